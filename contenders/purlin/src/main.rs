@@ -1,0 +1,2 @@
+//! contenders/purlin
+fn main() {}

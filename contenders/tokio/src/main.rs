@@ -1,0 +1,2 @@
+//! contenders/tokio
+fn main() {}
