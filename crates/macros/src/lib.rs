@@ -1,1 +1,107 @@
-//! crates/macros
+//! The attribute macros of purlin: `#[purlin::main]` and `#[purlin::test]`.
+
+#![forbid(unsafe_code)]
+
+use proc_macro::TokenStream;
+use proc_macro2::TokenStream as Tokens;
+use quote::quote;
+use syn::parse::{Parse, ParseStream};
+use syn::punctuated::Punctuated;
+use syn::spanned::Spanned;
+use syn::{Error, FnArg, ItemFn, LitInt, LitStr, Token, parse_macro_input};
+
+/// Runs an `async fn main` as the first process of a node, and stops the node when it returns.
+///
+/// The function may take its own handle, `me: Process<M>`, or nothing. What it returns is what
+/// `main` returns, so `Result` works. Settings of the node may be given:
+/// `#[purlin::main(workers = 2, name = "shop")]`.
+///
+/// If the process panics the program ends with status 101, as it does without purlin.
+#[proc_macro_attribute]
+pub fn main(settings: TokenStream, item: TokenStream) -> TokenStream {
+    let settings = parse_macro_input!(settings as Settings);
+    let item = parse_macro_input!(item as ItemFn);
+    expand(&settings, item, &quote!(run_main), &quote!()).into()
+}
+
+/// Runs an `async fn` as a test: the first process of a node of two workers.
+///
+/// The function may take its own handle, `me: Process<M>`, or nothing. The test fails if the
+/// process panics or returns an error, or if a process will not end when the node stops. Settings
+/// as for `main`.
+#[proc_macro_attribute]
+pub fn test(settings: TokenStream, item: TokenStream) -> TokenStream {
+    let settings = parse_macro_input!(settings as Settings);
+    let item = parse_macro_input!(item as ItemFn);
+    let settings = Settings { workers: settings.workers.or(Some(2)), ..settings };
+    expand(&settings, item, &quote!(run_test), &quote!(#[::core::prelude::v1::test])).into()
+}
+
+/// `workers = 2, name = "shop"`.
+struct Settings {
+    workers: Option<usize>,
+    name: Option<String>,
+}
+
+enum Setting {
+    Workers(usize),
+    Name(String),
+}
+
+impl Parse for Setting {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let key: syn::Ident = input.parse()?;
+        input.parse::<Token![=]>()?;
+        match key.to_string().as_str() {
+            "workers" => Ok(Self::Workers(input.parse::<LitInt>()?.base10_parse()?)),
+            "name" => Ok(Self::Name(input.parse::<LitStr>()?.value())),
+            other => {
+                let message = format!("unknown setting `{other}`: there are `workers` and `name`");
+                Err(Error::new(key.span(), message))
+            }
+        }
+    }
+}
+
+impl Parse for Settings {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let mut settings = Self { workers: None, name: None };
+        for setting in Punctuated::<Setting, Token![,]>::parse_terminated(input)? {
+            match setting {
+                Setting::Workers(workers) => settings.workers = Some(workers),
+                Setting::Name(name) => settings.name = Some(name),
+            }
+        }
+        Ok(settings)
+    }
+}
+
+fn expand(settings: &Settings, item: ItemFn, runner: &Tokens, attribute: &Tokens) -> Tokens {
+    let ItemFn { attrs, vis, sig, block } = item;
+    let refuse = |span, message: &str| Error::new(span, message).to_compile_error();
+    if sig.asyncness.is_none() {
+        return refuse(sig.fn_token.span(), "the function must be `async`");
+    }
+    if !sig.generics.params.is_empty() {
+        return refuse(sig.generics.span(), "the function cannot be generic");
+    }
+    let me = match sig.inputs.first() {
+        None => quote!(_: ::purlin::Process<()>),
+        Some(FnArg::Typed(me)) if sig.inputs.len() == 1 => quote!(#me),
+        Some(_) => {
+            let message = "the function takes its own handle, `me: Process<M>`, or nothing";
+            return refuse(sig.inputs.span(), message);
+        }
+    };
+    let (name, output) = (&sig.ident, &sig.output);
+    let workers = settings.workers.map(|workers| quote!(.workers(#workers)));
+    let title = settings.name.as_ref().map(|title| quote!(.name(#title)));
+    quote! {
+        #attribute
+        #(#attrs)*
+        #vis fn #name() #output {
+            async fn process(#me) #output #block
+            ::purlin::__private::#runner(::purlin::Node::builder() #workers #title, process)
+        }
+    }
+}

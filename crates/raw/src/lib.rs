@@ -1,1 +1,82 @@
-//! crates/raw
+//! The ground floor of purlin: the cell that is a process, the inbox in front of it, and the table
+//! that finds it. This is the only crate where `unsafe` may appear.
+//!
+//! It knows nothing of Erlang: what a signal means, what an exit reason is and which thread runs
+//! what is decided above. The layer above says so once, with the [`World`] trait, and gives each
+//! process a [`Body`]; the layer that schedules implements [`Host`].
+//!
+//! | file | role |
+//! |---|---|
+//! | `link` | the header of a signal on its way, and the envelope around its payload |
+//! | `head` | the word of a process: its state and the stack of signals that arrived |
+//! | `fifo` | the owner's end: signals in order, and the cursor of a selective receive |
+//! | `cell` | the one allocation that is a process, and its reference count |
+//! | `run` | one turn of a process, from the run queue to sleep or to its end |
+//! | `owner` | what only the process itself may do |
+//! | `address` | what everybody else may do: send, signal, look |
+//! | `current` | which process this thread is running, and what is left of its budget |
+//! | `table` | from a number to a process, safe against reuse |
+//! | `realm` | the processes that belong together, their table and their host |
+//! | `wake` | a cell as a `std::task::Waker` |
+//! | `sync` | the atomics: `std`'s, or loom's under a model |
+
+// WHY: the loom models reach the private parts through `model`, which exists only for them.
+#![cfg_attr(not(loom), allow(unreachable_pub))]
+#![deny(unsafe_op_in_unsafe_fn)]
+#![deny(clippy::undocumented_unsafe_blocks)]
+#![deny(clippy::missing_safety_doc)]
+
+#[cfg(not(target_pointer_width = "64"))]
+compile_error!("purlin keeps a counter in the upper bits of a pointer and needs a 64-bit target");
+
+mod address;
+mod cell;
+mod current;
+mod fifo;
+mod head;
+mod link;
+mod owner;
+mod realm;
+mod run;
+mod sync;
+mod table;
+mod wake;
+
+pub use address::{Address, Look, Ref, State};
+pub use current::{BUDGET, current_slot, in_process, poll_again, spend};
+pub use owner::{NotHere, Owner, Vacant};
+pub use realm::{Host, Realm, SpawnError};
+pub use run::{Body, Ran, Runnable};
+pub use table::Slot;
+
+/// What the layer above fixes once for all of its processes.
+pub trait World: Sized + Send + Sync + 'static {
+    /// What travels beside messages, in order with them: exits, links, monitors.
+    type Signal: Send + 'static;
+    /// What a process keeps for itself; only its own turn touches it.
+    type Local: Default + Send + 'static;
+    /// What everybody may read of a process, also after its end.
+    type Shared: Send + Sync + 'static;
+    /// What all processes of a realm share.
+    type Home: Send + Sync + 'static;
+
+    /// The process has ended and its inbox is closed; `dropped` messages were still waiting.
+    ///
+    /// Called on the worker that ran the last turn.
+    fn closed(home: &Self::Home, shared: &Self::Shared, local: &mut Self::Local, dropped: usize);
+
+    /// A signal was still waiting when the inbox closed.
+    fn undelivered(home: &Self::Home, signal: Self::Signal);
+
+    /// The process has left the table: it can no longer be found by number.
+    fn gone(home: &Self::Home);
+}
+
+/// The parts that the loom models exercise directly.
+#[cfg(loom)]
+#[doc(hidden)]
+pub mod model {
+    pub use crate::head::{Head, Pushed, Slept, Taken};
+    pub use crate::link::{Class, Link};
+    pub use crate::table::Table;
+}

@@ -1,1 +1,29 @@
-//! crates/sched
+//! The scheduler: worker threads that run processes.
+//!
+//! It knows processes only as the right to run them ([`purlin_raw::Runnable`]) and is told what to
+//! run through [`purlin_raw::Host`].
+//!
+//! | file | role |
+//! |---|---|
+//! | `scheduler` | the shared part: queues, workers, start and stop |
+//! | `worker` | one thread's loop: what to run next |
+//! | `idle` | who sleeps, who searches, and whom to wake |
+//!
+//! # What runs next
+//!
+//! 1. every 61st time, what came from outside, so that it is never starved;
+//! 2. the process just woken or spawned, at most [`LIFO_STREAK`] times in a row;
+//! 3. the worker's own queue, first in, first out;
+//! 4. what came from outside;
+//! 5. half of another worker's queue.
+
+#![forbid(unsafe_code)]
+
+mod idle;
+mod scheduler;
+mod worker;
+
+pub use scheduler::{Scheduler, Stopped};
+
+/// How often in a row a worker runs the process just woken before it turns to its queue.
+pub const LIFO_STREAK: u32 = 32;

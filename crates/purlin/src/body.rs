@@ -1,0 +1,164 @@
+//! One turn of a process as Erlang sees it: signals first, then its function.
+//!
+//! Called by the raw cell on a worker's thread. Nothing of the user's unwinds out of it: the
+//! function, its destructors and the conversion of its result are each caught, and a panic becomes
+//! the reason of the process's end (P2).
+
+use std::future::Future;
+use std::marker::PhantomData;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use pin_project_lite::pin_project;
+use purlin_raw::{NotHere, Owner};
+
+use crate::exit::catch;
+use crate::home::{Erlang, Signal};
+use crate::{ExitReason, Outcome, Process, ProcessId};
+
+pin_project! {
+    /// The code of a process whose function is `F`.
+    pub(crate) struct Body<M, F, Fut> {
+        #[pin]
+        stage: Stage<M, F, Fut>,
+    }
+}
+
+pin_project! {
+    /// How far the function has come.
+    ///
+    /// WHY the function is called in the first turn: its future is then made in its place, and what
+    /// panics before the first await ends the child and not the parent.
+    #[project = StageNow]
+    #[project_replace = StageBefore]
+    enum Stage<M, F, Fut> {
+        Start { function: F, me: Process<M>, future: PhantomData<fn() -> Fut> },
+        Running { #[pin] future: Fut },
+        Over,
+    }
+}
+
+impl<M, F, Fut> Body<M, F, Fut> {
+    pub(crate) fn new(function: F, me: Process<M>) -> Self {
+        Self { stage: Stage::Start { function, me, future: PhantomData } }
+    }
+}
+
+/// Acts on what arrived and moves messages to the FIFO; says how many came.
+///
+/// May be called at any point of a turn, since receiving calls it when it finds nothing.
+#[inline]
+pub(crate) fn fetch<M: Send + 'static>(me: &Owner<Erlang, M>) -> Result<usize, NotHere> {
+    me.fetch(|signal| {
+        let acted = me.local(|local| match signal {
+            Signal::Exit(reason) => {
+                let rare = local.rare();
+                // The first reason counts, except that `kill` outdoes the others.
+                if rare.exit.is_none() || reason == ExitReason::Killed {
+                    rare.exit = Some(reason);
+                }
+            }
+            Signal::WakeAtEnd(waker) => local.rare().at_end.push(waker),
+        });
+        debug_assert!(acted.is_ok(), "signals are fetched in the process's own turn");
+        None
+    })
+}
+
+impl<M, F, Fut> purlin_raw::Body<Erlang, M> for Body<M, F, Fut>
+where
+    M: Send + 'static,
+    F: FnOnce(Process<M>) -> Fut + Send + 'static,
+    Fut: Future + Send + 'static,
+    Fut::Output: Outcome,
+{
+    fn turn(self: Pin<&mut Self>, me: &Owner<Erlang, M>, cx: &mut Context<'_>) -> Poll<()> {
+        let mut stage = self.project().stage;
+        let reason = match signalled(me) {
+            Some(reason) => Err(reason),
+            None => match catch::panics(|| advance(stage.as_mut(), cx)) {
+                Ok(Poll::Pending) => match me.local(|local| local.take_exit()) {
+                    Ok(None) | Err(NotHere) => return Poll::Pending,
+                    Ok(Some(reason)) => Err(reason),
+                },
+                Ok(Poll::Ready(reason)) => Ok(reason),
+                Err(panic) => Ok(ExitReason::Panic(panic)),
+            },
+        };
+        let dropped = catch::panics(|| stage.set(Stage::Over));
+        // A process that ended by itself and one that was told to: the reason is there first.
+        let reason = match (reason, dropped) {
+            (Ok(ExitReason::Normal), Err(panic)) => ExitReason::Panic(panic),
+            (Ok(reason) | Err(reason), _) => reason,
+        };
+        report(me, &reason, Self::name());
+        let _ = me.shared().reason.set(reason);
+        Poll::Ready(())
+    }
+
+    fn name() -> &'static str {
+        std::any::type_name::<F>()
+    }
+}
+
+/// The beginning of a turn: what arrived, and whether the process is to end.
+#[inline]
+fn signalled<M: Send + 'static>(me: &Owner<Erlang, M>) -> Option<ExitReason> {
+    let came = fetch(me);
+    // The wake that led to this turn is this turn.
+    let begun = me.begin();
+    debug_assert!(came.is_ok() && begun.is_ok(), "a turn runs on its own thread");
+    let (mail, exit) = me
+        .local(|local| {
+            let mail = if came.is_ok_and(|came| came > 0) { local.take_mail() } else { None };
+            (mail, local.take_exit())
+        })
+        .ok()?;
+    if let Some(waker) = mail {
+        waker.wake();
+    }
+    exit
+}
+
+/// Calls or polls the function.
+#[inline]
+fn advance<M, F, Fut>(
+    mut stage: Pin<&mut Stage<M, F, Fut>>,
+    cx: &mut Context<'_>,
+) -> Poll<ExitReason>
+where
+    F: FnOnce(Process<M>) -> Fut,
+    Fut: Future,
+    Fut::Output: Outcome,
+{
+    loop {
+        match stage.as_mut().project() {
+            StageNow::Running { future } => return future.poll(cx).map(Outcome::into_reason),
+            StageNow::Over => return Poll::Ready(ExitReason::Normal),
+            StageNow::Start { .. } => {}
+        }
+        if let StageBefore::Start { function, me, .. } =
+            stage.as_mut().project_replace(Stage::Over)
+        {
+            let future = function(me);
+            stage.set(Stage::Running { future });
+        }
+    }
+}
+
+/// Reports an end that is not orderly.
+#[inline]
+fn report<M: Send + 'static>(me: &Owner<Erlang, M>, reason: &ExitReason, function: &str) {
+    if matches!(reason, ExitReason::Panic(_) | ExitReason::Error(_)) {
+        let look = me.address().look();
+        let pid = ProcessId::new(me.shared().creation, look.slot);
+        tracing::error!(
+            %pid,
+            function,
+            %reason,
+            mailbox = look.mailbox,
+            received = look.received,
+            "process ended"
+        );
+    }
+}

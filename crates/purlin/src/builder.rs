@@ -1,0 +1,175 @@
+//! Setting up a node.
+
+use std::fmt;
+use std::io;
+use std::num::NonZero;
+use std::sync::Arc;
+use std::thread;
+
+use purlin_raw::Realm;
+use purlin_sched::Scheduler;
+
+use crate::exit::catch;
+use crate::home::{Here, Home, settle};
+use crate::node::{Inner, Node};
+
+/// The most workers a node may have.
+const MAX_WORKERS: usize = 1024;
+/// The most processes a node may have, as on the BEAM.
+const MAX_PROCESSES: u32 = 134_217_727;
+
+/// Settings of a node that is about to be started.
+///
+/// ```
+/// # fn main() -> Result<(), purlin::BuildError> {
+/// let node = purlin::Node::builder().name("shop").workers(2).max_processes(100_000).build()?;
+/// # node.stop_blocking();
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct Builder {
+    name: String,
+    workers: Option<usize>,
+    max_processes: u32,
+}
+
+/// Why no node was started.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// So many workers make no sense: at least one, at most 1024.
+    Workers(usize),
+    /// So many processes make no sense: at least one, at most 134 217 727.
+    MaxProcesses(u32),
+    /// That is no name: 1 to 255 bytes, letters, digits, `_`, `-`, `.` and at most one `@`.
+    Name(String),
+    /// The operating system refused a thread or a descriptor.
+    Io(io::Error),
+}
+
+impl fmt::Display for BuildError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Workers(n) => {
+                write!(f, "a node cannot have {n} workers: choose from 1 to {MAX_WORKERS}")
+            }
+            Self::MaxProcesses(n) => {
+                write!(f, "a node cannot hold {n} processes: choose from 1 to {MAX_PROCESSES}")
+            }
+            Self::Name(name) => write!(
+                f,
+                "{name:?} cannot be a node's name: use 1 to 255 letters, digits, '_', '-', '.' \
+                 and at most one '@'"
+            ),
+            Self::Io(error) => write!(f, "the node could not be started: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for BuildError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Io(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+impl Builder {
+    pub(crate) fn new() -> Self {
+        Self { name: "nonode".into(), workers: None, max_processes: MAX_PROCESSES }
+    }
+
+    /// What the node is called, `nonode` unless told. Its threads bear the name.
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.name = name.into();
+        self
+    }
+
+    /// How many threads run processes: as many as the machine has cores, unless told.
+    pub fn workers(mut self, workers: usize) -> Self {
+        self.workers = Some(workers);
+        self
+    }
+
+    /// How many processes may live at the same time: 134 217 727 unless told. Memory is taken only
+    /// as it is needed: 16 bytes for each process that ever lived beside others.
+    pub fn max_processes(mut self, processes: u32) -> Self {
+        self.max_processes = processes;
+        self
+    }
+
+    /// Starts the node: its workers, and one thread for sockets and timers.
+    ///
+    /// # Errors
+    /// A setting that makes no sense, or a thread the operating system refused.
+    pub fn build(self) -> Result<Node, BuildError> {
+        let workers = self.workers.unwrap_or_else(|| {
+            thread::available_parallelism().map_or(1, NonZero::get).min(MAX_WORKERS)
+        });
+        if !(1..=MAX_WORKERS).contains(&workers) {
+            return Err(BuildError::Workers(workers));
+        }
+        if !(1..=MAX_PROCESSES).contains(&self.max_processes) {
+            return Err(BuildError::MaxProcesses(self.max_processes));
+        }
+        if !is_name(&self.name) {
+            return Err(BuildError::Name(self.name));
+        }
+        catch::install();
+        let io = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .thread_name(format!("{}-io", self.name))
+            .enable_all()
+            .build()
+            .map_err(BuildError::Io)?;
+        let scheduler = Scheduler::new(workers);
+        let home = Home::new(creation(), self.name.clone());
+        let realm = Realm::new(scheduler.host(), home, self.max_processes, workers);
+        let handle = io.handle().clone();
+        let inner = Arc::new(Inner::new(realm.clone(), scheduler.clone(), io));
+        let node = Arc::downgrade(&inner);
+        let started = scheduler.start(
+            &self.name,
+            Arc::new(move |worker, run| {
+                realm.enter(worker);
+                settle(Here { realm: realm.clone(), node: node.clone() });
+                let _tokio = handle.enter();
+                run();
+            }),
+        );
+        let node = Node::new(inner);
+        started.map_err(BuildError::Io)?;
+        Ok(node)
+    }
+}
+
+fn is_name(name: &str) -> bool {
+    (1..=255).contains(&name.len())
+        && name.chars().all(|c| c.is_alphanumeric() || "_-.@".contains(c))
+        && name.matches('@').count() <= 1
+}
+
+/// A number that is different each time a node is started (Erlang's *creation*).
+fn creation() -> u32 {
+    use std::hash::{BuildHasher, RandomState};
+    // `RandomState` has random keys, and new ones for each value.
+    RandomState::new().hash_one(std::process::id()) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_letters_digits_and_at_most_one_at() {
+        for name in ["a", "shop@127.0.0.1", "my-node_2", "é"] {
+            assert!(is_name(name), "{name}");
+        }
+        for name in ["", "two words", "a@b@c", "line\nbreak", "nul\0", &"x".repeat(256)] {
+            assert!(!is_name(name), "{name:?}");
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! Asking a process and waiting for its answer.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::{self, Thread};
+use std::time::{Duration, Instant};
+
+use tokio::sync::oneshot;
+
+use crate::{ExitReason, Pid, Reply};
+
+/// How long [`Pid::call`] waits: five seconds, as `gen_server:call` does.
+pub const CALL_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Why a call got no answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CallError {
+    /// The process had already ended: Erlang's `noproc`.
+    NoProcess,
+    /// The process ended before it answered.
+    Ended(ExitReason),
+    /// The process lives, but has dropped the [`Reply`].
+    NoReply,
+    /// No answer came in that time. One that comes later is dropped (C1).
+    Timeout(Duration),
+    /// A process called itself, and would have waited for ever (C3).
+    OwnProcess,
+}
+
+impl fmt::Display for CallError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoProcess => f.write_str("noproc: the process has ended"),
+            Self::Ended(reason) => write!(f, "the process ended before it answered: {reason}"),
+            Self::NoReply => f.write_str("the process dropped the call without an answer"),
+            Self::Timeout(time) => write!(f, "timeout: no answer within {time:?}"),
+            Self::OwnProcess => f.write_str("calling_self: a process cannot wait for itself"),
+        }
+    }
+}
+
+impl std::error::Error for CallError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Ended(reason) => Some(reason),
+            _ => None,
+        }
+    }
+}
+
+impl<M: Send + 'static> Pid<M> {
+    /// Sends a message that carries a [`Reply`] and waits for the answer, at most five seconds (C1).
+    ///
+    /// ```
+    /// # use purlin::{Process, Reply, spawn};
+    /// struct Square(u64, Reply<u64>);
+    ///
+    /// # #[purlin::main] async fn main() {
+    /// let squarer = spawn(async |mut me: Process<Square>| {
+    ///     loop {
+    ///         let Square(n, reply) = me.receive().await;
+    ///         reply.send(n * n);
+    ///     }
+    /// });
+    /// assert_eq!(squarer.call(|reply| Square(12, reply)).await, Ok(144));
+    /// # }
+    /// ```
+    ///
+    /// Works in a process, and in any task of a tokio runtime. From a plain thread use
+    /// [`Pid::call_blocking`].
+    ///
+    /// *Cancellation*: dropping the future gives up; the answer is dropped.
+    ///
+    /// # Errors
+    /// [`CallError`] says why no answer came; a process that ends is noticed at once.
+    ///
+    /// # Panics
+    /// If it has to wait where no tokio runtime measures time.
+    ///
+    /// COST: two allocations (the message and the reply); a timer only if the answer is not there
+    /// at the first look.
+    pub async fn call<T>(&self, message: impl FnOnce(Reply<T>) -> M) -> Result<T, CallError> {
+        self.call_timeout(message, CALL_TIMEOUT).await
+    }
+
+    /// [`Pid::call`] with another patience; `Duration::MAX` waits for ever.
+    pub async fn call_timeout<T>(
+        &self,
+        message: impl FnOnce(Reply<T>) -> M,
+        timeout: Duration,
+    ) -> Result<T, CallError> {
+        let answer = self.ask(message)?;
+        match tokio::time::timeout(timeout, answer).await {
+            Ok(answered) => answered.map_err(|_| self.silence()),
+            Err(_) => Err(CallError::Timeout(timeout)),
+        }
+    }
+
+    /// [`Pid::call`] for a thread that is no process: it blocks.
+    ///
+    /// In a process it would hold up the worker; use [`Pid::call`] there.
+    pub fn call_blocking<T>(
+        &self,
+        message: impl FnOnce(Reply<T>) -> M,
+        timeout: Duration,
+    ) -> Result<T, CallError> {
+        let answer = self.ask(message)?;
+        match block_on_for(answer, timeout) {
+            Some(answered) => answered.map_err(|_| self.silence()),
+            None => Err(CallError::Timeout(timeout)),
+        }
+    }
+
+    fn ask<T>(
+        &self,
+        message: impl FnOnce(Reply<T>) -> M,
+    ) -> Result<oneshot::Receiver<T>, CallError> {
+        if self.address().is_current() {
+            return Err(CallError::OwnProcess);
+        }
+        let (reply, answer) = Reply::new();
+        match self.try_send(message(reply)) {
+            Ok(()) => Ok(answer),
+            Err(_) => Err(CallError::NoProcess),
+        }
+    }
+
+    /// Why a reply was dropped.
+    #[cold]
+    fn silence(&self) -> CallError {
+        // The reason is known before the mailbox of an ending process is emptied; a reply that the
+        // process itself held is dropped a moment earlier, with its function.
+        match self.address().shared().reason.get() {
+            Some(reason) => CallError::Ended(reason.clone()),
+            None => CallError::NoReply,
+        }
+    }
+}
+
+/// Wakes a thread that waits for a future.
+struct Unpark(Thread);
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
+}
+
+/// Runs a future on this thread.
+pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
+    let mut future = pin!(future);
+    loop {
+        if let Some(output) = block_on_for(future.as_mut(), Duration::MAX) {
+            return output;
+        }
+    }
+}
+
+/// Runs a future on this thread, at most for the given time.
+fn block_on_for<F: Future>(future: F, timeout: Duration) -> Option<F::Output> {
+    let deadline = Instant::now().checked_add(timeout);
+    let waker = Waker::from(Arc::new(Unpark(thread::current())));
+    let mut future = pin!(future);
+    loop {
+        if let Poll::Ready(output) = future.as_mut().poll(&mut Context::from_waker(&waker)) {
+            return Some(output);
+        }
+        match deadline {
+            None => thread::park(),
+            Some(deadline) => match deadline.checked_duration_since(Instant::now()) {
+                Some(left) if !left.is_zero() => thread::park_timeout(left),
+                _ => return None,
+            },
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! What all processes of a node share, and what each keeps: the fillings of [`World`].
+
+use std::cell::OnceCell;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Condvar, Mutex, OnceLock, PoisonError, Weak};
+use std::task::Waker;
+use std::time::Instant;
+
+use purlin_raw::{Realm, World};
+
+use crate::node::Inner;
+use crate::{ExitReason, ProcessId};
+
+/// The world of Erlang's processes.
+pub(crate) struct Erlang;
+
+/// What travels beside messages, in order with them.
+#[derive(Debug)]
+pub(crate) enum Signal {
+    /// End with this reason, at the next await.
+    Exit(ExitReason),
+    /// Tell this waker when the process has ended.
+    WakeAtEnd(Waker),
+}
+
+/// What a process keeps for itself.
+#[derive(Default)]
+pub(crate) struct Local {
+    /// What few processes need; nothing until then.
+    rare: Option<Box<Rare>>,
+}
+
+/// What few processes need.
+#[derive(Default)]
+pub(crate) struct Rare {
+    /// The process is to end.
+    pub(crate) exit: Option<ExitReason>,
+    /// Whom to wake when a message comes, if a combinator waits with a waker of its own.
+    pub(crate) mail: Option<Waker>,
+    /// Whom to wake when the process has ended.
+    pub(crate) at_end: Vec<Waker>,
+}
+
+impl Local {
+    pub(crate) fn rare(&mut self) -> &mut Rare {
+        self.rare.get_or_insert_default()
+    }
+
+    #[inline]
+    pub(crate) fn take_exit(&mut self) -> Option<ExitReason> {
+        self.rare.as_mut()?.exit.take()
+    }
+
+    #[inline]
+    pub(crate) fn take_mail(&mut self) -> Option<Waker> {
+        self.rare.as_mut()?.mail.take()
+    }
+}
+
+/// What everybody may read of a process, also after its end.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    /// The start of the node.
+    pub(crate) creation: u32,
+    /// Who spawned it, if a process did.
+    pub(crate) parent: Option<ProcessId>,
+    /// Why it ended, once it has.
+    pub(crate) reason: OnceLock<ExitReason>,
+}
+
+/// What all processes of a node share.
+#[derive(Debug)]
+pub(crate) struct Home {
+    pub(crate) creation: u32,
+    pub(crate) name: String,
+    pub(crate) started: Instant,
+    /// Messages to processes that had ended, or that were waiting when theirs did (M4, B3).
+    pub(crate) dropped: AtomicU64,
+    /// No process is begun any more.
+    pub(crate) stopping: AtomicBool,
+    /// Wakes whoever stops the node each time a process has gone.
+    gone_lock: Mutex<()>,
+    gone: Condvar,
+}
+
+impl Home {
+    pub(crate) fn new(creation: u32, name: String) -> Self {
+        Self {
+            creation,
+            name,
+            started: Instant::now(),
+            dropped: AtomicU64::new(0),
+            stopping: AtomicBool::new(false),
+            gone_lock: Mutex::new(()),
+            gone: Condvar::new(),
+        }
+    }
+
+    /// Waits until `done`, which is asked each time a process has gone, or until the deadline.
+    pub(crate) fn wait_until(&self, done: impl Fn() -> bool, deadline: Instant) -> bool {
+        let mut lock = self.gone_lock.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            if done() {
+                return true;
+            }
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return false;
+            }
+            let waited = self.gone.wait_timeout(lock, left);
+            lock = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+}
+
+impl World for Erlang {
+    type Signal = Signal;
+    type Local = Local;
+    type Shared = Shared;
+    type Home = Home;
+
+    fn closed(home: &Home, _shared: &Shared, local: &mut Local, dropped: usize) {
+        if dropped > 0 {
+            home.dropped.fetch_add(dropped as u64, Ordering::Relaxed);
+        }
+        if let Some(rare) = local.rare.take() {
+            rare.at_end.into_iter().for_each(Waker::wake);
+        }
+    }
+
+    fn undelivered(_home: &Home, signal: Signal) {
+        match signal {
+            Signal::Exit(_) => {}
+            Signal::WakeAtEnd(waker) => waker.wake(),
+        }
+    }
+
+    fn gone(home: &Home) {
+        // ORDER: acquire from `Inner::stop`; before that nobody waits.
+        if home.stopping.load(Ordering::Acquire) {
+            drop(home.gone_lock.lock().unwrap_or_else(PoisonError::into_inner));
+            home.gone.notify_all();
+        }
+    }
+}
+
+/// What a worker's thread knows of its node.
+pub(crate) struct Here {
+    pub(crate) realm: Realm<Erlang>,
+    pub(crate) node: Weak<Inner>,
+}
+
+thread_local! {
+    static HERE: OnceCell<Here> = const { OnceCell::new() };
+}
+
+/// Makes this thread a worker of a node.
+pub(crate) fn settle(here: Here) {
+    HERE.with(|cell| {
+        // A thread is a worker of one node for all its life.
+        let _ = cell.set(here);
+    });
+}
+
+/// Runs `f` on the node whose worker this thread is.
+#[inline]
+pub(crate) fn here<R>(f: impl FnOnce(&Here) -> R) -> Option<R> {
+    HERE.try_with(|here| here.get().map(f)).ok().flatten()
+}
+
+/// The process whose turn this thread is in.
+pub(crate) fn current_id() -> Option<ProcessId> {
+    let slot = purlin_raw::current_slot()?;
+    here(|here| ProcessId::new(here.realm.home().creation, slot))
+}

@@ -1,0 +1,56 @@
+//! What a process is called: a number that is never used for another process.
+
+use std::fmt;
+
+use purlin_raw::Slot;
+
+/// The identity of a process: small, `Copy`, and without a claim on the process.
+///
+/// It is printed as Erlang prints a local pid, `<0.12.3>`: the process in slot 12 of its node, the
+/// fourth in that slot. Two processes never have the same id, neither one after the other in the
+/// same slot nor on two nodes of one program (P4), because the id holds the node's *creation*, a
+/// number that is different each time a node is started.
+///
+/// To send to a process of which only the id is known, ask its node: [`crate::Node::pid`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ProcessId {
+    creation: u32,
+    slot: Slot,
+}
+
+impl ProcessId {
+    pub(crate) fn new(creation: u32, slot: Slot) -> Self {
+        Self { creation, slot }
+    }
+
+    pub(crate) fn slot_on(self, creation: u32) -> Option<Slot> {
+        (self.creation == creation).then_some(self.slot)
+    }
+
+    /// The number of the slot, Erlang's *id*.
+    pub fn id(self) -> u32 {
+        self.slot.index
+    }
+
+    /// How many processes were in that slot before, Erlang's *serial*.
+    pub fn serial(self) -> u32 {
+        self.slot.generation
+    }
+
+    /// The start of the node that the process belongs to.
+    pub fn creation(self) -> u32 {
+        self.creation
+    }
+}
+
+impl fmt::Display for ProcessId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "<0.{}.{}>", self.slot.index, self.slot.generation)
+    }
+}
+
+impl fmt::Debug for ProcessId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}

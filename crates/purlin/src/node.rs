@@ -1,0 +1,286 @@
+//! A node: the processes that live together, and the threads that run them.
+
+use std::fmt;
+use std::future::Future;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, mpsc};
+
+use purlin_raw::Realm;
+use purlin_sched::Scheduler;
+use tokio::runtime::Runtime;
+
+use crate::home::{Erlang, here};
+use crate::spawn::{SpawnError, spawn_on, try_spawn_on};
+use crate::stop::Stopper;
+use crate::{Builder, ExitReason, Outcome, Pid, Process, ProcessId, ProcessInfo};
+
+/// A node: the processes that live together, and the threads that run them.
+///
+/// A node is a value; a program may have several, and they share nothing. Cloning gives another
+/// handle on the same node. When the last handle is dropped the node stops by itself, in the
+/// background; to wait for it use [`Node::stop`] or [`Node::stop_blocking`].
+///
+/// ```
+/// use purlin::{Node, Process};
+///
+/// # fn main() -> Result<(), purlin::BuildError> {
+/// let node = Node::builder().workers(2).build()?;
+/// let sum = node.block_on(|mut me: Process<u32>| async move {
+///     me.pid().send(40);
+///     me.pid().send(2);
+///     me.receive().await + me.receive().await
+/// });
+/// assert_eq!(sum, 42);
+/// node.stop_blocking();
+/// # Ok(())
+/// # }
+/// ```
+///
+/// A node brings its own tokio runtime, of one thread, for sockets and timers: what a process
+/// awaits is polled by the process's worker and woken from there. It may be started inside another
+/// tokio runtime too, and its processes may be sent to and called from there.
+#[derive(Clone)]
+pub struct Node {
+    inner: Arc<Inner>,
+}
+
+/// The one value behind all handles.
+pub(crate) struct Inner {
+    pub(crate) realm: Realm<Erlang>,
+    pub(crate) scheduler: Scheduler,
+    /// Taken by whoever stops the node.
+    pub(crate) io: Mutex<Option<Runtime>>,
+}
+
+/// Why a process could not be addressed by its id.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum LookupError {
+    /// No process of this node has that id (any more).
+    NoProcess(ProcessId),
+    /// The process receives messages of another type.
+    OtherType {
+        /// The process asked for.
+        id: ProcessId,
+        /// The type asked for.
+        wanted: &'static str,
+        /// The type it receives.
+        receives: &'static str,
+    },
+}
+
+impl fmt::Display for LookupError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoProcess(id) => write!(f, "noproc: no process {id} lives on this node"),
+            Self::OtherType { id, wanted, receives } => {
+                write!(f, "process {id} receives messages of type {receives}, not {wanted}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for LookupError {}
+
+impl Inner {
+    pub(crate) fn new(realm: Realm<Erlang>, scheduler: Scheduler, io: Runtime) -> Self {
+        Self { realm, scheduler, io: Mutex::new(Some(io)) }
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        if let Some(stopper) = Stopper::begin(self) {
+            stopper.in_background();
+        }
+    }
+}
+
+impl Node {
+    /// Settings for a new node.
+    pub fn builder() -> Builder {
+        Builder::new()
+    }
+
+    pub(crate) fn new(inner: Arc<Inner>) -> Self {
+        Self { inner }
+    }
+
+    pub(crate) fn inner(&self) -> &Inner {
+        &self.inner
+    }
+
+    /// The node on which the current process lives; `None` outside of processes.
+    pub fn current() -> Option<Self> {
+        here(|here| here.node.upgrade()).flatten().map(Self::new)
+    }
+
+    /// What the node is called.
+    pub fn name(&self) -> &str {
+        &self.inner.realm.home().name
+    }
+
+    /// The number of threads that run processes.
+    pub fn workers(&self) -> usize {
+        self.inner.scheduler.workers()
+    }
+
+    /// How long the node has been running.
+    pub fn uptime(&self) -> std::time::Duration {
+        self.inner.realm.home().started.elapsed()
+    }
+
+    /// Makes a process on this node, from any thread; see [`spawn()`](crate::spawn()).
+    pub fn spawn<M, F, Fut>(&self, function: F) -> Pid<M>
+    where
+        M: Send + 'static,
+        F: FnOnce(Process<M>) -> Fut + Send + 'static,
+        Fut: Future + Send + 'static,
+        Fut::Output: Outcome,
+    {
+        spawn_on(&self.inner.realm, function)
+    }
+
+    /// [`Node::spawn`], but hands the function back when the node is full or stopping (E2).
+    pub fn try_spawn<M, F, Fut>(&self, function: F) -> Result<Pid<M>, SpawnError<F>>
+    where
+        M: Send + 'static,
+        F: FnOnce(Process<M>) -> Fut + Send + 'static,
+        Fut: Future + Send + 'static,
+        Fut::Output: Outcome,
+    {
+        try_spawn_on(&self.inner.realm, function)
+    }
+
+    /// Runs a process to its end and returns what its function returned. Blocks this thread.
+    ///
+    /// # Panics
+    /// If the process panicked, was told to end, or could not be spawned, with its exit reason; and
+    /// in a process, where it would hold up the worker.
+    #[track_caller]
+    pub fn block_on<M, R, F, Fut>(&self, function: F) -> R
+    where
+        M: Send + 'static,
+        R: Send + 'static,
+        F: FnOnce(Process<M>) -> Fut + Send + 'static,
+        Fut: Future<Output = R> + Send + 'static,
+    {
+        match self.run(function) {
+            Ok(result) => result,
+            Err(reason) => panic!("the process that was waited for ended: {reason}"),
+        }
+    }
+
+    /// Runs a process to its end and returns what its function returned, or why it did not.
+    #[track_caller]
+    fn run<M, R, F, Fut>(&self, function: F) -> Result<R, ExitReason>
+    where
+        M: Send + 'static,
+        R: Send + 'static,
+        F: FnOnce(Process<M>) -> Fut + Send + 'static,
+        Fut: Future<Output = R> + Send + 'static,
+    {
+        assert!(!purlin_raw::in_process(), "blocked on a process inside a process: await it there");
+        let (tell, told) = mpsc::channel();
+        let pid = self.spawn(move |me| async move {
+            let result = function(me).await;
+            // Whoever waits is on this function's stack and cannot have gone.
+            let _ = tell.send(result);
+        });
+        told.recv().map_err(|_| {
+            // The function is dropped a moment before its reason is written.
+            let ended = async { pid.ended().await };
+            crate::call::block_on(ended)
+        })
+    }
+
+    /// The processes that live now (P5). Nothing is stopped; a process that begins or ends
+    /// meanwhile may be there or not.
+    ///
+    /// COST: one compare-and-swap for each process, and the list.
+    pub fn processes(&self) -> Vec<ProcessInfo> {
+        self.inner.realm.processes().map(|process| ProcessInfo::of(&process)).collect()
+    }
+
+    /// What can be seen of one process; `None` if it does not live on this node.
+    pub fn process_info(&self, id: ProcessId) -> Option<ProcessInfo> {
+        self.find(id).map(|process| ProcessInfo::of(&process))
+    }
+
+    /// The address of a process of which only the id is known.
+    ///
+    /// # Errors
+    /// No such process, or one that receives another type.
+    pub fn pid<M: Send + 'static>(&self, id: ProcessId) -> Result<Pid<M>, LookupError> {
+        let process = self.find(id).ok_or(LookupError::NoProcess(id))?;
+        process.typed().map(Pid::new).map_err(|process| LookupError::OtherType {
+            id,
+            wanted: std::any::type_name::<M>(),
+            receives: process.look().message,
+        })
+    }
+
+    fn find(&self, id: ProcessId) -> Option<purlin_raw::Ref<Erlang>> {
+        let slot = id.slot_on(self.inner.realm.home().creation)?;
+        self.inner.realm.find(slot)
+    }
+
+    /// Messages that nobody received: sent by this node's processes to processes that had ended,
+    /// or waiting when one of this node's processes ended (M4, B3).
+    pub fn dropped_messages(&self) -> u64 {
+        self.inner.realm.home().dropped.load(Ordering::Relaxed)
+    }
+}
+
+impl fmt::Debug for Node {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Node")
+            .field("name", &self.name())
+            .field("workers", &self.workers())
+            .finish_non_exhaustive()
+    }
+}
+
+/// What [`macro@crate::main`] expands to: runs a node for one process, then stops it.
+pub fn run_main<M, R, F, Fut>(builder: Builder, function: F) -> R
+where
+    M: Send + 'static,
+    R: Send + 'static,
+    F: FnOnce(Process<M>) -> Fut + Send + 'static,
+    Fut: Future<Output = R> + Send + 'static,
+{
+    let node = builder.build().unwrap_or_else(|error| {
+        eprintln!("purlin: {error}");
+        std::process::exit(1)
+    });
+    let result = node.run(function);
+    let report = node.stop_blocking();
+    for hog in &report.hogs {
+        eprintln!("purlin: process {} ({}) would not end and was left", hog.id, hog.function);
+    }
+    result.unwrap_or_else(|reason| {
+        eprintln!("purlin: the main process ended: {reason}");
+        std::process::exit(101)
+    })
+}
+
+/// What [`macro@crate::test`] expands to: as `main`, but what goes wrong fails the test.
+#[track_caller]
+pub fn run_test<M, R, F, Fut>(builder: Builder, function: F) -> R
+where
+    M: Send + 'static,
+    R: Send + 'static,
+    F: FnOnce(Process<M>) -> Fut + Send + 'static,
+    Fut: Future<Output = R> + Send + 'static,
+{
+    let node = builder.build().expect("the test's node starts");
+    let result = node.run(function);
+    let report = node.stop_blocking();
+    match result {
+        Ok(result) => {
+            assert!(report.hogs.is_empty(), "processes that would not end: {:?}", report.hogs);
+            result
+        }
+        Err(reason) => panic!("the test's process ended: {reason}"),
+    }
+}

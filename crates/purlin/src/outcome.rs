@@ -1,0 +1,74 @@
+//! What a process's function may return, and what that says about its end.
+
+use std::convert::Infallible;
+use std::fmt::Display;
+use std::sync::Arc;
+
+use crate::ExitReason;
+
+/// What a process's function may return.
+///
+/// `()` and `Ok(())` end the process with reason `normal`, so `?` works in a process: an error ends
+/// it, and its text is the reason.
+///
+/// ```
+/// # use purlin::{Process, spawn, ExitReason};
+/// async fn careful(_me: Process<()>) -> Result<(), std::num::ParseIntError> {
+///     let n: i32 = "four".parse()?;
+///     println!("{n}");
+///     Ok(())
+/// }
+/// # #[purlin::main] async fn main() {
+/// let pid = spawn(careful);
+/// let reason = pid.ended().await;
+/// assert_eq!(reason.to_string(), "invalid digit found in string");
+/// # }
+/// ```
+pub trait Outcome {
+    /// The reason with which the process ends.
+    fn into_reason(self) -> ExitReason;
+}
+
+impl Outcome for () {
+    #[inline]
+    fn into_reason(self) -> ExitReason {
+        ExitReason::Normal
+    }
+}
+
+impl Outcome for Infallible {
+    fn into_reason(self) -> ExitReason {
+        match self {}
+    }
+}
+
+/// Names the type of what never returns, which stable Rust lets no one write.
+trait Returns {
+    type Value;
+}
+
+impl<T> Returns for fn() -> T {
+    type Value = T;
+}
+
+/// A function whose last expression is an endless loop; it ends only by a signal or a panic.
+impl Outcome for <fn() -> ! as Returns>::Value {
+    fn into_reason(self) -> ExitReason {
+        self
+    }
+}
+
+impl Outcome for ExitReason {
+    fn into_reason(self) -> ExitReason {
+        self
+    }
+}
+
+impl<T: Outcome, E: Display> Outcome for Result<T, E> {
+    fn into_reason(self) -> ExitReason {
+        match self {
+            Ok(outcome) => outcome.into_reason(),
+            Err(error) => ExitReason::Error(Arc::from(error.to_string())),
+        }
+    }
+}

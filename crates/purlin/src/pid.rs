@@ -1,0 +1,159 @@
+//! The address of a process.
+
+use std::fmt;
+use std::future::poll_fn;
+use std::hash::{Hash, Hasher};
+use std::sync::atomic::Ordering;
+use std::task::Poll;
+
+use purlin_raw::Address;
+
+use crate::home::{Erlang, Signal, here};
+use crate::{ExitReason, ProcessId, ProcessInfo};
+
+/// The address of a process that receives messages of type `M`.
+///
+/// Whoever has one can send, from any thread, inside or outside of a node. It outlives the process:
+/// what is sent then is dropped, as in Erlang (M4).
+///
+/// COST: one word; cloning and dropping are one atomic operation each.
+pub struct Pid<M> {
+    address: Address<Erlang, M>,
+}
+
+/// The process has ended; the message is handed back.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct SendError<M>(pub M);
+
+impl<M: Send + 'static> Pid<M> {
+    pub(crate) fn new(address: Address<Erlang, M>) -> Self {
+        Self { address }
+    }
+
+    pub(crate) fn address(&self) -> &Address<Erlang, M> {
+        &self.address
+    }
+
+    /// Sends a message (M1): it returns at once and never blocks.
+    ///
+    /// Messages from one process arrive in the order sent (M2). A message to a process that has
+    /// ended is dropped silently and counted (M4, see [`crate::Node::dropped_messages`]); use
+    /// [`Pid::try_send`] to have it back.
+    ///
+    /// COST: one allocation of `8 + size_of::<M>()` bytes and one atomic read-modify-write; the
+    /// message is moved (M5).
+    #[inline]
+    pub fn send(&self, message: M) {
+        if let Err(message) = self.address.send(message) {
+            count_drop();
+            drop(message);
+        }
+    }
+
+    /// Sends a message, and hands it back if the process has already ended.
+    ///
+    /// `Ok` does not say that the message will be received: the process may end first.
+    pub fn try_send(&self, message: M) -> Result<(), SendError<M>> {
+        self.address.send(message).map_err(SendError)
+    }
+
+    /// The identity of the process.
+    pub fn id(&self) -> ProcessId {
+        ProcessId::new(self.address.shared().creation, self.address.slot())
+    }
+
+    /// Whether the process lives: a glance that may be old at once.
+    pub fn is_alive(&self) -> bool {
+        !self.address.has_ended()
+    }
+
+    /// Why the process ended, if it has.
+    pub fn exit_reason(&self) -> Option<ExitReason> {
+        // The reason is there before the inbox closes; asked in this order it is never missed.
+        if self.address.has_ended() { self.address.shared().reason.get().cloned() } else { None }
+    }
+
+    /// Waits for the end of the process and says why it ended.
+    ///
+    /// *Cancellation*: dropping the future changes nothing.
+    pub async fn ended(&self) -> ExitReason {
+        let mut asked: Option<std::task::Waker> = None;
+        poll_fn(|cx| {
+            if let Some(reason) = self.exit_reason() {
+                return Poll::Ready(reason);
+            }
+            if !asked.as_ref().is_some_and(|waker| waker.will_wake(cx.waker())) {
+                asked = Some(cx.waker().clone());
+                let told = self.address.signal(Signal::WakeAtEnd(cx.waker().clone()));
+                if told.is_err() {
+                    cx.waker().wake_by_ref();
+                }
+            }
+            Poll::Pending
+        })
+        .await
+    }
+
+    /// Messages that wait, received or in transit; approximate past 65535 in transit.
+    pub fn mailbox_len(&self) -> usize {
+        self.address.mailbox()
+    }
+
+    /// What can be seen of the process from outside (P5).
+    pub fn info(&self) -> ProcessInfo {
+        ProcessInfo::of(&self.address)
+    }
+}
+
+/// Counts a message that nobody will receive.
+#[cold]
+fn count_drop() {
+    // WHY: an ended process does not keep its node; a drop is counted where the sender is.
+    here(|here| here.realm.home().dropped.fetch_add(1, Ordering::Relaxed));
+}
+
+impl<M> Clone for Pid<M> {
+    fn clone(&self) -> Self {
+        Self { address: self.address.clone() }
+    }
+}
+
+impl<M> PartialEq for Pid<M> {
+    fn eq(&self, other: &Self) -> bool {
+        self.address.is_same(&other.address)
+    }
+}
+
+impl<M> Eq for Pid<M> {}
+
+impl<M: Send + 'static> Hash for Pid<M> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.id().hash(state);
+    }
+}
+
+impl<M: Send + 'static> fmt::Display for Pid<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.id(), f)
+    }
+}
+
+impl<M: Send + 'static> fmt::Debug for Pid<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Pid({})", self.id())
+    }
+}
+
+impl<M> fmt::Debug for SendError<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SendError").finish_non_exhaustive()
+    }
+}
+
+impl<M> fmt::Display for SendError<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("sending to a process that has ended")
+    }
+}
+
+impl<M> std::error::Error for SendError<M> {}

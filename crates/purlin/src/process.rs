@@ -1,0 +1,163 @@
+//! The process's handle on itself.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use purlin_raw::Owner;
+
+use crate::body::fetch;
+use crate::home::Erlang;
+use crate::receive::Scan;
+use crate::{Pid, ProcessId};
+
+/// What a process's function is given: its own mailbox and identity.
+///
+/// The handle belongs in the process's own function. It may be moved elsewhere, say into a
+/// `tokio::spawn`, and its [`pid`](Process::pid) still works there, but receiving does not.
+///
+/// # Panics
+///
+/// [`receive`](Process::receive), [`receive!`](crate::receive!), [`try_receive`](Process::try_receive)
+/// and [`flush`](Process::flush) panic when they are used outside their own process: *“received
+/// outside of process <0.12.0>: a mailbox can be read only by the function its handle was given
+/// to”*. Nothing is lost by it.
+pub struct Process<M> {
+    owner: Owner<Erlang, M>,
+}
+
+impl<M: Send + 'static> Process<M> {
+    pub(crate) fn new(owner: Owner<Erlang, M>) -> Self {
+        Self { owner }
+    }
+
+    pub(crate) fn owner(&self) -> &Owner<Erlang, M> {
+        &self.owner
+    }
+
+    /// An address of this process, to be given to others.
+    pub fn pid(&self) -> Pid<M> {
+        Pid::new(self.owner.address())
+    }
+
+    /// The identity of this process.
+    pub fn id(&self) -> ProcessId {
+        self.pid().id()
+    }
+
+    /// Waits for the oldest message and takes it (R1, R2).
+    ///
+    /// A process that always has another message waiting lets others run after
+    /// 512 of them (F1).
+    ///
+    /// *Cancellation*: dropping the future before it is ready loses no message (R7).
+    ///
+    /// COST: no allocation; no atomic read-modify-write while messages that were fetched earlier
+    /// are left.
+    pub fn receive(&mut self) -> Receive<'_, M> {
+        Receive { process: self }
+    }
+
+    /// Takes the oldest message if there is one, without waiting (`after 0`).
+    pub fn try_receive(&mut self) -> Option<M> {
+        self.pop()
+    }
+
+    /// Takes every message that is waiting, oldest first (R6).
+    ///
+    /// ```
+    /// # use purlin::{Process, spawn};
+    /// # #[purlin::main] async fn main() {
+    /// # let pid =
+    /// spawn(async |mut me: Process<&str>| {
+    ///     me.pid().send("one");
+    ///     me.pid().send("two");
+    ///     assert_eq!(me.flush(), ["one", "two"]);
+    ///     assert_eq!(me.try_receive(), None);
+    /// });
+    /// # assert_eq!(pid.ended().await, purlin::ExitReason::Normal);
+    /// # }
+    /// ```
+    pub fn flush(&mut self) -> Vec<M> {
+        std::iter::from_fn(|| self.pop()).collect()
+    }
+
+    /// Messages that wait, received or in transit; approximate past 65535.
+    pub fn mailbox_len(&self) -> usize {
+        self.owner.address().mailbox()
+    }
+
+    /// Begins a selective receive: what [`receive!`](crate::receive!) expands to.
+    #[doc(hidden)]
+    pub fn scan(&mut self, after: Option<std::time::Duration>) -> Scan<'_, M> {
+        Scan::new(self, after)
+    }
+
+    #[inline]
+    fn pop(&mut self) -> Option<M> {
+        loop {
+            match self.owner.pop() {
+                Ok(Some(message)) => return Some(message),
+                Ok(None) if fetch(&self.owner).is_ok_and(|came| came > 0) => {}
+                Ok(None) => return None,
+                Err(_) => self.not_here(),
+            }
+        }
+    }
+
+    /// Asks to be woken through `cx` when a message comes.
+    pub(crate) fn wait(&self, cx: &Context<'_>) {
+        let waits = self.owner.listen().and_then(|()| {
+            if self.owner.is_own(cx.waker()) {
+                return Ok(());
+            }
+            self.owner.local(|local| local.rare().mail = Some(cx.waker().clone()))
+        });
+        if waits.is_err() {
+            self.not_here();
+        }
+    }
+
+    #[cold]
+    #[track_caller]
+    pub(crate) fn not_here(&self) -> ! {
+        panic!(
+            "received outside of process {}: a mailbox can be read only by the function its \
+             handle was given to",
+            self.id()
+        )
+    }
+}
+
+impl<M: Send + 'static> fmt::Debug for Process<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Process").field(&self.id()).finish()
+    }
+}
+
+/// The future of [`Process::receive`].
+#[must_use = "a receive does nothing unless it is awaited"]
+#[derive(Debug)]
+pub struct Receive<'a, M: Send + 'static> {
+    process: &'a mut Process<M>,
+}
+
+impl<M: Send + 'static> Future for Receive<'_, M> {
+    type Output = M;
+
+    #[inline]
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<M> {
+        if !purlin_raw::spend() {
+            purlin_raw::poll_again(cx.waker());
+            return Poll::Pending;
+        }
+        match self.process.pop() {
+            Some(message) => Poll::Ready(message),
+            None => {
+                self.process.wait(cx);
+                Poll::Pending
+            }
+        }
+    }
+}

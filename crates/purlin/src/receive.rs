@@ -1,0 +1,236 @@
+//! Selective receive: the oldest message that matches, the others left in order.
+//!
+//! [`receive!`](crate::receive!) takes one message after the other out of the mailbox, asks its
+//! arms, and puts it back where it was if none matches. So patterns and guards see the message by
+//! value, as in a `match`, and payloads need not be `Copy`. The arms are asked in a first `match`
+//! whose guards are all false in the end, so that nothing is moved; the body runs behind the scan,
+//! in a second `match` by the number of the arm, so that `break`, `continue`, `?` and `.await`
+//! mean what they mean around it.
+
+use std::future::{Future, poll_fn};
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use purlin_raw::Vacant;
+use tokio::time::{Sleep, sleep};
+
+use crate::Process;
+use crate::body::fetch;
+
+/// A look through the mailbox, from the oldest message on.
+///
+/// Messages passed over are not looked at again (R4): the mailbox remembers the place.
+#[derive(Debug)]
+pub struct Scan<'a, M: Send + 'static> {
+    process: &'a mut Process<M>,
+    /// The envelope of the message that is being looked at.
+    paper: Option<Vacant<M>>,
+    after: Option<After>,
+}
+
+/// When to give up.
+#[derive(Debug)]
+enum After {
+    Never,
+    At(Duration),
+    Asleep(Pin<Box<Sleep>>),
+}
+
+impl<'a, M: Send + 'static> Scan<'a, M> {
+    pub(crate) fn new(process: &'a mut Process<M>, after: Option<Duration>) -> Self {
+        if process.owner().rewind().is_err() {
+            process.not_here();
+        }
+        Self { process, paper: None, after: Some(after.map_or(After::Never, After::At)) }
+    }
+
+    /// The next message to look at; `None` when the time is up.
+    pub async fn next(&mut self) -> Option<M> {
+        poll_fn(|cx| self.poll_next(cx)).await
+    }
+
+    /// The message that was looked at matches.
+    pub fn keep(&mut self) {
+        if let Some(paper) = self.paper.take() {
+            let kept = self.process.owner().keep(paper);
+            debug_assert!(kept.is_ok(), "a match follows its look in the same turn");
+        }
+    }
+
+    /// The message that was looked at matches nothing.
+    pub fn put_back(&mut self, message: M) {
+        if let Some(paper) = self.paper.take() {
+            let put = self.process.owner().put_back(message, paper);
+            debug_assert!(put.is_ok(), "a match follows its look in the same turn");
+        }
+    }
+
+    fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<M>> {
+        if !purlin_raw::spend() {
+            purlin_raw::poll_again(cx.waker());
+            return Poll::Pending;
+        }
+        loop {
+            match self.process.owner().look() {
+                Ok(Some((message, paper))) => {
+                    self.paper = Some(paper);
+                    return Poll::Ready(Some(message));
+                }
+                Ok(None) if fetch(self.process.owner()).is_ok_and(|came| came > 0) => {}
+                Ok(None) => break,
+                Err(_) => self.process.not_here(),
+            }
+        }
+        match self.poll_after(cx) {
+            Poll::Ready(()) => Poll::Ready(None),
+            Poll::Pending => {
+                self.process.wait(cx);
+                Poll::Pending
+            }
+        }
+    }
+
+    fn poll_after(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        if let Some(After::At(time)) = self.after {
+            // R3: `after 0` looks once and never waits.
+            if time.is_zero() {
+                return Poll::Ready(());
+            }
+            self.after = Some(After::Asleep(Box::pin(sleep(time))));
+        }
+        match &mut self.after {
+            Some(After::Asleep(sleep)) => sleep.as_mut().poll(cx),
+            _ => Poll::Pending,
+        }
+    }
+}
+
+/// Receives the oldest message that matches an arm; the others stay, in order (R1).
+///
+/// ```
+/// use std::time::Duration;
+/// use purlin::{Process, receive, spawn};
+///
+/// #[derive(Debug, PartialEq)]
+/// enum Msg { Number(i64), Text(String), Stop }
+///
+/// # #[purlin::main] async fn main() {
+/// # let pid =
+/// spawn(async |mut me: Process<Msg>| {
+///     let myself = me.pid();
+///     myself.send(Msg::Number(3));
+///     myself.send(Msg::Text("hello".into()));
+///     myself.send(Msg::Number(30));
+///
+///     // The oldest that matches; the guard sees the number by value.
+///     let big = receive!(me, { Msg::Number(n) if n > 10 => n });
+///     assert_eq!(big, 30);
+///
+///     // Nothing matches in time.
+///     let stopped = receive!(me, {
+///         Msg::Stop => true,
+///         after Duration::from_millis(1) => false,
+///     });
+///     assert!(!stopped);
+///
+///     // What was passed over is still there, in order.
+///     assert_eq!(me.flush(), [Msg::Number(3), Msg::Text("hello".into())]);
+/// });
+/// # assert_eq!(pid.ended().await, purlin::ExitReason::Normal);
+/// # }
+/// ```
+///
+/// The arms are those of a `match`, with `|` and guards; a last arm `after DURATION => …` runs when
+/// nothing has matched for that long, and `after Duration::ZERO` looks once and never waits (R3).
+/// The bodies may use `break`, `continue`, `return`, `?` and `.await`.
+///
+/// A guard is asked for each message and should be cheap; one that panics ends the process, as a
+/// panic anywhere in it does.
+///
+/// *Cancellation*: dropping a receive that waits loses no message (R7). A message is looked at
+/// once by the same receive (R4), so a receive behind K messages that do not match costs K looks,
+/// however often it is woken.
+///
+/// COST: two moves of a message that does not match; no allocation, but one for the timer of an
+/// `after` that has to wait.
+///
+/// # Panics
+/// As [`Process::receive`] outside its own process.
+#[macro_export]
+macro_rules! receive {
+    ($me:expr, { $($arms:tt)* }) => {
+        $crate::__receive!(@munch [$me] [] [] $($arms)*)
+    };
+}
+
+/// Collects the arms of `receive!`, then expands them twice.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __receive {
+    // The last arm, `after`.
+    (@munch [$me:expr] [$($done:tt)*] [$($n:tt)*] after $time:expr => $body:block $(,)?) => {
+        $crate::__receive!(@expand [$me] [$($done)*] [Some($time)] [$body])
+    };
+    (@munch [$me:expr] [$($done:tt)*] [$($n:tt)*] after $time:expr => $body:expr $(,)?) => {
+        $crate::__receive!(@expand [$me] [$($done)*] [Some($time)] [$body])
+    };
+    // An arm with a block needs no comma.
+    (@munch [$me:expr] [$($done:tt)*] [$($n:tt)*]
+        $pattern:pat $(if $guard:expr)? => $body:block $(,)? $($rest:tt)*) => {
+        $crate::__receive!(@munch [$me]
+            [$($done)* { [$($n)*] [$pattern] [$($guard)?] [$body] }] [$($n)* +] $($rest)*)
+    };
+    (@munch [$me:expr] [$($done:tt)*] [$($n:tt)*]
+        $pattern:pat $(if $guard:expr)? => $body:expr, $($rest:tt)*) => {
+        $crate::__receive!(@munch [$me]
+            [$($done)* { [$($n)*] [$pattern] [$($guard)?] [$body] }] [$($n)* +] $($rest)*)
+    };
+    (@munch [$me:expr] [$($done:tt)*] [$($n:tt)*]
+        $pattern:pat $(if $guard:expr)? => $body:expr) => {
+        $crate::__receive!(@munch [$me]
+            [$($done)* { [$($n)*] [$pattern] [$($guard)?] [$body] }] [$($n)* +])
+    };
+    (@munch [$me:expr] [$($done:tt)*] [$($n:tt)*]) => {
+        $crate::__receive!(@expand [$me] [$($done)*] [None] [::core::unreachable!()])
+    };
+    (@expand [$me:expr]
+        [$({ [$($n:tt)*] [$pattern:pat] [$($guard:expr)?] [$body:expr] })*]
+        [$after:expr] [$late:expr]) => {{
+        let mut arm: ::core::option::Option<usize> = ::core::option::Option::None;
+        let received = {
+            let mut scan = $me.scan($after);
+            loop {
+                let ::core::option::Option::Some(message) = scan.next().await else {
+                    break ::core::option::Option::None;
+                };
+                #[allow(unused_variables, clippy::all)]
+                let message = match message {
+                    $(
+                        $pattern if arm.is_none() $(&& $guard)? && {
+                            arm = ::core::option::Option::Some($crate::__receive!(@count $($n)*));
+                            false
+                        } => ::core::unreachable!(),
+                    )*
+                    message => message,
+                };
+                if arm.is_some() {
+                    scan.keep();
+                    break ::core::option::Option::Some(message);
+                }
+                scan.put_back(message);
+            }
+        };
+        #[allow(unreachable_code, unused_variables, clippy::all)]
+        match received {
+            $(
+                ::core::option::Option::Some($pattern)
+                    if arm == ::core::option::Option::Some($crate::__receive!(@count $($n)*)) => $body,
+            )*
+            ::core::option::Option::Some(_) => ::core::unreachable!(),
+            ::core::option::Option::None => $late,
+        }
+    }};
+    (@count) => { 0usize };
+    (@count + $($rest:tt)*) => { 1usize + $crate::__receive!(@count $($rest)*) };
+}

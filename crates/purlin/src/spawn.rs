@@ -1,0 +1,165 @@
+//! Making processes.
+
+use std::fmt;
+use std::future::Future;
+use std::sync::OnceLock;
+use std::sync::atomic::Ordering;
+
+use purlin_raw::Realm;
+
+use crate::body::Body;
+use crate::home::{Erlang, Shared, current_id, here};
+use crate::{ExitReason, Outcome, Pid, Process};
+
+/// Why no process came to be; the function is handed back.
+pub enum SpawnError<F> {
+    /// The node has as many processes as it may have.
+    SystemLimit(F),
+    /// The node is stopping or has stopped.
+    Stopping(F),
+}
+
+impl<F> SpawnError<F> {
+    /// The function that was to be the process.
+    pub fn into_inner(self) -> F {
+        match self {
+            Self::SystemLimit(function) | Self::Stopping(function) => function,
+        }
+    }
+}
+
+impl<F> fmt::Debug for SpawnError<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::SystemLimit(_) => "SystemLimit(..)",
+            Self::Stopping(_) => "Stopping(..)",
+        })
+    }
+}
+
+impl<F> fmt::Display for SpawnError<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::SystemLimit(_) => "system_limit: the node has as many processes as it may have",
+            Self::Stopping(_) => "the node is stopping",
+        })
+    }
+}
+
+impl<F> std::error::Error for SpawnError<F> {}
+
+/// Makes a process on the current node and returns its address at once (P1).
+///
+/// Its function gets a [`Process`], its handle on itself. A named `async fn` fits, and so does an
+/// async closure:
+///
+/// ```
+/// # use purlin::{Process, spawn};
+/// async fn greeter(mut me: Process<String>) {
+///     println!("hello {}", me.receive().await);
+/// }
+///
+/// # #[purlin::main] async fn main() {
+/// let pid = spawn(greeter);
+/// pid.send("world".into());
+/// let other = spawn(async |mut me: Process<u32>| assert_eq!(me.receive().await, 7));
+/// other.send(7);
+/// # pid.ended().await; assert_eq!(other.ended().await, purlin::ExitReason::Normal);
+/// # }
+/// ```
+///
+/// When the node has as many processes as it may have, or is stopping, the address returned is of
+/// a process that has already ended, with reason `system_limit`; [`try_spawn`] hands the function
+/// back instead (E2).
+///
+/// # Panics
+/// On a thread that is no worker of a node; use [`Node::spawn`](crate::Node::spawn) there.
+///
+/// COST: one allocation.
+#[inline]
+#[track_caller]
+pub fn spawn<M, F, Fut>(function: F) -> Pid<M>
+where
+    M: Send + 'static,
+    F: FnOnce(Process<M>) -> Fut + Send + 'static,
+    Fut: Future + Send + 'static,
+    Fut::Output: Outcome,
+{
+    let mut function = Some(function);
+    let spawned = here(|here| function.take().map(|function| spawn_on(&here.realm, function)));
+    match spawned.flatten() {
+        Some(pid) => pid,
+        None => nowhere(),
+    }
+}
+
+/// [`spawn()`], but hands the function back when the node is full or stopping (E2).
+///
+/// # Panics
+/// As [`spawn()`].
+#[track_caller]
+pub fn try_spawn<M, F, Fut>(function: F) -> Result<Pid<M>, SpawnError<F>>
+where
+    M: Send + 'static,
+    F: FnOnce(Process<M>) -> Fut + Send + 'static,
+    Fut: Future + Send + 'static,
+    Fut::Output: Outcome,
+{
+    let mut function = Some(function);
+    let spawned = here(|here| function.take().map(|function| try_spawn_on(&here.realm, function)));
+    match spawned.flatten() {
+        Some(result) => result,
+        None => nowhere(),
+    }
+}
+
+#[cold]
+#[track_caller]
+fn nowhere() -> ! {
+    panic!("spawned outside a node: this thread runs no process; use Node::spawn")
+}
+
+#[inline]
+pub(crate) fn spawn_on<M, F, Fut>(realm: &Realm<Erlang>, function: F) -> Pid<M>
+where
+    M: Send + 'static,
+    F: FnOnce(Process<M>) -> Fut + Send + 'static,
+    Fut: Future + Send + 'static,
+    Fut::Output: Outcome,
+{
+    try_spawn_on(realm, function).unwrap_or_else(|error| {
+        let function = std::any::type_name::<F>();
+        tracing::error!(function, node = realm.home().name, "no process was spawned: {error}");
+        drop(error);
+        let shared = shared(realm);
+        let _ = shared.reason.set(ExitReason::SystemLimit);
+        Pid::new(realm.stillborn(shared))
+    })
+}
+
+#[inline]
+pub(crate) fn try_spawn_on<M, F, Fut>(
+    realm: &Realm<Erlang>,
+    function: F,
+) -> Result<Pid<M>, SpawnError<F>>
+where
+    M: Send + 'static,
+    F: FnOnce(Process<M>) -> Fut + Send + 'static,
+    Fut: Future + Send + 'static,
+    Fut::Output: Outcome,
+{
+    if realm.home().stopping.load(Ordering::Relaxed) {
+        return Err(SpawnError::Stopping(function));
+    }
+    let made = realm.spawn(shared(realm), function, |function, owner| {
+        Body::new(function, Process::new(owner))
+    });
+    match made {
+        Ok(address) => Ok(Pid::new(address)),
+        Err(purlin_raw::SpawnError(function)) => Err(SpawnError::SystemLimit(function)),
+    }
+}
+
+fn shared(realm: &Realm<Erlang>) -> Shared {
+    Shared { creation: realm.home().creation, parent: current_id(), reason: OnceLock::new() }
+}

@@ -1,0 +1,115 @@
+//! Stopping a node in good order.
+//!
+//! 1. No process is begun any more.
+//! 2. Every process is told `shutdown`, and has the grace period to end; then it is killed, and has
+//!    a moment more.
+//! 3. Who has not ended by then is inside a poll that does not return. It is named in the report,
+//!    and left with its thread (L7).
+//! 4. The workers end, then the thread for sockets and timers.
+
+use std::sync::atomic::Ordering;
+use std::sync::PoisonError;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use purlin_raw::Realm;
+use purlin_sched::Scheduler;
+use tokio::runtime::Runtime;
+use tokio::sync::oneshot;
+
+use crate::home::{Erlang, Signal};
+use crate::node::Inner;
+use crate::{ExitReason, Node, ProcessInfo};
+
+/// How long processes have to end after they were told `shutdown`, as for OTP's workers.
+const GRACE: Duration = Duration::from_secs(5);
+/// How long they have after they were killed.
+const LAST_MOMENT: Duration = Duration::from_millis(500);
+
+/// How a node stopped.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct StopReport {
+    /// Processes that were still computing when the time was up, and were left.
+    pub hogs: Vec<ProcessInfo>,
+}
+
+/// Whoever stops a node: there is one.
+pub(crate) struct Stopper {
+    realm: Realm<Erlang>,
+    scheduler: Scheduler,
+    io: Runtime,
+}
+
+impl Node {
+    /// Stops the node (E1): every process is told `shutdown` and has five seconds to end at its
+    /// next await, then it is killed; what will not end is named in the report and left.
+    ///
+    /// A process that stops its own node is ended by it, at this await, and the stop goes on.
+    ///
+    /// *Cancellation*: dropping the future does not call the stop off.
+    pub async fn stop(&self) -> StopReport {
+        let Some(stopper) = Stopper::begin(self.inner()) else { return StopReport::default() };
+        let (tell, told) = oneshot::channel();
+        stopper.in_thread(move |report| {
+            let _ = tell.send(report);
+        });
+        // The thread tells in any case, unless it could not be started.
+        told.await.unwrap_or_default()
+    }
+
+    /// [`Node::stop`] for a thread that is no process: it blocks.
+    pub fn stop_blocking(&self) -> StopReport {
+        Stopper::begin(self.inner()).map_or_else(StopReport::default, Stopper::run)
+    }
+}
+
+impl Stopper {
+    /// Becomes the one who stops the node; `None` if somebody has.
+    pub(crate) fn begin(inner: &Inner) -> Option<Self> {
+        let io = inner.io.lock().unwrap_or_else(PoisonError::into_inner).take()?;
+        // ORDER: release to `Home::gone`, which from now on wakes us.
+        inner.realm.home().stopping.store(true, Ordering::SeqCst);
+        Some(Self { realm: inner.realm.clone(), scheduler: inner.scheduler.clone(), io })
+    }
+
+    /// Stops the node on a thread of its own, and nobody waits.
+    pub(crate) fn in_background(self) {
+        self.in_thread(|_| ());
+    }
+
+    fn in_thread(self, then: impl FnOnce(StopReport) + Send + 'static) {
+        let name = format!("{}-stop", self.realm.home().name);
+        let started = thread::Builder::new().name(name).spawn(move || then(self.run()));
+        if let Err(error) = started {
+            tracing::error!(%error, "no thread to stop the node with; it is left running");
+        }
+    }
+
+    fn run(self) -> StopReport {
+        let ended = self.end_all(ExitReason::Shutdown, GRACE)
+            || self.end_all(ExitReason::Killed, LAST_MOMENT);
+        let hogs: Vec<_> = match ended {
+            true => Vec::new(),
+            false => self.realm.processes().map(|process| ProcessInfo::of(&process)).collect(),
+        };
+        for hog in &hogs {
+            tracing::error!(pid = %hog.id, function = hog.function, "process would not end");
+        }
+        let patience = if ended { GRACE } else { Duration::ZERO };
+        let stopped = self.scheduler.stop(patience);
+        tracing::debug!(?stopped, node = self.realm.home().name, "node stopped");
+        self.io.shutdown_background();
+        StopReport { hogs }
+    }
+
+    /// Tells every process to end and waits until all have.
+    fn end_all(&self, reason: ExitReason, patience: Duration) -> bool {
+        let deadline = Instant::now() + patience;
+        for process in self.realm.processes() {
+            // A process that has ended meanwhile needs no telling.
+            let _ = process.signal(Signal::Exit(reason.clone()));
+        }
+        self.realm.home().wait_until(|| self.realm.is_empty(), deadline)
+    }
+}

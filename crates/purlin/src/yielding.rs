@@ -1,0 +1,44 @@
+//! Letting others run.
+
+use std::future::poll_fn;
+use std::task::Poll;
+
+/// Lets every other ready process of this worker run first, as `erlang:yield/0` does.
+///
+/// Works in any task; in a process it costs no atomic operation beyond the run queue's.
+pub async fn yield_now() {
+    let mut yielded = false;
+    poll_fn(|cx| {
+        if yielded {
+            return Poll::Ready(());
+        }
+        yielded = true;
+        purlin_raw::poll_again(cx.waker());
+        Poll::Pending
+    })
+    .await;
+}
+
+/// Spends one unit of the process's budget of 512 and yields when it is used up (F1).
+///
+/// Receiving does this by itself. A loop that only sends or computes should call it now and then:
+///
+/// ```
+/// # use purlin::{Process, consume_budget, spawn};
+/// # #[purlin::main] async fn main() {
+/// # let sink = spawn(async |mut me: Process<u64>| while me.receive().await != 9_999 {});
+/// for n in 0..10_000u64 {
+///     sink.send(n);
+///     consume_budget().await;
+/// }
+/// # sink.ended().await;
+/// # }
+/// ```
+///
+/// Outside a process it does nothing.
+#[inline]
+pub async fn consume_budget() {
+    if !purlin_raw::spend() {
+        yield_now().await;
+    }
+}

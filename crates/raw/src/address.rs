@@ -1,0 +1,243 @@
+//! What everybody else may do with a process: send to it, signal it, look at it.
+//!
+//! An [`Address`] knows the type of the messages, a [`Ref`] does not. Both hold a reference, may be
+//! used from any thread, and outlive the process: what is sent then comes back.
+
+use std::any::TypeId;
+use std::marker::PhantomData;
+use std::ptr::NonNull;
+
+use crate::World;
+use crate::cell::{Base, Front, release};
+use crate::current::is_running;
+use crate::head::Pushed;
+use crate::link::{Class, Envelope};
+use crate::run::Runnable;
+use crate::sync::Ordering;
+use crate::table::Slot;
+
+/// A process of any message type.
+pub struct Ref<W: World> {
+    base: NonNull<Base>,
+    world: PhantomData<fn(W)>,
+}
+
+/// A process that receives `M`.
+pub struct Address<W: World, M> {
+    to: Ref<W>,
+    message: PhantomData<fn(M)>,
+}
+
+// SAFETY: everything reachable through a `Ref` is atomic, or `W::Shared`, which is `Sync`; the
+// signals it sends are `Send`.
+unsafe impl<W: World> Send for Ref<W> {}
+// SAFETY: as above.
+unsafe impl<W: World> Sync for Ref<W> {}
+
+/// What a process is doing: a glance that may be old at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    /// It runs or waits for its turn.
+    Runnable,
+    /// It waits for a message.
+    Receiving,
+    /// It waits for something else than a message.
+    Waiting,
+    /// It has ended.
+    Ended,
+}
+
+/// What can be seen of a process from outside, each figure read on its own.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Look {
+    /// The place in the table.
+    pub slot: Slot,
+    /// What it is doing.
+    pub state: State,
+    /// Messages that wait; of those still in transit at most 65535 are counted.
+    pub mailbox: usize,
+    /// Messages received.
+    pub received: u64,
+    /// Budget spent.
+    pub reductions: u64,
+    /// Bytes of the cell, without the mailbox and what the process allocated.
+    pub bytes: usize,
+    /// The type of its messages.
+    pub message: &'static str,
+    /// What its body is called.
+    pub body: &'static str,
+}
+
+impl<W: World> Clone for Ref<W> {
+    fn clone(&self) -> Self {
+        self.base().retain();
+        Self { base: self.base, world: PhantomData }
+    }
+}
+
+impl<W: World> Drop for Ref<W> {
+    #[inline]
+    fn drop(&mut self) {
+        // SAFETY: the handle holds a reference.
+        unsafe { release(self.base) }
+    }
+}
+
+impl<W: World> std::fmt::Debug for Ref<W> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Ref").field(&self.slot()).finish()
+    }
+}
+
+impl<W: World> Ref<W> {
+    /// # Safety
+    /// `base` is a cell of this world, and the handle gets a reference.
+    pub(crate) unsafe fn new(base: NonNull<Base>) -> Self {
+        Self { base, world: PhantomData }
+    }
+
+    #[inline(always)]
+    fn base(&self) -> &Base {
+        // SAFETY: the handle holds a reference.
+        unsafe { self.base.as_ref() }
+    }
+
+    /// The place in the table, also after the end.
+    pub fn slot(&self) -> Slot {
+        self.base().slot
+    }
+
+    /// What everybody may read of the process.
+    pub fn shared(&self) -> &W::Shared {
+        // SAFETY: the handle holds a reference to a cell of this world.
+        unsafe { &self.base.cast::<Front<W>>().as_ref().shared }
+    }
+
+    /// Sends a signal in order with messages; gives it back if the process has ended.
+    pub fn signal(&self, signal: W::Signal) -> Result<(), W::Signal> {
+        let link = Envelope::seal(Class::Signal, signal);
+        // SAFETY: the envelope is ours to give, and of the class and payload it says.
+        match unsafe { self.push(link, Class::Signal) } {
+            true => Ok(()),
+            // SAFETY: a refused link is ours again.
+            false => Err(unsafe { Envelope::<W::Signal>::open(link) }.0),
+        }
+    }
+
+    /// Pushes a link and schedules the process if that is now our duty; `false` gives it back.
+    ///
+    /// # Safety
+    /// As for `Head::push`; the envelope is what its class says in this cell.
+    #[inline]
+    unsafe fn push(&self, link: NonNull<crate::link::Link>, class: Class) -> bool {
+        // SAFETY: by the contract.
+        match unsafe { self.base().head.push(link, class) } {
+            Pushed::Queued => true,
+            Pushed::Schedule => {
+                // SAFETY: the push has taken `ASLEEP` away.
+                unsafe { Runnable::new(self.base) }.schedule();
+                true
+            }
+            Pushed::Closed => false,
+        }
+    }
+
+    /// The address of the process, if its messages have this type.
+    pub fn typed<M: Send + 'static>(self) -> Result<Address<W, M>, Self> {
+        if (self.base().vtable.message)() == TypeId::of::<M>() {
+            Ok(Address { to: self, message: PhantomData })
+        } else {
+            Err(self)
+        }
+    }
+
+    /// Whether this thread is in a turn of the process.
+    pub fn is_current(&self) -> bool {
+        is_running(self.base)
+    }
+
+    /// Whether the process has ended.
+    pub fn has_ended(&self) -> bool {
+        self.base().head.is_closed()
+    }
+
+    /// Messages that wait; of those still in transit at most 65535 are counted.
+    pub fn mailbox(&self) -> usize {
+        self.base().waiting.load(Ordering::Relaxed) as usize + self.base().head.count()
+    }
+
+    /// Looks at the process without stopping it.
+    pub fn look(&self) -> Look {
+        let base = self.base();
+        let state = match base.head.asleep() {
+            _ if base.head.is_closed() => State::Ended,
+            Some(false) => State::Receiving,
+            Some(true) => State::Waiting,
+            None => State::Runnable,
+        };
+        Look {
+            slot: base.slot,
+            state,
+            mailbox: self.mailbox(),
+            received: base.received.load(Ordering::Relaxed),
+            reductions: base.reductions.load(Ordering::Relaxed),
+            bytes: base.vtable.bytes,
+            message: (base.vtable.message_name)(),
+            body: (base.vtable.body_name)(),
+        }
+    }
+
+    /// Whether two references are to the same process.
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.base == other.base
+    }
+}
+
+impl<W: World, M> Clone for Address<W, M> {
+    fn clone(&self) -> Self {
+        Self { to: self.to.clone(), message: PhantomData }
+    }
+}
+
+impl<W: World, M> std::fmt::Debug for Address<W, M> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Address").field(&self.to.slot()).finish()
+    }
+}
+
+impl<W: World, M> std::ops::Deref for Address<W, M> {
+    type Target = Ref<W>;
+
+    fn deref(&self) -> &Ref<W> {
+        &self.to
+    }
+}
+
+impl<W: World, M: Send + 'static> Address<W, M> {
+    /// # Safety
+    /// `base` is a cell of this world and message type, and the handle gets a reference.
+    pub(crate) unsafe fn new(base: NonNull<Base>) -> Self {
+        // SAFETY: by the contract.
+        Self { to: unsafe { Ref::new(base) }, message: PhantomData }
+    }
+
+    /// Sends a message; gives it back if the process has ended.
+    ///
+    /// COST: one allocation of `8 + size_of::<M>()` bytes, one compare-and-swap.
+    #[inline]
+    pub fn send(&self, message: M) -> Result<(), M> {
+        let link = Envelope::seal(Class::Message, message);
+        // SAFETY: the envelope is ours to give, and of the class and payload it says.
+        match unsafe { self.to.push(link, Class::Message) } {
+            true => Ok(()),
+            // SAFETY: a refused link is ours again.
+            false => Err(unsafe { Envelope::<M>::open(link) }.0),
+        }
+    }
+
+    /// The process without the type of its messages.
+    pub fn untyped(self) -> Ref<W> {
+        self.to
+    }
+}

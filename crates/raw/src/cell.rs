@@ -1,0 +1,141 @@
+//! The one allocation that is a process.
+//!
+//! ```text
+//! Cell ─┬─ Front ─┬─ Base     word, counts, owner's FIFO     known to everybody, type-free
+//!       │         ├─ shared   W::Shared                      read by anyone, also after the end
+//!       │         └─ local    W::Local                       the process's own
+//!       └─ body                                              the code: only `run` touches it
+//! ```
+//!
+//! # Who may touch what
+//!
+//! 1. `head`, `refs` and the counters: any thread that holds a reference.
+//! 2. `core` and `local`: the thread that runs the process's turn, and it alone
+//!    (`current::is_running` says whether this thread does).
+//! 3. `body`: `run`, which exists once at a time because there is one right to schedule.
+//! 4. `realm`: as long as the process has not left the table; see `realm`.
+//!
+//! # References
+//!
+//! The table holds one reference while the process lives; the process's own handle, every address
+//! and every waker hold one each. The last one gone frees the memory. The right to schedule
+//! (`Runnable`) needs none: only running it can end the process.
+
+use std::any::TypeId;
+use std::cell::RefCell;
+use std::marker::PhantomData;
+use std::ptr::NonNull;
+
+use crate::World;
+use crate::fifo::Fifo;
+use crate::head::Head;
+use crate::realm::RealmBase;
+use crate::run::Ran;
+use crate::sync::{AtomicU32, AtomicU64, AtomicUsize, Ordering, UnsafeCell};
+use crate::table::Slot;
+
+/// What a process does that depends on its types.
+pub(crate) struct VTable {
+    /// Runs one turn. The caller holds the right to schedule and gives it up.
+    pub(crate) run: unsafe fn(NonNull<Base>) -> Ran,
+    /// Frees the cell. The caller dropped the last reference.
+    pub(crate) free: unsafe fn(NonNull<Base>),
+    pub(crate) message: fn() -> TypeId,
+    pub(crate) message_name: fn() -> &'static str,
+    pub(crate) body_name: fn() -> &'static str,
+    pub(crate) bytes: usize,
+}
+
+/// What only the running turn touches, apart from `W::Local`.
+pub(crate) struct Core {
+    pub(crate) fifo: Fifo,
+    /// The turn asked to be woken by messages.
+    pub(crate) listening: bool,
+    /// The turn asked to run again at once.
+    pub(crate) again: bool,
+}
+
+/// The part that needs no type.
+#[repr(C)]
+pub(crate) struct Base {
+    pub(crate) head: Head,
+    refs: AtomicUsize,
+    pub(crate) vtable: &'static VTable,
+    pub(crate) realm: NonNull<RealmBase>,
+    pub(crate) slot: Slot,
+    pub(crate) core: UnsafeCell<Core>,
+    /// Messages in the FIFO, for those who look.
+    pub(crate) waiting: AtomicU32,
+    /// Messages received, for those who look.
+    pub(crate) received: AtomicU64,
+    /// Budget spent, for those who look.
+    pub(crate) reductions: AtomicU64,
+}
+
+/// The part that needs only the world's types.
+#[repr(C)]
+pub(crate) struct Front<W: World> {
+    pub(crate) base: Base,
+    pub(crate) shared: W::Shared,
+    pub(crate) local: UnsafeCell<RefCell<W::Local>>,
+}
+
+/// All of it.
+#[repr(C)]
+pub(crate) struct Cell<W: World, M, B> {
+    pub(crate) front: Front<W>,
+    pub(crate) body: UnsafeCell<B>,
+    pub(crate) message: PhantomData<fn(M)>,
+}
+
+impl Base {
+    /// The base of a new cell, with one reference for each of the table, the owner and the
+    /// address that spawning returns.
+    pub(crate) fn new(vtable: &'static VTable, realm: NonNull<RealmBase>, slot: Slot) -> Self {
+        Self {
+            head: Head::new(),
+            refs: AtomicUsize::new(3),
+            vtable,
+            realm,
+            slot,
+            core: UnsafeCell::new(Core { fifo: Fifo::new(), listening: false, again: false }),
+            waiting: AtomicU32::new(0),
+            received: AtomicU64::new(0),
+            reductions: AtomicU64::new(0),
+        }
+    }
+
+    /// Counts one more reference.
+    #[inline]
+    pub(crate) fn retain(&self) {
+        // ORDER: relaxed: whoever retains holds a reference already.
+        let before = self.refs.fetch_add(1, Ordering::Relaxed);
+        if before > isize::MAX as usize {
+            // WHY: only leaking references in a loop gets here; going on would free too early.
+            std::process::abort();
+        }
+    }
+}
+
+/// Gives up one reference and frees the cell with the last.
+///
+/// # Safety
+/// The caller held a reference and does not touch the cell again.
+#[inline]
+pub(crate) unsafe fn release(base: NonNull<Base>) {
+    // SAFETY: the caller's reference keeps the cell until the subtraction.
+    let refs = unsafe { &base.as_ref().refs };
+    // ORDER: acquire from the release of all others: what they did with the cell is done before
+    // it is freed. A count of one is ours alone, so nobody can add to it meanwhile.
+    if refs.load(Ordering::Acquire) == 1 || refs.fetch_sub(1, Ordering::AcqRel) == 1 {
+        // SAFETY: that was the last reference.
+        unsafe { (base.as_ref().vtable.free)(base) }
+    }
+}
+
+/// Adds to a counter that only the running turn writes.
+#[inline]
+pub(crate) fn count(counter: &AtomicU64, more: u64) {
+    // ORDER: relaxed: it is only looked at; one writer, so no read-modify-write is needed.
+    counter.store(counter.load(Ordering::Relaxed) + more, Ordering::Relaxed);
+}

@@ -1,0 +1,94 @@
+//! Which process this thread is running, and what is left of its budget.
+//!
+//! A *turn* is one poll of a process by a worker. A thread runs one at a time. Everything that only
+//! the process itself may do asks [`is_running`] first, so a handle that has wandered to another
+//! thread cannot do harm.
+//!
+//! COST: a read of a thread-local that needs no initialisation.
+
+use std::cell::Cell;
+use std::ptr::{self, NonNull};
+use std::task::Waker;
+
+use crate::cell::Base;
+use crate::table::Slot;
+use crate::wake;
+
+/// Units of work in one turn: receiving a message, sending in a loop that asks, and so on. When
+/// they are used up a process yields at its next opportunity.
+pub const BUDGET: u32 = 512;
+
+thread_local! {
+    static RUNNING: Cell<*const Base> = const { Cell::new(ptr::null()) };
+    static LEFT: Cell<u32> = const { Cell::new(0) };
+}
+
+/// Marks the thread as running a process until it is dropped.
+pub(crate) struct Turn {
+    before: (*const Base, u32),
+}
+
+impl Turn {
+    #[inline]
+    pub(crate) fn begin(base: NonNull<Base>) -> Self {
+        Self { before: (RUNNING.replace(base.as_ptr()), LEFT.replace(BUDGET)) }
+    }
+
+    /// Budget used since the beginning.
+    #[inline]
+    pub(crate) fn spent(&self) -> u32 {
+        BUDGET - LEFT.get()
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        RUNNING.set(self.before.0);
+        LEFT.set(self.before.1);
+    }
+}
+
+/// Whether this thread is in a turn of that process.
+#[inline]
+pub(crate) fn is_running(base: NonNull<Base>) -> bool {
+    ptr::eq(RUNNING.get(), base.as_ptr())
+}
+
+/// Whether this thread is in a turn of any process.
+#[inline]
+pub fn in_process() -> bool {
+    !RUNNING.get().is_null()
+}
+
+/// The slot of the process whose turn this thread is in.
+pub fn current_slot() -> Option<Slot> {
+    // SAFETY: a cell lives at least as long as its turn, which is on this thread's stack below us.
+    NonNull::new(RUNNING.get().cast_mut()).map(|base| unsafe { base.as_ref() }.slot)
+}
+
+/// Spends one unit of the budget; `false` when there was none left. Outside a process there is
+/// always one left.
+#[inline]
+#[must_use]
+pub fn spend() -> bool {
+    match LEFT.get() {
+        0 => !in_process(),
+        left => {
+            LEFT.set(left - 1);
+            true
+        }
+    }
+}
+
+/// Has the future that is being polled polled again, after the other processes: at no cost beyond
+/// a flag if `waker` is that of the process whose turn this thread is in, else by waking it.
+#[inline]
+pub fn poll_again(waker: &Waker) {
+    match NonNull::new(RUNNING.get().cast_mut()) {
+        Some(base) if wake::is_own(waker, base) => {
+            // SAFETY: this thread is in the turn of that process, and nothing else is using `core`.
+            unsafe { base.as_ref() }.core.with_mut(|core| unsafe { (*core).again = true });
+        }
+        _ => waker.wake_by_ref(),
+    }
+}

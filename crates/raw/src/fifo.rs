@@ -1,0 +1,130 @@
+//! The owner's end of an inbox: what was received, in order, and how far a selective receive has
+//! looked.
+//!
+//! Only the owner touches it. Each operation is a few pointer writes; none runs user code.
+//!
+//! INVARIANT: `cursor` is null or a link of this list that stays in it until the cursor moves:
+//! links leave the list only behind the cursor, or at the front with the cursor reset.
+
+use std::ptr::{self, NonNull};
+
+use crate::link::Link;
+
+/// Received links, oldest first.
+pub(crate) struct Fifo {
+    oldest: *mut Link,
+    newest: *mut Link,
+    /// The last link that a selective receive has passed over; null: none yet.
+    cursor: *mut Link,
+    len: usize,
+}
+
+impl Fifo {
+    pub(crate) const fn new() -> Self {
+        Self { oldest: ptr::null_mut(), newest: ptr::null_mut(), cursor: ptr::null_mut(), len: 0 }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Adds a link at the end.
+    ///
+    /// # Safety
+    /// The caller owns the link and gives it away.
+    #[inline]
+    pub(crate) unsafe fn append(&mut self, link: NonNull<Link>) {
+        let last = self.newest;
+        // SAFETY: the link is ours now; `last` is null or a link of this list.
+        unsafe { self.insert(last, link) }
+    }
+
+    /// Takes the oldest link; a scan under way starts again.
+    #[inline]
+    pub(crate) fn pop(&mut self) -> Option<NonNull<Link>> {
+        self.cursor = ptr::null_mut();
+        self.take_next()
+    }
+
+    /// Begins a scan at the oldest link.
+    #[inline]
+    pub(crate) fn rewind(&mut self) {
+        self.cursor = ptr::null_mut();
+    }
+
+    /// Takes the link behind the cursor.
+    #[inline]
+    pub(crate) fn take_next(&mut self) -> Option<NonNull<Link>> {
+        let behind = if self.cursor.is_null() {
+            self.oldest
+        } else {
+            // SAFETY: the cursor is a link of this list, and the list is the owner's.
+            unsafe { (*self.cursor).next() }
+        };
+        let link = NonNull::new(behind)?;
+        // SAFETY: `link` is in this list, which owns its links.
+        let rest = unsafe { link.as_ref().next() };
+        if self.cursor.is_null() {
+            self.oldest = rest;
+        } else {
+            // SAFETY: the cursor is a link of this list.
+            unsafe { (*self.cursor).set_next(rest) };
+        }
+        if rest.is_null() {
+            self.newest = self.cursor;
+        }
+        self.len -= 1;
+        Some(link)
+    }
+
+    /// Puts a link back where the cursor is and passes over it.
+    ///
+    /// # Safety
+    /// The caller owns the link and gives it away.
+    #[inline]
+    pub(crate) unsafe fn put_back(&mut self, link: NonNull<Link>) {
+        // SAFETY: the link is ours now; the cursor is null or a link of this list.
+        unsafe { self.insert(self.cursor, link) };
+        self.cursor = link.as_ptr();
+    }
+
+    /// # Safety
+    /// The caller gives `link` away; `before` is null or a link of this list.
+    #[inline]
+    unsafe fn insert(&mut self, before: *mut Link, link: NonNull<Link>) {
+        let after = if before.is_null() {
+            std::mem::replace(&mut self.oldest, link.as_ptr())
+        } else {
+            // SAFETY: `before` is a link of this list, which owns its links.
+            unsafe {
+                let after = (*before).next();
+                (*before).set_next(link.as_ptr());
+                after
+            }
+        };
+        // SAFETY: the link is ours by the contract.
+        unsafe { link.as_ref().set_next(after) };
+        if after.is_null() {
+            self.newest = link.as_ptr();
+        }
+        self.len += 1;
+    }
+}
+
+/// Turns a stack of links round: oldest first.
+///
+/// # Safety
+/// The caller owns every link of the chain.
+pub(crate) unsafe fn oldest_first(newest: *mut Link) -> *mut Link {
+    let mut done = ptr::null_mut();
+    let mut rest = newest;
+    while let Some(link) = NonNull::new(rest) {
+        // SAFETY: the chain is the caller's.
+        unsafe {
+            rest = link.as_ref().next();
+            link.as_ref().set_next(done);
+        }
+        done = link.as_ptr();
+    }
+    done
+}

@@ -1,0 +1,110 @@
+//! The header of a signal on its way, and the envelope that holds the payload behind it.
+//!
+//! A link is written by its sender before it is pushed and by the receiver after it was taken;
+//! never by two threads at once. `next` carries the class of *its own* envelope in the lowest bit,
+//! so that an envelope is one word larger than its payload and no more.
+//!
+//! COST: one allocation of `8 + size_of::<T>()` bytes per signal.
+
+use std::mem::MaybeUninit;
+use std::ptr::NonNull;
+
+use crate::sync::UnsafeCell;
+
+/// What an envelope holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Class {
+    /// A message of the mailbox's type. It does not wake a process that waits for something else.
+    Message,
+    /// A signal of the world's. It wakes its receiver whatever that waits for.
+    Signal,
+}
+
+const SIGNAL: usize = 1;
+
+/// The header of an envelope.
+#[repr(C, align(8))]
+pub struct Link {
+    next: UnsafeCell<*mut Link>,
+}
+
+impl Link {
+    /// A header of the given class with nothing behind it.
+    pub fn new(class: Class) -> Self {
+        let tag = match class {
+            Class::Message => 0,
+            Class::Signal => SIGNAL,
+        };
+        Self { next: UnsafeCell::new(std::ptr::without_provenance_mut(tag)) }
+    }
+
+    /// The class given at the start.
+    ///
+    /// # Safety
+    /// The caller owns the envelope.
+    pub unsafe fn class(&self) -> Class {
+        // SAFETY: the caller owns the envelope, so nobody writes `next` now.
+        let next = self.next.with(|next| unsafe { *next });
+        if next.addr() & SIGNAL == 0 { Class::Message } else { Class::Signal }
+    }
+
+    /// The link behind this one, or null.
+    ///
+    /// # Safety
+    /// The caller owns the envelope.
+    pub unsafe fn next(&self) -> *mut Link {
+        // SAFETY: the caller owns the envelope, so nobody writes `next` now.
+        self.next.with(|next| unsafe { *next }).map_addr(|addr| addr & !SIGNAL)
+    }
+
+    /// Puts another link behind this one; the class stays.
+    ///
+    /// # Safety
+    /// The caller owns the envelope.
+    pub unsafe fn set_next(&self, link: *mut Link) {
+        self.next.with_mut(|next| {
+            // SAFETY: the caller owns the envelope, so nobody else touches `next` now.
+            unsafe { *next = link.map_addr(|addr| addr | ((*next).addr() & SIGNAL)) }
+        });
+    }
+}
+
+/// A payload and its header.
+///
+/// The payload is there while the envelope is in an inbox or a FIFO; whoever takes it out keeps an
+/// envelope that drops nothing.
+#[repr(C)]
+pub(crate) struct Envelope<T> {
+    link: Link,
+    payload: MaybeUninit<T>,
+}
+
+impl<T> Envelope<T> {
+    /// Seals a payload and gives the header away; [`Envelope::open`] takes it back.
+    #[inline]
+    pub(crate) fn seal(class: Class, payload: T) -> NonNull<Link> {
+        let sealed = Box::new(Self { link: Link::new(class), payload: MaybeUninit::new(payload) });
+        NonNull::from(Box::leak(sealed)).cast()
+    }
+
+    /// Takes the payload out and keeps the paper.
+    ///
+    /// # Safety
+    /// The link comes from `Envelope::<T>::seal` or `Envelope::<T>::reseal` with this very `T`, and
+    /// the caller owns it.
+    #[inline]
+    pub(crate) unsafe fn open(link: NonNull<Link>) -> (T, Box<Self>) {
+        // SAFETY: by the contract this is the header, at offset zero, of a leaked box of this type.
+        let paper = unsafe { Box::from_raw(link.cast::<Self>().as_ptr()) };
+        // SAFETY: a sealed envelope has its payload, and nobody reads it from this paper again.
+        let payload = unsafe { paper.payload.assume_init_read() };
+        (payload, paper)
+    }
+
+    /// Puts a payload into paper that was kept.
+    #[inline]
+    pub(crate) fn reseal(mut paper: Box<Self>, payload: T) -> NonNull<Link> {
+        paper.payload = MaybeUninit::new(payload);
+        NonNull::from(Box::leak(paper)).cast()
+    }
+}

@@ -1,0 +1,227 @@
+//! What only the process itself may do: receive, scan, keep its own state.
+//!
+//! An [`Owner`] may be moved anywhere, also to a thread that is not running its process; there
+//! every operation answers [`NotHere`]. No operation runs user code while it holds the FIFO.
+
+use std::marker::PhantomData;
+use std::ptr::NonNull;
+use std::task::Waker;
+
+use crate::World;
+use crate::address::Address;
+use crate::cell::{Base, Core, Front, count, release};
+use crate::current::is_running;
+use crate::fifo::oldest_first;
+use crate::link::{Class, Envelope};
+use crate::sync::Ordering;
+use crate::wake;
+
+/// The process's handle on itself. Holds a reference.
+pub struct Owner<W: World, M> {
+    base: NonNull<Base>,
+    types: PhantomData<fn(W, M) -> M>,
+}
+
+// SAFETY: every access to what belongs to the running turn is checked against the thread; what is
+// left is a counted reference. Messages cross threads, hence `M: Send`.
+unsafe impl<W: World, M: Send> Send for Owner<W, M> {}
+// SAFETY: as above.
+unsafe impl<W: World, M: Send> Sync for Owner<W, M> {}
+
+/// This thread is not running the process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NotHere;
+
+/// The empty envelope of a message that was taken for a look.
+pub struct Vacant<M>(Box<Envelope<M>>);
+
+impl<M> std::fmt::Debug for Vacant<M> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Vacant")
+    }
+}
+
+impl<W: World, M> std::fmt::Debug for Owner<W, M> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Owner").field(&self.base().slot).finish()
+    }
+}
+
+impl<W: World, M> Drop for Owner<W, M> {
+    fn drop(&mut self) {
+        // SAFETY: the handle holds a reference.
+        unsafe { release(self.base) }
+    }
+}
+
+impl<W: World, M: Send + 'static> Owner<W, M> {
+    /// # Safety
+    /// `base` is a cell of this world and message type, and the handle gets a reference.
+    pub(crate) unsafe fn new(base: NonNull<Base>) -> Self {
+        Self { base, types: PhantomData }
+    }
+
+    /// Runs `f` on what belongs to the turn, if this thread is in it. `f` runs no user code.
+    #[inline]
+    fn core<R>(&self, f: impl FnOnce(&mut Core) -> R) -> Result<R, NotHere> {
+        if !is_running(self.base) {
+            return Err(NotHere);
+        }
+        // SAFETY: this thread is in the process's turn, of which there is one, and no caller of
+        // `core` comes back here within `f`.
+        Ok(self.base().core.with_mut(|core| f(unsafe { &mut *core })))
+    }
+
+    /// Moves what arrived to the end of the FIFO, in order. Signals are given to `act`; what it
+    /// answers takes the signal's place among the messages. Says how many messages were added.
+    pub fn fetch(&self, mut act: impl FnMut(W::Signal) -> Option<M>) -> Result<usize, NotHere> {
+        if !self.base().head.has_news() {
+            return Ok(0);
+        }
+        let taken = self.core(|core| {
+            let taken = self.base().head.take();
+            core.again |= taken.woken;
+            taken
+        })?;
+        // SAFETY: `take` gave the chain to us.
+        let mut rest = unsafe { oldest_first(taken.newest) };
+        let mut added = 0;
+        while let Some(link) = NonNull::new(rest) {
+            // SAFETY: the chain is ours; a link of class `Signal` has a `W::Signal` behind it.
+            let message = unsafe {
+                rest = link.as_ref().next();
+                match link.as_ref().class() {
+                    Class::Message => Some(link),
+                    Class::Signal => act(Envelope::<W::Signal>::open(link).0)
+                        .map(|message| Envelope::seal(Class::Message, message)),
+                }
+            };
+            if let Some(link) = message {
+                // SAFETY: the link is ours and holds a message.
+                self.core(|core| unsafe { core.fifo.append(link) })?;
+                added += 1;
+            }
+        }
+        if added > 0 {
+            self.publish();
+        }
+        Ok(added)
+    }
+
+    /// The wake that `fetch` found at the beginning of a turn is this turn: forget it.
+    pub fn begin(&self) -> Result<(), NotHere> {
+        self.core(|core| core.again = false)
+    }
+
+    /// Shows the length of the FIFO to those who look.
+    #[inline]
+    fn publish(&self) {
+        // SAFETY: callers have checked that this thread is in the turn.
+        let len = self.base().core.with(|core| unsafe { (*core).fifo.len() });
+        self.base().waiting.store(len.min(u32::MAX as usize) as u32, Ordering::Relaxed);
+    }
+
+    /// Takes the oldest message that was fetched.
+    #[inline]
+    pub fn pop(&self) -> Result<Option<M>, NotHere> {
+        let Some(link) = self.core(|core| core.fifo.pop())? else { return Ok(None) };
+        self.publish();
+        count(&self.base().received, 1);
+        // SAFETY: the FIFO holds messages of this type, and this one has left it.
+        Ok(Some(unsafe { Envelope::<M>::open(link) }.0))
+    }
+
+    /// Begins to look through the FIFO from its oldest message.
+    #[inline]
+    pub fn rewind(&self) -> Result<(), NotHere> {
+        self.core(|core| core.fifo.rewind())
+    }
+
+    /// Takes the next message for a look. Keep it, then call [`Owner::keep`]; or put it back.
+    #[inline]
+    pub fn look(&self) -> Result<Option<(M, Vacant<M>)>, NotHere> {
+        let Some(link) = self.core(|core| core.fifo.take_next())? else { return Ok(None) };
+        // SAFETY: the FIFO holds messages of this type, and this one has left it.
+        let (message, paper) = unsafe { Envelope::<M>::open(link) };
+        Ok(Some((message, Vacant(paper))))
+    }
+
+    /// The message of the last look was received.
+    #[inline]
+    pub fn keep(&self, paper: Vacant<M>) -> Result<(), NotHere> {
+        drop(paper);
+        self.core(|_| ())?;
+        self.publish();
+        count(&self.base().received, 1);
+        Ok(())
+    }
+
+    /// Puts the message of the last look back where it was and passes over it.
+    #[inline]
+    pub fn put_back(&self, message: M, paper: Vacant<M>) -> Result<(), NotHere> {
+        let link = Envelope::reseal(paper.0, message);
+        // SAFETY: the link is ours and holds a message.
+        let put = self.core(|core| unsafe { core.fifo.put_back(link) });
+        if put.is_err() {
+            // SAFETY: the link was not given away.
+            drop(unsafe { Envelope::<M>::open(link) });
+        }
+        put
+    }
+
+    /// Asks to be woken by messages when this turn ends.
+    #[inline]
+    pub fn listen(&self) -> Result<(), NotHere> {
+        self.core(|core| core.listening = true)
+    }
+
+    /// Whether this thread is in the process's turn.
+    #[inline]
+    pub fn is_here(&self) -> bool {
+        is_running(self.base)
+    }
+
+    /// Whether a waker wakes this process and nothing else.
+    #[inline]
+    pub fn is_own(&self, waker: &Waker) -> bool {
+        wake::is_own(waker, self.base)
+    }
+
+    /// Runs `f` on the process's own state.
+    #[inline]
+    pub fn local<R>(&self, f: impl FnOnce(&mut W::Local) -> R) -> Result<R, NotHere> {
+        if !is_running(self.base) {
+            return Err(NotHere);
+        }
+        self.front().local.with(|local| {
+            // SAFETY: this thread is in the process's turn; `RefCell` refuses a second borrow.
+            Ok(f(&mut unsafe { &*local }.borrow_mut()))
+        })
+    }
+
+    /// What everybody may read of this process.
+    pub fn shared(&self) -> &W::Shared {
+        &self.front().shared
+    }
+
+    /// An address of this process.
+    pub fn address(&self) -> Address<W, M> {
+        self.base().retain();
+        // SAFETY: a reference was counted for it, and the types are these.
+        unsafe { Address::new(self.base) }
+    }
+}
+
+impl<W: World, M> Owner<W, M> {
+    #[inline(always)]
+    fn base(&self) -> &Base {
+        // SAFETY: the handle holds a reference.
+        unsafe { self.base.as_ref() }
+    }
+
+    #[inline(always)]
+    fn front(&self) -> &Front<W> {
+        // SAFETY: the handle holds a reference to a cell of this world.
+        unsafe { self.base.cast::<Front<W>>().as_ref() }
+    }
+}

@@ -1,0 +1,244 @@
+//! The processes that belong together: their table, their host, and what they share.
+//!
+//! A cell points to its realm without counting, since counting would cost every spawn an atomic
+//! operation on one contended word. Instead:
+//!
+//! INVARIANT: a realm's memory stays while a handle on it exists or a process is in its table. The
+//! last handle frees the realm if the table is empty; otherwise (a process that would not end) the
+//! realm is left for ever, and whoever sends to that process still finds it.
+//!
+//! A process can be scheduled only while it is in the table, so whoever schedules finds the realm.
+//! The host may run the process to its end before `schedule` has returned; a worker keeps a handle
+//! of its own, and a thread from outside takes one for the time of the call.
+
+use std::cell::Cell as StdCell;
+use std::marker::PhantomData;
+use std::pin::Pin;
+use std::ptr::NonNull;
+use std::task::{Context, Poll};
+
+use crate::World;
+use crate::address::{Address, Ref};
+use crate::cell::{Base, release};
+use crate::owner::Owner;
+use crate::run::{Body, Runnable, allocate};
+use crate::sync::{AtomicUsize, Ordering};
+use crate::table::{Slot, Table};
+
+/// What runs processes.
+pub trait Host: Send + Sync + 'static {
+    /// Queues a process if this thread is one of the host's workers, else gives it back.
+    fn schedule_here(&self, runnable: Runnable) -> Result<(), Runnable>;
+
+    /// Queues a process from any other thread.
+    fn schedule_from_outside(&self, runnable: Runnable);
+}
+
+/// The part of a realm that needs no type.
+pub(crate) struct RealmBase {
+    handles: AtomicUsize,
+    host: Box<dyn Host>,
+    free: unsafe fn(NonNull<RealmBase>),
+    pub(crate) table: Table<Base>,
+}
+
+/// All of it.
+#[repr(C)]
+pub(crate) struct RealmInner<W: World> {
+    pub(crate) base: RealmBase,
+    pub(crate) home: W::Home,
+}
+
+/// A handle on a realm.
+pub struct Realm<W: World> {
+    inner: NonNull<RealmInner<W>>,
+    world: PhantomData<W>,
+}
+
+/// The table is full; what the process would have been made of is given back.
+#[derive(Debug)]
+pub struct SpawnError<F>(pub F);
+
+// SAFETY: a realm is a table of atomics, a host and a home, all of them `Send` and `Sync`.
+unsafe impl<W: World> Send for Realm<W> {}
+// SAFETY: as above.
+unsafe impl<W: World> Sync for Realm<W> {}
+
+thread_local! {
+    static SHARD: StdCell<usize> = const { StdCell::new(0) };
+}
+
+/// The list of vacant slots that this thread uses.
+pub(crate) fn shard() -> usize {
+    SHARD.get()
+}
+
+impl RealmBase {
+    /// # Safety
+    /// The realm is there, and the process in `runnable` is in its table.
+    pub(crate) unsafe fn schedule(realm: NonNull<Self>, runnable: Runnable) {
+        // SAFETY: by the contract, and a worker of this host keeps a handle of its own.
+        let here = unsafe { realm.as_ref() }.host.schedule_here(runnable);
+        if let Err(runnable) = here {
+            // SAFETY: the right to run came back, so the process has not run and is in the table.
+            let base = unsafe { realm.as_ref() };
+            base.handles.fetch_add(1, Ordering::Relaxed);
+            base.host.schedule_from_outside(runnable);
+            // SAFETY: the handle was counted above.
+            unsafe { Self::release(realm) };
+        }
+    }
+
+    /// # Safety
+    /// The caller gives up one counted handle.
+    unsafe fn release(realm: NonNull<Self>) {
+        // SAFETY: the handle keeps the realm.
+        let base = unsafe { realm.as_ref() };
+        // ORDER: acquire from the release of all others: nobody spawns or vacates any more.
+        if base.handles.fetch_sub(1, Ordering::AcqRel) == 1 && base.table.is_empty() {
+            // SAFETY: the last handle is gone and no process is left, so nobody finds it any more.
+            unsafe { (base.free)(realm) }
+        }
+    }
+}
+
+/// # Safety
+/// `realm` is a leaked box of this very type that nobody uses any more.
+unsafe fn free<W: World>(realm: NonNull<RealmBase>) {
+    // SAFETY: by the contract.
+    drop(unsafe { Box::from_raw(realm.cast::<RealmInner<W>>().as_ptr()) });
+}
+
+/// The body of a stillborn process.
+struct Never;
+
+impl<W: World, M: Send + 'static> Body<W, M> for Never {
+    fn turn(self: Pin<&mut Self>, _: &Owner<W, M>, _: &mut Context<'_>) -> Poll<()> {
+        Poll::Ready(())
+    }
+
+    fn name() -> &'static str {
+        "never started"
+    }
+}
+
+impl<W: World> Clone for Realm<W> {
+    fn clone(&self) -> Self {
+        self.inner().base.handles.fetch_add(1, Ordering::Relaxed);
+        Self { inner: self.inner, world: PhantomData }
+    }
+}
+
+impl<W: World> Drop for Realm<W> {
+    fn drop(&mut self) {
+        // SAFETY: the handle was counted.
+        unsafe { RealmBase::release(self.inner.cast()) }
+    }
+}
+
+impl<W: World> std::fmt::Debug for Realm<W> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Realm")
+    }
+}
+
+impl<W: World> Realm<W> {
+    /// A realm of at most `limit` processes, for a host with that many workers.
+    pub fn new(host: Box<dyn Host>, home: W::Home, limit: u32, workers: usize) -> Self {
+        let base = RealmBase {
+            handles: AtomicUsize::new(1),
+            host,
+            free: free::<W>,
+            table: Table::new(limit, workers),
+        };
+        let inner = Box::new(RealmInner { base, home });
+        Self { inner: NonNull::from(Box::leak(inner)), world: PhantomData }
+    }
+
+    fn inner(&self) -> &RealmInner<W> {
+        // SAFETY: the handle keeps the realm.
+        unsafe { self.inner.as_ref() }
+    }
+
+    /// What all processes of the realm share.
+    pub fn home(&self) -> &W::Home {
+        &self.inner().home
+    }
+
+    /// Says which worker this thread is, so that it uses its own list of vacant slots.
+    pub fn enter(&self, worker: usize) {
+        SHARD.set(worker);
+    }
+
+    /// Makes a process and schedules it. `make` builds its body out of `stuff` and the process's
+    /// own handle, and must not panic. When the table is full `stuff` is given back.
+    ///
+    /// COST: one allocation; one compare-and-swap for the slot; what the host's queue costs.
+    pub fn spawn<M, B, F>(
+        &self,
+        shared: W::Shared,
+        stuff: F,
+        make: impl FnOnce(F, Owner<W, M>) -> B,
+    ) -> Result<Address<W, M>, SpawnError<F>>
+    where
+        M: Send + 'static,
+        B: Body<W, M>,
+    {
+        let table = &self.inner().base.table;
+        let Some(slot) = table.reserve(shard()) else { return Err(SpawnError(stuff)) };
+        let cell = allocate::<W, M, B>(self.inner.cast(), slot, shared);
+        let base: NonNull<Base> = cell.cast();
+        // SAFETY: the cell counts a reference for its owner, and has these types.
+        let body = make(stuff, unsafe { Owner::new(base) });
+        // SAFETY: nobody else knows the cell yet.
+        unsafe { cell.as_ref() }.body.with_mut(|place| {
+            // SAFETY: as above.
+            unsafe { &mut *place }.write(body);
+        });
+        // SAFETY: the cell counts a reference for this address, and has these types.
+        let address = unsafe { Address::new(base) };
+        table.fill(slot, base);
+        // SAFETY: the process is new, so this is the only right to run it; it is in the table,
+        // and our handle keeps the realm.
+        unsafe { RealmBase::schedule(self.inner.cast(), Runnable::new(base)) };
+        Ok(address)
+    }
+
+    /// A process that has ended before it began: in no table, never run, every send comes back.
+    pub fn stillborn<M: Send + 'static>(&self, shared: W::Shared) -> Address<W, M> {
+        let slot = Slot { index: u32::MAX, generation: u32::MAX };
+        let cell = allocate::<W, M, Never>(self.inner.cast(), slot, shared);
+        let base: NonNull<Base> = cell.cast();
+        // SAFETY: nobody else knows the cell yet; of the three references two are given up here,
+        // and the third is the address's. `Never` needs no writing.
+        unsafe {
+            let nothing = base.as_ref().head.close();
+            debug_assert!(nothing.is_null());
+            release(base);
+            release(base);
+            Address::new(base)
+        }
+    }
+
+    /// Finds a process.
+    pub fn find(&self, slot: Slot) -> Option<Ref<W>> {
+        self.inner().base.table.look_up(slot, |base| {
+            // SAFETY: the table's reference keeps the cell while the slot is locked; a reference
+            // of our own is counted for the handle.
+            unsafe {
+                base.as_ref().retain();
+                Ref::new(base)
+            }
+        })
+    }
+
+    /// The processes that live now, one after the other; others may come and go meanwhile.
+    pub fn processes(&self) -> impl Iterator<Item = Ref<W>> + '_ {
+        self.inner().base.table.slots().filter_map(|slot| self.find(slot))
+    }
+
+    /// Whether no process lives. Exact when nobody spawns.
+    pub fn is_empty(&self) -> bool {
+        self.inner().base.table.is_empty()
+    }
+}
