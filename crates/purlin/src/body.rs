@@ -137,8 +137,7 @@ where
             StageNow::Over => return Poll::Ready(ExitReason::Normal),
             StageNow::Start { .. } => {}
         }
-        if let StageBefore::Start { function, me, .. } =
-            stage.as_mut().project_replace(Stage::Over)
+        if let StageBefore::Start { function, me, .. } = stage.as_mut().project_replace(Stage::Over)
         {
             let future = function(me);
             stage.set(Stage::Running { future });

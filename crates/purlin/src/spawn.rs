@@ -151,9 +151,8 @@ where
     if realm.home().stopping.load(Ordering::Relaxed) {
         return Err(SpawnError::Stopping(function));
     }
-    let made = realm.spawn(shared(realm), function, |function, owner| {
-        Body::new(function, Process::new(owner))
-    });
+    let made = realm
+        .spawn(shared(realm), function, |function, owner| Body::new(function, Process::new(owner)));
     match made {
         Ok(address) => Ok(Pid::new(address)),
         Err(purlin_raw::SpawnError(function)) => Err(SpawnError::SystemLimit(function)),

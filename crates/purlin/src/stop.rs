@@ -7,8 +7,8 @@
 //!    and left with its thread (L7).
 //! 4. The workers end, then the thread for sockets and timers.
 
-use std::sync::atomic::Ordering;
 use std::sync::PoisonError;
+use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::{Duration, Instant};
 

@@ -35,6 +35,12 @@ pub struct NotHere;
 /// The empty envelope of a message that was taken for a look.
 pub struct Vacant<M>(Box<Envelope<M>>);
 
+// SAFETY: paper holds no payload, and what its header points to is not followed until it is back in
+// a FIFO.
+unsafe impl<M> Send for Vacant<M> {}
+// SAFETY: nothing can be read through a shared reference to paper.
+unsafe impl<M> Sync for Vacant<M> {}
+
 impl<M> std::fmt::Debug for Vacant<M> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Vacant")

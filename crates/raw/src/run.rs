@@ -168,7 +168,8 @@ unsafe fn run<W: World, M: Send + 'static, B: Body<W, M>>(base: NonNull<Base>) -
         return Ran::Ended;
     }
     // SAFETY: this is still the running turn.
-    let (again, deaf) = shared_base.core.with(|core| unsafe { ((*core).again, !(*core).listening) });
+    let (again, deaf) =
+        shared_base.core.with(|core| unsafe { ((*core).again, !(*core).listening) });
     if again || shared_base.head.sleep(deaf) == Slept::Again {
         // SAFETY: the process does not sleep, so the right to run is still ours.
         return Ran::Again(unsafe { Runnable::new(base) });

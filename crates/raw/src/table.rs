@@ -100,10 +100,9 @@ impl<T> Table<T> {
     /// Takes a vacant slot, or a new one; `None` when all are in use.
     pub fn reserve(&self, shard: usize) -> Option<Slot> {
         let own = shard % self.free.len();
-        let index = self
-            .pop_free(own)
-            .or_else(|| self.extend())
-            .or_else(|| (1..self.free.len()).find_map(|i| self.pop_free((own + i) % self.free.len())))?;
+        let index = self.pop_free(own).or_else(|| self.extend()).or_else(|| {
+            (1..self.free.len()).find_map(|i| self.pop_free((own + i) % self.free.len()))
+        })?;
         // ORDER: relaxed: the slot is ours since it left the list or the untouched end.
         let generation = self.known(index).generation.load(Ordering::Relaxed);
         Some(Slot { index, generation })
@@ -125,7 +124,12 @@ impl<T> Table<T> {
                 (0..FIRST_CHUNK << chunk).map(vacant).collect()
             });
             // ORDER: relaxed: the chunk is published by its OnceLock, not by this counter.
-            match self.used.compare_exchange_weak(used, used + 1, Ordering::Relaxed, Ordering::Relaxed) {
+            match self.used.compare_exchange_weak(
+                used,
+                used + 1,
+                Ordering::Relaxed,
+                Ordering::Relaxed,
+            ) {
                 Ok(_) => return Some(used),
                 Err(now) => used = now,
             }

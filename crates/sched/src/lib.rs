@@ -8,6 +8,7 @@
 //! | `scheduler` | the shared part: queues, workers, start and stop |
 //! | `worker` | one thread's loop: what to run next |
 //! | `idle` | who sleeps, who searches, and whom to wake |
+//! | `sync` | its atomics and lock: `std`'s, or loom's under a model |
 //!
 //! # What runs next
 //!
@@ -18,12 +19,22 @@
 //! 5. half of another worker's queue.
 
 #![forbid(unsafe_code)]
+// WHY: the loom models reach the private parts through `model`, which exists only for them.
+#![cfg_attr(not(loom), allow(unreachable_pub))]
 
 mod idle;
 mod scheduler;
+mod sync;
 mod worker;
 
 pub use scheduler::{Scheduler, Stopped};
 
 /// How often in a row a worker runs the process just woken before it turns to its queue.
 pub const LIFO_STREAK: u32 = 32;
+
+/// The parts that the loom models exercise directly.
+#[cfg(loom)]
+#[doc(hidden)]
+pub mod model {
+    pub use crate::idle::Idle;
+}

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam_deque::{Injector, Stealer, Worker as Deque};
 use crossbeam_utils::CachePadded;
-use crossbeam_utils::sync::Parker;
+use crossbeam_utils::sync::{Parker, Unparker};
 use purlin_raw::{Host, Runnable};
 
 use crate::idle::Idle;
@@ -28,6 +28,7 @@ pub(crate) struct Shared {
     pub(crate) injector: CachePadded<Injector<Runnable>>,
     pub(crate) stealers: Box<[Stealer<Runnable>]>,
     pub(crate) idle: Idle,
+    unparkers: Box<[Unparker]>,
     stop: CachePadded<AtomicBool>,
     ends: Mutex<Ends>,
     ended: Condvar,
@@ -61,7 +62,8 @@ impl Scheduler {
             shared: Arc::new(Shared {
                 injector: CachePadded::new(Injector::new()),
                 stealers,
-                idle: Idle::new(unparkers),
+                idle: Idle::new(workers),
+                unparkers,
                 stop: CachePadded::new(AtomicBool::new(false)),
                 ends: Mutex::new(Ends { waiting, running: 0 }),
                 ended: Condvar::new(),
@@ -110,7 +112,9 @@ impl Scheduler {
     pub fn stop(&self, patience: Duration) -> Stopped {
         // ORDER: release to the workers' acquire in `stopping`.
         self.shared.stop.store(true, Ordering::Release);
-        self.shared.idle.wake_all();
+        for worker in self.shared.idle.wake_all() {
+            self.shared.unparkers[worker].unpark();
+        }
         let deadline = Instant::now() + patience;
         let mut ends = self.ends();
         while ends.running > 0 {
@@ -142,6 +146,14 @@ impl Shared {
         self.stop.load(Ordering::Acquire)
     }
 
+    /// Work was queued: wakes a sleeper if nobody would find it.
+    #[inline]
+    pub(crate) fn notify(&self) {
+        if let Some(worker) = self.idle.notify() {
+            self.unparkers[worker].unpark();
+        }
+    }
+
     /// Whether there is anything to do for a worker that has nothing of its own.
     pub(crate) fn has_work(&self) -> bool {
         !self.injector.is_empty() || self.stealers.iter().any(|stealer| !stealer.is_empty())
@@ -161,7 +173,7 @@ impl Host for Scheduler {
 
     fn schedule_from_outside(&self, runnable: Runnable) {
         self.shared.injector.push(runnable);
-        self.shared.idle.notify();
+        self.shared.notify();
     }
 }
 

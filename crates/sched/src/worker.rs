@@ -48,9 +48,10 @@ pub(crate) fn schedule_here(shared: &Arc<Shared>, runnable: Runnable) -> Result<
     // gone; that counts as outside.
     let _ = WORKER.try_with(|worker| {
         if let Some(worker) = worker.get().filter(|worker| Arc::ptr_eq(&worker.shared, shared))
-            && let Some(runnable) = runnable.take() {
-                worker.schedule(runnable);
-            }
+            && let Some(runnable) = runnable.take()
+        {
+            worker.schedule(runnable);
+        }
     });
     runnable.map_or(Ok(()), Err)
 }
@@ -83,7 +84,7 @@ impl Worker {
     fn schedule(&self, runnable: Runnable) {
         if let Some(before) = self.lifo.replace(Some(runnable)) {
             self.queue.push(before);
-            self.shared.idle.notify();
+            self.shared.notify();
         }
     }
 
@@ -91,11 +92,11 @@ impl Worker {
     fn run(&self, runnable: Runnable) {
         if self.searching.replace(false) && self.shared.idle.end_search() {
             // There may be more where this came from.
-            self.shared.idle.notify();
+            self.shared.notify();
         }
         if let Ran::Again(runnable) = runnable.run() {
             self.queue.push(runnable);
-            self.shared.idle.notify();
+            self.shared.notify();
         }
     }
 
@@ -104,9 +105,10 @@ impl Worker {
         let tick = self.tick.get().wrapping_add(1);
         self.tick.set(tick);
         if tick.is_multiple_of(OUTSIDE_EVERY)
-            && let Some(runnable) = self.take_outside() {
-                return Some(runnable);
-            }
+            && let Some(runnable) = self.take_outside()
+        {
+            return Some(runnable);
+        }
         if let Some(runnable) = self.lifo.take() {
             let streak = self.streak.get() + 1;
             if streak <= LIFO_STREAK {

@@ -1,0 +1,15 @@
+# The doors of the house. Each target does its own set-up; the work is in scripts/, which can be run by hand.
+
+.PHONY: help lab test check
+
+help: ## list the targets (this is what `make` alone does)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
+
+lab: ## measure purlin, the BEAM and tokio on this machine; ARGS="-e ping-pong" goes to `purlin lab run`
+	@scripts/lab.sh $(ARGS)
+
+test: ## every check and every test: format, lints, docs, house rules, tests, loom models
+	@scripts/test.sh
+
+check: ## the quick half of `make test`: format, house rules, lints, docs
+	@scripts/check.sh

@@ -1,0 +1,53 @@
+//! Small trees, written to disk, in which a rule is broken on purpose.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::tree::Tree;
+use crate::workspace::Workspace;
+
+/// A directory of its own, emptied first; `name` must be unique among the tests.
+pub(crate) struct Fixture {
+    root: PathBuf,
+}
+
+impl Fixture {
+    pub(crate) fn new(name: &str) -> Self {
+        let root = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+        if root.exists() {
+            fs::remove_dir_all(&root).expect("an old fixture can be removed");
+        }
+        fs::create_dir_all(&root).expect("a fixture can be made");
+        Self { root }
+    }
+
+    pub(crate) fn file(self, path: &str, text: &str) -> Self {
+        let path = self.root.join(path);
+        fs::create_dir_all(path.parent().expect("a file is in a directory"))
+            .expect("a directory can be made");
+        fs::write(path, text).expect("a file can be written");
+        self
+    }
+
+    /// A library with these lines under `[dependencies]`; `workspace` writes the root manifest.
+    pub(crate) fn library(self, name: &str, dependencies: &str) -> Self {
+        let manifest = format!(
+            "[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n\
+             [dependencies]\n{dependencies}"
+        );
+        self.file(&format!("{name}/Cargo.toml"), &manifest).file(
+            &format!("{name}/src/lib.rs"),
+            "#![forbid(unsafe_code)]\n//! A fixture.\n",
+        )
+    }
+
+    pub(crate) fn tree(&self) -> Tree {
+        Tree::read(&self.root)
+    }
+
+    pub(crate) fn workspace(&self, members: &[&str]) -> Workspace {
+        let manifest = format!("[workspace]\nresolver = \"3\"\nmembers = {members:?}\n");
+        fs::write(self.root.join("Cargo.toml"), manifest).expect("a manifest can be written");
+        Workspace::read(&self.root).expect("cargo can describe the fixture")
+    }
+}

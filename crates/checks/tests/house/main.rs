@@ -1,0 +1,70 @@
+//! The rules of the house, checked over the whole tree.
+//!
+//! Each module holds one rule: a function from a [`tree::Tree`] to findings, and tests in which it
+//! fails when it should, over small trees written for the purpose. The tests in this file apply the
+//! rules to the real tree. Nothing here writes outside cargo's directory for temporary files.
+
+#![forbid(unsafe_code)]
+
+mod arrows;
+mod clauses;
+mod commands;
+mod finding;
+mod fixture;
+mod leftovers;
+mod links;
+mod size;
+mod tree;
+mod unsafety;
+mod workspace;
+
+use std::path::Path;
+
+use finding::demand_none;
+use tree::Tree;
+use workspace::Workspace;
+
+fn the_tree() -> Tree {
+    Tree::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."))
+}
+
+fn the_workspace() -> Workspace {
+    Workspace::read(&the_tree().root).expect("cargo can describe this workspace")
+}
+
+#[test]
+fn no_file_is_too_long_or_too_big() {
+    demand_none(&size::check(&the_tree()));
+}
+
+#[test]
+fn arrows_between_crates_point_downwards() {
+    demand_none(&arrows::check(&the_workspace()));
+}
+
+#[test]
+fn unsafe_code_is_fenced_into_raw() {
+    demand_none(&unsafety::check(&the_tree(), &the_workspace()));
+}
+
+#[test]
+fn nothing_is_left_over() {
+    demand_none(&leftovers::check(&the_tree()));
+}
+
+#[test]
+fn every_clause_that_holds_is_cited_by_a_test() {
+    let tree = the_tree();
+    println!("SEMANTICS.md: {}", clauses::summary(&tree));
+    demand_none(&clauses::check(&tree));
+}
+
+#[test]
+fn every_relative_link_leads_somewhere() {
+    demand_none(&links::check(&the_tree()));
+}
+
+#[test]
+fn every_command_in_the_documents_exists() {
+    demand_none(&commands::check(&the_tree(), &the_workspace()));
+}

@@ -1,0 +1,216 @@
+//! The scripts behind the make targets, run with a PATH of stand-ins: nothing is installed, built or
+//! measured here.
+
+#![cfg(unix)]
+#![forbid(unsafe_code)]
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A directory of stand-in commands; the script finds nothing else on its PATH.
+struct StandIns {
+    directory: PathBuf,
+}
+
+impl StandIns {
+    fn new(name: &str) -> Self {
+        let directory = Path::new(env!("CARGO_TARGET_TMPDIR"))
+            .join("scripts")
+            .join(name);
+        if directory.exists() {
+            fs::remove_dir_all(&directory).expect("old stand-ins can be removed");
+        }
+        fs::create_dir_all(&directory).expect("a directory can be made");
+        Self { directory }
+    }
+
+    fn command(self, name: &str, body: &str) -> Self {
+        let path = self.directory.join(name);
+        fs::write(&path, format!("#!/bin/sh\n{body}\n")).expect("a stand-in can be written");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755))
+            .expect("it can be made to run");
+        self
+    }
+
+    fn root(self) -> Self {
+        self.command("id", "echo 0")
+    }
+
+    /// An `apt-get` that writes down what it was asked and ends with `status`.
+    fn apt_get(self, status: u8) -> Self {
+        let log = self.directory.join("asked");
+        self.command(
+            "apt-get",
+            &format!("echo \"$@\" >> '{}'\nexit {status}", log.display()),
+        )
+    }
+
+    fn asked(&self) -> String {
+        fs::read_to_string(self.directory.join("asked")).unwrap_or_default()
+    }
+
+    /// What `install-missing.sh` printed; it must end well whatever was missing.
+    fn install(&self, commands: &[&str], no_install: bool) -> String {
+        let (status, said) = self.run("install-missing.sh", commands, no_install);
+        assert_eq!(status, Some(0), "{said}");
+        said
+    }
+
+    /// The script's status, and all that it printed.
+    fn run(&self, script: &str, options: &[&str], no_install: bool) -> (Option<i32>, String) {
+        let scripts = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts");
+        let output = Command::new("/bin/bash")
+            .arg(scripts.join(script))
+            .args(options)
+            .env("PURLIN_NO_INSTALL", if no_install { "1" } else { "" })
+            .env("PATH", &self.directory)
+            .env("HOME", &self.directory)
+            .env("CARGO_TARGET_DIR", &self.directory)
+            .output()
+            .expect("bash runs");
+        let said = format!(
+            "{}{}",
+            String::from_utf8_lossy(&output.stdout),
+            String::from_utf8_lossy(&output.stderr)
+        );
+        (output.status.code(), said)
+    }
+
+    /// The commands that every script may count on, and an `env` that finds bash.
+    fn basics(self) -> Self {
+        self.command("dirname", "echo \"${1%/*}\"")
+            .command("bash", "exec /bin/bash \"$@\"")
+    }
+}
+
+#[test]
+fn what_is_there_is_not_installed_again() {
+    let path = StandIns::new("there")
+        .root()
+        .apt_get(0)
+        .command("erlc", "")
+        .command("google-chrome", "");
+    assert_eq!(
+        path.install(&["erlc", "chromium"], false),
+        "here already: erlc chromium\n"
+    );
+    assert_eq!(path.asked(), "");
+}
+
+#[test]
+fn root_on_debian_gets_what_is_missing_and_is_told() {
+    let path = StandIns::new("root").root().apt_get(0).command("node", "");
+    let said = path.install(&["erlc", "node", "cc"], false);
+    assert!(
+        said.contains("installing erlang-base gcc libc6-dev with apt-get"),
+        "{said}"
+    );
+    let asked = path.asked();
+    assert!(
+        asked
+            .lines()
+            .next()
+            .is_some_and(|line| line.ends_with("update")),
+        "{asked}"
+    );
+    assert!(
+        asked.contains("install -y --no-install-recommends erlang-base gcc libc6-dev"),
+        "{asked}"
+    );
+}
+
+#[test]
+fn a_failing_apt_get_is_told_and_the_work_goes_on() {
+    let path = StandIns::new("failing").root().apt_get(100);
+    let said = path.install(&["erlc"], false);
+    assert!(said.contains("apt-get failed"), "{said}");
+    assert!(said.contains("going on with what is there"), "{said}");
+}
+
+#[test]
+fn purlin_no_install_forbids_installing_and_names_the_command() {
+    let path = StandIns::new("forbidden").root().apt_get(0);
+    let said = path.install(&["erlc"], true);
+    assert!(
+        said.contains(
+            "sudo apt-get update && sudo apt-get install -y --no-install-recommends erlang-base"
+        ),
+        "{said}"
+    );
+    assert_eq!(path.asked(), "");
+}
+
+#[test]
+fn who_is_not_root_is_told_the_one_command() {
+    let path = StandIns::new("user").command("id", "echo 1000").apt_get(0);
+    let said = path.install(&["npm"], false);
+    assert!(
+        said.contains("this would install what is needed: sudo apt-get update"),
+        "{said}"
+    );
+    assert_eq!(path.asked(), "");
+}
+
+#[test]
+fn another_system_is_told_its_own_command_or_what_to_look_for() {
+    let brew = StandIns::new("brew").root().command("brew", "exit 1");
+    let said = brew.install(&["erlc", "node"], false);
+    assert!(said.contains("brew install erlang node"), "{said}");
+
+    let bare = StandIns::new("bare").root();
+    let said = bare.install(&["erlc"], false);
+    assert!(
+        said.contains("your system's package manager, for: erlc"),
+        "{said}"
+    );
+}
+
+#[test]
+fn without_cargo_one_line_says_how_to_get_it() {
+    let path = StandIns::new("no-cargo").basics();
+    for script in ["lab.sh", "test.sh", "check-house.sh"] {
+        let (status, said) = path.run(script, &[], true);
+        assert_eq!(status, Some(2), "{script}: {said}");
+        assert_eq!(said.lines().count(), 1, "{script}: {said}");
+        assert!(
+            said.contains("install Rust 1.88 or later with: curl"),
+            "{script}: {said}"
+        );
+    }
+}
+
+#[test]
+fn the_lab_gets_its_options_whole_and_has_the_last_word() {
+    let path = StandIns::new("lab")
+        .basics()
+        .command("cargo", "echo \"cargo $*\"")
+        .command("cc", "")
+        .command("erlc", "");
+    fs::create_dir(path.directory.join("release")).expect("a directory can be made");
+    let path = path.command("release/purlin", "printf '[%s]' \"$@\"; exit 3");
+    let (status, said) = path.run("lab.sh", &["-c", "beam:+sbwt none"], false);
+    assert!(
+        said.contains("cargo build --release --locked -p purlin-cli"),
+        "{said}"
+    );
+    assert!(said.ends_with("[lab][run][-c][beam:+sbwt none]"), "{said}");
+    assert_eq!(status, Some(3), "the status is the lab's own: {said}");
+}
+
+#[test]
+fn a_step_that_fails_ends_the_checks_and_is_named() {
+    let path = StandIns::new("failing-step").basics().command(
+        "cargo",
+        "case $* in *workspace*) exit 7;; esac; echo \"cargo $*\"",
+    );
+    let (status, said) = path.run("check.sh", &[], true);
+    assert_eq!(status, Some(7), "{said}");
+    assert!(said.contains("cargo test -p purlin-checks"), "{said}");
+    assert!(
+        said.contains("with status 7: scripts/check-lints.sh"),
+        "{said}"
+    );
+    assert!(!said.contains("== docs"), "{said}");
+}

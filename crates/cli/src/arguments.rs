@@ -1,0 +1,168 @@
+//! The words of the command line, and what they mean to the lab.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use purlin_lab::commands::{ReportOptions, RunOptions};
+use purlin_lab::profile::Profile;
+
+/// Processes that cost almost nothing, and a lab that measures them.
+#[derive(Debug, Parser)]
+#[command(name = "purlin", version, propagate_version = true)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Measure what a process and a message cost, here, on several runtimes
+    Lab {
+        #[command(subcommand)]
+        command: Lab,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Lab {
+    /// List the experiments and the contenders, and what can run here
+    List,
+    /// Run experiments on contenders and draw a page of the results
+    Run(Run),
+    /// Draw the page again from stored results
+    Report(Report),
+}
+
+const RUN_HELP: &str = "\
+Examples:
+  purlin lab run
+      everything, quickly, on every contender that can run here
+  purlin lab run -e spawn-chain,ping-pong -c purlin,beam --json out.json
+      two experiments on two contenders, results also in out.json
+  purlin lab run -c purlin,'beam:+sbwt none'
+      with options for a runtime, after a colon
+  purlin lab run -c tokio -c 'mine=python3 mine.py'
+      with a program of your own that speaks the contender protocol
+
+Exit status:
+  0  everything that was asked for gave results
+  1  a contender failed or samples are void; all other results are kept
+  2  what was asked cannot be done; one line says why and what to do
+  130  interrupted; what was sampled is kept
+
+Environment:
+  PURLIN_CONTENDERS  the folder of contender-purlin and contender-tokio,
+                     instead of that of this program";
+
+#[derive(Debug, Args)]
+#[command(after_help = RUN_HELP)]
+pub(crate) struct Run {
+    /// Experiments, separated by commas; all by default
+    #[arg(
+        short,
+        long = "experiments",
+        value_name = "ID,…",
+        value_delimiter = ','
+    )]
+    experiments: Vec<String>,
+
+    /// Contenders: ID or ID:OPTIONS, separated by commas, or NAME=COMMAND, which takes
+    /// the rest of the word; by default all that can run here
+    #[arg(short, long = "contenders", value_name = "ID,…")]
+    contenders: Vec<String>,
+
+    /// How thorough: about 100 ms per sample, or the published counts
+    #[arg(long, value_enum, default_value = "quick")]
+    profile: ProfileName,
+
+    /// Repeat the order of the samples of an earlier run
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..1 << 53))]
+    seed: Option<u64>,
+
+    /// The folder for samples, results and page, overwritten if they are there
+    /// [default: lab-results/<UTC time>]
+    #[arg(long)]
+    dir: Option<PathBuf>,
+
+    /// Write the results to this file too
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+
+    /// Samples of each point [default: 11 quick, 15 full]
+    #[arg(long, value_name = "N", help_heading = "Advanced", value_parser = clap::value_parser!(u32).range(1..))]
+    samples: Option<u32>,
+
+    /// Milliseconds of work in a sample, where that is not fixed [default: 100 quick, 1000 full]
+    #[arg(long, value_name = "MS", help_heading = "Advanced", value_parser = positive)]
+    sample_ms: Option<f64>,
+
+    /// Seconds that a contender may take for one answer [default: 60 quick, 600 full]
+    #[arg(long, value_name = "SECONDS", help_heading = "Advanced", value_parser = positive)]
+    limit: Option<f64>,
+}
+
+const REPORT_HELP: &str = "\
+Examples:
+  purlin lab report lab-results/20261121T090000Z
+      the page of a run, beside its results
+  purlin lab report old/results.json new/results.json --html both.html
+      two runs on one page";
+
+#[derive(Debug, Args)]
+#[command(after_help = REPORT_HELP)]
+pub(crate) struct Report {
+    /// Files of results (results.json), or folders of runs
+    #[arg(required = true, value_name = "PATH")]
+    paths: Vec<PathBuf>,
+
+    /// Where the page goes [default: beside the results of one run; ./report.html of several]
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum ProfileName {
+    Quick,
+    Full,
+}
+
+impl From<Run> for RunOptions {
+    fn from(asked: Run) -> Self {
+        Self {
+            experiments: asked
+                .experiments
+                .iter()
+                .map(|id| id.trim().to_owned())
+                .collect(),
+            contenders: asked.contenders,
+            profile: match asked.profile {
+                ProfileName::Quick => Profile::Quick,
+                ProfileName::Full => Profile::Full,
+            },
+            seed: asked.seed,
+            dir: asked.dir,
+            json: asked.json,
+            samples: asked.samples.map(|count| count as usize),
+            sample_ms: asked.sample_ms,
+            limit: asked.limit.map(Duration::from_secs_f64),
+        }
+    }
+}
+
+impl From<Report> for ReportOptions {
+    fn from(asked: Report) -> Self {
+        Self {
+            paths: asked.paths,
+            html: asked.html,
+        }
+    }
+}
+
+/// A number above 0, and no larger than a million.
+fn positive(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(number) if number > 0.0 && number <= 1e6 => Ok(number),
+        _ => Err("give a number above 0, at most 1000000".into()),
+    }
+}

@@ -1,0 +1,68 @@
+//! What several test files share: a node, a message that counts its end, a thing that panics.
+
+// WHY: each test file is a program of its own and uses some of these.
+#![allow(dead_code)]
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use purlin::Node;
+
+/// A node of that many workers.
+pub fn node(workers: usize) -> Node {
+    Node::builder().workers(workers).build().expect("a node starts")
+}
+
+/// Stops a node and demands that every process let go.
+pub fn stop(node: &Node) {
+    let report = node.stop_blocking();
+    assert!(report.hogs.is_empty(), "processes that would not end: {:?}", report.hogs);
+}
+
+/// Counts how many of a kind are alive, to see that each is dropped exactly once.
+#[derive(Clone, Default)]
+pub struct Census(Arc<Counts>);
+
+#[derive(Default)]
+struct Counts {
+    born: AtomicUsize,
+    dropped: AtomicUsize,
+}
+
+impl Census {
+    /// One more.
+    pub fn token(&self) -> Token {
+        self.0.born.fetch_add(1, Ordering::Relaxed);
+        Token(self.clone())
+    }
+
+    /// How many there ever were.
+    pub fn born(&self) -> usize {
+        self.0.born.load(Ordering::Acquire)
+    }
+
+    /// How many have gone.
+    pub fn dropped(&self) -> usize {
+        self.0.dropped.load(Ordering::Acquire)
+    }
+}
+
+/// One of a [`Census`]. Not `Clone`: what carries it cannot be copied.
+pub struct Token(Census);
+
+impl Drop for Token {
+    fn drop(&mut self) {
+        self.0.0.dropped.fetch_add(1, Ordering::AcqRel);
+    }
+}
+
+/// Panics when it is dropped, unless the thread does already.
+pub struct PanicsWhenDropped(pub &'static str);
+
+impl Drop for PanicsWhenDropped {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            panic!("{}", self.0);
+        }
+    }
+}

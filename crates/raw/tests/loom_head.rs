@@ -1,0 +1,231 @@
+//! Models of the word of a process: every interleaving and every reordering that the memory model
+//! allows, up to the bound of three preemptions.
+//!
+//! Run with `scripts/test-loom.sh`.
+#![cfg(loom)]
+
+use std::ptr::NonNull;
+
+use loom::cell::UnsafeCell;
+use loom::sync::Arc;
+use loom::sync::atomic::{AtomicUsize, Ordering};
+use loom::thread;
+use purlin_raw::model::{Class, Head, Link, Pushed, Slept};
+
+/// An envelope with a payload whose accesses loom checks.
+#[repr(C)]
+struct Mail {
+    link: Link,
+    payload: UnsafeCell<u32>,
+}
+
+/// A link that may go to another thread, as the real ones do.
+#[derive(Clone, Copy)]
+struct Sent(NonNull<Link>);
+// SAFETY: ownership of the envelope goes with it.
+unsafe impl Send for Sent {}
+
+fn seal(class: Class, payload: u32) -> Sent {
+    let mail = Box::new(Mail { link: Link::new(class), payload: UnsafeCell::new(payload) });
+    Sent(NonNull::from(Box::leak(mail)).cast())
+}
+
+fn open(link: NonNull<Link>) -> u32 {
+    // SAFETY: every link of these models was sealed above, and is opened once.
+    let mail = unsafe { Box::from_raw(link.cast::<Mail>().as_ptr()) };
+    // SAFETY: the envelope is ours; loom checks it.
+    mail.payload.with(|payload| unsafe { *payload })
+}
+
+/// Opens a stack, oldest first.
+fn open_all(newest: *mut Link) -> Vec<u32> {
+    let mut payloads = Vec::new();
+    let mut rest = newest;
+    while let Some(link) = NonNull::new(rest) {
+        // SAFETY: the stack was taken, so its links are ours.
+        rest = unsafe { link.as_ref().next() };
+        payloads.push(open(link));
+    }
+    payloads.reverse();
+    payloads
+}
+
+fn push(head: &Head, mail: Sent, class: Class) -> Pushed {
+    // SAFETY: the envelope is ours.
+    let pushed = unsafe { head.push(mail.0, class) };
+    if pushed == Pushed::Closed {
+        open(mail.0);
+    }
+    pushed
+}
+
+fn model(f: impl Fn() + Sync + Send + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(3);
+    builder.check(f);
+}
+
+#[test]
+fn a_message_is_seen_before_sleep_or_wakes_the_sleeper() {
+    model(|| {
+        let head = Arc::new(Head::new());
+        let sender = {
+            let head = Arc::clone(&head);
+            thread::spawn(move || push(&head, seal(Class::Message, 7), Class::Message))
+        };
+        let mut seen = open_all(head.take().newest);
+        let slept = seen.is_empty() && head.sleep(false) == Slept::Asleep;
+        let pushed = sender.join().unwrap();
+        assert_eq!(pushed == Pushed::Schedule, slept, "exactly the sleeper is scheduled");
+        seen.extend(open_all(head.take().newest));
+        assert_eq!(seen, [7]);
+    });
+}
+
+#[test]
+fn a_wake_is_seen_before_sleep_or_schedules_the_sleeper_and_brings_its_news() {
+    model(|| {
+        let head = Arc::new(Head::new());
+        let news = Arc::new(UnsafeCell::new(0));
+        let waker = {
+            let (head, news) = (Arc::clone(&head), Arc::clone(&news));
+            thread::spawn(move || {
+                // SAFETY: the owner reads it only after it has learnt of the wake.
+                news.with_mut(|news| unsafe { *news = 5 });
+                head.wake()
+            })
+        };
+        let read = |news: &UnsafeCell<i32>| news.with(|news| unsafe { *news });
+        if head.sleep(false) == Slept::Asleep {
+            assert!(waker.join().unwrap(), "whoever finds a sleeper schedules it");
+            assert_eq!(read(&news), 5);
+        } else {
+            assert!(head.take().woken);
+            assert_eq!(read(&news), 5);
+            assert!(!waker.join().unwrap(), "nobody schedules a process that is awake");
+        }
+    });
+}
+
+#[test]
+fn news_that_a_turn_did_not_see_is_followed_by_another_wake() {
+    model(|| {
+        let head = Arc::new(Head::new());
+        let news = Arc::new([AtomicUsize::new(0), AtomicUsize::new(0)]);
+        let wakers: Vec<_> = (0..2)
+            .map(|i| {
+                let (head, news) = (Arc::clone(&head), Arc::clone(&news));
+                thread::spawn(move || {
+                    // Relaxed: the wake alone must carry the news.
+                    news[i].store(1, Ordering::Relaxed);
+                    head.wake()
+                })
+            })
+            .collect();
+        let _ = head.take();
+        let seen = news.iter().filter(|news| news.load(Ordering::Relaxed) == 1).count();
+        for waker in wakers {
+            assert!(!waker.join().unwrap(), "nobody schedules a process that is awake");
+        }
+        assert!(seen == 2 || head.take().woken);
+    });
+}
+
+#[test]
+fn two_senders_lose_nothing_keep_their_order_and_schedule_a_sleeper_once() {
+    model(|| {
+        let head = Arc::new(Head::new());
+        assert_eq!(head.sleep(false), Slept::Asleep);
+        let senders: Vec<_> = [[1, 2], [11, 12]]
+            .into_iter()
+            .map(|payloads| {
+                let head = Arc::clone(&head);
+                thread::spawn(move || {
+                    payloads
+                        .map(|payload| push(&head, seal(Class::Message, payload), Class::Message))
+                })
+            })
+            .collect();
+        let pushed: Vec<_> =
+            senders.into_iter().flat_map(|sender| sender.join().unwrap()).collect();
+        assert_eq!(pushed.iter().filter(|&&pushed| pushed == Pushed::Schedule).count(), 1);
+        assert_eq!(head.count(), 4);
+        let seen = open_all(head.take().newest);
+        for order in [[1, 2], [11, 12]] {
+            let own: Vec<_> =
+                seen.iter().copied().filter(|payload| order.contains(payload)).collect();
+            assert_eq!(own, order, "M2: in the order sent");
+        }
+    });
+}
+
+#[test]
+fn a_deaf_sleeper_is_woken_by_a_signal_and_not_by_a_message() {
+    model(|| {
+        let head = Arc::new(Head::new());
+        assert_eq!(head.sleep(true), Slept::Asleep);
+        let message = {
+            let head = Arc::clone(&head);
+            thread::spawn(move || push(&head, seal(Class::Message, 1), Class::Message))
+        };
+        let signal = push(&head, seal(Class::Signal, 2), Class::Signal);
+        assert_eq!(signal, Pushed::Schedule);
+        assert_eq!(message.join().unwrap(), Pushed::Queued);
+        assert_eq!(open_all(head.take().newest).len(), 2);
+    });
+}
+
+#[test]
+fn what_the_owner_wrote_before_it_slept_is_seen_by_whoever_wakes_it() {
+    for by_message in [true, false] {
+        model(move || {
+            let head = Arc::new(Head::new());
+            let state = Arc::new(UnsafeCell::new(0));
+            let other = {
+                let (head, state) = (Arc::clone(&head), Arc::clone(&state));
+                thread::spawn(move || {
+                    let scheduled = if by_message {
+                        push(&head, seal(Class::Message, 1), Class::Message) == Pushed::Schedule
+                    } else {
+                        head.wake()
+                    };
+                    if scheduled {
+                        // SAFETY: whoever takes the sleep away runs the process next.
+                        state.with_mut(|state| unsafe { *state += 1 });
+                    }
+                    scheduled
+                })
+            };
+            // SAFETY: the owner is awake.
+            state.with_mut(|state| unsafe { *state += 1 });
+            let slept = head.sleep(false) == Slept::Asleep;
+            assert_eq!(other.join().unwrap(), slept);
+            open_all(head.take().newest);
+        });
+    }
+}
+
+#[test]
+fn a_message_is_taken_at_the_end_or_comes_back_to_its_sender() {
+    model(|| {
+        let head = Arc::new(Head::new());
+        let reason = Arc::new(UnsafeCell::new(0));
+        let sender = {
+            let (head, reason) = (Arc::clone(&head), Arc::clone(&reason));
+            thread::spawn(move || {
+                let pushed = push(&head, seal(Class::Message, 1), Class::Message);
+                if head.is_closed() {
+                    // SAFETY: written before the close that was seen.
+                    assert_eq!(reason.with(|reason| unsafe { *reason }), 9);
+                }
+                pushed
+            })
+        };
+        // SAFETY: nobody reads it before the close.
+        reason.with_mut(|reason| unsafe { *reason = 9 });
+        let taken = open_all(head.close()).len();
+        let refused = usize::from(sender.join().unwrap() == Pushed::Closed);
+        assert_eq!(taken + refused, 1);
+        assert!(!head.wake(), "nobody schedules a process that has ended");
+    });
+}

@@ -1,0 +1,90 @@
+#!/usr/bin/env bash
+# install-missing.sh COMMAND...: sees to it that the commands named are there.
+#
+# As root where there is apt-get it installs what is missing and says so. Elsewhere, or with PURLIN_NO_INSTALL=1,
+# it names the one command that would. Either way it ends with status 0: whoever called goes on with what is there.
+# Knows: cc, chromium, erlc, node, npm.
+set -euo pipefail
+
+present() {
+  local name
+  case $1 in
+    chromium) set -- chromium chromium-browser google-chrome google-chrome-stable ;;
+  esac
+  for name in "$@"; do
+    if command -v "$name" >/dev/null 2>&1; then return 0; fi
+  done
+  return 1
+}
+
+# The packages that bring a command, by package manager.
+packages_for() {
+  case $1:$2 in
+    apt-get:cc) echo gcc libc6-dev ;;
+    apt-get:erlc) echo erlang-base ;;
+    apt-get:node) echo nodejs ;;
+    brew:cc | dnf:cc | pacman:cc) echo gcc ;;
+    brew:erlc | dnf:erlc | pacman:erlc) echo erlang ;;
+    brew:node | brew:npm) echo node ;;
+    dnf:node | pacman:node) echo nodejs ;;
+    *) echo "$2" ;;
+  esac
+}
+
+missing=()
+for command in "$@"; do
+  case $command in
+    cc | chromium | erlc | node | npm) ;;
+    *)
+      echo "install-missing: unknown command '$command'; known are cc, chromium, erlc, node, npm" >&2
+      exit 2
+      ;;
+  esac
+  present "$command" || missing+=("$command")
+done
+if [ ${#missing[@]} -eq 0 ]; then
+  echo "here already: $*"
+  exit 0
+fi
+
+manager=none
+for candidate in apt-get brew dnf pacman; do
+  if command -v "$candidate" >/dev/null 2>&1; then
+    manager=$candidate
+    break
+  fi
+done
+
+wanted=()
+for command in "${missing[@]}"; do
+  read -ra found <<<"$(packages_for "$manager" "$command")"
+  wanted+=("${found[@]}")
+done
+
+case $manager in
+  apt-get) remedy="sudo apt-get update && sudo apt-get install -y --no-install-recommends ${wanted[*]}" ;;
+  brew) remedy="brew install ${wanted[*]}" ;;
+  dnf) remedy="sudo dnf install ${wanted[*]}" ;;
+  pacman) remedy="sudo pacman -S ${wanted[*]}" ;;
+  none) remedy="your system's package manager, for: ${missing[*]}" ;;
+esac
+
+if [ "${PURLIN_NO_INSTALL:-}" = 1 ]; then
+  echo "missing: ${missing[*]}; PURLIN_NO_INSTALL=1 forbids installing. This would: $remedy"
+  echo "going on with what is there"
+elif [ "$manager" != apt-get ] || [ "$(id -u)" != 0 ]; then
+  echo "missing: ${missing[*]}; this would install what is needed: $remedy"
+  echo "going on with what is there"
+else
+  echo "missing: ${missing[*]}; installing ${wanted[*]} with apt-get (PURLIN_NO_INSTALL=1 forbids it)"
+  export DEBIAN_FRONTEND=noninteractive
+  # WHY: two runs side by side would otherwise fail on the package manager's lock.
+  options=(-qq -o DPkg::Lock::Timeout=300)
+  if apt-get "${options[@]}" update </dev/null >/dev/null &&
+    apt-get "${options[@]}" install -y --no-install-recommends "${wanted[@]}" </dev/null >/dev/null; then
+    echo "installed: ${wanted[*]}"
+  else
+    echo "apt-get failed (its words are above); by hand: $remedy" >&2
+    echo "going on with what is there"
+  fi
+fi

@@ -1,0 +1,12 @@
+#!/usr/bin/env bash
+# test.sh: every check and every test, cheapest first; the first failure ends it.
+set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+find_cargo
+step "set-up: a C compiler, Erlang, a browser and node, for the tests that use the real thing" \
+  scripts/install-missing.sh cc erlc chromium node npm
+scripts/check.sh
+step "tests: unit, integration and doc tests of every crate" scripts/test-workspace.sh
+step "loom: every interleaving of the lock-free core, up to a bound" scripts/test-loom.sh
+printf '\n== everything passed in %d min %d s\n' "$((SECONDS / 60))" "$((SECONDS % 60))"
