@@ -1,1 +1,50 @@
-//! contenders/protocol
+//! The contender's side of the lab's protocol, for contenders written in Rust.
+//!
+//! A contender is a program that the lab measures: it reads one JSON object per line and answers
+//! each with one line. This crate reads and checks the requests, turns each into a typed [`Run`],
+//! hands it to the contender's own function and writes the answer. It also holds the local parts
+//! of the experiments (work, counting down, when to send), so that all Rust contenders run
+//! literally the same code there and differ in nothing but their processes and messages.
+//!
+//! It knows no runtime, starts no thread and never measures anything by itself. Nothing that
+//! arrives on the input can make it panic: a bad request is answered with one clear line and the
+//! next one is read.
+//!
+//! ```
+//! use purlin_contender::{Hello, Run, Sample, count_down, serve_on};
+//!
+//! let hello = Hello::new("example", "example 1.0").note("counts and does nothing else");
+//! let input = br#"{"op":"run","experiment":"tail-call","params":{"n":1000}}"#;
+//! let mut output = Vec::new();
+//! serve_on(&input[..], &mut output, &hello, |run| match run {
+//!     Run::TailCall { n, reps } => {
+//!         let start = std::time::Instant::now();
+//!         let left: u64 = (0..reps).map(|_| count_down(n)).sum();
+//!         Ok(Sample::new(start.elapsed(), n * reps, 0, 0).with("left", left))
+//!     }
+//!     _ => Err("this contender only counts".to_owned()),
+//! })?;
+//! assert!(String::from_utf8_lossy(&output).contains(r#""ops":1000"#));
+//! # Ok::<(), std::io::Error>(())
+//! ```
+
+#![forbid(unsafe_code)]
+
+pub mod conformance;
+
+mod goods;
+mod lines;
+mod local;
+mod params;
+mod request;
+mod run;
+mod sample;
+mod serve;
+
+pub use goods::{Copied, Goods, Moved, Short};
+pub use local::{Schedule, WORK_START, count_down, shares, work};
+pub use params::{COUNT_MAX, LENGTH_MAX, PROCESSES_MAX, REPS_MAX};
+pub use request::Request;
+pub use run::{EXPERIMENTS, Exchange, Mode, Payload, Run, Variant};
+pub use sample::Sample;
+pub use serve::{Hello, serve, serve_on};

@@ -1,2 +1,99 @@
-//! contenders/purlin
-fn main() {}
+//! purlin, as a contender of the lab.
+//!
+//! Started by the lab; speaks the contender protocol on standard input and output. Written as a
+//! user of purlin would write it, on a node with its default settings. One file per group of
+//! experiments; each run has a process of its own for root, which holds the clock.
+
+#![forbid(unsafe_code)]
+
+mod calls;
+mod exchange;
+mod messages;
+mod processes;
+mod trees;
+
+use std::process::ExitCode;
+use std::sync::mpsc::channel;
+
+use purlin::{Node, Process};
+use purlin_contender::{Copied, Hello, Moved, Payload, Run, Sample, Short, Variant, serve};
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+fn main() -> ExitCode {
+    let node = match Node::builder().build() {
+        Ok(node) => node,
+        Err(error) => {
+            eprintln!("contender-purlin: the node cannot be started: {error}");
+            return ExitCode::FAILURE;
+        }
+    };
+    let version = concat!("purlin ", env!("CARGO_PKG_VERSION"));
+    let hello = Hello::new("purlin", version)
+        .variants(&[Variant::Moved, Variant::Copied])
+        .note(format!(
+            "a node with its default settings, of {} workers",
+            node.workers()
+        ))
+        .note("a loop that only sends calls purlin::consume_budget each time round")
+        .note("allocator: mimalloc, as in tokio's contender");
+    match serve(&hello, |asked| run(&node, asked)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("contender-purlin: the lab cannot be heard or told: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Runs one experiment.
+fn run(node: &Node, asked: Run) -> Result<Sample, String> {
+    match asked {
+        Run::CallVsSend { mode, n } => root(node, move |me| calls::call_vs_send(me, mode, n)),
+        Run::TailCall { n, reps } => root(node, move |me| calls::tail_call(me, n, reps)),
+        Run::SpawnChain { n, reps } => root(node, move |me| processes::spawn_chain(me, n, reps)),
+        Run::SerialSpawn { m, total } => {
+            root(node, move |me| processes::serial_spawn(me, m, total))
+        }
+        Run::Exchange(asked) => root(node, move |me| {
+            exchange::exchange(me, asked, Short::default)
+        }),
+        Run::MessageSize(payload) | Run::Bandwidth(payload) => lists(node, payload),
+        Run::PingPong { n } => root(node, move |me| messages::ping_pong(me, n)),
+        Run::Throughput { n } => root(node, move |me| messages::fan_in(me, 1, n)),
+        Run::FanIn { senders, n } => root(node, move |me| messages::fan_in(me, senders, n)),
+        Run::ThreadRing { processes, n } => {
+            root(node, move |me| messages::thread_ring(me, processes, n))
+        }
+        Run::ForkJoin { n } => root(node, move |me| trees::fork_join(me, n)),
+        Run::Skynet { leaves } => root(node, move |me| trees::skynet(me, leaves)),
+    }
+}
+
+fn lists(node: &Node, payload: Payload) -> Result<Sample, String> {
+    let (asked, n, length) = (payload.exchange, payload.exchange.n, payload.length());
+    match payload.variant {
+        Variant::Moved => root(node, move |me| {
+            exchange::exchange(me, asked, move || Moved::new(n, length))
+        }),
+        Variant::Copied => root(node, move |me| {
+            exchange::exchange(me, asked, move || Copied::new(length))
+        }),
+    }
+}
+
+/// Runs a process to its end. One that fails costs its own sample and nothing else.
+fn root<M, F, Fut>(node: &Node, function: F) -> Result<Sample, String>
+where
+    M: Send + 'static,
+    F: FnOnce(Process<M>) -> Fut + Send + 'static,
+    Fut: Future<Output = Sample> + Send + 'static,
+{
+    let (tell, told) = channel();
+    let pid = node.spawn(move |me| async move {
+        let _ = tell.send(function(me).await);
+    });
+    told.recv()
+        .map_err(|_| format!("the root process {pid} has failed"))
+}

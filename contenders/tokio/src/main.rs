@@ -1,2 +1,85 @@
-//! contenders/tokio
-fn main() {}
+//! Bare tokio tasks and channels, as a contender of the lab.
+//!
+//! Started by the lab; speaks the contender protocol on standard input and output. Written as a
+//! good user of tokio would write it: the default runtime, unbounded channels for mailboxes,
+//! `oneshot` or a join handle where one answer is wanted. One file per group of experiments.
+
+#![forbid(unsafe_code)]
+
+mod calls;
+mod exchange;
+mod messages;
+mod processes;
+mod trees;
+
+use std::process::ExitCode;
+
+use purlin_contender::{Copied, Hello, Moved, Run, Sample, Short, Variant, serve};
+use tokio::runtime::Runtime;
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// tokio does not tell its version at run time; a test compares this with the lock file.
+const TOKIO: &str = "tokio 1.54.1";
+
+fn main() -> ExitCode {
+    let runtime = match Runtime::new() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            eprintln!("contender-tokio: tokio's runtime cannot be started: {error}");
+            return ExitCode::FAILURE;
+        }
+    };
+    let hello = Hello::new("tokio", TOKIO)
+        .variants(&[Variant::Moved])
+        .note(format!(
+            "multi-thread runtime with its default of {} workers; every experiment runs in a spawned task",
+            runtime.metrics().num_workers()
+        ))
+        .note("mailboxes are tokio::sync::mpsc::unbounded_channel, received one by one")
+        .note("a loop that only sends yields every 1024 messages; exchange calls consume_budget after each piece of work")
+        .note("allocator: mimalloc, as in purlin's contender");
+    // WHY: in a spawned task and not in block_on, so that the task that holds the clock is one
+    // like any other and runs on a worker.
+    let served = serve(&hello, |asked| {
+        runtime
+            .block_on(runtime.spawn(run(asked)))
+            .map_err(|error| format!("{}: the task has failed: {error}", asked.experiment()))
+    });
+    match served {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("contender-tokio: the lab cannot be heard or told: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Runs one experiment.
+async fn run(asked: Run) -> Sample {
+    match asked {
+        Run::CallVsSend { mode, n } => calls::call_vs_send(mode, n).await,
+        Run::TailCall { n, reps } => calls::tail_call(n, reps),
+        Run::SpawnChain { n, reps } => processes::spawn_chain(n, reps).await,
+        Run::SerialSpawn { m, total } => processes::serial_spawn(m, total).await,
+        Run::Exchange(asked) => exchange::exchange(asked, Short::default).await,
+        Run::MessageSize(payload) | Run::Bandwidth(payload) => {
+            let (n, length) = (payload.exchange.n, payload.length());
+            match payload.variant {
+                Variant::Moved => {
+                    exchange::exchange(payload.exchange, || Moved::new(n, length)).await
+                }
+                Variant::Copied => {
+                    exchange::exchange(payload.exchange, || Copied::new(length)).await
+                }
+            }
+        }
+        Run::PingPong { n } => messages::ping_pong(n).await,
+        Run::Throughput { n } => messages::fan_in(1, n).await,
+        Run::FanIn { senders, n } => messages::fan_in(senders, n).await,
+        Run::ThreadRing { processes, n } => messages::thread_ring(processes, n).await,
+        Run::ForkJoin { n } => trees::fork_join(n).await,
+        Run::Skynet { leaves } => trees::skynet(leaves).await,
+    }
+}

@@ -1,1 +1,35 @@
-//! crates/lab
+//! The lab: what a process and a message cost, on any runtime that speaks the contender protocol.
+//!
+//! The command `purlin lab` calls [`commands`]; nothing else does. The lab links
+//! nothing of what it measures: every runtime, purlin included, is a program that
+//! it starts and asks for samples, one line of JSON at a time
+//! (`docs/lab/contender-protocol.md`).
+//!
+//! # The way of a sample
+//!
+//! | module | role |
+//! |---|---|
+//! | [`experiments`] | what is asked, and what an honest answer holds |
+//! | [`contender`] | finding, starting, asking and ending the programs |
+//! | [`sampling`] | how much is asked, and in which order |
+//! | [`store`] | every sample on disk as it arrives |
+//! | [`results`] | samples made into figures, intervals and ratios |
+//! | [`stats`] | the statistics behind them |
+//! | [`table`], [`page`] | what is shown |
+
+#![forbid(unsafe_code)]
+
+pub mod commands;
+pub mod contender;
+pub mod error;
+pub mod experiments;
+pub mod host;
+pub mod interrupt;
+pub mod page;
+pub mod profile;
+pub mod progress;
+pub mod results;
+pub mod sampling;
+pub mod stats;
+pub mod store;
+pub mod table;

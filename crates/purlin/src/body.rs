@@ -46,10 +46,14 @@ impl<M, F, Fut> Body<M, F, Fut> {
 
 /// Acts on what arrived and moves messages to the FIFO; says how many came.
 ///
-/// May be called at any point of a turn, since receiving calls it when it finds nothing.
+/// Called at the beginning of a turn, and within it when receiving finds nothing.
 #[inline]
 pub(crate) fn fetch<M: Send + 'static>(me: &Owner<Erlang, M>) -> Result<usize, NotHere> {
-    me.fetch(|signal| {
+    if me.has_news() { fetch_news(me, false) } else { Ok(0) }
+}
+
+fn fetch_news<M: Send + 'static>(me: &Owner<Erlang, M>, beginning: bool) -> Result<usize, NotHere> {
+    me.fetch(beginning, |signal| {
         let acted = me.local(|local| match signal {
             Signal::Exit(reason) => {
                 let rare = local.rare();
@@ -59,6 +63,9 @@ pub(crate) fn fetch<M: Send + 'static>(me: &Owner<Erlang, M>) -> Result<usize, N
                 }
             }
             Signal::WakeAtEnd(waker) => local.rare().at_end.push(waker),
+            // A process that is told to end is not there any more; the asker waits for its end.
+            Signal::StillThere(asker) if local.exiting() => drop(asker),
+            Signal::StillThere(asker) => drop(asker.send(())),
         });
         debug_assert!(acted.is_ok(), "signals are fetched in the process's own turn");
         None
@@ -74,26 +81,34 @@ where
 {
     fn turn(self: Pin<&mut Self>, me: &Owner<Erlang, M>, cx: &mut Context<'_>) -> Poll<()> {
         let mut stage = self.project().stage;
-        let reason = match signalled(me) {
-            Some(reason) => Err(reason),
-            None => match catch::panics(|| advance(stage.as_mut(), cx)) {
-                Ok(Poll::Pending) => match me.local(|local| local.take_exit()) {
-                    Ok(None) | Err(NotHere) => return Poll::Pending,
-                    Ok(Some(reason)) => Err(reason),
-                },
-                Ok(Poll::Ready(reason)) => Ok(reason),
-                Err(panic) => Ok(ExitReason::Panic(panic)),
+        if let Some(reason) = signalled(me) {
+            // WHY: a destructor of the user's may panic, and the process was told to end anyway.
+            let _ = catch::panics(|| stage.set(Stage::Over));
+            return end(me, reason, Self::name());
+        }
+        let polled = catch::panics(|| {
+            let polled = advance(stage.as_mut(), cx);
+            if polled.is_ready() {
+                stage.set(Stage::Over);
+            }
+            polled
+        });
+        let reason = match polled {
+            Ok(Poll::Ready(reason)) => reason,
+            Ok(Poll::Pending) => match me.local(|local| local.take_exit()) {
+                Ok(None) | Err(NotHere) => return Poll::Pending,
+                Ok(Some(reason)) => {
+                    let _ = catch::panics(|| stage.set(Stage::Over));
+                    reason
+                }
             },
+            Err(panic) => {
+                // A second panic, in a destructor, changes nothing about why it ended.
+                let _ = catch::panics(|| stage.set(Stage::Over));
+                ExitReason::Panic(panic)
+            }
         };
-        let dropped = catch::panics(|| stage.set(Stage::Over));
-        // A process that ended by itself and one that was told to: the reason is there first.
-        let reason = match (reason, dropped) {
-            (Ok(ExitReason::Normal), Err(panic)) => ExitReason::Panic(panic),
-            (Ok(reason) | Err(reason), _) => reason,
-        };
-        report(me, &reason, Self::name());
-        let _ = me.shared().reason.set(reason);
-        Poll::Ready(())
+        end(me, reason, Self::name())
     }
 
     fn name() -> &'static str {
@@ -104,10 +119,11 @@ where
 /// The beginning of a turn: what arrived, and whether the process is to end.
 #[inline]
 fn signalled<M: Send + 'static>(me: &Owner<Erlang, M>) -> Option<ExitReason> {
-    let came = fetch(me);
-    // The wake that led to this turn is this turn.
-    let begun = me.begin();
-    debug_assert!(came.is_ok() && begun.is_ok(), "a turn runs on its own thread");
+    if !me.has_news() {
+        return None;
+    }
+    let came = fetch_news(me, true);
+    debug_assert!(came.is_ok(), "a turn runs on its own thread");
     let (mail, exit) = me
         .local(|local| {
             let mail = if came.is_ok_and(|came| came > 0) { local.take_mail() } else { None };
@@ -145,19 +161,22 @@ where
     }
 }
 
-/// Reports an end that is not orderly.
+/// Ends the process.
 #[inline]
-fn report<M: Send + 'static>(me: &Owner<Erlang, M>, reason: &ExitReason, function: &str) {
+fn end<M: Send + 'static>(me: &Owner<Erlang, M>, reason: ExitReason, function: &str) -> Poll<()> {
     if matches!(reason, ExitReason::Panic(_) | ExitReason::Error(_)) {
-        let look = me.address().look();
-        let pid = ProcessId::new(me.shared().creation, look.slot);
-        tracing::error!(
-            %pid,
-            function,
-            %reason,
-            mailbox = look.mailbox,
-            received = look.received,
-            "process ended"
-        );
+        report(me, &reason, function);
     }
+    let said = me.set_last(reason);
+    debug_assert!(said.is_ok(), "a process ends once, in its own turn");
+    Poll::Ready(())
+}
+
+/// Reports an end that is not orderly.
+#[cold]
+fn report<M: Send + 'static>(me: &Owner<Erlang, M>, reason: &ExitReason, function: &str) {
+    let look = me.address().look();
+    let pid = ProcessId::new(me.shared().creation, look.slot);
+    let (mailbox, received) = (look.mailbox, look.received);
+    tracing::error!(%pid, function, %reason, mailbox, received, "process ended");
 }

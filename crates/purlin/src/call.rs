@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::oneshot;
 
+use crate::home::Signal;
 use crate::{ExitReason, Pid, Reply};
 
 /// How long [`Pid::call`] waits: five seconds, as `gen_server:call` does.
@@ -93,11 +94,8 @@ impl<M: Send + 'static> Pid<M> {
         message: impl FnOnce(Reply<T>) -> M,
         timeout: Duration,
     ) -> Result<T, CallError> {
-        let answer = self.ask(message)?;
-        match tokio::time::timeout(timeout, answer).await {
-            Ok(answered) => answered.map_err(|_| self.silence()),
-            Err(_) => Err(CallError::Timeout(timeout)),
-        }
+        let answered = self.answered(self.ask(message)?);
+        tokio::time::timeout(timeout, answered).await.unwrap_or(Err(CallError::Timeout(timeout)))
     }
 
     /// [`Pid::call`] for a thread that is no process: it blocks.
@@ -108,11 +106,8 @@ impl<M: Send + 'static> Pid<M> {
         message: impl FnOnce(Reply<T>) -> M,
         timeout: Duration,
     ) -> Result<T, CallError> {
-        let answer = self.ask(message)?;
-        match block_on_for(answer, timeout) {
-            Some(answered) => answered.map_err(|_| self.silence()),
-            None => Err(CallError::Timeout(timeout)),
-        }
+        let answered = self.answered(self.ask(message)?);
+        block_on_for(answered, timeout).unwrap_or(Err(CallError::Timeout(timeout)))
     }
 
     fn ask<T>(
@@ -129,15 +124,19 @@ impl<M: Send + 'static> Pid<M> {
         }
     }
 
-    /// Why a reply was dropped.
-    #[cold]
-    fn silence(&self) -> CallError {
-        // The reason is known before the mailbox of an ending process is emptied; a reply that the
-        // process itself held is dropped a moment earlier, with its function.
-        match self.address().shared().reason.get() {
-            Some(reason) => CallError::Ended(reason.clone()),
-            None => CallError::NoReply,
+    /// Waits for the answer. If the reply is dropped, asks the process whether it still lives, since
+    /// a reply may be dropped by a function that returns: the signal is answered by the next turn,
+    /// or comes back when there is none.
+    async fn answered<T>(&self, answer: oneshot::Receiver<T>) -> Result<T, CallError> {
+        if let Ok(answer) = answer.await {
+            return Ok(answer);
         }
+        let (still, there) = oneshot::channel();
+        let asked = self.address().signal(Signal::StillThere(still));
+        if asked.is_ok() && there.await.is_ok() {
+            return Err(CallError::NoReply);
+        }
+        Err(CallError::Ended(self.ended().await))
     }
 }
 

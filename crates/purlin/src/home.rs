@@ -2,11 +2,12 @@
 
 use std::cell::OnceCell;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Condvar, Mutex, OnceLock, PoisonError, Weak};
+use std::sync::{Condvar, Mutex, PoisonError, Weak};
 use std::task::Waker;
 use std::time::Instant;
 
 use purlin_raw::{Realm, World};
+use tokio::sync::oneshot;
 
 use crate::node::Inner;
 use crate::{ExitReason, ProcessId};
@@ -21,6 +22,8 @@ pub(crate) enum Signal {
     Exit(ExitReason),
     /// Tell this waker when the process has ended.
     WakeAtEnd(Waker),
+    /// Answer if the process still lives; dropped unanswered if it has ended.
+    StillThere(oneshot::Sender<()>),
 }
 
 /// What a process keeps for itself.
@@ -46,6 +49,11 @@ impl Local {
         self.rare.get_or_insert_default()
     }
 
+    /// Whether the process is to end.
+    pub(crate) fn exiting(&self) -> bool {
+        self.rare.as_ref().is_some_and(|rare| rare.exit.is_some())
+    }
+
     #[inline]
     pub(crate) fn take_exit(&mut self) -> Option<ExitReason> {
         self.rare.as_mut()?.exit.take()
@@ -64,8 +72,6 @@ pub(crate) struct Shared {
     pub(crate) creation: u32,
     /// Who spawned it, if a process did.
     pub(crate) parent: Option<ProcessId>,
-    /// Why it ended, once it has.
-    pub(crate) reason: OnceLock<ExitReason>,
 }
 
 /// What all processes of a node share.
@@ -117,6 +123,7 @@ impl World for Erlang {
     type Signal = Signal;
     type Local = Local;
     type Shared = Shared;
+    type Last = ExitReason;
     type Home = Home;
 
     fn closed(home: &Home, _shared: &Shared, local: &mut Local, dropped: usize) {
@@ -130,7 +137,7 @@ impl World for Erlang {
 
     fn undelivered(_home: &Home, signal: Signal) {
         match signal {
-            Signal::Exit(_) => {}
+            Signal::Exit(_) | Signal::StillThere(_) => {}
             Signal::WakeAtEnd(waker) => waker.wake(),
         }
     }
@@ -148,6 +155,15 @@ impl World for Erlang {
 pub(crate) struct Here {
     pub(crate) realm: Realm<Erlang>,
     pub(crate) node: Weak<Inner>,
+}
+
+impl Here {
+    /// The process whose turn this thread is in: one of this node's, as the thread is its worker.
+    #[inline]
+    pub(crate) fn current(&self) -> Option<ProcessId> {
+        let slot = purlin_raw::current_slot()?;
+        Some(ProcessId::new(self.realm.home().creation, slot))
+    }
 }
 
 thread_local! {
@@ -170,6 +186,5 @@ pub(crate) fn here<R>(f: impl FnOnce(&Here) -> R) -> Option<R> {
 
 /// The process whose turn this thread is in.
 pub(crate) fn current_id() -> Option<ProcessId> {
-    let slot = purlin_raw::current_slot()?;
-    here(|here| ProcessId::new(here.realm.home().creation, slot))
+    here(Here::current).flatten()
 }

@@ -9,7 +9,7 @@ use purlin_raw::Realm;
 use purlin_sched::Scheduler;
 use tokio::runtime::Runtime;
 
-use crate::home::{Erlang, here};
+use crate::home::{Erlang, current_id, here};
 use crate::spawn::{SpawnError, spawn_on, try_spawn_on};
 use crate::stop::Stopper;
 use crate::{Builder, ExitReason, Outcome, Pid, Process, ProcessId, ProcessInfo};
@@ -138,7 +138,7 @@ impl Node {
         Fut: Future + Send + 'static,
         Fut::Output: Outcome,
     {
-        spawn_on(&self.inner.realm, function)
+        spawn_on(&self.inner.realm, current_id(), function)
     }
 
     /// [`Node::spawn`], but hands the function back when the node is full or stopping (E2).
@@ -149,7 +149,7 @@ impl Node {
         Fut: Future + Send + 'static,
         Fut::Output: Outcome,
     {
-        try_spawn_on(&self.inner.realm, function)
+        try_spawn_on(&self.inner.realm, current_id(), function)
     }
 
     /// Runs a process to its end and returns what its function returned. Blocks this thread.

@@ -43,16 +43,20 @@ impl Outcome for Infallible {
 }
 
 /// Names the type of what never returns, which stable Rust lets no one write.
-trait Returns {
-    type Value;
-}
+mod never {
+    /// What a function pointer returns.
+    pub trait Returns {
+        /// Its type.
+        type Value;
+    }
 
-impl<T> Returns for fn() -> T {
-    type Value = T;
+    impl<T> Returns for fn() -> T {
+        type Value = T;
+    }
 }
 
 /// A function whose last expression is an endless loop; it ends only by a signal or a panic.
-impl Outcome for <fn() -> ! as Returns>::Value {
+impl Outcome for <fn() -> ! as never::Returns>::Value {
     fn into_reason(self) -> ExitReason {
         self
     }

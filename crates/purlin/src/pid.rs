@@ -69,8 +69,7 @@ impl<M: Send + 'static> Pid<M> {
 
     /// Why the process ended, if it has.
     pub fn exit_reason(&self) -> Option<ExitReason> {
-        // The reason is there before the inbox closes; asked in this order it is never missed.
-        if self.address.has_ended() { self.address.shared().reason.get().cloned() } else { None }
+        self.address.last().cloned()
     }
 
     /// Waits for the end of the process and says why it ended.

@@ -2,14 +2,13 @@
 
 use std::fmt;
 use std::future::Future;
-use std::sync::OnceLock;
 use std::sync::atomic::Ordering;
 
 use purlin_raw::Realm;
 
 use crate::body::Body;
-use crate::home::{Erlang, Shared, current_id, here};
-use crate::{ExitReason, Outcome, Pid, Process};
+use crate::home::{Erlang, Shared, here};
+use crate::{ExitReason, Outcome, Pid, Process, ProcessId};
 
 /// Why no process came to be; the function is handed back.
 pub enum SpawnError<F> {
@@ -86,7 +85,9 @@ where
     Fut::Output: Outcome,
 {
     let mut function = Some(function);
-    let spawned = here(|here| function.take().map(|function| spawn_on(&here.realm, function)));
+    let spawned = here(|here| {
+        function.take().map(|function| spawn_on(&here.realm, here.current(), function))
+    });
     match spawned.flatten() {
         Some(pid) => pid,
         None => nowhere(),
@@ -106,7 +107,9 @@ where
     Fut::Output: Outcome,
 {
     let mut function = Some(function);
-    let spawned = here(|here| function.take().map(|function| try_spawn_on(&here.realm, function)));
+    let spawned = here(|here| {
+        function.take().map(|function| try_spawn_on(&here.realm, here.current(), function))
+    });
     match spawned.flatten() {
         Some(result) => result,
         None => nowhere(),
@@ -120,26 +123,30 @@ fn nowhere() -> ! {
 }
 
 #[inline]
-pub(crate) fn spawn_on<M, F, Fut>(realm: &Realm<Erlang>, function: F) -> Pid<M>
+pub(crate) fn spawn_on<M, F, Fut>(
+    realm: &Realm<Erlang>,
+    parent: Option<ProcessId>,
+    function: F,
+) -> Pid<M>
 where
     M: Send + 'static,
     F: FnOnce(Process<M>) -> Fut + Send + 'static,
     Fut: Future + Send + 'static,
     Fut::Output: Outcome,
 {
-    try_spawn_on(realm, function).unwrap_or_else(|error| {
+    try_spawn_on(realm, parent, function).unwrap_or_else(|error| {
         let function = std::any::type_name::<F>();
         tracing::error!(function, node = realm.home().name, "no process was spawned: {error}");
         drop(error);
-        let shared = shared(realm);
-        let _ = shared.reason.set(ExitReason::SystemLimit);
-        Pid::new(realm.stillborn(shared))
+        let shared = Shared { creation: realm.home().creation, parent };
+        Pid::new(realm.stillborn(shared, ExitReason::SystemLimit))
     })
 }
 
 #[inline]
 pub(crate) fn try_spawn_on<M, F, Fut>(
     realm: &Realm<Erlang>,
+    parent: Option<ProcessId>,
     function: F,
 ) -> Result<Pid<M>, SpawnError<F>>
 where
@@ -151,14 +158,11 @@ where
     if realm.home().stopping.load(Ordering::Relaxed) {
         return Err(SpawnError::Stopping(function));
     }
-    let made = realm
-        .spawn(shared(realm), function, |function, owner| Body::new(function, Process::new(owner)));
+    let shared = Shared { creation: realm.home().creation, parent };
+    let made =
+        realm.spawn(shared, function, |function, owner| Body::new(function, Process::new(owner)));
     match made {
         Ok(address) => Ok(Pid::new(address)),
         Err(purlin_raw::SpawnError(function)) => Err(SpawnError::SystemLimit(function)),
     }
-}
-
-fn shared(realm: &Realm<Erlang>) -> Shared {
-    Shared { creation: realm.home().creation, parent: current_id(), reason: OnceLock::new() }
 }

@@ -114,6 +114,16 @@ impl<W: World> Ref<W> {
         unsafe { &self.base.cast::<Front<W>>().as_ref().shared }
     }
 
+    /// How the process ended, if it has.
+    pub fn last(&self) -> Option<&W::Last> {
+        if !self.has_ended() {
+            return None;
+        }
+        // SAFETY: the handle holds a reference to a cell of this world. Its inbox was found
+        // closed, so `last` was written before (acquired with the word) and is never written again.
+        unsafe { self.base.cast::<Front<W>>().as_ref().last.with(|last| (*last).as_ref()) }
+    }
+
     /// Sends a signal in order with messages; gives it back if the process has ended.
     pub fn signal(&self, signal: W::Signal) -> Result<(), W::Signal> {
         let link = Envelope::seal(Class::Signal, signal);

@@ -3,6 +3,7 @@
 //! ```text
 //! Cell ─┬─ Front ─┬─ Base     word, counts, owner's FIFO     known to everybody, type-free
 //!       │         ├─ shared   W::Shared                      read by anyone, also after the end
+//!       │         ├─ last     W::Last                        how it ended, once it has
 //!       │         └─ local    W::Local                       the process's own
 //!       └─ body                                              the code: only `run` touches it
 //! ```
@@ -10,10 +11,12 @@
 //! # Who may touch what
 //!
 //! 1. `head`, `refs` and the counters: any thread that holds a reference.
-//! 2. `core` and `local`: the thread that runs the process's turn, and it alone
+//! 2. `last`: the last turn writes it, once, before the inbox closes; any thread that has found the
+//!    inbox closed reads it.
+//! 3. `core` and `local`: the thread that runs the process's turn, and it alone
 //!    (`current::is_running` says whether this thread does).
-//! 3. `body`: `run`, which exists once at a time because there is one right to schedule.
-//! 4. `realm`: as long as the process has not left the table; see `realm`.
+//! 4. `body`: `run`, which exists once at a time because there is one right to schedule.
+//! 5. `realm`: as long as the process has not left the table; see `realm`.
 //!
 //! # References
 //!
@@ -77,6 +80,8 @@ pub(crate) struct Base {
 pub(crate) struct Front<W: World> {
     pub(crate) base: Base,
     pub(crate) shared: W::Shared,
+    /// Written in the last turn, before the inbox closes; read by those who found it closed.
+    pub(crate) last: UnsafeCell<Option<W::Last>>,
     pub(crate) local: UnsafeCell<RefCell<W::Local>>,
 }
 

@@ -78,15 +78,24 @@ impl<W: World, M: Send + 'static> Owner<W, M> {
         Ok(self.base().core.with_mut(|core| f(unsafe { &mut *core })))
     }
 
+    /// Whether anything has arrived, or woken the process, since the last `fetch`.
+    #[inline]
+    pub fn has_news(&self) -> bool {
+        self.base().head.has_news()
+    }
+
     /// Moves what arrived to the end of the FIFO, in order. Signals are given to `act`; what it
     /// answers takes the signal's place among the messages. Says how many messages were added.
-    pub fn fetch(&self, mut act: impl FnMut(W::Signal) -> Option<M>) -> Result<usize, NotHere> {
-        if !self.base().head.has_news() {
-            return Ok(0);
-        }
+    ///
+    /// A wake found at the `beginning` of a turn is that turn; one found later asks for another.
+    pub fn fetch(
+        &self,
+        beginning: bool,
+        mut act: impl FnMut(W::Signal) -> Option<M>,
+    ) -> Result<usize, NotHere> {
         let taken = self.core(|core| {
             let taken = self.base().head.take();
-            core.again |= taken.woken;
+            core.again |= taken.woken && !beginning;
             taken
         })?;
         // SAFETY: `take` gave the chain to us.
@@ -112,11 +121,6 @@ impl<W: World, M: Send + 'static> Owner<W, M> {
             self.publish();
         }
         Ok(added)
-    }
-
-    /// The wake that `fetch` found at the beginning of a turn is this turn: forget it.
-    pub fn begin(&self) -> Result<(), NotHere> {
-        self.core(|core| core.again = false)
     }
 
     /// Shows the length of the FIFO to those who look.
@@ -203,6 +207,16 @@ impl<W: World, M: Send + 'static> Owner<W, M> {
             // SAFETY: this thread is in the process's turn; `RefCell` refuses a second borrow.
             Ok(f(&mut unsafe { &*local }.borrow_mut()))
         })
+    }
+
+    /// Says how the process ended, in its last turn.
+    pub fn set_last(&self, last: W::Last) -> Result<(), NotHere> {
+        if !is_running(self.base) || self.base().head.is_closed() {
+            return Err(NotHere);
+        }
+        // SAFETY: this thread is in the process's turn, and nobody reads before the inbox closes.
+        self.front().last.with_mut(|place| unsafe { *place = Some(last) });
+        Ok(())
     }
 
     /// What everybody may read of this process.

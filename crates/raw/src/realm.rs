@@ -186,7 +186,7 @@ impl<W: World> Realm<W> {
     {
         let table = &self.inner().base.table;
         let Some(slot) = table.reserve(shard()) else { return Err(SpawnError(stuff)) };
-        let cell = allocate::<W, M, B>(self.inner.cast(), slot, shared);
+        let cell = allocate::<W, M, B>(self.inner.cast(), slot, shared, None);
         let base: NonNull<Base> = cell.cast();
         // SAFETY: the cell counts a reference for its owner, and has these types.
         let body = make(stuff, unsafe { Owner::new(base) });
@@ -205,9 +205,9 @@ impl<W: World> Realm<W> {
     }
 
     /// A process that has ended before it began: in no table, never run, every send comes back.
-    pub fn stillborn<M: Send + 'static>(&self, shared: W::Shared) -> Address<W, M> {
+    pub fn stillborn<M: Send + 'static>(&self, shared: W::Shared, last: W::Last) -> Address<W, M> {
         let slot = Slot { index: u32::MAX, generation: u32::MAX };
-        let cell = allocate::<W, M, Never>(self.inner.cast(), slot, shared);
+        let cell = allocate::<W, M, Never>(self.inner.cast(), slot, shared, Some(last));
         let base: NonNull<Base> = cell.cast();
         // SAFETY: nobody else knows the cell yet; of the three references two are given up here,
         // and the third is the address's. `Never` needs no writing.

@@ -12,7 +12,6 @@
 //! 4. *Ready*: the inbox is closed, what waits there is dropped or handed to the world, the slot
 //!    is vacated and the table's reference given up, in this order.
 
-use std::marker::PhantomData;
 use std::mem::{ManuallyDrop, MaybeUninit};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
@@ -107,17 +106,20 @@ pub(crate) fn allocate<W: World, M: Send + 'static, B: Body<W, M>>(
     realm: NonNull<RealmBase>,
     slot: Slot,
     shared: W::Shared,
+    last: Option<W::Last>,
 ) -> NonNull<Cell<W, M, MaybeUninit<B>>> {
-    let cell = Box::new(Cell {
-        front: Front {
-            base: Base::new(vtable::<W, M, B>(), realm, slot),
-            shared,
-            local: UnsafeCell::new(Default::default()),
-        },
-        body: UnsafeCell::new(MaybeUninit::uninit()),
-        message: PhantomData,
-    });
-    NonNull::from(Box::leak(cell))
+    let cell = Box::leak(Box::<Cell<W, M, MaybeUninit<B>>>::new_uninit());
+    // WHY in place: a cell built on the stack would be copied here whole, with its empty body.
+    // SAFETY: the pointer is into the new allocation; every field but the body is written, and the
+    // body needs no writing to be `MaybeUninit`.
+    unsafe {
+        let front = &raw mut (*cell.as_mut_ptr()).front;
+        (&raw mut (*front).base).write(Base::new(vtable::<W, M, B>(), realm, slot));
+        (&raw mut (*front).shared).write(shared);
+        (&raw mut (*front).last).write(UnsafeCell::new(last));
+        (&raw mut (*front).local).write(UnsafeCell::new(Default::default()));
+        NonNull::from(cell.assume_init_mut())
+    }
 }
 
 fn vtable<W: World, M: Send + 'static, B: Body<W, M>>() -> &'static VTable {

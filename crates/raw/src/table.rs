@@ -98,14 +98,19 @@ impl<T> Table<T> {
     }
 
     /// Takes a vacant slot, or a new one; `None` when all are in use.
+    #[inline]
     pub fn reserve(&self, shard: usize) -> Option<Slot> {
-        let own = shard % self.free.len();
-        let index = self.pop_free(own).or_else(|| self.extend()).or_else(|| {
-            (1..self.free.len()).find_map(|i| self.pop_free((own + i) % self.free.len()))
-        })?;
-        // ORDER: relaxed: the slot is ours since it left the list or the untouched end.
-        let generation = self.known(index).generation.load(Ordering::Relaxed);
-        Some(Slot { index, generation })
+        let own = shard.min(self.free.len() - 1);
+        self.pop_free(own).or_else(|| self.reserve_elsewhere(own))
+    }
+
+    #[cold]
+    fn reserve_elsewhere(&self, own: usize) -> Option<Slot> {
+        self.extend().map(|index| Slot { index, generation: 0 }).or_else(|| {
+            (0..self.free.len())
+                .filter(|&other| other != own)
+                .find_map(|other| self.pop_free(other))
+        })
     }
 
     fn extend(&self) -> Option<u32> {
@@ -136,31 +141,36 @@ impl<T> Table<T> {
         }
     }
 
-    fn pop_free(&self, shard: usize) -> Option<u32> {
+    #[inline]
+    fn pop_free(&self, shard: usize) -> Option<Slot> {
         let list = &self.free[shard].0;
+        // ORDER: acquire from `push_free`: the slot's `next_free` and generation.
         let mut head = list.load(Ordering::Acquire);
         loop {
-            let first = head as u32;
-            if first == NIL {
+            let index = head as u32;
+            if index == NIL {
                 return None;
             }
             // The slot may be taken by another thread meanwhile; then what is read here is of no
             // use, and the tag makes the exchange fail.
-            let next = self.known(first).next_free.load(Ordering::Relaxed);
+            let entry = self.known(index);
+            let next = entry.next_free.load(Ordering::Relaxed);
+            let generation = entry.generation.load(Ordering::Relaxed);
             let new = tagged(head, next);
-            // ORDER: acquire from `push_free`: its `next_free` and generation.
-            match list.compare_exchange_weak(head, new, Ordering::Acquire, Ordering::Acquire) {
-                Ok(_) => return Some(first),
+            // ORDER: on failure, as the load above. On success nothing more is read.
+            match list.compare_exchange_weak(head, new, Ordering::Relaxed, Ordering::Acquire) {
+                Ok(_) => return Some(Slot { index, generation }),
                 Err(now) => head = now,
             }
         }
     }
 
-    fn push_free(&self, shard: usize, index: u32) {
-        let list = &self.free[shard % self.free.len()].0;
+    #[inline]
+    fn push_free(&self, shard: usize, index: u32, entry: &Entry<T>) {
+        let list = &self.free[shard.min(self.free.len() - 1)].0;
         let mut head = list.load(Ordering::Relaxed);
         loop {
-            self.known(index).next_free.store(head as u32, Ordering::Relaxed);
+            entry.next_free.store(head as u32, Ordering::Relaxed);
             let new = tagged(head, index);
             // ORDER: release to `pop_free`: `next_free` and the generation.
             match list.compare_exchange_weak(head, new, Ordering::Release, Ordering::Relaxed) {
@@ -200,7 +210,7 @@ impl<T> Table<T> {
         };
         if let Some(next) = slot.generation.checked_add(1) {
             entry.generation.store(next, Ordering::Relaxed);
-            self.push_free(shard, slot.index);
+            self.push_free(shard, slot.index, entry);
         }
         NonNull::new(item)
     }
@@ -333,7 +343,7 @@ mod tests {
         let a = table.reserve(0).unwrap();
         let _b = table.reserve(1).unwrap();
         assert_eq!(table.reserve(0), None);
-        table.push_free(1, a.index);
+        table.push_free(1, a.index, table.known(a.index));
         assert_eq!(table.reserve(0), Some(a));
         assert_eq!(table.reserve(0), None);
     }

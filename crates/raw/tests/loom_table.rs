@@ -147,3 +147,25 @@ fn two_threads_never_reserve_the_same_slot() {
         other.join().unwrap();
     });
 }
+
+#[test]
+fn whoever_takes_a_vacant_slot_sees_its_generation_and_what_hangs_behind_it() {
+    model(|| {
+        let table = Arc::new(Table::<Item>::new(2, 1));
+        let (a, b) = (table.reserve(0).unwrap(), table.reserve(0).unwrap());
+        let taker = {
+            let table = Arc::clone(&table);
+            thread::spawn(move || {
+                let Some(first) = table.reserve(0) else { return };
+                assert_eq!(first.generation, 1, "P4: the number is new");
+                if first.index == b.index {
+                    let second = table.reserve(0).expect("the other hangs behind it");
+                    assert_eq!((second.index, second.generation), (a.index, 1));
+                }
+            })
+        };
+        table.vacate(0, a);
+        table.vacate(0, b);
+        taker.join().unwrap();
+    });
+}

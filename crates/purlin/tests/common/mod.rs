@@ -1,27 +1,37 @@
-//! What several test files share: a node, a message that counts its end, a thing that panics.
+//! What several test files share: a node, a way to wait from outside, a message that is counted.
 
 // WHY: each test file is a program of its own and uses some of these.
 #![allow(dead_code)]
 
+use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use purlin::Node;
 
 /// A node of that many workers.
-pub fn node(workers: usize) -> Node {
+pub(crate) fn node(workers: usize) -> Node {
     Node::builder().workers(workers).build().expect("a node starts")
 }
 
 /// Stops a node and demands that every process let go.
-pub fn stop(node: &Node) {
+pub(crate) fn stop(node: &Node) {
     let report = node.stop_blocking();
     assert!(report.hogs.is_empty(), "processes that would not end: {:?}", report.hogs);
 }
 
-/// Counts how many of a kind are alive, to see that each is dropped exactly once.
+/// Runs a future on this thread, in a tokio runtime that has nothing to do with any node.
+pub(crate) fn outside<F: Future>(future: F) -> F::Output {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .expect("a runtime starts")
+        .block_on(future)
+}
+
+/// Counts how many of a kind there were and are, to see that each is dropped exactly once.
 #[derive(Clone, Default)]
-pub struct Census(Arc<Counts>);
+pub(crate) struct Census(Arc<Counts>);
 
 #[derive(Default)]
 struct Counts {
@@ -31,24 +41,24 @@ struct Counts {
 
 impl Census {
     /// One more.
-    pub fn token(&self) -> Token {
+    pub(crate) fn token(&self) -> Token {
         self.0.born.fetch_add(1, Ordering::Relaxed);
         Token(self.clone())
     }
 
     /// How many there ever were.
-    pub fn born(&self) -> usize {
+    pub(crate) fn born(&self) -> usize {
         self.0.born.load(Ordering::Acquire)
     }
 
     /// How many have gone.
-    pub fn dropped(&self) -> usize {
+    pub(crate) fn dropped(&self) -> usize {
         self.0.dropped.load(Ordering::Acquire)
     }
 }
 
 /// One of a [`Census`]. Not `Clone`: what carries it cannot be copied.
-pub struct Token(Census);
+pub(crate) struct Token(Census);
 
 impl Drop for Token {
     fn drop(&mut self) {
@@ -57,7 +67,7 @@ impl Drop for Token {
 }
 
 /// Panics when it is dropped, unless the thread does already.
-pub struct PanicsWhenDropped(pub &'static str);
+pub(crate) struct PanicsWhenDropped(pub(crate) &'static str);
 
 impl Drop for PanicsWhenDropped {
     fn drop(&mut self) {

@@ -1,0 +1,110 @@
+%% The BEAM as a contender of the lab: real Erlang processes, written as their users write them.
+%%
+%%   erlc -o DIR contenders/beam/*.erl
+%%   erl +P 4000000 -noshell -pa DIR -s contender main
+%%   {"op":"run","experiment":"ping-pong","params":{"n":100000}}
+%%
+%% The lab must pass +P 4000000: the runtime's own limit of 262144 processes is too low for
+%% fork-join and skynet with a million; a run that would pass the limit is answered with an error.
+%% Nothing else is set: schedulers, heaps and collections are what users get.
+%%
+%% This module reads requests and writes answers; params.erl checks what is asked, and the
+%% experiments are in calls.erl, messages.erl, exchange.erl and processes.erl. Each run happens in
+%% a fresh process, so that the heap of the one before does not matter.
+-module(contender).
+-export([main/0]).
+
+-define(LINE_MAX, 1048576).
+
+main() ->
+    %% Whatever the runtime has to log must not come between the answers.
+    ok = logger:remove_handler(default),
+    ok = logger:add_handler(default, logger_std_h, #{config => #{type => standard_error}}),
+    ok = io:setopts(standard_io, [binary, {encoding, latin1}]),
+    serve().
+
+serve() ->
+    case io:get_line(standard_io, "") of
+        Line when is_binary(Line) ->
+            case answer(Line) of
+                quit -> halt(0);
+                Answer -> io:put_chars(standard_io, [mini_json:encode(Answer), $\n])
+            end,
+            serve();
+        _EndOrError ->
+            halt(0)
+    end.
+
+answer(Line) when byte_size(Line) > ?LINE_MAX ->
+    refuse(["the line is longer than ", integer_to_list(?LINE_MAX), " bytes"]);
+answer(Line) ->
+    try request(mini_json:decode(without_newline(Line)))
+    catch
+        throw:{bad_json, What} -> refuse(["not a line of JSON: ", What]);
+        throw:{bad_request, What} -> refuse(What)
+    end.
+
+without_newline(Line) ->
+    case byte_size(Line) - 1 of
+        Length when Length >= 0, binary_part(Line, Length, 1) =:= <<"\n">> -> binary_part(Line, 0, Length);
+        _ -> Line
+    end.
+
+refuse(What) -> #{error => unicode:characters_to_binary(What)}.
+
+request(#{<<"op">> := <<"hello">>}) -> hello();
+request(#{<<"op">> := <<"run">>} = Request) ->
+    {Experiment, Params} = params:check(Request),
+    in_fresh_process(fun() -> run(Experiment, Params) end);
+request(#{<<"op">> := <<"quit">>}) -> quit;
+request(#{<<"op">> := _}) -> refuse("unknown op; this contender knows \"hello\", \"run\" and \"quit\"");
+request(_) -> refuse("a request is a JSON object with an \"op\": \"hello\", \"run\" or \"quit\"").
+
+hello() ->
+    Release = erlang:system_info(otp_release),
+    Erts = erlang:system_info(version),
+    Flavor = atom_to_list(erlang:system_info(emu_flavor)),
+    #{
+        name => <<"beam">>,
+        version => iolist_to_binary(["Erlang/OTP ", Release, ", erts ", Erts, ", ", Flavor]),
+        os_pid => list_to_integer(os:getpid()),
+        experiments => params:experiments(),
+        variants => #{'message-size' => [<<"copied">>], bandwidth => [<<"copied">>]},
+        notes => notes()
+    }.
+
+notes() ->
+    Schedulers = integer_to_list(erlang:system_info(schedulers_online)),
+    Limit = integer_to_list(erlang:system_info(process_limit)),
+    [
+        iolist_to_binary([Schedulers, " schedulers, at most ", Limit, " processes; all else as the runtime has it"]),
+        <<"every experiment runs in a fresh process, spawned with no options">>,
+        <<"work is done in small integers: the product is taken in two halves, which gives the same numbers">>,
+        <<"elements are measured on the last list that each process received, after the clock">>
+    ].
+
+%% A run that crashes, for want of memory or of processes, is an answer like any other.
+in_fresh_process(Fun) ->
+    {Pid, Monitor} = spawn_monitor(fun() ->
+        exit(try {sample, Fun()} catch Class:Reason -> {failed, Class, Reason} end)
+    end),
+    receive
+        {'DOWN', Monitor, process, Pid, {sample, Sample}} -> Sample;
+        {'DOWN', Monitor, process, Pid, Reason} ->
+            refuse(["the run has failed: ", io_lib:format("~0tP", [Reason, 8])])
+    end.
+
+run('call-vs-send', #{mode := local, n := N}) -> calls:local(N);
+run('call-vs-send', #{mode := remote, n := N}) -> calls:remote(N);
+run('tail-call', #{n := N, reps := Reps}) -> calls:tail_call(N, Reps);
+run('spawn-chain', #{n := N, reps := Reps}) -> processes:spawn_chain(N, Reps);
+run('serial-spawn', #{m := M, total := Total}) -> processes:serial_spawn(M, Total);
+run('fork-join', #{n := N}) -> processes:fork_join(N);
+run('skynet', #{leaves := Leaves}) -> processes:skynet(Leaves);
+run('exchange', Params) -> exchange:run(Params#{s => none});
+run('message-size', Params) -> exchange:run(Params);
+run('bandwidth', Params) -> exchange:run(Params);
+run('ping-pong', #{n := N}) -> messages:ping_pong(N);
+run('throughput', #{n := N}) -> messages:fan_in(1, N);
+run('fan-in', #{senders := Senders, n := N}) -> messages:fan_in(Senders, N);
+run('thread-ring', #{processes := Processes, n := N}) -> messages:thread_ring(Processes, N).

@@ -1,0 +1,85 @@
+%% Two processes that work and send each other messages: exchange, message-size and bandwidth.
+-module(exchange).
+-export([run/1]).
+
+%% s is the length of the lists, or none where the messages are short.
+run(#{n := N, reps := Reps} = Params) ->
+    Total = repeat(Reps, Params, #{elapsed_ns => 0, sent => 0, received => 0, sink => 0, elements => 0}),
+    Total#{ops => N * Reps}.
+
+repeat(0, _, Total) -> Total;
+repeat(Reps, Params, Total) ->
+    Root = self(),
+    One = spawn_link(fun() -> side(Root, Params) end),
+    Other = spawn_link(fun() -> side(Root, Params) end),
+    receive {ready, One} -> ok end,
+    receive {ready, Other} -> ok end,
+    Start = erlang:monotonic_time(nanosecond),
+    One ! {start, Other},
+    Other ! {start, One},
+    receive {finished, One} -> ok end,
+    receive {finished, Other} -> ok end,
+    Elapsed = erlang:monotonic_time(nanosecond) - Start,
+    Sum = fun(Key, Value, Sum) -> maps:update_with(Key, fun(Before) -> Before + Value end, Sum) end,
+    Sides = [report(One), report(Other), #{elapsed_ns => Elapsed}],
+    repeat(Reps - 1, Params, lists:foldl(fun(Side, T) -> maps:fold(Sum, T, Side) end, Total, Sides)).
+
+report(Side) ->
+    Side ! report,
+    receive {report, Side, Figures} -> Figures end.
+
+%% One of the two. The message is built once; the runtime copies it at each send.
+side(Root, #{n := N, s := S, pieces := Pieces, work := Work}) ->
+    Message = message(S),
+    Root ! {ready, self()},
+    Partner = receive {start, Pid} -> Pid end,
+    {X, Sent, Seen, Last} =
+        pieces(Pieces, {N div Pieces, N rem Pieces, Pieces}, 0, {Work, Message, Partner}, 1, 0, 0, none),
+    {Received, Newest} = drain(N - Seen, Seen, Last),
+    Root ! {finished, self()},
+    receive report -> ok end,
+    Figures = #{sent => Sent, received => Received, sink => X, elements => Received * size_of(Newest)},
+    Root ! {report, self(), Figures}.
+
+message(none) -> {short, 1};
+message(S) -> {list, [I band 255 || I <- lists:seq(0, S - 1)]}.
+
+size_of({list, List}) -> length(List);
+size_of(_) -> 0.
+
+%% Sends are spread evenly: after piece I of P, floor(I * N / P) have been sent. Each is the whole
+%% part of N / P; Rest is what the division leaves, and a sending more is due whenever what was
+%% carried over makes a whole.
+pieces(0, _, _, _, X, Sent, Seen, Last) -> {X, Sent, Seen, Last};
+pieces(Left, {Each, Rest, Pieces} = Schedule, Carried, {Work, Message, Partner} = What, X, Sent, Seen, Last) ->
+    Worked = work(Work, X),
+    {Due, Over} =
+        case Carried + Rest of
+            Full when Full >= Pieces -> {Each + 1, Full - Pieces};
+            Part -> {Each, Part}
+        end,
+    send(Due, Message, Partner),
+    receive
+        {Kind, _} = Newest when Kind =:= short; Kind =:= list ->
+            pieces(Left - 1, Schedule, Over, What, Worked, Sent + Due, Seen + 1, Newest)
+    after 0 ->
+        pieces(Left - 1, Schedule, Over, What, Worked, Sent + Due, Seen, Last)
+    end.
+
+send(0, _, _) -> ok;
+send(Due, Message, Partner) ->
+    Partner ! Message,
+    send(Due - 1, Message, Partner).
+
+drain(0, Received, Last) -> {Received, Last};
+drain(Left, Received, _) ->
+    receive
+        {Kind, _} = Newest when Kind =:= short; Kind =:= list -> drain(Left - 1, Received + 1, Newest)
+    end.
+
+%% X * 1103515245 + 12345 modulo 2^31. The product would not fit a small integer, so the factor
+%% is taken apart: 1103515245 = 16838 * 65536 + 20077.
+work(0, X) -> X;
+work(Steps, X) ->
+    High = ((X * 16838) band 16#7fff) bsl 16,
+    work(Steps - 1, (High + X * 20077 + 12345) band 16#7fffffff).

@@ -1,0 +1,137 @@
+%% What may be asked: the experiments, their parameters and the bounds of each.
+%%
+%% Called by contender.erl for every run, outside every clock. A request that is not in order is
+%% an error of class throw, {bad_request, Text}.
+-module(params).
+-export([check/1, experiments/0]).
+
+-define(COUNT, 1000000000000).
+-define(PROCESSES, 100000000).
+-define(LENGTH, 1000000).
+
+%% {Name, {From, To}} must be given; {Name, {From, To}, Default} and lists of words may be left out
+%% where a default stands third.
+table() ->
+    [
+        {'call-vs-send', [{mode, [local, remote]}, {n, {0, ?COUNT}}]},
+        {'tail-call', [{n, {0, ?COUNT}}, reps()]},
+        {'spawn-chain', [{n, {1, ?COUNT}}, reps()]},
+        {'exchange', exchange()},
+        {'message-size', [{s, {0, ?LENGTH}}, {variant, [copied], copied} | exchange()]},
+        {'bandwidth', [{s, {0, ?LENGTH}}, {variant, [copied], copied} | exchange()]},
+        {'serial-spawn', [{m, {1, ?PROCESSES}}, {total, {1, ?COUNT}}]},
+        {'ping-pong', [{n, {0, ?COUNT}}]},
+        {'throughput', [{n, {0, ?COUNT}}]},
+        {'fan-in', [{senders, {1, ?PROCESSES}}, {n, {0, ?COUNT}}]},
+        {'thread-ring', [{processes, {1, ?PROCESSES}}, {n, {1, ?COUNT}}]},
+        {'fork-join', [{n, {0, ?PROCESSES}}]},
+        {'skynet', [{leaves, {1, ?PROCESSES}}]}
+    ].
+
+reps() -> {reps, {1, 1000000}, 1}.
+exchange() -> [{n, {0, ?COUNT}}, {pieces, {1, ?COUNT}}, {work, {0, ?COUNT}}, reps()].
+
+experiments() -> [Experiment || {Experiment, _} <- table()].
+
+%% Gives the experiment and a map of its parameters, all of them there and in bounds.
+check(#{<<"experiment">> := Name} = Request) when is_binary(Name) ->
+    case maps:get(<<"seed">>, Request, 0) of
+        Seed when is_integer(Seed), Seed >= 0, Seed < 1 bsl 63 -> ok;
+        _ -> wrong("\"seed\" must be a non-negative integer")
+    end,
+    case {[Entry || {Known, _} = Entry <- table(), atom_to_binary(Known) =:= Name], Request} of
+        {[], _} ->
+            Names = lists:join(", ", [atom_to_list(E) || E <- experiments()]),
+            wrong(["unknown experiment ", shown(Name), "; this contender knows ", Names]);
+        {[Entry], #{<<"params">> := Given}} when is_map(Given) -> read(Entry, Given);
+        {_, #{<<"params">> := _}} -> wrong("\"params\" must be an object");
+        {[Entry], _} -> read(Entry, #{})
+    end;
+check(#{<<"experiment">> := _}) -> wrong("\"experiment\" must be a string");
+check(_) -> wrong("the request has no \"experiment\"").
+
+read({Experiment, Known}, Given) ->
+    Names = [atom_to_binary(element(1, Param)) || Param <- Known],
+    case maps:keys(Given) -- Names of
+        [] -> ok;
+        [Other | _] ->
+            wrong(Experiment, ["unknown parameter ", shown(Other), "; it takes ", lists:join(", ", Names)])
+    end,
+    Params = maps:from_list([{element(1, Param), value(Experiment, Param, Given)} || Param <- Known]),
+    whole(Experiment, Params),
+    enough_processes(Experiment, processes(Experiment, Params)),
+    {Experiment, Params}.
+
+value(Experiment, Param, Given) ->
+    Name = element(1, Param),
+    case {maps:find(atom_to_binary(Name), Given), Param} of
+        {error, {_, _, Default}} -> Default;
+        {error, {_, Range}} ->
+            wrong(Experiment, [quoted(Name), " is missing; it is ", range(Range)]);
+        {{ok, Value}, _} ->
+            case within(Value, element(2, Param)) of
+                {ok, Read} -> Read;
+                error ->
+                    Range = range(element(2, Param)),
+                    wrong(Experiment, [quoted(Name), " must be ", Range, ", not ", shown(Value)])
+            end
+    end.
+
+within(N, {From, To}) when is_integer(N), N >= From, N =< To -> {ok, N};
+within(Word, Words) when is_binary(Word), is_list(Words) ->
+    case [Known || Known <- Words, atom_to_binary(Known) =:= Word] of
+        [Known] -> {ok, Known};
+        [] -> error
+    end;
+within(_, _) -> error.
+
+%% What no single parameter can tell.
+whole('serial-spawn', #{m := M, total := Total}) when M > Total ->
+    wrong('serial-spawn', io_lib:format("m is ~b, more than the total of ~b", [M, Total]));
+whole(Experiment, #{n := N, s := S, reps := Reps}) when 2 * N * S * Reps >= 1 bsl 63 ->
+    wrong(Experiment, "2*n*s*reps elements are more than can be counted; lower one of them");
+whole('skynet', #{leaves := Leaves}) ->
+    case power_of_ten(Leaves) of
+        true -> ok;
+        false -> wrong(skynet, io_lib:format("leaves is ~b, not a power of ten", [Leaves]))
+    end;
+whole(_, _) -> ok.
+
+power_of_ten(1) -> true;
+power_of_ten(N) when N rem 10 =:= 0 -> power_of_ten(N div 10);
+power_of_ten(_) -> false.
+
+%% The most processes that can be alive at once.
+processes('serial-spawn', #{m := M}) -> 2 * M;
+processes('fan-in', #{senders := Senders}) -> Senders;
+processes('thread-ring', #{processes := Processes}) -> Processes;
+processes('fork-join', #{n := N}) -> N;
+processes('skynet', #{leaves := Leaves}) -> Leaves + Leaves div 9 + 1;
+processes(_, _) -> 2.
+
+enough_processes(Experiment, Processes) ->
+    Room = erlang:system_info(process_limit) - erlang:system_info(process_count),
+    case Processes > Room of
+        false -> ok;
+        true ->
+            wrong(Experiment, io_lib:format(
+                "it may take ~b processes and there is room for ~b; start erl with a larger +P",
+                [Processes, Room]
+            ))
+    end.
+
+range({From, To}) -> io_lib:format("an integer from ~b to ~b", [From, To]);
+range(Words) -> lists:join(" or ", [[$", atom_to_list(Word), $"] || Word <- Words]).
+
+quoted(Name) -> ["parameter \"", atom_to_list(Name), "\""].
+
+%% A value as it was written, cut short.
+shown(Value) ->
+    Text = unicode:characters_to_list(iolist_to_binary(mini_json:encode(Value))),
+    case length(Text) > 60 of
+        false -> Text;
+        true -> lists:sublist(Text, 60) ++ [16#2026]
+    end.
+
+wrong(Experiment, What) -> wrong([atom_to_list(Experiment), ": ", What]).
+wrong(What) -> throw({bad_request, What}).

@@ -1,0 +1,131 @@
+//! Does a contender keep to the protocol? Drives the real program, whatever it is written in.
+//!
+//! For the tests of contenders, ours and anybody else's: [`examine`] starts the program, greets
+//! it, runs every experiment with small parameters, sends it nonsense in between, and ends it in
+//! both ways. Never judges how fast it is.
+//!
+//! ```no_run
+//! use std::process::Command;
+//! purlin_contender::conformance::examine(|| Command::new("contender-mine")).unwrap();
+//! ```
+
+mod cases;
+mod driver;
+mod verdict;
+
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+pub use driver::Contender;
+pub use verdict::verdict;
+
+use crate::run::{EXPERIMENTS, Run, Variant};
+
+/// Examines the contender that `command` starts; it is started twice.
+///
+/// # Errors
+///
+/// The first thing that is not as the protocol says, with the request that showed it.
+pub fn examine(command: impl Fn() -> Command) -> Result<(), String> {
+    let mut contender = Contender::start(command())?;
+    let hello = contender.ask(r#"{"op":"hello"}"#)?;
+    let variants = introduction(&hello)?;
+    if variants.is_empty() {
+        return Err(format!("hello names no variants of message-size: {hello}"));
+    }
+    for (experiment, params) in cases::good() {
+        run_one(&mut contender, experiment, &params, &variants)?;
+    }
+    for variant in &variants {
+        for (experiment, mut params) in cases::with_variants() {
+            params["variant"] = variant.name().into();
+            run_one(&mut contender, experiment, &params, &variants)?;
+        }
+    }
+    for bad in cases::bad() {
+        refused(&mut contender, bad.as_bytes())?;
+    }
+    refused(&mut contender, b"\xff\xfe{\"op\":\"hello\"}")?;
+    refused(&mut contender, &vec![b'['; 3 << 20])?;
+    let again = contender.ask(r#"{"op":"hello"}"#)?;
+    if again != hello {
+        return Err(format!("after nonsense, hello gives {again}, not {hello}"));
+    }
+    contender.tell(b"{\"op\":\"quit\"}\n")?;
+    ended("quit", contender)?;
+    ended("the end of input", Contender::start(command())?)
+}
+
+/// Checks an answer to `hello`; gives the variants it names.
+fn introduction(hello: &Value) -> Result<Vec<Variant>, String> {
+    for field in ["name", "version"] {
+        if hello[field].as_str().is_none_or(str::is_empty) {
+            return Err(format!("hello has no {field}: {hello}"));
+        }
+    }
+    if hello["os_pid"].as_u64().is_none_or(|pid| pid == 0) {
+        return Err(format!("hello has no os_pid: {hello}"));
+    }
+    if !hello["notes"]
+        .as_array()
+        .is_some_and(|notes| notes.iter().all(Value::is_string))
+    {
+        return Err(format!(
+            "the notes of hello are no list of strings: {hello}"
+        ));
+    }
+    let knows = |id: &&str| {
+        let listed = hello["experiments"].as_array();
+        listed.is_some_and(|listed| listed.iter().any(|known| known == id))
+    };
+    if let Some(missing) = EXPERIMENTS.iter().find(|id| !knows(id)) {
+        return Err(format!(
+            "hello does not name the experiment {missing}: {hello}"
+        ));
+    }
+    let named = |variant: &Variant| {
+        let listed = hello["variants"]["message-size"].as_array();
+        listed.is_some_and(|listed| listed.iter().any(|known| known == variant.name()))
+    };
+    Ok([Variant::Moved, Variant::Copied]
+        .into_iter()
+        .filter(named)
+        .collect())
+}
+
+fn run_one(
+    contender: &mut Contender,
+    experiment: &str,
+    params: &Value,
+    variants: &[Variant],
+) -> Result<(), String> {
+    let request = json!({"op": "run", "experiment": experiment, "params": params, "seed": 1});
+    let no_params = serde_json::Map::new();
+    let run = Run::parse(
+        experiment,
+        params.as_object().unwrap_or(&no_params),
+        variants,
+    )?;
+    let answer = contender.ask(&request.to_string())?;
+    verdict(&run, &answer).map_err(|fault| format!("{request} gave {answer}: {fault}"))
+}
+
+fn refused(contender: &mut Contender, line: &[u8]) -> Result<(), String> {
+    let asked = String::from_utf8_lossy(&line[..line.len().min(100)]).into_owned();
+    contender.tell(&[line, b"\n"].concat())?;
+    let answer = contender.answer()?;
+    match answer["error"].as_str() {
+        Some(complaint) if !complaint.is_empty() && !complaint.contains('\n') => Ok(()),
+        _ => Err(format!(
+            "{asked} should be refused with one line of error, gave {answer}"
+        )),
+    }
+}
+
+fn ended(how: &str, contender: Contender) -> Result<(), String> {
+    match contender.finish()? {
+        Some(0) => Ok(()),
+        status => Err(format!("{how} should end it with status 0, not {status:?}")),
+    }
+}

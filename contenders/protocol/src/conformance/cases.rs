@@ -1,0 +1,104 @@
+//! The requests of an examination: small, with every edge of the table among them.
+
+use serde_json::{Value, json};
+
+/// Requests that must be served.
+pub(super) fn good() -> Vec<(&'static str, Value)> {
+    let mut cases = vec![
+        ("call-vs-send", json!({"mode": "local", "n": 1000})),
+        ("call-vs-send", json!({"mode": "remote", "n": 5000})),
+        ("call-vs-send", json!({"mode": "remote", "n": 0})),
+        ("tail-call", json!({"n": 1000})),
+        ("tail-call", json!({"n": 0, "reps": 3})),
+        ("spawn-chain", json!({"n": 100, "reps": 3})),
+        ("spawn-chain", json!({"n": 1})),
+        (
+            "exchange",
+            json!({"n": 50, "pieces": 20, "work": 10, "reps": 3}),
+        ),
+        ("exchange", json!({"n": 7, "pieces": 100, "work": 3})),
+        ("exchange", json!({"n": 0, "pieces": 1, "work": 0})),
+        ("exchange", json!({"n": 3000, "pieces": 1, "work": 1})),
+        ("serial-spawn", json!({"m": 1, "total": 100})),
+        ("serial-spawn", json!({"m": 7, "total": 100})),
+        ("serial-spawn", json!({"m": 100, "total": 100})),
+        ("ping-pong", json!({"n": 500})),
+        ("ping-pong", json!({"n": 0})),
+        ("throughput", json!({"n": 5000})),
+        ("throughput", json!({"n": 0})),
+        ("fan-in", json!({"senders": 1, "n": 100})),
+        ("fan-in", json!({"senders": 16, "n": 1003})),
+        ("fan-in", json!({"senders": 4, "n": 2})),
+        ("thread-ring", json!({"processes": 1, "n": 10})),
+        ("thread-ring", json!({"processes": 503, "n": 1000})),
+        ("thread-ring", json!({"processes": 50, "n": 1})),
+        ("fork-join", json!({"n": 1000})),
+        ("fork-join", json!({"n": 0})),
+        ("skynet", json!({"leaves": 1})),
+        ("skynet", json!({"leaves": 1000})),
+    ];
+    cases.extend(with_variants());
+    cases
+}
+
+/// Requests that must be served with each variant, and without one named.
+pub(super) fn with_variants() -> Vec<(&'static str, Value)> {
+    vec![
+        (
+            "message-size",
+            json!({"n": 50, "s": 10, "pieces": 20, "work": 10, "reps": 2}),
+        ),
+        (
+            "message-size",
+            json!({"n": 50, "s": 0, "pieces": 100, "work": 1}),
+        ),
+        (
+            "message-size",
+            json!({"n": 0, "s": 10, "pieces": 10, "work": 1}),
+        ),
+        (
+            "bandwidth",
+            json!({"n": 40, "s": 1000, "pieces": 50, "work": 10}),
+        ),
+    ]
+}
+
+/// Lines that must be refused, each with one line of error.
+pub(super) fn bad() -> Vec<&'static str> {
+    vec![
+        "",
+        "nonsense",
+        "{",
+        "[1,2,3]",
+        "42",
+        "\"hello\"",
+        r#"{"op":"hello"} and more"#,
+        r#"{"op":"dance"}"#,
+        r#"{"op":7}"#,
+        r#"{"OP":"hello"}"#,
+        r#"{"op":"run"}"#,
+        r#"{"op":"run","experiment":7}"#,
+        r#"{"op":"run","experiment":"no-such\n\"one\""}"#,
+        r#"{"op":"run","experiment":"ping-pong"}"#,
+        r#"{"op":"run","experiment":"ping-pong","params":[]}"#,
+        r#"{"op":"run","experiment":"ping-pong","params":{"n":-1}}"#,
+        r#"{"op":"run","experiment":"ping-pong","params":{"n":"5"}}"#,
+        r#"{"op":"run","experiment":"ping-pong","params":{"n":1.5}}"#,
+        r#"{"op":"run","experiment":"ping-pong","params":{"n":99999999999999999999999}}"#,
+        r#"{"op":"run","experiment":"ping-pong","params":{"n":5,"m":1}}"#,
+        r#"{"op":"run","experiment":"ping-pong","params":{"n":5},"seed":-1}"#,
+        r#"{"op":"run","experiment":"tail-call","params":{"n":5,"reps":0}}"#,
+        r#"{"op":"run","experiment":"call-vs-send","params":{"n":5}}"#,
+        r#"{"op":"run","experiment":"call-vs-send","params":{"n":5,"mode":"far"}}"#,
+        r#"{"op":"run","experiment":"spawn-chain","params":{"n":0}}"#,
+        r#"{"op":"run","experiment":"serial-spawn","params":{"m":11,"total":10}}"#,
+        r#"{"op":"run","experiment":"serial-spawn","params":{"m":0,"total":10}}"#,
+        r#"{"op":"run","experiment":"fan-in","params":{"senders":0,"n":10}}"#,
+        r#"{"op":"run","experiment":"skynet","params":{"leaves":11}}"#,
+        r#"{"op":"run","experiment":"skynet","params":{"leaves":0}}"#,
+        r#"{"op":"run","experiment":"fork-join","params":{"n":1000000000000}}"#,
+        r#"{"op":"run","experiment":"exchange","params":{"n":5,"pieces":0,"work":1}}"#,
+        r#"{"op":"run","experiment":"message-size","params":{"n":5,"s":1,"pieces":1,"work":1,"variant":"beamed"}}"#,
+        r#"{"op":"run","experiment":"message-size","params":{"n":1000000000000,"s":1000000,"pieces":1,"work":1,"reps":1000}}"#,
+    ]
+}

@@ -1,0 +1,102 @@
+//! The parts of the experiments that involve no runtime at all.
+//!
+//! Every Rust contender calls these, so that what is compared is processes and messages and
+//! nothing else. Nothing here allocates or waits.
+
+use std::hint::black_box;
+
+/// Where the work of a process starts.
+pub const WORK_START: u64 = 1;
+
+/// One piece of work: `steps` steps of `x = (x · 1103515245 + 12345) mod 2^31`.
+///
+/// COST: less than a multiplication per step, since the optimiser may take several at once.
+///
+/// ```
+/// use purlin_contender::{WORK_START, work};
+///
+/// let first = work(WORK_START, 1);
+/// assert_eq!(first, 1_103_527_590);
+/// assert_eq!(work(first, 1), work(WORK_START, 2));
+/// ```
+#[must_use]
+#[inline(never)] // WHY: one body for all callers, so that all Rust contenders run the same code.
+pub fn work(x: u64, steps: u64) -> u64 {
+    let mut x = x & 0x7fff_ffff;
+    for _ in 0..steps {
+        x = (x * 1_103_515_245 + 12_345) & 0x7fff_ffff;
+    }
+    black_box(x)
+}
+
+/// Counts down from `n` to 0, one step at a time, and returns what is left: 0.
+///
+/// COST: one store and one load per step, which is what keeps the optimiser from removing it.
+#[must_use]
+#[inline(never)] // WHY: inlined, it costs three times as much in one place as in another.
+pub fn count_down(n: u64) -> u64 {
+    let mut left = n;
+    while left > 0 {
+        left = black_box(left - 1);
+    }
+    left
+}
+
+/// How many messages to send after each piece of work: spread evenly, `n` in all.
+///
+/// After piece `i`, counted from 1, `floor(i · n / pieces)` have been sent.
+///
+/// ```
+/// let due: Vec<_> = purlin_contender::Schedule::new(5, 3).collect();
+/// assert_eq!(due, [1, 2, 2]);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Schedule {
+    each: u64,
+    rest: u64,
+    carried: u64,
+    pieces: u64,
+    left: u64,
+}
+
+impl Schedule {
+    /// `n` messages over that many pieces.
+    #[must_use]
+    pub fn new(n: u64, pieces: u64) -> Self {
+        let divisor = pieces.max(1);
+        Schedule {
+            each: n / divisor,
+            rest: n % divisor,
+            carried: 0,
+            pieces,
+            left: pieces,
+        }
+    }
+}
+
+impl Iterator for Schedule {
+    type Item = u64;
+
+    fn next(&mut self) -> Option<u64> {
+        self.left = self.left.checked_sub(1)?;
+        self.carried += self.rest;
+        if self.carried >= self.pieces {
+            self.carried -= self.pieces;
+            Some(self.each + 1)
+        } else {
+            Some(self.each)
+        }
+    }
+}
+
+/// Divides `total` among `parts`: the remainder goes to the first.
+///
+/// ```
+/// let shares: Vec<_> = purlin_contender::shares(11, 4).collect();
+/// assert_eq!(shares, [5, 2, 2, 2]);
+/// ```
+pub fn shares(total: u64, parts: u64) -> impl Iterator<Item = u64> {
+    let divisor = parts.max(1);
+    let (each, rest) = (total / divisor, total % divisor);
+    (0..parts).map(move |part| if part == 0 { each + rest } else { each })
+}

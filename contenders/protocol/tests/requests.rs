@@ -1,0 +1,325 @@
+//! The parser of requests: what it takes, what it refuses, and that nothing makes it panic.
+
+use proptest::prelude::*;
+use purlin_contender::{
+    EXPERIMENTS, Exchange, Hello, Mode, Payload, Request, Run, Sample, Schedule, Variant, serve_on,
+    shares,
+};
+use serde_json::{Value, json};
+
+const BOTH: [Variant; 2] = [Variant::Moved, Variant::Copied];
+
+fn parsed(experiment: &str, params: Value) -> Result<Run, String> {
+    let line = json!({"op": "run", "experiment": experiment, "params": params, "seed": 7});
+    match Request::parse(line.to_string().as_bytes(), &BOTH)? {
+        Request::Run(run) => Ok(run),
+        other => panic!("{line} was read as {other:?}"),
+    }
+}
+
+#[test]
+fn every_experiment_is_read_with_its_parameters() {
+    let exchange = Exchange {
+        n: 4,
+        pieces: 5,
+        work: 6,
+        reps: 1,
+    };
+    let payload = Payload {
+        exchange,
+        s: 3,
+        variant: Variant::Moved,
+    };
+    let copied = Payload {
+        variant: Variant::Copied,
+        ..payload
+    };
+    let cases = [
+        (
+            "call-vs-send",
+            json!({"mode": "remote", "n": 4}),
+            Run::CallVsSend {
+                mode: Mode::Remote,
+                n: 4,
+            },
+        ),
+        (
+            "tail-call",
+            json!({"n": 4, "reps": 2}),
+            Run::TailCall { n: 4, reps: 2 },
+        ),
+        (
+            "spawn-chain",
+            json!({"n": 4}),
+            Run::SpawnChain { n: 4, reps: 1 },
+        ),
+        (
+            "exchange",
+            json!({"n": 4, "pieces": 5, "work": 6}),
+            Run::Exchange(exchange),
+        ),
+        (
+            "message-size",
+            json!({"n": 4, "pieces": 5, "work": 6, "s": 3}),
+            Run::MessageSize(payload),
+        ),
+        (
+            "bandwidth",
+            json!({"n": 4, "pieces": 5, "work": 6, "s": 3, "variant": "copied"}),
+            Run::Bandwidth(copied),
+        ),
+        (
+            "serial-spawn",
+            json!({"m": 2, "total": 4}),
+            Run::SerialSpawn { m: 2, total: 4 },
+        ),
+        ("ping-pong", json!({"n": 4}), Run::PingPong { n: 4 }),
+        ("throughput", json!({"n": 4}), Run::Throughput { n: 4 }),
+        (
+            "fan-in",
+            json!({"senders": 2, "n": 4}),
+            Run::FanIn { senders: 2, n: 4 },
+        ),
+        (
+            "thread-ring",
+            json!({"processes": 2, "n": 4}),
+            Run::ThreadRing { processes: 2, n: 4 },
+        ),
+        ("fork-join", json!({"n": 4}), Run::ForkJoin { n: 4 }),
+        (
+            "skynet",
+            json!({"leaves": 100}),
+            Run::Skynet { leaves: 100 },
+        ),
+    ];
+    assert_eq!(cases.len(), EXPERIMENTS.len());
+    for (experiment, params, run) in cases {
+        assert_eq!(parsed(experiment, params), Ok(run));
+        assert_eq!(run.experiment(), experiment);
+    }
+}
+
+#[test]
+fn a_complaint_says_which_parameter_is_wrong_and_what_would_be_right() {
+    let complaint = |experiment, params| parsed(experiment, params).unwrap_err();
+    assert_eq!(
+        complaint("ping-pong", json!({})),
+        r#"ping-pong: parameter "n" is missing; it is an integer from 0 to 1000000000000"#
+    );
+    assert_eq!(
+        complaint("ping-pong", json!({"n": -4})),
+        r#"ping-pong: parameter "n" must be an integer from 0 to 1000000000000, not -4"#
+    );
+    assert_eq!(
+        complaint("ping-pong", json!({"n": 1, "k": 2})),
+        r#"ping-pong: unknown parameter "k"; it takes n"#
+    );
+    assert_eq!(
+        complaint("serial-spawn", json!({"m": 5, "total": 4})),
+        "serial-spawn: m is 5, more than the total of 4"
+    );
+    assert_eq!(
+        complaint("skynet", json!({"leaves": 20})),
+        "skynet: leaves is 20, not a power of ten"
+    );
+    assert_eq!(
+        complaint("call-vs-send", json!({"n": 1, "mode": "far"})),
+        r#"call-vs-send: parameter "mode" must be "local" or "remote", not "far""#
+    );
+}
+
+#[test]
+fn the_natural_variant_is_meant_where_none_is_named_and_a_foreign_one_is_refused() {
+    let line = |variant: &str| {
+        let params = format!(r#"{{"n":1,"s":1,"pieces":1,"work":1{variant}}}"#);
+        format!(r#"{{"op":"run","experiment":"message-size","params":{params}}}"#).into_bytes()
+    };
+    let only_copied = [Variant::Copied];
+    match Request::parse(&line(""), &only_copied) {
+        Ok(Request::Run(Run::MessageSize(payload))) => assert_eq!(payload.variant, Variant::Copied),
+        other => panic!("{other:?}"),
+    }
+    assert!(Request::parse(&line(r#","variant":"moved""#), &only_copied).is_err());
+    assert!(Request::parse(&line(""), &[]).is_err());
+}
+
+#[test]
+fn a_contender_goes_on_after_nonsense_and_after_a_run_that_failed() {
+    let input = b"nonsense\n{\"op\":\"run\",\"experiment\":\"ping-pong\",\"params\":{\"n\":1}}\n\
+        {\"op\":\"hello\"}\n{\"op\":\"quit\"}\nnever read\n";
+    let hello = Hello::new("test", "test 1").variants(&BOTH).note("a note");
+    let mut output = Vec::new();
+    serve_on(&input[..], &mut output, &hello, |_| {
+        Err("too tired".to_owned())
+    })
+    .unwrap();
+    let text = String::from_utf8(output).unwrap();
+    let answers: Vec<Value> = text
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(answers.len(), 3);
+    assert!(
+        answers[0]["error"]
+            .as_str()
+            .unwrap()
+            .starts_with("not a line of JSON")
+    );
+    assert_eq!(answers[1], json!({"error": "too tired"}));
+    assert_eq!(
+        answers[2]["variants"]["bandwidth"],
+        json!(["moved", "copied"])
+    );
+    assert_eq!(answers[2]["os_pid"], json!(std::process::id()));
+}
+
+/// Any JSON, a few levels deep, with the protocol's own words among its keys and strings.
+fn any_json() -> impl Strategy<Value = Value> {
+    let word = prop_oneof![
+        prop::sample::select(EXPERIMENTS.to_vec()).prop_map(str::to_owned),
+        prop::sample::select(vec![
+            "op",
+            "run",
+            "experiment",
+            "params",
+            "seed",
+            "n",
+            "s",
+            "m",
+            "total",
+            "reps",
+            "pieces",
+            "work",
+            "mode",
+            "remote",
+            "leaves",
+            "senders",
+            "processes",
+            "variant",
+            "moved",
+        ])
+        .prop_map(str::to_owned),
+        ".*",
+    ];
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<u64>().prop_map(Value::from),
+        (0u64..20).prop_map(Value::from),
+        any::<f64>().prop_map(Value::from),
+        word.clone().prop_map(Value::from),
+    ];
+    leaf.prop_recursive(4, 64, 8, move |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..8).prop_map(Value::from),
+            prop::collection::btree_map(word.clone(), inner, 0..8)
+                .prop_map(|map| Value::Object(map.into_iter().collect())),
+        ]
+    })
+}
+
+/// Parameters with the right names and any value.
+fn any_params() -> impl Strategy<Value = Value> {
+    let names = vec![
+        "n",
+        "s",
+        "m",
+        "total",
+        "reps",
+        "pieces",
+        "work",
+        "mode",
+        "leaves",
+        "senders",
+        "processes",
+        "variant",
+    ];
+    let value = prop_oneof![
+        any::<u64>().prop_map(Value::from),
+        (0u64..2_000_000).prop_map(Value::from),
+        (0u32..20).prop_map(|power| Value::from(10u64.saturating_pow(power))),
+        prop::sample::select(vec!["local", "remote", "moved", "copied"]).prop_map(Value::from),
+    ];
+    prop::collection::btree_map(prop::sample::select(names), value, 0..8).prop_map(|map| {
+        map.into_iter()
+            .map(|(name, value)| (name.to_owned(), value))
+            .collect()
+    })
+}
+
+/// The totals a contender computes: they must not overflow for any run that was let through.
+fn totals(run: &Run) -> u64 {
+    match run {
+        Run::TailCall { n, reps } | Run::SpawnChain { n, reps } => n * reps,
+        Run::Exchange(exchange) => exchange.messages(),
+        Run::MessageSize(payload) | Run::Bandwidth(payload) => {
+            payload.exchange.messages() * payload.s
+        }
+        Run::PingPong { n } => 2 * n,
+        Run::Skynet { leaves } => leaves * (leaves - 1) / 2,
+        _ => 0,
+    }
+}
+
+fn one_line(complaint: &str) -> bool {
+    !complaint.is_empty() && !complaint.contains('\n') && complaint.len() < 2000
+}
+
+proptest! {
+    #[test]
+    fn arbitrary_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        if let Err(complaint) = Request::parse(&bytes, &BOTH) {
+            prop_assert!(!complaint.is_empty() && !complaint.contains('\n'));
+        }
+    }
+
+    #[test]
+    fn arbitrary_json_never_panics(value in any_json()) {
+        let _ = Request::parse(value.to_string().as_bytes(), &BOTH);
+    }
+
+    #[test]
+    fn arbitrary_parameters_are_refused_or_cannot_overflow(
+        experiment in prop::sample::select(EXPERIMENTS.to_vec()),
+        params in prop_oneof![any_params(), any_json()],
+    ) {
+        match parsed(experiment, params) {
+            Ok(run) => prop_assert!(totals(&run) < 1 << 63),
+            Err(complaint) => prop_assert!(one_line(&complaint), "{}", complaint),
+        }
+    }
+
+    #[test]
+    fn whatever_arrives_every_line_is_answered_by_one_line(
+        lines in prop::collection::vec("[^\n]{0,80}", 0..10),
+    ) {
+        let hello = Hello::new("test", "test 1");
+        let input = lines.iter().map(|line| format!("{line}\n")).collect::<String>();
+        let mut output = Vec::new();
+        serve_on(input.as_bytes(), &mut output, &hello, |_| {
+            Ok(Sample::new(std::time::Duration::ZERO, 0, 0, 0))
+        })
+        .unwrap();
+        let answers = output.iter().filter(|byte| **byte == b'\n').count();
+        prop_assert_eq!(answers, lines.len());
+    }
+
+    #[test]
+    fn after_each_piece_the_floor_of_its_share_has_been_sent(n in 0u64..10_000, pieces in 1u64..500) {
+        let mut sent = 0;
+        for (i, due) in (1..).zip(Schedule::new(n, pieces)) {
+            sent += due;
+            prop_assert_eq!(sent, i * n / pieces);
+        }
+        prop_assert_eq!(sent, n);
+    }
+
+    #[test]
+    fn shares_add_up_and_only_the_first_differs(total in 0u64..100_000, parts in 1u64..200) {
+        let all: Vec<_> = shares(total, parts).collect();
+        prop_assert_eq!(all.len() as u64, parts);
+        prop_assert_eq!(all.iter().sum::<u64>(), total);
+        prop_assert!(all[1..].iter().all(|share| *share == total / parts));
+    }
+}

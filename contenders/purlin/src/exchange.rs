@@ -1,0 +1,108 @@
+//! Two processes that work and send each other messages: `exchange`, `message-size`, `bandwidth`.
+
+use std::time::{Duration, Instant};
+
+use purlin::{Pid, Process, consume_budget, receive, spawn};
+use purlin_contender::{Exchange, Goods, Sample, Schedule, WORK_START, work};
+
+/// What one side gets.
+enum ToSide<M> {
+    Start(Pid<ToSide<M>>),
+    Message(M),
+}
+
+/// What the root gets: that a side is ready, or what it has done by its end.
+pub(crate) enum FromSide<G> {
+    Ready,
+    Finished(Done<G>),
+}
+
+/// What one side has done.
+pub(crate) struct Done<G> {
+    goods: G,
+    sent: u64,
+    received: u64,
+    x: u64,
+}
+
+/// `goods` builds what one side sends; it is called before the clock starts.
+pub(crate) async fn exchange<G: Goods>(
+    mut me: Process<FromSide<G>>,
+    asked: Exchange,
+    goods: impl Fn() -> G,
+) -> Sample {
+    let mut elapsed = Duration::ZERO;
+    let (mut sent, mut received, mut sink) = (0, 0, 0);
+    let (mut elements, mut allocated) = (0, 0);
+    for _ in 0..asked.reps {
+        let (root, goods_of_one) = (me.pid(), goods());
+        let one = spawn(move |me| side(me, asked, goods_of_one, root));
+        let (root, goods_of_other) = (me.pid(), goods());
+        let other = spawn(move |me| side(me, asked, goods_of_other, root));
+        me.receive().await;
+        me.receive().await;
+
+        let start = Instant::now();
+        one.send(ToSide::Start(other.clone()));
+        other.send(ToSide::Start(one));
+        let finished = [me.receive().await, me.receive().await];
+        elapsed += start.elapsed();
+
+        for done in finished {
+            if let FromSide::Finished(done) = done {
+                sent += done.sent;
+                received += done.received;
+                sink += done.x;
+                elements += done.goods.elements();
+                allocated += done.goods.allocated();
+            }
+        }
+    }
+    Sample::new(elapsed, asked.n * asked.reps, sent, received)
+        .with("sink", sink)
+        .with("elements", elements)
+        .with("allocated", allocated)
+}
+
+/// One of the two.
+async fn side<G: Goods>(
+    mut me: Process<ToSide<G::Message>>,
+    asked: Exchange,
+    goods: G,
+    root: Pid<FromSide<G>>,
+) {
+    let mut done = Done {
+        goods,
+        sent: 0,
+        received: 0,
+        x: WORK_START,
+    };
+    root.send(FromSide::Ready);
+    // The partner may have started already; its messages wait.
+    let partner = receive!(me, { ToSide::Start(partner) => partner });
+    for due in Schedule::new(asked.n, asked.pieces) {
+        done.x = work(done.x, asked.work);
+        for _ in 0..due {
+            partner.send(ToSide::Message(done.goods.supply()));
+            done.sent += 1;
+        }
+        if let Some(message) = me.try_receive() {
+            done.take_in(message);
+        }
+        consume_budget().await;
+    }
+    while done.received < asked.n {
+        let message = me.receive().await;
+        done.take_in(message);
+    }
+    root.send(FromSide::Finished(done));
+}
+
+impl<G: Goods> Done<G> {
+    fn take_in(&mut self, message: ToSide<G::Message>) {
+        if let ToSide::Message(message) = message {
+            self.received += 1;
+            self.goods.accept(message);
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! Messages between processes that live on: `ping-pong`, `throughput`, `fan-in`, `thread-ring`.
+
+use std::time::Instant;
+
+use purlin::{Pid, Process, Reply, consume_budget, receive, spawn};
+use purlin_contender::{Sample, shares};
+
+/// What a process has sent and received so far.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Tally {
+    sent: u64,
+    received: u64,
+}
+
+/// What the partner in `ping-pong` gets.
+enum Ping {
+    Round(u64),
+    Tell(Reply<Tally>),
+}
+
+pub(crate) async fn ping_pong(mut me: Process<u64>, n: u64) -> Sample {
+    let mut tally = Tally::default();
+
+    let start = Instant::now();
+    let root = me.pid();
+    let partner = spawn(move |me| answer(me, root));
+    for round in 0..n {
+        partner.send(Ping::Round(round));
+        tally.sent += 1;
+        tally.received += u64::from(me.receive().await == round);
+    }
+    let elapsed = start.elapsed();
+
+    let partner = partner.call(Ping::Tell).await.unwrap_or_default();
+    Sample::new(
+        elapsed,
+        n,
+        tally.sent + partner.sent,
+        tally.received + partner.received,
+    )
+}
+
+/// Sends back whatever arrives, until it is asked how many.
+async fn answer(mut me: Process<Ping>, root: Pid<u64>) {
+    let mut tally = Tally::default();
+    loop {
+        match me.receive().await {
+            Ping::Round(round) => {
+                tally.received += 1;
+                root.send(round);
+                tally.sent += 1;
+            }
+            Ping::Tell(reply) => return reply.send(tally),
+        }
+    }
+}
+
+/// What the receiver in `fan-in` gets: messages, and from each sender at its end how many.
+pub(crate) enum FromSender {
+    Message(u64),
+    Sent(u64),
+}
+
+/// `fan-in`, and with one sender `throughput`.
+pub(crate) async fn fan_in(mut me: Process<FromSender>, senders: u64, n: u64) -> Sample {
+    let (mut sent, mut received) = (0, 0);
+
+    let start = Instant::now();
+    for share in shares(n, senders) {
+        let root = me.pid();
+        spawn(move |_: Process<()>| send_all(share, root));
+    }
+    let mut sending = senders;
+    while sending > 0 {
+        match me.receive().await {
+            FromSender::Message(message) => {
+                std::hint::black_box(message);
+                received += 1;
+            }
+            FromSender::Sent(count) => {
+                sent += count;
+                sending -= 1;
+            }
+        }
+    }
+    Sample::new(start.elapsed(), n, sent, received)
+}
+
+async fn send_all(n: u64, root: Pid<FromSender>) {
+    for message in 0..n {
+        root.send(FromSender::Message(message));
+        consume_budget().await;
+    }
+    root.send(FromSender::Sent(n));
+}
+
+/// What goes round the ring.
+enum Token {
+    /// The hops it has left, the one that brought it here included.
+    Hops(u64),
+    /// Whose turn is next: told to the last, which is spawned before it.
+    Next(Pid<Token>),
+    /// Report and end.
+    Count,
+}
+
+/// What the root of the ring gets.
+pub(crate) enum Home {
+    Arrived,
+    Counted(Tally),
+}
+
+pub(crate) async fn thread_ring(mut me: Process<Home>, processes: u64, n: u64) -> Sample {
+    let root = me.pid();
+    let last = spawn(async move |mut me: Process<Token>| {
+        let first = receive!(me, { Token::Next(first) => first });
+        pass_on(me, first, root).await;
+    });
+    let mut first = last.clone();
+    for _ in 1..processes {
+        let (next, root) = (first, me.pid());
+        first = spawn(move |me| pass_on(me, next, root));
+    }
+    last.send(Token::Next(first.clone()));
+
+    let start = Instant::now();
+    first.send(Token::Hops(n));
+    let mut sent = 1;
+    me.receive().await;
+    let elapsed = start.elapsed();
+
+    first.send(Token::Count);
+    let (mut received, mut left) = (0, processes);
+    while left > 0 {
+        if let Home::Counted(tally) = me.receive().await {
+            sent += tally.sent;
+            received += tally.received;
+            left -= 1;
+        }
+    }
+    Sample::new(elapsed, n, sent, received)
+}
+
+/// Passes the token on until it has no hop left, and the question how many after it.
+async fn pass_on(mut me: Process<Token>, next: Pid<Token>, root: Pid<Home>) {
+    let mut tally = Tally::default();
+    loop {
+        match me.receive().await {
+            Token::Hops(hops) => {
+                tally.received += 1;
+                if hops == 1 {
+                    root.send(Home::Arrived);
+                } else {
+                    next.send(Token::Hops(hops - 1));
+                    tally.sent += 1;
+                }
+            }
+            Token::Count => {
+                root.send(Home::Counted(tally));
+                return next.send(Token::Count);
+            }
+            Token::Next(_) => {}
+        }
+    }
+}

@@ -1,0 +1,10 @@
+//! The contender keeps to the protocol.
+
+use std::process::Command;
+
+use purlin_contender::conformance::examine;
+
+#[test]
+fn purlin_keeps_to_the_protocol() {
+    examine(|| Command::new(env!("CARGO_BIN_EXE_contender-purlin"))).unwrap();
+}

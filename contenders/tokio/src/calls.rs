@@ -1,0 +1,65 @@
+//! What a call costs and what a message costs: `call-vs-send` and `tail-call`.
+
+use std::time::Instant;
+
+use purlin_contender::{Mode, Sample, count_down};
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+use tokio::task::yield_now;
+
+use crate::messages::YIELD_EVERY;
+
+/// What a step sends.
+type Step = (u64,);
+
+/// How often the receiver looks at the length of its queue: every so many messages.
+const LOOK_EVERY: u64 = 1024;
+
+pub(crate) fn tail_call(n: u64, reps: u64) -> Sample {
+    let start = Instant::now();
+    let left = (0..reps).map(|_| count_down(n)).sum();
+    Sample::new(start.elapsed(), n * reps, 0, 0).with("left", left)
+}
+
+pub(crate) async fn call_vs_send(mode: Mode, n: u64) -> Sample {
+    match mode {
+        Mode::Local => {
+            let start = Instant::now();
+            let left = count_down(n);
+            Sample::new(start.elapsed(), n - left, 0, 0)
+        }
+        Mode::Remote => remote(n).await,
+    }
+}
+
+async fn remote(n: u64) -> Sample {
+    let (receiver, mailbox) = unbounded_channel();
+    let dropper = tokio::spawn(drop_all(mailbox));
+    let mut sent = 0;
+
+    let start = Instant::now();
+    for left in (0..n).rev() {
+        sent += u64::from(receiver.send((left,)).is_ok());
+        if left % YIELD_EVERY == YIELD_EVERY - 1 {
+            yield_now().await;
+        }
+    }
+    let elapsed = start.elapsed();
+
+    drop(receiver);
+    let (received, peak) = dropper.await.unwrap_or_default();
+    Sample::new(elapsed, n, sent, received)
+        .with("queue_peak", peak)
+        .with("queue_peak_bytes", peak * size_of::<Step>() as u64)
+}
+
+/// Receives and drops until nobody can send any more; how many came and how many were waiting.
+async fn drop_all(mut mailbox: UnboundedReceiver<Step>) -> (u64, u64) {
+    let (mut received, mut peak) = (0, 0);
+    while mailbox.recv().await.is_some() {
+        received += 1;
+        if received % LOOK_EVERY == 1 {
+            peak = peak.max(mailbox.len() as u64);
+        }
+    }
+    (received, peak)
+}

@@ -1,0 +1,114 @@
+//! Two tasks that work and send each other messages: `exchange`, `message-size`, `bandwidth`.
+
+use std::time::{Duration, Instant};
+
+use purlin_contender::{Exchange, Goods, Sample, Schedule, WORK_START, work};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::sync::oneshot;
+use tokio::task::consume_budget;
+
+/// `goods` builds what one side sends; it is called before the clock starts.
+pub(crate) async fn exchange<G: Goods>(asked: Exchange, goods: impl Fn() -> G) -> Sample {
+    let mut elapsed = Duration::ZERO;
+    let (mut sent, mut received, mut sink) = (0, 0, 0);
+    let (mut elements, mut allocated) = (0, 0);
+    for _ in 0..asked.reps {
+        let (one, one_mailbox) = unbounded_channel();
+        let (other, other_mailbox) = unbounded_channel();
+        let (tell_one, told_one) = oneshot::channel();
+        let (tell_other, told_other) = oneshot::channel();
+        let (ready, mut both_ready) = unbounded_channel();
+        let one = Side::new(goods(), other_mailbox, one);
+        let other = Side::new(goods(), one_mailbox, other);
+        let one = tokio::spawn(one.run(asked, ready.clone(), told_one));
+        let other = tokio::spawn(other.run(asked, ready, told_other));
+        both_ready.recv().await;
+        both_ready.recv().await;
+
+        let start = Instant::now();
+        let _ = tell_one.send(());
+        let _ = tell_other.send(());
+        let finished = [one.await, other.await];
+        elapsed += start.elapsed();
+
+        for done in finished.into_iter().flatten() {
+            sent += done.sent;
+            received += done.received;
+            sink += done.x;
+            elements += done.goods.elements();
+            allocated += done.goods.allocated();
+        }
+    }
+    Sample::new(elapsed, asked.n * asked.reps, sent, received)
+        .with("sink", sink)
+        .with("elements", elements)
+        .with("allocated", allocated)
+}
+
+/// One of the two.
+struct Side<G: Goods> {
+    goods: G,
+    mailbox: UnboundedReceiver<G::Message>,
+    partner: UnboundedSender<G::Message>,
+}
+
+/// What one of the two has done.
+struct Done<G> {
+    goods: G,
+    sent: u64,
+    received: u64,
+    x: u64,
+}
+
+impl<G: Goods> Side<G> {
+    fn new(
+        goods: G,
+        mailbox: UnboundedReceiver<G::Message>,
+        partner: UnboundedSender<G::Message>,
+    ) -> Self {
+        Side {
+            goods,
+            mailbox,
+            partner,
+        }
+    }
+
+    async fn run(
+        self,
+        asked: Exchange,
+        ready: UnboundedSender<()>,
+        told: oneshot::Receiver<()>,
+    ) -> Done<G> {
+        let Side {
+            goods,
+            mut mailbox,
+            partner,
+        } = self;
+        let mut done = Done {
+            goods,
+            sent: 0,
+            received: 0,
+            x: WORK_START,
+        };
+        let _ = ready.send(());
+        let _ = told.await;
+        for due in Schedule::new(asked.n, asked.pieces) {
+            done.x = work(done.x, asked.work);
+            for _ in 0..due {
+                done.sent += u64::from(partner.send(done.goods.supply()).is_ok());
+            }
+            if let Ok(message) = mailbox.try_recv() {
+                done.received += 1;
+                done.goods.accept(message);
+            }
+            consume_budget().await;
+        }
+        // The partner's mailbox closes with this, which ends its draining.
+        drop(partner);
+        while let Some(message) = mailbox.recv().await {
+            done.received += 1;
+            done.goods.accept(message);
+        }
+        done
+    }
+}

@@ -1,0 +1,130 @@
+//! Messages between tasks that live on: `ping-pong`, `throughput`, `fan-in` and `thread-ring`.
+
+use std::time::Instant;
+
+use purlin_contender::{Sample, shares};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::task::yield_now;
+
+/// How often a loop that only sends lets others run: every so many messages. Measured to be
+/// cheaper than `consume_budget`, which looks at each and yields after 128.
+pub(crate) const YIELD_EVERY: u64 = 1024;
+
+/// What a task has sent and received by its end.
+#[derive(Default)]
+struct Tally {
+    sent: u64,
+    received: u64,
+}
+
+pub(crate) async fn ping_pong(n: u64) -> Sample {
+    let mut tally = Tally::default();
+
+    let start = Instant::now();
+    let (ping, ping_mailbox) = unbounded_channel();
+    let (pong, mut pong_mailbox) = unbounded_channel();
+    let partner = tokio::spawn(answer(ping_mailbox, pong));
+    for round in 0..n {
+        tally.sent += u64::from(ping.send(round).is_ok());
+        tally.received += u64::from(pong_mailbox.recv().await == Some(round));
+    }
+    let elapsed = start.elapsed();
+
+    drop(ping);
+    let partner = partner.await.unwrap_or_default();
+    Sample::new(
+        elapsed,
+        n,
+        tally.sent + partner.sent,
+        tally.received + partner.received,
+    )
+}
+
+/// Sends back whatever arrives.
+async fn answer(mut mailbox: UnboundedReceiver<u64>, back: UnboundedSender<u64>) -> Tally {
+    let mut tally = Tally::default();
+    while let Some(round) = mailbox.recv().await {
+        tally.received += 1;
+        tally.sent += u64::from(back.send(round).is_ok());
+    }
+    tally
+}
+
+/// `fan-in`, and with one sender `throughput`.
+pub(crate) async fn fan_in(senders: u64, n: u64) -> Sample {
+    let mut received = 0;
+
+    let start = Instant::now();
+    let (receiver, mut mailbox) = unbounded_channel();
+    let senders: Vec<_> = shares(n, senders)
+        .map(|share| tokio::spawn(send_all(share, receiver.clone())))
+        .collect();
+    drop(receiver);
+    while mailbox.recv().await.is_some() {
+        received += 1;
+    }
+    let elapsed = start.elapsed();
+
+    let mut sent = 0;
+    for sender in senders {
+        sent += sender.await.unwrap_or(0);
+    }
+    Sample::new(elapsed, n, sent, received)
+}
+
+async fn send_all(n: u64, receiver: UnboundedSender<u64>) -> u64 {
+    let mut sent = 0;
+    for message in 0..n {
+        sent += u64::from(receiver.send(message).is_ok());
+        if message % YIELD_EVERY == YIELD_EVERY - 1 {
+            yield_now().await;
+        }
+    }
+    sent
+}
+
+pub(crate) async fn thread_ring(processes: u64, n: u64) -> Sample {
+    let (first, mailbox) = unbounded_channel();
+    let (root, mut home) = unbounded_channel();
+    let mut ring = Vec::new();
+    let mut mailbox = mailbox;
+    for _ in 1..processes {
+        let (next, next_mailbox) = unbounded_channel();
+        ring.push(tokio::spawn(pass_on(mailbox, next, root.clone())));
+        mailbox = next_mailbox;
+    }
+    ring.push(tokio::spawn(pass_on(mailbox, first.clone(), root)));
+
+    let start = Instant::now();
+    let mut sent = u64::from(first.send(n).is_ok());
+    home.recv().await;
+    let elapsed = start.elapsed();
+
+    drop(first);
+    let mut received = 0;
+    for task in ring {
+        let tally = task.await.unwrap_or_default();
+        sent += tally.sent;
+        received += tally.received;
+    }
+    Sample::new(elapsed, n, sent, received)
+}
+
+/// Passes the token on until it has no hop left. The task that sees that tells the root and ends,
+/// which closes the mailbox of the next one, and so on round the ring.
+async fn pass_on(
+    mut mailbox: UnboundedReceiver<u64>,
+    next: UnboundedSender<u64>,
+    root: UnboundedSender<()>,
+) -> Tally {
+    let mut tally = Tally::default();
+    while let Some(hops) = mailbox.recv().await {
+        tally.received += 1;
+        if hops == 1 {
+            let _ = root.send(());
+            break;
+        }
+        tally.sent += u64::from(next.send(hops - 1).is_ok());
+    }
+    tally
+}

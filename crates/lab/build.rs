@@ -1,0 +1,80 @@
+//! Fetches the charting library that the report page carries.
+//!
+//! Cargo runs this before it compiles the crate. Apache ECharts is not kept in
+//! the repository: the package `charming` brings it, so this asks Cargo where
+//! that package lies and copies the one file to where `page` includes it.
+//! It never downloads anything that the build itself has not named.
+
+use std::env;
+use std::error::Error;
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, ExitCode};
+
+const PACKAGE: &str = "charming";
+const ASSET: &str = "src/asset/echarts-5.5.1.min.js";
+
+fn main() -> ExitCode {
+    println!("cargo::rerun-if-changed=build.rs");
+    match copy_library() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(problem) => {
+            println!("cargo::error=the report page lacks its charting library: {problem}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn copy_library() -> Result<(), Box<dyn Error>> {
+    let asset = package_folder()?.join(ASSET);
+    println!("cargo::rerun-if-changed={}", asset.display());
+    let target = PathBuf::from(env::var("OUT_DIR")?).join("echarts.min.js");
+    let library = fs::read(&asset).map_err(|problem| {
+        format!(
+            "{} cannot be read ({problem}); is {PACKAGE} 0.6.0 in use?",
+            asset.display()
+        )
+    })?;
+    fs::write(target, library)?;
+    Ok(())
+}
+
+/// Where Cargo unpacked the package.
+///
+/// WHY: a build script may not ask its dependencies for their files, and the
+/// host's packages are all here already, so `--offline` is enough in a build.
+/// A folder without a lock file, as in an installation, may need the second try.
+fn package_folder() -> Result<PathBuf, Box<dyn Error>> {
+    let metadata = metadata(true).or_else(|_| metadata(false))?;
+    let packages = metadata["packages"]
+        .as_array()
+        .ok_or("cargo metadata lists no packages")?;
+    let manifest = packages
+        .iter()
+        .find(|package| package["name"] == PACKAGE)
+        .and_then(|package| package["manifest_path"].as_str())
+        .ok_or_else(|| format!("cargo metadata does not list {PACKAGE}"))?;
+    Ok(PathBuf::from(manifest).with_file_name(""))
+}
+
+fn metadata(offline: bool) -> Result<serde_json::Value, Box<dyn Error>> {
+    let mut command = Command::new(env::var_os("CARGO").ok_or("CARGO is not set")?);
+    command.args(["metadata", "--format-version", "1", "--filter-platform"]);
+    command
+        .arg(env::var("HOST")?)
+        .arg("--manifest-path")
+        .arg(env::var("CARGO_MANIFEST_PATH")?);
+    if offline {
+        command.arg("--offline");
+    }
+    let output = command.output()?;
+    if !output.status.success() {
+        let words = String::from_utf8_lossy(&output.stderr);
+        let line = words
+            .lines()
+            .find(|line| line.starts_with("error"))
+            .unwrap_or("cargo metadata failed");
+        return Err(line.into());
+    }
+    Ok(serde_json::from_slice(&output.stdout)?)
+}

@@ -1,0 +1,27 @@
+//! `purlin lab list`: what can be measured, and on what.
+
+use std::fmt::Write;
+
+use crate::contender::{BUILT_IN, Surroundings, remedy};
+use crate::experiments;
+
+/// The text of the list.
+#[must_use]
+pub fn list(surroundings: &Surroundings) -> String {
+    let mut text = String::from("Experiments (purlin lab run -e ID,…)\n");
+    for experiment in experiments::ALL {
+        let _ = writeln!(text, "  {:<13} {}", experiment.id, experiment.what);
+    }
+    text.push_str("\nContenders (purlin lab run -c ID,…)\n");
+    for (id, what) in BUILT_IN {
+        let _ = match remedy(id, surroundings) {
+            None => writeln!(text, "  {id:<13} {what}; can run here"),
+            Some(remedy) => writeln!(text, "  {id:<13} {what}; cannot run here: {remedy}"),
+        };
+    }
+    text.push_str(
+        "  ID:OPTIONS    the same with options for its runtime, such as 'beam:+sbwt none'\n  \
+         NAME=COMMAND  any program that speaks the contender protocol, such as 'mine=python3 mine.py'\n",
+    );
+    text
+}

@@ -1,0 +1,249 @@
+//! Which contenders run: from what the user wrote, or all that can run here.
+//!
+//! A text names a built-in contender (`beam`), one with options for its runtime
+//! (`beam:+sbwt none`), or a program of the user's own (`mine=python3 mine.py`).
+
+use super::find::{BUILT_IN, CommandLine, Surroundings};
+use crate::error::Problem;
+
+/// A contender that was chosen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Contender {
+    /// What it is called in the results: what the user wrote, or the name of their own program.
+    pub label: String,
+    source: Source,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Source {
+    BuiltIn {
+        id: &'static str,
+        options: Vec<String>,
+    },
+    Own(Vec<String>),
+}
+
+/// The contenders of a run, and why others were left out.
+#[derive(Debug, Default)]
+pub struct Choice {
+    /// Those that run.
+    pub contenders: Vec<Contender>,
+    /// One line for each that was left out by default.
+    pub left_out: Vec<String>,
+}
+
+impl Contender {
+    /// How it is started; compiles it first where that is needed.
+    ///
+    /// # Errors
+    ///
+    /// One line, if it cannot be compiled.
+    pub fn command(&self, surroundings: &Surroundings) -> Result<CommandLine, Problem> {
+        match &self.source {
+            Source::BuiltIn { id, options } => surroundings.command(id, options),
+            Source::Own(words) => {
+                let (program, arguments) = words.split_first().ok_or_else(|| {
+                    Problem::new(format!("contender {} has no command", self.label))
+                })?;
+                Ok(CommandLine {
+                    program: program.into(),
+                    arguments: arguments.iter().map(Into::into).collect(),
+                    variables: Vec::new(),
+                })
+            }
+        }
+    }
+
+    /// Why it cannot run here.
+    fn missing(&self, surroundings: &Surroundings) -> Option<String> {
+        match &self.source {
+            Source::BuiltIn { id, .. } => {
+                surroundings.missing(id).map(|missing| missing.to_string())
+            }
+            Source::Own(words) => {
+                let program = words.first()?;
+                let given = program.contains(std::path::MAIN_SEPARATOR);
+                let there = if given {
+                    std::path::Path::new(program).exists()
+                } else {
+                    surroundings.program(program).is_some()
+                };
+                (!there).then(|| {
+                    format!(
+                        "there is no program {program}; check the command line after {}=",
+                        self.label
+                    )
+                })
+            }
+        }
+    }
+}
+
+/// The contenders of these texts; without any, all built-in ones that can run here.
+///
+/// # Errors
+///
+/// A text that names no contender, one that is named twice, or a runtime that
+/// was asked for and is not there.
+pub fn choose(texts: &[String], surroundings: &Surroundings) -> Result<Choice, Problem> {
+    if texts.is_empty() {
+        return by_default(surroundings);
+    }
+    let mut choice = Choice::default();
+    for piece in texts.iter().flat_map(|text| pieces(text)) {
+        let contender = parse(&piece)?;
+        if choice
+            .contenders
+            .iter()
+            .any(|known| known.label == contender.label)
+        {
+            return Err(Problem::new(format!(
+                "contender {} is named twice",
+                contender.label
+            )));
+        }
+        if let Some(missing) = contender.missing(surroundings) {
+            return Err(Problem::new(format!(
+                "contender {}: {missing}",
+                contender.label
+            )));
+        }
+        choice.contenders.push(contender);
+    }
+    Ok(choice)
+}
+
+fn by_default(surroundings: &Surroundings) -> Result<Choice, Problem> {
+    let mut choice = Choice::default();
+    for (id, _) in BUILT_IN {
+        match surroundings.missing(id) {
+            None => choice.contenders.push(Contender {
+                label: id.to_owned(),
+                source: Source::BuiltIn {
+                    id,
+                    options: Vec::new(),
+                },
+            }),
+            Some(missing) => choice.left_out.push(format!("{id} is left out: {missing}")),
+        }
+    }
+    if choice.contenders.is_empty() {
+        return Err(Problem::new(format!(
+            "no contender can run here: {}",
+            choice.left_out.join("; ")
+        )));
+    }
+    Ok(choice)
+}
+
+/// Splits at commas; from `NAME=` on, a command takes the rest of its text.
+fn pieces(text: &str) -> Vec<String> {
+    let mut pieces = Vec::new();
+    let mut rest = text;
+    loop {
+        if own_name(rest).is_some() {
+            pieces.push(rest.trim().to_owned());
+            return pieces;
+        }
+        match rest.split_once(',') {
+            None => {
+                pieces.push(rest.trim().to_owned());
+                return pieces;
+            }
+            Some((piece, more)) => {
+                pieces.push(piece.trim().to_owned());
+                rest = more;
+            }
+        }
+    }
+}
+
+/// The name and the command of a text such as `mine=python3 mine.py`.
+fn own_name(text: &str) -> Option<(&str, &str)> {
+    let (name, command) = text.split_once('=')?;
+    let name = name.trim();
+    let plain = |sign: char| sign.is_ascii_alphanumeric() || "._-".contains(sign);
+    (!name.is_empty() && name.chars().all(plain)).then_some((name, command))
+}
+
+fn parse(text: &str) -> Result<Contender, Problem> {
+    if let Some((name, command)) = own_name(text) {
+        return Ok(Contender {
+            label: name.to_owned(),
+            source: Source::Own(words(text, command, "a command")?),
+        });
+    }
+    let (id, options) = text.split_once(':').unwrap_or((text, ""));
+    let Some((id, _)) = BUILT_IN.into_iter().find(|(known, _)| *known == id.trim()) else {
+        return Err(Problem::new(format!(
+            "there is no contender {text:?}; there are purlin, beam, tokio, each with options after a colon, and NAME=COMMAND for your own (see `purlin lab list`)"
+        )));
+    };
+    let options = match options.trim() {
+        "" => Vec::new(),
+        options => words(text, options, "options")?,
+    };
+    Ok(Contender {
+        label: text.to_owned(),
+        source: Source::BuiltIn { id, options },
+    })
+}
+
+fn words(text: &str, part: &str, what: &str) -> Result<Vec<String>, Problem> {
+    match shlex::split(part) {
+        Some(words) if !words.is_empty() => Ok(words),
+        Some(_) => Err(Problem::new(format!("contender {text:?} lacks {what}"))),
+        None => Err(Problem::new(format!(
+            "contender {text:?} has a quote that does not end"
+        ))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_follow_a_colon_and_the_whole_text_is_the_label() {
+        let beam = parse("beam:+sbwt none").unwrap();
+        assert_eq!(beam.label, "beam:+sbwt none");
+        let options = ["+sbwt", "none"].map(String::from).to_vec();
+        assert_eq!(
+            beam.source,
+            Source::BuiltIn {
+                id: "beam",
+                options
+            }
+        );
+    }
+
+    #[test]
+    fn commas_separate_and_a_command_keeps_its_own() {
+        assert_eq!(
+            pieces("purlin, beam:+S 2:2,tokio"),
+            ["purlin", "beam:+S 2:2", "tokio"]
+        );
+        assert_eq!(
+            pieces("tokio,mine=run --with a,b"),
+            ["tokio", "mine=run --with a,b"]
+        );
+        assert_eq!(pieces("beam:-env A=1,tokio"), ["beam:-env A=1", "tokio"]);
+    }
+
+    #[test]
+    fn a_command_is_split_as_a_shell_would() {
+        let mine = parse("mine=python3 'my file.py' -x").unwrap();
+        assert_eq!(mine.label, "mine");
+        assert_eq!(
+            mine.source,
+            Source::Own(["python3", "my file.py", "-x"].map(String::from).to_vec())
+        );
+    }
+
+    #[test]
+    fn what_names_nothing_is_refused() {
+        for text in ["go", "", "=python3", "mine=", "mine='", "beam:'"] {
+            assert!(parse(text).is_err(), "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! One contender that runs: a request in, an answer out, a limit in time.
+//!
+//! Used by one thread. A client that failed is never asked again: dropping it
+//! ends its program, and the fleet starts a fresh one.
+
+use std::fmt;
+use std::io::Write;
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::{Map, Value, json};
+
+use super::answer::{Hello, Reply, object, one_line, quoted};
+use super::find::CommandLine;
+use super::lines::{Event, LINE_LIMIT, LastWords, watch};
+use crate::experiments::Params;
+use crate::interrupt::Interrupt;
+
+/// How long a contender may take to end by itself when it is asked to.
+const FAREWELL: Duration = Duration::from_secs(2);
+
+/// Why there is no answer; the contender's samples of the experiment are lost.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Failure {
+    /// It ended, could not be started, hung or answered nonsense; it is ended
+    /// and must be started afresh.
+    Broken(String),
+    /// It answered with an error and goes on.
+    Refused(String),
+    /// The user wants to stop.
+    Interrupted,
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Broken(line) => formatter.write_str(line),
+            Self::Refused(line) => write!(formatter, "answered with an error: {line}"),
+            Self::Interrupted => formatter.write_str("was interrupted"),
+        }
+    }
+}
+
+/// A contender that runs.
+pub struct Client {
+    child: Child,
+    input: Option<ChildStdin>,
+    events: Receiver<Event>,
+    words: LastWords,
+    errors_read: Receiver<()>,
+    limit: Duration,
+    broken: bool,
+}
+
+impl Client {
+    /// Starts a contender and greets it.
+    ///
+    /// # Errors
+    ///
+    /// Why it could not be started, or what is wrong with its greeting.
+    pub fn start(
+        command: &CommandLine,
+        limit: Duration,
+        interrupt: &Interrupt,
+    ) -> Result<(Self, Hello), Failure> {
+        let mut child = Command::new(&command.program)
+            .args(&command.arguments)
+            .envs(command.variables.iter().copied())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .map_err(|error| {
+                let program = command.program.display();
+                Failure::Broken(format!("could not be started: {program}: {error}"))
+            })?;
+        let (send, events) = mpsc::channel();
+        let stop = send.clone();
+        interrupt.listen(move || stop.send(Event::Interrupted).is_ok());
+        if let Some(output) = child.stdout.take() {
+            watch(output, send);
+        }
+        let words = LastWords::default();
+        let (done, errors_read) = mpsc::channel();
+        if let Some(errors) = child.stderr.take() {
+            words.keep(errors, done);
+        }
+        let mut client = Self {
+            input: child.stdin.take(),
+            child,
+            events,
+            words,
+            errors_read,
+            limit,
+            broken: false,
+        };
+        if interrupt.is_raised() {
+            return Err(Failure::Interrupted);
+        }
+        let raw = client.ask(&json!({"op": "hello"}))?;
+        let hello = Hello::read(&raw)
+            .map_err(|what| client.nonsense(&format!("greeted wrongly: {what}")))?;
+        Ok((client, hello))
+    }
+
+    /// Asks for one sample.
+    ///
+    /// # Errors
+    ///
+    /// Why there is none; after [`Failure::Broken`] this client answers nothing any more.
+    pub fn run(&mut self, experiment: &str, params: &Params, seed: u64) -> Result<Reply, Failure> {
+        let raw = self
+            .ask(&json!({"op": "run", "experiment": experiment, "params": params, "seed": seed}))?;
+        Reply::read(raw).map_err(|what| self.nonsense(&format!("answered nonsense: {what}")))
+    }
+
+    fn ask(&mut self, request: &Value) -> Result<Map<String, Value>, Failure> {
+        match self.events.try_recv() {
+            Err(_) => {}
+            Ok(Event::Line(line)) => {
+                let line = quoted(&line);
+                return Err(self.nonsense(&format!("wrote {line} without being asked")));
+            }
+            Ok(event) => return Err(self.unless_line(event)),
+        }
+        let written = self
+            .input
+            .as_mut()
+            .map(|input| writeln!(input, "{request}").and_then(|()| input.flush()));
+        if !matches!(written, Some(Ok(()))) {
+            return Err(self.ended());
+        }
+        let raw = match self.events.recv_timeout(self.limit) {
+            Ok(Event::Line(line)) => object(&line).map_err(|what| self.nonsense(&what))?,
+            Ok(event) => return Err(self.unless_line(event)),
+            Err(RecvTimeoutError::Disconnected) => return Err(self.ended()),
+            Err(RecvTimeoutError::Timeout) => {
+                let seconds = self.limit.as_secs_f64();
+                return Err(
+                    self.nonsense(&format!("gave no answer within {seconds} s and was ended"))
+                );
+            }
+        };
+        match raw.get("error") {
+            None => Ok(raw),
+            Some(Value::String(error)) => Err(Failure::Refused(one_line(error))),
+            Some(other) => Err(Failure::Refused(one_line(&other.to_string()))),
+        }
+    }
+
+    /// The failure behind an event that is no line.
+    fn unless_line(&mut self, event: Event) -> Failure {
+        match event {
+            Event::Interrupted => {
+                self.broken = true;
+                Failure::Interrupted
+            }
+            Event::TooLong => {
+                self.nonsense(&format!("wrote a line of more than {LINE_LIMIT} bytes"))
+            }
+            Event::Line(_) | Event::Ended => self.ended(),
+        }
+    }
+
+    fn nonsense(&mut self, what: &str) -> Failure {
+        self.broken = true;
+        Failure::Broken(what.to_owned())
+    }
+
+    /// How it ended, with its last words.
+    fn ended(&mut self) -> Failure {
+        self.broken = true;
+        let how = match self.wait(FAREWELL) {
+            Some(status) => format!("ended by itself ({status})"),
+            None => "closed its output".to_owned(),
+        };
+        // WHY: a grandchild may hold standard error open for ever.
+        let _ = self.errors_read.recv_timeout(Duration::from_millis(200));
+        Failure::Broken(match self.words.last() {
+            Some(words) => format!("{how}; its last words: {words}"),
+            None => how,
+        })
+    }
+
+    /// Waits for the end of a program that is about to end.
+    fn wait(&mut self, at_most: Duration) -> Option<std::process::ExitStatus> {
+        let until = Instant::now() + at_most;
+        loop {
+            match self.child.try_wait() {
+                Ok(None) if Instant::now() < until => thread::sleep(Duration::from_millis(2)),
+                Ok(status) => return status,
+                Err(_) => return None,
+            }
+        }
+    }
+}
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        if let Some(mut input) = self.input.take()
+            && !self.broken
+        {
+            let _ = writeln!(input, "{}", json!({"op": "quit"}));
+        }
+        if self.broken || self.wait(FAREWELL).is_none() {
+            let _ = self.child.kill();
+            let _ = self.child.wait();
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! Where the contenders that come with the lab are found, and how each is started.
+//!
+//! Reads the environment once, in [`Surroundings::from_environment`]; looks at
+//! files, and compiles the BEAM's when one is about to be started.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::{env, fmt};
+
+use super::beam;
+use crate::error::Problem;
+
+/// The contenders that come with the lab, in the order in which they are shown.
+pub const BUILT_IN: [(&str, &str); 3] = [
+    ("purlin", "this project's processes"),
+    ("beam", "the real Erlang runtime"),
+    ("tokio", "bare tokio tasks and channels"),
+];
+
+/// What the machine offers.
+#[derive(Debug, Clone)]
+pub struct Surroundings {
+    /// The folder that holds `contender-purlin` and `contender-tokio`.
+    pub contenders: PathBuf,
+    /// Where programs are searched for.
+    pub path: OsString,
+    /// Where compiled contenders are kept between runs.
+    pub cache: PathBuf,
+}
+
+/// How a contender is started.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommandLine {
+    /// The program.
+    pub program: PathBuf,
+    /// Its arguments.
+    pub arguments: Vec<OsString>,
+    /// What is set in its environment beside what is there.
+    pub variables: Vec<(&'static str, &'static str)>,
+}
+
+/// Why a contender cannot run here, and how to get it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Missing {
+    /// What is not there.
+    pub what: String,
+    /// What would bring it.
+    pub remedy: String,
+}
+
+impl fmt::Display for Missing {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}; {}", self.what, self.remedy)
+    }
+}
+
+/// How to get a built-in contender that cannot run here; `None` if it can.
+#[must_use]
+pub fn remedy(id: &str, surroundings: &Surroundings) -> Option<String> {
+    surroundings.missing(id).map(|missing| missing.to_string())
+}
+
+impl Surroundings {
+    /// From the environment: `PURLIN_CONTENDERS` or the folder of this program,
+    /// `PATH`, and the user's folder for caches.
+    #[must_use]
+    pub fn from_environment() -> Self {
+        let beside = || {
+            let own = env::current_exe().ok()?;
+            Some(own.parent()?.to_path_buf())
+        };
+        Self {
+            contenders: env::var_os("PURLIN_CONTENDERS")
+                .map(PathBuf::from)
+                .or_else(beside)
+                .unwrap_or_default(),
+            path: env::var_os("PATH").unwrap_or_default(),
+            cache: dirs::cache_dir()
+                .unwrap_or_else(env::temp_dir)
+                .join("purlin"),
+        }
+    }
+
+    /// Where a program lies on the path.
+    #[must_use]
+    pub fn program(&self, name: &str) -> Option<PathBuf> {
+        let file = format!("{name}{}", env::consts::EXE_SUFFIX);
+        env::split_paths(&self.path)
+            .map(|folder| folder.join(&file))
+            .find(|candidate| is_program(candidate))
+    }
+
+    /// Where the executable of a contender lies, whether it is there or not.
+    fn executable(&self, id: &str) -> PathBuf {
+        self.contenders
+            .join(format!("contender-{id}{}", env::consts::EXE_SUFFIX))
+    }
+
+    /// What is missing for a built-in contender to run here.
+    pub(super) fn missing(&self, id: &str) -> Option<Missing> {
+        if id == "beam" {
+            let tool = ["erl", "erlc"]
+                .into_iter()
+                .find(|tool| self.program(tool).is_none())?;
+            return Some(Missing {
+                what: format!("there is no {tool} on the path"),
+                remedy: "install Erlang (Debian: apt-get install erlang-base, macOS: brew install erlang)".into(),
+            });
+        }
+        let executable = self.executable(id);
+        (!is_program(&executable)).then(|| Missing {
+            what: format!("there is no {}", executable.display()),
+            remedy: format!(
+                "build it with cargo build --release -p contender-{id}, or set PURLIN_CONTENDERS to its folder"
+            ),
+        })
+    }
+
+    /// How a built-in contender is started with these further arguments.
+    ///
+    /// The BEAM's is compiled first, unless that was done before.
+    pub(super) fn command(&self, id: &str, options: &[String]) -> Result<CommandLine, Problem> {
+        let options = options.iter().map(OsString::from);
+        if id == "beam" {
+            let program = |name| {
+                self.program(name)
+                    .ok_or_else(|| Problem::new(format!("beam: there is no {name} on the path")))
+            };
+            let (erl, erlc) = (program("erl")?, program("erlc")?);
+            let code = beam::compiled(&erl, &erlc, &self.cache)?;
+            return Ok(beam::command(erl, &code, options));
+        }
+        Ok(CommandLine {
+            program: self.executable(id),
+            arguments: options.collect(),
+            variables: Vec::new(),
+        })
+    }
+}
+
+#[cfg(unix)]
+fn is_program(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    path.metadata()
+        .is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(not(unix))]
+fn is_program(path: &Path) -> bool {
+    path.is_file()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn nowhere() -> Surroundings {
+        Surroundings {
+            contenders: "/nowhere".into(),
+            path: OsString::new(),
+            cache: "/nowhere".into(),
+        }
+    }
+
+    #[test]
+    fn what_is_missing_is_named_with_the_way_to_get_it() {
+        let beam = nowhere().missing("beam").unwrap().to_string();
+        assert!(beam.contains("no erl") && beam.contains("apt-get install erlang-base"));
+        let tokio = nowhere().missing("tokio").unwrap().to_string();
+        assert!(tokio.contains("cargo build --release -p contender-tokio"));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_program_is_found_on_the_path_and_a_plain_file_is_none() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("contender-tokio"), "").unwrap();
+        let surroundings = Surroundings {
+            contenders: folder.path().into(),
+            path: "/usr/bin:/bin".into(),
+            cache: folder.path().into(),
+        };
+        assert!(surroundings.program("sh").is_some());
+        assert!(surroundings.missing("tokio").is_some());
+    }
+}

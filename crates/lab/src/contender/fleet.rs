@@ -1,0 +1,69 @@
+//! All contenders of a run: started once, kept, started afresh after a failure.
+//!
+//! The executor of real samples. Used by one thread.
+
+use std::time::Duration;
+
+use super::answer::{Hello, Reply};
+use super::client::{Client, Failure};
+use super::find::CommandLine;
+use crate::interrupt::Interrupt;
+use crate::sampling::{Executor, Request};
+
+/// The contenders, by their place in the run.
+pub struct Fleet {
+    members: Vec<Member>,
+    limit: Duration,
+    interrupt: Interrupt,
+}
+
+struct Member {
+    command: CommandLine,
+    client: Option<Client>,
+}
+
+impl Fleet {
+    /// An empty fleet whose members have `limit` for each answer.
+    #[must_use]
+    pub fn new(limit: Duration, interrupt: Interrupt) -> Self {
+        Self {
+            members: Vec::new(),
+            limit,
+            interrupt,
+        }
+    }
+
+    /// Starts a contender, greets it and takes it in; its place is the number of those before it.
+    ///
+    /// # Errors
+    ///
+    /// Why it could not be started; then it has no place.
+    pub fn enlist(&mut self, command: CommandLine) -> Result<Hello, Failure> {
+        let (client, hello) = Client::start(&command, self.limit, &self.interrupt)?;
+        self.members.push(Member {
+            command,
+            client: Some(client),
+        });
+        Ok(hello)
+    }
+}
+
+impl Executor for Fleet {
+    fn run(&mut self, contender: usize, request: &Request<'_>) -> Result<Reply, Failure> {
+        if self.interrupt.is_raised() {
+            return Err(Failure::Interrupted);
+        }
+        let Some(member) = self.members.get_mut(contender) else {
+            return Err(Failure::Broken("was never started".into()));
+        };
+        let client = match &mut member.client {
+            Some(client) => client,
+            none => none.insert(Client::start(&member.command, self.limit, &self.interrupt)?.0),
+        };
+        let answer = client.run(request.experiment, request.params, request.seed);
+        if matches!(answer, Err(Failure::Broken(_) | Failure::Interrupted)) {
+            member.client = None;
+        }
+        answer
+    }
+}

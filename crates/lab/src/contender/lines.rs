@@ -1,0 +1,144 @@
+//! Reading a contender's output in threads of its own, within bounds.
+//!
+//! One thread turns standard output into events, one keeps the last lines of
+//! standard error. Both end when the contender closes its end; neither ever
+//! holds more than one bounded line.
+
+use std::collections::VecDeque;
+use std::io::{BufRead, BufReader, Read};
+use std::sync::mpsc::Sender;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+use super::answer::one_line;
+
+/// The longest line that is read, in bytes.
+pub(super) const LINE_LIMIT: usize = 1 << 20;
+
+/// How many of the last lines of standard error are kept.
+const KEPT: usize = 5;
+
+/// What can happen while an answer is awaited.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Event {
+    /// A line, without its end.
+    Line(Vec<u8>),
+    /// A line longer than [`LINE_LIMIT`]; nothing is read after it.
+    TooLong,
+    /// The contender closed its output, perhaps in the middle of a line.
+    Ended,
+    /// Somebody asked to stop.
+    Interrupted,
+}
+
+/// Sends each line of `output` as an event, until one is the last.
+pub(super) fn watch(output: impl Read + Send + 'static, events: Sender<Event>) {
+    thread::spawn(move || {
+        let mut output = BufReader::new(output);
+        loop {
+            let event = next(&mut output);
+            let last = matches!(event, Event::TooLong | Event::Ended);
+            if events.send(event).is_err() || last {
+                return;
+            }
+        }
+    });
+}
+
+fn next(output: &mut impl BufRead) -> Event {
+    let mut line = Vec::new();
+    let read = output
+        .take(LINE_LIMIT as u64 + 1)
+        .read_until(b'\n', &mut line);
+    match (read, line.last()) {
+        (Ok(_), Some(b'\n')) => {
+            line.pop();
+            Event::Line(line)
+        }
+        (Ok(_), Some(_)) if line.len() > LINE_LIMIT => Event::TooLong,
+        _ => Event::Ended,
+    }
+}
+
+/// The last lines of a contender's standard error.
+#[derive(Clone, Default)]
+pub(super) struct LastWords(Arc<Mutex<VecDeque<String>>>);
+
+impl LastWords {
+    /// Reads `errors` to its end and tells `done`.
+    pub(super) fn keep(&self, errors: impl Read + Send + 'static, done: Sender<()>) {
+        let kept = Arc::clone(&self.0);
+        thread::spawn(move || {
+            let mut errors = BufReader::new(errors);
+            let mut line = Vec::new();
+            loop {
+                line.clear();
+                // WHY: a bounded bite; the rest of a huge line comes as the next one.
+                let read = (&mut errors).take(4096).read_until(b'\n', &mut line);
+                if !matches!(read, Ok(bytes) if bytes > 0) {
+                    let _ = done.send(());
+                    return;
+                }
+                let text = one_line(String::from_utf8_lossy(&line).trim());
+                if !text.is_empty() {
+                    let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+                    if kept.len() == KEPT {
+                        kept.pop_front();
+                    }
+                    kept.push_back(text);
+                }
+            }
+        });
+    }
+
+    /// The last line, if there was any.
+    pub(super) fn last(&self) -> Option<String> {
+        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.back().cloned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Cursor;
+    use std::sync::mpsc;
+
+    use super::*;
+
+    fn events(output: Vec<u8>) -> Vec<Event> {
+        let (send, receive) = mpsc::channel();
+        watch(Cursor::new(output), send);
+        receive.iter().collect()
+    }
+
+    #[test]
+    fn lines_come_whole_and_a_partial_last_one_is_an_end() {
+        assert_eq!(
+            events(b"{}\n\nhalf".to_vec()),
+            [
+                Event::Line(b"{}".to_vec()),
+                Event::Line(Vec::new()),
+                Event::Ended
+            ]
+        );
+    }
+
+    #[test]
+    fn a_line_without_end_is_given_up_at_its_bound() {
+        assert_eq!(events(vec![b'x'; 3 * LINE_LIMIT]), [Event::TooLong]);
+        let mut longest = vec![b'x'; LINE_LIMIT];
+        longest.push(b'\n');
+        assert_eq!(events(longest).len(), 2);
+    }
+
+    #[test]
+    fn of_many_errors_the_last_is_kept() {
+        let words = LastWords::default();
+        let (send, receive) = mpsc::channel();
+        let noise: String = (0..50_000).map(|line| format!("line {line}\n")).collect();
+        words.keep(Cursor::new(noise + "\n"), send);
+        receive.recv().unwrap();
+        assert_eq!(words.last().as_deref(), Some("line 49999"));
+        assert_eq!(words.0.lock().unwrap().len(), KEPT);
+    }
+}

@@ -1,0 +1,19 @@
+//! The contenders: programs that the lab finds, starts, asks and ends.
+//!
+//! [`choose`] turns what the user wrote into [`Contender`]s, [`Contender::command`]
+//! says how one is started, [`Client`] is one that runs, [`Fleet`] all of a run.
+//! Nothing here knows what an experiment means.
+
+mod answer;
+mod beam;
+mod choice;
+mod client;
+mod find;
+mod fleet;
+mod lines;
+
+pub use answer::{Hello, Reply};
+pub use choice::{Choice, Contender, choose};
+pub use client::{Client, Failure};
+pub use find::{BUILT_IN, CommandLine, Surroundings, remedy};
+pub use fleet::Fleet;

@@ -1,0 +1,44 @@
+//! The words in which the experiments say what an honest answer holds. Pure.
+
+use super::{Params, Void};
+use crate::contender::Reply;
+
+/// A parameter that was sent; absent means 0.
+pub(super) fn asked(params: &Params, name: &str) -> u64 {
+    params
+        .get(name)
+        .and_then(serde_json::Value::as_u64)
+        .unwrap_or(0)
+}
+
+/// How often the set-up was repeated.
+pub(super) fn reps(params: &Params) -> u64 {
+    asked(params, "reps").max(1)
+}
+
+/// So many operations, and so many messages or processes at both ends.
+pub(super) fn conserved(reply: &Reply, ops: u64, messages: u64) -> Result<(), Void> {
+    same("ops", reply.ops, ops)?;
+    same("sent", reply.sent, messages)?;
+    same("received", reply.received, messages)
+}
+
+/// A figure beyond the four that must have this value.
+pub(super) fn extra(reply: &Reply, name: &str, due: u64) -> Result<(), Void> {
+    same(name, found(reply, name)?, due)
+}
+
+/// A figure beyond the four that must be there.
+pub(super) fn found(reply: &Reply, name: &str) -> Result<u64, Void> {
+    reply
+        .extra(name)
+        .ok_or_else(|| Void(format!("{name} is missing from the answer")))
+}
+
+fn same(name: &str, found: u64, due: u64) -> Result<(), Void> {
+    if found == due {
+        Ok(())
+    } else {
+        Err(Void(format!("{name} is {found}, not {due}")))
+    }
+}

@@ -1,0 +1,157 @@
+//! Messages that flow: `ping-pong`, `throughput`, `fan-in`, `thread-ring`.
+
+use super::checks::{asked, conserved};
+use super::{Axis, Better, Experiment, Figure, Params, Point, Quantity, Scaled, Void, params};
+use crate::contender::Reply;
+use crate::profile::Profile;
+
+pub(super) static PING_PONG: Experiment = Experiment {
+    id: "ping-pong",
+    title: "Ping-pong",
+    what: "Two processes in lock-step: a message there and a message back, n times.",
+    notes: &["Both processes may run on one core or on two; that is the runtime's own choice."],
+    metric: "time per round trip",
+    unit: "ns",
+    better: Better::Lower,
+    x: None,
+    y: Quantity {
+        label: "time per round trip",
+        unit: "ns",
+    },
+    figure: Figure::PerOperation(None),
+    variants: false,
+    points: |_| {
+        vec![Point {
+            x: None,
+            params: Params::new(),
+            scaled: Some(counted(1000, 1_000_000_000, 1.0)),
+        }]
+    },
+    check: |params, reply| {
+        let n = asked(params, "n");
+        conserved(reply, n, 2 * n)
+    },
+};
+
+pub(super) static THROUGHPUT: Experiment = Experiment {
+    id: "throughput",
+    title: "Throughput of one sender",
+    what: "One process sends n messages to another, timed until the last is received.",
+    notes: &[
+        "The full profile sends five million; the quick one as many as a tenth of a second takes.",
+    ],
+    metric: "time per message",
+    unit: "ns",
+    better: Better::Lower,
+    x: None,
+    y: Quantity {
+        label: "time per message",
+        unit: "ns",
+    },
+    figure: Figure::PerOperation(None),
+    variants: false,
+    points: |profile| {
+        let (params, scaled) = messages(profile, Params::new(), 5_000_000, 1.0);
+        vec![Point {
+            x: None,
+            params,
+            scaled,
+        }]
+    },
+    check: one_way,
+};
+
+pub(super) static FAN_IN: Experiment = Experiment {
+    id: "fan-in",
+    title: "Many senders, one receiver",
+    what: "n messages in all from 1, 2, 4, 16 or 64 senders to one receiver, timed until the last is received.",
+    notes: &[
+        "The principal figure is that of 64 senders. The full profile sends four million in all.",
+    ],
+    metric: "time per message",
+    unit: "ns",
+    better: Better::Lower,
+    x: Some(Axis {
+        param: "senders",
+        label: "senders",
+        scale: "log",
+    }),
+    y: Quantity {
+        label: "time per message",
+        unit: "ns",
+    },
+    figure: Figure::PerOperation(Some(64)),
+    variants: false,
+    points: |profile| {
+        let point = |senders: u64| {
+            let (params, scaled) =
+                messages(profile, params([("senders", senders)]), 4_000_000, 0.2);
+            Point {
+                x: Some(senders),
+                params,
+                scaled,
+            }
+        };
+        [1, 2, 4, 16, 64].map(point).to_vec()
+    },
+    check: one_way,
+};
+
+pub(super) static THREAD_RING: Experiment = Experiment {
+    id: "thread-ring",
+    title: "A ring of processes",
+    what: "A token makes n hops round a ring of 503 processes, which is built before the clock starts.",
+    notes: &[
+        "The number of processes is that of the Computer Language Benchmarks Game. The full profile makes five million hops.",
+    ],
+    metric: "time per hop",
+    unit: "ns",
+    better: Better::Lower,
+    x: None,
+    y: Quantity {
+        label: "time per hop",
+        unit: "ns",
+    },
+    figure: Figure::PerOperation(None),
+    variants: false,
+    points: |profile| {
+        let (params, scaled) = messages(profile, params([("processes", 503)]), 5_000_000, 1.0);
+        vec![Point {
+            x: None,
+            params,
+            scaled,
+        }]
+    },
+    check: one_way,
+};
+
+fn one_way(params: &Params, reply: &Reply) -> Result<(), Void> {
+    let n = asked(params, "n");
+    conserved(reply, n, n)
+}
+
+/// The quick profile sets n by time, the full one has its count.
+fn messages(
+    profile: Profile,
+    mut params: Params,
+    full: u64,
+    share: f64,
+) -> (Params, Option<Scaled>) {
+    match profile {
+        Profile::Quick => (params, Some(counted(10_000, full, share))),
+        Profile::Full => {
+            params.insert("n".into(), full.into());
+            (params, None)
+        }
+    }
+}
+
+fn counted(start: u64, cap: u64, share: f64) -> Scaled {
+    Scaled {
+        param: "n",
+        start,
+        cap,
+        share,
+        stepped: false,
+    }
+}

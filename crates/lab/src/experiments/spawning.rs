@@ -1,0 +1,90 @@
+//! What a process costs: `spawn-chain`, `serial-spawn`.
+
+use super::checks::{asked, conserved, reps};
+use super::{Axis, Better, Experiment, Figure, Point, Quantity, Scaled, evenly, params};
+use crate::profile::Profile;
+
+pub(super) static SPAWN_CHAIN: Experiment = Experiment {
+    id: "spawn-chain",
+    title: "A chain of processes",
+    what: "The root spawns P1, P1 spawns P2 and ends, and so on; the last one sends to the root.",
+    notes: &[
+        "After Mark Greenstreet's lecture of 2017, which published 0.88 and 1.30 µs per process.",
+        "Timed from before the first spawn to the receipt; the principal figure is the slope of the line of best fit.",
+    ],
+    metric: "time per process",
+    unit: "ns",
+    better: Better::Lower,
+    x: Some(Axis {
+        param: "n",
+        label: "processes in the chain",
+        scale: "linear",
+    }),
+    y: Quantity {
+        label: "time",
+        unit: "ns",
+    },
+    figure: Figure::Slope(None),
+    variants: false,
+    points: |profile| {
+        let sweep = evenly(100, 1000, if profile == Profile::Quick { 5 } else { 10 });
+        let share = 1.0 / sweep.len() as f64;
+        let point = |&n: &u64| Point {
+            x: Some(n),
+            params: params([("n", n)]),
+            scaled: Some(Scaled {
+                param: "reps",
+                start: 1,
+                cap: 1_000_000,
+                share,
+                stepped: false,
+            }),
+        };
+        sweep.iter().map(point).collect()
+    },
+    check: |params, reply| {
+        let spawned = asked(params, "n") * reps(params);
+        conserved(reply, spawned, spawned)
+    },
+};
+
+pub(super) static SERIAL_SPAWN: Experiment = Experiment {
+    id: "serial-spawn",
+    title: "Chains side by side",
+    what: "m chains of processes that spawn their successor and end; their total is the same whatever m.",
+    notes: &[
+        "After Tony Garnock-Jones, 2006, who published 358 599 processes per second with 1 chain, 348 489 with 10 and 335 983 with 100.",
+        "The principal figure is that of one chain. What m leaves over of the total goes to the first chain.",
+    ],
+    metric: "processes created and ended",
+    unit: "processes/s",
+    better: Better::Higher,
+    x: Some(Axis {
+        param: "m",
+        label: "chains side by side",
+        scale: "log",
+    }),
+    y: Quantity {
+        label: "processes created and ended",
+        unit: "processes/s",
+    },
+    figure: Figure::Rate(1),
+    variants: false,
+    points: |profile| {
+        let total = if profile == Profile::Quick {
+            100_000
+        } else {
+            1_000_000
+        };
+        let point = |m: u64| Point {
+            x: Some(m),
+            params: params([("m", m), ("total", total)]),
+            scaled: None,
+        };
+        [1, 10, 100, 1000].map(point).to_vec()
+    },
+    check: |params, reply| {
+        let total = asked(params, "total");
+        conserved(reply, total, total)
+    },
+};

@@ -1,0 +1,84 @@
+//! The machine that was measured on: what a reader must know to judge the figures.
+//!
+//! Read once, before the first sample, because the load is to be that without the lab.
+
+use std::{fs, thread};
+
+use serde::Serialize;
+use sysinfo::System;
+
+/// The machine, as it is stored.
+#[derive(Debug, Clone, Serialize)]
+pub struct Host {
+    /// The operating system.
+    pub os: String,
+    /// Its kernel.
+    pub kernel: String,
+    /// The processor.
+    pub cpu: String,
+    /// How many cores this program may use.
+    pub cores: usize,
+    /// Memory in bytes.
+    pub memory_bytes: u64,
+    /// The average load of the minute before; 0 where the system does not say.
+    pub load_before: f64,
+    /// Whether it is a virtual machine, where that can be told.
+    #[serde(rename = "virtual")]
+    pub is_virtual: Option<bool>,
+}
+
+impl Host {
+    /// Looks at this machine.
+    #[must_use]
+    pub fn look() -> Self {
+        let mut system = System::new();
+        system.refresh_memory();
+        system.refresh_cpu_all();
+        let unknown = || "unknown".to_owned();
+        Self {
+            os: System::long_os_version().unwrap_or_else(unknown),
+            kernel: System::kernel_version().unwrap_or_else(unknown),
+            cpu: system
+                .cpus()
+                .first()
+                .map(|cpu| cpu.brand().trim().to_owned())
+                .filter(|brand| !brand.is_empty())
+                .unwrap_or_else(unknown),
+            cores: thread::available_parallelism().map_or(1, usize::from),
+            memory_bytes: system.total_memory(),
+            load_before: System::load_average().one,
+            is_virtual: fs::read_to_string("/proc/cpuinfo")
+                .ok()
+                .as_deref()
+                .and_then(hypervised),
+        }
+    }
+}
+
+/// Whether Linux' description of the processor has the flag that hypervisors set.
+fn hypervised(cpuinfo: &str) -> Option<bool> {
+    let flags = cpuinfo.lines().find(|line| line.starts_with("flags"))?;
+    Some(flags.split_whitespace().any(|flag| flag == "hypervisor"))
+}
+
+/// Ticks of the time stamp counter in a nanosecond, where there is a steady one.
+#[must_use]
+pub fn ticks_per_ns() -> Option<f64> {
+    const TICKS: u64 = 1_000_000_000;
+    let clock = quanta::Clock::new();
+    let ns = clock.delta_as_nanos(0, TICKS);
+    // WHY: without a steady counter the clock counts nanoseconds instead.
+    (ns > 0 && ns != TICKS).then(|| TICKS as f64 / ns as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hypervisor_is_told_by_its_flag_and_not_guessed() {
+        assert_eq!(hypervised("flags\t: fpu hypervisor sse\n"), Some(true));
+        assert_eq!(hypervised("flags\t: fpu sse\n"), Some(false));
+        assert_eq!(hypervised("Features : fp asimd\n"), None);
+    }
+}

@@ -1,0 +1,77 @@
+// What both kinds of chart are made of: axes, whiskers, tooltips.
+
+const parts = (() => {
+  const FONT_SIZE = 12;
+
+  function axis(kind, name, ground, more) {
+    return {
+      type: kind, name, nameLocation: "middle",
+      nameTextStyle: { color: ground.muted, fontSize: FONT_SIZE, fontFamily: ground.font },
+      axisLabel: { color: ground.muted, fontSize: FONT_SIZE, fontFamily: ground.font, hideOverlap: true },
+      axisLine: { show: false, lineStyle: { color: ground.rule } },
+      axisTick: { show: false },
+      splitLine: { lineStyle: { color: ground.rule, width: 1 } },
+      minorTick: { show: false, splitNumber: 9 },
+      minorSplitLine: { show: kind === "log", lineStyle: { color: ground.rule, width: 0.5 } },
+      ...more,
+    };
+  }
+
+  // Axis numbers are round already: digits would pad them with zeros.
+  function tick(value) {
+    if (value !== 0 && Math.abs(value) < 1) return String(Number(value.toPrecision(3)));
+    return Number.isInteger(value) ? format.whole(value) : String(Number(value.toPrecision(6)));
+  }
+
+  // The decades that hold every value of a logarithmic axis. A value at or
+  // below zero has no place on it.
+  function decades(values) {
+    const positive = values.filter((value) => value > 0);
+    if (positive.length === 0) return { min: 1, max: 10 };
+    const nice = (value, round) => {
+      const power = 10 ** Math.floor(Math.log10(value) + 1e-9);
+      const steps = [1, 2, 5, 10].map((step) => step * power);
+      return round === "down"
+        ? Math.max(...steps.filter((step) => step <= value * 1.0001))
+        : Math.min(...steps.filter((step) => step >= value * 0.9999));
+    };
+    const min = nice(Math.min(...positive), "down");
+    const max = nice(Math.max(...positive), "up");
+    return min === max ? { min: min / 10, max: max * 10 } : { min, max };
+  }
+
+  // An error bar between two points of the plane, with caps across it.
+  function whisker(from, to, colour, cap, width) {
+    const sideways = Math.abs(to[0] - from[0]) > Math.abs(to[1] - from[1]);
+    const [dx, dy] = sideways ? [0, cap] : [cap, 0];
+    const stroke = { stroke: colour, lineWidth: width, fill: null };
+    const line = (a, b) => ({ type: "line", shape: { x1: a[0], y1: a[1], x2: b[0], y2: b[1] }, style: stroke });
+    const across = (at) => line([at[0] - dx, at[1] - dy], [at[0] + dx, at[1] + dy]);
+    return { type: "group", children: [line(from, to), across(from), across(to)] };
+  }
+
+  // A tooltip of elements, never of markup.
+  function tooltip(ground, describe) {
+    return {
+      trigger: "item", confine: true, transitionDuration: 0, borderWidth: 1, padding: [8, 12],
+      backgroundColor: ground.paper, borderColor: ground.rule,
+      textStyle: { color: ground.ink, fontSize: 13, fontFamily: ground.font },
+      formatter(item) {
+        const rows = describe(item);
+        if (!rows) return "";
+        return h("div", { class: "tip" }, h("strong", {}, rows[0]), ...rows.slice(1).map((row) => h("div", {}, row)));
+      },
+    };
+  }
+
+  function base(ground, label) {
+    return {
+      animation: false, aria: { enabled: false }, backgroundColor: "transparent",
+      textStyle: { fontFamily: ground.font, color: ground.ink, fontSize: FONT_SIZE },
+      grid: { left: 12, right: 24, top: 20, bottom: 40, containLabel: true },
+      tooltip: tooltip(ground, label),
+    };
+  }
+
+  return { FONT_SIZE, axis, tick, decades, whisker, base };
+})();

@@ -1,0 +1,39 @@
+// Builds elements. Text always goes in as text nodes: nothing a result file
+// says can become markup.
+
+const SVG_NAMESPACE = "http://www.w3.org/2000/svg";
+
+function fill(element, attributes, children) {
+  for (const [name, value] of Object.entries(attributes || {})) {
+    if (value === null || value === undefined || value === false) continue;
+    if (typeof value === "function") element.addEventListener(name, value);
+    else element.setAttribute(name, value === true ? "" : String(value));
+  }
+  for (const child of children.flat()) {
+    if (child === null || child === undefined) continue;
+    element.append(child instanceof Node ? child : document.createTextNode(String(child)));
+  }
+  return element;
+}
+
+// An attribute whose value is a function is a listener for the event it names.
+function h(tag, attributes, ...children) {
+  return fill(document.createElement(tag), attributes, children);
+}
+
+function svg(tag, attributes, ...children) {
+  return fill(document.createElementNS(SVG_NAMESPACE, tag), attributes, children);
+}
+
+function byId(id) {
+  return document.getElementById(id);
+}
+
+function plural(count, noun) {
+  return `${format.whole(count)} ${noun}${count === 1 ? "" : "s"}`;
+}
+
+// A region that scrolls sideways must be reachable by keyboard.
+function scroller(label, ...children) {
+  return h("div", { class: "scroller", role: "region", "aria-label": label, tabindex: "0" }, ...children);
+}

@@ -1,0 +1,189 @@
+//! The report page: stored results in, one self-contained HTML file out.
+//!
+//! The commands that run experiments and draw stored ones again call [`render`].
+//! The page carries its data, its style, its script and the charting library,
+//! opens from disk and asks for nothing over a network. This module never reads
+//! or writes a file and never judges the results: what is missing or odd in
+//! them is the script's to leave out, so that a damaged file still gives a page.
+//!
+//! # The files beside this one
+//!
+//! | file | role |
+//! |---|---|
+//! | `page.html`, `page.css` | the frame and its look |
+//! | `dom.js`, `format.js`, `palette.js` | elements, numbers, colours and symbols |
+//! | `model.js` | results as read, made whole |
+//! | `chart_parts.js`, `chart_sweep.js`, `chart_bars.js`, `chart.js` | the charts |
+//! | `table.js`, `summary.js`, `section.js`, `main.js` | the tables, the top, an experiment, the whole |
+//!
+//! Apache ECharts comes out of the package `charming` by way of `build.rs`.
+
+use serde_json::Value;
+
+const FRAME: &str = include_str!("page.html");
+const STYLE: &str = include_str!("page.css");
+const LIBRARY: &str = include_str!(concat!(env!("OUT_DIR"), "/echarts.min.js"));
+
+/// The script's files in the order in which they need one another.
+const SCRIPT: [&str; 12] = [
+    include_str!("dom.js"),
+    include_str!("format.js"),
+    include_str!("palette.js"),
+    include_str!("model.js"),
+    include_str!("chart_parts.js"),
+    include_str!("chart_sweep.js"),
+    include_str!("chart_bars.js"),
+    include_str!("chart.js"),
+    include_str!("table.js"),
+    include_str!("summary.js"),
+    include_str!("section.js"),
+    include_str!("main.js"),
+];
+
+/// Renders the page for one or more stored results.
+///
+/// With several results each contender's name is preceded by the time of its
+/// run. Any JSON value is accepted: what does not follow the schema of a result
+/// is left out of the page, and none at all gives a page that says so.
+///
+/// COST: about a megabyte for the library, and the results once as JSON.
+#[must_use]
+pub fn render(results: &[Value]) -> String {
+    let data = embedded(results);
+    let mut page =
+        String::with_capacity(FRAME.len() + STYLE.len() + LIBRARY.len() + data.len() + 65_536);
+    let mut rest = FRAME;
+    // WHY: one pass over the frame alone. Replacing in the finished text would
+    // also find a mark that happens to stand in somebody's results.
+    while let Some((before, after)) = rest.split_once("{{") {
+        page.push_str(before);
+        let (name, after) = after.split_once("}}").unwrap_or((after, ""));
+        match name {
+            "style" => page.push_str(STYLE),
+            "results" => page.push_str(&data),
+            "library" => page.push_str(LIBRARY),
+            "script" => push_script(&mut page),
+            _ => {}
+        }
+        rest = after;
+    }
+    page.push_str(rest);
+    page
+}
+
+/// The results as JSON that can stand inside a script element.
+///
+/// In JSON a `<` occurs only within strings, where its escape means the same;
+/// without one neither `</script` nor `<!--` can be formed.
+fn embedded(results: &[Value]) -> String {
+    let mut data = String::from("[");
+    for (index, result) in results.iter().enumerate() {
+        if index > 0 {
+            data.push(',');
+        }
+        data.push_str(&result.to_string().replace('<', "\\u003c"));
+    }
+    data.push(']');
+    data
+}
+
+/// The script's files as one function, so that their names stay their own.
+fn push_script(page: &mut String) {
+    page.push_str("(() => {\n\"use strict\";\n");
+    for file in SCRIPT {
+        page.push_str(file);
+    }
+    page.push_str("})();");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    /// What the page's script will parse.
+    fn data_of(page: &str) -> Value {
+        let (_, after) = page
+            .split_once(r#"id="purlin-results">"#)
+            .expect("the page holds results");
+        let (data, _) = after.split_once("</script>").expect("the element ends");
+        serde_json::from_str(data).expect("the data are JSON")
+    }
+
+    #[test]
+    fn no_results_still_give_a_whole_page() {
+        let page = render(&[]);
+        assert!(page.starts_with("<!DOCTYPE html>") && page.ends_with("</html>\n"));
+        assert_eq!(data_of(&page), json!([]));
+        assert!(!FRAME.split("{{").skip(1).any(|mark| !mark.contains("}}")));
+    }
+
+    #[test]
+    fn every_mark_of_the_frame_is_replaced() {
+        let page = render(&[]);
+        for name in ["style", "results", "library", "script"] {
+            assert!(
+                FRAME.contains(&format!("{{{{{name}}}}}")),
+                "{name} is in the frame"
+            );
+            assert!(
+                !page.contains(&format!("{{{{{name}}}}}")),
+                "{name} is left in the page"
+            );
+        }
+    }
+
+    #[test]
+    fn several_results_come_back_as_they_went_in() {
+        let results = [
+            json!({"schema": 1, "seed": 7}),
+            json!({"schema": 1, "seed": 8}),
+        ];
+        assert_eq!(data_of(&render(&results)), json!(results));
+    }
+
+    #[test]
+    fn text_that_would_end_the_script_stays_text() {
+        let hostile = json!({"contenders": [{"notes": ["</script><img src=x onerror=alert(1)><!--<script>"]}]});
+        let page = render(std::slice::from_ref(&hostile));
+        assert!(!page.contains("<img src=x"));
+        assert_eq!(
+            page.matches("</script").count(),
+            render(&[]).matches("</script").count()
+        );
+        assert_eq!(data_of(&page), json!([hostile]));
+    }
+
+    #[test]
+    fn a_mark_in_the_results_is_not_replaced() {
+        let page = render(&[json!({"profile": "{{library}}"})]);
+        assert_eq!(data_of(&page), json!([{"profile": "{{library}}"}]));
+    }
+
+    #[test]
+    fn nothing_in_the_page_is_loaded_from_elsewhere() {
+        let page = render(&[]);
+        let own = page.replace(LIBRARY, "");
+        for reference in [
+            "src=\"",
+            "@import",
+            "url(",
+            "http://",
+            "https://",
+            "fetch(",
+            "XMLHttpRequest",
+        ] {
+            // The name of the SVG language is an identifier that happens to look like an address.
+            let found = own
+                .replace("http://www.w3.org/2000/svg", "")
+                .contains(reference);
+            assert!(!found, "{reference} is in the page");
+        }
+    }
+
+    #[test]
+    fn the_library_can_stand_in_a_script_element_and_keeps_its_notice() {
+        assert!(!LIBRARY.contains("</script") && !LIBRARY.contains("<!--"));
+        assert!(LIBRARY.contains("Licensed to the Apache Software Foundation"));
+    }
+}

@@ -1,0 +1,183 @@
+// Reads the stored results into what the page draws. Whatever is missing or
+// odd is left out or filled in here, so that nothing after it has to ask.
+
+const model = (() => {
+  const list = (value) => (Array.isArray(value) ? value.filter((item) => item && typeof item === "object") : []);
+  const object = (value) => (value && typeof value === "object" && !Array.isArray(value) ? value : {});
+  const number = (value) => (format.isNumber(value) ? value : null);
+
+  function text(value) {
+    if (value === null || value === undefined) return "";
+    return typeof value === "object" ? JSON.stringify(value) : String(value);
+  }
+
+  function notes(value) {
+    return (Array.isArray(value) ? value : [value]).map(text).filter((note) => note !== "");
+  }
+
+  function middle(samples) {
+    if (samples.length === 0) return null;
+    const sorted = [...samples].sort((a, b) => a - b);
+    const half = sorted.length >> 1;
+    return sorted.length % 2 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
+  }
+
+  // With several files a contender of each is a contender of its own.
+  function prefixes(files) {
+    if (files.length < 2) return files.map(() => "");
+    return files.map((file, index) => {
+      const when = format.shortMoment(file.started);
+      const twin = files.some((other, at) => at !== index && format.shortMoment(other.started) === when);
+      return `${when && !twin ? when : `${when} #${index + 1}`.trim()} `;
+    });
+  }
+
+  function readContenders(files) {
+    const contenders = [];
+    const names = prefixes(files);
+    files.forEach((file, index) => {
+      const add = (id, stated) => {
+        const key = files.length > 1 ? `${index + 1}:${id}` : id;
+        if (contenders.some((known) => known.key === key)) return;
+        const name = text(stated.label) || id || "unnamed";
+        contenders.push({
+          key, id, file: index, name, label: names[index] + name,
+          version: text(stated.version), notes: notes(stated.notes), variants: object(stated.variants),
+        });
+      };
+      for (const stated of list(file.contenders)) add(text(stated.id), stated);
+      for (const mention of [...list(file.results), ...list(file.ratios)]) add(text(mention.contender), {});
+    });
+    palette.assign(contenders);
+    return contenders;
+  }
+
+  function readResult(raw, index, find) {
+    const samples = (Array.isArray(raw.samples) ? raw.samples : []).filter(format.isNumber);
+    const median = number(raw.median) ?? middle(samples);
+    const fit = object(raw.fit);
+    return {
+      contender: find(index, text(raw.contender)), variant: text(raw.variant), params: object(raw.params),
+      x: number(raw.x), metric: text(raw.metric), unit: text(raw.unit), better: text(raw.better), samples, median,
+      low: number(raw.low) ?? median, high: number(raw.high) ?? median,
+      fit: format.isNumber(fit.slope) && format.isNumber(fit.intercept) ? fit : null,
+      principal: raw.principal === true,
+    };
+  }
+
+  function readExperiment(id, stated, results) {
+    const first = results.find((result) => result.principal) || results[0] || {};
+    const swept = results.some((result) => result.x !== null && !result.fit);
+    const x = stated.x && typeof stated.x === "object" ? stated.x : null;
+    return {
+      id, results,
+      title: text(stated.title) || id, what: text(stated.what), notes: notes(stated.notes),
+      metric: text(stated.metric) || first.metric || "", unit: text(stated.unit) || first.unit || "",
+      better: text(stated.better) || first.better || "",
+      x: swept || x ? { param: text(x?.param) || "x", label: text(x?.label) || text(x?.param) || "x", scale: text(x?.scale) } : null,
+      y: { label: text(stated.y?.label) || first.metric || "value", unit: text(stated.y?.unit) || first.unit || "" },
+    };
+  }
+
+  function readExperiments(files, find) {
+    const stated = new Map();
+    const results = new Map();
+    files.forEach((file, index) => {
+      for (const entry of list(file.experiments)) {
+        if (text(entry.id) && !stated.has(text(entry.id))) stated.set(text(entry.id), entry);
+      }
+      for (const raw of list(file.results)) {
+        const id = text(raw.experiment);
+        if (!id) continue;
+        if (!results.has(id)) results.set(id, []);
+        results.get(id).push(readResult(raw, index, find));
+      }
+    });
+    const ids = new Set([...stated.keys(), ...results.keys()]);
+    return [...ids].map((id) => readExperiment(id, stated.get(id) || {}, results.get(id) || []));
+  }
+
+  // The lines of a sweep, or the bars of a plain experiment: one series for
+  // each contender and variant. The first variant is the contender's natural one.
+  function seriesOf(experiment, contenders) {
+    const all = [];
+    for (const contender of contenders) {
+      const own = experiment.results.filter((result) => result.contender === contender);
+      const chosen = own.find((result) => result.principal)?.variant;
+      const stated = contender.variants[experiment.id];
+      const natural = chosen ?? (Array.isArray(stated) ? text(stated[0]) : "");
+      const variants = [...new Set(own.map((result) => result.variant))];
+      variants.sort((a, b) => (b === natural) - (a === natural));
+      variants.forEach((variant, place) => {
+        const results = own.filter((result) => result.variant === variant);
+        all.push({
+          contender, variant, results, secondary: place > 0,
+          name: variant ? `${contender.label} · ${variant}` : contender.label,
+          points: experiment.x ? pointsOf(experiment, results) : [],
+          line: results.find((result) => result.fit) || null,
+          bar: results.find((result) => result.principal && result.median !== null)
+            || results.find((result) => place > 0 && result.median !== null && result.metric === experiment.metric) || null,
+        });
+      });
+    }
+    return all;
+  }
+
+  // The measured points of a line in the unit of the axis, one for each x.
+  function pointsOf(experiment, results) {
+    const byX = new Map();
+    for (const result of results) {
+      if (result.x === null || result.fit || result.median === null) continue;
+      if (!format.comparable(result.unit, experiment.y.unit) || byX.has(result.x)) continue;
+      const factor = format.conversion(result.unit, experiment.y.unit);
+      byX.set(result.x, {
+        x: result.x, median: result.median * factor, low: result.low * factor, high: result.high * factor,
+        count: result.samples.length,
+      });
+    }
+    return [...byX.values()].sort((a, b) => a.x - b.x);
+  }
+
+  // A ratio above 1 always says that the other contender costs more. How a file
+  // turned its quotient is seen from its medians.
+  function readRatio(raw, index, find, experiments) {
+    const experiment = experiments.find((known) => known.id === text(raw.experiment));
+    const [contender, against] = [find(index, text(raw.contender)), find(index, text(raw.against))];
+    const principal = (whose) => experiment?.results.find((result) => result.contender === whose && result.principal);
+    const [mine, theirs] = [principal(contender), principal(against)];
+    let [value, low, high] = [number(raw.ratio), number(raw.low), number(raw.high)];
+    const higher = experiment?.better === "higher";
+    let plain = true;
+    if (value > 0 && mine?.median > 0 && theirs?.median > 0) {
+      const quotient = Math.log(mine.median / theirs.median);
+      plain = Math.abs(Math.log(value) - quotient) <= Math.abs(Math.log(value) + quotient);
+    }
+    if (plain === higher && value) {
+      [value, low, high] = [1 / value, high ? 1 / high : null, low ? 1 / low : null];
+    }
+    return { experiment, id: text(raw.experiment), contender, against, mine, theirs, value, low, high };
+  }
+
+  function read(stored) {
+    const files = list(stored);
+    const contenders = readContenders(files);
+    const find = (index, id) => contenders.find((known) => known.file === index && known.id === id);
+    const experiments = readExperiments(files, find);
+    const gather = (name) => files.flatMap((file, index) => list(file[name]).map((raw) => ({ raw, index })));
+    const label = (index, id) => find(index, text(id))?.label || text(id);
+    return {
+      files, contenders, experiments,
+      ratios: gather("ratios").map(({ raw, index }) => readRatio(raw, index, find, experiments))
+        .filter((ratio) => ratio.value > 0),
+      voids: gather("void").map(({ raw, index }) => ({
+        experiment: text(raw.experiment), contender: label(index, raw.contender),
+        params: object(raw.params), reason: text(raw.reason),
+      })),
+      problems: gather("problems").map(({ raw, index }) => ({
+        experiment: text(raw.experiment), contender: label(index, raw.contender), message: text(raw.message),
+      })),
+    };
+  }
+
+  return { read, seriesOf, text };
+})();

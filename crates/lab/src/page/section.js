@@ -1,0 +1,58 @@
+// One experiment: what it is, how it was run, its chart and its figures.
+
+const section = (() => {
+  // More rows than this start folded.
+  const FEW = 8;
+  const EQUALS = "\u00a0=\u00a0";
+
+  function parameters(experiment) {
+    const seen = new Map();
+    for (const result of experiment.results) {
+      for (const [name, value] of Object.entries(result.params)) {
+        if (name === "variant") continue;
+        if (!seen.has(name)) seen.set(name, new Set());
+        seen.get(name).add(typeof value === "number" ? value : model.text(value));
+      }
+    }
+    return [...seen].map(([name, values]) => {
+      const all = [...values];
+      if (all.length > 1 && all.every(format.isNumber)) {
+        return `${name}${EQUALS}${format.whole(Math.min(...all))}\u00a0…\u00a0${format.whole(Math.max(...all))}`;
+      }
+      return `${name}${EQUALS}${all.map((value) => (format.isNumber(value) ? format.whole(value) : value)).join(", ")}`;
+    });
+  }
+
+  function run(experiment) {
+    const counts = experiment.results.map((result) => result.samples.length).filter((count) => count > 0);
+    const [least, most] = [Math.min(...counts), Math.max(...counts)];
+    const samples = counts.length === 0 ? "" : least === most ? plural(most, "sample") : `${least}–${most} samples`;
+    const each = experiment.x ? " a point" : "";
+    const better = experiment.better ? `${experiment.better} is better` : "";
+    return [samples ? samples + each : "", ...parameters(experiment), better].filter((part) => part !== "").join(" · ");
+  }
+
+  function notes(experiment) {
+    if (experiment.notes.length === 0) return null;
+    return h("details", {}, h("summary", {}, "Notes"), h("ul", {}, experiment.notes.map((note) => h("li", {}, note))));
+  }
+
+  function build(experiment, contenders, anchor) {
+    const series = model.seriesOf(experiment, contenders);
+    const how = run(experiment);
+    const rows = experiment.results.length;
+    return h("section", { class: "experiment", "aria-labelledby": anchor },
+      h("h2", { id: anchor }, experiment.title, experiment.id && experiment.id !== experiment.title ? h("code", {}, experiment.id) : null),
+      experiment.what ? h("p", {}, experiment.what) : null,
+      how ? h("p", { class: "how" }, how) : null,
+      rows === 0 ? h("p", { class: "hint" }, "No valid result.")
+        : chart.figure(experiment, series, contenders) || h("p", { class: "hint" }, "Nothing here can be drawn; the figures are below."),
+      table.fits(experiment, series),
+      rows === 0 ? null : h("details", { open: rows <= FEW },
+        h("summary", {}, `Table of figures (${plural(rows, "row")})`),
+        scroller(`Figures of ${experiment.title}`, table.figures(experiment, series))),
+      notes(experiment));
+  }
+
+  return { build };
+})();

@@ -1,0 +1,112 @@
+// The top of the page: what was run and where, what went wrong, and the
+// table of ratios.
+
+const summary = (() => {
+  function verdict(ratio) {
+    if (ratio.low === null || ratio.high === null) return "no interval";
+    if (ratio.low <= 1 && ratio.high >= 1) return "indistinguishable";
+    const ahead = ratio.low > 1 ? ratio.against : ratio.contender;
+    return `${ahead?.name || "unknown"} ahead`;
+  }
+
+  // A dot and its interval on a logarithmic scale that all rows share.
+  function forest(ratio, ends) {
+    const width = 88;
+    const [first, last] = ends.map(Math.log);
+    const place = (value) => width * Math.min(Math.max((Math.log(value) - first) / (last - first), 0), 1);
+    const children = [svg("line", { class: "forest-one", x1: place(1), x2: place(1), y1: -10, y2: 10 })];
+    if (ratio.low > 0 && ratio.high > 0) {
+      children.push(svg("line", { class: "forest-range", x1: place(ratio.low), x2: place(ratio.high), y1: 0, y2: 0 }));
+    }
+    children.push(svg("circle", { class: "forest-dot", cx: place(ratio.value), cy: 0, r: 3.5 }));
+    return svg("svg", {
+      class: "forest", viewBox: `-4 -10 ${width + 8} 20`, width: width + 8, height: 20, "aria-hidden": "true",
+    }, children);
+  }
+
+  function figure(result) {
+    return result ? format.value(result.median, result.unit) : "–";
+  }
+
+  function ratios(report, link) {
+    const rows = report.ratios;
+    const heading = h("h2", { id: "ratios" }, "Ratios");
+    if (rows.length === 0) {
+      return h("section", {}, heading, h("p", {}, "No two contenders gave a figure for the same experiment, so there is no ratio."));
+    }
+    const values = rows.flatMap((row) => [row.value, row.low, row.high]).filter((value) => value > 0);
+    const ends = [Math.min(0.8, ...values), Math.max(1.25, ...values)];
+    const others = new Set(rows.map((row) => row.against?.name || "the other"));
+    const against = others.size === 1 ? [...others][0] : "the other";
+    const columns = [
+      { title: "Experiment", cell: (row) => link(row.experiment, row.id), sort: (row) => row.experiment?.title || row.id },
+      {
+        title: "Contender", sort: (row) => row.contender?.label,
+        cell: (row) => (row.contender ? table.named({ contender: row.contender, name: row.contender.label }) : "–"),
+      },
+      { title: "Ratio", class: "number strong", cell: (row) => format.ratio(row.value), sort: (row) => row.value },
+      { title: "95 % interval", class: "number", cell: (row) => (
+        row.low === null || row.high === null ? "–" : format.interval(row.low, row.high, "", row.value)) },
+      { title: "Log scale", class: "forest-cell", cell: (row) => forest(row, ends) },
+      { title: "Reading", cell: (row) => h("span", { class: verdict(row) === "indistinguishable" ? "equal" : null }, verdict(row)), sort: verdict },
+      {
+        title: others.size === 1 ? `Its figure and ${against}’s` : "The two figures",
+        cell: (row) => `${figure(row.mine)} against ${others.size === 1 ? "" : `${row.against?.name || "the other"}’s `}${figure(row.theirs)}`,
+      },
+    ];
+    return h("section", {}, heading,
+      h("p", {}, `How many times as much a contender costs as ${against}. Above 1 it costs more, below 1 less. `,
+        "Where the interval includes 1 the two are indistinguishable on this machine."),
+      table.sticky(scroller("Table of ratios", table.sortable("Ratios by experiment and contender", columns, rows))));
+  }
+
+  function trouble(report, link) {
+    if (report.voids.length + report.problems.length === 0) return null;
+    const title = (id) => link(report.experiments.find((experiment) => experiment.id === id), id || "the whole run");
+    const given = (params) => Object.entries(params).map(([name, value]) => `${name} = ${format.isNumber(value) ? format.whole(value) : model.text(value)}`).join(", ");
+    const group = (heading, lines) => (lines.length === 0 ? null : [h("h3", {}, heading), h("ul", {}, lines)]);
+    return h("section", { class: "notice", "aria-labelledby": "trouble-title" },
+      h("h2", { id: "trouble-title" }, "What went wrong"),
+      group(`${plural(report.problems.length, "problem")}`, report.problems.map((one) => h("li", {},
+        title(one.experiment), one.contender ? `, ${one.contender}: ` : ": ", one.message || "no message"))),
+      group(`${plural(report.voids.length, "void sample")}, stored but counted for nothing`, report.voids.map((one) => h("li", {},
+        title(one.experiment), `, ${one.contender || "unknown contender"}`,
+        Object.keys(one.params).length > 0 ? ` (${given(one.params)})` : "", `: ${one.reason || "no reason given"}`))));
+  }
+
+  function lead(report) {
+    if (report.files.length === 0) return ["No results were given to this page."];
+    const measured = report.experiments.filter((experiment) => experiment.results.length > 0).length;
+    const when = report.files.map((file) => format.moment(file.started)).filter((moment) => moment !== "");
+    const took = report.files.length === 1 ? format.duration(report.files[0].seconds) : "";
+    return [
+      `${plural(measured, "experiment")} on ${plural(report.contenders.length, "contender")}`,
+      when.join(" and "), took ? `in ${took}` : "",
+    ].filter((part) => part !== "");
+  }
+
+  function machine(file, several) {
+    const host = file.host && typeof file.host === "object" ? file.host : {};
+    const tool = [model.text(file.tool?.name), model.text(file.tool?.version)].join(" ").trim();
+    const facts = [
+      ["Machine", [model.text(host.cpu), format.isNumber(host.cores) ? plural(host.cores, "core") : "", format.bytes(host.memory_bytes)]],
+      ["System", [model.text(host.os), model.text(host.kernel), host.virtual === true ? "virtual machine" : ""]],
+      ["Load before", [format.isNumber(host.load_before) ? host.load_before.toFixed(2) : ""]],
+      ["Profile", [model.text(file.profile)]], ["Seed", [model.text(file.seed)]], ["Measured by", [tool]],
+    ].map(([name, parts]) => [name, parts.filter((part) => part !== "").join(", ")]).filter(([, words]) => words !== "");
+    return h("dl", { class: "facts" },
+      several ? h("div", {}, h("dt", {}, "Run of"), h("dd", {}, format.moment(file.started) || "unknown time")) : null,
+      facts.map(([name, words]) => h("div", {}, h("dt", {}, name), h("dd", {}, words))));
+  }
+
+  function contenders(report) {
+    if (report.contenders.length === 0) return null;
+    return h("section", {}, h("h2", { id: "contenders-title" }, "Contenders"),
+      h("div", { class: "cards" }, report.contenders.map((contender) => h("div", { class: "card" },
+        h("h3", {}, palette.swatch(contender, false), contender.label),
+        contender.version ? h("p", { class: "version" }, contender.version) : null,
+        contender.notes.length > 0 ? h("ul", {}, contender.notes.map((note) => h("li", {}, note))) : null))));
+  }
+
+  return { ratios, trouble, lead, machine, contenders };
+})();

@@ -1,0 +1,76 @@
+//! How far a run is: a bar on a terminal, plain lines elsewhere; on standard error.
+
+use std::io::{self, IsTerminal};
+use std::time::Instant;
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+/// Shows how far a run is. Used by the thread that samples, between samples.
+#[derive(Debug)]
+pub struct Progress {
+    /// None where there is no terminal.
+    bar: Option<ProgressBar>,
+    experiment: &'static str,
+    began: Instant,
+    rounds: usize,
+}
+
+impl Progress {
+    /// For a run of so many experiments of so many rounds.
+    #[must_use]
+    pub fn new(experiments: usize, rounds: usize) -> Self {
+        let bar = io::stderr().is_terminal().then(|| {
+            // WHY: one beyond the rounds of each experiment stands for its calibration.
+            let bar = ProgressBar::new((experiments * (rounds + 1)) as u64);
+            let style =
+                ProgressStyle::with_template("{elapsed_precise} [{bar:40}] {percent:>3} % {msg}");
+            bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+            bar
+        });
+        Self {
+            bar,
+            experiment: "",
+            began: Instant::now(),
+            rounds,
+        }
+    }
+
+    /// An experiment begins with its calibration.
+    pub fn begin(&mut self, experiment: &'static str) {
+        self.experiment = experiment;
+        self.began = Instant::now();
+        if let Some(bar) = &self.bar {
+            bar.set_message(format!("{experiment}: calibrating"));
+            bar.tick();
+        }
+    }
+
+    /// So many rounds of it are done.
+    pub fn round(&mut self, done: usize) {
+        if let Some(bar) = &self.bar {
+            bar.inc(if done == 1 { 2 } else { 1 });
+            bar.set_message(format!(
+                "{}: round {done} of {}",
+                self.experiment, self.rounds
+            ));
+        } else if done == self.rounds {
+            let seconds = self.began.elapsed().as_secs_f64();
+            eprintln!("{}: {done} rounds in {seconds:.1} s", self.experiment);
+        }
+    }
+
+    /// A line that stays.
+    pub fn say(&mut self, line: &str) {
+        match &self.bar {
+            Some(bar) => bar.suspend(|| eprintln!("{line}")),
+            None => eprintln!("{line}"),
+        }
+    }
+
+    /// Takes the bar away.
+    pub fn end(&mut self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! `call-vs-send`: what a send costs above a local call, and what goes with it.
+
+use super::figures::{Draft, Frame, finite};
+use super::schema::ResultEntry;
+use crate::contender::Reply;
+use crate::experiments::Better;
+use crate::sampling::Taken;
+
+/// The principal difference, the ratio, both times, ticks and the queue's peak.
+pub(super) fn results(frame: &Frame<'_>, ticks_per_ns: Option<f64>) -> Vec<ResultEntry> {
+    let mode = |wanted: &str| {
+        let mut points = frame.lane.points.iter();
+        points.find(|point| point.params.get("mode").is_some_and(|mode| mode == wanted))
+    };
+    let (Some(local), Some(remote)) = (mode("local"), mode("remote")) else {
+        return Vec::new();
+    };
+    let pairs = pairs(local, remote);
+    let paired = |figure: &dyn Fn(f64, f64) -> f64| {
+        finite(pairs.iter().map(|(local, remote)| figure(*local, *remote)))
+    };
+    let peak = |reply: &Reply| reply.extra("queue_peak").unwrap_or(0) as f64;
+    let above = paired(&|local, remote| remote - local);
+    let mut drafts = vec![
+        (
+            frame.experiment.metric,
+            frame.experiment.unit,
+            remote,
+            above.clone(),
+        ),
+        (
+            "remote over local",
+            "×",
+            remote,
+            paired(&|local, remote| remote / local),
+        ),
+        ("time per local call", "ns", local, times(local)),
+        ("time per call with a send", "ns", remote, times(remote)),
+        (
+            "peak of the receiver's queue",
+            "messages",
+            remote,
+            finite(remote.replies.iter().map(|(_, reply)| peak(reply))),
+        ),
+    ];
+    if let Some(pace) = ticks_per_ns {
+        let ticks = above.iter().map(|ns| ns * pace).collect();
+        drafts.push((
+            "ticks of the time stamp counter per send above a local call",
+            "ticks",
+            remote,
+            ticks,
+        ));
+    }
+    let mut results: Vec<ResultEntry> = Vec::new();
+    for (index, (metric, unit, point, samples)) in drafts.into_iter().enumerate() {
+        results.extend(frame.result(Draft {
+            metric,
+            unit,
+            better: Better::Lower,
+            params: point.params.clone(),
+            x: None,
+            samples,
+            principal: index == 0,
+        }));
+    }
+    results
+}
+
+/// The times per operation of the rounds in which both halves count.
+fn pairs(local: &Taken, remote: &Taken) -> Vec<(f64, f64)> {
+    let mut pairs = Vec::new();
+    for (round, with) in &remote.replies {
+        let same = local.replies.iter().find(|(other, _)| other == round);
+        if let Some((_, without)) = same {
+            pairs.push((per_operation(without), per_operation(with)));
+        }
+    }
+    pairs
+}
+
+fn times(point: &Taken) -> Vec<f64> {
+    finite(point.replies.iter().map(|(_, reply)| per_operation(reply)))
+}
+
+fn per_operation(reply: &Reply) -> f64 {
+    reply.elapsed_ns as f64 / reply.ops as f64
+}

@@ -1,0 +1,180 @@
+//! The results of one lane: a contender, or a variant of one, in one experiment.
+
+use super::schema::ResultEntry;
+use super::{above, slope};
+use crate::contender::Reply;
+use crate::experiments::{Better, Experiment, Figure, Params};
+use crate::sampling::{Lane, Taken};
+use crate::stats;
+
+/// What the figures of a lane have in common.
+pub(super) struct Frame<'a> {
+    pub(super) experiment: &'a Experiment,
+    pub(super) lane: &'a Lane,
+    pub(super) seed: u64,
+}
+
+/// One figure before its interval is known.
+pub(super) struct Draft<'a> {
+    pub(super) metric: &'a str,
+    pub(super) unit: &'a str,
+    pub(super) better: Better,
+    pub(super) params: Params,
+    pub(super) x: Option<u64>,
+    pub(super) samples: Vec<f64>,
+    pub(super) principal: bool,
+}
+
+impl Frame<'_> {
+    /// A result of these samples; nothing without any.
+    pub(super) fn result(&self, draft: Draft<'_>) -> Option<ResultEntry> {
+        let interval = stats::median_interval(&draft.samples, self.seed)?;
+        Some(ResultEntry {
+            experiment: self.experiment.id.into(),
+            contender: self.lane.label.clone(),
+            variant: self.lane.variant.clone(),
+            params: draft.params,
+            x: draft.x,
+            metric: draft.metric.into(),
+            unit: draft.unit.into(),
+            better: draft.better.word().into(),
+            samples: draft.samples,
+            median: interval.value,
+            low: interval.low,
+            high: interval.high,
+            fit: None,
+            principal: draft.principal && self.lane.natural,
+        })
+    }
+
+    /// A result at one point in the experiment's own metric.
+    fn at(
+        &self,
+        point: &Taken,
+        principal: bool,
+        figure: impl Fn(&Reply) -> f64,
+    ) -> Option<ResultEntry> {
+        self.result(Draft {
+            metric: self.experiment.metric,
+            unit: self.experiment.unit,
+            better: self.experiment.better,
+            params: point.params.clone(),
+            x: point.x,
+            samples: finite(point.replies.iter().map(|(_, reply)| figure(reply))),
+            principal,
+        })
+    }
+}
+
+/// The results of a lane.
+///
+/// Exactly one of a natural lane's is principal. Nothing at all if the principal
+/// figure cannot be had, because every sample it needs is void.
+///
+/// `ticks_per_ns` is the pace of the time stamp counter, where there is one.
+#[must_use]
+pub fn figures(
+    experiment: &Experiment,
+    lane: &Lane,
+    seed: u64,
+    ticks_per_ns: Option<f64>,
+) -> Vec<ResultEntry> {
+    let frame = Frame {
+        experiment,
+        lane,
+        seed,
+    };
+    let each = |principal: &dyn Fn(&Taken) -> bool, figure: &dyn Fn(&Reply) -> f64| {
+        let points = lane.points.iter();
+        points
+            .filter_map(|point| frame.at(point, principal(point), figure))
+            .collect()
+    };
+    let results: Vec<ResultEntry> = match experiment.figure {
+        Figure::PerOperation(x) => each(&|point| x.is_none() || point.x == x, &|reply| {
+            reply.elapsed_ns as f64 / reply.ops as f64
+        }),
+        Figure::Whole => each(&|_| true, &|reply| reply.elapsed_ns as f64 / 1e6),
+        Figure::Rate(x) => each(&|point| point.x == Some(x), &|reply| {
+            reply.ops as f64 * 1e9 / reply.elapsed_ns as f64
+        }),
+        Figure::Slope(over) => slope::results(&frame, over),
+        Figure::Bandwidth => bandwidth(&frame),
+        Figure::Above => above::results(&frame, ticks_per_ns),
+    };
+    if lane.natural && !results.iter().any(|result| result.principal) {
+        return Vec::new();
+    }
+    results
+}
+
+/// n·s over the time that the messages add; the peak is principal.
+fn bandwidth(frame: &Frame<'_>) -> Vec<ResultEntry> {
+    let lane = frame.lane;
+    let Some(idle) = lane.points.iter().find(|point| point.x.is_none()) else {
+        return Vec::new();
+    };
+    let times: Vec<f64> = idle
+        .replies
+        .iter()
+        .map(|(_, reply)| per_repetition(idle, reply))
+        .collect();
+    let Some(base) = stats::median(&times) else {
+        return Vec::new();
+    };
+    let mut results: Vec<ResultEntry> = lane
+        .points
+        .iter()
+        .filter(|point| point.x.is_some())
+        .filter_map(|point| {
+            let elements = (number(&point.params, "n") * number(&point.params, "s")) as f64;
+            let added = |reply: &Reply| per_repetition(point, reply) - base;
+            // WHY: a sample no slower than the bare work says nothing about its messages.
+            let slower = point.replies.iter().filter(|(_, reply)| added(reply) > 0.0);
+            let samples = finite(slower.map(|(_, reply)| elements * 1e9 / added(reply)));
+            frame.result(Draft {
+                metric: frame.experiment.metric,
+                unit: frame.experiment.unit,
+                better: frame.experiment.better,
+                params: point.params.clone(),
+                x: point.x,
+                samples,
+                principal: false,
+            })
+        })
+        .collect();
+    let peak = results
+        .iter_mut()
+        .max_by(|a, b| a.median.total_cmp(&b.median));
+    if let Some(peak) = peak {
+        peak.principal = lane.natural;
+    }
+    results.extend(frame.result(Draft {
+        metric: "time with no messages",
+        unit: "ns",
+        better: Better::Lower,
+        params: idle.params.clone(),
+        x: None,
+        samples: times,
+        principal: false,
+    }));
+    results
+}
+
+/// The time of one repetition in ns.
+pub(super) fn per_repetition(point: &Taken, reply: &Reply) -> f64 {
+    reply.elapsed_ns as f64 / number(&point.params, "reps").max(1) as f64
+}
+
+/// A parameter that is a number; 0 if it is none.
+pub(super) fn number(params: &Params, name: &str) -> u64 {
+    params
+        .get(name)
+        .and_then(serde_json::Value::as_u64)
+        .unwrap_or(0)
+}
+
+/// What JSON can hold.
+pub(super) fn finite(values: impl Iterator<Item = f64>) -> Vec<f64> {
+    values.filter(|value| value.is_finite()).collect()
+}

@@ -1,0 +1,17 @@
+//! From samples to figures: what is stored, drawn and printed.
+//!
+//! [`figures`] makes the results of one contender in one experiment,
+//! [`ratios`] compares them, [`Document`] is all of it as it is written. Pure:
+//! the seed of the intervals comes from the caller.
+
+mod above;
+mod figures;
+mod ratios;
+mod schema;
+mod slope;
+
+pub use figures::figures;
+pub use ratios::ratios;
+pub use schema::{
+    AboutContender, AboutExperiment, Document, Fit, Ratio, ResultEntry, Tool, Trouble,
+};

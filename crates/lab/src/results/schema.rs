@@ -1,0 +1,192 @@
+//! The stored results, schema 1: the names are those of the file, for others rely on them.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::experiments::{Experiment, Params};
+use crate::host::Host;
+use crate::sampling::{Step, VoidSample};
+
+/// Everything about one run.
+#[derive(Debug, Clone, Serialize)]
+pub struct Document {
+    /// 1.
+    pub schema: u32,
+    /// What wrote it.
+    pub tool: Tool,
+    /// When it began, RFC 3339 in UTC.
+    pub started: String,
+    /// How long it took.
+    pub seconds: f64,
+    /// What repeats its order.
+    pub seed: u64,
+    /// `quick` or `full`.
+    pub profile: String,
+    /// The machine.
+    pub host: Host,
+    /// Who was measured.
+    pub contenders: Vec<AboutContender>,
+    /// In what.
+    pub experiments: Vec<AboutExperiment>,
+    /// The figures; per experiment and contender exactly one is principal.
+    pub results: Vec<ResultEntry>,
+    /// The principal figures compared.
+    pub ratios: Vec<Ratio>,
+    /// The steps by which `call-vs-send` found its n.
+    pub steps: Vec<Step>,
+    /// The samples that count for nothing.
+    pub void: Vec<VoidSample>,
+    /// What went wrong besides.
+    pub problems: Vec<Trouble>,
+}
+
+/// The program that wrote the results.
+#[derive(Debug, Clone, Serialize)]
+pub struct Tool {
+    /// `purlin lab`.
+    pub name: &'static str,
+    /// Its version.
+    pub version: &'static str,
+}
+
+/// A contender as it presented itself.
+#[derive(Debug, Clone, Serialize)]
+pub struct AboutContender {
+    /// The name the results use.
+    pub id: String,
+    /// The name a reader sees.
+    pub label: String,
+    /// The runtime's own version.
+    pub version: String,
+    /// What a reader should know.
+    pub notes: Vec<String>,
+    /// By experiment, its variants, the natural one first.
+    pub variants: BTreeMap<String, Vec<String>>,
+}
+
+/// An experiment for a reader.
+#[derive(Debug, Clone, Serialize)]
+pub struct AboutExperiment {
+    /// Its name.
+    pub id: &'static str,
+    /// Its title.
+    pub title: &'static str,
+    /// What is done.
+    pub what: &'static str,
+    /// What was published, and what is done otherwise here.
+    pub notes: Vec<&'static str>,
+    /// The principal metric.
+    pub metric: &'static str,
+    /// Its unit.
+    pub unit: &'static str,
+    /// `lower` or `higher`.
+    pub better: &'static str,
+    /// The axis of the swept value, or null.
+    pub x: Value,
+    /// What is plotted; figures and lines are stored in this unit.
+    pub y: Value,
+}
+
+impl From<&Experiment> for AboutExperiment {
+    fn from(experiment: &Experiment) -> Self {
+        Self {
+            id: experiment.id,
+            title: experiment.title,
+            what: experiment.what,
+            notes: experiment.notes.to_vec(),
+            metric: experiment.metric,
+            unit: experiment.unit,
+            better: experiment.better.word(),
+            x: experiment.x.map_or(
+                Value::Null,
+                |axis| json!({"param": axis.param, "label": axis.label, "scale": axis.scale}),
+            ),
+            y: json!({"label": experiment.y.label, "unit": experiment.y.unit}),
+        }
+    }
+}
+
+/// One figure.
+#[derive(Debug, Clone, Serialize)]
+pub struct ResultEntry {
+    /// The experiment's id.
+    pub experiment: String,
+    /// The contender's id.
+    pub contender: String,
+    /// The variant, where the contender has any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub variant: Option<String>,
+    /// What was asked.
+    pub params: Params,
+    /// The swept value.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub x: Option<u64>,
+    /// What the figure is.
+    pub metric: String,
+    /// Its unit.
+    pub unit: String,
+    /// `lower` or `higher`.
+    pub better: String,
+    /// One value per round that counts.
+    pub samples: Vec<f64>,
+    /// Their median.
+    pub median: f64,
+    /// The lower end of its 95 % interval.
+    pub low: f64,
+    /// The upper end.
+    pub high: f64,
+    /// The line of best fit, of a sweep's line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fit: Option<Fit>,
+    /// Whether this is the contender's figure for the experiment.
+    pub principal: bool,
+}
+
+/// A line of best fit through all samples, in the unit of the points against x.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct Fit {
+    /// Its slope.
+    pub slope: f64,
+    /// The lower end of its 95 % interval.
+    pub slope_low: f64,
+    /// The upper end.
+    pub slope_high: f64,
+    /// Where it meets x = 0.
+    pub intercept: f64,
+    /// The lower end of its 95 % interval.
+    pub intercept_low: f64,
+    /// The upper end.
+    pub intercept_high: f64,
+    /// The share of the variance that it explains.
+    pub r2: f64,
+}
+
+/// How many times worse one contender is than another.
+#[derive(Debug, Clone, Serialize)]
+pub struct Ratio {
+    /// The experiment's id.
+    pub experiment: String,
+    /// The contender.
+    pub contender: String,
+    /// The one it is compared with; above 1 this one is better.
+    pub against: String,
+    /// The ratio of the medians.
+    pub ratio: f64,
+    /// The lower end of its 95 % interval.
+    pub low: f64,
+    /// The upper end.
+    pub high: f64,
+}
+
+/// Something that went wrong.
+#[derive(Debug, Clone, Serialize)]
+pub struct Trouble {
+    /// The experiment's id, or null where it concerns the whole run.
+    pub experiment: Option<String>,
+    /// The contender's label.
+    pub contender: String,
+    /// What happened; one line.
+    pub message: String,
+}

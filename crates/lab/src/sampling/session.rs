@@ -1,0 +1,324 @@
+//! One experiment on its way: who is still in it, what was asked, what came back.
+
+use serde_json::Value;
+
+use super::Record;
+use super::calibrate::{STEP_TRIES, TRIES, Verdict, hit, judge, rescaled};
+use super::shuffle::order;
+use super::{Entrant, Executor, Lane, Outcome, Request, Step, Stop, Taken, VoidSample, Watch};
+use crate::contender::{Failure, Reply};
+use crate::experiments::{Experiment, Params, Point, Scaled};
+use crate::profile::{Budget, Profile};
+
+pub(super) struct Session<'a> {
+    experiment: &'static Experiment,
+    points: Vec<Point>,
+    budget: &'a Budget,
+    seed: u64,
+    executor: &'a mut dyn Executor,
+    watch: &'a mut dyn Watch,
+    lanes: Vec<Runner>,
+    outcome: Outcome,
+}
+
+/// A lane with the place of its contender; one that failed is not asked again.
+struct Runner {
+    place: usize,
+    failed: bool,
+    lane: Lane,
+}
+
+/// What a request is for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Purpose {
+    WarmUp,
+    Step,
+    Sample(usize),
+}
+
+/// An answer, and whether it counts.
+struct Answer {
+    reply: Reply,
+    void: Option<String>,
+}
+
+impl<'a> Session<'a> {
+    pub(super) fn new(
+        experiment: &'static Experiment,
+        entrants: &[Entrant],
+        profile: Profile,
+        budget: &'a Budget,
+        seed: u64,
+        executor: &'a mut dyn Executor,
+        watch: &'a mut dyn Watch,
+    ) -> Self {
+        let points = (experiment.points)(profile);
+        let lanes = entrants
+            .iter()
+            .flat_map(|entrant| lanes_of(experiment, entrant, &points))
+            .collect();
+        Self {
+            experiment,
+            points,
+            budget,
+            seed,
+            executor,
+            watch,
+            lanes,
+            outcome: Outcome::default(),
+        }
+    }
+
+    /// Warms every lane up at every point and sets what is set by time.
+    pub(super) fn calibrate(&mut self) -> Result<(), Stop> {
+        for lane in order(self.lanes.len(), self.seed, self.experiment.id, 0) {
+            for point in 0..self.points.len() {
+                match self.points[point].scaled {
+                    Some(scaled) if scaled.stepped => self.find_by_steps(lane, point, scaled)?,
+                    Some(scaled) => self.find_by_time(lane, point, scaled)?,
+                    None => drop(self.ask(lane, point, None, Purpose::WarmUp)?),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs every lane at every point once per round.
+    pub(super) fn rounds(&mut self) -> Result<(), Stop> {
+        let points = self.points.len();
+        for round in 1..=self.budget.rounds {
+            for at in order(
+                self.lanes.len() * points,
+                self.seed,
+                self.experiment.id,
+                round,
+            ) {
+                let (lane, point) = (at / points, at % points);
+                let Some(answer) = self.ask(lane, point, None, Purpose::Sample(round))? else {
+                    continue;
+                };
+                let taken = &mut self.lanes[lane].lane.points[point];
+                match answer.void {
+                    None => taken.replies.push((round, answer.reply)),
+                    Some(reason) => self.outcome.void.push(VoidSample {
+                        experiment: self.experiment.id.into(),
+                        contender: self.lanes[lane].lane.label.clone(),
+                        params: self.lanes[lane].lane.points[point].params.clone(),
+                        reason,
+                    }),
+                }
+            }
+            self.watch.round(round, self.budget.rounds);
+        }
+        Ok(())
+    }
+
+    pub(super) fn finish(mut self) -> Outcome {
+        let lanes = self.lanes.into_iter();
+        self.outcome.lanes = lanes
+            .filter(|runner| !runner.failed)
+            .map(|runner| runner.lane)
+            .collect();
+        self.outcome
+    }
+
+    fn find_by_time(&mut self, lane: usize, point: usize, scaled: Scaled) -> Result<(), Stop> {
+        let target = self.budget.sample_ns * scaled.share;
+        let mut value = scaled.start.min(scaled.cap);
+        for _ in 0..TRIES {
+            let asked = Some((scaled.param, value));
+            let Some(answer) = self.ask(lane, point, asked, Purpose::WarmUp)? else {
+                return Ok(());
+            };
+            match judge(&scaled, value, answer.reply.elapsed_ns, target) {
+                Verdict::Again(next) => value = next,
+                Verdict::Settled(next) => {
+                    value = next;
+                    break;
+                }
+            }
+        }
+        self.settle(lane, point, scaled, value);
+        Ok(())
+    }
+
+    /// 10 calls, then as many as take each of the steps.
+    fn find_by_steps(&mut self, lane: usize, point: usize, scaled: Scaled) -> Result<(), Stop> {
+        let asked = Some((scaled.param, scaled.start));
+        let Some(first) = self.ask(lane, point, asked, Purpose::Step)? else {
+            return Ok(());
+        };
+        let (mut value, mut elapsed) = (scaled.start, first.reply.elapsed_ns);
+        self.step(lane, point, None, value, elapsed);
+        for target in self.budget.steps_ns {
+            for _ in 0..STEP_TRIES {
+                value = rescaled(value, elapsed, target, 1e6).min(scaled.cap);
+                let asked = Some((scaled.param, value));
+                let Some(answer) = self.ask(lane, point, asked, Purpose::Step)? else {
+                    return Ok(());
+                };
+                elapsed = answer.reply.elapsed_ns;
+                if hit(elapsed, target) {
+                    break;
+                }
+            }
+            self.step(lane, point, Some(target), value, elapsed);
+        }
+        let value = rescaled(value, elapsed, self.budget.stepped_sample_ns, 1e6).min(scaled.cap);
+        self.settle(lane, point, scaled, value);
+        Ok(())
+    }
+
+    fn settle(&mut self, lane: usize, point: usize, scaled: Scaled, value: u64) {
+        let params = &mut self.lanes[lane].lane.points[point].params;
+        params.insert(scaled.param.into(), value.into());
+    }
+
+    fn step(&mut self, lane: usize, point: usize, target_ns: Option<f64>, n: u64, elapsed_ns: u64) {
+        let mode = self.points[point]
+            .params
+            .get("mode")
+            .and_then(Value::as_str);
+        let us = elapsed_ns as f64 / 1000.0;
+        let step = Step {
+            experiment: self.experiment.id.into(),
+            contender: self.lanes[lane].lane.label.clone(),
+            mode: mode.unwrap_or_default().into(),
+            target_ns,
+            elapsed_ns,
+            n,
+            calls_per_us: if us > 0.0 { n as f64 / us } else { 0.0 },
+            us_per_call: us / n as f64,
+            hit: target_ns.is_none_or(|target| hit(elapsed_ns, target)),
+        };
+        let aim = match target_ns {
+            None => "first calls".to_owned(),
+            Some(target) => format!("{} ms", target / 1e6),
+        };
+        self.watch.say(&format!(
+            "{} {} {}, {aim}: {:.4} calls/µs, {:.6} µs/call, n = {n}{}",
+            step.experiment,
+            step.contender,
+            step.mode,
+            step.calls_per_us,
+            step.us_per_call,
+            if step.hit {
+                ""
+            } else {
+                " (missed by more than 10 %)"
+            },
+        ));
+        self.outcome.steps.push(step);
+    }
+
+    /// Asks once; nothing if the contender has failed, now or before.
+    fn ask(
+        &mut self,
+        lane: usize,
+        point: usize,
+        scaled: Option<(&str, u64)>,
+        purpose: Purpose,
+    ) -> Result<Option<Answer>, Stop> {
+        let runner = &self.lanes[lane];
+        if runner.failed {
+            return Ok(None);
+        }
+        let mut params = runner.lane.points[point].params.clone();
+        if let Some((name, value)) = scaled {
+            params.insert(name.into(), value.into());
+        }
+        let (kind, round) = match purpose {
+            Purpose::WarmUp => ("warm-up", None),
+            Purpose::Step => ("step", None),
+            Purpose::Sample(round) => ("sample", Some(round)),
+        };
+        let request = Request {
+            experiment: self.experiment.id,
+            params: &params,
+            // WHY: the protocol's numbers end below 2^63.
+            seed: self.seed.wrapping_add(round.unwrap_or(0) as u64) >> 1,
+        };
+        let answer = self.executor.run(runner.place, &request);
+        let void = answer
+            .as_ref()
+            .ok()
+            .and_then(|reply| self.why_void(&params, reply, purpose));
+        let problem = answer.as_ref().err().map(Failure::to_string);
+        let kept = self.watch.keep(&Record {
+            kind,
+            experiment: self.experiment.id,
+            contender: &runner.lane.label,
+            round,
+            params: &params,
+            reply: answer.as_ref().ok().map(|reply| &reply.raw),
+            void: void.as_deref(),
+            problem: problem.as_deref(),
+        });
+        kept.map_err(Stop::Problem)?;
+        match answer {
+            Ok(reply) => Ok(Some(Answer { reply, void })),
+            Err(Failure::Interrupted) => Err(Stop::Interrupted),
+            Err(failure) => {
+                self.lose(lane, &failure);
+                Ok(None)
+            }
+        }
+    }
+
+    fn why_void(&self, params: &Params, reply: &Reply, purpose: Purpose) -> Option<String> {
+        if let Err(void) = (self.experiment.check)(params, reply) {
+            return Some(void.0);
+        }
+        // WHY: the first ten calls of a step may well take less than a tick.
+        let timed = matches!(purpose, Purpose::Sample(_)) && reply.ops > 0;
+        (timed && reply.elapsed_ns == 0).then(|| "no time has passed".to_owned())
+    }
+
+    /// Takes a contender, with all its lanes, out of this experiment.
+    fn lose(&mut self, lane: usize, failure: &Failure) {
+        let label = self.lanes[lane].lane.label.clone();
+        let place = self.lanes[lane].place;
+        for runner in self.lanes.iter_mut().filter(|runner| runner.place == place) {
+            runner.failed = true;
+        }
+        self.watch
+            .say(&format!("{} {label}: {failure}", self.experiment.id));
+        self.outcome.lost.push((label, failure.to_string()));
+    }
+}
+
+/// One lane, or one per variant that the contender has.
+fn lanes_of(experiment: &Experiment, entrant: &Entrant, points: &[Point]) -> Vec<Runner> {
+    let named = entrant
+        .variants
+        .get(experiment.id)
+        .filter(|_| experiment.variants);
+    let variants: Vec<Option<&String>> = match named {
+        Some(names) if !names.is_empty() => names.iter().map(Some).collect(),
+        _ => vec![None],
+    };
+    let lane = |(index, variant): (usize, Option<&String>)| {
+        let points = points.iter().map(|point| {
+            let mut params = point.params.clone();
+            if let Some(variant) = variant {
+                params.insert("variant".into(), variant.as_str().into());
+            }
+            Taken {
+                x: point.x,
+                params,
+                replies: Vec::new(),
+            }
+        });
+        Runner {
+            place: entrant.place,
+            failed: false,
+            lane: Lane {
+                label: entrant.label.clone(),
+                variant: variant.cloned(),
+                natural: index == 0,
+                points: points.collect(),
+            },
+        }
+    };
+    variants.into_iter().enumerate().map(lane).collect()
+}

@@ -1,0 +1,197 @@
+//! The table at the end of a run: a row per experiment, a column per contender. Pure.
+//!
+//! Each cell holds the median of the principal figure and half the width of its
+//! 95 % interval; then come the ratios with theirs. Where both do not fit beside
+//! each other the ratios stand below.
+
+use crate::results::{Document, ResultEntry};
+
+/// The widest line that is still readable.
+const WIDTH: usize = 100;
+
+/// The table, with a line under it that says how to read it.
+#[must_use]
+pub fn table(document: &Document) -> String {
+    let figures = figures(document);
+    let Some((ratios, against)) = ratios(document) else {
+        return grid(&figures);
+    };
+    let beside: Vec<Vec<String>> = figures
+        .iter()
+        .zip(&ratios)
+        .map(|(row, more)| [row.as_slice(), more.get(1..).unwrap_or(&[])].concat())
+        .collect();
+    let mut text = grid(&beside);
+    if text.lines().any(|line| line.chars().count() > WIDTH) {
+        text = format!("{}\n{}", grid(&figures), grid(&ratios));
+    }
+    text.push_str(&format!(
+        "\nmedian ± half its 95 % interval; ratios, with theirs, say how many times worse than {against}\n"
+    ));
+    text
+}
+
+fn figures(document: &Document) -> Vec<Vec<String>> {
+    let labels = document
+        .contenders
+        .iter()
+        .map(|contender| contender.label.clone());
+    let head = ["experiment".to_owned(), "unit".to_owned()]
+        .into_iter()
+        .chain(labels)
+        .collect();
+    let mut rows: Vec<Vec<String>> = vec![head];
+    for experiment in &document.experiments {
+        let mut row = vec![experiment.id.to_owned(), experiment.unit.to_owned()];
+        for contender in &document.contenders {
+            let found = document.results.iter().find(|result| {
+                result.principal
+                    && result.experiment == experiment.id
+                    && result.contender == contender.id
+            });
+            row.push(found.map_or_else(|| "–".to_owned(), cell));
+        }
+        rows.push(row);
+    }
+    rows
+}
+
+/// The ratios, and whom they compare with; none where nothing is compared.
+fn ratios(document: &Document) -> Option<(Vec<Vec<String>>, String)> {
+    let against = document.ratios.first()?.against.clone();
+    let others: Vec<_> = document
+        .contenders
+        .iter()
+        .filter(|contender| {
+            document
+                .ratios
+                .iter()
+                .any(|ratio| ratio.contender == contender.id)
+        })
+        .collect();
+    let mut head = vec!["experiment".to_owned()];
+    head.extend(
+        others
+            .iter()
+            .map(|other| format!("{}/{against}", other.label)),
+    );
+    let mut rows = vec![head];
+    for experiment in &document.experiments {
+        let mut row = vec![experiment.id.to_owned()];
+        for other in &others {
+            let mut ratios = document.ratios.iter();
+            let found = ratios
+                .find(|ratio| ratio.experiment == experiment.id && ratio.contender == other.id);
+            row.push(found.map_or_else(
+                || "–".to_owned(),
+                |ratio| {
+                    let elsewhere = if ratio.against == against { "" } else { "*" };
+                    let (low, high) = (digits(ratio.low), digits(ratio.high));
+                    format!("{}{elsewhere} ({low}–{high})", digits(ratio.ratio))
+                },
+            ));
+        }
+        rows.push(row);
+    }
+    Some((rows, against))
+}
+
+fn cell(result: &ResultEntry) -> String {
+    let half = (result.high - result.low) / 2.0;
+    let percent = 100.0 * half / result.median.abs();
+    if percent.is_finite() && percent < 999.5 {
+        format!("{} ±{percent:.0}%", short(result.median))
+    } else {
+        format!("{} ±{}", short(result.median), short(half))
+    }
+}
+
+/// Three significant digits, thousands as k, M and G.
+fn short(value: f64) -> String {
+    let steps = [(1e9, "G"), (1e6, "M"), (1e4, "k")];
+    for (size, letter) in steps {
+        if value.abs() >= size {
+            let unit = if letter == "k" { 1e3 } else { size };
+            return format!("{}{letter}", digits(value / unit));
+        }
+    }
+    digits(value)
+}
+
+/// Three significant digits.
+fn digits(value: f64) -> String {
+    let size = value.abs();
+    let after: usize = match size {
+        size if size >= 100.0 => 0,
+        size if size >= 10.0 => 1,
+        size if size >= 1.0 => 2,
+        size if size >= 0.1 => 3,
+        _ => 4,
+    };
+    format!("{value:.after$}")
+}
+
+/// Columns as wide as they must be; words to the left, figures to the right.
+fn grid(rows: &[Vec<String>]) -> String {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let wide = |column: usize| {
+        let cells = rows.iter().filter_map(|row| row.get(column));
+        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+    };
+    let widths: Vec<_> = (0..columns).map(wide).collect();
+    let mut text = String::new();
+    for row in rows {
+        let mut line = String::new();
+        for (column, (cell, &width)) in row.iter().zip(&widths).enumerate() {
+            let gap = if column == 0 { "" } else { "  " };
+            let word = column == 0
+                || rows
+                    .first()
+                    .is_some_and(|head| column == 1 && head[1] == "unit");
+            line.push_str(gap);
+            line.push_str(&if word {
+                format!("{cell:<width$}")
+            } else {
+                format!("{cell:>width$}")
+            });
+        }
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_keep_three_digits_and_stay_short() {
+        for (value, text) in [
+            (0.0, "0.0000"),
+            (0.0123, "0.0123"),
+            (0.25, "0.250"),
+            (4.5, "4.50"),
+            (45.67, "45.7"),
+            (456.7, "457"),
+            (9876.0, "9876"),
+            (45_670.0, "45.7k"),
+            (358_599.0, "359k"),
+            (9_154_400.0, "9.15M"),
+            (2.5e9, "2.50G"),
+            (-4.5, "-4.50"),
+        ] {
+            assert_eq!(short(value), text);
+        }
+    }
+
+    #[test]
+    fn columns_line_up_with_figures_to_the_right() {
+        let rows = [["experiment", "unit", "beam"], ["a", "ns", "12 ±3%"]];
+        let rows = rows.map(|row| row.map(String::from).to_vec());
+        assert_eq!(
+            grid(&rows),
+            "experiment  unit    beam\na           ns    12 ±3%\n"
+        );
+    }
+}
