@@ -13,7 +13,7 @@ use pin_project_lite::pin_project;
 use purlin_raw::{NotHere, Owner};
 
 use crate::exit::catch;
-use crate::home::{Erlang, Signal};
+use crate::home::{Erlang, Signal, wake};
 use crate::{ExitReason, Outcome, Process, ProcessId};
 
 pin_project! {
@@ -131,7 +131,7 @@ fn signalled<M: Send + 'static>(me: &Owner<Erlang, M>) -> Option<ExitReason> {
         })
         .ok()?;
     if let Some(waker) = mail {
-        waker.wake();
+        wake(waker);
     }
     exit
 }

@@ -1,19 +1,25 @@
 //! What all processes of a node share, and what each keeps: the fillings of [`World`].
 
 use std::cell::OnceCell;
+use std::sync::Weak;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Condvar, Mutex, PoisonError, Weak};
 use std::task::Waker;
 use std::time::Instant;
 
 use purlin_raw::{Realm, World};
 use tokio::sync::oneshot;
 
+use crate::exit::catch;
 use crate::node::Inner;
 use crate::{ExitReason, ProcessId};
 
 /// The world of Erlang's processes.
 pub(crate) struct Erlang;
+
+/// Wakes, whatever the waker does: it may be anybody's.
+pub(crate) fn wake(waker: Waker) {
+    let _ = catch::panics(|| waker.wake());
+}
 
 /// What travels beside messages, in order with them.
 #[derive(Debug)]
@@ -84,9 +90,6 @@ pub(crate) struct Home {
     pub(crate) dropped: AtomicU64,
     /// No process is begun any more.
     pub(crate) stopping: AtomicBool,
-    /// Wakes whoever stops the node each time a process has gone.
-    gone_lock: Mutex<()>,
-    gone: Condvar,
 }
 
 impl Home {
@@ -97,24 +100,6 @@ impl Home {
             started: Instant::now(),
             dropped: AtomicU64::new(0),
             stopping: AtomicBool::new(false),
-            gone_lock: Mutex::new(()),
-            gone: Condvar::new(),
-        }
-    }
-
-    /// Waits until `done`, which is asked each time a process has gone, or until the deadline.
-    pub(crate) fn wait_until(&self, done: impl Fn() -> bool, deadline: Instant) -> bool {
-        let mut lock = self.gone_lock.lock().unwrap_or_else(PoisonError::into_inner);
-        loop {
-            if done() {
-                return true;
-            }
-            let left = deadline.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return false;
-            }
-            let waited = self.gone.wait_timeout(lock, left);
-            lock = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
     }
 }
@@ -131,22 +116,14 @@ impl World for Erlang {
             home.dropped.fetch_add(dropped as u64, Ordering::Relaxed);
         }
         if let Some(rare) = local.rare.take() {
-            rare.at_end.into_iter().for_each(Waker::wake);
+            rare.at_end.into_iter().for_each(wake);
         }
     }
 
     fn undelivered(_home: &Home, signal: Signal) {
         match signal {
             Signal::Exit(_) | Signal::StillThere(_) => {}
-            Signal::WakeAtEnd(waker) => waker.wake(),
-        }
-    }
-
-    fn gone(home: &Home) {
-        // ORDER: acquire from `Inner::stop`; before that nobody waits.
-        if home.stopping.load(Ordering::Acquire) {
-            drop(home.gone_lock.lock().unwrap_or_else(PoisonError::into_inner));
-            home.gone.notify_all();
+            Signal::WakeAtEnd(waker) => wake(waker),
         }
     }
 }

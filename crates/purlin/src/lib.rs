@@ -84,6 +84,12 @@ pub mod __private {
     pub use crate::receive::Scan;
 }
 
+/// The documents whose examples are tests.
 #[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
-struct Readme;
+mod documents {
+    #[doc = include_str!("../../../README.md")]
+    struct Readme;
+
+    #[doc = include_str!("../../../docs/guide/processes-and-messages.md")]
+    struct ProcessesAndMessages;
+}

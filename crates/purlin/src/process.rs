@@ -43,7 +43,7 @@ impl<M: Send + 'static> Process<M> {
 
     /// The identity of this process.
     pub fn id(&self) -> ProcessId {
-        self.pid().id()
+        ProcessId::new(self.owner.shared().creation, self.owner.slot())
     }
 
     /// Waits for the oldest message and takes it (R1, R2).

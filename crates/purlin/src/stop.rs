@@ -26,6 +26,10 @@ const GRACE: Duration = Duration::from_secs(5);
 /// How long they have after they were killed.
 const LAST_MOMENT: Duration = Duration::from_millis(500);
 
+/// How long to wait before looking whether all have ended, at first and at most.
+const SHORTEST_PAUSE: Duration = Duration::from_micros(20);
+const LONGEST_PAUSE: Duration = Duration::from_millis(5);
+
 /// How a node stopped.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
@@ -68,8 +72,8 @@ impl Stopper {
     /// Becomes the one who stops the node; `None` if somebody has.
     pub(crate) fn begin(inner: &Inner) -> Option<Self> {
         let io = inner.io.lock().unwrap_or_else(PoisonError::into_inner).take()?;
-        // ORDER: release to `Home::gone`, which from now on wakes us.
-        inner.realm.home().stopping.store(true, Ordering::SeqCst);
+        // ORDER: relaxed: a spawn that does not see it yet is found by `end_all`.
+        inner.realm.home().stopping.store(true, Ordering::Relaxed);
         Some(Self { realm: inner.realm.clone(), scheduler: inner.scheduler.clone(), io })
     }
 
@@ -103,13 +107,26 @@ impl Stopper {
         StopReport { hogs }
     }
 
-    /// Tells every process to end and waits until all have.
+    /// Tells every process to end and waits until all have; `false` when the time is up.
+    ///
+    /// WHY it looks again and again: a process that was being spawned when this began may appear
+    /// late, and a count of processes, or a word from each that ends, would cost every one of them.
     fn end_all(&self, reason: ExitReason, patience: Duration) -> bool {
         let deadline = Instant::now() + patience;
-        for process in self.realm.processes() {
-            // A process that has ended meanwhile needs no telling.
-            let _ = process.signal(Signal::Exit(reason.clone()));
+        let mut pause = SHORTEST_PAUSE;
+        loop {
+            for process in self.realm.processes() {
+                // A process that has ended meanwhile needs no telling.
+                let _ = process.signal(Signal::Exit(reason.clone()));
+            }
+            if self.realm.is_empty() {
+                return true;
+            }
+            if Instant::now() >= deadline {
+                return false;
+            }
+            thread::sleep(pause);
+            pause = (2 * pause).min(LONGEST_PAUSE);
         }
-        self.realm.home().wait_until(|| self.realm.is_empty(), deadline)
     }
 }

@@ -64,14 +64,11 @@ pub trait World: Sized + Send + Sync + 'static {
 
     /// The process has ended and its inbox is closed; `dropped` messages were still waiting.
     ///
-    /// Called on the worker that ran the last turn.
+    /// Called on the worker that ran the last turn. Must not unwind.
     fn closed(home: &Self::Home, shared: &Self::Shared, local: &mut Self::Local, dropped: usize);
 
-    /// A signal was still waiting when the inbox closed.
+    /// A signal was still waiting when the inbox closed. Must not unwind.
     fn undelivered(home: &Self::Home, signal: Self::Signal);
-
-    /// The process has left the table: it can no longer be found by number.
-    fn gone(home: &Self::Home);
 }
 
 /// The parts that the loom models exercise directly.

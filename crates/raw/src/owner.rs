@@ -14,6 +14,7 @@ use crate::current::is_running;
 use crate::fifo::oldest_first;
 use crate::link::{Class, Envelope};
 use crate::sync::Ordering;
+use crate::table::Slot;
 use crate::wake;
 
 /// The process's handle on itself. Holds a reference.
@@ -217,6 +218,11 @@ impl<W: World, M: Send + 'static> Owner<W, M> {
         // SAFETY: this thread is in the process's turn, and nobody reads before the inbox closes.
         self.front().last.with_mut(|place| unsafe { *place = Some(last) });
         Ok(())
+    }
+
+    /// The place in the table.
+    pub fn slot(&self) -> Slot {
+        self.base().slot
     }
 
     /// What everybody may read of this process.

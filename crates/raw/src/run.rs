@@ -227,7 +227,6 @@ unsafe fn end<W: World, M: Send + 'static>(base: NonNull<Base>) {
     debug_assert_eq!(removed, Some(base));
     // SAFETY: this is the table's reference; the cell is not touched again.
     unsafe { release(base) };
-    W::gone(&realm.home);
 }
 
 /// # Safety
