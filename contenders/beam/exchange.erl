@@ -28,7 +28,7 @@ report(Side) ->
     Side ! report,
     receive {report, Side, Figures} -> Figures end.
 
-%% One of the two. The message is built once; the runtime copies it at each send.
+%% One of the two. A list is built once; the runtime copies it at each send.
 side(Root, #{n := N, s := S, pieces := Pieces, work := Work}) ->
     Message = message(S),
     Root ! {ready, self()},
@@ -41,7 +41,7 @@ side(Root, #{n := N, s := S, pieces := Pieces, work := Work}) ->
     Figures = #{sent => Sent, received => Received, sink => X, elements => Received * size_of(Newest)},
     Root ! {report, self(), Figures}.
 
-message(none) -> {short, 1};
+message(none) -> none;
 message(S) -> {list, [I band 255 || I <- lists:seq(0, S - 1)]}.
 
 size_of({list, List}) -> length(List);
@@ -67,6 +67,9 @@ pieces(Left, {Each, Rest, Pieces} = Schedule, Carried, {Work, Message, Partner} 
     end.
 
 send(0, _, _) -> ok;
+send(Due, none, Partner) ->
+    Partner ! {short, Due},
+    send(Due - 1, none, Partner);
 send(Due, Message, Partner) ->
     Partner ! Message,
     send(Due - 1, Message, Partner).

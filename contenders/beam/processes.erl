@@ -33,16 +33,12 @@ gather(0, Sum) -> Sum;
 gather(M, Sum) -> receive {ran, Ran} -> gather(M - 1, Sum + Ran) end.
 
 fork_join(N) ->
+    Root = self(),
     Start = erlang:monotonic_time(nanosecond),
-    Sent = fork(N, self(), 0),
-    Received = join(Sent, 0),
+    Children = [spawn(fun() -> Root ! {done, self()} end) || _ <- lists:seq(1, N)],
+    Received = join(N, 0),
     Elapsed = erlang:monotonic_time(nanosecond) - Start,
-    #{elapsed_ns => Elapsed, ops => N, sent => Sent, received => Received}.
-
-fork(0, _, Sent) -> Sent;
-fork(N, Root, Sent) ->
-    spawn(fun() -> Root ! {done, N} end),
-    fork(N - 1, Root, Sent + 1).
+    #{elapsed_ns => Elapsed, ops => N, sent => length(Children), received => Received}.
 
 join(0, Received) -> Received;
 join(N, Received) -> receive {done, _} -> join(N - 1, Received + 1) end.

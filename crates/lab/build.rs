@@ -30,10 +30,7 @@ fn copy_library() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed={}", asset.display());
     let target = PathBuf::from(env::var("OUT_DIR")?).join("echarts.min.js");
     let library = fs::read(&asset).map_err(|problem| {
-        format!(
-            "{} cannot be read ({problem}); is {PACKAGE} 0.6.0 in use?",
-            asset.display()
-        )
+        format!("{} cannot be read ({problem}); is {PACKAGE} 0.6.0 in use?", asset.display())
     })?;
     fs::write(target, library)?;
     Ok(())
@@ -46,9 +43,7 @@ fn copy_library() -> Result<(), Box<dyn Error>> {
 /// A folder without a lock file, as in an installation, may need the second try.
 fn package_folder() -> Result<PathBuf, Box<dyn Error>> {
     let metadata = metadata(true).or_else(|_| metadata(false))?;
-    let packages = metadata["packages"]
-        .as_array()
-        .ok_or("cargo metadata lists no packages")?;
+    let packages = metadata["packages"].as_array().ok_or("cargo metadata lists no packages")?;
     let manifest = packages
         .iter()
         .find(|package| package["name"] == PACKAGE)
@@ -60,20 +55,15 @@ fn package_folder() -> Result<PathBuf, Box<dyn Error>> {
 fn metadata(offline: bool) -> Result<serde_json::Value, Box<dyn Error>> {
     let mut command = Command::new(env::var_os("CARGO").ok_or("CARGO is not set")?);
     command.args(["metadata", "--format-version", "1", "--filter-platform"]);
-    command
-        .arg(env::var("HOST")?)
-        .arg("--manifest-path")
-        .arg(env::var("CARGO_MANIFEST_PATH")?);
+    command.arg(env::var("HOST")?).arg("--manifest-path").arg(env::var("CARGO_MANIFEST_PATH")?);
     if offline {
         command.arg("--offline");
     }
     let output = command.output()?;
     if !output.status.success() {
         let words = String::from_utf8_lossy(&output.stderr);
-        let line = words
-            .lines()
-            .find(|line| line.starts_with("error"))
-            .unwrap_or("cargo metadata failed");
+        let line =
+            words.lines().find(|line| line.starts_with("error")).unwrap_or("cargo metadata failed");
         return Err(line.into());
     }
     Ok(serde_json::from_slice(&output.stdout)?)

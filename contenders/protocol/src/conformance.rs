@@ -67,31 +67,21 @@ fn introduction(hello: &Value) -> Result<Vec<Variant>, String> {
     if hello["os_pid"].as_u64().is_none_or(|pid| pid == 0) {
         return Err(format!("hello has no os_pid: {hello}"));
     }
-    if !hello["notes"]
-        .as_array()
-        .is_some_and(|notes| notes.iter().all(Value::is_string))
-    {
-        return Err(format!(
-            "the notes of hello are no list of strings: {hello}"
-        ));
+    if !hello["notes"].as_array().is_some_and(|notes| notes.iter().all(Value::is_string)) {
+        return Err(format!("the notes of hello are no list of strings: {hello}"));
     }
     let knows = |id: &&str| {
         let listed = hello["experiments"].as_array();
         listed.is_some_and(|listed| listed.iter().any(|known| known == id))
     };
     if let Some(missing) = EXPERIMENTS.iter().find(|id| !knows(id)) {
-        return Err(format!(
-            "hello does not name the experiment {missing}: {hello}"
-        ));
+        return Err(format!("hello does not name the experiment {missing}: {hello}"));
     }
     let named = |variant: &Variant| {
         let listed = hello["variants"]["message-size"].as_array();
         listed.is_some_and(|listed| listed.iter().any(|known| known == variant.name()))
     };
-    Ok([Variant::Moved, Variant::Copied]
-        .into_iter()
-        .filter(named)
-        .collect())
+    Ok([Variant::Moved, Variant::Copied].into_iter().filter(named).collect())
 }
 
 fn run_one(
@@ -102,11 +92,7 @@ fn run_one(
 ) -> Result<(), String> {
     let request = json!({"op": "run", "experiment": experiment, "params": params, "seed": 1});
     let no_params = serde_json::Map::new();
-    let run = Run::parse(
-        experiment,
-        params.as_object().unwrap_or(&no_params),
-        variants,
-    )?;
+    let run = Run::parse(experiment, params.as_object().unwrap_or(&no_params), variants)?;
     let answer = contender.ask(&request.to_string())?;
     verdict(&run, &answer).map_err(|fault| format!("{request} gave {answer}: {fault}"))
 }
@@ -117,9 +103,7 @@ fn refused(contender: &mut Contender, line: &[u8]) -> Result<(), String> {
     let answer = contender.answer()?;
     match answer["error"].as_str() {
         Some(complaint) if !complaint.is_empty() && !complaint.contains('\n') => Ok(()),
-        _ => Err(format!(
-            "{asked} should be refused with one line of error, gave {answer}"
-        )),
+        _ => Err(format!("{asked} should be refused with one line of error, gave {answer}")),
     }
 }
 

@@ -70,12 +70,7 @@ impl Moved {
         // WHY: room for twice as many, so that taking in does not grow the stock within the clock.
         let mut stock = Vec::with_capacity(2 * count);
         stock.extend((0..count).map(|_| list(length)));
-        Moved {
-            stock,
-            length,
-            elements: 0,
-            allocated: 0,
-        }
+        Moved { stock, length, elements: 0, allocated: 0 }
     }
 }
 
@@ -114,10 +109,7 @@ impl Copied {
     /// The original from which the copies are made.
     #[must_use]
     pub fn new(length: usize) -> Self {
-        Copied {
-            original: list(length),
-            elements: 0,
-        }
+        Copied { original: list(length), elements: 0 }
     }
 }
 

@@ -22,10 +22,7 @@ pub(crate) enum Line {
 /// Reads the next line into `buffer`, which is emptied first.
 pub(crate) fn next_line(input: &mut impl BufRead, buffer: &mut Vec<u8>) -> io::Result<Line> {
     buffer.clear();
-    let read = input
-        .by_ref()
-        .take(LINE_MAX as u64)
-        .read_until(b'\n', buffer)?;
+    let read = input.by_ref().take(LINE_MAX as u64).read_until(b'\n', buffer)?;
     if read == 0 {
         return Ok(Line::End);
     }

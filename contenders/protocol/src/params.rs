@@ -24,11 +24,7 @@ pub(crate) struct Params<'a> {
 
 impl<'a> Params<'a> {
     pub(crate) fn new(experiment: &'a str, given: &'a Map<String, Value>) -> Self {
-        Params {
-            experiment,
-            given,
-            known: Vec::new(),
-        }
+        Params { experiment, given, known: Vec::new() }
     }
 
     /// An integer that must be given.
@@ -67,10 +63,9 @@ impl<'a> Params<'a> {
         choices: &[(&str, T)],
     ) -> Result<T, String> {
         match self.look_up(name) {
-            None => Err(self.wrong(&format!(
-                "parameter {name:?} is missing; it is {}",
-                words(choices)
-            ))),
+            None => {
+                Err(self.wrong(&format!("parameter {name:?} is missing; it is {}", words(choices))))
+            }
             Some(value) => choices
                 .iter()
                 .find(|(word, _)| value.as_str() == Some(word))
@@ -100,11 +95,7 @@ impl<'a> Params<'a> {
 
     /// Refuses a parameter that nobody asked for: it is most likely misspelt.
     pub(crate) fn finish(self) -> Result<(), String> {
-        match self
-            .given
-            .keys()
-            .find(|name| !self.known.contains(&name.as_str()))
-        {
+        match self.given.keys().find(|name| !self.known.contains(&name.as_str())) {
             None => Ok(()),
             Some(name) => Err(self.wrong(&format!(
                 "unknown parameter {}; it takes {}",
@@ -128,10 +119,7 @@ impl<'a> Params<'a> {
 }
 
 fn words<T>(choices: &[(&str, T)]) -> String {
-    let words: Vec<_> = choices
-        .iter()
-        .map(|(word, _)| format!("{word:?}"))
-        .collect();
+    let words: Vec<_> = choices.iter().map(|(word, _)| format!("{word:?}")).collect();
     words.join(" or ")
 }
 

@@ -51,25 +51,16 @@ fn run(request: &Map<String, Value>, variants: &[Variant]) -> Result<Run, String
         return Err("the request has no \"experiment\"".into());
     };
     let Some(experiment) = experiment.as_str() else {
-        return Err(format!(
-            "\"experiment\" must be a string, not {}",
-            shown(experiment)
-        ));
+        return Err(format!("\"experiment\" must be a string, not {}", shown(experiment)));
     };
     if let Some(seed) = request.get("seed")
         && seed.as_u64().is_none()
     {
-        return Err(format!(
-            "\"seed\" must be a non-negative integer, not {}",
-            shown(seed)
-        ));
+        return Err(format!("\"seed\" must be a non-negative integer, not {}", shown(seed)));
     }
     match request.get("params") {
         None => Run::parse(experiment, &Map::new(), variants),
         Some(Value::Object(params)) => Run::parse(experiment, params, variants),
-        Some(other) => Err(format!(
-            "\"params\" must be an object, not {}",
-            shown(other)
-        )),
+        Some(other) => Err(format!("\"params\" must be an object, not {}", shown(other))),
     }
 }

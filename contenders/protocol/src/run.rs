@@ -186,14 +186,8 @@ impl Run {
                 mode: p.choice("mode", &[("local", Mode::Local), ("remote", Mode::Remote)])?,
                 n: p.integer("n", 0, COUNT_MAX)?,
             },
-            "tail-call" => Run::TailCall {
-                n: p.integer("n", 0, COUNT_MAX)?,
-                reps: p.reps()?,
-            },
-            "spawn-chain" => Run::SpawnChain {
-                n: p.integer("n", 1, COUNT_MAX)?,
-                reps: p.reps()?,
-            },
+            "tail-call" => Run::TailCall { n: p.integer("n", 0, COUNT_MAX)?, reps: p.reps()? },
+            "spawn-chain" => Run::SpawnChain { n: p.integer("n", 1, COUNT_MAX)?, reps: p.reps()? },
             "exchange" => Run::Exchange(exchange(&mut p)?),
             "message-size" => Run::MessageSize(payload(&mut p, variants)?),
             "bandwidth" => Run::Bandwidth(payload(&mut p, variants)?),
@@ -205,12 +199,8 @@ impl Run {
                 }
                 Run::SerialSpawn { m, total }
             }
-            "ping-pong" => Run::PingPong {
-                n: p.integer("n", 0, COUNT_MAX)?,
-            },
-            "throughput" => Run::Throughput {
-                n: p.integer("n", 0, COUNT_MAX)?,
-            },
+            "ping-pong" => Run::PingPong { n: p.integer("n", 0, COUNT_MAX)? },
+            "throughput" => Run::Throughput { n: p.integer("n", 0, COUNT_MAX)? },
             "fan-in" => Run::FanIn {
                 senders: p.integer("senders", 1, PROCESSES_MAX)?,
                 n: p.integer("n", 0, COUNT_MAX)?,
@@ -219,9 +209,7 @@ impl Run {
                 processes: p.integer("processes", 1, PROCESSES_MAX)?,
                 n: p.integer("n", 1, COUNT_MAX)?,
             },
-            "fork-join" => Run::ForkJoin {
-                n: p.integer("n", 0, PROCESSES_MAX)?,
-            },
+            "fork-join" => Run::ForkJoin { n: p.integer("n", 0, PROCESSES_MAX)? },
             "skynet" => {
                 let leaves = p.integer("leaves", 1, PROCESSES_MAX)?;
                 if 10u64.pow(leaves.ilog10()) != leaves {
@@ -279,18 +267,10 @@ fn payload(p: &mut Params<'_>, variants: &[Variant]) -> Result<Payload, String> 
         None => return Err(p.wrong("this contender has no variant of it to offer")),
         Some((_, natural)) => p.choice_or("variant", &known, *natural)?,
     };
-    if exchange
-        .messages()
-        .checked_mul(s)
-        .is_none_or(|elements| elements > i64::MAX as u64)
-    {
+    if exchange.messages().checked_mul(s).is_none_or(|elements| elements > i64::MAX as u64) {
         return Err(p.wrong("2·n·s·reps elements are more than can be counted; lower one of them"));
     }
-    Ok(Payload {
-        exchange,
-        s,
-        variant,
-    })
+    Ok(Payload { exchange, s, variant })
 }
 
 const _: () = assert!(REPS_MAX as u128 * COUNT_MAX as u128 * 2 < 1 << 63);

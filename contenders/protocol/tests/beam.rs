@@ -31,11 +31,7 @@ fn compiled(name: &str) -> Option<PathBuf> {
             "erlc cannot be started ({error}): install Erlang, on Debian with `apt-get install erlang-base`, or run `make test`, which does"
         ),
         Ok(output) => {
-            assert!(
-                output.status.success(),
-                "erlc: {}",
-                String::from_utf8_lossy(&output.stdout)
-            );
+            assert!(output.status.success(), "erlc: {}", String::from_utf8_lossy(&output.stdout));
             Some(directory)
         }
     }
@@ -43,12 +39,7 @@ fn compiled(name: &str) -> Option<PathBuf> {
 
 fn erl(flags: &[&str], directory: &Path) -> Command {
     let mut command = Command::new("erl");
-    command
-        .args(flags)
-        .arg("-noshell")
-        .arg("-pa")
-        .arg(directory)
-        .args(["-s", "contender", "main"]);
+    command.args(flags).arg("-noshell").arg("-pa").arg(directory).args(["-s", "contender", "main"]);
     command
 }
 
@@ -65,17 +56,12 @@ fn the_beam_says_which_flag_it_needs_for_many_processes_and_goes_on() {
         return;
     };
     let mut contender = Contender::start(erl(&["+P", "1024"], &directory)).unwrap();
-    let answer = contender
-        .ask(r#"{"op":"run","experiment":"fork-join","params":{"n":10000}}"#)
-        .unwrap();
+    let answer =
+        contender.ask(r#"{"op":"run","experiment":"fork-join","params":{"n":10000}}"#).unwrap();
     let complaint = answer["error"].as_str().unwrap();
-    assert!(
-        complaint.contains("start erl with a larger +P"),
-        "{complaint}"
-    );
-    let answer = contender
-        .ask(r#"{"op":"run","experiment":"fork-join","params":{"n":10}}"#)
-        .unwrap();
+    assert!(complaint.contains("start erl with a larger +P"), "{complaint}");
+    let answer =
+        contender.ask(r#"{"op":"run","experiment":"fork-join","params":{"n":10}}"#).unwrap();
     assert_eq!(answer["received"], Value::from(10));
     assert_eq!(contender.finish(), Ok(Some(0)));
 }

@@ -19,45 +19,18 @@ fn parsed(experiment: &str, params: Value) -> Result<Run, String> {
 
 #[test]
 fn every_experiment_is_read_with_its_parameters() {
-    let exchange = Exchange {
-        n: 4,
-        pieces: 5,
-        work: 6,
-        reps: 1,
-    };
-    let payload = Payload {
-        exchange,
-        s: 3,
-        variant: Variant::Moved,
-    };
-    let copied = Payload {
-        variant: Variant::Copied,
-        ..payload
-    };
+    let exchange = Exchange { n: 4, pieces: 5, work: 6, reps: 1 };
+    let payload = Payload { exchange, s: 3, variant: Variant::Moved };
+    let copied = Payload { variant: Variant::Copied, ..payload };
     let cases = [
         (
             "call-vs-send",
             json!({"mode": "remote", "n": 4}),
-            Run::CallVsSend {
-                mode: Mode::Remote,
-                n: 4,
-            },
+            Run::CallVsSend { mode: Mode::Remote, n: 4 },
         ),
-        (
-            "tail-call",
-            json!({"n": 4, "reps": 2}),
-            Run::TailCall { n: 4, reps: 2 },
-        ),
-        (
-            "spawn-chain",
-            json!({"n": 4}),
-            Run::SpawnChain { n: 4, reps: 1 },
-        ),
-        (
-            "exchange",
-            json!({"n": 4, "pieces": 5, "work": 6}),
-            Run::Exchange(exchange),
-        ),
+        ("tail-call", json!({"n": 4, "reps": 2}), Run::TailCall { n: 4, reps: 2 }),
+        ("spawn-chain", json!({"n": 4}), Run::SpawnChain { n: 4, reps: 1 }),
+        ("exchange", json!({"n": 4, "pieces": 5, "work": 6}), Run::Exchange(exchange)),
         (
             "message-size",
             json!({"n": 4, "pieces": 5, "work": 6, "s": 3}),
@@ -68,29 +41,13 @@ fn every_experiment_is_read_with_its_parameters() {
             json!({"n": 4, "pieces": 5, "work": 6, "s": 3, "variant": "copied"}),
             Run::Bandwidth(copied),
         ),
-        (
-            "serial-spawn",
-            json!({"m": 2, "total": 4}),
-            Run::SerialSpawn { m: 2, total: 4 },
-        ),
+        ("serial-spawn", json!({"m": 2, "total": 4}), Run::SerialSpawn { m: 2, total: 4 }),
         ("ping-pong", json!({"n": 4}), Run::PingPong { n: 4 }),
         ("throughput", json!({"n": 4}), Run::Throughput { n: 4 }),
-        (
-            "fan-in",
-            json!({"senders": 2, "n": 4}),
-            Run::FanIn { senders: 2, n: 4 },
-        ),
-        (
-            "thread-ring",
-            json!({"processes": 2, "n": 4}),
-            Run::ThreadRing { processes: 2, n: 4 },
-        ),
+        ("fan-in", json!({"senders": 2, "n": 4}), Run::FanIn { senders: 2, n: 4 }),
+        ("thread-ring", json!({"processes": 2, "n": 4}), Run::ThreadRing { processes: 2, n: 4 }),
         ("fork-join", json!({"n": 4}), Run::ForkJoin { n: 4 }),
-        (
-            "skynet",
-            json!({"leaves": 100}),
-            Run::Skynet { leaves: 100 },
-        ),
+        ("skynet", json!({"leaves": 100}), Run::Skynet { leaves: 100 }),
     ];
     assert_eq!(cases.len(), EXPERIMENTS.len());
     for (experiment, params, run) in cases {
@@ -149,27 +106,14 @@ fn a_contender_goes_on_after_nonsense_and_after_a_run_that_failed() {
         {\"op\":\"hello\"}\n{\"op\":\"quit\"}\nnever read\n";
     let hello = Hello::new("test", "test 1").variants(&BOTH).note("a note");
     let mut output = Vec::new();
-    serve_on(&input[..], &mut output, &hello, |_| {
-        Err("too tired".to_owned())
-    })
-    .unwrap();
+    serve_on(&input[..], &mut output, &hello, |_| Err("too tired".to_owned())).unwrap();
     let text = String::from_utf8(output).unwrap();
-    let answers: Vec<Value> = text
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
+    let answers: Vec<Value> =
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(answers.len(), 3);
-    assert!(
-        answers[0]["error"]
-            .as_str()
-            .unwrap()
-            .starts_with("not a line of JSON")
-    );
+    assert!(answers[0]["error"].as_str().unwrap().starts_with("not a line of JSON"));
     assert_eq!(answers[1], json!({"error": "too tired"}));
-    assert_eq!(
-        answers[2]["variants"]["bandwidth"],
-        json!(["moved", "copied"])
-    );
+    assert_eq!(answers[2]["variants"]["bandwidth"], json!(["moved", "copied"]));
     assert_eq!(answers[2]["os_pid"], json!(std::process::id()));
 }
 
@@ -241,11 +185,8 @@ fn any_params() -> impl Strategy<Value = Value> {
         (0u32..20).prop_map(|power| Value::from(10u64.saturating_pow(power))),
         prop::sample::select(vec!["local", "remote", "moved", "copied"]).prop_map(Value::from),
     ];
-    prop::collection::btree_map(prop::sample::select(names), value, 0..8).prop_map(|map| {
-        map.into_iter()
-            .map(|(name, value)| (name.to_owned(), value))
-            .collect()
-    })
+    prop::collection::btree_map(prop::sample::select(names), value, 0..8)
+        .prop_map(|map| map.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
 }
 
 /// The totals a contender computes: they must not overflow for any run that was let through.

@@ -8,10 +8,7 @@ use purlin_contender::conformance::examine;
 #[test]
 fn a_program_that_is_not_there_is_named() {
     let fault = examine(|| Command::new("no-such-contender")).unwrap_err();
-    assert!(
-        fault.starts_with("no-such-contender cannot be started: "),
-        "{fault}"
-    );
+    assert!(fault.starts_with("no-such-contender cannot be started: "), "{fault}");
 }
 
 #[test]

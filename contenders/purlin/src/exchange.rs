@@ -71,12 +71,7 @@ async fn side<G: Goods>(
     goods: G,
     root: Pid<FromSide<G>>,
 ) {
-    let mut done = Done {
-        goods,
-        sent: 0,
-        received: 0,
-        x: WORK_START,
-    };
+    let mut done = Done { goods, sent: 0, received: 0, x: WORK_START };
     root.send(FromSide::Ready);
     // The partner may have started already; its messages wait.
     let partner = receive!(me, { ToSide::Start(partner) => partner });

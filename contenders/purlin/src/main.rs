@@ -32,11 +32,8 @@ fn main() -> ExitCode {
     let version = concat!("purlin ", env!("CARGO_PKG_VERSION"));
     let hello = Hello::new("purlin", version)
         .variants(&[Variant::Moved, Variant::Copied])
-        .note(format!(
-            "a node with its default settings, of {} workers",
-            node.workers()
-        ))
-        .note("a loop that only sends calls purlin::consume_budget each time round")
+        .note(format!("a node with its default settings, of {} workers", node.workers()))
+        .note("a loop that only sends or spawns calls purlin::consume_budget each time round")
         .note("allocator: mimalloc, as in tokio's contender");
     match serve(&hello, |asked| run(&node, asked)) {
         Ok(()) => ExitCode::SUCCESS,
@@ -56,9 +53,7 @@ fn run(node: &Node, asked: Run) -> Result<Sample, String> {
         Run::SerialSpawn { m, total } => {
             root(node, move |me| processes::serial_spawn(me, m, total))
         }
-        Run::Exchange(asked) => root(node, move |me| {
-            exchange::exchange(me, asked, Short::default)
-        }),
+        Run::Exchange(asked) => root(node, move |me| exchange::exchange(me, asked, Short::default)),
         Run::MessageSize(payload) | Run::Bandwidth(payload) => lists(node, payload),
         Run::PingPong { n } => root(node, move |me| messages::ping_pong(me, n)),
         Run::Throughput { n } => root(node, move |me| messages::fan_in(me, 1, n)),
@@ -74,12 +69,12 @@ fn run(node: &Node, asked: Run) -> Result<Sample, String> {
 fn lists(node: &Node, payload: Payload) -> Result<Sample, String> {
     let (asked, n, length) = (payload.exchange, payload.exchange.n, payload.length());
     match payload.variant {
-        Variant::Moved => root(node, move |me| {
-            exchange::exchange(me, asked, move || Moved::new(n, length))
-        }),
-        Variant::Copied => root(node, move |me| {
-            exchange::exchange(me, asked, move || Copied::new(length))
-        }),
+        Variant::Moved => {
+            root(node, move |me| exchange::exchange(me, asked, move || Moved::new(n, length)))
+        }
+        Variant::Copied => {
+            root(node, move |me| exchange::exchange(me, asked, move || Copied::new(length)))
+        }
     }
 }
 
@@ -94,6 +89,5 @@ where
     let pid = node.spawn(move |me| async move {
         let _ = tell.send(function(me).await);
     });
-    told.recv()
-        .map_err(|_| format!("the root process {pid} has failed"))
+    told.recv().map_err(|_| format!("the root process {pid} has failed"))
 }

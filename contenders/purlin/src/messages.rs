@@ -32,12 +32,7 @@ pub(crate) async fn ping_pong(mut me: Process<u64>, n: u64) -> Sample {
     let elapsed = start.elapsed();
 
     let partner = partner.call(Ping::Tell).await.unwrap_or_default();
-    Sample::new(
-        elapsed,
-        n,
-        tally.sent + partner.sent,
-        tally.received + partner.received,
-    )
+    Sample::new(elapsed, n, tally.sent + partner.sent, tally.received + partner.received)
 }
 
 /// Sends back whatever arrives, until it is asked how many.

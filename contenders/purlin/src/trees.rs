@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use purlin::{Pid, Process, spawn};
+use purlin::{Pid, Process, consume_budget, spawn};
 use purlin_contender::Sample;
 
 /// Children of each node of the tree.
@@ -16,6 +16,7 @@ pub(crate) async fn fork_join(mut me: Process<u64>, n: u64) -> Sample {
         let root = me.pid();
         spawn(move |_: Process<()>| async move { root.send(child) });
         sent += 1;
+        consume_budget().await;
     }
     while received < n {
         me.receive().await;
@@ -41,10 +42,7 @@ pub(crate) async fn skynet(mut me: Process<Report>, leaves: u64) -> Sample {
 fn node(first: u64, size: u64, parent: Pid<Report>) {
     spawn(move |mut me: Process<Report>| async move {
         if size == 1 {
-            return parent.send(Report {
-                sum: first,
-                leaves: 1,
-            });
+            return parent.send(Report { sum: first, leaves: 1 });
         }
         let each = size / CHILDREN;
         for child in 0..CHILDREN {

@@ -66,11 +66,7 @@ impl<G: Goods> Side<G> {
         mailbox: UnboundedReceiver<G::Message>,
         partner: UnboundedSender<G::Message>,
     ) -> Self {
-        Side {
-            goods,
-            mailbox,
-            partner,
-        }
+        Side { goods, mailbox, partner }
     }
 
     async fn run(
@@ -79,17 +75,8 @@ impl<G: Goods> Side<G> {
         ready: UnboundedSender<()>,
         told: oneshot::Receiver<()>,
     ) -> Done<G> {
-        let Side {
-            goods,
-            mut mailbox,
-            partner,
-        } = self;
-        let mut done = Done {
-            goods,
-            sent: 0,
-            received: 0,
-            x: WORK_START,
-        };
+        let Side { goods, mut mailbox, partner } = self;
+        let mut done = Done { goods, sent: 0, received: 0, x: WORK_START };
         let _ = ready.send(());
         let _ = told.await;
         for due in Schedule::new(asked.n, asked.pieces) {

@@ -32,12 +32,7 @@ pub(crate) async fn ping_pong(n: u64) -> Sample {
 
     drop(ping);
     let partner = partner.await.unwrap_or_default();
-    Sample::new(
-        elapsed,
-        n,
-        tally.sent + partner.sent,
-        tally.received + partner.received,
-    )
+    Sample::new(elapsed, n, tally.sent + partner.sent, tally.received + partner.received)
 }
 
 /// Sends back whatever arrives.
@@ -56,9 +51,8 @@ pub(crate) async fn fan_in(senders: u64, n: u64) -> Sample {
 
     let start = Instant::now();
     let (receiver, mut mailbox) = unbounded_channel();
-    let senders: Vec<_> = shares(n, senders)
-        .map(|share| tokio::spawn(send_all(share, receiver.clone())))
-        .collect();
+    let senders: Vec<_> =
+        shares(n, senders).map(|share| tokio::spawn(send_all(share, receiver.clone()))).collect();
     drop(receiver);
     while mailbox.recv().await.is_some() {
         received += 1;

@@ -10,9 +10,7 @@ const CHILDREN: usize = 10;
 
 pub(crate) async fn fork_join(n: u64) -> Sample {
     let start = Instant::now();
-    let children: Vec<_> = (0..n)
-        .map(|child| tokio::spawn(async move { child }))
-        .collect();
+    let children: Vec<_> = (0..n).map(|child| tokio::spawn(async move { child })).collect();
     let sent = children.len() as u64;
     let mut received = 0;
     for child in children {
@@ -38,10 +36,7 @@ pub(crate) async fn skynet(leaves: u64) -> Sample {
 fn node(first: u64, size: u64) -> JoinHandle<Report> {
     tokio::spawn(async move {
         if size == 1 {
-            return Report {
-                sum: first,
-                leaves: 1,
-            };
+            return Report { sum: first, leaves: 1 };
         }
         let each = size / CHILDREN as u64;
         let children: [_; CHILDREN] =

@@ -59,12 +59,7 @@ Environment:
 #[command(after_help = RUN_HELP)]
 pub(crate) struct Run {
     /// Experiments, separated by commas; all by default
-    #[arg(
-        short,
-        long = "experiments",
-        value_name = "ID,…",
-        value_delimiter = ','
-    )]
+    #[arg(short, long = "experiments", value_name = "ID,…", value_delimiter = ',')]
     experiments: Vec<String>,
 
     /// Contenders: ID or ID:OPTIONS, separated by commas, or NAME=COMMAND, which takes
@@ -81,7 +76,7 @@ pub(crate) struct Run {
     seed: Option<u64>,
 
     /// The folder for samples, results and page, overwritten if they are there
-    /// [default: lab-results/<UTC time>]
+    /// [default: lab-results/TIME, in UTC]
     #[arg(long)]
     dir: Option<PathBuf>,
 
@@ -130,11 +125,7 @@ enum ProfileName {
 impl From<Run> for RunOptions {
     fn from(asked: Run) -> Self {
         Self {
-            experiments: asked
-                .experiments
-                .iter()
-                .map(|id| id.trim().to_owned())
-                .collect(),
+            experiments: asked.experiments.iter().map(|id| id.trim().to_owned()).collect(),
             contenders: asked.contenders,
             profile: match asked.profile {
                 ProfileName::Quick => Profile::Quick,
@@ -152,10 +143,7 @@ impl From<Run> for RunOptions {
 
 impl From<Report> for ReportOptions {
     fn from(asked: Report) -> Self {
-        Self {
-            paths: asked.paths,
-            html: asked.html,
-        }
+        Self { paths: asked.paths, html: asked.html }
     }
 }
 

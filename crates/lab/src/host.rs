@@ -47,10 +47,7 @@ impl Host {
             cores: thread::available_parallelism().map_or(1, usize::from),
             memory_bytes: system.total_memory(),
             load_before: System::load_average().one,
-            is_virtual: fs::read_to_string("/proc/cpuinfo")
-                .ok()
-                .as_deref()
-                .and_then(hypervised),
+            is_virtual: fs::read_to_string("/proc/cpuinfo").ok().as_deref().and_then(hypervised),
         }
     }
 }

@@ -25,11 +25,7 @@ impl Interrupt {
     pub fn raise(&self) {
         // ORDER: SeqCst with `is_raised`; it happens once a run and carries nothing else.
         self.0.raised.store(true, Ordering::SeqCst);
-        let mut listeners = self
-            .0
-            .listeners
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut listeners = self.0.listeners.lock().unwrap_or_else(PoisonError::into_inner);
         listeners.retain(|tell| tell());
     }
 
@@ -41,11 +37,7 @@ impl Interrupt {
 
     /// Has `tell` called when somebody asks; it returns `false` once nobody listens any more.
     pub fn listen(&self, tell: impl Fn() -> bool + Send + 'static) {
-        let mut listeners = self
-            .0
-            .listeners
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut listeners = self.0.listeners.lock().unwrap_or_else(PoisonError::into_inner);
         listeners.push(Box::new(tell));
     }
 

@@ -27,12 +27,7 @@ impl Progress {
             bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
             bar
         });
-        Self {
-            bar,
-            experiment: "",
-            began: Instant::now(),
-            rounds,
-        }
+        Self { bar, experiment: "", began: Instant::now(), rounds }
     }
 
     /// An experiment begins with its calibration.
@@ -49,10 +44,7 @@ impl Progress {
     pub fn round(&mut self, done: usize) {
         if let Some(bar) = &self.bar {
             bar.inc(if done == 1 { 2 } else { 1 });
-            bar.set_message(format!(
-                "{}: round {done} of {}",
-                self.experiment, self.rounds
-            ));
+            bar.set_message(format!("{}: round {done} of {}", self.experiment, self.rounds));
         } else if done == self.rounds {
             let seconds = self.began.elapsed().as_secs_f64();
             eprintln!("{}: {done} rounds in {seconds:.1} s", self.experiment);

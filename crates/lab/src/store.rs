@@ -54,10 +54,7 @@ impl Store {
         let mut line =
             serde_json::to_vec(record).map_err(|error| unwritable(&path, &error.into()))?;
         line.push(b'\n');
-        let written = self
-            .samples
-            .write_all(&line)
-            .and_then(|()| self.samples.flush());
+        let written = self.samples.write_all(&line).and_then(|()| self.samples.flush());
         written.map_err(|error| unwritable(&path, &error))
     }
 
@@ -105,10 +102,7 @@ pub fn probe(path: &Path) -> Result<(), Problem> {
 }
 
 fn unwritable(path: &Path, error: &std::io::Error) -> Problem {
-    Problem::new(format!(
-        "cannot write {}: {error}; choose another place",
-        path.display()
-    ))
+    Problem::new(format!("cannot write {}: {error}; choose another place", path.display()))
 }
 
 #[cfg(test)]

@@ -32,14 +32,8 @@ pub fn table(document: &Document) -> String {
 }
 
 fn figures(document: &Document) -> Vec<Vec<String>> {
-    let labels = document
-        .contenders
-        .iter()
-        .map(|contender| contender.label.clone());
-    let head = ["experiment".to_owned(), "unit".to_owned()]
-        .into_iter()
-        .chain(labels)
-        .collect();
+    let labels = document.contenders.iter().map(|contender| contender.label.clone());
+    let head = ["experiment".to_owned(), "unit".to_owned()].into_iter().chain(labels).collect();
     let mut rows: Vec<Vec<String>> = vec![head];
     for experiment in &document.experiments {
         let mut row = vec![experiment.id.to_owned(), experiment.unit.to_owned()];
@@ -62,19 +56,10 @@ fn ratios(document: &Document) -> Option<(Vec<Vec<String>>, String)> {
     let others: Vec<_> = document
         .contenders
         .iter()
-        .filter(|contender| {
-            document
-                .ratios
-                .iter()
-                .any(|ratio| ratio.contender == contender.id)
-        })
+        .filter(|contender| document.ratios.iter().any(|ratio| ratio.contender == contender.id))
         .collect();
     let mut head = vec!["experiment".to_owned()];
-    head.extend(
-        others
-            .iter()
-            .map(|other| format!("{}/{against}", other.label)),
-    );
+    head.extend(others.iter().map(|other| format!("{}/{against}", other.label)));
     let mut rows = vec![head];
     for experiment in &document.experiments {
         let mut row = vec![experiment.id.to_owned()];
@@ -144,10 +129,8 @@ fn grid(rows: &[Vec<String>]) -> String {
         let mut line = String::new();
         for (column, (cell, &width)) in row.iter().zip(&widths).enumerate() {
             let gap = if column == 0 { "" } else { "  " };
-            let word = column == 0
-                || rows
-                    .first()
-                    .is_some_and(|head| column == 1 && head[1] == "unit");
+            let word =
+                column == 0 || rows.first().is_some_and(|head| column == 1 && head[1] == "unit");
             line.push_str(gap);
             line.push_str(&if word {
                 format!("{cell:<width$}")
@@ -189,9 +172,6 @@ mod tests {
     fn columns_line_up_with_figures_to_the_right() {
         let rows = [["experiment", "unit", "beam"], ["a", "ns", "12 ±3%"]];
         let rows = rows.map(|row| row.map(String::from).to_vec());
-        assert_eq!(
-            grid(&rows),
-            "experiment  unit    beam\na           ns    12 ±3%\n"
-        );
+        assert_eq!(grid(&rows), "experiment  unit    beam\na           ns    12 ±3%\n");
     }
 }

@@ -41,13 +41,9 @@ fn workshop() -> &'static Path {
     WORKSHOP.get_or_init(|| {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("page-in-browser");
         fs::create_dir_all(&folder).expect("the target folder is writable");
-        let fresh = fs::read_to_string(folder.join("package-lock.json"))
-            .ok()
-            .as_deref()
+        let fresh = fs::read_to_string(folder.join("package-lock.json")).ok().as_deref()
             == Some(FILES[1].1)
-            && folder
-                .join("node_modules/playwright-core/package.json")
-                .exists();
+            && folder.join("node_modules/playwright-core/package.json").exists();
         for (name, text) in FILES {
             fs::write(folder.join(name), text).expect("the target folder is writable");
         }
@@ -66,15 +62,13 @@ fn workshop() -> &'static Path {
 }
 
 fn run(command: &mut Command, program: &str) -> Output {
-    command
-        .output()
-        .unwrap_or_else(|problem| match problem.kind() {
-            ErrorKind::NotFound => panic!(
-                "{program} is not installed: on Debian `apt-get install nodejs npm chromium`, \
+    command.output().unwrap_or_else(|problem| match problem.kind() {
+        ErrorKind::NotFound => panic!(
+            "{program} is not installed: on Debian `apt-get install nodejs npm chromium`, \
              or PURLIN_SKIP_BROWSER=1 to leave the browser tests out"
-            ),
-            _ => panic!("{program} did not start: {problem}"),
-        })
+        ),
+        _ => panic!("{program} did not start: {problem}"),
+    })
 }
 
 fn chromium() -> OsString {
@@ -99,11 +93,7 @@ fn drive(scenario: &str, results: &[Value]) {
     let page = folder.join(format!("{scenario}-{}.html", results.len()));
     fs::write(&page, purlin_lab::page::render(results)).expect("the target folder is writable");
     let mut script = Command::new("node");
-    script
-        .arg("drive.mjs")
-        .arg(scenario)
-        .arg(&page)
-        .current_dir(folder);
+    script.arg("drive.mjs").arg(scenario).arg(&page).current_dir(folder);
     let output = run(script.env("PURLIN_CHROMIUM", browser), "node");
     assert!(
         output.status.success(),

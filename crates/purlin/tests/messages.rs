@@ -168,7 +168,7 @@ async fn a_message_whose_destructor_panics_does_not_keep_the_others() {
     let mut n = 0;
     let dropped = end_with_mail(100, 0, || {
         n += 1;
-        (census.token(), (n % 10 == 0).then_some(PanicsWhenDropped("a message's destructor")))
+        (census.token(), (n % 10 == 0).then(|| PanicsWhenDropped("a message's destructor")))
     })
     .await;
     assert_eq!(dropped, 100);

@@ -12,10 +12,7 @@ pub(super) fn good() -> Vec<(&'static str, Value)> {
         ("tail-call", json!({"n": 0, "reps": 3})),
         ("spawn-chain", json!({"n": 100, "reps": 3})),
         ("spawn-chain", json!({"n": 1})),
-        (
-            "exchange",
-            json!({"n": 50, "pieces": 20, "work": 10, "reps": 3}),
-        ),
+        ("exchange", json!({"n": 50, "pieces": 20, "work": 10, "reps": 3})),
         ("exchange", json!({"n": 7, "pieces": 100, "work": 3})),
         ("exchange", json!({"n": 0, "pieces": 1, "work": 0})),
         ("exchange", json!({"n": 3000, "pieces": 1, "work": 1})),
@@ -44,22 +41,10 @@ pub(super) fn good() -> Vec<(&'static str, Value)> {
 /// Requests that must be served with each variant, and without one named.
 pub(super) fn with_variants() -> Vec<(&'static str, Value)> {
     vec![
-        (
-            "message-size",
-            json!({"n": 50, "s": 10, "pieces": 20, "work": 10, "reps": 2}),
-        ),
-        (
-            "message-size",
-            json!({"n": 50, "s": 0, "pieces": 100, "work": 1}),
-        ),
-        (
-            "message-size",
-            json!({"n": 0, "s": 10, "pieces": 10, "work": 1}),
-        ),
-        (
-            "bandwidth",
-            json!({"n": 40, "s": 1000, "pieces": 50, "work": 10}),
-        ),
+        ("message-size", json!({"n": 50, "s": 10, "pieces": 20, "work": 10, "reps": 2})),
+        ("message-size", json!({"n": 50, "s": 0, "pieces": 100, "work": 1})),
+        ("message-size", json!({"n": 0, "s": 10, "pieces": 10, "work": 1})),
+        ("bandwidth", json!({"n": 40, "s": 1000, "pieces": 50, "work": 10})),
     ]
 }
 

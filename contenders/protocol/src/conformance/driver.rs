@@ -40,22 +40,14 @@ impl Contender {
         let output = child.stdout.take();
         let (found, answers) = channel();
         thread::spawn(move || {
-            for line in output
-                .into_iter()
-                .flat_map(|output| BufReader::new(output).lines())
-            {
+            for line in output.into_iter().flat_map(|output| BufReader::new(output).lines()) {
                 let Ok(line) = line else { return };
                 if found.send(line).is_err() {
                     return;
                 }
             }
         });
-        Ok(Contender {
-            program,
-            child,
-            input,
-            answers,
-        })
+        Ok(Contender { program, child, input, answers })
     }
 
     /// Sends one request and waits for its answer.
@@ -89,13 +81,10 @@ impl Contender {
     ///
     /// One line if there is none or it is no JSON.
     pub fn answer(&mut self) -> Result<Value, String> {
-        let line = self
-            .answers
-            .recv_timeout(PATIENCE)
-            .map_err(|error| match error {
-                RecvTimeoutError::Timeout => format!("{} has not answered in time", self.program),
-                RecvTimeoutError::Disconnected => format!("{} has ended", self.program),
-            })?;
+        let line = self.answers.recv_timeout(PATIENCE).map_err(|error| match error {
+            RecvTimeoutError::Timeout => format!("{} has not answered in time", self.program),
+            RecvTimeoutError::Disconnected => format!("{} has ended", self.program),
+        })?;
         serde_json::from_str(&line).map_err(|error| format!("{line:?} is no JSON: {error}"))
     }
 
@@ -111,10 +100,7 @@ impl Contender {
             Err(RecvTimeoutError::Timeout) => return Err(format!("{} does not end", self.program)),
             Err(RecvTimeoutError::Disconnected) => {}
         }
-        let status = self
-            .child
-            .wait()
-            .map_err(|error| format!("{}: {error}", self.program))?;
+        let status = self.child.wait().map_err(|error| format!("{}: {error}", self.program))?;
         Ok(status.code())
     }
 }

@@ -22,9 +22,7 @@ pub fn verdict(run: &Run, answer: &Value) -> Result<(), String> {
     equal(answer, "sent", messages)?;
     equal(answer, "received", messages)?;
     match run {
-        Run::CallVsSend {
-            mode: Mode::Remote, ..
-        } => {
+        Run::CallVsSend { mode: Mode::Remote, .. } => {
             figure(answer, "queue_peak")?;
             figure(answer, "queue_peak_bytes").map(drop)
         }
@@ -42,14 +40,8 @@ pub fn verdict(run: &Run, answer: &Value) -> Result<(), String> {
 /// The operations, and the messages or processes that must be sent and received.
 fn due(run: &Run) -> (u64, u64) {
     match *run {
-        Run::CallVsSend {
-            mode: Mode::Local,
-            n,
-        } => (n, 0),
-        Run::CallVsSend {
-            mode: Mode::Remote,
-            n,
-        } => (n, n),
+        Run::CallVsSend { mode: Mode::Local, n } => (n, 0),
+        Run::CallVsSend { mode: Mode::Remote, n } => (n, n),
         Run::TailCall { n, reps } => (n * reps, 0),
         Run::SpawnChain { n, reps } => (n * reps, n * reps),
         Run::Exchange(exchange)
@@ -101,10 +93,7 @@ mod tests {
         let mut answer = json!({"elapsed_ns": 5, "ops": 10, "sent": 20, "received": 20});
         assert_eq!(verdict(&run, &answer), Ok(()));
         answer["received"] = 19.into();
-        assert_eq!(
-            verdict(&run, &answer),
-            Err("received is 19, not 20".to_owned())
-        );
+        assert_eq!(verdict(&run, &answer), Err("received is 19, not 20".to_owned()));
     }
 
     #[test]

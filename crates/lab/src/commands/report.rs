@@ -28,15 +28,8 @@ pub struct ReportOptions {
 /// One line: a path that cannot be read or holds no results, or a page that
 /// cannot be written.
 pub fn report(options: &ReportOptions) -> Result<PathBuf, Problem> {
-    let files: Vec<PathBuf> = options
-        .paths
-        .iter()
-        .map(|path| results_file(path))
-        .collect();
-    let stored = files
-        .iter()
-        .map(|file| read(file))
-        .collect::<Result<Vec<_>, _>>()?;
+    let files: Vec<PathBuf> = options.paths.iter().map(|path| results_file(path)).collect();
+    let stored = files.iter().map(|file| read(file)).collect::<Result<Vec<_>, _>>()?;
     let page = match (&options.html, files.as_slice()) {
         (Some(page), _) => page.clone(),
         (None, [only]) => only.with_file_name(PAGE),
@@ -47,11 +40,7 @@ pub fn report(options: &ReportOptions) -> Result<PathBuf, Problem> {
 }
 
 fn results_file(path: &Path) -> PathBuf {
-    if path.is_dir() {
-        path.join(RESULTS)
-    } else {
-        path.to_path_buf()
-    }
+    if path.is_dir() { path.join(RESULTS) } else { path.to_path_buf() }
 }
 
 fn read(file: &Path) -> Result<Value, Problem> {
@@ -83,10 +72,7 @@ mod tests {
     use super::*;
 
     fn asked(path: &Path) -> Result<PathBuf, Problem> {
-        report(&ReportOptions {
-            paths: vec![path.into()],
-            html: None,
-        })
+        report(&ReportOptions { paths: vec![path.into()], html: None })
     }
 
     #[test]
@@ -110,16 +96,10 @@ mod tests {
         ] {
             fs::write(&file, text).unwrap();
             let refused = asked(&file).unwrap_err().to_string();
-            assert!(
-                refused.contains("x.json") && refused.contains(reason),
-                "{refused}"
-            );
+            assert!(refused.contains("x.json") && refused.contains(reason), "{refused}");
         }
         assert!(
-            asked(&folder.path().join("none"))
-                .unwrap_err()
-                .to_string()
-                .contains("cannot read")
+            asked(&folder.path().join("none")).unwrap_err().to_string().contains("cannot read")
         );
     }
 }

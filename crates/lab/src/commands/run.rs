@@ -137,36 +137,22 @@ impl<'a> Run<'a> {
     ) -> Result<Self, Problem> {
         let now = Timestamp::now();
         let host = Host::look();
-        let budget = Budget::new(
-            options.profile,
-            options.samples,
-            options.sample_ms,
-            options.limit,
-        );
+        let budget =
+            Budget::new(options.profile, options.samples, options.sample_ms, options.limit);
         // WHY: 53 bits, which every reader of JSON keeps exactly.
-        let seed = options
-            .seed
-            .unwrap_or(now.as_microsecond().unsigned_abs() & ((1 << 53) - 1));
-        let store = Store::create(
-            options.dir.as_deref(),
-            &now.strftime("%Y%m%dT%H%M%SZ").to_string(),
-        )?;
+        let seed = options.seed.unwrap_or(now.as_microsecond().unsigned_abs() & ((1 << 53) - 1));
+        let store =
+            Store::create(options.dir.as_deref(), &now.strftime("%Y%m%dT%H%M%SZ").to_string())?;
         Ok(Self {
             options,
             seed,
             entrants: Vec::new(),
             fleet: Fleet::new(budget.limit, interrupt.clone()),
-            watcher: Watcher {
-                store,
-                progress: Progress::new(experiments.len(), budget.rounds),
-            },
+            watcher: Watcher { store, progress: Progress::new(experiments.len(), budget.rounds) },
             budget,
             document: Document {
                 schema: 1,
-                tool: Tool {
-                    name: "purlin lab",
-                    version: env!("CARGO_PKG_VERSION"),
-                },
+                tool: Tool { name: "purlin lab", version: env!("CARGO_PKG_VERSION") },
                 started: now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
                 seconds: 0.0,
                 seed,
@@ -247,24 +233,12 @@ impl<'a> Run<'a> {
         let knows = |hello: &Hello| hello.experiments.iter().any(|id| id == experiment.id);
         let (able, unable): (Vec<_>, Vec<_>) =
             self.entrants.iter().partition(|(_, hello)| knows(hello));
-        let able = able
-            .into_iter()
-            .map(|(entrant, _)| entrant.clone())
-            .collect();
-        let unable: Vec<String> = unable
-            .into_iter()
-            .map(|(entrant, _)| entrant.label.clone())
-            .collect();
+        let able = able.into_iter().map(|(entrant, _)| entrant.clone()).collect();
+        let unable: Vec<String> =
+            unable.into_iter().map(|(entrant, _)| entrant.label.clone()).collect();
         for label in unable {
-            self.watcher.say(&format!(
-                "{} {label}: does not know this experiment",
-                experiment.id
-            ));
-            self.trouble(
-                Some(experiment.id),
-                &label,
-                "does not know this experiment".into(),
-            );
+            self.watcher.say(&format!("{} {label}: does not know this experiment", experiment.id));
+            self.trouble(Some(experiment.id), &label, "does not know this experiment".into());
             // WHY: only who asked for it by name has not got what they asked for.
             self.losses |= !self.options.experiments.is_empty();
         }
@@ -279,23 +253,17 @@ impl<'a> Run<'a> {
             self.trouble(Some(experiment.id), &label, message);
         }
         for lane in &outcome.lanes {
-            let own: Vec<_> = outcome
-                .void
-                .iter()
-                .filter(|void| void.contender == lane.label)
-                .collect();
+            let own: Vec<_> =
+                outcome.void.iter().filter(|void| void.contender == lane.label).collect();
             if let (Some(first), true) = (own.first(), lane.natural) {
                 let (count, plural) = (own.len(), if own.len() == 1 { " is" } else { "s are" });
                 let (id, label, reason) = (experiment.id, &lane.label, &first.reason);
-                self.watcher.say(&format!(
-                    "{id} {label}: {count} sample{plural} void: {reason}"
-                ));
+                self.watcher.say(&format!("{id} {label}: {count} sample{plural} void: {reason}"));
             }
             let results = figures(experiment, lane, self.seed, ticks);
             if lane.natural && results.is_empty() {
                 let message = "too few samples count to give a figure".to_owned();
-                self.watcher
-                    .say(&format!("{} {}: {message}", experiment.id, lane.label));
+                self.watcher.say(&format!("{} {}: {message}", experiment.id, lane.label));
                 self.trouble(Some(experiment.id), &lane.label, message);
                 self.losses = true;
             }
@@ -316,10 +284,7 @@ impl<'a> Run<'a> {
     fn interrupted(&mut self) -> Ended {
         self.watcher.progress.end();
         let samples = self.watcher.store.path(SAMPLES);
-        self.watcher.say(&format!(
-            "interrupted; what was sampled is in {}",
-            samples.display()
-        ));
+        self.watcher.say(&format!("interrupted; what was sampled is in {}", samples.display()));
         Ended::Interrupted
     }
 
@@ -343,10 +308,6 @@ impl<'a> Run<'a> {
         store::write(&page, &page::render(&[value]))?;
         // WHY: a reader of the output that went away takes nothing from the stored run.
         let _ = write!(out, "\n{}\n{}\n", table(&self.document), page.display());
-        Ok(if self.losses {
-            Ended::WithLosses
-        } else {
-            Ended::Well
-        })
+        Ok(if self.losses { Ended::WithLosses } else { Ended::Well })
     }
 }

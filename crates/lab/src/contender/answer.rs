@@ -47,9 +47,7 @@ impl Reply {
     pub fn read(raw: Map<String, Value>) -> Result<Self, String> {
         for (name, value) in &raw {
             if value.is_number() && count(value).is_none() {
-                return Err(format!(
-                    "{name} is {value}, no whole number from 0 below 2^63"
-                ));
+                return Err(format!("{name} is {value}, no whole number from 0 below 2^63"));
             }
         }
         let field = |name: &str| match raw.get(name) {
@@ -93,9 +91,7 @@ impl Hello {
             },
             experiments: texts(experiments, "experiments")?,
             variants,
-            notes: raw
-                .get("notes")
-                .map_or(Ok(Vec::new()), |notes| texts(notes, "notes"))?,
+            notes: raw.get("notes").map_or(Ok(Vec::new()), |notes| texts(notes, "notes"))?,
         })
     }
 }
@@ -104,10 +100,7 @@ impl Hello {
 pub(super) fn object(line: &[u8]) -> Result<Map<String, Value>, String> {
     match serde_json::from_slice(line) {
         Ok(Value::Object(object)) => Ok(object),
-        Ok(_) => Err(format!(
-            "answered {}, which is no JSON object",
-            quoted(line)
-        )),
+        Ok(_) => Err(format!("answered {}, which is no JSON object", quoted(line))),
         Err(_) => Err(format!("answered {}, which is no JSON", quoted(line))),
     }
 }
@@ -117,32 +110,20 @@ pub(super) fn quoted(line: &[u8]) -> String {
     const SHOWN: usize = 60;
     let text = String::from_utf8_lossy(&line[..line.len().min(4 * SHOWN)]);
     let start: String = text.trim_end().chars().take(SHOWN).collect();
-    let more = if start.len() < text.trim_end().len() {
-        "…"
-    } else {
-        ""
-    };
+    let more = if start.len() < text.trim_end().len() { "…" } else { "" };
     format!("{start:?}{more}")
 }
 
 /// What somebody else wrote, as one line of bounded length.
 pub(super) fn one_line(text: &str) -> String {
     const LONGEST: usize = 300;
-    text.chars()
-        .take(LONGEST)
-        .map(|sign| if sign.is_control() { ' ' } else { sign })
-        .collect()
+    text.chars().take(LONGEST).map(|sign| if sign.is_control() { ' ' } else { sign }).collect()
 }
 
 fn texts(value: &Value, name: &str) -> Result<Vec<String>, String> {
     value
         .as_array()
-        .and_then(|items| {
-            items
-                .iter()
-                .map(|item| item.as_str().map(one_line))
-                .collect()
-        })
+        .and_then(|items| items.iter().map(|item| item.as_str().map(one_line)).collect())
         .ok_or_else(|| format!("{name} is no list of texts"))
 }
 
@@ -164,10 +145,7 @@ mod tests {
     fn a_whole_answer_is_read_with_what_more_it_holds() {
         let reply = read(json!({"elapsed_ns": 5, "ops": 1, "sent": 2, "received": 3, "left": 4}));
         let reply = reply.unwrap();
-        assert_eq!(
-            (reply.elapsed_ns, reply.ops, reply.sent, reply.received),
-            (5, 1, 2, 3)
-        );
+        assert_eq!((reply.elapsed_ns, reply.ops, reply.sent, reply.received), (5, 1, 2, 3));
         assert_eq!((reply.extra("left"), reply.extra("right")), (Some(4), None));
     }
 
@@ -175,26 +153,11 @@ mod tests {
     fn a_missing_a_negative_a_broken_and_a_huge_number_are_refused() {
         for (answer, name) in [
             (json!({"ops": 1, "sent": 2, "received": 3}), "elapsed_ns"),
-            (
-                json!({"elapsed_ns": -5, "ops": 1, "sent": 2, "received": 3}),
-                "elapsed_ns",
-            ),
-            (
-                json!({"elapsed_ns": 5, "ops": 1.5, "sent": 2, "received": 3}),
-                "ops",
-            ),
-            (
-                json!({"elapsed_ns": 5, "ops": 1, "sent": "2", "received": 3}),
-                "sent",
-            ),
-            (
-                json!({"elapsed_ns": 5, "ops": 1, "sent": 2, "received": 1u64 << 63}),
-                "received",
-            ),
-            (
-                json!({"elapsed_ns": 5, "ops": 1, "sent": 2, "received": 3, "left": -1}),
-                "left",
-            ),
+            (json!({"elapsed_ns": -5, "ops": 1, "sent": 2, "received": 3}), "elapsed_ns"),
+            (json!({"elapsed_ns": 5, "ops": 1.5, "sent": 2, "received": 3}), "ops"),
+            (json!({"elapsed_ns": 5, "ops": 1, "sent": "2", "received": 3}), "sent"),
+            (json!({"elapsed_ns": 5, "ops": 1, "sent": 2, "received": 1u64 << 63}), "received"),
+            (json!({"elapsed_ns": 5, "ops": 1, "sent": 2, "received": 3, "left": -1}), "left"),
         ] {
             let refused = read(answer).unwrap_err();
             assert!(refused.starts_with(name), "{refused}");
@@ -222,10 +185,7 @@ mod tests {
     fn rubbish_is_quoted_short_and_on_one_line() {
         let line = format!("hello\u{7}{}\n", "x".repeat(5000));
         let refused = object(line.as_bytes()).unwrap_err();
-        assert!(
-            refused.len() < 120 && !refused.contains('\u{7}'),
-            "{refused}"
-        );
+        assert!(refused.len() < 120 && !refused.contains('\u{7}'), "{refused}");
         assert!(object(b"[1]").unwrap_err().contains("no JSON object"));
         assert!(object(b"\xff\xfe").unwrap_err().contains("no JSON"));
     }

@@ -16,34 +16,13 @@ use crate::error::Problem;
 
 /// The modules, by their file names.
 const SOURCES: [(&str, &str); 7] = [
-    (
-        "calls.erl",
-        include_str!("../../../../contenders/beam/calls.erl"),
-    ),
-    (
-        "contender.erl",
-        include_str!("../../../../contenders/beam/contender.erl"),
-    ),
-    (
-        "exchange.erl",
-        include_str!("../../../../contenders/beam/exchange.erl"),
-    ),
-    (
-        "messages.erl",
-        include_str!("../../../../contenders/beam/messages.erl"),
-    ),
-    (
-        "mini_json.erl",
-        include_str!("../../../../contenders/beam/mini_json.erl"),
-    ),
-    (
-        "params.erl",
-        include_str!("../../../../contenders/beam/params.erl"),
-    ),
-    (
-        "processes.erl",
-        include_str!("../../../../contenders/beam/processes.erl"),
-    ),
+    ("calls.erl", include_str!("../../../../contenders/beam/calls.erl")),
+    ("contender.erl", include_str!("../../../../contenders/beam/contender.erl")),
+    ("exchange.erl", include_str!("../../../../contenders/beam/exchange.erl")),
+    ("messages.erl", include_str!("../../../../contenders/beam/messages.erl")),
+    ("mini_json.erl", include_str!("../../../../contenders/beam/mini_json.erl")),
+    ("params.erl", include_str!("../../../../contenders/beam/params.erl")),
+    ("processes.erl", include_str!("../../../../contenders/beam/processes.erl")),
 ];
 
 /// How the compiled contender is started.
@@ -109,10 +88,7 @@ fn compile(erlc: &Path, folder: &Path) -> Result<(), Problem> {
     let said = [output.stdout, output.stderr].concat();
     let said = String::from_utf8_lossy(&said);
     let first = one_line(said.lines().next().unwrap_or("it says nothing"));
-    Err(Problem::new(format!(
-        "beam: {} cannot compile the contender: {first}",
-        erlc.display()
-    )))
+    Err(Problem::new(format!("beam: {} cannot compile the contender: {first}", erlc.display())))
 }
 
 /// A number for this source on this runtime.
@@ -177,18 +153,11 @@ mod tests {
         use std::os::unix::fs::PermissionsExt;
         let folder = tempfile::tempdir().unwrap();
         let erlc = folder.path().join("erlc");
-        fs::write(
-            &erlc,
-            "#!/bin/sh\necho 'a.erl:1: wrong'\necho more\nexit 1\n",
-        )
-        .unwrap();
+        fs::write(&erlc, "#!/bin/sh\necho 'a.erl:1: wrong'\necho more\nexit 1\n").unwrap();
         fs::set_permissions(&erlc, fs::Permissions::from_mode(0o755)).unwrap();
         let cache = folder.path().join("cache");
         let refused = compiled(&erlc, &erlc, &cache).unwrap_err().to_string();
-        assert!(
-            refused.ends_with("cannot compile the contender: a.erl:1: wrong"),
-            "{refused}"
-        );
+        assert!(refused.ends_with("cannot compile the contender: a.erl:1: wrong"), "{refused}");
         assert_eq!(fs::read_dir(cache).unwrap().count(), 0);
     }
 }

@@ -16,10 +16,7 @@ pub struct Contender {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Source {
-    BuiltIn {
-        id: &'static str,
-        options: Vec<String>,
-    },
+    BuiltIn { id: &'static str, options: Vec<String> },
     Own(Vec<String>),
 }
 
@@ -92,21 +89,11 @@ pub fn choose(texts: &[String], surroundings: &Surroundings) -> Result<Choice, P
     let mut choice = Choice::default();
     for piece in texts.iter().flat_map(|text| pieces(text)) {
         let contender = parse(&piece)?;
-        if choice
-            .contenders
-            .iter()
-            .any(|known| known.label == contender.label)
-        {
-            return Err(Problem::new(format!(
-                "contender {} is named twice",
-                contender.label
-            )));
+        if choice.contenders.iter().any(|known| known.label == contender.label) {
+            return Err(Problem::new(format!("contender {} is named twice", contender.label)));
         }
         if let Some(missing) = contender.missing(surroundings) {
-            return Err(Problem::new(format!(
-                "contender {}: {missing}",
-                contender.label
-            )));
+            return Err(Problem::new(format!("contender {}: {missing}", contender.label)));
         }
         choice.contenders.push(contender);
     }
@@ -119,10 +106,7 @@ fn by_default(surroundings: &Surroundings) -> Result<Choice, Problem> {
         match surroundings.missing(id) {
             None => choice.contenders.push(Contender {
                 label: id.to_owned(),
-                source: Source::BuiltIn {
-                    id,
-                    options: Vec::new(),
-                },
+                source: Source::BuiltIn { id, options: Vec::new() },
             }),
             Some(missing) => choice.left_out.push(format!("{id} is left out: {missing}")),
         }
@@ -183,19 +167,14 @@ fn parse(text: &str) -> Result<Contender, Problem> {
         "" => Vec::new(),
         options => words(text, options, "options")?,
     };
-    Ok(Contender {
-        label: text.to_owned(),
-        source: Source::BuiltIn { id, options },
-    })
+    Ok(Contender { label: text.to_owned(), source: Source::BuiltIn { id, options } })
 }
 
 fn words(text: &str, part: &str, what: &str) -> Result<Vec<String>, Problem> {
     match shlex::split(part) {
         Some(words) if !words.is_empty() => Ok(words),
         Some(_) => Err(Problem::new(format!("contender {text:?} lacks {what}"))),
-        None => Err(Problem::new(format!(
-            "contender {text:?} has a quote that does not end"
-        ))),
+        None => Err(Problem::new(format!("contender {text:?} has a quote that does not end"))),
     }
 }
 
@@ -208,25 +187,13 @@ mod tests {
         let beam = parse("beam:+sbwt none").unwrap();
         assert_eq!(beam.label, "beam:+sbwt none");
         let options = ["+sbwt", "none"].map(String::from).to_vec();
-        assert_eq!(
-            beam.source,
-            Source::BuiltIn {
-                id: "beam",
-                options
-            }
-        );
+        assert_eq!(beam.source, Source::BuiltIn { id: "beam", options });
     }
 
     #[test]
     fn commas_separate_and_a_command_keeps_its_own() {
-        assert_eq!(
-            pieces("purlin, beam:+S 2:2,tokio"),
-            ["purlin", "beam:+S 2:2", "tokio"]
-        );
-        assert_eq!(
-            pieces("tokio,mine=run --with a,b"),
-            ["tokio", "mine=run --with a,b"]
-        );
+        assert_eq!(pieces("purlin, beam:+S 2:2,tokio"), ["purlin", "beam:+S 2:2", "tokio"]);
+        assert_eq!(pieces("tokio,mine=run --with a,b"), ["tokio", "mine=run --with a,b"]);
         assert_eq!(pieces("beam:-env A=1,tokio"), ["beam:-env A=1", "tokio"]);
     }
 

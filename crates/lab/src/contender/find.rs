@@ -75,9 +75,7 @@ impl Surroundings {
                 .or_else(beside)
                 .unwrap_or_default(),
             path: env::var_os("PATH").unwrap_or_default(),
-            cache: dirs::cache_dir()
-                .unwrap_or_else(env::temp_dir)
-                .join("purlin"),
+            cache: dirs::cache_dir().unwrap_or_else(env::temp_dir).join("purlin"),
         }
     }
 
@@ -92,16 +90,13 @@ impl Surroundings {
 
     /// Where the executable of a contender lies, whether it is there or not.
     fn executable(&self, id: &str) -> PathBuf {
-        self.contenders
-            .join(format!("contender-{id}{}", env::consts::EXE_SUFFIX))
+        self.contenders.join(format!("contender-{id}{}", env::consts::EXE_SUFFIX))
     }
 
     /// What is missing for a built-in contender to run here.
     pub(super) fn missing(&self, id: &str) -> Option<Missing> {
         if id == "beam" {
-            let tool = ["erl", "erlc"]
-                .into_iter()
-                .find(|tool| self.program(tool).is_none())?;
+            let tool = ["erl", "erlc"].into_iter().find(|tool| self.program(tool).is_none())?;
             return Some(Missing {
                 what: format!("there is no {tool} on the path"),
                 remedy: "install Erlang (Debian: apt-get install erlang-base, macOS: brew install erlang)".into(),
@@ -141,8 +136,7 @@ impl Surroundings {
 #[cfg(unix)]
 fn is_program(path: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt;
-    path.metadata()
-        .is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
+    path.metadata().is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
 }
 
 #[cfg(not(unix))]

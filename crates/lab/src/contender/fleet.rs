@@ -26,11 +26,7 @@ impl Fleet {
     /// An empty fleet whose members have `limit` for each answer.
     #[must_use]
     pub fn new(limit: Duration, interrupt: Interrupt) -> Self {
-        Self {
-            members: Vec::new(),
-            limit,
-            interrupt,
-        }
+        Self { members: Vec::new(), limit, interrupt }
     }
 
     /// Starts a contender, greets it and takes it in; its place is the number of those before it.
@@ -40,10 +36,7 @@ impl Fleet {
     /// Why it could not be started; then it has no place.
     pub fn enlist(&mut self, command: CommandLine) -> Result<Hello, Failure> {
         let (client, hello) = Client::start(&command, self.limit, &self.interrupt)?;
-        self.members.push(Member {
-            command,
-            client: Some(client),
-        });
+        self.members.push(Member { command, client: Some(client) });
         Ok(hello)
     }
 }

@@ -47,9 +47,7 @@ pub(super) fn watch(output: impl Read + Send + 'static, events: Sender<Event>) {
 
 fn next(output: &mut impl BufRead) -> Event {
     let mut line = Vec::new();
-    let read = output
-        .take(LINE_LIMIT as u64 + 1)
-        .read_until(b'\n', &mut line);
+    let read = output.take(LINE_LIMIT as u64 + 1).read_until(b'\n', &mut line);
     match (read, line.last()) {
         (Ok(_), Some(b'\n')) => {
             line.pop();
@@ -115,11 +113,7 @@ mod tests {
     fn lines_come_whole_and_a_partial_last_one_is_an_end() {
         assert_eq!(
             events(b"{}\n\nhalf".to_vec()),
-            [
-                Event::Line(b"{}".to_vec()),
-                Event::Line(Vec::new()),
-                Event::Ended
-            ]
+            [Event::Line(b"{}".to_vec()), Event::Line(Vec::new()), Event::Ended]
         );
     }
 

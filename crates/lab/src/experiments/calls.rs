@@ -13,7 +13,7 @@ const QUEUE_LIMIT_BYTES: u64 = 1 << 30;
 pub(super) static CALL_VS_SEND: Experiment = Experiment {
     id: "call-vs-send",
     title: "A call and a send",
-    what: "Counts down from n in a tail call, then again with a short message to another process at each step.",
+    what: "Counts down from n, alone and with a message to another process at each step.",
     notes: &[
         "After David Beck, 2015, who published 0.055–0.061 µs for a local call, 0.39–0.45 µs with a send, a ratio of about seven.",
         "Put right here: the counters are integers (his were floats); exactly n messages are sent, not n + 1; every step lies within 10 % of its target (his fell short by up to half).",
@@ -25,10 +25,7 @@ pub(super) static CALL_VS_SEND: Experiment = Experiment {
     unit: "ns",
     better: Better::Lower,
     x: None,
-    y: Quantity {
-        label: "time per send above a local call",
-        unit: "ns",
-    },
+    y: Quantity { label: "time per send above a local call", unit: "ns" },
     figure: Figure::Above,
     variants: false,
     points: |_| ["local", "remote"].map(in_mode).to_vec(),
@@ -59,9 +56,9 @@ fn check_call_vs_send(params: &Params, reply: &Reply) -> Result<(), Void> {
     conserved(reply, n, n)?;
     found(reply, "queue_peak")?;
     match found(reply, "queue_peak_bytes")? {
-        bytes if bytes > QUEUE_LIMIT_BYTES => Err(Void(format!(
-            "the receiver's queue grew to {bytes} bytes, more than 1 GiB"
-        ))),
+        bytes if bytes > QUEUE_LIMIT_BYTES => {
+            Err(Void(format!("the receiver's queue grew to {bytes} bytes, more than 1 GiB")))
+        }
         _ => Ok(()),
     }
 }
@@ -78,34 +75,17 @@ pub(super) static TAIL_CALL: Experiment = Experiment {
     metric: "time per call",
     unit: "ns",
     better: Better::Lower,
-    x: Some(Axis {
-        param: "n",
-        label: "calls",
-        scale: "linear",
-    }),
-    y: Quantity {
-        label: "time",
-        unit: "ns",
-    },
+    x: Some(Axis { param: "n", label: "calls", scale: "linear" }),
+    y: Quantity { label: "time", unit: "ns" },
     figure: Figure::Slope(None),
     variants: false,
     points: |profile| {
-        let sweep = evenly(
-            10_000,
-            100_000,
-            if profile == Profile::Quick { 5 } else { 10 },
-        );
+        let sweep = evenly(10_000, 100_000, if profile == Profile::Quick { 5 } else { 10 });
         let share = 1.0 / sweep.len() as f64;
         let point = |&n: &u64| Point {
             x: Some(n),
             params: params([("n", n)]),
-            scaled: Some(Scaled {
-                param: "reps",
-                start: 1,
-                cap: 1_000_000,
-                share,
-                stepped: false,
-            }),
+            scaled: Some(Scaled { param: "reps", start: 1, cap: 1_000_000, share, stepped: false }),
         };
         sweep.iter().map(point).collect()
     },

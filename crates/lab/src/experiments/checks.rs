@@ -5,10 +5,7 @@ use crate::contender::Reply;
 
 /// A parameter that was sent; absent means 0.
 pub(super) fn asked(params: &Params, name: &str) -> u64 {
-    params
-        .get(name)
-        .and_then(serde_json::Value::as_u64)
-        .unwrap_or(0)
+    params.get(name).and_then(serde_json::Value::as_u64).unwrap_or(0)
 }
 
 /// How often the set-up was repeated.
@@ -30,15 +27,9 @@ pub(super) fn extra(reply: &Reply, name: &str, due: u64) -> Result<(), Void> {
 
 /// A figure beyond the four that must be there.
 pub(super) fn found(reply: &Reply, name: &str) -> Result<u64, Void> {
-    reply
-        .extra(name)
-        .ok_or_else(|| Void(format!("{name} is missing from the answer")))
+    reply.extra(name).ok_or_else(|| Void(format!("{name} is missing from the answer")))
 }
 
 fn same(name: &str, found: u64, due: u64) -> Result<(), Void> {
-    if found == due {
-        Ok(())
-    } else {
-        Err(Void(format!("{name} is {found}, not {due}")))
-    }
+    if found == due { Ok(()) } else { Err(Void(format!("{name} is {found}, not {due}"))) }
 }

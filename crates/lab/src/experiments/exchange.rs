@@ -14,23 +14,17 @@ const WORK: u64 = 20;
 pub(super) static EXCHANGE: Experiment = Experiment {
     id: "exchange",
     title: "Work with an exchange of messages",
-    what: "Two processes work in small pieces and between them send each other n short messages, looking for one without waiting.",
+    what: "Two processes work in small pieces and send each other n short messages in between.",
     notes: &[
         "After Mark Greenstreet's lecture of 2017, which published 1.7 µs for a send and a receive.",
+        "Between two pieces of work each process looks for one message without waiting; what is left at the end is drained and counted.",
         "The principal figure is the slope of the line of best fit: the work is the same at every n and drops out. n counts the messages each way; the two processes may send at the same time.",
     ],
     metric: "time per message sent and received",
     unit: "ns",
     better: Better::Lower,
-    x: Some(Axis {
-        param: "n",
-        label: "messages each way",
-        scale: "linear",
-    }),
-    y: Quantity {
-        label: "time",
-        unit: "ns",
-    },
+    x: Some(Axis { param: "n", label: "messages each way", scale: "linear" }),
+    y: Quantity { label: "time", unit: "ns" },
     figure: Figure::Slope(None),
     variants: false,
     points: |profile| {
@@ -58,23 +52,12 @@ pub(super) static MESSAGE_SIZE: Experiment = Experiment {
     metric: "time per element",
     unit: "ns",
     better: Better::Lower,
-    x: Some(Axis {
-        param: "s",
-        label: "elements in a message",
-        scale: "linear",
-    }),
-    y: Quantity {
-        label: "time",
-        unit: "ns",
-    },
+    x: Some(Axis { param: "s", label: "elements in a message", scale: "linear" }),
+    y: Quantity { label: "time", unit: "ns" },
     figure: Figure::Slope(Some("n")),
     variants: true,
     points: |profile| {
-        let (n, count) = if profile == Profile::Quick {
-            (1000, 5)
-        } else {
-            (5000, 11)
-        };
+        let (n, count) = if profile == Profile::Quick { (500, 5) } else { (5000, 11) };
         let sweep = evenly(0, 2000, count);
         let share = 1.0 / sweep.len() as f64;
         let point = |&s: &u64| Point {
@@ -90,7 +73,7 @@ pub(super) static MESSAGE_SIZE: Experiment = Experiment {
 pub(super) static BANDWIDTH: Experiment = Experiment {
     id: "bandwidth",
     title: "Bandwidth between two processes",
-    what: "As the size of a message, by elements per second: n·s over the time that the messages add to the work.",
+    what: "The same by elements per second: n·s over the time that the messages add to the work.",
     notes: &[
         "After Mark Greenstreet's lecture of 2017, where bandwidth rose to s of about 1000 and fell from there.",
         "The principal figure is the peak; the s of that result is where it lies. n counts the messages each way, so twice as many elements travel in all.",
@@ -99,20 +82,13 @@ pub(super) static BANDWIDTH: Experiment = Experiment {
     metric: "elements per second",
     unit: "elements/s",
     better: Better::Higher,
-    x: Some(Axis {
-        param: "s",
-        label: "elements in a message",
-        scale: "log",
-    }),
-    y: Quantity {
-        label: "elements per second",
-        unit: "elements/s",
-    },
+    x: Some(Axis { param: "s", label: "elements in a message", scale: "log" }),
+    y: Quantity { label: "elements per second", unit: "elements/s" },
     figure: Figure::Bandwidth,
     variants: true,
     points: |profile| {
         let (n, sizes): (u64, &[u64]) = match profile {
-            Profile::Quick => (500, &[1, 10, 100, 1000, 10_000]),
+            Profile::Quick => (200, &[1, 10, 100, 1000, 10_000]),
             Profile::Full => (1000, &[1, 3, 10, 30, 100, 300, 1000, 3000, 10_000]),
         };
         let share = 1.0 / (sizes.len() + 1) as f64;
@@ -128,13 +104,7 @@ pub(super) static BANDWIDTH: Experiment = Experiment {
 };
 
 fn repeated(share: f64) -> Scaled {
-    Scaled {
-        param: "reps",
-        start: 1,
-        cap: 1_000_000,
-        share,
-        stepped: false,
-    }
+    Scaled { param: "reps", start: 1, cap: 1_000_000, share, stepped: false }
 }
 
 fn check_exchange(params: &Params, reply: &Reply) -> Result<(), Void> {

@@ -14,10 +14,7 @@ pub(super) static PING_PONG: Experiment = Experiment {
     unit: "ns",
     better: Better::Lower,
     x: None,
-    y: Quantity {
-        label: "time per round trip",
-        unit: "ns",
-    },
+    y: Quantity { label: "time per round trip", unit: "ns" },
     figure: Figure::PerOperation(None),
     variants: false,
     points: |_| {
@@ -44,19 +41,12 @@ pub(super) static THROUGHPUT: Experiment = Experiment {
     unit: "ns",
     better: Better::Lower,
     x: None,
-    y: Quantity {
-        label: "time per message",
-        unit: "ns",
-    },
+    y: Quantity { label: "time per message", unit: "ns" },
     figure: Figure::PerOperation(None),
     variants: false,
     points: |profile| {
         let (params, scaled) = messages(profile, Params::new(), 5_000_000, 1.0);
-        vec![Point {
-            x: None,
-            params,
-            scaled,
-        }]
+        vec![Point { x: None, params, scaled }]
     },
     check: one_way,
 };
@@ -64,33 +54,22 @@ pub(super) static THROUGHPUT: Experiment = Experiment {
 pub(super) static FAN_IN: Experiment = Experiment {
     id: "fan-in",
     title: "Many senders, one receiver",
-    what: "n messages in all from 1, 2, 4, 16 or 64 senders to one receiver, timed until the last is received.",
+    what: "n messages in all from 1, 2, 4, 16 or 64 senders to one receiver.",
     notes: &[
         "The principal figure is that of 64 senders. The full profile sends four million in all.",
     ],
     metric: "time per message",
     unit: "ns",
     better: Better::Lower,
-    x: Some(Axis {
-        param: "senders",
-        label: "senders",
-        scale: "log",
-    }),
-    y: Quantity {
-        label: "time per message",
-        unit: "ns",
-    },
+    x: Some(Axis { param: "senders", label: "senders", scale: "log" }),
+    y: Quantity { label: "time per message", unit: "ns" },
     figure: Figure::PerOperation(Some(64)),
     variants: false,
     points: |profile| {
         let point = |senders: u64| {
             let (params, scaled) =
                 messages(profile, params([("senders", senders)]), 4_000_000, 0.2);
-            Point {
-                x: Some(senders),
-                params,
-                scaled,
-            }
+            Point { x: Some(senders), params, scaled }
         };
         [1, 2, 4, 16, 64].map(point).to_vec()
     },
@@ -100,7 +79,7 @@ pub(super) static FAN_IN: Experiment = Experiment {
 pub(super) static THREAD_RING: Experiment = Experiment {
     id: "thread-ring",
     title: "A ring of processes",
-    what: "A token makes n hops round a ring of 503 processes, which is built before the clock starts.",
+    what: "A token makes n hops round a ring of 503 processes that stands already.",
     notes: &[
         "The number of processes is that of the Computer Language Benchmarks Game. The full profile makes five million hops.",
     ],
@@ -108,19 +87,12 @@ pub(super) static THREAD_RING: Experiment = Experiment {
     unit: "ns",
     better: Better::Lower,
     x: None,
-    y: Quantity {
-        label: "time per hop",
-        unit: "ns",
-    },
+    y: Quantity { label: "time per hop", unit: "ns" },
     figure: Figure::PerOperation(None),
     variants: false,
     points: |profile| {
         let (params, scaled) = messages(profile, params([("processes", 503)]), 5_000_000, 1.0);
-        vec![Point {
-            x: None,
-            params,
-            scaled,
-        }]
+        vec![Point { x: None, params, scaled }]
     },
     check: one_way,
 };
@@ -147,11 +119,5 @@ fn messages(
 }
 
 fn counted(start: u64, cap: u64, share: f64) -> Scaled {
-    Scaled {
-        param: "n",
-        start,
-        cap,
-        share,
-        stepped: false,
-    }
+    Scaled { param: "n", start, cap, share, stepped: false }
 }

@@ -186,17 +186,12 @@ pub fn select(names: &[String]) -> Result<Vec<&'static Experiment>, Problem> {
 
 /// Parameters from numbers.
 fn params<const N: usize>(pairs: [(&str, u64); N]) -> Params {
-    pairs
-        .into_iter()
-        .map(|(name, value)| (name.to_owned(), Value::from(value)))
-        .collect()
+    pairs.into_iter().map(|(name, value)| (name.to_owned(), Value::from(value))).collect()
 }
 
 /// `count` whole numbers from `first` to `last`, evenly spread.
 fn evenly(first: u64, last: u64, count: u64) -> Vec<u64> {
-    (0..count)
-        .map(|step| first + (last - first) * step / (count - 1).max(1))
-        .collect()
+    (0..count).map(|step| first + (last - first) * step / (count - 1).max(1)).collect()
 }
 
 #[cfg(test)]
@@ -235,11 +230,8 @@ mod tests {
     fn a_sweep_takes_no_longer_than_one_sample_in_all() {
         for experiment in ALL.iter().filter(|one| one.x.is_some()) {
             let points = (experiment.points)(Profile::Quick);
-            let share: f64 = points
-                .iter()
-                .filter_map(|point| point.scaled)
-                .map(|scaled| scaled.share)
-                .sum();
+            let share: f64 =
+                points.iter().filter_map(|point| point.scaled).map(|scaled| scaled.share).sum();
             assert!(share < 1.001, "{}", experiment.id);
         }
     }

@@ -7,7 +7,7 @@ use crate::profile::Profile;
 pub(super) static SPAWN_CHAIN: Experiment = Experiment {
     id: "spawn-chain",
     title: "A chain of processes",
-    what: "The root spawns P1, P1 spawns P2 and ends, and so on; the last one sends to the root.",
+    what: "P1 spawns P2 and ends, and so on for n processes; the last one sends to the root.",
     notes: &[
         "After Mark Greenstreet's lecture of 2017, which published 0.88 and 1.30 µs per process.",
         "Timed from before the first spawn to the receipt; the principal figure is the slope of the line of best fit.",
@@ -15,15 +15,8 @@ pub(super) static SPAWN_CHAIN: Experiment = Experiment {
     metric: "time per process",
     unit: "ns",
     better: Better::Lower,
-    x: Some(Axis {
-        param: "n",
-        label: "processes in the chain",
-        scale: "linear",
-    }),
-    y: Quantity {
-        label: "time",
-        unit: "ns",
-    },
+    x: Some(Axis { param: "n", label: "processes in the chain", scale: "linear" }),
+    y: Quantity { label: "time", unit: "ns" },
     figure: Figure::Slope(None),
     variants: false,
     points: |profile| {
@@ -32,13 +25,7 @@ pub(super) static SPAWN_CHAIN: Experiment = Experiment {
         let point = |&n: &u64| Point {
             x: Some(n),
             params: params([("n", n)]),
-            scaled: Some(Scaled {
-                param: "reps",
-                start: 1,
-                cap: 1_000_000,
-                share,
-                stepped: false,
-            }),
+            scaled: Some(Scaled { param: "reps", start: 1, cap: 1_000_000, share, stepped: false }),
         };
         sweep.iter().map(point).collect()
     },
@@ -51,7 +38,7 @@ pub(super) static SPAWN_CHAIN: Experiment = Experiment {
 pub(super) static SERIAL_SPAWN: Experiment = Experiment {
     id: "serial-spawn",
     title: "Chains side by side",
-    what: "m chains of processes that spawn their successor and end; their total is the same whatever m.",
+    what: "m chains of processes that spawn their successor and end, the same total for any m.",
     notes: &[
         "After Tony Garnock-Jones, 2006, who published 358 599 processes per second with 1 chain, 348 489 with 10 and 335 983 with 100.",
         "The principal figure is that of one chain. What m leaves over of the total goes to the first chain.",
@@ -59,23 +46,12 @@ pub(super) static SERIAL_SPAWN: Experiment = Experiment {
     metric: "processes created and ended",
     unit: "processes/s",
     better: Better::Higher,
-    x: Some(Axis {
-        param: "m",
-        label: "chains side by side",
-        scale: "log",
-    }),
-    y: Quantity {
-        label: "processes created and ended",
-        unit: "processes/s",
-    },
+    x: Some(Axis { param: "m", label: "chains side by side", scale: "log" }),
+    y: Quantity { label: "processes created and ended", unit: "processes/s" },
     figure: Figure::Rate(1),
     variants: false,
     points: |profile| {
-        let total = if profile == Profile::Quick {
-            100_000
-        } else {
-            1_000_000
-        };
+        let total = if profile == Profile::Quick { 100_000 } else { 1_000_000 };
         let point = |m: u64| Point {
             x: Some(m),
             params: params([("m", m), ("total", total)]),

@@ -15,10 +15,7 @@ pub(super) static FORK_JOIN: Experiment = Experiment {
     unit: "ns",
     better: Better::Lower,
     x: None,
-    y: Quantity {
-        label: "time per process",
-        unit: "ns",
-    },
+    y: Quantity { label: "time per process", unit: "ns" },
     figure: Figure::PerOperation(None),
     variants: false,
     points: |profile| vec![fixed("n", profile)],
@@ -31,7 +28,7 @@ pub(super) static FORK_JOIN: Experiment = Experiment {
 pub(super) static SKYNET: Experiment = Experiment {
     id: "skynet",
     title: "Skynet",
-    what: "A tree of ten children per node; each leaf reports its number, each node the sum of its children.",
+    what: "A tree of ten children per node; each leaf reports its number, each node the sum.",
     notes: &[
         "After Alexander Temerev's skynet. A hundred thousand leaves in the quick profile, a million in the full one, where the sum is 499 999 500 000; it is verified.",
     ],
@@ -39,10 +36,7 @@ pub(super) static SKYNET: Experiment = Experiment {
     unit: "ms",
     better: Better::Lower,
     x: None,
-    y: Quantity {
-        label: "time for the tree",
-        unit: "ms",
-    },
+    y: Quantity { label: "time for the tree", unit: "ms" },
     figure: Figure::Whole,
     variants: false,
     points: |profile| vec![fixed("leaves", profile)],
@@ -58,9 +52,5 @@ fn fixed(name: &str, profile: Profile) -> Point {
         Profile::Quick => 100_000,
         Profile::Full => 1_000_000,
     };
-    Point {
-        x: None,
-        params: params([(name, count)]),
-        scaled: None,
-    }
+    Point { x: None, params: params([(name, count)]), scaled: None }
 }

@@ -103,9 +103,8 @@ mod tests {
 
     /// What the page's script will parse.
     fn data_of(page: &str) -> Value {
-        let (_, after) = page
-            .split_once(r#"id="purlin-results">"#)
-            .expect("the page holds results");
+        let (_, after) =
+            page.split_once(r#"id="purlin-results">"#).expect("the page holds results");
         let (data, _) = after.split_once("</script>").expect("the element ends");
         serde_json::from_str(data).expect("the data are JSON")
     }
@@ -122,23 +121,14 @@ mod tests {
     fn every_mark_of_the_frame_is_replaced() {
         let page = render(&[]);
         for name in ["style", "results", "library", "script"] {
-            assert!(
-                FRAME.contains(&format!("{{{{{name}}}}}")),
-                "{name} is in the frame"
-            );
-            assert!(
-                !page.contains(&format!("{{{{{name}}}}}")),
-                "{name} is left in the page"
-            );
+            assert!(FRAME.contains(&format!("{{{{{name}}}}}")), "{name} is in the frame");
+            assert!(!page.contains(&format!("{{{{{name}}}}}")), "{name} is left in the page");
         }
     }
 
     #[test]
     fn several_results_come_back_as_they_went_in() {
-        let results = [
-            json!({"schema": 1, "seed": 7}),
-            json!({"schema": 1, "seed": 8}),
-        ];
+        let results = [json!({"schema": 1, "seed": 7}), json!({"schema": 1, "seed": 8})];
         assert_eq!(data_of(&render(&results)), json!(results));
     }
 
@@ -147,10 +137,7 @@ mod tests {
         let hostile = json!({"contenders": [{"notes": ["</script><img src=x onerror=alert(1)><!--<script>"]}]});
         let page = render(std::slice::from_ref(&hostile));
         assert!(!page.contains("<img src=x"));
-        assert_eq!(
-            page.matches("</script").count(),
-            render(&[]).matches("</script").count()
-        );
+        assert_eq!(page.matches("</script").count(), render(&[]).matches("</script").count());
         assert_eq!(data_of(&page), json!([hostile]));
     }
 
@@ -164,19 +151,11 @@ mod tests {
     fn nothing_in_the_page_is_loaded_from_elsewhere() {
         let page = render(&[]);
         let own = page.replace(LIBRARY, "");
-        for reference in [
-            "src=\"",
-            "@import",
-            "url(",
-            "http://",
-            "https://",
-            "fetch(",
-            "XMLHttpRequest",
-        ] {
+        for reference in
+            ["src=\"", "@import", "url(", "http://", "https://", "fetch(", "XMLHttpRequest"]
+        {
             // The name of the SVG language is an identifier that happens to look like an address.
-            let found = own
-                .replace("http://www.w3.org/2000/svg", "")
-                .contains(reference);
+            let found = own.replace("http://www.w3.org/2000/svg", "").contains(reference);
             assert!(!found, "{reference} is in the page");
         }
     }

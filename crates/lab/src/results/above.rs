@@ -22,18 +22,8 @@ pub(super) fn results(frame: &Frame<'_>, ticks_per_ns: Option<f64>) -> Vec<Resul
     let peak = |reply: &Reply| reply.extra("queue_peak").unwrap_or(0) as f64;
     let above = paired(&|local, remote| remote - local);
     let mut drafts = vec![
-        (
-            frame.experiment.metric,
-            frame.experiment.unit,
-            remote,
-            above.clone(),
-        ),
-        (
-            "remote over local",
-            "×",
-            remote,
-            paired(&|local, remote| remote / local),
-        ),
+        (frame.experiment.metric, frame.experiment.unit, remote, above.clone()),
+        ("remote over local", "×", remote, paired(&|local, remote| remote / local)),
         ("time per local call", "ns", local, times(local)),
         ("time per call with a send", "ns", remote, times(remote)),
         (

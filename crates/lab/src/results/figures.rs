@@ -79,16 +79,10 @@ pub fn figures(
     seed: u64,
     ticks_per_ns: Option<f64>,
 ) -> Vec<ResultEntry> {
-    let frame = Frame {
-        experiment,
-        lane,
-        seed,
-    };
+    let frame = Frame { experiment, lane, seed };
     let each = |principal: &dyn Fn(&Taken) -> bool, figure: &dyn Fn(&Reply) -> f64| {
         let points = lane.points.iter();
-        points
-            .filter_map(|point| frame.at(point, principal(point), figure))
-            .collect()
+        points.filter_map(|point| frame.at(point, principal(point), figure)).collect()
     };
     let results: Vec<ResultEntry> = match experiment.figure {
         Figure::PerOperation(x) => each(&|point| x.is_none() || point.x == x, &|reply| {
@@ -114,11 +108,8 @@ fn bandwidth(frame: &Frame<'_>) -> Vec<ResultEntry> {
     let Some(idle) = lane.points.iter().find(|point| point.x.is_none()) else {
         return Vec::new();
     };
-    let times: Vec<f64> = idle
-        .replies
-        .iter()
-        .map(|(_, reply)| per_repetition(idle, reply))
-        .collect();
+    let times: Vec<f64> =
+        idle.replies.iter().map(|(_, reply)| per_repetition(idle, reply)).collect();
     let Some(base) = stats::median(&times) else {
         return Vec::new();
     };
@@ -143,9 +134,7 @@ fn bandwidth(frame: &Frame<'_>) -> Vec<ResultEntry> {
             })
         })
         .collect();
-    let peak = results
-        .iter_mut()
-        .max_by(|a, b| a.median.total_cmp(&b.median));
+    let peak = results.iter_mut().max_by(|a, b| a.median.total_cmp(&b.median));
     if let Some(peak) = peak {
         peak.principal = lane.natural;
     }
@@ -168,10 +157,7 @@ pub(super) fn per_repetition(point: &Taken, reply: &Reply) -> f64 {
 
 /// A parameter that is a number; 0 if it is none.
 pub(super) fn number(params: &Params, name: &str) -> u64 {
-    params
-        .get(name)
-        .and_then(serde_json::Value::as_u64)
-        .unwrap_or(0)
+    params.get(name).and_then(serde_json::Value::as_u64).unwrap_or(0)
 }
 
 /// What JSON can hold.

@@ -14,15 +14,9 @@ pub fn ratios(results: &[ResultEntry], seed: u64) -> Vec<Ratio> {
     let principal: Vec<&ResultEntry> = results.iter().filter(|result| result.principal).collect();
     for group in principal.chunk_by(|a, b| a.experiment == b.experiment) {
         let Some(base) = base(group) else { continue };
-        for result in group
-            .iter()
-            .filter(|result| result.contender != base.contender)
-        {
-            let (over, under) = if result.better == "higher" {
-                (base, *result)
-            } else {
-                (*result, base)
-            };
+        for result in group.iter().filter(|result| result.contender != base.contender) {
+            let (over, under) =
+                if result.better == "higher" { (base, *result) } else { (*result, base) };
             if let Some(interval) = stats::ratio_of_medians(&over.samples, &under.samples, seed) {
                 ratios.push(Ratio {
                     experiment: result.experiment.clone(),

@@ -68,11 +68,8 @@ fn shared(lane: &Lane) -> Params {
     let Some((first, others)) = lane.points.split_first() else {
         return Params::new();
     };
-    let everywhere = |name: &String, value| {
-        others
-            .iter()
-            .all(|point| point.params.get(name) == Some(value))
-    };
+    let everywhere =
+        |name: &String, value| others.iter().all(|point| point.params.get(name) == Some(value));
     let params = first.params.iter();
     params
         .filter(|(name, value)| everywhere(name, value))

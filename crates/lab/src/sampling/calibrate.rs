@@ -49,13 +49,8 @@ pub(super) fn hit(elapsed_ns: u64, target_ns: f64) -> bool {
 mod tests {
     use super::*;
 
-    const SCALED: Scaled = Scaled {
-        param: "n",
-        start: 1000,
-        cap: 5_000_000,
-        share: 1.0,
-        stepped: false,
-    };
+    const SCALED: Scaled =
+        Scaled { param: "n", start: 1000, cap: 5_000_000, share: 1.0, stepped: false };
 
     #[test]
     fn a_run_near_its_target_settles_with_the_value_put_right() {
@@ -72,10 +67,7 @@ mod tests {
     #[test]
     fn the_cap_is_never_passed_and_settles() {
         assert_eq!(judge(&SCALED, 1_000_000, 1, 1e6), Verdict::Again(5_000_000));
-        assert_eq!(
-            judge(&SCALED, 5_000_000, 1, 1e6),
-            Verdict::Settled(5_000_000)
-        );
+        assert_eq!(judge(&SCALED, 5_000_000, 1, 1e6), Verdict::Settled(5_000_000));
     }
 
     #[test]

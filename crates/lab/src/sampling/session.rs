@@ -53,10 +53,8 @@ impl<'a> Session<'a> {
         watch: &'a mut dyn Watch,
     ) -> Self {
         let points = (experiment.points)(profile);
-        let lanes = entrants
-            .iter()
-            .flat_map(|entrant| lanes_of(experiment, entrant, &points))
-            .collect();
+        let lanes =
+            entrants.iter().flat_map(|entrant| lanes_of(experiment, entrant, &points)).collect();
         Self {
             experiment,
             points,
@@ -87,12 +85,7 @@ impl<'a> Session<'a> {
     pub(super) fn rounds(&mut self) -> Result<(), Stop> {
         let points = self.points.len();
         for round in 1..=self.budget.rounds {
-            for at in order(
-                self.lanes.len() * points,
-                self.seed,
-                self.experiment.id,
-                round,
-            ) {
+            for at in order(self.lanes.len() * points, self.seed, self.experiment.id, round) {
                 let (lane, point) = (at / points, at % points);
                 let Some(answer) = self.ask(lane, point, None, Purpose::Sample(round))? else {
                     continue;
@@ -115,10 +108,8 @@ impl<'a> Session<'a> {
 
     pub(super) fn finish(mut self) -> Outcome {
         let lanes = self.lanes.into_iter();
-        self.outcome.lanes = lanes
-            .filter(|runner| !runner.failed)
-            .map(|runner| runner.lane)
-            .collect();
+        self.outcome.lanes =
+            lanes.filter(|runner| !runner.failed).map(|runner| runner.lane).collect();
         self.outcome
     }
 
@@ -175,10 +166,7 @@ impl<'a> Session<'a> {
     }
 
     fn step(&mut self, lane: usize, point: usize, target_ns: Option<f64>, n: u64, elapsed_ns: u64) {
-        let mode = self.points[point]
-            .params
-            .get("mode")
-            .and_then(Value::as_str);
+        let mode = self.points[point].params.get("mode").and_then(Value::as_str);
         let us = elapsed_ns as f64 / 1000.0;
         let step = Step {
             experiment: self.experiment.id.into(),
@@ -202,11 +190,7 @@ impl<'a> Session<'a> {
             step.mode,
             step.calls_per_us,
             step.us_per_call,
-            if step.hit {
-                ""
-            } else {
-                " (missed by more than 10 %)"
-            },
+            if step.hit { "" } else { " (missed by more than 10 %)" },
         ));
         self.outcome.steps.push(step);
     }
@@ -239,10 +223,7 @@ impl<'a> Session<'a> {
             seed: self.seed.wrapping_add(round.unwrap_or(0) as u64) >> 1,
         };
         let answer = self.executor.run(runner.place, &request);
-        let void = answer
-            .as_ref()
-            .ok()
-            .and_then(|reply| self.why_void(&params, reply, purpose));
+        let void = answer.as_ref().ok().and_then(|reply| self.why_void(&params, reply, purpose));
         let problem = answer.as_ref().err().map(Failure::to_string);
         let kept = self.watch.keep(&Record {
             kind,
@@ -281,18 +262,14 @@ impl<'a> Session<'a> {
         for runner in self.lanes.iter_mut().filter(|runner| runner.place == place) {
             runner.failed = true;
         }
-        self.watch
-            .say(&format!("{} {label}: {failure}", self.experiment.id));
+        self.watch.say(&format!("{} {label}: {failure}", self.experiment.id));
         self.outcome.lost.push((label, failure.to_string()));
     }
 }
 
 /// One lane, or one per variant that the contender has.
 fn lanes_of(experiment: &Experiment, entrant: &Entrant, points: &[Point]) -> Vec<Runner> {
-    let named = entrant
-        .variants
-        .get(experiment.id)
-        .filter(|_| experiment.variants);
+    let named = entrant.variants.get(experiment.id).filter(|_| experiment.variants);
     let variants: Vec<Option<&String>> = match named {
         Some(names) if !names.is_empty() => names.iter().map(Some).collect(),
         _ => vec![None],
@@ -303,11 +280,7 @@ fn lanes_of(experiment: &Experiment, entrant: &Entrant, points: &[Point]) -> Vec
             if let Some(variant) = variant {
                 params.insert("variant".into(), variant.as_str().into());
             }
-            Taken {
-                x: point.x,
-                params,
-                replies: Vec::new(),
-            }
+            Taken { x: point.x, params, replies: Vec::new() }
         });
         Runner {
             place: entrant.place,

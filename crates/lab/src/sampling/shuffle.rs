@@ -4,9 +4,8 @@
 ///
 /// The same seed, experiment and round always give the same order.
 pub(super) fn order(count: usize, seed: u64, experiment: &str, round: usize) -> Vec<usize> {
-    let own = experiment.bytes().fold(seed, |sum, byte| {
-        sum.wrapping_mul(31).wrapping_add(byte.into())
-    });
+    let own =
+        experiment.bytes().fold(seed, |sum, byte| sum.wrapping_mul(31).wrapping_add(byte.into()));
     let mut dice = fastrand::Rng::with_seed(own.wrapping_add(round as u64));
     let mut order: Vec<_> = (0..count).collect();
     dice.shuffle(&mut order);
@@ -19,11 +18,8 @@ mod tests {
 
     #[test]
     fn the_same_seed_repeats_the_order_and_another_does_not() {
-        let orders = |seed| -> Vec<_> {
-            (0..11)
-                .map(|round| order(15, seed, "fan-in", round))
-                .collect()
-        };
+        let orders =
+            |seed| -> Vec<_> { (0..11).map(|round| order(15, seed, "fan-in", round)).collect() };
         assert_eq!(orders(5), orders(5));
         assert_ne!(orders(5), orders(6));
     }

@@ -67,11 +67,7 @@ fn bounded(value: f64, mut resamples: Vec<f64>) -> Interval {
     let low = resamples.get(cut).copied().unwrap_or(value);
     let high = resamples.iter().rev().nth(cut).copied().unwrap_or(value);
     // WHY: with very few values the interval can miss the figure it is drawn for.
-    Interval {
-        value,
-        low: low.min(value),
-        high: high.max(value),
-    }
+    Interval { value, low: low.min(value), high: high.max(value) }
 }
 
 #[cfg(test)]
@@ -82,18 +78,13 @@ mod tests {
 
     #[test]
     fn the_same_seed_gives_the_same_interval() {
-        let values: Vec<f64> = (0..11)
-            .map(|step| 100.0 + f64::from(step * step % 7))
-            .collect();
+        let values: Vec<f64> = (0..11).map(|step| 100.0 + f64::from(step * step % 7)).collect();
         assert_eq!(median_interval(&values, 7), median_interval(&values, 7));
     }
 
     #[test]
     fn a_figure_that_cannot_be_told_from_zero_has_no_ratio() {
-        assert_eq!(
-            ratio_of_medians(&[3.0, 4.0, 5.0], &[-1.0, 0.5, 1.0], 1),
-            None
-        );
+        assert_eq!(ratio_of_medians(&[3.0, 4.0, 5.0], &[-1.0, 0.5, 1.0], 1), None);
         assert_eq!(ratio_of_medians(&[3.0], &[0.0], 1), None);
         assert_eq!(ratio_of_medians(&[], &[1.0], 1), None);
     }

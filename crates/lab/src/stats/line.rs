@@ -40,10 +40,7 @@ pub fn fit(points: &[(f64, f64)]) -> Option<Line> {
     }
     let slope = xy / xx;
     let intercept = mean_y - slope * mean_x;
-    let residual: f64 = points
-        .iter()
-        .map(|(x, y)| (y - slope * x - intercept).powi(2))
-        .sum();
+    let residual: f64 = points.iter().map(|(x, y)| (y - slope * x - intercept).powi(2)).sum();
     let freedom = count - 2.0;
     let variance = residual / freedom;
     let reach = StudentsT::new(0.0, 1.0, freedom).ok()?.inverse_cdf(0.975);
@@ -54,11 +51,7 @@ pub fn fit(points: &[(f64, f64)]) -> Option<Line> {
             reach * (variance * (1.0 / count + mean_x * mean_x / xx)).sqrt(),
         ),
         // WHY: points on a level line are explained wholly, not by 0/0.
-        r2: if yy > 0.0 {
-            (1.0 - residual / yy).max(0.0)
-        } else {
-            1.0
-        },
+        r2: if yy > 0.0 { (1.0 - residual / yy).max(0.0) } else { 1.0 },
     };
     line.is_finite().then_some(line)
 }
@@ -73,11 +66,7 @@ impl Line {
 }
 
 fn around(value: f64, reach: f64) -> Interval {
-    Interval {
-        value,
-        low: value - reach,
-        high: value + reach,
-    }
+    Interval { value, low: value - reach, high: value + reach }
 }
 
 #[cfg(test)]

@@ -1,0 +1,128 @@
+//! A contender that measures nothing: it answers by arithmetic, or misbehaves where it is told to.
+//!
+//! It shows how little a program needs to speak the contender protocol, and the
+//! tests of `purlin lab` run it in all its faults:
+//!
+//! ```text
+//! purlin lab run -c 'fake=target/debug/examples/fake_contender'
+//! fake_contender [--cost K] [--pid-file FILE] [FAULT | FAULT@EXPERIMENT]…
+//! ```
+//!
+//! A fault strikes at every run, or at those of one experiment.
+
+#![forbid(unsafe_code)]
+
+#[path = "../../lab/tests/support/honest.rs"]
+mod honest;
+
+use std::io::{self, BufRead, Write};
+use std::process;
+
+use serde_json::{Value, json};
+
+/// What it was told on its command line.
+struct Orders {
+    cost: u64,
+    faults: Vec<String>,
+}
+
+fn main() -> io::Result<()> {
+    let mut orders = Orders { cost: 1, faults: Vec::new() };
+    let mut words = std::env::args().skip(1);
+    while let Some(word) = words.next() {
+        match word.as_str() {
+            "--cost" => orders.cost = words.next().and_then(|cost| cost.parse().ok()).unwrap_or(1),
+            "--pid-file" => {
+                let file = words.next().unwrap_or_default();
+                std::fs::write(file, process::id().to_string())?;
+            }
+            fault => orders.faults.push(fault.to_owned()),
+        }
+    }
+    for line in io::stdin().lock().lines() {
+        let request: Value = serde_json::from_str(&line?).unwrap_or_default();
+        match request["op"].as_str() {
+            Some("hello") => {
+                if orders.faults.iter().any(|fault| fault == "rude") {
+                    say("what do you want?")?;
+                }
+                say(&json!({
+                    "name": "fake", "version": "fake 1", "os_pid": process::id(),
+                    "experiments": honest::EXPERIMENTS,
+                    "variants": {"message-size": ["moved", "copied"], "bandwidth": ["moved"]},
+                    "notes": ["It measures nothing."],
+                }))?;
+            }
+            Some("run") => answer(&request, &orders)?,
+            Some("quit") => return Ok(()),
+            _ => say(&json!({"error": "what is that?"}))?,
+        }
+    }
+    Ok(())
+}
+
+fn answer(request: &Value, orders: &Orders) -> io::Result<()> {
+    let experiment = request["experiment"].as_str().unwrap_or_default();
+    let empty = serde_json::Map::new();
+    let params = request["params"].as_object().unwrap_or(&empty);
+    let mut answer = honest::honest(experiment, params, orders.cost);
+    for fault in &orders.faults {
+        let (fault, place) = fault.split_once('@').unwrap_or((fault, experiment));
+        if place == experiment {
+            strike(fault, &mut answer)?;
+        }
+    }
+    say(&answer)
+}
+
+/// Does what the fault is named after.
+fn strike(fault: &str, answer: &mut Value) -> io::Result<()> {
+    let figure = |answer: &Value, name: &str| answer[name].as_u64().unwrap_or(0);
+    match fault {
+        "loses" if figure(answer, "received") > 0 => {
+            answer["received"] = json!(figure(answer, "received") - 1);
+        }
+        // There is no message to lose; then it loses the end of its count.
+        "loses" if answer.get("left").is_some() => answer["left"] = json!(1),
+        "skips" => answer["ops"] = json!(figure(answer, "ops").wrapping_sub(1) >> 1),
+        "invents" => answer["sent"] = json!(figure(answer, "sent") + 1),
+        "is-negative" => answer["elapsed_ns"] = json!(-1),
+        "is-text" => answer["elapsed_ns"] = json!("soon"),
+        "is-list" => *answer = json!([1, 2]),
+        "refuses" => *answer = json!({"error": "I would rather not\nreally"}),
+        "rambles" => say("Hello, here is your \u{7} answer")?,
+        "echoes" => say(&answer)?,
+        "shouts" => {
+            for line in 0..50_000 {
+                eprintln!("this is line {line} of a great many that nobody asked for");
+            }
+        }
+        "dies" => {
+            eprintln!("first words");
+            eprintln!("I have had enough");
+            process::exit(3);
+        }
+        "breaks-off" => {
+            print!("{{\"elapsed_ns\":");
+            io::stdout().flush()?;
+            process::exit(0);
+        }
+        "never-ends" => {
+            let much = vec![b'x'; 1 << 16];
+            for _ in 0..32 {
+                io::stdout().write_all(&much)?;
+            }
+        }
+        "hangs" => loop {
+            std::thread::park();
+        },
+        _ => {}
+    }
+    Ok(())
+}
+
+fn say(line: &(impl ToString + ?Sized)) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    writeln!(out, "{}", line.to_string())?;
+    out.flush()
+}

@@ -1,0 +1,163 @@
+//! What a run leaves behind: the results as specified, the samples, the page, the table.
+
+#![forbid(unsafe_code)]
+
+#[path = "../../lab/tests/support/honest.rs"]
+mod honest;
+mod support;
+
+use honest::EXPERIMENTS;
+use serde_json::Value;
+use support::{Bench, contender, json, list, principals, purlin};
+
+fn two() -> [String; 2] {
+    [contender("one", ""), contender("two", "--cost 2")]
+}
+
+fn keys(value: &Value) -> Vec<&str> {
+    let mut keys: Vec<_> =
+        value.as_object().expect("an object").keys().map(String::as_str).collect();
+    keys.sort_unstable();
+    keys
+}
+
+#[test]
+fn all_experiments_on_two_contenders_give_one_principal_result_each() {
+    let bench = Bench::of("", &two());
+    assert_eq!(bench.status(), 0, "{}", bench.stderr());
+    let results = bench.results();
+    assert_eq!(list(&results, "experiments").len(), EXPERIMENTS.len());
+    for experiment in EXPERIMENTS {
+        for contender in ["one", "two"] {
+            assert_eq!(principals(&results, experiment, contender), 1, "{experiment} {contender}");
+        }
+        let ratio = list(&results, "ratios").iter().find(|ratio| ratio["experiment"] == experiment);
+        let ratio = ratio.unwrap_or_else(|| panic!("no ratio for {experiment}"));
+        assert!((ratio["ratio"].as_f64().unwrap() - 2.0).abs() < 0.01, "{ratio}");
+        assert_eq!((&ratio["contender"], &ratio["against"]), (&"two".into(), &"one".into()));
+    }
+    assert!(list(&results, "void").is_empty() && list(&results, "problems").is_empty());
+}
+
+#[test]
+fn the_results_have_the_names_of_the_schema() {
+    let bench = Bench::of("spawn-chain,ping-pong,message-size", &two());
+    let results = bench.results();
+    assert_eq!(results["schema"], 1);
+    assert_eq!(results["tool"]["name"], "purlin lab");
+    assert_eq!((&results["seed"], &results["profile"]), (&1.into(), &"quick".into()));
+    let started = results["started"].as_str().unwrap();
+    assert!(started.len() == 20 && started.ends_with('Z') && started.contains('T'), "{started}");
+    assert!(results["seconds"].as_f64().unwrap() > 0.0);
+    assert_eq!(
+        keys(&results["host"]),
+        ["cores", "cpu", "kernel", "load_before", "memory_bytes", "os", "virtual"]
+    );
+    assert!(results["host"]["cores"].as_u64().unwrap() > 0);
+    assert_eq!(keys(&results["contenders"][0]), ["id", "label", "notes", "variants", "version"]);
+    assert_eq!(
+        keys(&results["experiments"][0]),
+        ["better", "id", "metric", "notes", "title", "unit", "what", "x", "y"]
+    );
+    let line = list(&results, "results").iter().find(|result| result.get("fit").is_some()).unwrap();
+    assert_eq!(
+        keys(line),
+        [
+            "better",
+            "contender",
+            "experiment",
+            "fit",
+            "high",
+            "low",
+            "median",
+            "metric",
+            "params",
+            "principal",
+            "samples",
+            "unit"
+        ]
+    );
+    assert_eq!(
+        keys(&line["fit"]),
+        ["intercept", "intercept_high", "intercept_low", "r2", "slope", "slope_high", "slope_low"]
+    );
+    let point =
+        list(&results, "results").iter().find(|result| result["variant"] == "copied").unwrap();
+    assert_eq!(point["principal"], false);
+    for result in list(&results, "results") {
+        let (low, median, high) = (&result["low"], &result["median"], &result["high"]);
+        assert!(low.as_f64() <= median.as_f64() && median.as_f64() <= high.as_f64(), "{result}");
+        assert!(!list(result, "samples").is_empty());
+    }
+}
+
+#[test]
+fn results_go_to_a_file_of_the_users_too() {
+    let bench = Bench::run(&["-e", "ping-pong", "-c", &contender("one", ""), "--json", "out.json"]);
+    assert_eq!(json(&bench.path("out.json")), bench.results());
+}
+
+#[test]
+fn every_sample_is_a_line_on_disk() {
+    let bench = Bench::of("fan-in", &two());
+    let samples = bench.samples();
+    let counted = samples.iter().filter(|sample| sample["kind"] == "sample");
+    assert_eq!(counted.count(), 3 * 2 * 5);
+    let warm_up = samples.iter().position(|sample| sample["kind"] == "warm-up");
+    assert_eq!(warm_up, Some(0));
+}
+
+#[test]
+fn the_same_seed_gives_the_same_order() {
+    let order = |seed: &str| -> Vec<_> {
+        let (one, two) = (contender("one", ""), contender("two", ""));
+        let bench = Bench::run(&["-e", "fan-in", "--seed", seed, "-c", &one, "-c", &two]);
+        let asked =
+            |sample: &Value| (sample["contender"].clone(), sample["params"]["senders"].clone());
+        bench.samples().iter().map(asked).collect()
+    };
+    assert_eq!(order("11"), order("11"));
+    assert_ne!(order("11"), order("12"));
+}
+
+#[test]
+fn the_table_has_a_row_per_experiment_within_a_hundred_columns_and_the_page_comes_last() {
+    let bench =
+        Bench::of("", &[contender("one", ""), contender("two", ""), contender("three", "")]);
+    let stdout = bench.stdout();
+    for experiment in EXPERIMENTS {
+        assert!(stdout.lines().any(|line| line.starts_with(experiment)), "{stdout}");
+    }
+    let widest = stdout.lines().map(|line| line.chars().count()).max();
+    assert!(widest <= Some(100), "{stdout}");
+    assert!(stdout.trim_end().ends_with("run/report.html"), "{stdout}");
+    let page = std::fs::read_to_string(bench.path("run/report.html")).unwrap();
+    assert!(page.starts_with("<!") && page.contains("spawn-chain"));
+}
+
+#[test]
+fn a_page_is_drawn_again_from_one_run_and_from_two() {
+    let bench = Bench::of("ping-pong", &[contender("one", "")]);
+    let folder = bench.path("");
+    std::fs::remove_file(bench.path("run/report.html")).unwrap();
+    let report =
+        |words: &[&str]| purlin(&folder).args(["lab", "report"]).args(words).output().unwrap();
+    let output = report(&["run"]);
+    assert!(output.status.success());
+    assert!(bench.path("run/report.html").is_file());
+    assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), "run/report.html");
+    let output = report(&["run", "run/results.json", "--html", "both.html"]);
+    assert!(output.status.success() && bench.path("both.html").is_file());
+}
+
+#[test]
+fn without_a_folder_a_run_makes_one_named_after_the_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let one = contender("one", "");
+    let words = ["lab", "run", "-e", "ping-pong", "--samples", "3", "--sample-ms", "1", "-c", &one];
+    let output = purlin(folder.path()).args(words).output().unwrap();
+    assert!(output.status.success());
+    let page = String::from_utf8_lossy(&output.stdout).lines().last().unwrap().to_owned();
+    assert!(page.starts_with("lab-results/20") && page.ends_with("Z/report.html"), "{page}");
+    assert!(folder.path().join(page).is_file());
+}

@@ -1,0 +1,129 @@
+//! Runs the real `purlin` on contenders that measure nothing.
+
+#![allow(dead_code, reason = "each test file uses its own part")]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// The contender that answers by arithmetic; Cargo builds it with the tests.
+pub(crate) fn fake() -> PathBuf {
+    let own = std::env::current_exe().expect("a test has a path");
+    let built = own.ancestors().nth(2).expect("it lies in deps");
+    let fake =
+        built.join("examples").join(format!("fake_contender{}", std::env::consts::EXE_SUFFIX));
+    assert!(fake.is_file(), "run the tests with `cargo test`, which builds {}", fake.display());
+    fake
+}
+
+/// `NAME=COMMAND` for the fake with these orders.
+pub(crate) fn contender(name: &str, orders: &str) -> String {
+    format!("{name}='{}' {orders}", fake().display())
+}
+
+/// A folder of its own, and `purlin` run in it.
+pub(crate) struct Bench {
+    folder: TempDir,
+    /// What the command ended with and printed.
+    pub(crate) output: Output,
+}
+
+impl Bench {
+    /// `purlin lab run` with these words, three short samples of each, in `run/`.
+    pub(crate) fn run(words: &[&str]) -> Self {
+        let folder = tempfile::tempdir().expect("a folder can be made");
+        let output = quick(folder.path()).args(words).output().expect("purlin runs");
+        Self { folder, output }
+    }
+
+    /// A run of these experiments on these contenders.
+    pub(crate) fn of(experiments: &str, contenders: &[String]) -> Self {
+        let mut words = vec!["--limit", "20", "--seed", "1"];
+        if !experiments.is_empty() {
+            words.extend(["-e", experiments]);
+        }
+        for contender in contenders {
+            words.extend(["-c", contender]);
+        }
+        Self::run(&words)
+    }
+
+    pub(crate) fn status(&self) -> i32 {
+        self.output.status.code().expect("it was not killed")
+    }
+
+    pub(crate) fn stderr(&self) -> String {
+        String::from_utf8_lossy(&self.output.stderr).into_owned()
+    }
+
+    pub(crate) fn stdout(&self) -> String {
+        String::from_utf8_lossy(&self.output.stdout).into_owned()
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// The stored results.
+    pub(crate) fn results(&self) -> Value {
+        json(&self.path("run/results.json"))
+    }
+
+    /// The stored samples.
+    pub(crate) fn samples(&self) -> Vec<Value> {
+        samples(&self.path("run/samples.jsonl"))
+    }
+
+    /// The lines of standard error that speak of a contender.
+    pub(crate) fn lines_about(&self, contender: &str) -> Vec<String> {
+        let about = |line: &&str| {
+            line.contains(&format!(" {contender}:")) || line.starts_with(&format!("{contender}:"))
+        };
+        self.stderr().lines().filter(about).map(str::to_owned).collect()
+    }
+}
+
+/// `purlin lab run`, three short samples of each, with `folder` for everything.
+pub(crate) fn quick(folder: &Path) -> Command {
+    let mut command = purlin(folder);
+    command.args(["lab", "run", "--samples", "3", "--sample-ms", "2", "--dir", "run"]);
+    command
+}
+
+/// `purlin` in a folder, with no contenders of its own.
+pub(crate) fn purlin(folder: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_purlin"));
+    command
+        .current_dir(folder)
+        .env("PURLIN_CONTENDERS", folder)
+        .env("XDG_CACHE_HOME", folder.join("cache"));
+    command
+}
+
+pub(crate) fn json(path: &Path) -> Value {
+    let text =
+        std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    serde_json::from_str(&text).expect("it is JSON")
+}
+
+pub(crate) fn samples(path: &Path) -> Vec<Value> {
+    let text = std::fs::read_to_string(path).expect("there are samples");
+    text.lines().map(|line| serde_json::from_str(line).expect("every line is JSON")).collect()
+}
+
+/// The elements of a list in the results.
+pub(crate) fn list<'a>(results: &'a Value, name: &str) -> &'a [Value] {
+    results[name].as_array().unwrap_or_else(|| panic!("{name} is a list"))
+}
+
+/// How many principal results this contender has in this experiment.
+pub(crate) fn principals(results: &Value, experiment: &str, contender: &str) -> usize {
+    let own = |result: &&Value| {
+        result["experiment"] == experiment
+            && result["contender"] == contender
+            && result["principal"] == true
+    };
+    list(results, "results").iter().filter(own).count()
+}

@@ -1,0 +1,165 @@
+//! Figures made of samples whose true costs are known, on a made-up runtime.
+
+#![forbid(unsafe_code)]
+
+mod support;
+
+use purlin_lab::experiments::ALL;
+use purlin_lab::results::{ResultEntry, figures, ratios};
+use serde_json::json;
+use support::{MadeUpRuntime, entrants, experiment, sampled};
+
+/// The results of so many contenders; the k-th costs k times the base time.
+fn results(id: &str, contenders: usize) -> Vec<ResultEntry> {
+    let (outcome, _) = sampled(id, &entrants(contenders), 1, &mut MadeUpRuntime::default());
+    let lanes = outcome.lanes.iter();
+    lanes.flat_map(|lane| figures(experiment(id), lane, 1, Some(2.0))).collect()
+}
+
+fn principal(results: &[ResultEntry]) -> &ResultEntry {
+    results.iter().find(|result| result.principal).expect("there is one")
+}
+
+fn near(found: f64, due: f64) -> bool {
+    (found / due - 1.0).abs() < 1e-6
+}
+
+#[test]
+fn every_experiment_gives_each_contender_exactly_one_principal_figure() {
+    for experiment in ALL {
+        let results = results(experiment.id, 2);
+        for label in ["a", "b"] {
+            let own = results.iter().filter(|result| result.contender == label && result.principal);
+            let own: Vec<_> = own.collect();
+            assert_eq!(own.len(), 1, "{} {label}", experiment.id);
+            assert_eq!(
+                (own[0].metric.as_str(), own[0].unit.as_str()),
+                (experiment.metric, experiment.unit)
+            );
+            assert_eq!(own[0].samples.len(), 5);
+        }
+    }
+}
+
+#[test]
+fn the_principal_figures_are_the_costs_that_went_in() {
+    for (id, due) in [
+        ("call-vs-send", 100.0),
+        ("tail-call", 1.0),
+        ("spawn-chain", 100.0),
+        ("exchange", 100.0),
+        ("message-size", 1.0),
+        ("serial-spawn", 1e7),
+        ("ping-pong", 100.0),
+        ("throughput", 100.0),
+        ("fan-in", 100.0),
+        ("thread-ring", 100.0),
+        ("fork-join", 100.0),
+        ("skynet", 10.0),
+    ] {
+        let found = principal(&results(id, 1)).median;
+        assert!(near(found, due), "{id}: {found}, not {due}");
+    }
+}
+
+#[test]
+fn a_line_is_stored_in_the_unit_of_its_points() {
+    let results = results("message-size", 1);
+    let line = principal(&results);
+    let fit = line.fit.expect("there is a line");
+    let n = line.params["n"].as_u64().unwrap() as f64;
+    assert!(near(fit.slope, n), "{}", fit.slope);
+    assert!(fit.r2 > 0.999_999);
+    let points: Vec<_> = results.iter().filter(|result| result.x.is_some()).collect();
+    assert_eq!(points.len(), 5);
+    for point in points {
+        let x = point.x.unwrap() as f64;
+        assert!(near(fit.slope * x + fit.intercept, point.median));
+    }
+    assert!(
+        !line.params.contains_key("s"),
+        "what differs between points is no parameter of the line"
+    );
+}
+
+#[test]
+fn bandwidth_is_highest_where_it_says() {
+    let results = results("bandwidth", 1);
+    let peak = principal(&results);
+    // n·s / (n·(100 + s)) elements per nanosecond, highest for the largest s.
+    assert_eq!(peak.x, Some(10_000));
+    assert!(near(peak.median, 1e9 * 10_000.0 / 10_100.0), "{}", peak.median);
+    assert!(results.iter().any(|result| result.metric == "time with no messages"));
+}
+
+#[test]
+fn what_goes_with_a_send_is_there_beside_it() {
+    let results = results("call-vs-send", 1);
+    let value = |part: &str| {
+        let found = results.iter().find(|result| result.metric.contains(part));
+        found.unwrap_or_else(|| panic!("no {part}")).median
+    };
+    assert!(near(value("remote over local"), 101.0));
+    assert!(near(value("ticks"), 200.0));
+    assert!(near(value("local call"), 100.0));
+    assert!(near(value("peak"), 3.0));
+}
+
+#[test]
+fn without_a_time_stamp_counter_there_are_no_ticks() {
+    let (outcome, _) = sampled("call-vs-send", &entrants(1), 1, &mut MadeUpRuntime::default());
+    let results = figures(experiment("call-vs-send"), &outcome.lanes[0], 1, None);
+    assert!(results.iter().all(|result| result.unit != "ticks"));
+}
+
+#[test]
+fn a_ratio_above_one_says_that_the_other_is_better_whichever_way_the_metric_goes() {
+    for id in ["ping-pong", "serial-spawn", "spawn-chain"] {
+        let ratios = ratios(&results(id, 2), 1);
+        assert_eq!(ratios.len(), 1);
+        assert_eq!((ratios[0].contender.as_str(), ratios[0].against.as_str()), ("b", "a"));
+        assert!(near(ratios[0].ratio, 2.0), "{id}: {}", ratios[0].ratio);
+        assert!(ratios[0].low <= ratios[0].ratio && ratios[0].ratio <= ratios[0].high);
+    }
+}
+
+#[test]
+fn purlin_is_the_one_compared_with_wherever_it_stands() {
+    let mut results = results("ping-pong", 2);
+    for result in &mut results {
+        if result.contender == "b" {
+            result.contender = "purlin".into();
+        }
+    }
+    let ratios = ratios(&results, 1);
+    assert_eq!((ratios[0].contender.as_str(), ratios[0].against.as_str()), ("a", "purlin"));
+    assert!(near(ratios[0].ratio, 0.5));
+}
+
+#[test]
+fn of_variants_only_the_natural_one_is_principal() {
+    let mut own = entrants(1);
+    own[0].variants.insert("bandwidth".into(), vec!["moved".into(), "copied".into()]);
+    let (outcome, _) = sampled("bandwidth", &own, 1, &mut MadeUpRuntime::default());
+    let results: Vec<_> = outcome
+        .lanes
+        .iter()
+        .flat_map(|lane| figures(experiment("bandwidth"), lane, 1, None))
+        .collect();
+    let principal: Vec<_> = results.iter().filter(|result| result.principal).collect();
+    assert_eq!(principal.len(), 1);
+    assert_eq!(principal[0].variant.as_deref(), Some("moved"));
+    assert!(results.iter().any(|result| result.variant.as_deref() == Some("copied")));
+}
+
+#[test]
+fn without_its_principal_figure_an_experiment_gives_nothing() {
+    let mut runtime = MadeUpRuntime::spoiling(|_, _, answer| {
+        if answer["sent"] != json!(0) {
+            answer["received"] = json!(0);
+        }
+        Ok(())
+    });
+    let (outcome, _) = sampled("call-vs-send", &entrants(1), 1, &mut runtime);
+    assert!(figures(experiment("call-vs-send"), &outcome.lanes[0], 1, None).is_empty());
+}

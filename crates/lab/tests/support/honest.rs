@@ -1,0 +1,68 @@
+//! What an honest contender answers: the table of the protocol as arithmetic.
+//!
+//! The times are made up, at so many nanoseconds for each thing done, so that a
+//! test knows what the lab must find out.
+
+#![allow(dead_code, reason = "each includer uses its own part")]
+
+use serde_json::{Map, Value, json};
+
+/// The experiments of the protocol.
+pub(crate) const EXPERIMENTS: [&str; 13] = [
+    "call-vs-send",
+    "tail-call",
+    "spawn-chain",
+    "exchange",
+    "message-size",
+    "bandwidth",
+    "serial-spawn",
+    "ping-pong",
+    "throughput",
+    "fan-in",
+    "thread-ring",
+    "fork-join",
+    "skynet",
+];
+
+/// The answer to one request, where everything takes `cost` times its base time.
+///
+/// | what | base time in ns |
+/// |---|---|
+/// | a call, a step of work, an element | 1 |
+/// | a message, a process, a round trip | 100 |
+/// | a run of a sweep besides | 5000 |
+pub(crate) fn honest(experiment: &str, params: &Map<String, Value>, cost: u64) -> Value {
+    let asked = |name: &str| params.get(name).and_then(Value::as_u64);
+    let n = asked("n").unwrap_or(0);
+    let reps = asked("reps").unwrap_or(1);
+    let (ops, messages, time, more) = match experiment {
+        "call-vs-send" if params["mode"] == "local" => (n, 0, n, json!({})),
+        "call-vs-send" => (n, n, 101 * n, json!({"queue_peak": 3, "queue_peak_bytes": 96})),
+        "tail-call" => (n * reps, 0, (5000 + n) * reps, json!({"left": 0})),
+        "spawn-chain" => (n * reps, n * reps, (5000 + 100 * n) * reps, json!({})),
+        "exchange" | "message-size" | "bandwidth" => {
+            let s = asked("s").unwrap_or(0);
+            let steps = asked("pieces").unwrap_or(0) * asked("work").unwrap_or(0);
+            let end = (0..steps).fold(1u64, |x, _| (x * 1_103_515_245 + 12_345) % (1 << 31));
+            let time = (5000 + steps + 100 * n + n * s) * reps;
+            let more = json!({"sink": 2 * reps * end, "elements": 2 * n * s * reps});
+            (n * reps, 2 * n * reps, time, more)
+        }
+        "serial-spawn" => {
+            let total = asked("total").unwrap_or(0);
+            (total, total, 100 * total, json!({}))
+        }
+        "ping-pong" => (n, 2 * n, 100 * n, json!({})),
+        "skynet" => {
+            let leaves = asked("leaves").unwrap_or(0);
+            (leaves, leaves, 100 * leaves, json!({"sum": leaves * (leaves - 1) / 2}))
+        }
+        _ => (n, n, 100 * n, json!({})),
+    };
+    let mut answer =
+        json!({"elapsed_ns": time * cost, "ops": ops, "sent": messages, "received": messages});
+    if let (Some(answer), Value::Object(more)) = (answer.as_object_mut(), more) {
+        answer.extend(more);
+    }
+    answer
+}
