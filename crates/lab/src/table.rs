@@ -9,6 +9,9 @@ use crate::results::{Document, ResultEntry};
 /// The widest line that is still readable.
 const WIDTH: usize = 100;
 
+/// Where there is nothing to show.
+const NONE: &str = "—";
+
 /// The table, with a line under it that says how to read it.
 #[must_use]
 pub fn table(document: &Document) -> String {
@@ -25,9 +28,17 @@ pub fn table(document: &Document) -> String {
     if text.lines().any(|line| line.chars().count() > WIDTH) {
         text = format!("{}\n{}", grid(&figures), grid(&ratios));
     }
+    let any = |sign: &str| ratios.iter().skip(1).flatten().any(|cell| cell.contains(sign));
+    let (gaps, others) = (any(NONE), any("*"));
     text.push_str(&format!(
         "\nmedian ± half its 95 % interval; ratios, with theirs, say how many times worse than {against}\n"
     ));
+    if others {
+        text.push_str("* than the first contender that has a figure\n");
+    }
+    if gaps {
+        text.push_str("no ratio (—) where a figure is missing or cannot be told from zero\n");
+    }
     text
 }
 
@@ -36,14 +47,14 @@ fn figures(document: &Document) -> Vec<Vec<String>> {
     let head = ["experiment".to_owned(), "unit".to_owned()].into_iter().chain(labels).collect();
     let mut rows: Vec<Vec<String>> = vec![head];
     for experiment in &document.experiments {
-        let mut row = vec![experiment.id.to_owned(), experiment.unit.to_owned()];
+        let mut row = vec![experiment.id.to_owned(), unit(experiment.unit)];
         for contender in &document.contenders {
             let found = document.results.iter().find(|result| {
                 result.principal
                     && result.experiment == experiment.id
                     && result.contender == contender.id
             });
-            row.push(found.map_or_else(|| "–".to_owned(), cell));
+            row.push(found.map_or_else(|| NONE.to_owned(), cell));
         }
         rows.push(row);
     }
@@ -68,7 +79,7 @@ fn ratios(document: &Document) -> Option<(Vec<Vec<String>>, String)> {
             let found = ratios
                 .find(|ratio| ratio.experiment == experiment.id && ratio.contender == other.id);
             row.push(found.map_or_else(
-                || "–".to_owned(),
+                || NONE.to_owned(),
                 |ratio| {
                     let elsewhere = if ratio.against == against { "" } else { "*" };
                     let (low, high) = (digits(ratio.low), digits(ratio.high));
@@ -81,14 +92,18 @@ fn ratios(document: &Document) -> Option<(Vec<Vec<String>>, String)> {
     Some((rows, against))
 }
 
+/// The unit, short enough that three contenders fit into a line.
+fn unit(stored: &str) -> String {
+    stored.replace("processes", "proc").replace("elements", "elem")
+}
+
 fn cell(result: &ResultEntry) -> String {
     let half = (result.high - result.low) / 2.0;
-    let percent = 100.0 * half / result.median.abs();
-    if percent.is_finite() && percent < 999.5 {
-        format!("{} ±{percent:.0}%", short(result.median))
-    } else {
-        format!("{} ±{}", short(result.median), short(half))
+    if result.low <= 0.0 && 0.0 <= result.high {
+        // WHY: three digits of a figure that may be zero would say too much.
+        return format!("≈0 ±{}", short(half));
     }
+    format!("{} ±{:.0}%", short(result.median), 100.0 * half / result.median.abs())
 }
 
 /// Three significant digits, thousands as k, M and G.
@@ -166,6 +181,31 @@ mod tests {
         ] {
             assert_eq!(short(value), text);
         }
+    }
+
+    fn result(median: f64, low: f64, high: f64) -> ResultEntry {
+        ResultEntry {
+            experiment: "ping-pong".into(),
+            contender: "beam".into(),
+            variant: None,
+            params: crate::experiments::Params::new(),
+            x: None,
+            metric: "time".into(),
+            unit: "ns".into(),
+            better: "lower".into(),
+            samples: Vec::new(),
+            median,
+            low,
+            high,
+            fit: None,
+            principal: true,
+        }
+    }
+
+    #[test]
+    fn a_figure_that_cannot_be_told_from_zero_is_shown_as_such() {
+        assert_eq!(cell(&result(0.002, -0.004, 0.006)), "≈0 ±0.0050");
+        assert_eq!(cell(&result(200.0, 190.0, 210.0)), "200 ±5%");
     }
 
     #[test]

@@ -8,7 +8,7 @@
 
 use std::ptr::{self, NonNull};
 
-use crate::link::Link;
+use crate::link::{Class, Link};
 
 /// Received links, oldest first.
 pub(crate) struct Fifo {
@@ -37,6 +37,24 @@ impl Fifo {
         let last = self.newest;
         // SAFETY: the link is ours now; `last` is null or a link of this list.
         unsafe { self.insert(last, link) }
+    }
+
+    /// Adds a chain at the end.
+    ///
+    /// # Safety
+    /// The caller owns the chain and gives it away.
+    #[inline]
+    pub(crate) unsafe fn append_all(&mut self, arrived: &Arrived) {
+        if arrived.len == 0 {
+            return;
+        }
+        match NonNull::new(self.newest) {
+            None => self.oldest = arrived.oldest,
+            // SAFETY: it is a link of this list, which owns its links.
+            Some(last) => unsafe { last.as_ref().set_next(arrived.oldest) },
+        }
+        self.newest = arrived.newest;
+        self.len += arrived.len;
     }
 
     /// Takes the oldest link; a scan under way starts again.
@@ -111,20 +129,34 @@ impl Fifo {
     }
 }
 
+/// What a stack of links was, turned round.
+pub(crate) struct Arrived {
+    /// The first to be sent, or null.
+    pub(crate) oldest: *mut Link,
+    /// The last to be sent, or null.
+    pub(crate) newest: *mut Link,
+    pub(crate) len: usize,
+    /// Whether all of them are messages.
+    pub(crate) only_messages: bool,
+}
+
 /// Turns a stack of links round: oldest first.
 ///
 /// # Safety
 /// The caller owns every link of the chain.
-pub(crate) unsafe fn oldest_first(newest: *mut Link) -> *mut Link {
-    let mut done = ptr::null_mut();
+#[inline]
+pub(crate) unsafe fn oldest_first(newest: *mut Link) -> Arrived {
+    let mut arrived = Arrived { oldest: ptr::null_mut(), newest, len: 0, only_messages: true };
     let mut rest = newest;
     while let Some(link) = NonNull::new(rest) {
         // SAFETY: the chain is the caller's.
         unsafe {
             rest = link.as_ref().next();
-            link.as_ref().set_next(done);
+            arrived.only_messages &= link.as_ref().class() == Class::Message;
+            link.as_ref().set_next(arrived.oldest);
         }
-        done = link.as_ptr();
+        arrived.oldest = link.as_ptr();
+        arrived.len += 1;
     }
-    done
+    arrived
 }

@@ -18,6 +18,7 @@
 //! | `table` | from a number to a process, safe against reuse |
 //! | `realm` | the processes that belong together, their table and their host |
 //! | `wake` | a cell as a `std::task::Waker` |
+//! | `pool` | memory for cells and envelopes, kept by the thread that freed it |
 //! | `sync` | the atomics: `std`'s, or loom's under a model |
 
 // WHY: the loom models reach the private parts through `model`, which exists only for them.
@@ -36,6 +37,7 @@ mod fifo;
 mod head;
 mod link;
 mod owner;
+mod pool;
 mod realm;
 mod run;
 mod sync;

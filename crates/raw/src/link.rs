@@ -4,11 +4,12 @@
 //! never by two threads at once. `next` carries the class of *its own* envelope in the lowest bit,
 //! so that an envelope is one word larger than its payload and no more.
 //!
-//! COST: one allocation of `8 + size_of::<T>()` bytes per signal.
+//! COST: one block of `8 + size_of::<T>()` bytes per signal, see `pool`.
 
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 
+use crate::pool;
 use crate::sync::UnsafeCell;
 
 /// What an envelope holds.
@@ -83,28 +84,46 @@ impl<T> Envelope<T> {
     /// Seals a payload and gives the header away; [`Envelope::open`] takes it back.
     #[inline]
     pub(crate) fn seal(class: Class, payload: T) -> NonNull<Link> {
-        let sealed = Box::new(Self { link: Link::new(class), payload: MaybeUninit::new(payload) });
-        NonNull::from(Box::leak(sealed)).cast()
+        let envelope = pool::take::<Self>();
+        let sealed = Self { link: Link::new(class), payload: MaybeUninit::new(payload) };
+        // SAFETY: the block was taken for this type.
+        unsafe { envelope.write(sealed) };
+        envelope.cast()
     }
 
     /// Takes the payload out and keeps the paper.
     ///
     /// # Safety
-    /// The link comes from `Envelope::<T>::seal` or `Envelope::<T>::reseal` with this very `T`, and
+    /// The link comes from `Envelope::<T>::seal` or `Paper::<T>::reseal` with this very `T`, and
     /// the caller owns it.
     #[inline]
-    pub(crate) unsafe fn open(link: NonNull<Link>) -> (T, Box<Self>) {
-        // SAFETY: by the contract this is the header, at offset zero, of a leaked box of this type.
-        let paper = unsafe { Box::from_raw(link.cast::<Self>().as_ptr()) };
-        // SAFETY: a sealed envelope has its payload, and nobody reads it from this paper again.
-        let payload = unsafe { paper.payload.assume_init_read() };
-        (payload, paper)
+    pub(crate) unsafe fn open(link: NonNull<Link>) -> (T, Paper<T>) {
+        let envelope = link.cast::<Self>();
+        // SAFETY: by the contract this is the header, at offset zero, of an envelope of this type;
+        // a sealed one has its payload, and nobody reads it from this paper again.
+        let payload = unsafe { envelope.as_ref().payload.assume_init_read() };
+        (payload, Paper(envelope))
     }
+}
 
-    /// Puts a payload into paper that was kept.
+/// An envelope whose payload was taken out.
+pub(crate) struct Paper<T>(NonNull<Envelope<T>>);
+
+impl<T> Paper<T> {
+    /// Puts a payload back in.
     #[inline]
-    pub(crate) fn reseal(mut paper: Box<Self>, payload: T) -> NonNull<Link> {
-        paper.payload = MaybeUninit::new(payload);
-        NonNull::from(Box::leak(paper)).cast()
+    pub(crate) fn reseal(self, payload: T) -> NonNull<Link> {
+        let envelope = std::mem::ManuallyDrop::new(self).0;
+        // SAFETY: the paper owned the envelope, and gives it away here.
+        unsafe { (&raw mut (*envelope.as_ptr()).payload).write(MaybeUninit::new(payload)) };
+        envelope.cast()
+    }
+}
+
+impl<T> Drop for Paper<T> {
+    #[inline]
+    fn drop(&mut self) {
+        // SAFETY: the paper owns its envelope, which was taken for this type; there is no payload.
+        unsafe { pool::free(self.0) }
     }
 }

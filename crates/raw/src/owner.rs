@@ -12,7 +12,7 @@ use crate::address::Address;
 use crate::cell::{Base, Core, Front, count, release};
 use crate::current::is_running;
 use crate::fifo::oldest_first;
-use crate::link::{Class, Envelope};
+use crate::link::{Class, Envelope, Link, Paper};
 use crate::sync::Ordering;
 use crate::table::Slot;
 use crate::wake;
@@ -34,7 +34,7 @@ unsafe impl<W: World, M: Send> Sync for Owner<W, M> {}
 pub struct NotHere;
 
 /// The empty envelope of a message that was taken for a look.
-pub struct Vacant<M>(Box<Envelope<M>>);
+pub struct Vacant<M>(Paper<M>);
 
 // SAFETY: paper holds no payload, and what its header points to is not followed until it is back in
 // a FIFO.
@@ -92,7 +92,7 @@ impl<W: World, M: Send + 'static> Owner<W, M> {
     pub fn fetch(
         &self,
         beginning: bool,
-        mut act: impl FnMut(W::Signal) -> Option<M>,
+        act: impl FnMut(W::Signal) -> Option<M>,
     ) -> Result<usize, NotHere> {
         let taken = self.core(|core| {
             let taken = self.base().head.take();
@@ -100,7 +100,27 @@ impl<W: World, M: Send + 'static> Owner<W, M> {
             taken
         })?;
         // SAFETY: `take` gave the chain to us.
-        let mut rest = unsafe { oldest_first(taken.newest) };
+        let arrived = unsafe { oldest_first(taken.newest) };
+        let mut added = arrived.len;
+        if arrived.only_messages {
+            // SAFETY: the chain is ours and holds messages.
+            self.core(|core| unsafe { core.fifo.append_all(&arrived) })?;
+        } else {
+            added = self.sort(arrived.oldest, act)?;
+        }
+        if added > 0 {
+            self.publish();
+        }
+        Ok(added)
+    }
+
+    /// Acts on the signals of a chain and moves the rest to the end of the FIFO.
+    fn sort(
+        &self,
+        oldest: *mut Link,
+        mut act: impl FnMut(W::Signal) -> Option<M>,
+    ) -> Result<usize, NotHere> {
+        let mut rest = oldest;
         let mut added = 0;
         while let Some(link) = NonNull::new(rest) {
             // SAFETY: the chain is ours; a link of class `Signal` has a `W::Signal` behind it.
@@ -117,9 +137,6 @@ impl<W: World, M: Send + 'static> Owner<W, M> {
                 self.core(|core| unsafe { core.fifo.append(link) })?;
                 added += 1;
             }
-        }
-        if added > 0 {
-            self.publish();
         }
         Ok(added)
     }
@@ -170,7 +187,7 @@ impl<W: World, M: Send + 'static> Owner<W, M> {
     /// Puts the message of the last look back where it was and passes over it.
     #[inline]
     pub fn put_back(&self, message: M, paper: Vacant<M>) -> Result<(), NotHere> {
-        let link = Envelope::reseal(paper.0, message);
+        let link = paper.0.reseal(message);
         // SAFETY: the link is ours and holds a message.
         let put = self.core(|core| unsafe { core.fifo.put_back(link) });
         if put.is_err() {

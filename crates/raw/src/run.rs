@@ -25,6 +25,7 @@ use crate::fifo::oldest_first;
 use crate::head::Slept;
 use crate::link::{Class, Envelope, Link};
 use crate::owner::Owner;
+use crate::pool;
 use crate::realm::{RealmBase, RealmInner, shard};
 use crate::sync::{Ordering, UnsafeCell};
 use crate::table::Slot;
@@ -108,18 +109,18 @@ pub(crate) fn allocate<W: World, M: Send + 'static, B: Body<W, M>>(
     shared: W::Shared,
     last: Option<W::Last>,
 ) -> NonNull<Cell<W, M, MaybeUninit<B>>> {
-    let cell = Box::leak(Box::<Cell<W, M, MaybeUninit<B>>>::new_uninit());
+    let cell = pool::take::<Cell<W, M, MaybeUninit<B>>>();
     // WHY in place: a cell built on the stack would be copied here whole, with its empty body.
-    // SAFETY: the pointer is into the new allocation; every field but the body is written, and the
+    // SAFETY: the block was taken for this type; every field but the body is written, and the
     // body needs no writing to be `MaybeUninit`.
     unsafe {
-        let front = &raw mut (*cell.as_mut_ptr()).front;
+        let front = &raw mut (*cell.as_ptr()).front;
         (&raw mut (*front).base).write(Base::new(vtable::<W, M, B>(), realm, slot));
         (&raw mut (*front).shared).write(shared);
         (&raw mut (*front).last).write(UnsafeCell::new(last));
         (&raw mut (*front).local).write(UnsafeCell::new(Default::default()));
-        NonNull::from(cell.assume_init_mut())
     }
+    cell
 }
 
 fn vtable<W: World, M: Send + 'static, B: Body<W, M>>() -> &'static VTable {
@@ -212,7 +213,7 @@ unsafe fn end<W: World, M: Send + 'static>(base: NonNull<Base>) {
     while let Some(link) = front.base.core.with_mut(|core| unsafe { (*core).fifo.pop() }) {
         discard(link);
     }
-    let mut rest = arrived;
+    let mut rest = arrived.oldest;
     while let Some(link) = NonNull::new(rest) {
         // SAFETY: the chain is ours.
         rest = unsafe { link.as_ref().next() };
@@ -235,5 +236,9 @@ unsafe fn free<W: World, M: Send + 'static, B: Body<W, M>>(base: NonNull<Base>) 
     // SAFETY: allocated by `allocate` as this very type (`MaybeUninit<B>` has the layout of `B`),
     // and its body was written before the first reference could go. The body is dropped here
     // because it ended holding nothing of the user's; its inbox was emptied at the end.
-    drop(unsafe { Box::from_raw(base.cast::<Cell<W, M, B>>().as_ptr()) });
+    unsafe {
+        let cell = base.cast::<Cell<W, M, B>>();
+        cell.drop_in_place();
+        pool::free(cell);
+    }
 }

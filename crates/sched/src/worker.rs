@@ -95,8 +95,14 @@ impl Worker {
             self.shared.notify();
         }
         if let Ran::Again(runnable) = runnable.run() {
+            // WHY nobody is woken for one process that yields: it and the process it talks to take
+            // turns on this core, where their messages are, instead of following each other from
+            // core to core.
+            let alone = self.queue.is_empty();
             self.queue.push(runnable);
-            self.shared.notify();
+            if !alone {
+                self.shared.notify();
+            }
         }
     }
 

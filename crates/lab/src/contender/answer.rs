@@ -28,6 +28,9 @@ pub struct Reply {
     pub sent: u64,
     /// What did, counted at its arrival.
     pub received: u64,
+    /// The time from the request to the answer as the lab saw it, in ns: the
+    /// work and what was set up for it. 0 where nobody looked.
+    pub wall_ns: u64,
     /// The answer as it came, with whatever more it holds.
     pub raw: Map<String, Value>,
 }
@@ -59,6 +62,7 @@ impl Reply {
             ops: field("ops")?,
             sent: field("sent")?,
             received: field("received")?,
+            wall_ns: 0,
             raw,
         })
     }

@@ -111,9 +111,15 @@ impl Client {
     ///
     /// Why there is none; after [`Failure::Broken`] this client answers nothing any more.
     pub fn run(&mut self, experiment: &str, params: &Params, seed: u64) -> Result<Reply, Failure> {
-        let raw = self
-            .ask(&json!({"op": "run", "experiment": experiment, "params": params, "seed": seed}))?;
-        Reply::read(raw).map_err(|what| self.nonsense(&format!("answered nonsense: {what}")))
+        let request =
+            json!({"op": "run", "experiment": experiment, "params": params, "seed": seed});
+        let asked = Instant::now();
+        let raw = self.ask(&request)?;
+        let wall_ns = u64::try_from(asked.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        match Reply::read(raw) {
+            Ok(reply) => Ok(Reply { wall_ns, ..reply }),
+            Err(what) => Err(self.nonsense(&format!("answered nonsense: {what}"))),
+        }
     }
 
     fn ask(&mut self, request: &Value) -> Result<Map<String, Value>, Failure> {

@@ -1,5 +1,6 @@
 //! How a parameter is set by time: what to try next, and when to be content. Pure.
 
+use crate::contender::Reply;
 use crate::experiments::Scaled;
 
 /// Runs spent on one parameter at most: a run that only warms up, one that
@@ -19,6 +20,18 @@ pub(super) enum Verdict {
     Settled(u64),
     /// Run again with this one.
     Again(u64),
+}
+
+/// What a sample may take in all, as a multiple of what its work is to take.
+const SET_UP: u64 = 8;
+
+/// What a run took, for the purpose of setting its parameter.
+///
+/// Where the set-up before the clock takes longer than the work, as with a
+/// payload that is built at length and then only changes hands, the set-up
+/// counts, or a sample could take a hundred times its share.
+pub(super) fn taken(reply: &Reply) -> u64 {
+    reply.elapsed_ns.max(reply.wall_ns / SET_UP)
 }
 
 /// After a run with `value` that took `elapsed_ns`, where `target_ns` were to be taken.
@@ -73,6 +86,20 @@ mod tests {
     #[test]
     fn a_contender_too_slow_for_a_single_repetition_gets_one() {
         assert_eq!(judge(&SCALED, 1, 1_000_000_000, 100.0), Verdict::Settled(1));
+    }
+
+    #[test]
+    fn a_long_set_up_counts_and_a_short_one_does_not() {
+        let reply = |elapsed_ns, wall_ns| Reply {
+            elapsed_ns,
+            ops: 1,
+            sent: 0,
+            received: 0,
+            wall_ns,
+            raw: serde_json::Map::new(),
+        };
+        assert_eq!(taken(&reply(100, 799)), 100);
+        assert_eq!(taken(&reply(100, 2000)), 250);
     }
 
     #[test]

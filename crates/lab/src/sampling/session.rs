@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::Record;
-use super::calibrate::{STEP_TRIES, TRIES, Verdict, hit, judge, rescaled};
+use super::calibrate::{STEP_TRIES, TRIES, Verdict, hit, judge, rescaled, taken};
 use super::shuffle::order;
 use super::{Entrant, Executor, Lane, Outcome, Request, Step, Stop, Taken, VoidSample, Watch};
 use crate::contender::{Failure, Reply};
@@ -116,17 +116,17 @@ impl<'a> Session<'a> {
     fn find_by_time(&mut self, lane: usize, point: usize, scaled: Scaled) -> Result<(), Stop> {
         let target = self.budget.sample_ns * scaled.share;
         let mut value = scaled.start.min(scaled.cap);
-        for _ in 0..TRIES {
+        for run in 1..=TRIES {
             let asked = Some((scaled.param, value));
             let Some(answer) = self.ask(lane, point, asked, Purpose::WarmUp)? else {
                 return Ok(());
             };
-            match judge(&scaled, value, answer.reply.elapsed_ns, target) {
-                Verdict::Again(next) => value = next,
-                Verdict::Settled(next) => {
-                    value = next;
-                    break;
-                }
+            let verdict = judge(&scaled, value, taken(&answer.reply), target);
+            let (Verdict::Again(next) | Verdict::Settled(next)) = verdict;
+            value = next;
+            // WHY: the first run is cold, and what it says is only a beginning.
+            if run > 1 && matches!(verdict, Verdict::Settled(_)) {
+                break;
             }
         }
         self.settle(lane, point, scaled, value);
