@@ -16,9 +16,7 @@ struct StandIns {
 
 impl StandIns {
     fn new(name: &str) -> Self {
-        let directory = Path::new(env!("CARGO_TARGET_TMPDIR"))
-            .join("scripts")
-            .join(name);
+        let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("scripts").join(name);
         if directory.exists() {
             fs::remove_dir_all(&directory).expect("old stand-ins can be removed");
         }
@@ -41,10 +39,7 @@ impl StandIns {
     /// An `apt-get` that writes down what it was asked and ends with `status`.
     fn apt_get(self, status: u8) -> Self {
         let log = self.directory.join("asked");
-        self.command(
-            "apt-get",
-            &format!("echo \"$@\" >> '{}'\nexit {status}", log.display()),
-        )
+        self.command("apt-get", &format!("echo \"$@\" >> '{}'\nexit {status}", log.display()))
     }
 
     fn asked(&self) -> String {
@@ -80,22 +75,15 @@ impl StandIns {
 
     /// The commands that every script may count on, and an `env` that finds bash.
     fn basics(self) -> Self {
-        self.command("dirname", "echo \"${1%/*}\"")
-            .command("bash", "exec /bin/bash \"$@\"")
+        self.command("dirname", "echo \"${1%/*}\"").command("bash", "exec /bin/bash \"$@\"")
     }
 }
 
 #[test]
 fn what_is_there_is_not_installed_again() {
-    let path = StandIns::new("there")
-        .root()
-        .apt_get(0)
-        .command("erlc", "")
-        .command("google-chrome", "");
-    assert_eq!(
-        path.install(&["erlc", "chromium"], false),
-        "here already: erlc chromium\n"
-    );
+    let path =
+        StandIns::new("there").root().apt_get(0).command("erlc", "").command("google-chrome", "");
+    assert_eq!(path.install(&["erlc", "chromium"], false), "here already: erlc chromium\n");
     assert_eq!(path.asked(), "");
 }
 
@@ -103,18 +91,9 @@ fn what_is_there_is_not_installed_again() {
 fn root_on_debian_gets_what_is_missing_and_is_told() {
     let path = StandIns::new("root").root().apt_get(0).command("node", "");
     let said = path.install(&["erlc", "node", "cc"], false);
-    assert!(
-        said.contains("installing erlang-base gcc libc6-dev with apt-get"),
-        "{said}"
-    );
+    assert!(said.contains("installing erlang-base gcc libc6-dev with apt-get"), "{said}");
     let asked = path.asked();
-    assert!(
-        asked
-            .lines()
-            .next()
-            .is_some_and(|line| line.ends_with("update")),
-        "{asked}"
-    );
+    assert!(asked.lines().next().is_some_and(|line| line.ends_with("update")), "{asked}");
     assert!(
         asked.contains("install -y --no-install-recommends erlang-base gcc libc6-dev"),
         "{asked}"
@@ -146,10 +125,7 @@ fn purlin_no_install_forbids_installing_and_names_the_command() {
 fn who_is_not_root_is_told_the_one_command() {
     let path = StandIns::new("user").command("id", "echo 1000").apt_get(0);
     let said = path.install(&["npm"], false);
-    assert!(
-        said.contains("this would install what is needed: sudo apt-get update"),
-        "{said}"
-    );
+    assert!(said.contains("this would install what is needed: sudo apt-get update"), "{said}");
     assert_eq!(path.asked(), "");
 }
 
@@ -161,10 +137,7 @@ fn another_system_is_told_its_own_command_or_what_to_look_for() {
 
     let bare = StandIns::new("bare").root();
     let said = bare.install(&["erlc"], false);
-    assert!(
-        said.contains("your system's package manager, for: erlc"),
-        "{said}"
-    );
+    assert!(said.contains("your system's package manager, for: erlc"), "{said}");
 }
 
 #[test]
@@ -174,10 +147,7 @@ fn without_cargo_one_line_says_how_to_get_it() {
         let (status, said) = path.run(script, &[], true);
         assert_eq!(status, Some(2), "{script}: {said}");
         assert_eq!(said.lines().count(), 1, "{script}: {said}");
-        assert!(
-            said.contains("install Rust 1.88 or later with: curl"),
-            "{script}: {said}"
-        );
+        assert!(said.contains("install Rust 1.88 or later with: curl"), "{script}: {said}");
     }
 }
 
@@ -191,26 +161,19 @@ fn the_lab_gets_its_options_whole_and_has_the_last_word() {
     fs::create_dir(path.directory.join("release")).expect("a directory can be made");
     let path = path.command("release/purlin", "printf '[%s]' \"$@\"; exit 3");
     let (status, said) = path.run("lab.sh", &["-c", "beam:+sbwt none"], false);
-    assert!(
-        said.contains("cargo build --release --locked -p purlin-cli"),
-        "{said}"
-    );
+    assert!(said.contains("cargo build --release --locked -p purlin-cli"), "{said}");
     assert!(said.ends_with("[lab][run][-c][beam:+sbwt none]"), "{said}");
     assert_eq!(status, Some(3), "the status is the lab's own: {said}");
 }
 
 #[test]
 fn a_step_that_fails_ends_the_checks_and_is_named() {
-    let path = StandIns::new("failing-step").basics().command(
-        "cargo",
-        "case $* in *workspace*) exit 7;; esac; echo \"cargo $*\"",
-    );
+    let path = StandIns::new("failing-step")
+        .basics()
+        .command("cargo", "case $* in *workspace*) exit 7;; esac; echo \"cargo $*\"");
     let (status, said) = path.run("check.sh", &[], true);
     assert_eq!(status, Some(7), "{said}");
     assert!(said.contains("cargo test -p purlin-checks"), "{said}");
-    assert!(
-        said.contains("with status 7: scripts/check-lints.sh"),
-        "{said}"
-    );
+    assert!(said.contains("with status 7: scripts/check-lints.sh"), "{said}");
     assert!(!said.contains("== docs"), "{said}");
 }

@@ -20,21 +20,9 @@ const FLOORS: [(&str, u8); 10] = [
 /// Crates that stand beside the house, and all of the workspace that each may depend on.
 const BESIDE: [(&str, &[&str]); 5] = [
     ("purlin-checks", &[]),
-    (
-        "purlin-testkit",
-        &[
-            "purlin-raw",
-            "purlin-sched",
-            "purlin-term",
-            "purlin-macros",
-            "purlin",
-        ],
-    ),
+    ("purlin-testkit", &["purlin-raw", "purlin-sched", "purlin-term", "purlin-macros", "purlin"]),
     ("purlin-contender", &[]),
-    (
-        "contender-purlin",
-        &["purlin", "purlin-ack", "purlin-dist", "purlin-contender"],
-    ),
+    ("contender-purlin", &["purlin", "purlin-ack", "purlin-dist", "purlin-contender"]),
     ("contender-tokio", &["purlin-contender"]),
 ];
 
@@ -76,17 +64,11 @@ pub(crate) fn check(workspace: &Workspace) -> Vec<Finding> {
 }
 
 fn floor(name: &str) -> Option<u8> {
-    FLOORS
-        .iter()
-        .find(|(crate_name, _)| *crate_name == name)
-        .map(|(_, floor)| *floor)
+    FLOORS.iter().find(|(crate_name, _)| *crate_name == name).map(|(_, floor)| *floor)
 }
 
 fn beside(name: &str) -> Option<&'static [&'static str]> {
-    BESIDE
-        .iter()
-        .find(|(crate_name, _)| *crate_name == name)
-        .map(|(_, needs)| *needs)
+    BESIDE.iter().find(|(crate_name, _)| *crate_name == name).map(|(_, needs)| *needs)
 }
 
 fn allowed(one: &Crate, need: &str) -> Result<(), String> {
@@ -101,9 +83,7 @@ fn allowed(one: &Crate, need: &str) -> Result<(), String> {
         return if may_need.contains(&need) {
             Ok(())
         } else {
-            Err(format!(
-                "may depend on no other crate of the house than {may_need:?}"
-            ))
+            Err(format!("may depend on no other crate of the house than {may_need:?}"))
         };
     }
     match (floor(&one.name), floor(need)) {
@@ -127,9 +107,8 @@ mod tests {
 
     #[test]
     fn an_arrow_that_points_up_is_found_with_its_line() {
-        let fixture = Fixture::new("arrows-up")
-            .library("purlin-raw", &path("purlin"))
-            .library("purlin", "");
+        let fixture =
+            Fixture::new("arrows-up").library("purlin-raw", &path("purlin")).library("purlin", "");
         demand(
             &check(&fixture.workspace(&["purlin-raw", "purlin"])),
             &["purlin-raw/Cargo.toml:7: purlin-raw depends on purlin"],
@@ -186,10 +165,6 @@ mod tests {
             .library("purlin-raw", &tests_only)
             .library("purlin", &path("purlin-raw"))
             .library("purlin-testkit", "");
-        demand_none(&check(&fixture.workspace(&[
-            "purlin-raw",
-            "purlin",
-            "purlin-testkit",
-        ])));
+        demand_none(&check(&fixture.workspace(&["purlin-raw", "purlin", "purlin-testkit"])));
     }
 }

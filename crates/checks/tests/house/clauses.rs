@@ -27,12 +27,7 @@ struct Clause {
 
 pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
     let Some(page) = tree.file(PAGE) else {
-        return vec![Finding::new(
-            PAGE,
-            0,
-            "there is no such file",
-            "write down the clauses",
-        )];
+        return vec![Finding::new(PAGE, 0, "there is no such file", "write down the clauses")];
     };
     let (clauses, mut findings) = read(page);
     let cited = cited_by_tests(tree);
@@ -94,12 +89,7 @@ pub(crate) fn summary(tree: &Tree) -> String {
 }
 
 fn count(clauses: &[Clause]) -> String {
-    let of = |state| {
-        clauses
-            .iter()
-            .filter(|clause| clause.state == state)
-            .count()
-    };
+    let of = |state| clauses.iter().filter(|clause| clause.state == state).count();
     format!(
         "Of {} clauses {} hold, {} hold in part and {} do not yet.",
         clauses.len(),
@@ -113,9 +103,7 @@ fn read(page: &File) -> (Vec<Clause>, Vec<Finding>) {
     let mut clauses: Vec<Clause> = Vec::new();
     let mut findings = Vec::new();
     for (line, text) in page.lines() {
-        let Some((id, rest)) = text
-            .strip_prefix("**")
-            .and_then(|text| text.split_once("**"))
+        let Some((id, rest)) = text.strip_prefix("**").and_then(|text| text.split_once("**"))
         else {
             continue;
         };
@@ -137,12 +125,7 @@ fn read(page: &File) -> (Vec<Clause>, Vec<Finding>) {
             }
         };
         if clauses.iter().any(|clause| clause.id == id) {
-            findings.push(Finding::new(
-                PAGE,
-                line,
-                format!("a second {id}"),
-                "number it anew",
-            ));
+            findings.push(Finding::new(PAGE, line, format!("a second {id}"), "number it anew"));
             continue;
         }
         if state == State::InPart && !rest.contains("Not yet:") {
@@ -153,11 +136,7 @@ fn read(page: &File) -> (Vec<Clause>, Vec<Finding>) {
                 "end it with: Not yet: …",
             ));
         }
-        clauses.push(Clause {
-            id: id.to_string(),
-            line,
-            state,
-        });
+        clauses.push(Clause { id: id.to_string(), line, state });
     }
     (clauses, findings)
 }
@@ -174,11 +153,7 @@ fn cited_by_tests(tree: &Tree) -> Vec<(String, String, usize)> {
     let mut cited = Vec::new();
     for file in tree.files.iter().filter(|file| file.is_source()) {
         for (line, text) in file.test_lines() {
-            cited.extend(
-                cited_in(text)
-                    .into_iter()
-                    .map(|id| (id, file.path.clone(), line)),
-            );
+            cited.extend(cited_in(text).into_iter().map(|id| (id, file.path.clone(), line)));
         }
     }
     cited
@@ -186,19 +161,14 @@ fn cited_by_tests(tree: &Tree) -> Vec<(String, String, usize)> {
 
 fn cited_in(line: &str) -> Vec<String> {
     let line = line.trim();
-    let comment = ["//", "%", "#"]
-        .iter()
-        .find_map(|mark| line.strip_prefix(mark));
+    let comment = ["//", "%", "#"].iter().find_map(|mark| line.strip_prefix(mark));
     let Some(comment) = comment else {
         return Vec::new();
     };
     let comment = comment.trim_start_matches(['/', '!', '%', '#']).trim();
     let words = |text: &str| -> Vec<String> {
         let parts = text.split(|c: char| !c.is_alphanumeric());
-        parts
-            .filter(|part| !part.is_empty())
-            .map(str::to_string)
-            .collect()
+        parts.filter(|part| !part.is_empty()).map(str::to_string).collect()
     };
     if let Some(list) = comment.strip_prefix("Clauses:") {
         return words(list).into_iter().filter(|word| is_id(word)).collect();
@@ -229,10 +199,7 @@ mod tests {
     #[test]
     fn a_page_and_tests_that_agree_are_left_alone() {
         let fixture = Fixture::new("clauses-agree")
-            .file(
-                super::PAGE,
-                &page("**P1** *holds.* a\n\n**P2** *not yet.* b\n"),
-            )
+            .file(super::PAGE, &page("**P1** *holds.* a\n\n**P2** *not yet.* b\n"))
             .file("tests/a.rs", "// P1: shown here\n");
         demand_none(&check(&fixture.tree()));
     }
@@ -240,10 +207,7 @@ mod tests {
     #[test]
     fn a_clause_that_holds_without_a_test_is_found() {
         let fixture = Fixture::new("clauses-untested")
-            .file(
-                super::PAGE,
-                &page("**P1** *holds.* a\n\n**P2** *not yet.* b\n"),
-            )
+            .file(super::PAGE, &page("**P1** *holds.* a\n\n**P2** *not yet.* b\n"))
             .file("src/a.rs", "// P1: cited, but not by a test\n");
         demand(
             &check(&fixture.tree()),
@@ -254,23 +218,15 @@ mod tests {
     #[test]
     fn a_test_that_cites_what_does_not_exist_or_does_not_hold_yet_is_found() {
         let fixture = Fixture::new("clauses-unknown")
-            .file(
-                super::PAGE,
-                &page("**P1** *holds.* a\n\n**P2** *not yet.* b\n"),
-            )
+            .file(super::PAGE, &page("**P1** *holds.* a\n\n**P2** *not yet.* b\n"))
             .file("tests/a.rs", "// P1 and P2: both\n// Q9: none\n");
-        demand(
-            &check(&fixture.tree()),
-            &["tests/a.rs:1: cites P2", "tests/a.rs:2: cites Q9"],
-        );
+        demand(&check(&fixture.tree()), &["tests/a.rs:1: cites P2", "tests/a.rs:2: cites Q9"]);
     }
 
     #[test]
     fn a_clause_twice_or_without_a_state_or_with_a_wrong_count_is_found() {
-        let fixture = Fixture::new("clauses-form").file(
-            super::PAGE,
-            "**P1** *not yet.* a\n\n**P1** *not yet.* b\n\n**P2** perhaps\n",
-        );
+        let fixture = Fixture::new("clauses-form")
+            .file(super::PAGE, "**P1** *not yet.* a\n\n**P1** *not yet.* b\n\n**P2** perhaps\n");
         demand(
             &check(&fixture.tree()),
             &[
@@ -288,19 +244,13 @@ mod tests {
         let fixture = Fixture::new("clauses-part")
             .file(super::PAGE, text)
             .file("tests/a.rs", "/// C1: shown\n");
-        demand(
-            &check(&fixture.tree()),
-            &["SEMANTICS.md:3: C1 holds in part and does not say"],
-        );
+        demand(&check(&fixture.tree()), &["SEMANTICS.md:3: C1 holds in part and does not say"]);
     }
 
     #[test]
     fn only_a_comment_that_begins_with_clauses_cites() {
         assert_eq!(cited_in("    /// M2, M4: in order"), ["M2", "M4"]);
-        assert_eq!(
-            cited_in("//! Clauses: R1 (oldest first), R3."),
-            ["R1", "R3"]
-        );
+        assert_eq!(cited_in("//! Clauses: R1 (oldest first), R3."), ["R1", "R3"]);
         assert_eq!(cited_in("%% F1: fair"), ["F1"]);
         assert!(cited_in("let a = b; // M2: not a comment of its own").is_empty());
         assert!(cited_in("// WHY: P1 says so").is_empty());

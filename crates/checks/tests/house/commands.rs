@@ -25,10 +25,7 @@ pub(crate) fn check(tree: &Tree, workspace: &Workspace) -> Vec<Finding> {
     }
     if let Some(readme) = tree.file("README.md") {
         for promised in PROMISED {
-            if !commands(readme)
-                .iter()
-                .any(|(_, command)| command.starts_with(promised))
-            {
+            if !commands(readme).iter().any(|(_, command)| command.starts_with(promised)) {
                 findings.push(Finding::new(
                     "README.md",
                     0,
@@ -69,19 +66,14 @@ fn commands(file: &File) -> Vec<(usize, String)> {
 }
 
 fn exists(tree: &Tree, workspace: &Workspace, command: &str) -> Result<(), String> {
-    let mut words = command
-        .split_whitespace()
-        .skip_while(|word| is_assignment(word));
+    let mut words = command.split_whitespace().skip_while(|word| is_assignment(word));
     match words.next() {
         Some("make") => {
             let makefile = tree.file("Makefile").map_or("", |file| file.text.as_str());
             // WHY: what follows an assignment may be the rest of its quoted value.
             let targets = words.take_while(|word| !is_assignment(word));
             for target in targets.filter(|word| !word.starts_with('-')) {
-                if !makefile
-                    .lines()
-                    .any(|line| line.starts_with(&format!("{target}:")))
-                {
+                if !makefile.lines().any(|line| line.starts_with(&format!("{target}:"))) {
                     return Err(format!("the Makefile has no target {target}"));
                 }
             }
@@ -94,9 +86,7 @@ fn exists(tree: &Tree, workspace: &Workspace, command: &str) -> Result<(), Strin
                 words.get(at + 1).copied()
             };
             if let Some(example) = named("--example")
-                && !workspace
-                    .targets("example")
-                    .any(|target| target.name == example)
+                && !workspace.targets("example").any(|target| target.name == example)
             {
                 return Err(format!("there is no example {example}"));
             }
@@ -170,9 +160,6 @@ mod tests {
     fn a_readme_without_the_two_commands_is_found() {
         let fixture = fixture("commands-missing", "```sh\nmake lab\n```\n");
         let workspace = fixture.workspace(&["purlin"]);
-        demand(
-            &check(&fixture.tree(), &workspace),
-            &["README.md: does not show `make test`"],
-        );
+        demand(&check(&fixture.tree(), &workspace), &["README.md: does not show `make test`"]);
     }
 }

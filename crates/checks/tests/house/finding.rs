@@ -19,12 +19,7 @@ impl Finding {
         wrong: impl Into<String>,
         remedy: impl Into<String>,
     ) -> Self {
-        Self {
-            path: path.into(),
-            line,
-            wrong: wrong.into(),
-            remedy: remedy.into(),
-        }
+        Self { path: path.into(), line, wrong: wrong.into(), remedy: remedy.into() }
     }
 }
 

@@ -35,10 +35,8 @@ impl Fixture {
             "[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n\
              [dependencies]\n{dependencies}"
         );
-        self.file(&format!("{name}/Cargo.toml"), &manifest).file(
-            &format!("{name}/src/lib.rs"),
-            "#![forbid(unsafe_code)]\n//! A fixture.\n",
-        )
+        self.file(&format!("{name}/Cargo.toml"), &manifest)
+            .file(&format!("{name}/src/lib.rs"), "#![forbid(unsafe_code)]\n//! A fixture.\n")
     }
 
     pub(crate) fn tree(&self) -> Tree {

@@ -95,28 +95,20 @@ mod tests {
             .file("src/a.rs", &format!("fn a() {{ {}() }}\n", NOTES[3]))
             .file("src/b.erl", &format!("% {} later\n", NOTES[2]))
             .tree();
-        demand(
-            &check(&tree),
-            &["README.md:2:", "src/a.rs:1:", "src/b.erl:1:"],
-        );
+        demand(&check(&tree), &["README.md:2:", "src/a.rs:1:", "src/b.erl:1:"]);
     }
 
     #[test]
     fn a_longer_word_that_contains_one_is_left_alone() {
         let text = format!("mktemp {0}{0}\nlet {1}S = 1;\n", NOTES[2], NOTES[0]);
-        demand_none(&check(
-            &Fixture::new("leftovers-longer").file("a.sh", &text).tree(),
-        ));
+        demand_none(&check(&Fixture::new("leftovers-longer").file("a.sh", &text).tree()));
     }
 
     #[test]
     fn a_test_switched_off_without_a_reason_is_found() {
         let reason = SWITCHED_OFF.replace(']', " = \"needs two machines\"]");
         let tree = Fixture::new("leftovers-off")
-            .file(
-                "tests/a.rs",
-                &format!("#[test]\n{SWITCHED_OFF}\nfn a() {{}}\n"),
-            )
+            .file("tests/a.rs", &format!("#[test]\n{SWITCHED_OFF}\nfn a() {{}}\n"))
             .file("tests/b.rs", &format!("#[test]\n{reason}\nfn b() {{}}\n"))
             .tree();
         demand(&check(&tree), &["tests/a.rs:2:"]);
@@ -124,10 +116,8 @@ mod tests {
 
     #[test]
     fn a_test_that_sleeps_is_found_wherever_tests_are() {
-        let module = format!(
-            "#[cfg(test)]\nmod tests {{\n    fn a() {{ std::{}(d) }}\n}}\n",
-            SLEEPS[0]
-        );
+        let module =
+            format!("#[cfg(test)]\nmod tests {{\n    fn a() {{ std::{}(d) }}\n}}\n", SLEEPS[0]);
         let tree = Fixture::new("leftovers-sleeps")
             .file("src/a.rs", &module)
             .file("tests/b.erl", &format!("b() -> {}(1).\n", SLEEPS[2]))
@@ -139,10 +129,7 @@ mod tests {
     fn a_sleep_outside_tests_or_with_its_clock_named_is_left_alone() {
         let tree = Fixture::new("leftovers-clock")
             .file("src/a.rs", &format!("fn a() {{ std::{}(d) }}\n", SLEEPS[0]))
-            .file(
-                "tests/b.rs",
-                &format!("// CLOCK: virtual\nlet z = tokio::{}(d);\n", SLEEPS[1]),
-            )
+            .file("tests/b.rs", &format!("// CLOCK: virtual\nlet z = tokio::{}(d);\n", SLEEPS[1]))
             .tree();
         demand_none(&check(&tree));
     }

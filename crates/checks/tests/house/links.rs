@@ -26,14 +26,9 @@ fn broken(tree: &Tree, file: &File, link: &str) -> Option<&'static str> {
     if link.contains("://") || link.starts_with("mailto:") {
         return None;
     }
-    let (path, heading) = link
-        .split_once('#')
-        .map_or((link, None), |(path, heading)| (path, Some(heading)));
-    let target = if path.is_empty() {
-        Some(file.path.clone())
-    } else {
-        resolve(&file.path, path)
-    };
+    let (path, heading) =
+        link.split_once('#').map_or((link, None), |(path, heading)| (path, Some(heading)));
+    let target = if path.is_empty() { Some(file.path.clone()) } else { resolve(&file.path, path) };
     let Some(target) = target else {
         return Some("leads out of the tree");
     };
@@ -79,9 +74,7 @@ fn links(file: &File) -> Vec<(usize, String)> {
     for (number, line) in prose(file) {
         // WHY: every second piece between backticks is code, in which brackets mean something else.
         let text: String = line.split('`').step_by(2).collect();
-        let inline = text
-            .match_indices("](")
-            .filter_map(|(at, _)| text[at + 2..].split_once(')'));
+        let inline = text.match_indices("](").filter_map(|(at, _)| text[at + 2..].split_once(')'));
         found.extend(inline.map(|(link, _)| (number, link.trim().to_string())));
         if let Some((name, link)) = text.split_once("]: ")
             && name.starts_with('[')
@@ -96,8 +89,7 @@ fn links(file: &File) -> Vec<(usize, String)> {
 fn headings(file: &File) -> Vec<String> {
     prose(file)
         .filter_map(|(_, line)| {
-            line.strip_prefix('#')
-                .map(|rest| rest.trim_start_matches('#').trim())
+            line.strip_prefix('#').map(|rest| rest.trim_start_matches('#').trim())
         })
         .map(|heading| {
             heading
@@ -119,18 +111,12 @@ mod tests {
     #[test]
     fn a_link_to_no_file_is_found_with_its_line() {
         let tree = Fixture::new("links-file")
-            .file(
-                "docs/a.md",
-                "# A\n\nSee [b](b.md) and [c](../c.md).\n\n[d]: d.md\n",
-            )
+            .file("docs/a.md", "# A\n\nSee [b](b.md) and [c](../c.md).\n\n[d]: d.md\n")
             .file("c.md", "")
             .tree();
         demand(
             &check(&tree),
-            &[
-                "docs/a.md:3: the link to b.md leads to no file",
-                "docs/a.md:5: the link to d.md",
-            ],
+            &["docs/a.md:3: the link to b.md leads to no file", "docs/a.md:5: the link to d.md"],
         );
     }
 
@@ -152,23 +138,15 @@ mod tests {
     #[test]
     fn a_link_to_no_heading_is_found() {
         let tree = Fixture::new("links-heading")
-            .file(
-                "a.md",
-                "[one](b.md#what-it-is) [two](b.md#gone) [three](#here)\n\n## Here!\n",
-            )
+            .file("a.md", "[one](b.md#what-it-is) [two](b.md#gone) [three](#here)\n\n## Here!\n")
             .file("b.md", "# What it is\n")
             .tree();
-        demand(
-            &check(&tree),
-            &["a.md:1: the link to b.md#gone leads to no heading"],
-        );
+        demand(&check(&tree), &["a.md:1: the link to b.md#gone leads to no heading"]);
     }
 
     #[test]
     fn code_and_the_web_are_left_alone() {
         let text = "`a[0](x)` [web](https://example.org/x)\n\n```rust\nb[1](y)\n```\n";
-        demand_none(&check(
-            &Fixture::new("links-code").file("a.md", text).tree(),
-        ));
+        demand_none(&check(&Fixture::new("links-code").file("a.md", text).tree()));
     }
 }

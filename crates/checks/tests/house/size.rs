@@ -51,9 +51,7 @@ mod tests {
 
     #[test]
     fn a_file_over_a_megabyte_is_found_whatever_it_is() {
-        let tree = Fixture::new("size-bytes")
-            .file("tests/data.bin", &"x".repeat(1_000_001))
-            .tree();
+        let tree = Fixture::new("size-bytes").file("tests/data.bin", &"x".repeat(1_000_001)).tree();
         demand(&check(&tree), &["tests/data.bin: 1000001 bytes"]);
     }
 }

@@ -5,9 +5,8 @@ use std::path::{Path, PathBuf};
 
 /// Directories that hold what others wrote and the project only carries.
 const THIRD_PARTY: [&str; 2] = ["vendor", "third_party"];
-const SOURCE_ENDINGS: [&str; 14] = [
-    "rs", "erl", "hrl", "ex", "exs", "go", "js", "mjs", "ts", "css", "py", "sh", "c", "h",
-];
+const SOURCE_ENDINGS: [&str; 14] =
+    ["rs", "erl", "hrl", "ex", "exs", "go", "js", "mjs", "ts", "css", "py", "sh", "c", "h"];
 
 /// One file. `text` is empty where the file is not UTF-8.
 pub(crate) struct File {
@@ -29,11 +28,7 @@ impl Tree {
         let root = root.canonicalize().expect("the root of the tree exists");
         let mut skipped = vec![".git".to_string()];
         if let Ok(ignored) = fs::read_to_string(root.join(".gitignore")) {
-            skipped.extend(
-                ignored
-                    .lines()
-                    .map(|line| line.trim_matches('/').to_string()),
-            );
+            skipped.extend(ignored.lines().map(|line| line.trim_matches('/').to_string()));
         }
         let mut files = Vec::new();
         collect(&root, &root, &skipped, &mut files);
@@ -46,9 +41,7 @@ impl Tree {
     }
 
     pub(crate) fn with_ending<'a>(&'a self, ending: &'a str) -> impl Iterator<Item = &'a File> {
-        self.files
-            .iter()
-            .filter(move |file| file.ending() == ending)
+        self.files.iter().filter(move |file| file.ending() == ending)
     }
 }
 
@@ -65,9 +58,8 @@ fn collect(root: &Path, directory: &Path, skipped: &[String], files: &mut Vec<Fi
         if path.is_dir() {
             collect(root, &path, skipped, files);
         } else if let Ok(content) = fs::read(&path) {
-            let inside = path
-                .strip_prefix(root)
-                .expect("what was found under the root is under it");
+            let inside =
+                path.strip_prefix(root).expect("what was found under the root is under it");
             files.push(File {
                 path: inside.to_string_lossy().replace('\\', "/"),
                 bytes: content.len() as u64,
@@ -94,9 +86,7 @@ impl File {
 
     /// In a directory (or a module file) that holds nothing but tests.
     pub(crate) fn is_test(&self) -> bool {
-        self.path
-            .split('/')
-            .any(|part| matches!(part, "tests" | "tests.rs" | "benches" | "fuzz"))
+        self.path.split('/').any(|part| matches!(part, "tests" | "tests.rs" | "benches" | "fuzz"))
     }
 
     /// Lines with their numbers, counted from 1.
@@ -140,13 +130,8 @@ mod tests {
     #[test]
     fn test_lines_begin_at_the_test_module_of_a_source_file() {
         let text = "fn a() {}\n#[cfg(test)]\nuse b;\n#[cfg(test)]\nmod tests {\n    fn c() {}\n}\n";
-        let tree = Fixture::new("tree-test-lines")
-            .file("src/lib.rs", text)
-            .tree();
-        let first = tree.files[0]
-            .test_lines()
-            .next()
-            .expect("there are test lines");
+        let tree = Fixture::new("tree-test-lines").file("src/lib.rs", text).tree();
+        let first = tree.files[0].test_lines().next().expect("there are test lines");
         assert_eq!(first, (5, "mod tests {"));
     }
 }

@@ -30,10 +30,7 @@ pub(crate) fn check(tree: &Tree, workspace: &Workspace) -> Vec<Finding> {
             ));
         }
     }
-    for file in tree
-        .with_ending("rs")
-        .filter(|file| !file.path.starts_with(FENCED))
-    {
+    for file in tree.with_ending("rs").filter(|file| !file.path.starts_with(FENCED)) {
         for (number, line) in file.lines().filter(|(_, line)| opens_block(line)) {
             findings.push(Finding::new(
                 &file.path,
@@ -52,9 +49,8 @@ fn opens_block(line: &str) -> bool {
     code.match_indices(WORD).any(|(at, _)| {
         let before = code[..at].chars().next_back();
         let after = code[at + WORD.len()..].trim_start();
-        let keyword = ["{", "fn", "impl", "trait", "extern"]
-            .iter()
-            .any(|next| after.starts_with(next));
+        let keyword =
+            ["{", "fn", "impl", "trait", "extern"].iter().any(|next| after.starts_with(next));
         keyword && !before.is_some_and(|c| c.is_alphanumeric() || matches!(c, '_' | '"' | '`'))
     })
 }
@@ -86,10 +82,7 @@ mod tests {
             .file("examples/a.rs", &block)
             .file("purlin/tests/b.rs", &implementation);
         let workspace = fixture.workspace(&["purlin"]);
-        demand(
-            &check(&fixture.tree(), &workspace),
-            &["examples/a.rs:2:", "purlin/tests/b.rs:1:"],
-        );
+        demand(&check(&fixture.tree(), &workspace), &["examples/a.rs:2:", "purlin/tests/b.rs:1:"]);
     }
 
     #[test]
@@ -97,10 +90,7 @@ mod tests {
         let fixture = Fixture::new("unsafety-raw")
             .library("purlin", "")
             .file("crates/raw/src/cell.rs", &format!("{WORD} fn f() {{}}\n"))
-            .file(
-                "purlin/src/a.rs",
-                &format!("// {WORD} {{ would be needed here }}\n"),
-            );
+            .file("purlin/src/a.rs", &format!("// {WORD} {{ would be needed here }}\n"));
         let workspace = fixture.workspace(&["purlin"]);
         demand_none(&check(&fixture.tree(), &workspace));
     }

@@ -40,13 +40,7 @@ impl Workspace {
         let root = root.canonicalize().map_err(|error| error.to_string())?;
         let cargo = env::var("CARGO").unwrap_or_else(|_| "cargo".to_string());
         let output = Command::new(cargo)
-            .args([
-                "metadata",
-                "--no-deps",
-                "--format-version",
-                "1",
-                "--offline",
-            ])
+            .args(["metadata", "--no-deps", "--format-version", "1", "--offline"])
             .current_dir(&root)
             .output()
             .map_err(|error| error.to_string())?;
@@ -56,22 +50,13 @@ impl Workspace {
         let described: Value =
             serde_json::from_slice(&output.stdout).map_err(|error| error.to_string())?;
         let packages = list(&described["packages"]);
-        let names: Vec<String> = packages
-            .iter()
-            .map(|package| text(&package["name"]))
-            .collect();
-        let crates = packages
-            .iter()
-            .map(|package| describe(package, &names, &root))
-            .collect();
+        let names: Vec<String> = packages.iter().map(|package| text(&package["name"])).collect();
+        let crates = packages.iter().map(|package| describe(package, &names, &root)).collect();
         Ok(Self { crates })
     }
 
     pub(crate) fn targets(&self, kind: &str) -> impl Iterator<Item = &Target> {
-        self.crates
-            .iter()
-            .flat_map(|one| &one.targets)
-            .filter(move |target| target.kind == kind)
+        self.crates.iter().flat_map(|one| &one.targets).filter(move |target| target.kind == kind)
     }
 }
 
@@ -102,12 +87,7 @@ fn describe(package: &Value, names: &[String], root: &Path) -> Crate {
             source: relative(&text(&target["src_path"]), root),
         })
         .collect();
-    Crate {
-        name: text(&package["name"]),
-        manifest: relative(&path, root),
-        needs,
-        targets,
-    }
+    Crate { name: text(&package["name"]), manifest: relative(&path, root), needs, targets }
 }
 
 fn text(value: &Value) -> String {
