@@ -177,7 +177,12 @@ macro_rules! __receive {
     };
     // An arm with a block needs no comma.
     (@munch [$me:expr] [$($done:tt)*] [$($n:tt)*]
-        $pattern:pat $(if $guard:expr)? => $body:block $(,)? $($rest:tt)*) => {
+        $pattern:pat $(if $guard:expr)? => $body:block, $($rest:tt)*) => {
+        $crate::__receive!(@munch [$me]
+            [$($done)* { [$($n)*] [$pattern] [$($guard)?] [$body] }] [$($n)* +] $($rest)*)
+    };
+    (@munch [$me:expr] [$($done:tt)*] [$($n:tt)*]
+        $pattern:pat $(if $guard:expr)? => $body:block $($rest:tt)*) => {
         $crate::__receive!(@munch [$me]
             [$($done)* { [$($n)*] [$pattern] [$($guard)?] [$body] }] [$($n)* +] $($rest)*)
     };
@@ -204,7 +209,7 @@ macro_rules! __receive {
                 let ::core::option::Option::Some(message) = scan.next().await else {
                     break ::core::option::Option::None;
                 };
-                #[allow(unused_variables, clippy::all)]
+                #[allow(unused_variables, unused_mut, clippy::all)]
                 let message = match message {
                     $(
                         $pattern if arm.is_none() $(&& $guard)? && {
