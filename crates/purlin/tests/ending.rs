@@ -4,7 +4,7 @@ mod common;
 
 use std::sync::mpsc;
 use std::sync::{Arc, Barrier};
-use std::task::Poll;
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use common::{Census, Token, node, outside, stop};
@@ -370,25 +370,56 @@ fn wakers_and_handles_outlive_the_node_and_do_no_harm() {
     assert!(!handle.pid().is_alive());
 }
 
+/// A waker that panics, without a word.
+struct Panics;
+
+impl std::task::Wake for Panics {
+    fn wake(self: Arc<Self>) {
+        std::panic::resume_unwind(Box::new("in a waker"));
+    }
+}
+
+fn panics() -> Waker {
+    Waker::from(Arc::new(Panics))
+}
+
 // E1: whoever is told of an end may panic, and the node goes on
 #[test]
 fn a_waker_that_panics_does_not_take_the_worker_with_it() {
-    struct Panics;
-    impl std::task::Wake for Panics {
-        fn wake(self: Arc<Self>) {
-            std::panic::resume_unwind(Box::new("in a waker"));
-        }
-    }
     let node = node(1);
     let (finish, finished) = oneshot::channel::<()>();
     let pid = node.spawn(async move |_: Process<()>| drop(finished.await));
-    let waker = std::task::Waker::from(Arc::new(Panics));
     let mut ended = Box::pin(pid.ended());
-    assert!(ended.as_mut().poll(&mut std::task::Context::from_waker(&waker)).is_pending());
+    assert!(ended.as_mut().poll(&mut Context::from_waker(&panics())).is_pending());
     finish.send(()).expect("it waits");
     assert_eq!(end_of(&pid), Some(ExitReason::Normal));
     let after = node.spawn(async |_: Process<()>| {});
     assert_eq!(end_of(&after), Some(ExitReason::Normal));
+    stop(&node);
+}
+
+// C1: a caller whose waker panics is no harm to the process it called
+#[test]
+fn a_caller_s_waker_that_panics_does_not_end_the_process_that_was_called() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
+    let runtime = runtime.expect("a runtime starts");
+    let _timers = runtime.enter();
+    let node = node(1);
+    let (go, wait) = mpsc::channel::<()>();
+    let (tell, told) = mpsc::channel();
+    let pid = node.spawn(async move |mut me: Process<Reply<u8>>| {
+        drop(me.receive().await);
+        tell.send(()).expect("the test waits");
+        wait.recv().expect("it is told");
+        me.receive().await.send(1);
+    });
+    let mut call = Box::pin(pid.call(|reply| reply));
+    assert!(call.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+    told.recv().expect("it has thrown the reply away");
+    assert!(call.as_mut().poll(&mut Context::from_waker(&panics())).is_pending());
+    go.send(()).expect("it waits");
+    assert_eq!(pid.call_blocking(|reply| reply, PATIENCE), Ok(1));
+    drop(call);
     stop(&node);
 }
 

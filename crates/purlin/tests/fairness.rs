@@ -156,7 +156,10 @@ async fn a_process_yields_after_512_messages() {
 /// Floods a process with messages from so many others and demands that it gets on.
 fn gets_on_under_a_flood(workers: usize) {
     const ENOUGH: u64 = 20_000;
+    /// Its fair share comes within far fewer; memory must not run out before the test fails.
+    const TOO_MANY: u64 = 10_000_000;
     let node = node(workers);
+    let sent = Arc::new(AtomicU64::new(0));
     let enough = Arc::new(AtomicBool::new(false));
     let done = enough.clone();
     let receiver: Pid<u64> = node.spawn(async move |mut me: Process<u64>| {
@@ -169,10 +172,12 @@ fn gets_on_under_a_flood(workers: usize) {
     });
     let senders: Vec<_> = (0..16)
         .map(|_| {
-            let (receiver, enough) = (receiver.clone(), enough.clone());
+            let (receiver, enough, sent) = (receiver.clone(), enough.clone(), sent.clone());
             node.spawn(async move |_: Process<()>| {
                 while !enough.load(Ordering::Relaxed) {
                     receiver.send(1);
+                    let before = sent.fetch_add(1, Ordering::Relaxed);
+                    assert!(before < TOO_MANY, "the receiver does not get on");
                     consume_budget().await;
                 }
             })

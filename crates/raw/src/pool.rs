@@ -147,7 +147,9 @@ mod tests {
     #[test]
     fn more_blocks_than_are_kept_and_large_or_overaligned_ones_go_back_to_the_allocator() {
         #[repr(align(64))]
-        struct Wide([u8; 64]);
+        struct Wide {
+            _first: u8,
+        }
         let blocks: Vec<_> = (0..2 * KEEP).map(|_| take::<u64>()).collect();
         for block in blocks {
             // SAFETY: taken for this type, and not used.
