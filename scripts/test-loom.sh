@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# test-loom.sh: the loom models of crates/raw. LOOM_MAX_PREEMPTIONS bounds the search; unset it is 3.
+# test-loom.sh: the loom models of crates/raw and crates/sched. LOOM_MAX_PREEMPTIONS bounds the search; unset it is 3.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
@@ -8,4 +8,4 @@ export LOOM_MAX_PREEMPTIONS="${LOOM_MAX_PREEMPTIONS:-3}"
 echo "at most $LOOM_MAX_PREEMPTIONS preemptions in one execution"
 # WHY: `--cfg loom` changes every crate, so its output lives apart; link-time optimisation would only cost time.
 RUSTFLAGS="${RUSTFLAGS:-} --cfg loom" CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_DEBUG=false \
-  cargo test -p purlin-raw --release --locked --test 'loom*' --target-dir "${CARGO_TARGET_DIR:-target}/loom"
+  cargo test -p purlin-raw -p purlin-sched --release --locked --test 'loom*' --target-dir "${CARGO_TARGET_DIR:-target}/loom"

@@ -10,7 +10,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use pin_project_lite::pin_project;
-use purlin_raw::{NotHere, Owner};
+use purlin_raw::{NotHere, Owner, quietly};
 
 use crate::exit::catch;
 use crate::home::{Erlang, Signal, wake};
@@ -54,19 +54,22 @@ pub(crate) fn fetch<M: Send + 'static>(me: &Owner<Erlang, M>) -> Result<usize, N
 
 fn fetch_news<M: Send + 'static>(me: &Owner<Erlang, M>, beginning: bool) -> Result<usize, NotHere> {
     me.fetch(beginning, |signal| {
-        let acted = me.local(|local| match signal {
-            Signal::Exit(reason) => {
-                let rare = local.rare();
-                // The first reason counts, except that `kill` outdoes the others.
-                if rare.exit.is_none() || reason == ExitReason::Killed {
-                    rare.exit = Some(reason);
-                }
+        // WHY outside of `local`: whoever asked is woken, and his waker is not ours.
+        let signal = match signal {
+            Signal::StillThere(asker) => {
+                // A process that is told to end is not there any more; the asker waits for its end.
+                let there = me.local(|local| !local.exiting()) == Ok(true);
+                quietly(|| {
+                    if there {
+                        // Whoever asked may have given up.
+                        let _ = asker.send(());
+                    }
+                });
+                return None;
             }
-            Signal::WakeAtEnd(waker) => local.rare().at_end.push(waker),
-            // A process that is told to end is not there any more; the asker waits for its end.
-            Signal::StillThere(asker) if local.exiting() => drop(asker),
-            Signal::StillThere(asker) => drop(asker.send(())),
-        });
+            signal => signal,
+        };
+        let acted = me.local(|local| local.act(signal));
         debug_assert!(acted.is_ok(), "signals are fetched in the process's own turn");
         None
     })
@@ -83,7 +86,7 @@ where
         let mut stage = self.project().stage;
         if let Some(reason) = signalled(me) {
             // WHY: a destructor of the user's may panic, and the process was told to end anyway.
-            let _ = catch::panics(|| stage.set(Stage::Over));
+            quietly(|| stage.set(Stage::Over));
             return end(me, reason, Self::name());
         }
         let polled = catch::panics(|| {
@@ -96,15 +99,23 @@ where
         let reason = match polled {
             Ok(Poll::Ready(reason)) => reason,
             Ok(Poll::Pending) => match me.local(|local| local.take_exit()) {
-                Ok(None) | Err(NotHere) => return Poll::Pending,
+                Ok(None) | Err(NotHere) => {
+                    // A combinator may have polled others in this turn and not its receive, which
+                    // waits for a message all the same.
+                    if me.local(|local| local.waits_for_mail()) == Ok(true) {
+                        let listens = me.listen();
+                        debug_assert!(listens.is_ok(), "a turn runs on its own thread");
+                    }
+                    return Poll::Pending;
+                }
                 Ok(Some(reason)) => {
-                    let _ = catch::panics(|| stage.set(Stage::Over));
+                    quietly(|| stage.set(Stage::Over));
                     reason
                 }
             },
             Err(panic) => {
                 // A second panic, in a destructor, changes nothing about why it ended.
-                let _ = catch::panics(|| stage.set(Stage::Over));
+                quietly(|| stage.set(Stage::Over));
                 ExitReason::Panic(panic)
             }
         };
@@ -120,6 +131,10 @@ where
 #[inline]
 fn signalled<M: Send + 'static>(me: &Owner<Erlang, M>) -> Option<ExitReason> {
     if !me.has_news() {
+        return None;
+    }
+    let waits = me.local(|local| local.waits_for_mail()) == Ok(true);
+    if !waits && me.must_fetch() == Ok(false) {
         return None;
     }
     let came = fetch_news(me, true);

@@ -6,7 +6,7 @@ use std::num::NonZero;
 use std::sync::Arc;
 use std::thread;
 
-use purlin_raw::Realm;
+use purlin_raw::{MAX_PROCESSES, Realm};
 use purlin_sched::Scheduler;
 
 use crate::exit::catch;
@@ -15,8 +15,6 @@ use crate::node::{Inner, Node};
 
 /// The most workers a node may have.
 const MAX_WORKERS: usize = 1024;
-/// The most processes a node may have, as on the BEAM.
-const MAX_PROCESSES: u32 = 134_217_727;
 
 /// Settings of a node that is about to be started.
 ///
@@ -41,7 +39,7 @@ pub struct Builder {
 pub enum BuildError {
     /// So many workers make no sense: at least one, at most 1024.
     Workers(usize),
-    /// So many processes make no sense: at least one, at most 134 217 727.
+    /// So many processes make no sense: at least one, at most 134 216 704.
     MaxProcesses(u32),
     /// That is no name: 1 to 255 bytes, letters, digits, `_`, `-`, `.` and at most one `@`.
     Name(String),
@@ -94,7 +92,7 @@ impl Builder {
         self
     }
 
-    /// How many processes may live at the same time: 134 217 727 unless told. Memory is taken only
+    /// How many processes may live at the same time: 134 216 704 unless told. Memory is taken only
     /// as it is needed: 16 bytes for each process that ever lived beside others.
     pub fn max_processes(mut self, processes: u32) -> Self {
         self.max_processes = processes;

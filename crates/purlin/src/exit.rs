@@ -73,10 +73,13 @@ pub(crate) mod catch {
     use std::panic::{self, AssertUnwindSafe};
     use std::sync::{Arc, Once};
 
+    use purlin_raw::quietly;
+
     use super::Panic;
 
     thread_local! {
-        static PLACE: Cell<Option<String>> = const { Cell::new(None) };
+        /// The last panic in a process of this thread: what it said, and where.
+        static LAST: Cell<Option<Panic>> = const { Cell::new(None) };
     }
 
     /// Has panics inside processes leave their place behind. The hook that was there still runs,
@@ -89,7 +92,8 @@ pub(crate) mod catch {
             let before = panic::take_hook();
             panic::set_hook(Box::new(move |info| {
                 if purlin_raw::in_process() {
-                    PLACE.set(info.location().map(ToString::to_string));
+                    let place = info.location().map(ToString::to_string).unwrap_or_default();
+                    LAST.set(Some(Panic { message: text(info.payload()), place }));
                 }
                 before(info);
             }));
@@ -109,15 +113,19 @@ pub(crate) mod catch {
 
     #[cold]
     fn described(payload: Box<dyn Any + Send>) -> Arc<Panic> {
-        let message = match payload.downcast::<String>() {
-            Ok(text) => *text,
-            Err(payload) => {
-                let text = payload.downcast_ref::<&str>().map(ToString::to_string);
-                // WHY: a payload may panic when it is dropped, and that must not unwind here.
-                let _ = panic::catch_unwind(AssertUnwindSafe(|| drop(payload)));
-                text.unwrap_or_default()
-            }
-        };
-        Arc::new(Panic { message, place: PLACE.take().unwrap_or_default() })
+        let message = text(&*payload);
+        quietly(|| drop(payload));
+        // A panic that was caught by its owner left its place too; it is told by what it said.
+        match LAST.take() {
+            Some(last) if last.message == message => Arc::new(last),
+            _ => Arc::new(Panic { message, place: String::new() }),
+        }
+    }
+
+    fn text(payload: &(dyn Any + Send)) -> String {
+        let owned = payload.downcast_ref::<String>().cloned();
+        owned
+            .or_else(|| payload.downcast_ref::<&str>().map(ToString::to_string))
+            .unwrap_or_default()
     }
 }

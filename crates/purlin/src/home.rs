@@ -2,23 +2,22 @@
 
 use std::cell::OnceCell;
 use std::sync::Weak;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::task::Waker;
 use std::time::Instant;
 
-use purlin_raw::{Realm, World};
-use tokio::sync::oneshot;
+use purlin_raw::{Realm, World, quietly};
+use tokio::sync::{oneshot, watch};
 
-use crate::exit::catch;
 use crate::node::Inner;
-use crate::{ExitReason, ProcessId};
+use crate::{ExitReason, ProcessId, StopReport};
 
 /// The world of Erlang's processes.
 pub(crate) struct Erlang;
 
 /// Wakes, whatever the waker does: it may be anybody's.
 pub(crate) fn wake(waker: Waker) {
-    let _ = catch::panics(|| waker.wake());
+    quietly(|| waker.wake());
 }
 
 /// What travels beside messages, in order with them.
@@ -65,6 +64,33 @@ impl Local {
         self.rare.as_mut()?.exit.take()
     }
 
+    /// Whether a combinator waits for a message with a waker of its own.
+    #[inline]
+    pub(crate) fn waits_for_mail(&self) -> bool {
+        self.rare.as_ref().is_some_and(|rare| rare.mail.is_some())
+    }
+
+    /// Acts on a signal that arrived.
+    pub(crate) fn act(&mut self, signal: Signal) {
+        match signal {
+            Signal::Exit(reason) => {
+                let rare = self.rare();
+                // The first reason counts, except that `kill` outdoes the others.
+                if rare.exit.is_none() || reason == ExitReason::Killed {
+                    rare.exit = Some(reason);
+                }
+            }
+            Signal::WakeAtEnd(waker) => {
+                // A loop that selects over `ended` asks again and again with the same waker.
+                let wakers = &mut self.rare().at_end;
+                if !wakers.iter().rev().take(8).any(|known| known.will_wake(&waker)) {
+                    wakers.push(waker);
+                }
+            }
+            Signal::StillThere(asker) => quietly(|| drop(asker)),
+        }
+    }
+
     #[inline]
     pub(crate) fn take_mail(&mut self) -> Option<Waker> {
         self.rare.as_mut()?.mail.take()
@@ -90,6 +116,12 @@ pub(crate) struct Home {
     pub(crate) dropped: AtomicU64,
     /// No process is begun any more.
     pub(crate) stopping: AtomicBool,
+    /// Processes that are being spawned from outside just now.
+    pub(crate) outside_spawns: AtomicUsize,
+    /// Processes that were never started, which tells them apart.
+    pub(crate) stillborn: AtomicU32,
+    /// How the node stopped, once it has.
+    pub(crate) stopped: watch::Sender<Option<StopReport>>,
 }
 
 impl Home {
@@ -100,6 +132,9 @@ impl Home {
             started: Instant::now(),
             dropped: AtomicU64::new(0),
             stopping: AtomicBool::new(false),
+            outside_spawns: AtomicUsize::new(0),
+            stillborn: AtomicU32::new(0),
+            stopped: watch::Sender::new(None),
         }
     }
 }
@@ -122,8 +157,9 @@ impl World for Erlang {
 
     fn undelivered(_home: &Home, signal: Signal) {
         match signal {
-            Signal::Exit(_) | Signal::StillThere(_) => {}
+            Signal::Exit(_) => {}
             Signal::WakeAtEnd(waker) => wake(waker),
+            Signal::StillThere(asker) => quietly(|| drop(asker)),
         }
     }
 }

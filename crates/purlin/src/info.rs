@@ -9,7 +9,9 @@ use crate::home::Erlang;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ProcessState {
-    /// It runs, or waits for its turn.
+    /// It is running.
+    Running,
+    /// It waits for its turn.
     Runnable,
     /// It waits for a message.
     Receiving,
@@ -54,6 +56,7 @@ impl ProcessInfo {
         Self {
             id: ProcessId::new(shared.creation, look.slot),
             state: match look.state {
+                State::Running => ProcessState::Running,
                 State::Runnable => ProcessState::Runnable,
                 State::Receiving => ProcessState::Receiving,
                 State::Waiting => ProcessState::Waiting,

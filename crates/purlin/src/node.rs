@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::future::Future;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 
 use purlin_raw::Realm;
@@ -138,6 +138,7 @@ impl Node {
         Fut: Future + Send + 'static,
         Fut::Output: Outcome,
     {
+        let _under_way = self.under_way();
         spawn_on(&self.inner.realm, current_id(), function)
     }
 
@@ -149,6 +150,7 @@ impl Node {
         Fut: Future + Send + 'static,
         Fut::Output: Outcome,
     {
+        let _under_way = self.under_way();
         try_spawn_on(&self.inner.realm, current_id(), function)
     }
 
@@ -218,6 +220,19 @@ impl Node {
             wanted: std::any::type_name::<M>(),
             receives: process.look().message,
         })
+    }
+
+    /// Marks that a process is being spawned from outside, for as long as it is kept.
+    fn under_way(&self) -> impl Drop {
+        struct UnderWay<'a>(&'a AtomicUsize);
+        impl Drop for UnderWay<'_> {
+            fn drop(&mut self) {
+                self.0.fetch_sub(1, Ordering::SeqCst);
+            }
+        }
+        let spawns = &self.inner.realm.home().outside_spawns;
+        spawns.fetch_add(1, Ordering::SeqCst);
+        UnderWay(spawns)
     }
 
     fn find(&self, id: ProcessId) -> Option<purlin_raw::Ref<Erlang>> {

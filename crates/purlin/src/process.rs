@@ -80,7 +80,12 @@ impl<M: Send + 'static> Process<M> {
     /// # }
     /// ```
     pub fn flush(&mut self) -> Vec<M> {
-        std::iter::from_fn(|| self.pop()).collect()
+        // What comes while this goes on is not waited for.
+        let mut waiting: Vec<M> = std::iter::from_fn(|| self.pop_fetched()).collect();
+        if fetch(&self.owner).is_ok_and(|came| came > 0) {
+            waiting.extend(std::iter::from_fn(|| self.pop_fetched()));
+        }
+        waiting
     }
 
     /// Messages that wait, received or in transit; approximate past 65535.
@@ -97,13 +102,17 @@ impl<M: Send + 'static> Process<M> {
     #[inline]
     fn pop(&mut self) -> Option<M> {
         loop {
-            match self.owner.pop() {
-                Ok(Some(message)) => return Some(message),
-                Ok(None) if fetch(&self.owner).is_ok_and(|came| came > 0) => {}
-                Ok(None) => return None,
-                Err(_) => self.not_here(),
+            match self.pop_fetched() {
+                Some(message) => return Some(message),
+                None if fetch(&self.owner).is_ok_and(|came| came > 0) => {}
+                None => return None,
             }
         }
+    }
+
+    #[inline]
+    fn pop_fetched(&mut self) -> Option<M> {
+        self.owner.pop().unwrap_or_else(|_| self.not_here())
     }
 
     /// Asks to be woken through `cx` when a message comes.

@@ -203,6 +203,9 @@ macro_rules! __receive {
         [$({ [$($n:tt)*] [$pattern:pat] [$($guard:expr)?] [$body:expr] })*]
         [$after:expr] [$late:expr]) => {{
         let mut arm: ::core::option::Option<usize> = ::core::option::Option::None;
+        // Which alternative of the arm matched: a guard is asked once for each that fits.
+        #[allow(unused_mut, unused_variables)]
+        let (mut asked, mut tries) = (usize::MAX, 0usize);
         let received = {
             let mut scan = $me.scan($after);
             loop {
@@ -212,7 +215,12 @@ macro_rules! __receive {
                 #[allow(unused_variables, unused_mut, clippy::all)]
                 let message = match message {
                     $(
-                        $pattern if arm.is_none() $(&& $guard)? && {
+                        $pattern if arm.is_none() && {
+                            let this = $crate::__receive!(@count $($n)*);
+                            tries = if asked == this { tries + 1 } else { 1 };
+                            asked = this;
+                            true
+                        } $(&& $guard)? && {
                             arm = ::core::option::Option::Some($crate::__receive!(@count $($n)*));
                             false
                         } => ::core::unreachable!(),
@@ -224,13 +232,17 @@ macro_rules! __receive {
                     break ::core::option::Option::Some(message);
                 }
                 scan.put_back(message);
+                asked = usize::MAX;
             }
         };
         #[allow(unreachable_code, unused_variables, clippy::all)]
         match received {
             $(
                 ::core::option::Option::Some($pattern)
-                    if arm == ::core::option::Option::Some($crate::__receive!(@count $($n)*)) => $body,
+                    if arm == ::core::option::Option::Some($crate::__receive!(@count $($n)*)) && {
+                        tries -= 1;
+                        tries == 0
+                    } => $body,
             )*
             ::core::option::Option::Some(_) => ::core::unreachable!(),
             ::core::option::Option::None => $late,

@@ -2,12 +2,12 @@
 
 use std::fmt;
 use std::future::Future;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{Ordering, fence};
 
 use purlin_raw::Realm;
 
 use crate::body::Body;
-use crate::home::{Erlang, Shared, here};
+use crate::home::{Erlang, Shared, Signal, here};
 use crate::{ExitReason, Outcome, Pid, Process, ProcessId};
 
 /// Why no process came to be; the function is handed back.
@@ -139,7 +139,8 @@ where
         tracing::error!(function, node = realm.home().name, "no process was spawned: {error}");
         drop(error);
         let shared = Shared { creation: realm.home().creation, parent };
-        Pid::new(realm.stillborn(shared, ExitReason::SystemLimit))
+        let number = realm.home().stillborn.fetch_add(1, Ordering::Relaxed);
+        Pid::new(realm.stillborn(number, shared, ExitReason::SystemLimit))
     })
 }
 
@@ -155,14 +156,23 @@ where
     Fut: Future + Send + 'static,
     Fut::Output: Outcome,
 {
-    if realm.home().stopping.load(Ordering::Relaxed) {
+    let home = realm.home();
+    if home.stopping.load(Ordering::SeqCst) {
         return Err(SpawnError::Stopping(function));
     }
     let shared = Shared { creation: realm.home().creation, parent };
     let made =
         realm.spawn(shared, function, |function, owner| Body::new(function, Process::new(owner)));
     match made {
-        Ok(address) => Ok(Pid::new(address)),
+        Ok(address) => {
+            // ORDER: after the slot was filled, in the one order of SeqCst: either this sees that
+            // the node stops, or `Stopper::end_all`, which looks after it said so, sees the process.
+            fence(Ordering::SeqCst);
+            if home.stopping.load(Ordering::SeqCst) {
+                let _ = address.signal(Signal::Exit(ExitReason::Shutdown));
+            }
+            Ok(Pid::new(address))
+        }
         Err(purlin_raw::SpawnError(function)) => Err(SpawnError::SystemLimit(function)),
     }
 }

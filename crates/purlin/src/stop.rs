@@ -8,18 +8,17 @@
 //! 4. The workers end, then the thread for sockets and timers.
 
 use std::sync::PoisonError;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{Ordering, fence};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use purlin_raw::Realm;
 use purlin_sched::Scheduler;
 use tokio::runtime::Runtime;
-use tokio::sync::oneshot;
 
 use crate::home::{Erlang, Signal};
 use crate::node::Inner;
-use crate::{ExitReason, Node, ProcessInfo};
+use crate::{ExitReason, Node, ProcessInfo, ProcessState};
 
 /// How long processes have to end after they were told `shutdown`, as for OTP's workers.
 const GRACE: Duration = Duration::from_secs(5);
@@ -34,8 +33,10 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(5);
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct StopReport {
-    /// Processes that were still computing when the time was up, and were left.
+    /// Processes that were in a turn that would not end when the time was up, and were left.
     pub hogs: Vec<ProcessInfo>,
+    /// Processes that were ready but had no worker to run them, behind a hog; they were left too.
+    pub stranded: Vec<ProcessInfo>,
 }
 
 /// Whoever stops a node: there is one.
@@ -49,22 +50,31 @@ impl Node {
     /// Stops the node (E1): every process is told `shutdown` and has five seconds to end at its
     /// next await, then it is killed; what will not end is named in the report and left.
     ///
-    /// A process that stops its own node is ended by it, at this await, and the stop goes on.
+    /// Whoever calls it later, or meanwhile, waits for the same end and gets the same report. A
+    /// process that stops its own node is ended by it, at this await, and the stop goes on.
     ///
     /// *Cancellation*: dropping the future does not call the stop off.
     pub async fn stop(&self) -> StopReport {
-        let Some(stopper) = Stopper::begin(self.inner()) else { return StopReport::default() };
-        let (tell, told) = oneshot::channel();
-        stopper.in_thread(move |report| {
-            let _ = tell.send(report);
-        });
-        // The thread tells in any case, unless it could not be started.
-        told.await.unwrap_or_default()
+        let mut stopped = self.inner().realm.home().stopped.subscribe();
+        if let Some(stopper) = Stopper::begin(self.inner()) {
+            stopper.in_background();
+        }
+        // The sender lives in the realm, which `self` keeps.
+        let report = stopped.wait_for(Option::is_some).await;
+        report.ok().and_then(|report| report.clone()).unwrap_or_default()
     }
 
     /// [`Node::stop`] for a thread that is no process: it blocks.
+    ///
+    /// # Panics
+    /// In a process, which would wait for its own end.
+    #[track_caller]
     pub fn stop_blocking(&self) -> StopReport {
-        Stopper::begin(self.inner()).map_or_else(StopReport::default, Stopper::run)
+        assert!(!purlin_raw::in_process(), "blocked on a stop inside a process: await it there");
+        match Stopper::begin(self.inner()) {
+            Some(stopper) => stopper.run(),
+            None => crate::call::block_on(self.stop()),
+        }
     }
 }
 
@@ -72,39 +82,41 @@ impl Stopper {
     /// Becomes the one who stops the node; `None` if somebody has.
     pub(crate) fn begin(inner: &Inner) -> Option<Self> {
         let io = inner.io.lock().unwrap_or_else(PoisonError::into_inner).take()?;
-        // ORDER: relaxed: a spawn that does not see it yet is found by `end_all`.
-        inner.realm.home().stopping.store(true, Ordering::Relaxed);
+        // ORDER: see `try_spawn_on`.
+        inner.realm.home().stopping.store(true, Ordering::SeqCst);
+        fence(Ordering::SeqCst);
         Some(Self { realm: inner.realm.clone(), scheduler: inner.scheduler.clone(), io })
     }
 
-    /// Stops the node on a thread of its own, and nobody waits.
+    /// Stops the node on a thread of its own.
     pub(crate) fn in_background(self) {
-        self.in_thread(|_| ());
-    }
-
-    fn in_thread(self, then: impl FnOnce(StopReport) + Send + 'static) {
         let name = format!("{}-stop", self.realm.home().name);
-        let started = thread::Builder::new().name(name).spawn(move || then(self.run()));
+        let realm = self.realm.clone();
+        let started = thread::Builder::new().name(name).spawn(move || self.run());
         if let Err(error) = started {
             tracing::error!(%error, "no thread to stop the node with; it is left running");
+            realm.home().stopped.send_replace(Some(StopReport::default()));
         }
     }
 
     fn run(self) -> StopReport {
         let ended = self.end_all(ExitReason::Shutdown, GRACE)
             || self.end_all(ExitReason::Killed, LAST_MOMENT);
-        let hogs: Vec<_> = match ended {
-            true => Vec::new(),
-            false => self.realm.processes().map(|process| ProcessInfo::of(&process)).collect(),
-        };
-        for hog in &hogs {
+        let mut report = StopReport::default();
+        if !ended {
+            let left = self.realm.processes().map(|process| ProcessInfo::of(&process));
+            (report.hogs, report.stranded) =
+                left.partition(|info| info.state == ProcessState::Running);
+        }
+        for hog in &report.hogs {
             tracing::error!(pid = %hog.id, function = hog.function, "process would not end");
         }
         let patience = if ended { GRACE } else { Duration::ZERO };
         let stopped = self.scheduler.stop(patience);
         tracing::debug!(?stopped, node = self.realm.home().name, "node stopped");
         self.io.shutdown_background();
-        StopReport { hogs }
+        self.realm.home().stopped.send_replace(Some(report.clone()));
+        report
     }
 
     /// Tells every process to end and waits until all have; `false` when the time is up.
@@ -119,7 +131,9 @@ impl Stopper {
                 // A process that has ended meanwhile needs no telling.
                 let _ = process.signal(Signal::Exit(reason.clone()));
             }
-            if self.realm.is_empty() {
+            // In this order: a spawn from outside is done, or is seen here, or sees the stop.
+            let none_under_way = self.realm.home().outside_spawns.load(Ordering::SeqCst) == 0;
+            if none_under_way && self.realm.is_empty() {
                 return true;
             }
             if Instant::now() >= deadline {

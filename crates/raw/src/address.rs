@@ -37,7 +37,9 @@ unsafe impl<W: World> Sync for Ref<W> {}
 /// What a process is doing: a glance that may be old at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
-    /// It runs or waits for its turn.
+    /// It is in a turn.
+    Running,
+    /// It waits for its turn.
     Runnable,
     /// It waits for a message.
     Receiving,
@@ -184,6 +186,7 @@ impl<W: World> Ref<W> {
             _ if base.head.is_closed() => State::Ended,
             Some(false) => State::Receiving,
             Some(true) => State::Waiting,
+            None if base.running.load(Ordering::Relaxed) => State::Running,
             None => State::Runnable,
         };
         Look {

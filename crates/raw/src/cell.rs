@@ -34,7 +34,7 @@ use crate::fifo::Fifo;
 use crate::head::Head;
 use crate::realm::RealmBase;
 use crate::run::Ran;
-use crate::sync::{AtomicU32, AtomicU64, AtomicUsize, Ordering, UnsafeCell};
+use crate::sync::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering, UnsafeCell};
 use crate::table::Slot;
 
 /// What a process does that depends on its types.
@@ -67,6 +67,8 @@ pub(crate) struct Base {
     pub(crate) realm: NonNull<RealmBase>,
     pub(crate) slot: Slot,
     pub(crate) core: UnsafeCell<Core>,
+    /// Whether a turn is under way, for those who look.
+    pub(crate) running: AtomicBool,
     /// Messages in the FIFO, for those who look.
     pub(crate) waiting: AtomicU32,
     /// Messages received, for those who look.
@@ -104,6 +106,7 @@ impl Base {
             realm,
             slot,
             core: UnsafeCell::new(Core { fifo: Fifo::new(), listening: false, again: false }),
+            running: AtomicBool::new(false),
             waiting: AtomicU32::new(0),
             received: AtomicU64::new(0),
             reductions: AtomicU64::new(0),

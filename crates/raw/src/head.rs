@@ -6,19 +6,21 @@
 //! # The word
 //!
 //! ```text
-//!  63        48 47                              3     2       1        0
-//! +------------+---------------------------------+-------+-------+--------+
-//! |   count    |  newest link, or null           | DEAF  | WOKEN | ASLEEP |
-//! +------------+---------------------------------+-------+-------+--------+
+//!  63        48 47                     4      3        2       1        0
+//! +------------+------------------------+--------+-------+-------+--------+
+//! |   count    | newest link, or null   | SIGNAL | DEAF  | WOKEN | ASLEEP |
+//! +------------+------------------------+--------+-------+-------+--------+
 //! ```
+//!
+//! `SIGNAL` says that the stack holds a signal that is no message. The other three are the state:
 //!
 //! | flags | meaning | who leaves it |
 //! |---|---|---|
 //! | none | scheduled or running | the owner, by going to sleep or closing |
 //! | `WOKEN` | the same, and a wake came since the turn began | the owner, at its next turn |
 //! | `ASLEEP` | in no queue; any signal wakes it | a sender or waker; it must schedule the process |
-//! | `ASLEEP`, `DEAF` | in no queue; waits for something else than messages | a waker, or the sender of a signal that is no message |
-//! | all three | closed for ever | nobody |
+//! | `ASLEEP`, `DEAF` | in no queue; waits for something else than messages, of which some may be in the stack | a waker, or the sender of a signal that is no message |
+//! | all four | closed for ever | nobody |
 //!
 //! `count` is the number of links in the stack, and stays at its greatest value past that.
 //!
@@ -41,7 +43,8 @@ use crate::sync::{AtomicPtr, Ordering};
 const ASLEEP: usize = 0b001;
 const WOKEN: usize = 0b010;
 const DEAF: usize = 0b100;
-const FLAGS: usize = 0b111;
+const SIGNAL: usize = 0b1000;
+const FLAGS: usize = 0b1111;
 const CLOSED: usize = FLAGS;
 const COUNT_SHIFT: u32 = 48;
 const COUNT_MAX: usize = u16::MAX as usize;
@@ -120,7 +123,8 @@ impl Head {
             // SAFETY: the link is the caller's until the exchange below succeeds.
             unsafe { new.as_ref().set_next(link(word)) };
             let wake = old & ASLEEP != 0 && (old & DEAF == 0 || class == Class::Signal);
-            let keep = if wake { 0 } else { old };
+            let news = if class == Class::Signal { SIGNAL } else { 0 };
+            let keep = if wake { old & SIGNAL } else { old } | news;
             let waiting = (count(word) + 1).min(COUNT_MAX) << COUNT_SHIFT;
             let next = new.as_ptr().map_addr(|addr| addr | keep | waiting);
             // ORDER: release to `take` (the payload); acquire from `sleep` (the owner's state),
@@ -144,8 +148,8 @@ impl Head {
                 return false;
             }
             let asleep = old & ASLEEP != 0;
-            let keep = if asleep { 0 } else { WOKEN };
-            let next = word.map_addr(|addr| (addr & !FLAGS) | keep);
+            let woken = if asleep { 0 } else { WOKEN };
+            let next = word.map_addr(|addr| (addr & !(ASLEEP | DEAF)) | woken);
             // WHY: a second wake writes the word again although nothing changes in it, because
             // what happened before *this* wake has to be released too.
             // ORDER: release to `take`; acquire from `sleep`, as in `push`.
@@ -172,20 +176,25 @@ impl Head {
 
     /// Goes to sleep unless there is something to do. Only for the owner, awake.
     ///
-    /// A deaf process is not woken by messages; what arrived while it ran could still be a signal,
-    /// so it looks once more before it sleeps.
+    /// A deaf process sleeps on messages it has not looked at; a signal or a wake it has not seen
+    /// keeps it awake like any other.
     #[inline]
     pub fn sleep(&self, deaf: bool) -> Slept {
-        let asleep = if deaf { ASLEEP | DEAF } else { ASLEEP };
-        // ORDER: release to whoever takes ASLEEP away: everything the owner wrote in its turn.
-        // On failure nothing is read through the word.
-        let slept = self.0.compare_exchange(
-            ptr::null_mut(),
-            ptr::without_provenance_mut(asleep),
-            Ordering::Release,
-            Ordering::Relaxed,
-        );
-        if slept.is_ok() { Slept::Asleep } else { Slept::Again }
+        let mut word = if deaf { self.0.load(Ordering::Relaxed) } else { ptr::null_mut() };
+        loop {
+            if flags(word) & (WOKEN | SIGNAL) != 0 {
+                return Slept::Again;
+            }
+            let asleep = if deaf { ASLEEP | DEAF } else { ASLEEP };
+            let next = word.map_addr(|addr| addr | asleep);
+            // ORDER: release to whoever takes ASLEEP away: everything the owner wrote in its turn.
+            // On failure nothing is read through the word.
+            match self.0.compare_exchange(word, next, Ordering::Release, Ordering::Relaxed) {
+                Ok(_) => return Slept::Asleep,
+                Err(now) if deaf => word = now,
+                Err(_) => return Slept::Again,
+            }
+        }
     }
 
     /// Closes for ever and gives back what arrived, newest first. Only for the owner, awake.
@@ -210,6 +219,12 @@ impl Head {
     /// Links in the stack, at most 65535: a glance that may be old at once.
     pub fn count(&self) -> usize {
         count(self.0.load(Ordering::Relaxed))
+    }
+
+    /// Whether a signal that is no message arrived, or a wake, since the last `take`.
+    #[inline]
+    pub fn has_signals(&self) -> bool {
+        flags(self.0.load(Ordering::Relaxed)) & (WOKEN | SIGNAL) != 0
     }
 
     /// Whether something arrived or woke the process since the last `take`.

@@ -19,6 +19,7 @@
 //! | `realm` | the processes that belong together, their table and their host |
 //! | `wake` | a cell as a `std::task::Waker` |
 //! | `pool` | memory for cells and envelopes, kept by the thread that freed it |
+//! | `quiet` | running users' code where nothing may unwind |
 //! | `sync` | the atomics: `std`'s, or loom's under a model |
 
 // WHY: the loom models reach the private parts through `model`, which exists only for them.
@@ -38,6 +39,7 @@ mod head;
 mod link;
 mod owner;
 mod pool;
+mod quiet;
 mod realm;
 mod run;
 mod sync;
@@ -47,7 +49,8 @@ mod wake;
 pub use address::{Address, Look, Ref, State};
 pub use current::{BUDGET, current_slot, in_process, poll_again, spend};
 pub use owner::{NotHere, Owner, Vacant};
-pub use realm::{Host, Realm, SpawnError};
+pub use quiet::quietly;
+pub use realm::{Host, MAX_PROCESSES, Realm, SpawnError};
 pub use run::{Body, Ran, Runnable};
 pub use table::Slot;
 
@@ -64,7 +67,8 @@ pub trait World: Sized + Send + Sync + 'static {
     /// What all processes of a realm share.
     type Home: Send + Sync + 'static;
 
-    /// The process has ended and its inbox is closed; `dropped` messages were still waiting.
+    /// The process has ended: its inbox is closed, it has left the table, and `dropped` messages
+    /// that were still waiting have been dropped.
     ///
     /// Called on the worker that ran the last turn. Must not unwind.
     fn closed(home: &Self::Home, shared: &Self::Shared, local: &mut Self::Local, dropped: usize);

@@ -24,7 +24,7 @@ pub enum Class {
 const SIGNAL: usize = 1;
 
 /// The header of an envelope.
-#[repr(C, align(8))]
+#[repr(C, align(16))] // WHY: the word of a process keeps four flags in a link's address.
 pub struct Link {
     next: UnsafeCell<*mut Link>,
 }

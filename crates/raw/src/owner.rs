@@ -85,6 +85,15 @@ impl<W: World, M: Send + 'static> Owner<W, M> {
         self.base().head.has_news()
     }
 
+    /// Whether a turn should begin with a `fetch`: a signal has arrived, or a wake, or there is
+    /// nothing left of what was fetched before. Messages alone can wait: a process with more than
+    /// it can handle need not sort what it will not get to in this turn (F3).
+    #[inline]
+    pub fn must_fetch(&self) -> Result<bool, NotHere> {
+        let nothing_left = self.core(|core| core.fifo.len() == 0)?;
+        Ok(self.base().head.has_signals() || nothing_left)
+    }
+
     /// Moves what arrived to the end of the FIFO, in order. Signals are given to `act`; what it
     /// answers takes the signal's place among the messages. Says how many messages were added.
     ///

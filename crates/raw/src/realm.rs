@@ -64,6 +64,9 @@ unsafe impl<W: World> Send for Realm<W> {}
 // SAFETY: as above.
 unsafe impl<W: World> Sync for Realm<W> {}
 
+/// The most processes a realm can hold at the same time.
+pub const MAX_PROCESSES: u32 = Table::<Base>::GREATEST;
+
 thread_local! {
     static SHARD: StdCell<usize> = const { StdCell::new(0) };
 }
@@ -205,8 +208,14 @@ impl<W: World> Realm<W> {
     }
 
     /// A process that has ended before it began: in no table, never run, every send comes back.
-    pub fn stillborn<M: Send + 'static>(&self, shared: W::Shared, last: W::Last) -> Address<W, M> {
-        let slot = Slot { index: u32::MAX, generation: u32::MAX };
+    /// `number` tells it from others like it.
+    pub fn stillborn<M: Send + 'static>(
+        &self,
+        number: u32,
+        shared: W::Shared,
+        last: W::Last,
+    ) -> Address<W, M> {
+        let slot = Slot { index: u32::MAX, generation: number };
         let cell = allocate::<W, M, Never>(self.inner.cast(), slot, shared, Some(last));
         let base: NonNull<Base> = cell.cast();
         // SAFETY: nobody else knows the cell yet; of the three references two are given up here,

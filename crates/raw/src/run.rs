@@ -9,11 +9,11 @@
 //! 2. The body looks at its signals and polls its future; it never unwinds.
 //! 3. *Pending*: the process sleeps, unless it asked to run again, was woken, or has mail. Once it
 //!    sleeps, another thread may run and even free it, so nothing of the cell is touched after.
-//! 4. *Ready*: the inbox is closed, what waits there is dropped or handed to the world, the slot
-//!    is vacated and the table's reference given up, in this order.
+//! 4. *Ready*: the thread is marked as running nothing, so that no destructor finds its way back
+//!    into the process. Then the inbox is closed, the slot vacated, what waited in the inbox
+//!    dropped or handed to the world, the world told, and the table's reference given up.
 
 use std::mem::{ManuallyDrop, MaybeUninit};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::ptr::NonNull;
 use std::task::{Context, Poll};
@@ -26,6 +26,7 @@ use crate::head::Slept;
 use crate::link::{Class, Envelope, Link};
 use crate::owner::Owner;
 use crate::pool;
+use crate::quiet::quietly;
 use crate::realm::{RealmBase, RealmInner, shard};
 use crate::sync::{Ordering, UnsafeCell};
 use crate::table::Slot;
@@ -144,6 +145,7 @@ unsafe fn run<W: World, M: Send + 'static, B: Body<W, M>>(base: NonNull<Base>) -
     // SAFETY: the process lives until step 3 or 4.
     let cell_ref = unsafe { cell.as_ref() };
     let shared_base = &cell_ref.front.base;
+    shared_base.running.store(true, Ordering::Relaxed);
     let poll = {
         shared_base.core.with_mut(|core| {
             // SAFETY: this is the running turn.
@@ -166,6 +168,8 @@ unsafe fn run<W: World, M: Send + 'static, B: Body<W, M>>(base: NonNull<Base>) -
     };
     count(&shared_base.reductions, turn.spent().into());
     if poll.is_ready() {
+        drop(turn);
+        shared_base.running.store(false, Ordering::Relaxed);
         // SAFETY: the turn has ended the process, and the right to run is ours.
         unsafe { end::<W, M>(base) };
         return Ran::Ended;
@@ -173,6 +177,7 @@ unsafe fn run<W: World, M: Send + 'static, B: Body<W, M>>(base: NonNull<Base>) -
     // SAFETY: this is still the running turn.
     let (again, deaf) =
         shared_base.core.with(|core| unsafe { ((*core).again, !(*core).listening) });
+    shared_base.running.store(false, Ordering::Relaxed);
     if again || shared_base.head.sleep(deaf) == Slept::Again {
         // SAFETY: the process does not sleep, so the right to run is still ours.
         return Ran::Again(unsafe { Runnable::new(base) });
@@ -181,7 +186,8 @@ unsafe fn run<W: World, M: Send + 'static, B: Body<W, M>>(base: NonNull<Base>) -
 }
 
 /// # Safety
-/// `base` is a cell of these types whose last turn has just ended on this thread.
+/// `base` is a cell of these types whose last turn has just ended on this thread, which is not marked
+/// as running it any more.
 unsafe fn end<W: World, M: Send + 'static>(base: NonNull<Base>) {
     // SAFETY: the table's reference keeps the cell until the end of this function, and the realm
     // until the slot is vacated; the worker that runs this keeps the realm anyway.
@@ -190,6 +196,8 @@ unsafe fn end<W: World, M: Send + 'static>(base: NonNull<Base>) {
         (front, front.base.realm.cast::<RealmInner<W>>().as_ref())
     };
     let newest = front.base.head.close();
+    let removed = realm.base.table.vacate(shard(), front.base.slot);
+    debug_assert_eq!(removed, Some(base));
     // SAFETY: `close` gave the chain to us.
     let arrived = unsafe { oldest_first(newest) };
     let mut dropped = 0;
@@ -200,8 +208,7 @@ unsafe fn end<W: World, M: Send + 'static>(base: NonNull<Base>) {
             match link.as_ref().class() {
                 Class::Message => {
                     dropped += 1;
-                    // WHY: a destructor of the user's that unwinds must not stop the others.
-                    let _ = catch_unwind(AssertUnwindSafe(|| drop(Envelope::<M>::open(link))));
+                    quietly(|| drop(Envelope::<M>::open(link)));
                 }
                 Class::Signal => {
                     W::undelivered(&realm.home, Envelope::<W::Signal>::open(link).0);
@@ -209,7 +216,8 @@ unsafe fn end<W: World, M: Send + 'static>(base: NonNull<Base>) {
             }
         }
     };
-    // SAFETY: the turn is not over, so the FIFO is ours; no reference is kept while user code runs.
+    // SAFETY: the process has ended and nobody is in its turn, so the FIFO is ours; no reference is
+    // kept while user code runs.
     while let Some(link) = front.base.core.with_mut(|core| unsafe { (*core).fifo.pop() }) {
         discard(link);
     }
@@ -221,11 +229,9 @@ unsafe fn end<W: World, M: Send + 'static>(base: NonNull<Base>) {
     }
     front.base.waiting.store(0, Ordering::Relaxed);
     front.local.with(|local| {
-        // SAFETY: the turn is not over, so this is the only thread here; `RefCell` sees to the rest.
+        // SAFETY: nobody is in the process's turn, so this is the only thread here.
         W::closed(&realm.home, &front.shared, &mut unsafe { &*local }.borrow_mut(), dropped);
     });
-    let removed = realm.base.table.vacate(shard(), front.base.slot);
-    debug_assert_eq!(removed, Some(base));
     // SAFETY: this is the table's reference; the cell is not touched again.
     unsafe { release(base) };
 }

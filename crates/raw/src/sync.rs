@@ -4,13 +4,13 @@
 pub(crate) use loom::{
     cell::UnsafeCell,
     hint,
-    sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering},
+    sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering},
     thread,
 };
 #[cfg(not(loom))]
 pub(crate) use std::{
     hint,
-    sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering},
+    sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering},
     thread,
 };
 

@@ -104,13 +104,45 @@ impl<T> Table<T> {
         self.pop_free(own).or_else(|| self.reserve_elsewhere(own))
     }
 
+    /// Takes over the vacant slots of another shard, since processes may begin on one worker and end
+    /// on another; a new slot only if there are none.
     #[cold]
     fn reserve_elsewhere(&self, own: usize) -> Option<Slot> {
-        self.extend().map(|index| Slot { index, generation: 0 }).or_else(|| {
-            (0..self.free.len())
-                .filter(|&other| other != own)
-                .find_map(|other| self.pop_free(other))
-        })
+        let others = (1..self.free.len()).map(|i| (own + i) % self.free.len());
+        let taken = others.into_iter().find_map(|other| self.take_all(other));
+        let Some(first) = taken else {
+            return self.extend().map(|index| Slot { index, generation: 0 });
+        };
+        let entry = self.known(first);
+        let generation = entry.generation.load(Ordering::Relaxed);
+        let mut rest = entry.next_free.load(Ordering::Relaxed);
+        while rest != NIL {
+            let entry = self.known(rest);
+            let next = entry.next_free.load(Ordering::Relaxed);
+            self.push_free(own, rest, entry);
+            rest = next;
+        }
+        Some(Slot { index: first, generation })
+    }
+
+    /// Empties a free list; the first slot of what it held.
+    fn take_all(&self, shard: usize) -> Option<u32> {
+        let list = &self.free[shard].0;
+        let mut head = list.load(Ordering::Relaxed);
+        while head as u32 != NIL {
+            // ORDER: acquire from `push_free`: `next_free` and the generation of all of them.
+            let emptied = list.compare_exchange_weak(
+                head,
+                tagged(head, NIL),
+                Ordering::Acquire,
+                Ordering::Relaxed,
+            );
+            match emptied {
+                Ok(_) => return Some(head as u32),
+                Err(now) => head = now,
+            }
+        }
+        None
     }
 
     fn extend(&self) -> Option<u32> {

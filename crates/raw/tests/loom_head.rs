@@ -176,6 +176,27 @@ fn a_deaf_sleeper_is_woken_by_a_signal_and_not_by_a_message() {
 }
 
 #[test]
+fn a_deaf_process_sleeps_on_messages_and_never_on_a_signal() {
+    model(|| {
+        let head = Arc::new(Head::new());
+        let sender = {
+            let head = Arc::clone(&head);
+            thread::spawn(move || {
+                let message = push(&head, seal(Class::Message, 1), Class::Message);
+                assert_eq!(message, Pushed::Queued);
+                push(&head, seal(Class::Signal, 2), Class::Signal)
+            })
+        };
+        let slept = head.sleep(true) == Slept::Asleep;
+        let pushed = sender.join().unwrap();
+        assert_eq!(pushed == Pushed::Schedule, slept, "a signal finds it awake or wakes it");
+        assert!(head.has_signals());
+        assert_eq!(open_all(head.take().newest), [1, 2]);
+        assert!(!head.has_signals());
+    });
+}
+
+#[test]
 fn what_the_owner_wrote_before_it_slept_is_seen_by_whoever_wakes_it() {
     for by_message in [true, false] {
         model(move || {

@@ -169,3 +169,24 @@ fn whoever_takes_a_vacant_slot_sees_its_generation_and_what_hangs_behind_it() {
         taker.join().unwrap();
     });
 }
+
+#[test]
+fn a_worker_that_takes_over_the_slots_of_another_loses_none_and_doubles_none() {
+    model(|| {
+        let table = Arc::new(Table::<Item>::new(2, 2));
+        let (a, b) = (table.reserve(0).unwrap(), table.reserve(0).unwrap());
+        table.vacate(0, a);
+        let other = {
+            let table = Arc::clone(&table);
+            thread::spawn(move || table.reserve(1))
+        };
+        table.vacate(0, b);
+        let own = table.reserve(0);
+        let taken: Vec<_> = [own, other.join().unwrap()].into_iter().flatten().collect();
+        let rest: Vec<_> = std::iter::from_fn(|| table.reserve(0)).collect();
+        let mut all: Vec<_> = taken.iter().chain(&rest).map(|slot| slot.index).collect();
+        all.sort_unstable();
+        assert_eq!(all, [0, 1]);
+        assert!(taken.iter().chain(&rest).all(|slot| slot.generation == 1));
+    });
+}

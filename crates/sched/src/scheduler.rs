@@ -107,8 +107,7 @@ impl Scheduler {
         Ok(())
     }
 
-    /// Tells the workers to end after their present turn and waits for them as long as told.
-    /// What is still queued is not run.
+    /// Tells the workers to end when nothing is ready, and waits for them as long as told.
     pub fn stop(&self, patience: Duration) -> Stopped {
         // ORDER: release to the workers' acquire in `stopping`.
         self.shared.stop.store(true, Ordering::Release);

@@ -56,7 +56,7 @@ pub(crate) fn schedule_here(shared: &Arc<Shared>, runnable: Runnable) -> Result<
     runnable.map_or(Ok(()), Err)
 }
 
-/// The loop of a worker's thread; returns when the scheduler stops.
+/// The loop of a worker's thread; returns when the scheduler stops and nothing is ready.
 pub(crate) fn work(shared: Arc<Shared>, index: usize, queue: Deque<Runnable>, parker: Parker) {
     WORKER.with(|worker| {
         let worker = worker.get_or_init(|| Worker {
@@ -69,9 +69,11 @@ pub(crate) fn work(shared: Arc<Shared>, index: usize, queue: Deque<Runnable>, pa
             streak: Cell::new(0),
             searching: Cell::new(false),
         });
-        while !worker.shared.stopping() {
+        loop {
             match worker.next() {
                 Some(runnable) => worker.run(runnable),
+                // What is ready is run before the end: a process that was told to end must do so.
+                None if worker.shared.stopping() => break,
                 None => worker.sleep(),
             }
         }
