@@ -2,14 +2,19 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+/// How many payloads in a row may panic while they are dropped before one is leaked.
+const PATIENCE: usize = 8;
+
 /// Runs `f`; a panic is stopped here and its payload dropped, even one that panics when dropped.
 #[inline]
 pub fn quietly(f: impl FnOnce()) {
-    if let Err(payload) = catch_unwind(AssertUnwindSafe(f)) {
-        let dropped = catch_unwind(AssertUnwindSafe(|| drop(payload)));
-        if let Err(payload) = dropped {
-            // WHY: this could go on for ever; a leak is the lesser evil.
-            std::mem::forget(payload);
+    let Err(mut payload) = catch_unwind(AssertUnwindSafe(f)) else { return };
+    for _ in 0..PATIENCE {
+        match catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+            Ok(()) => return,
+            Err(next) => payload = next,
         }
     }
+    // WHY: this could go on for ever; a leak is the lesser evil.
+    std::mem::forget(payload);
 }
