@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::future::Future;
-use std::sync::atomic::{Ordering, fence};
+use std::sync::atomic::Ordering;
 
 use purlin_raw::Realm;
 
@@ -166,8 +166,8 @@ where
     match made {
         Ok(address) => {
             // ORDER: after the slot was filled, in the one order of SeqCst: either this sees that
-            // the node stops, or `Stopper::end_all`, which looks after it said so, sees the process.
-            fence(Ordering::SeqCst);
+            // the node stops, or `Stopper::end_all`, which walks the table after it said so, sees
+            // the process.
             if home.stopping.load(Ordering::SeqCst) {
                 let _ = address.signal(Signal::Exit(ExitReason::Shutdown));
             }

@@ -8,7 +8,7 @@
 //! 4. The workers end, then the thread for sockets and timers.
 
 use std::sync::PoisonError;
-use std::sync::atomic::{Ordering, fence};
+use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -84,7 +84,6 @@ impl Stopper {
         let io = inner.io.lock().unwrap_or_else(PoisonError::into_inner).take()?;
         // ORDER: see `try_spawn_on`.
         inner.realm.home().stopping.store(true, Ordering::SeqCst);
-        fence(Ordering::SeqCst);
         Some(Self { realm: inner.realm.clone(), scheduler: inner.scheduler.clone(), io })
     }
 

@@ -104,14 +104,17 @@ impl<T> Table<T> {
         self.pop_free(own).or_else(|| self.reserve_elsewhere(own))
     }
 
-    /// Takes over the vacant slots of another shard, since processes may begin on one worker and end
-    /// on another; a new slot only if there are none.
+    /// Takes a new slot; before the table grows by another chunk, takes over the vacant slots of
+    /// another shard, since processes may begin on one worker and end on another.
     #[cold]
     fn reserve_elsewhere(&self, own: usize) -> Option<Slot> {
+        if let Some(index) = self.extend(false) {
+            return Some(Slot { index, generation: 0 });
+        }
         let others = (1..self.free.len()).map(|i| (own + i) % self.free.len());
         let taken = others.into_iter().find_map(|other| self.take_all(other));
         let Some(first) = taken else {
-            return self.extend().map(|index| Slot { index, generation: 0 });
+            return self.extend(true).map(|index| Slot { index, generation: 0 });
         };
         let entry = self.known(first);
         let generation = entry.generation.load(Ordering::Relaxed);
@@ -145,13 +148,17 @@ impl<T> Table<T> {
         None
     }
 
-    fn extend(&self) -> Option<u32> {
+    /// Takes the next untouched slot, if there is one in a chunk that exists or the table may grow.
+    fn extend(&self, grow: bool) -> Option<u32> {
         let mut used = self.used.load(Ordering::Relaxed);
         loop {
             if used >= self.limit {
                 return None;
             }
-            let (chunk, _) = place(used);
+            let (chunk, offset) = place(used);
+            if offset == 0 && !grow && self.chunks[chunk].get().is_none() {
+                return None;
+            }
             self.chunks[chunk].get_or_init(|| {
                 let vacant = |_| Entry {
                     item: AtomicPtr::new(ptr::null_mut()),
@@ -160,11 +167,12 @@ impl<T> Table<T> {
                 };
                 (0..FIRST_CHUNK << chunk).map(vacant).collect()
             });
-            // ORDER: relaxed: the chunk is published by its OnceLock, not by this counter.
+            // ORDER: the chunk is published by its OnceLock, not by this counter. SeqCst: a walk that
+            // does not come to this slot stands before it is filled, see `fill`.
             match self.used.compare_exchange_weak(
                 used,
                 used + 1,
-                Ordering::Relaxed,
+                Ordering::SeqCst,
                 Ordering::Relaxed,
             ) {
                 Ok(_) => return Some(used),
@@ -213,9 +221,12 @@ impl<T> Table<T> {
     }
 
     /// Fills a reserved slot. The pointer must be even.
+    ///
+    /// Stands in the one order of `SeqCst` with [`Table::slots`], so that of a thread that fills and
+    /// then reads a flag, and one that sets the flag and then walks the table, one sees the other.
     pub fn fill(&self, slot: Slot, item: NonNull<T>) {
-        // ORDER: release to `look_up`: what the pointer leads to.
-        self.known(slot.index).item.store(item.as_ptr(), Ordering::Release);
+        // ORDER: release to `look_up`: what the pointer leads to. SeqCst: see above.
+        self.known(slot.index).item.store(item.as_ptr(), Ordering::SeqCst);
     }
 
     /// Empties a slot and makes it ready for the next item; waits for look-ups under way.
@@ -263,10 +274,11 @@ impl<T> Table<T> {
 
     /// The slots that are filled now, one after the other; others may come and go meanwhile.
     pub fn slots(&self) -> impl Iterator<Item = Slot> + '_ {
-        (0..self.used.load(Ordering::Relaxed)).filter_map(|index| {
+        (0..self.used.load(Ordering::SeqCst)).filter_map(|index| {
             let entry = self.entry(index)?;
             let generation = entry.generation.load(Ordering::Relaxed);
-            let filled = !entry.item.load(Ordering::Relaxed).is_null();
+            // ORDER: SeqCst, see `fill`.
+            let filled = !entry.item.load(Ordering::SeqCst).is_null();
             filled.then_some(Slot { index, generation })
         })
     }

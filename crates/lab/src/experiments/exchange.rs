@@ -57,7 +57,7 @@ pub(super) static MESSAGE_SIZE: Experiment = Experiment {
     figure: Figure::Slope(Some("n")),
     variants: true,
     points: |profile| {
-        let (n, count) = if profile == Profile::Quick { (500, 5) } else { (5000, 11) };
+        let (n, count) = if profile == Profile::Quick { (2000, 5) } else { (5000, 11) };
         let sweep = evenly(0, 2000, count);
         let share = 1.0 / sweep.len() as f64;
         let point = |&s: &u64| Point {
