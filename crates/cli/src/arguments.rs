@@ -72,7 +72,7 @@ pub(crate) struct Run {
     profile: ProfileName,
 
     /// Repeat the order of the samples of an earlier run
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..1 << 53))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = seed)]
     seed: Option<u64>,
 
     /// The folder for samples, results and page, overwritten if they are there
@@ -85,15 +85,15 @@ pub(crate) struct Run {
     json: Option<PathBuf>,
 
     /// Samples of each point [default: 11 quick, 15 full]
-    #[arg(long, value_name = "N", help_heading = "Advanced", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", help_heading = "Advanced", allow_negative_numbers = true, value_parser = count)]
     samples: Option<u32>,
 
     /// Milliseconds of work in a sample, where that is not fixed [default: 100 quick, 1000 full]
-    #[arg(long, value_name = "MS", help_heading = "Advanced", value_parser = positive)]
+    #[arg(long, value_name = "MS", help_heading = "Advanced", allow_negative_numbers = true, value_parser = positive)]
     sample_ms: Option<f64>,
 
     /// Seconds that a contender may take for one answer [default: 60 quick, 600 full]
-    #[arg(long, value_name = "SECONDS", help_heading = "Advanced", value_parser = positive)]
+    #[arg(long, value_name = "SECONDS", help_heading = "Advanced", allow_negative_numbers = true, value_parser = positive)]
     limit: Option<f64>,
 }
 
@@ -144,6 +144,22 @@ impl From<Run> for RunOptions {
 impl From<Report> for ReportOptions {
     fn from(asked: Report) -> Self {
         Self { paths: asked.paths, html: asked.html }
+    }
+}
+
+/// A number of samples.
+fn count(text: &str) -> Result<u32, String> {
+    match text.parse::<u32>() {
+        Ok(number) if (1..=1_000_000).contains(&number) => Ok(number),
+        _ => Err("give a whole number from 1 to 1000000".into()),
+    }
+}
+
+/// A seed: 53 bits, which every reader of JSON keeps exactly.
+fn seed(text: &str) -> Result<u64, String> {
+    match text.parse::<u64>() {
+        Ok(number) if number < 1 << 53 => Ok(number),
+        _ => Err("give a whole number from 0 to 9007199254740991".into()),
     }
 }
 

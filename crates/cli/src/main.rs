@@ -7,10 +7,11 @@
 
 mod arguments;
 
-use std::io;
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::Parser;
+use clap::error::ErrorKind;
 use purlin_lab::commands::{self, Ended};
 use purlin_lab::contender::Surroundings;
 use purlin_lab::error::Problem;
@@ -19,7 +20,10 @@ use purlin_lab::interrupt::Interrupt;
 use arguments::{Arguments, Command, Lab};
 
 fn main() -> ExitCode {
-    let Command::Lab { command } = Arguments::parse().command;
+    let command = match Arguments::try_parse() {
+        Ok(Arguments { command: Command::Lab { command } }) => command,
+        Err(error) => return unparsed(&error),
+    };
     match obey(command) {
         Ok(status) => ExitCode::from(status),
         Err(problem) => {
@@ -29,15 +33,40 @@ fn main() -> ExitCode {
     }
 }
 
+/// Shows the help that was asked for, or says in one line what was written wrongly.
+fn unparsed(error: &clap::Error) -> ExitCode {
+    let help = ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
+    if error.use_stderr() && error.kind() != help {
+        eprintln!("purlin: {}; try --help", one_line(&error.to_string()));
+    } else {
+        // WHY: a reader that went away is no reason to panic.
+        let _ = error.print();
+    }
+    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
+}
+
+/// What the parser says, without the usage and the hints that follow it.
+fn one_line(said: &str) -> String {
+    let said = said.strip_prefix("error: ").unwrap_or(said);
+    let lines = said.lines().map(str::trim);
+    let told =
+        lines.take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more"));
+    told.filter(|line| !line.is_empty()).fold(String::new(), |text, line| match text.as_str() {
+        "" => line.to_owned(),
+        begun if begun.ends_with(':') => format!("{begun} {line}"),
+        begun => format!("{begun}; {line}"),
+    })
+}
+
 fn obey(command: Lab) -> Result<u8, Problem> {
     match command {
         Lab::List => {
-            print(&commands::list(&Surroundings::from_environment()));
+            print(&commands::list(&Surroundings::from_environment()))?;
             Ok(0)
         }
         Lab::Report(asked) => {
             let page = commands::report(&asked.into())?;
-            print(&format!("{}\n", page.display()));
+            print(&format!("{}\n", page.display()))?;
             Ok(0)
         }
         Lab::Run(asked) => {
@@ -54,7 +83,13 @@ fn obey(command: Lab) -> Result<u8, Problem> {
     }
 }
 
-/// Prints; a reader that went away is no reason to panic.
-fn print(text: &str) {
-    let _ = io::Write::write_all(&mut io::stdout(), text.as_bytes());
+/// Prints; a reader that went away has what it wanted.
+fn print(text: &str) -> Result<(), Problem> {
+    let mut out = io::stdout();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Problem::new(format!("cannot write to standard output: {error}")))
+        }
+        _ => Ok(()),
+    }
 }

@@ -120,15 +120,32 @@ fn a_page_of_what_holds_no_results_is_refused() {
 }
 
 #[test]
-fn a_word_that_no_command_knows_ends_with_status_2_too() {
-    for words in [
-        &["lab", "run", "--fast"][..],
-        &["lab", "run", "--samples", "0"],
-        &["lab", "run", "--limit", "-1"],
-        &["lab"],
+fn a_word_that_no_command_knows_is_refused_in_one_line_too() {
+    for (words, due) in [
+        (&["lab", "run", "--fast"][..], "'--fast'"),
+        (&["lab", "run", "--samples", "0"], "from 1 to"),
+        (&["lab", "run", "--samples", "-3"], "from 1 to"),
+        (&["lab", "run", "--seed", "-1"], "from 0 to"),
+        (&["lab", "run", "--limit", "-1"], "above 0"),
+        (&["lab", "run", "--profile", "quik"], "quick, full"),
+        (&["lab", "report"], "<PATH>"),
+        (&["lab", "measure"], "'measure'"),
     ] {
         let folder = tempfile::tempdir().unwrap();
         let output = purlin(folder.path()).args(words).output().unwrap();
+        let line = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(2), "{words:?}");
+        assert!(line.starts_with("purlin: ") && line.lines().count() == 1, "{line}");
+        assert!(line.contains(due), "{line}");
+    }
+}
+
+#[test]
+fn without_a_command_the_help_is_shown_with_status_2() {
+    for words in [&[][..], &["lab"]] {
+        let folder = tempfile::tempdir().unwrap();
+        let output = purlin(folder.path()).args(words).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{words:?}");
+        assert!(String::from_utf8_lossy(&output.stderr).contains("Usage:"));
     }
 }

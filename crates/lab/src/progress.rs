@@ -22,8 +22,9 @@ impl Progress {
         let bar = io::stderr().is_terminal().then(|| {
             // WHY: one beyond the rounds of each experiment stands for its calibration.
             let bar = ProgressBar::new((experiments * (rounds + 1)) as u64);
-            let style =
-                ProgressStyle::with_template("{elapsed_precise} [{bar:40}] {percent:>3} % {msg}");
+            let style = ProgressStyle::with_template(
+                "{elapsed_precise} [{bar:16}] {percent:>3} % {wide_msg}",
+            );
             bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
             bar
         });
@@ -47,7 +48,8 @@ impl Progress {
             bar.set_message(format!("{}: round {done} of {}", self.experiment, self.rounds));
         } else if done == self.rounds {
             let seconds = self.began.elapsed().as_secs_f64();
-            eprintln!("{}: {done} rounds in {seconds:.1} s", self.experiment);
+            let plural = if done == 1 { "" } else { "s" };
+            eprintln!("{}: {done} round{plural} in {seconds:.1} s", self.experiment);
         }
     }
 

@@ -88,7 +88,8 @@ impl<M: Send + 'static> Pid<M> {
         self.call_timeout(message, CALL_TIMEOUT).await
     }
 
-    /// [`Pid::call`] with another patience; `Duration::MAX` waits for ever.
+    /// [`Pid::call`] with another patience; `Duration::MAX` waits for ever. Errors, panics and cost
+    /// are the same.
     pub async fn call_timeout<T>(
         &self,
         message: impl FnOnce(Reply<T>) -> M,
@@ -101,6 +102,9 @@ impl<M: Send + 'static> Pid<M> {
     /// [`Pid::call`] for a thread that is no process: it blocks.
     ///
     /// In a process it would hold up the worker; use [`Pid::call`] there.
+    ///
+    /// # Errors
+    /// As [`Pid::call`].
     pub fn call_blocking<T>(
         &self,
         message: impl FnOnce(Reply<T>) -> M,

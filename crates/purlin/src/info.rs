@@ -37,12 +37,13 @@ pub struct ProcessInfo {
     pub message_type: &'static str,
     /// Who spawned it; `None` if no process did.
     pub parent: Option<ProcessId>,
-    /// Messages that wait, received or in transit; approximate past 65535 in transit.
+    /// Messages that wait, fetched or in transit; approximate past 65535 in transit.
     pub mailbox_len: usize,
     /// Messages it has received.
     pub messages_in: u64,
-    /// Units of budget it has spent; a unit is a message received, or a call of
-    /// [`crate::consume_budget`].
+    /// Units of budget it has spent in turns that are over: one for each time a
+    /// receive is polled, and for each message that [`crate::receive!`] looks at; two for each call
+    /// of [`crate::consume_budget`].
     pub reductions: u64,
     /// Bytes of the process itself: its state, and what its function keeps across an await; not
     /// the mailbox, nor what it allocated.

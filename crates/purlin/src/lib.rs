@@ -42,6 +42,13 @@
 //! | see what runs | [`Node::processes`], [`Pid::info`] |
 //!
 //! Sockets, timers and every other library of tokio's work inside a process with no adapter.
+//!
+//! # What it needs
+//!
+//! Rust 1.88 and a 64-bit target; it is tested on Linux. A panic ends its process alone only where
+//! panics unwind: in a program built with `panic = "abort"` it ends the program. What blocks a
+//! thread (`std::thread::sleep`, `std::fs`, [`Pid::call_blocking`]) holds up its worker: inside a
+//! process await instead, or hand it to `tokio::task::spawn_blocking`.
 
 #![forbid(unsafe_code)]
 

@@ -143,6 +143,9 @@ impl Node {
     }
 
     /// [`Node::spawn`], but hands the function back when the node is full or stopping (E2).
+    ///
+    /// # Errors
+    /// [`SpawnError`] says which, with the function in it.
     pub fn try_spawn<M, F, Fut>(&self, function: F) -> Result<Pid<M>, SpawnError<F>>
     where
         M: Send + 'static,
@@ -241,7 +244,7 @@ impl Node {
     }
 
     /// Messages that nobody received: sent by this node's processes to processes that had ended,
-    /// or waiting when one of this node's processes ended (M4, B3).
+    /// or waiting when one of this node's processes ended (M4).
     pub fn dropped_messages(&self) -> u64 {
         self.inner.realm.home().dropped.load(Ordering::Relaxed)
     }

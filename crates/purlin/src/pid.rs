@@ -37,11 +37,11 @@ impl<M: Send + 'static> Pid<M> {
     /// Sends a message (M1): it returns at once and never blocks.
     ///
     /// Messages from one process arrive in the order sent (M2). A message to a process that has
-    /// ended is dropped silently and counted (M4, see [`crate::Node::dropped_messages`]); use
-    /// [`Pid::try_send`] to have it back.
+    /// ended is dropped silently and counted, if a worker of a node sent it (M4, see
+    /// [`crate::Node::dropped_messages`]); use [`Pid::try_send`] to have it back.
     ///
-    /// COST: one allocation of `8 + size_of::<M>()` bytes and one atomic read-modify-write; the
-    /// message is moved (M5).
+    /// COST: one block of `8 + size_of::<M>()` bytes, as a rule one that this thread freed before,
+    /// and one atomic read-modify-write; the message is moved (M5).
     #[inline]
     pub fn send(&self, message: M) {
         if let Err(message) = self.address.send(message) {
@@ -53,6 +53,9 @@ impl<M: Send + 'static> Pid<M> {
     /// Sends a message, and hands it back if the process has already ended.
     ///
     /// `Ok` does not say that the message will be received: the process may end first.
+    ///
+    /// # Errors
+    /// The message, if the process has ended.
     pub fn try_send(&self, message: M) -> Result<(), SendError<M>> {
         self.address.send(message).map_err(SendError)
     }
@@ -93,7 +96,7 @@ impl<M: Send + 'static> Pid<M> {
         .await
     }
 
-    /// Messages that wait, received or in transit; approximate past 65535 in transit.
+    /// Messages that wait, fetched or in transit; approximate past 65535 in transit.
     pub fn mailbox_len(&self) -> usize {
         self.address.mailbox()
     }

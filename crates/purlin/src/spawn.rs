@@ -74,7 +74,7 @@ impl<F> std::error::Error for SpawnError<F> {}
 /// # Panics
 /// On a thread that is no worker of a node; use [`Node::spawn`](crate::Node::spawn) there.
 ///
-/// COST: one allocation.
+/// COST: one block of memory, as a rule one that this thread freed before.
 #[inline]
 #[track_caller]
 pub fn spawn<M, F, Fut>(function: F) -> Pid<M>
@@ -95,6 +95,9 @@ where
 }
 
 /// [`spawn()`], but hands the function back when the node is full or stopping (E2).
+///
+/// # Errors
+/// [`SpawnError`] says which, with the function in it.
 ///
 /// # Panics
 /// As [`spawn()`].

@@ -61,7 +61,7 @@ fn read(file: &Path) -> Result<Value, Problem> {
             file.display()
         ))),
         None => Err(Problem::new(format!(
-            "{} holds no results of purlin lab run (it has no \"schema\")",
+            "{} holds no results of purlin lab run (it has no \"schema\"); give a results.json",
             file.display()
         ))),
     }

@@ -20,6 +20,9 @@ use crate::sampling::{Entrant, Outcome, Record, Stop, Watch, sample};
 use crate::store::{self, PAGE, RESULTS, SAMPLES, Store};
 use crate::table::table;
 
+/// The fewest samples whose range holds the median in 95 of 100 cases.
+const FEWEST: usize = 6;
+
 /// What `purlin lab run` was asked.
 #[derive(Debug, Clone)]
 pub struct RunOptions {
@@ -117,6 +120,13 @@ pub fn run(
         if let Some(ended) = run.admit(contender, greeting) {
             return Ok(ended);
         }
+    }
+    if run.entrants.is_empty() {
+        run.watcher.say("no contender takes part, so nothing is measured");
+    } else if run.budget.rounds < FEWEST {
+        run.watcher.say(&format!(
+            "with fewer than {FEWEST} samples the intervals are too narrow for 95 %; do not judge by them"
+        ));
     }
     let began = Instant::now();
     let ticks = ticks_per_ns();

@@ -90,7 +90,10 @@ pub fn choose(texts: &[String], surroundings: &Surroundings) -> Result<Choice, P
     for piece in texts.iter().flat_map(|text| pieces(text)) {
         let contender = parse(&piece)?;
         if choice.contenders.iter().any(|known| known.label == contender.label) {
-            return Err(Problem::new(format!("contender {} is named twice", contender.label)));
+            return Err(Problem::new(format!(
+                "contender {} is named twice; name it once",
+                contender.label
+            )));
         }
         if let Some(missing) = contender.missing(surroundings) {
             return Err(Problem::new(format!("contender {}: {missing}", contender.label)));
@@ -173,8 +176,12 @@ fn parse(text: &str) -> Result<Contender, Problem> {
 fn words(text: &str, part: &str, what: &str) -> Result<Vec<String>, Problem> {
     match shlex::split(part) {
         Some(words) if !words.is_empty() => Ok(words),
-        Some(_) => Err(Problem::new(format!("contender {text:?} lacks {what}"))),
-        None => Err(Problem::new(format!("contender {text:?} has a quote that does not end"))),
+        Some(_) => Err(Problem::new(format!(
+            "contender {text:?} lacks {what}; write NAME=COMMAND or ID:OPTIONS"
+        ))),
+        None => {
+            Err(Problem::new(format!("contender {text:?} has a quote that does not end; close it")))
+        }
     }
 }
 
