@@ -100,8 +100,8 @@ fn expand(settings: &Settings, item: ItemFn, runner: &Tokens, attribute: &Tokens
         #attribute
         #(#attrs)*
         #vis fn #name() #output {
-            async fn process(#me) #output #block
-            ::purlin::__private::#runner(::purlin::Node::builder() #workers #title, process)
+            async fn __purlin_process(#me) #output #block
+            ::purlin::__private::#runner(::purlin::Node::builder() #workers #title, __purlin_process)
         }
     }
 }

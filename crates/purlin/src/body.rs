@@ -193,5 +193,6 @@ fn report<M: Send + 'static>(me: &Owner<Erlang, M>, reason: &ExitReason, functio
     let look = me.address().look();
     let pid = ProcessId::new(me.shared().creation, look.slot);
     let (mailbox, received) = (look.mailbox, look.received);
-    tracing::error!(%pid, function, %reason, mailbox, received, "process ended");
+    // WHY quietly: a subscriber is the user's.
+    quietly(|| tracing::error!(%pid, function, %reason, mailbox, received, "process ended"));
 }

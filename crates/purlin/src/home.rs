@@ -1,8 +1,8 @@
 //! What all processes of a node share, and what each keeps: the fillings of [`World`].
 
 use std::cell::OnceCell;
-use std::sync::Weak;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::Waker;
 use std::time::Instant;
 
@@ -20,13 +20,37 @@ pub(crate) fn wake(waker: Waker) {
     quietly(|| waker.wake());
 }
 
+/// A place where a future waits for the end of a process.
+#[derive(Debug, Default)]
+pub(crate) struct Watch(Mutex<Option<Waker>>);
+
+impl Watch {
+    /// Whom to wake; `None` when the future has given up.
+    pub(crate) fn set(&self, waker: Option<Waker>) {
+        let before = std::mem::replace(&mut *self.lock(), waker);
+        quietly(|| drop(before));
+    }
+
+    fn tell(&self) {
+        let waker = self.lock().take();
+        if let Some(waker) = waker {
+            wake(waker);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Waker>> {
+        // WHY: nobody panics while it is locked.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 /// What travels beside messages, in order with them.
 #[derive(Debug)]
 pub(crate) enum Signal {
     /// End with this reason, at the next await.
     Exit(ExitReason),
-    /// Tell this waker when the process has ended.
-    WakeAtEnd(Waker),
+    /// Tell whoever watches when the process has ended.
+    TellAtEnd(Arc<Watch>),
     /// Answer if the process still lives; dropped unanswered if it has ended.
     StillThere(oneshot::Sender<()>),
 }
@@ -45,8 +69,8 @@ pub(crate) struct Rare {
     pub(crate) exit: Option<ExitReason>,
     /// Whom to wake when a message comes, if a combinator waits with a waker of its own.
     pub(crate) mail: Option<Waker>,
-    /// Whom to wake when the process has ended.
-    pub(crate) at_end: Vec<Waker>,
+    /// Who waits for the end of the process.
+    pub(crate) at_end: Vec<Arc<Watch>>,
 }
 
 impl Local {
@@ -80,12 +104,13 @@ impl Local {
                     rare.exit = Some(reason);
                 }
             }
-            Signal::WakeAtEnd(waker) => {
-                // A loop that selects over `ended` asks again and again with the same waker.
-                let wakers = &mut self.rare().at_end;
-                if !wakers.iter().rev().take(8).any(|known| known.will_wake(&waker)) {
-                    wakers.push(waker);
+            Signal::TellAtEnd(watch) => {
+                let watches = &mut self.rare().at_end;
+                if watches.len() == watches.capacity() {
+                    // Those who have given up hold theirs no longer.
+                    watches.retain(|watch| Arc::strong_count(watch) > 1);
                 }
+                watches.push(watch);
             }
             Signal::StillThere(asker) => quietly(|| drop(asker)),
         }
@@ -151,14 +176,16 @@ impl World for Erlang {
             home.dropped.fetch_add(dropped as u64, Ordering::Relaxed);
         }
         if let Some(rare) = local.rare.take() {
-            rare.at_end.into_iter().for_each(wake);
+            let Rare { mail, at_end, .. } = *rare;
+            quietly(|| drop(mail));
+            at_end.iter().for_each(|watch| watch.tell());
         }
     }
 
     fn undelivered(_home: &Home, signal: Signal) {
         match signal {
             Signal::Exit(_) => {}
-            Signal::WakeAtEnd(waker) => wake(waker),
+            Signal::TellAtEnd(watch) => watch.tell(),
             Signal::StillThere(asker) => quietly(|| drop(asker)),
         }
     }
@@ -195,6 +222,11 @@ pub(crate) fn settle(here: Here) {
 #[inline]
 pub(crate) fn here<R>(f: impl FnOnce(&Here) -> R) -> Option<R> {
     HERE.try_with(|here| here.get().map(f)).ok().flatten()
+}
+
+/// Whether this thread runs processes, so that blocking it would hold them up.
+pub(crate) fn is_worker() -> bool {
+    here(|_| ()).is_some()
 }
 
 /// The process whose turn this thread is in.

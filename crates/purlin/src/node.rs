@@ -9,8 +9,8 @@ use purlin_raw::Realm;
 use purlin_sched::Scheduler;
 use tokio::runtime::Runtime;
 
-use crate::home::{Erlang, current_id, here};
-use crate::spawn::{SpawnError, spawn_on, try_spawn_on};
+use crate::home::{Erlang, current_id, here, is_worker};
+use crate::spawn::{SpawnError, stillborn, try_spawn_on};
 use crate::stop::Stopper;
 use crate::{Builder, ExitReason, Outcome, Pid, Process, ProcessId, ProcessInfo};
 
@@ -138,8 +138,8 @@ impl Node {
         Fut: Future + Send + 'static,
         Fut::Output: Outcome,
     {
-        let _under_way = self.under_way();
-        spawn_on(&self.inner.realm, current_id(), function)
+        self.try_spawn(function)
+            .unwrap_or_else(|error| stillborn(&self.inner.realm, current_id(), error))
     }
 
     /// [`Node::spawn`], but hands the function back when the node is full or stopping (E2).
@@ -153,6 +153,10 @@ impl Node {
         Fut: Future + Send + 'static,
         Fut::Output: Outcome,
     {
+        // WHY asked before it is counted: those who try again and again must not hold up the stop.
+        if self.inner.realm.home().stopping.load(Ordering::Relaxed) {
+            return Err(SpawnError::Stopping(function));
+        }
         let _under_way = self.under_way();
         try_spawn_on(&self.inner.realm, current_id(), function)
     }
@@ -185,7 +189,7 @@ impl Node {
         F: FnOnce(Process<M>) -> Fut + Send + 'static,
         Fut: Future<Output = R> + Send + 'static,
     {
-        assert!(!purlin_raw::in_process(), "blocked on a process inside a process: await it there");
+        assert!(!is_worker(), "blocked on a process inside a process: await it there");
         let (tell, told) = mpsc::channel();
         let pid = self.spawn(move |me| async move {
             let result = function(me).await;
@@ -273,7 +277,7 @@ where
     });
     let result = node.run(function);
     let report = node.stop_blocking();
-    for hog in &report.hogs {
+    for hog in report.hogs.iter().chain(&report.stranded) {
         eprintln!("purlin: process {} ({}) would not end and was left", hog.id, hog.function);
     }
     result.unwrap_or_else(|reason| {

@@ -3,12 +3,13 @@
 use std::fmt;
 use std::future::poll_fn;
 use std::hash::{Hash, Hasher};
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::Poll;
 
 use purlin_raw::Address;
 
-use crate::home::{Erlang, Signal, here};
+use crate::home::{Erlang, Signal, Watch, here};
 use crate::{ExitReason, ProcessId, ProcessInfo};
 
 /// The address of a process that receives messages of type `M`.
@@ -79,19 +80,25 @@ impl<M: Send + 'static> Pid<M> {
     ///
     /// *Cancellation*: dropping the future changes nothing.
     pub async fn ended(&self) -> ExitReason {
-        let mut asked: Option<std::task::Waker> = None;
+        let mut watching: Option<Watching> = None;
         poll_fn(|cx| {
             if let Some(reason) = self.exit_reason() {
                 return Poll::Ready(reason);
             }
-            if !asked.as_ref().is_some_and(|waker| waker.will_wake(cx.waker())) {
-                asked = Some(cx.waker().clone());
-                let told = self.address.signal(Signal::WakeAtEnd(cx.waker().clone()));
-                if told.is_err() {
-                    cx.waker().wake_by_ref();
+            match &watching {
+                Some(Watching(watch)) => watch.set(Some(cx.waker().clone())),
+                None => {
+                    let watch = Arc::new(Watch::default());
+                    watch.set(Some(cx.waker().clone()));
+                    let told = self.address.signal(Signal::TellAtEnd(Arc::clone(&watch)));
+                    watching = Some(Watching(watch));
+                    if told.is_err() {
+                        cx.waker().wake_by_ref();
+                    }
                 }
             }
-            Poll::Pending
+            // It may have ended, and told the waker of before, while this one was put in its place.
+            self.exit_reason().map_or(Poll::Pending, Poll::Ready)
         })
         .await
     }
@@ -104,6 +111,15 @@ impl<M: Send + 'static> Pid<M> {
     /// What can be seen of the process from outside (P5).
     pub fn info(&self) -> ProcessInfo {
         ProcessInfo::of(&self.address)
+    }
+}
+
+/// A future that waits for the end of a process, and gives up when it is dropped.
+struct Watching(Arc<Watch>);
+
+impl Drop for Watching {
+    fn drop(&mut self) {
+        self.0.set(None);
     }
 }
 

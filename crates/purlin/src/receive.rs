@@ -145,8 +145,8 @@ impl<'a, M: Send + 'static> Scan<'a, M> {
 /// nothing has matched for that long, and `after Duration::ZERO` looks once and never waits (R3).
 /// The bodies may use `break`, `continue`, `return`, `?` and `.await`.
 ///
-/// A guard is asked for each message and should be cheap; one that panics ends the process, as a
-/// panic anywhere in it does.
+/// A guard is asked for each message and should be cheap; it cannot await, nor leave the receive
+/// with `?` or `return`. One that panics ends the process, as a panic anywhere in it does.
 ///
 /// *Cancellation*: dropping a receive that waits loses no message (R7). A message is looked at
 /// once by the same receive (R4), so a receive behind K messages that do not match costs K looks,
@@ -202,46 +202,46 @@ macro_rules! __receive {
     (@expand [$me:expr]
         [$({ [$($n:tt)*] [$pattern:pat] [$($guard:expr)?] [$body:expr] })*]
         [$after:expr] [$late:expr]) => {{
-        let mut arm: ::core::option::Option<usize> = ::core::option::Option::None;
+        let mut __purlin_arm: ::core::option::Option<usize> = ::core::option::Option::None;
         // Which alternative of the arm matched: a guard is asked once for each that fits.
         #[allow(unused_mut, unused_variables)]
-        let (mut asked, mut tries) = (usize::MAX, 0usize);
-        let received = {
-            let mut scan = $me.scan($after);
+        let (mut __purlin_asked, mut __purlin_tries) = (usize::MAX, 0usize);
+        let __purlin_received = {
+            let mut __purlin_scan = $me.scan($after);
             loop {
-                let ::core::option::Option::Some(message) = scan.next().await else {
+                let ::core::option::Option::Some(__purlin_message) = __purlin_scan.next().await else {
                     break ::core::option::Option::None;
                 };
                 #[allow(unused_variables, unused_mut, clippy::all)]
-                let message = match message {
+                let __purlin_message = (|| match __purlin_message {
                     $(
-                        $pattern if arm.is_none() && {
-                            let this = $crate::__receive!(@count $($n)*);
-                            tries = if asked == this { tries + 1 } else { 1 };
-                            asked = this;
+                        $pattern if __purlin_arm.is_none() && {
+                            let __purlin_this = $crate::__receive!(@count $($n)*);
+                            __purlin_tries = if __purlin_asked == __purlin_this { __purlin_tries + 1 } else { 1 };
+                            __purlin_asked = __purlin_this;
                             true
                         } $(&& $guard)? && {
-                            arm = ::core::option::Option::Some($crate::__receive!(@count $($n)*));
+                            __purlin_arm = ::core::option::Option::Some($crate::__receive!(@count $($n)*));
                             false
                         } => ::core::unreachable!(),
                     )*
-                    message => message,
-                };
-                if arm.is_some() {
-                    scan.keep();
-                    break ::core::option::Option::Some(message);
+                    __purlin_message => __purlin_message,
+                })();
+                if __purlin_arm.is_some() {
+                    __purlin_scan.keep();
+                    break ::core::option::Option::Some(__purlin_message);
                 }
-                scan.put_back(message);
-                asked = usize::MAX;
+                __purlin_scan.put_back(__purlin_message);
+                __purlin_asked = usize::MAX;
             }
         };
         #[allow(unreachable_code, unused_variables, clippy::all)]
-        match received {
+        match __purlin_received {
             $(
                 ::core::option::Option::Some($pattern)
-                    if arm == ::core::option::Option::Some($crate::__receive!(@count $($n)*)) && {
-                        tries -= 1;
-                        tries == 0
+                    if __purlin_arm == ::core::option::Option::Some($crate::__receive!(@count $($n)*)) && {
+                        __purlin_tries -= 1;
+                        __purlin_tries == 0
                     } => $body,
             )*
             ::core::option::Option::Some(_) => ::core::unreachable!(),

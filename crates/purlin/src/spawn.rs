@@ -137,14 +137,21 @@ where
     Fut: Future + Send + 'static,
     Fut::Output: Outcome,
 {
-    try_spawn_on(realm, parent, function).unwrap_or_else(|error| {
-        let function = std::any::type_name::<F>();
-        tracing::error!(function, node = realm.home().name, "no process was spawned: {error}");
-        drop(error);
-        let shared = Shared { creation: realm.home().creation, parent };
-        let number = realm.home().stillborn.fetch_add(1, Ordering::Relaxed);
-        Pid::new(realm.stillborn(number, shared, ExitReason::SystemLimit))
-    })
+    try_spawn_on(realm, parent, function).unwrap_or_else(|error| stillborn(realm, parent, error))
+}
+
+/// The process that stands for one that could not be spawned.
+#[cold]
+pub(crate) fn stillborn<M: Send + 'static, F>(
+    realm: &Realm<Erlang>,
+    parent: Option<ProcessId>,
+    error: SpawnError<F>,
+) -> Pid<M> {
+    let function = std::any::type_name::<F>();
+    tracing::error!(function, node = realm.home().name, "no process was spawned: {error}");
+    let shared = Shared { creation: realm.home().creation, parent };
+    let number = realm.home().stillborn.fetch_add(1, Ordering::Relaxed);
+    Pid::new(realm.stillborn(number, shared, ExitReason::SystemLimit))
 }
 
 #[inline]

@@ -16,7 +16,7 @@ use purlin_raw::Realm;
 use purlin_sched::Scheduler;
 use tokio::runtime::Runtime;
 
-use crate::home::{Erlang, Signal};
+use crate::home::{Erlang, Signal, is_worker};
 use crate::node::Inner;
 use crate::{ExitReason, Node, ProcessInfo, ProcessState};
 
@@ -70,7 +70,7 @@ impl Node {
     /// In a process, which would wait for its own end.
     #[track_caller]
     pub fn stop_blocking(&self) -> StopReport {
-        assert!(!purlin_raw::in_process(), "blocked on a stop inside a process: await it there");
+        assert!(!is_worker(), "blocked on a stop inside a process: await it there");
         match Stopper::begin(self.inner()) {
             Some(stopper) => stopper.run(),
             None => crate::call::block_on(self.stop()),

@@ -55,3 +55,13 @@ fn main_runs_a_node_for_one_process_and_returns_its_result() {
     assert_eq!(program_with_a_handle(), 42);
     assert!(Node::current().is_none());
 }
+
+/// A name that users are likely to give a function of theirs.
+fn process() -> u32 {
+    7
+}
+
+#[purlin::test]
+async fn a_test_may_call_a_function_of_its_users_by_any_name() {
+    assert_eq!(process(), 7);
+}

@@ -24,7 +24,7 @@ pub enum Class {
 const SIGNAL: usize = 1;
 
 /// The header of an envelope.
-#[repr(C, align(16))] // WHY: the word of a process keeps four flags in a link's address.
+#[repr(C)]
 pub struct Link {
     next: UnsafeCell<*mut Link>,
 }
@@ -74,7 +74,7 @@ impl Link {
 ///
 /// The payload is there while the envelope is in an inbox or a FIFO; whoever takes it out keeps an
 /// envelope that drops nothing.
-#[repr(C)]
+#[repr(C, align(16))] // WHY: the word of a process keeps four flags in the address.
 pub(crate) struct Envelope<T> {
     link: Link,
     payload: MaybeUninit<T>,

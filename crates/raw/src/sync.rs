@@ -4,12 +4,14 @@
 pub(crate) use loom::{
     cell::UnsafeCell,
     hint,
+    sync::Mutex,
     sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering},
     thread,
 };
 #[cfg(not(loom))]
 pub(crate) use std::{
     hint,
+    sync::Mutex,
     sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering},
     thread,
 };

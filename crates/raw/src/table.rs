@@ -23,9 +23,9 @@
 //! this worker uses as a rule; a look-up is one compare-and-swap and a store.
 
 use std::ptr::{self, NonNull};
-use std::sync::OnceLock;
+use std::sync::{OnceLock, PoisonError};
 
-use crate::sync::{AtomicPtr, AtomicU32, AtomicU64, Ordering, hint, thread};
+use crate::sync::{AtomicPtr, AtomicU32, AtomicU64, Mutex, Ordering, hint, thread};
 
 #[cfg(not(loom))]
 const FIRST_CHUNK: u32 = 1024;
@@ -64,6 +64,8 @@ pub struct Table<T> {
     /// Slots that were ever handed out; those from here on are untouched.
     used: AtomicU32,
     limit: u32,
+    /// Held while slots go from one list to another.
+    taking_over: Mutex<()>,
 }
 
 /// Splits an index into its chunk and its place there.
@@ -84,6 +86,7 @@ impl<T> Table<T> {
             free: (0..shards.max(1)).map(|_| FreeList(AtomicU64::new(NIL.into()))).collect(),
             used: AtomicU32::new(0),
             limit: limit.min(Self::GREATEST),
+            taking_over: Mutex::new(()),
         }
     }
 
@@ -108,6 +111,12 @@ impl<T> Table<T> {
     /// another shard, since processes may begin on one worker and end on another.
     #[cold]
     fn reserve_elsewhere(&self, own: usize) -> Option<Slot> {
+        // WHY a lock: while one thread has the slots of another shard in its hands, a second one
+        // must wait for them rather than find no slot anywhere.
+        let _one_at_a_time = self.taking_over.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(slot) = self.pop_free(own) {
+            return Some(slot);
+        }
         if let Some(index) = self.extend(false) {
             return Some(Slot { index, generation: 0 });
         }

@@ -13,7 +13,7 @@ use loom::thread;
 use purlin_raw::model::{Class, Head, Link, Pushed, Slept};
 
 /// An envelope with a payload whose accesses loom checks.
-#[repr(C)]
+#[repr(C, align(16))]
 struct Mail {
     link: Link,
     payload: UnsafeCell<u32>,
