@@ -1,6 +1,6 @@
 # The doors of the house. Each target does its own set-up; the work is in scripts/, which can be run by hand.
 
-.PHONY: help lab test check
+.PHONY: help lab test check fuzz
 
 help: ## list the targets (this is what `make` alone does)
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
@@ -13,3 +13,6 @@ test: ## every check and every test: format, lints, docs, house rules, tests, lo
 
 check: ## the quick half of `make test`: format, house rules, lints, docs
 	@scripts/check.sh
+
+fuzz: ## everything that parses, on arbitrary bytes; SECONDS=20 for each target
+	@scripts/fuzz.sh $(SECONDS)

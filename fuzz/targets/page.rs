@@ -1,0 +1,13 @@
+//! The page is drawn of any JSON: what is in it never ends the script that holds it.
+#![no_main]
+#![forbid(unsafe_code)]
+
+use libfuzzer_sys::fuzz_target;
+use serde_json::Value;
+
+fuzz_target!(|results: &[u8]| {
+    let Ok(results) = serde_json::from_slice::<Value>(results) else { return };
+    let empty = purlin_lab::page::render(&[]).matches("</script").count();
+    let drawn = purlin_lab::page::render(&[results]).matches("</script").count();
+    assert_eq!(empty, drawn);
+});
