@@ -95,7 +95,8 @@ fn strike(fault: &str, answer: &mut Value) -> io::Result<()> {
         "is-list" => *answer = json!([1, 2]),
         "refuses" => *answer = json!({"error": "I would rather not\nreally"}),
         "rambles" => say("Hello, here is your \u{7} answer")?,
-        "echoes" => say(&answer)?,
+        // In one write, so that they arrive together.
+        "echoes" => io::stdout().write_all(format!("{answer}\n{answer}\n").as_bytes())?,
         "shouts" => {
             for line in 0..50_000 {
                 eprintln!("this is line {line} of a great many that nobody asked for");
