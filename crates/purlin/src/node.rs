@@ -300,7 +300,8 @@ where
     let report = node.stop_blocking();
     match result {
         Ok(result) => {
-            assert!(report.hogs.is_empty(), "processes that would not end: {:?}", report.hogs);
+            let left = report.hogs.len() + report.stranded.len();
+            assert_eq!(left, 0, "processes that would not end: {report:?}");
             result
         }
         Err(reason) => panic!("the test's process ended: {reason}"),

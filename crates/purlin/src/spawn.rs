@@ -84,11 +84,7 @@ where
     Fut: Future + Send + 'static,
     Fut::Output: Outcome,
 {
-    let mut function = Some(function);
-    let spawned = here(|here| {
-        function.take().map(|function| spawn_on(&here.realm, here.current(), function))
-    });
-    match spawned.flatten() {
+    match here(|here| spawn_on(&here.realm, here.current(), function)) {
         Some(pid) => pid,
         None => nowhere(),
     }
@@ -109,11 +105,7 @@ where
     Fut: Future + Send + 'static,
     Fut::Output: Outcome,
 {
-    let mut function = Some(function);
-    let spawned = here(|here| {
-        function.take().map(|function| try_spawn_on(&here.realm, here.current(), function))
-    });
-    match spawned.flatten() {
+    match here(|here| try_spawn_on(&here.realm, here.current(), function)) {
         Some(result) => result,
         None => nowhere(),
     }
