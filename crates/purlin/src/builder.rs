@@ -131,8 +131,8 @@ impl Builder {
         let node = Arc::downgrade(&inner);
         let started = scheduler.start(
             &self.name,
-            Arc::new(move |worker, run| {
-                realm.enter(worker);
+            Arc::new(move |_worker, run| {
+                let _entered = realm.enter();
                 settle(Here { realm: realm.clone(), node: node.clone() });
                 let _tokio = handle.enter();
                 run();

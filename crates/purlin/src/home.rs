@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::Waker;
 use std::time::Instant;
 
-use purlin_raw::{Realm, World, quietly};
+use purlin_raw::{Realm, Slot, World, quietly};
 use tokio::sync::{oneshot, watch};
 
 use crate::node::Inner;
@@ -127,8 +127,60 @@ impl Local {
 pub(crate) struct Shared {
     /// The start of the node.
     pub(crate) creation: u32,
+    /// The start of the node of whoever spawned it.
+    parent_creation: u32,
     /// Who spawned it, if a process did.
-    pub(crate) parent: Option<ProcessId>,
+    parent: Option<Slot>,
+}
+
+impl Shared {
+    #[inline]
+    pub(crate) fn new(creation: u32, parent: Parent) -> Self {
+        Self { creation, parent_creation: parent.creation, parent: parent.slot }
+    }
+
+    /// Who spawned it, if a process did.
+    pub(crate) fn parent(&self) -> Option<ProcessId> {
+        self.parent.map(|slot| ProcessId::new(self.parent_creation, slot))
+    }
+}
+
+/// Who spawns.
+#[derive(Clone, Copy)]
+pub(crate) struct Parent {
+    creation: u32,
+    slot: Option<Slot>,
+}
+
+impl Parent {
+    /// The process whose turn this thread is in, of whatever node.
+    pub(crate) fn current() -> Self {
+        here(Here::parent).unwrap_or(Self { creation: 0, slot: None })
+    }
+}
+
+/// How a process ended. WHY not the reason itself: nearly all end with `normal`, which this says
+/// in a null word.
+#[derive(Debug, Default)]
+pub(crate) struct Last(Option<Box<ExitReason>>);
+
+impl Last {
+    #[inline]
+    pub(crate) fn new(reason: ExitReason) -> Self {
+        match reason {
+            ExitReason::Normal => Self(None),
+            reason => Self(Some(Box::new(reason))),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn is_normal(&self) -> bool {
+        self.0.is_none()
+    }
+
+    pub(crate) fn reason(&self) -> ExitReason {
+        self.0.as_deref().cloned().unwrap_or(ExitReason::Normal)
+    }
 }
 
 /// What all processes of a node share.
@@ -168,7 +220,7 @@ impl World for Erlang {
     type Signal = Signal;
     type Local = Local;
     type Shared = Shared;
-    type Last = ExitReason;
+    type Last = Last;
     type Home = Home;
 
     fn closed(home: &Home, _shared: &Shared, local: &mut Local, dropped: usize) {
@@ -200,9 +252,8 @@ pub(crate) struct Here {
 impl Here {
     /// The process whose turn this thread is in: one of this node's, as the thread is its worker.
     #[inline]
-    pub(crate) fn current(&self) -> Option<ProcessId> {
-        let slot = purlin_raw::current_slot()?;
-        Some(ProcessId::new(self.realm.home().creation, slot))
+    pub(crate) fn parent(&self) -> Parent {
+        Parent { creation: self.realm.home().creation, slot: purlin_raw::current_slot() }
     }
 }
 
@@ -227,9 +278,4 @@ pub(crate) fn here<R>(f: impl FnOnce(&Here) -> R) -> Option<R> {
 /// Whether this thread runs processes, so that blocking it would hold them up.
 pub(crate) fn is_worker() -> bool {
     here(|_| ()).is_some()
-}
-
-/// The process whose turn this thread is in.
-pub(crate) fn current_id() -> Option<ProcessId> {
-    here(Here::current).flatten()
 }

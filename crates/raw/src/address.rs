@@ -8,7 +8,8 @@ use std::marker::PhantomData;
 use std::ptr::NonNull;
 
 use crate::World;
-use crate::cell::{Base, Front, release};
+use crate::credit;
+use crate::cell::{Base, Front};
 use crate::current::is_running;
 use crate::head::Pushed;
 use crate::link::{Class, Envelope};
@@ -73,7 +74,8 @@ pub struct Look {
 
 impl<W: World> Clone for Ref<W> {
     fn clone(&self) -> Self {
-        self.base().retain();
+        // SAFETY: the handle holds a reference.
+        unsafe { credit::retain(self.base) };
         Self { base: self.base, world: PhantomData }
     }
 }
@@ -82,7 +84,7 @@ impl<W: World> Drop for Ref<W> {
     #[inline]
     fn drop(&mut self) {
         // SAFETY: the handle holds a reference.
-        unsafe { release(self.base) }
+        unsafe { credit::release(self.base) }
     }
 }
 
@@ -123,7 +125,7 @@ impl<W: World> Ref<W> {
         }
         // SAFETY: the handle holds a reference to a cell of this world. Its inbox was found
         // closed, so `last` was written before (acquired with the word) and is never written again.
-        unsafe { self.base.cast::<Front<W>>().as_ref().last.with(|last| (*last).as_ref()) }
+        unsafe { self.base.cast::<Front<W>>().as_ref().last.with(|last| Some(&*last)) }
     }
 
     /// Sends a signal in order with messages; gives it back if the process has ended.

@@ -21,7 +21,7 @@
 //! # References
 //!
 //! The table holds one reference while the process lives; the process's own handle, every address
-//! and every waker hold one each. The last one gone frees the memory. The right to schedule
+//! and every waker hold one each. The last one gone frees the memory; `credit` counts them. The right to schedule
 //! (`Runnable`) needs none: only running it can end the process.
 
 use std::any::TypeId;
@@ -34,7 +34,7 @@ use crate::fifo::Fifo;
 use crate::head::Head;
 use crate::realm::RealmBase;
 use crate::run::Ran;
-use crate::sync::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering, UnsafeCell};
+use crate::sync::{AtomicBool, AtomicU32, AtomicU64, Ordering, UnsafeCell};
 use crate::table::Slot;
 
 /// What a process does that depends on its types.
@@ -62,7 +62,7 @@ pub(crate) struct Core {
 #[repr(C)]
 pub(crate) struct Base {
     pub(crate) head: Head,
-    refs: AtomicUsize,
+    pub(crate) refs: AtomicU32,
     pub(crate) vtable: &'static VTable,
     pub(crate) realm: NonNull<RealmBase>,
     pub(crate) slot: Slot,
@@ -83,7 +83,7 @@ pub(crate) struct Front<W: World> {
     pub(crate) base: Base,
     pub(crate) shared: W::Shared,
     /// Written in the last turn, before the inbox closes; read by those who found it closed.
-    pub(crate) last: UnsafeCell<Option<W::Last>>,
+    pub(crate) last: UnsafeCell<W::Last>,
     pub(crate) local: UnsafeCell<RefCell<W::Local>>,
 }
 
@@ -101,7 +101,7 @@ impl Base {
     pub(crate) fn new(vtable: &'static VTable, realm: NonNull<RealmBase>, slot: Slot) -> Self {
         Self {
             head: Head::new(),
-            refs: AtomicUsize::new(3),
+            refs: AtomicU32::new(3),
             vtable,
             realm,
             slot,
@@ -111,33 +111,6 @@ impl Base {
             received: AtomicU64::new(0),
             reductions: AtomicU64::new(0),
         }
-    }
-
-    /// Counts one more reference.
-    #[inline]
-    pub(crate) fn retain(&self) {
-        // ORDER: relaxed: whoever retains holds a reference already.
-        let before = self.refs.fetch_add(1, Ordering::Relaxed);
-        if before > isize::MAX as usize {
-            // WHY: only leaking references in a loop gets here; going on would free too early.
-            std::process::abort();
-        }
-    }
-}
-
-/// Gives up one reference and frees the cell with the last.
-///
-/// # Safety
-/// The caller held a reference and does not touch the cell again.
-#[inline]
-pub(crate) unsafe fn release(base: NonNull<Base>) {
-    // SAFETY: the caller's reference keeps the cell until the subtraction.
-    let refs = unsafe { &base.as_ref().refs };
-    // ORDER: acquire from the release of all others: what they did with the cell is done before
-    // it is freed. A count of one is ours alone, so nobody can add to it meanwhile.
-    if refs.load(Ordering::Acquire) == 1 || refs.fetch_sub(1, Ordering::AcqRel) == 1 {
-        // SAFETY: that was the last reference.
-        unsafe { (base.as_ref().vtable.free)(base) }
     }
 }
 

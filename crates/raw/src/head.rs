@@ -204,6 +204,13 @@ impl Head {
         link(self.0.swap(ptr::without_provenance_mut(CLOSED), Ordering::AcqRel))
     }
 
+    /// What arrived, newest first, in a process that nobody else refers to any more.
+    pub fn rest(&self) -> *mut Link {
+        // ORDER: relaxed: the pushes came before their senders gave up their references, and that
+        // was acquired when they were found to be gone.
+        link(self.0.load(Ordering::Relaxed))
+    }
+
     /// Whether the process has ended.
     pub fn is_closed(&self) -> bool {
         // ORDER: acquire from `close`: how it ended can be read afterwards.

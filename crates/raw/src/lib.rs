@@ -10,7 +10,8 @@
 //! | `link` | the header of a signal on its way, and the envelope around its payload |
 //! | `head` | the word of a process: its state and the stack of signals that arrived |
 //! | `fifo` | the owner's end: signals in order, and the cursor of a selective receive |
-//! | `cell` | the one allocation that is a process, and its reference count |
+//! | `cell` | the one allocation that is a process |
+//! | `credit` | references to cells, counted now and then |
 //! | `run` | one turn of a process, from the run queue to sleep or to its end |
 //! | `owner` | what only the process itself may do |
 //! | `address` | what everybody else may do: send, signal, look |
@@ -33,6 +34,7 @@ compile_error!("purlin keeps a counter in the upper bits of a pointer and needs 
 
 mod address;
 mod cell;
+mod credit;
 mod current;
 mod fifo;
 mod head;
@@ -47,10 +49,11 @@ mod table;
 mod wake;
 
 pub use address::{Address, Look, Ref, State};
+pub use credit::settle;
 pub use current::{BUDGET, current_slot, in_process, poll_again, spend};
 pub use owner::{NotHere, Owner, Vacant};
 pub use quiet::quietly;
-pub use realm::{Host, MAX_PROCESSES, Realm, SpawnError};
+pub use realm::{Entered, Host, MAX_PROCESSES, Realm, SpawnError};
 pub use run::{Body, Ran, Runnable};
 pub use table::Slot;
 
@@ -62,8 +65,8 @@ pub trait World: Sized + Send + Sync + 'static {
     type Local: Default + Send + 'static;
     /// What everybody may read of a process, also after its end.
     type Shared: Send + Sync + 'static;
-    /// How a process ended; everybody may read it once it has.
-    type Last: Send + Sync + 'static;
+    /// How a process ended; everybody may read it once it has. The default stands there before.
+    type Last: Default + Send + Sync + 'static;
     /// What all processes of a realm share.
     type Home: Send + Sync + 'static;
 
@@ -83,5 +86,5 @@ pub trait World: Sized + Send + Sync + 'static {
 pub mod model {
     pub use crate::head::{Head, Pushed, Slept, Taken};
     pub use crate::link::{Class, Link};
-    pub use crate::table::Table;
+    pub use crate::table::{Stock, Table};
 }

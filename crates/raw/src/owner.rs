@@ -9,7 +9,8 @@ use std::task::Waker;
 
 use crate::World;
 use crate::address::Address;
-use crate::cell::{Base, Core, Front, count, release};
+use crate::credit;
+use crate::cell::{Base, Core, Front, count};
 use crate::current::is_running;
 use crate::fifo::oldest_first;
 use crate::link::{Class, Envelope, Link, Paper};
@@ -57,7 +58,7 @@ impl<W: World, M> std::fmt::Debug for Owner<W, M> {
 impl<W: World, M> Drop for Owner<W, M> {
     fn drop(&mut self) {
         // SAFETY: the handle holds a reference.
-        unsafe { release(self.base) }
+        unsafe { credit::release(self.base) }
     }
 }
 
@@ -236,16 +237,6 @@ impl<W: World, M: Send + 'static> Owner<W, M> {
         })
     }
 
-    /// Says how the process ended, in its last turn.
-    pub fn set_last(&self, last: W::Last) -> Result<(), NotHere> {
-        if !is_running(self.base) || self.base().head.is_closed() {
-            return Err(NotHere);
-        }
-        // SAFETY: this thread is in the process's turn, and nobody reads before the inbox closes.
-        self.front().last.with_mut(|place| unsafe { *place = Some(last) });
-        Ok(())
-    }
-
     /// The place in the table.
     pub fn slot(&self) -> Slot {
         self.base().slot
@@ -258,7 +249,8 @@ impl<W: World, M: Send + 'static> Owner<W, M> {
 
     /// An address of this process.
     pub fn address(&self) -> Address<W, M> {
-        self.base().retain();
+        // SAFETY: the handle holds a reference.
+        unsafe { credit::retain(self.base) };
         // SAFETY: a reference was counted for it, and the types are these.
         unsafe { Address::new(self.base) }
     }

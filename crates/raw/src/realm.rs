@@ -14,16 +14,17 @@
 use std::cell::Cell as StdCell;
 use std::marker::PhantomData;
 use std::pin::Pin;
-use std::ptr::NonNull;
+use std::ptr::{self, NonNull};
 use std::task::{Context, Poll};
 
 use crate::World;
 use crate::address::{Address, Ref};
-use crate::cell::{Base, release};
+use crate::cell::Base;
+use crate::credit;
 use crate::owner::Owner;
 use crate::run::{Body, Runnable, allocate};
 use crate::sync::{AtomicUsize, Ordering};
-use crate::table::{Slot, Table};
+use crate::table::{Slot, Stock, Table};
 
 /// What runs processes.
 pub trait Host: Send + Sync + 'static {
@@ -68,15 +69,58 @@ unsafe impl<W: World> Sync for Realm<W> {}
 pub const MAX_PROCESSES: u32 = Table::<Base>::GREATEST;
 
 thread_local! {
-    static SHARD: StdCell<usize> = const { StdCell::new(0) };
+    /// The realm whose worker this thread is, and the vacant slots it keeps for that realm.
+    static STATION: Station = const {
+        Station { realm: StdCell::new(ptr::null()), stock: Stock::new() }
+    };
 }
 
-/// The list of vacant slots that this thread uses.
-pub(crate) fn shard() -> usize {
-    SHARD.get()
+struct Station {
+    realm: StdCell<*const RealmBase>,
+    stock: Stock<Base>,
+}
+
+/// This thread is a worker of a realm for as long as this is kept.
+#[must_use]
+#[derive(Debug)]
+pub struct Entered<W: World> {
+    realm: Realm<W>,
+    /// WHY: what ends with it belongs to the thread.
+    not_send: PhantomData<*const ()>,
+}
+
+impl<W: World> Drop for Entered<W> {
+    fn drop(&mut self) {
+        credit::close();
+        credit::settle();
+        STATION.with(|station| {
+            station.realm.set(ptr::null());
+            self.realm.inner().base.table.hand_back_all(&station.stock);
+        });
+    }
 }
 
 impl RealmBase {
+    /// Runs `f` on the vacant slots that this thread keeps, or on none and puts back what is left.
+    #[inline(always)]
+    fn with_stock<'a, R>(&'a self, f: impl FnOnce(&'a Table<Base>, &Stock<Base>) -> R) -> R {
+        STATION.with(|station| {
+            if ptr::eq(station.realm.get(), self) {
+                return f(&self.table, &station.stock);
+            }
+            let stock = Stock::new();
+            let result = f(&self.table, &stock);
+            self.table.hand_back_all(&stock);
+            result
+        })
+    }
+
+    /// Takes a process out of its table.
+    #[inline]
+    pub(crate) fn vacate(&self, slot: Slot) {
+        self.with_stock(|table, stock| table.vacate(stock, slot));
+    }
+
     /// # Safety
     /// The realm is there, and the process in `runnable` is in its table.
     pub(crate) unsafe fn schedule(realm: NonNull<Self>, runnable: Runnable) {
@@ -116,8 +160,8 @@ unsafe fn free<W: World>(realm: NonNull<RealmBase>) {
 struct Never;
 
 impl<W: World, M: Send + 'static> Body<W, M> for Never {
-    fn turn(self: Pin<&mut Self>, _: &Owner<W, M>, _: &mut Context<'_>) -> Poll<()> {
-        Poll::Ready(())
+    fn turn(self: Pin<&mut Self>, _: &Owner<W, M>, _: &mut Context<'_>) -> Poll<W::Last> {
+        Poll::Pending
     }
 
     fn name() -> &'static str {
@@ -168,9 +212,12 @@ impl<W: World> Realm<W> {
         &self.inner().home
     }
 
-    /// Says which worker this thread is, so that it uses its own list of vacant slots.
-    pub fn enter(&self, worker: usize) {
-        SHARD.set(worker);
+    /// Makes this thread a worker of the realm: it keeps a few vacant slots and references for
+    /// itself. A thread is a worker of one realm at a time.
+    pub fn enter(&self) -> Entered<W> {
+        STATION.with(|station| station.realm.set(&raw const self.inner().base));
+        credit::open();
+        Entered { realm: self.clone(), not_send: PhantomData }
     }
 
     /// Makes a process and schedules it. `make` builds its body out of `stuff` and the process's
@@ -187,9 +234,9 @@ impl<W: World> Realm<W> {
         M: Send + 'static,
         B: Body<W, M>,
     {
-        let table = &self.inner().base.table;
-        let Some(slot) = table.reserve(shard()) else { return Err(SpawnError(stuff)) };
-        let cell = allocate::<W, M, B>(self.inner.cast(), slot, shared, None);
+        let realm = &self.inner().base;
+        let Some(reserved) = realm.with_stock(Table::reserve) else { return Err(SpawnError(stuff)) };
+        let cell = allocate::<W, M, B>(self.inner.cast(), reserved.slot(), shared);
         let base: NonNull<Base> = cell.cast();
         // SAFETY: the cell counts a reference for its owner, and has these types.
         let body = make(stuff, unsafe { Owner::new(base) });
@@ -200,7 +247,7 @@ impl<W: World> Realm<W> {
         });
         // SAFETY: the cell counts a reference for this address, and has these types.
         let address = unsafe { Address::new(base) };
-        table.fill(slot, base);
+        reserved.fill(base);
         // SAFETY: the process is new, so this is the only right to run it; it is in the table,
         // and our handle keeps the realm.
         unsafe { RealmBase::schedule(self.inner.cast(), Runnable::new(base)) };
@@ -215,16 +262,16 @@ impl<W: World> Realm<W> {
         shared: W::Shared,
         last: W::Last,
     ) -> Address<W, M> {
-        let slot = Slot { index: u32::MAX, generation: number };
-        let cell = allocate::<W, M, Never>(self.inner.cast(), slot, shared, Some(last));
+        let slot = Slot::new(u32::MAX - 1, number);
+        let cell = allocate::<W, M, Never>(self.inner.cast(), slot, shared);
         let base: NonNull<Base> = cell.cast();
         // SAFETY: nobody else knows the cell yet; of the three references two are given up here,
         // and the third is the address's. `Never` needs no writing.
         unsafe {
+            cell.as_ref().front.last.with_mut(|place| *place = last);
             let nothing = base.as_ref().head.close();
             debug_assert!(nothing.is_null());
-            release(base);
-            release(base);
+            credit::count_down(base, 2);
             Address::new(base)
         }
     }
@@ -235,7 +282,7 @@ impl<W: World> Realm<W> {
             // SAFETY: the table's reference keeps the cell while the slot is locked; a reference
             // of our own is counted for the handle.
             unsafe {
-                base.as_ref().retain();
+                credit::retain(base);
                 Ref::new(base)
             }
         })

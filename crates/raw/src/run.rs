@@ -10,8 +10,9 @@
 //! 3. *Pending*: the process sleeps, unless it asked to run again, was woken, or has mail. Once it
 //!    sleeps, another thread may run and even free it, so nothing of the cell is touched after.
 //! 4. *Ready*: the thread is marked as running nothing, so that no destructor finds its way back
-//!    into the process. Then the inbox is closed, the slot vacated, what waited in the inbox
-//!    dropped or handed to the world, the world told, and the table's reference given up.
+//!    into the process. Then the slot is vacated, the inbox closed, what waited in it dropped or
+//!    handed to the world, the world told, and the table's reference given up. A process that
+//!    nobody else refers to needs no closing: once it has left the table nobody can find it.
 
 use std::mem::{ManuallyDrop, MaybeUninit};
 use std::pin::Pin;
@@ -19,7 +20,8 @@ use std::ptr::NonNull;
 use std::task::{Context, Poll};
 
 use crate::World;
-use crate::cell::{Base, Cell, Front, VTable, count, release};
+use crate::cell::{Base, Cell, Front, VTable, count};
+use crate::credit;
 use crate::current::Turn;
 use crate::fifo::oldest_first;
 use crate::head::Slept;
@@ -27,16 +29,16 @@ use crate::link::{Class, Envelope, Link};
 use crate::owner::Owner;
 use crate::pool;
 use crate::quiet::quietly;
-use crate::realm::{RealmBase, RealmInner, shard};
+use crate::realm::{RealmBase, RealmInner};
 use crate::sync::{Ordering, UnsafeCell};
 use crate::table::Slot;
 use crate::wake;
 
 /// The code of a process.
 pub trait Body<W: World, M: Send + 'static>: Send + 'static {
-    /// Takes one turn. `Ready` ends the process; by then the body has dropped whatever of the
-    /// user's it held. Must not unwind: the program is aborted if it does.
-    fn turn(self: Pin<&mut Self>, me: &Owner<W, M>, cx: &mut Context<'_>) -> Poll<()>;
+    /// Takes one turn. `Ready` ends the process and says how it ended; by then the body has dropped
+    /// whatever it held, for it is not dropped any more. Must not unwind: the program is aborted if it does.
+    fn turn(self: Pin<&mut Self>, me: &Owner<W, M>, cx: &mut Context<'_>) -> Poll<W::Last>;
 
     /// What it is called where people look at processes.
     fn name() -> &'static str;
@@ -108,7 +110,6 @@ pub(crate) fn allocate<W: World, M: Send + 'static, B: Body<W, M>>(
     realm: NonNull<RealmBase>,
     slot: Slot,
     shared: W::Shared,
-    last: Option<W::Last>,
 ) -> NonNull<Cell<W, M, MaybeUninit<B>>> {
     let cell = pool::take::<Cell<W, M, MaybeUninit<B>>>();
     // WHY in place: a cell built on the stack would be copied here whole, with its empty body.
@@ -118,7 +119,7 @@ pub(crate) fn allocate<W: World, M: Send + 'static, B: Body<W, M>>(
         let front = &raw mut (*cell.as_ptr()).front;
         (&raw mut (*front).base).write(Base::new(vtable::<W, M, B>(), realm, slot));
         (&raw mut (*front).shared).write(shared);
-        (&raw mut (*front).last).write(UnsafeCell::new(last));
+        (&raw mut (*front).last).write(UnsafeCell::new(Default::default()));
         (&raw mut (*front).local).write(UnsafeCell::new(Default::default()));
     }
     cell
@@ -167,11 +168,10 @@ unsafe fn run<W: World, M: Send + 'static, B: Body<W, M>>(base: NonNull<Base>) -
         poll
     };
     count(&shared_base.reductions, turn.spent().into());
-    if poll.is_ready() {
+    if let Poll::Ready(last) = poll {
         drop(turn);
-        shared_base.running.store(false, Ordering::Relaxed);
         // SAFETY: the turn has ended the process, and the right to run is ours.
-        unsafe { end::<W, M>(base) };
+        unsafe { end::<W, M>(base, last) };
         return Ran::Ended;
     }
     // SAFETY: this is still the running turn.
@@ -188,17 +188,54 @@ unsafe fn run<W: World, M: Send + 'static, B: Body<W, M>>(base: NonNull<Base>) -
 /// # Safety
 /// `base` is a cell of these types whose last turn has just ended on this thread, which is not marked
 /// as running it any more.
-unsafe fn end<W: World, M: Send + 'static>(base: NonNull<Base>) {
-    // SAFETY: the table's reference keeps the cell until the end of this function, and the realm
-    // until the slot is vacated; the worker that runs this keeps the realm anyway.
+#[inline]
+unsafe fn end<W: World, M: Send + 'static>(base: NonNull<Base>, last: W::Last) {
+    // SAFETY: the table's reference keeps the cell until the end of this function, and the worker
+    // that runs this keeps the realm.
     let (front, realm) = unsafe {
         let front = base.cast::<Front<W>>().as_ref();
         (front, front.base.realm.cast::<RealmInner<W>>().as_ref())
     };
-    let newest = front.base.head.close();
-    let removed = realm.base.table.vacate(shard(), front.base.slot);
-    debug_assert_eq!(removed, Some(base));
-    // SAFETY: `close` gave the chain to us.
+    realm.base.vacate(front.base.slot);
+    // SAFETY: the table's reference is ours now.
+    let (references, alone) = unsafe { credit::gather(base) };
+    let newest = if alone {
+        front.base.head.rest()
+    } else {
+        // SAFETY: nobody reads it before the inbox is closed, which is next.
+        front.last.with_mut(|place| unsafe { *place = last });
+        front.base.running.store(false, Ordering::Relaxed);
+        front.base.head.close()
+    };
+    // SAFETY: the process has ended and nobody is in its turn, so the FIFO is ours.
+    let nothing_waits =
+        newest.is_null() && front.base.core.with(|core| unsafe { (*core).fifo.len() }) == 0;
+    let dropped = if nothing_waits {
+        0
+    } else {
+        // SAFETY: as above, and the chain came out of the word.
+        unsafe { discard_all::<W, M>(front, &realm.home, newest) }
+    };
+    front.local.with(|local| {
+        // SAFETY: nobody is in the process's turn, so this is the only thread here.
+        W::closed(&realm.home, &front.shared, &mut unsafe { &*local }.borrow_mut(), dropped);
+    });
+    // SAFETY: these are the table's reference and this thread's credit; the cell is not touched
+    // again.
+    unsafe { credit::count_down(base, references) };
+}
+
+/// Drops or hands over what waited in the inbox of a process that has ended; how many messages.
+///
+/// # Safety
+/// As for [`end`]; the chain is the caller's and came out of the process's word.
+#[cold]
+unsafe fn discard_all<W: World, M: Send + 'static>(
+    front: &Front<W>,
+    home: &W::Home,
+    newest: *mut Link,
+) -> usize {
+    // SAFETY: the chain is ours.
     let arrived = unsafe { oldest_first(newest) };
     let mut dropped = 0;
     let mut discard = |link: NonNull<Link>| {
@@ -211,13 +248,13 @@ unsafe fn end<W: World, M: Send + 'static>(base: NonNull<Base>) {
                     quietly(|| drop(Envelope::<M>::open(link)));
                 }
                 Class::Signal => {
-                    W::undelivered(&realm.home, Envelope::<W::Signal>::open(link).0);
+                    W::undelivered(home, Envelope::<W::Signal>::open(link).0);
                 }
             }
         }
     };
-    // SAFETY: the process has ended and nobody is in its turn, so the FIFO is ours; no reference is
-    // kept while user code runs.
+    // SAFETY: nobody is in the process's turn, so the FIFO is ours; no reference is kept while user
+    // code runs.
     while let Some(link) = front.base.core.with_mut(|core| unsafe { (*core).fifo.pop() }) {
         discard(link);
     }
@@ -228,23 +265,21 @@ unsafe fn end<W: World, M: Send + 'static>(base: NonNull<Base>) {
         discard(link);
     }
     front.base.waiting.store(0, Ordering::Relaxed);
-    front.local.with(|local| {
-        // SAFETY: nobody is in the process's turn, so this is the only thread here.
-        W::closed(&realm.home, &front.shared, &mut unsafe { &*local }.borrow_mut(), dropped);
-    });
-    // SAFETY: this is the table's reference; the cell is not touched again.
-    unsafe { release(base) };
+    dropped
 }
 
 /// # Safety
 /// `base` is a cell of these types and nobody holds a reference to it.
 unsafe fn free<W: World, M: Send + 'static, B: Body<W, M>>(base: NonNull<Base>) {
-    // SAFETY: allocated by `allocate` as this very type (`MaybeUninit<B>` has the layout of `B`),
-    // and its body was written before the first reference could go. The body is dropped here
-    // because it ended holding nothing of the user's; its inbox was emptied at the end.
+    // SAFETY: allocated by `allocate` as this very type (`MaybeUninit<B>` has the layout of `B`).
+    // The body is not dropped because it ended holding nothing that needs it, or was never written;
+    // the inbox was emptied at the end, and what else there is drops nothing.
     unsafe {
         let cell = base.cast::<Cell<W, M, B>>();
-        cell.drop_in_place();
+        let front = &raw mut (*cell.as_ptr()).front;
+        (&raw mut (*front).shared).drop_in_place();
+        (&raw mut (*front).last).drop_in_place();
+        (&raw mut (*front).local).drop_in_place();
         pool::free(cell);
     }
 }

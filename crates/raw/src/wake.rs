@@ -6,7 +6,8 @@ use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 use std::task::{RawWaker, RawWakerVTable, Waker};
 
-use crate::cell::{Base, release};
+use crate::credit;
+use crate::cell::Base;
 use crate::run::Runnable;
 
 static VTABLE: RawWakerVTable = RawWakerVTable::new(clone, wake, wake_by_ref, drop);
@@ -33,7 +34,7 @@ unsafe fn base(data: *const ()) -> NonNull<Base> {
 
 unsafe fn clone(data: *const ()) -> RawWaker {
     // SAFETY: the waker that is cloned keeps the cell.
-    unsafe { base(data).as_ref() }.retain();
+    unsafe { credit::retain(base(data)) };
     RawWaker::new(data, &VTABLE)
 }
 
@@ -57,5 +58,5 @@ unsafe fn wake_by_ref(data: *const ()) {
 
 unsafe fn drop(data: *const ()) {
     // SAFETY: a waker that is dropped gives up the reference it holds.
-    unsafe { release(base(data)) }
+    unsafe { credit::release(base(data)) }
 }
