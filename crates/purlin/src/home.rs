@@ -223,6 +223,11 @@ impl World for Erlang {
     type Last = Last;
     type Home = Home;
 
+    #[inline]
+    fn owes(local: &Local) -> bool {
+        local.rare.is_some()
+    }
+
     fn closed(home: &Home, _shared: &Shared, local: &mut Local, dropped: usize) {
         if dropped > 0 {
             home.dropped.fetch_add(dropped as u64, Ordering::Relaxed);

@@ -28,25 +28,40 @@ use std::any::TypeId;
 use std::cell::RefCell;
 use std::marker::PhantomData;
 use std::ptr::NonNull;
+use std::task::Context;
 
 use crate::World;
 use crate::fifo::Fifo;
 use crate::head::Head;
+use crate::link::Link;
+use crate::pool::Block;
 use crate::realm::RealmBase;
-use crate::run::Ran;
 use crate::sync::{AtomicBool, AtomicU32, AtomicU64, Ordering, UnsafeCell};
 use crate::table::Slot;
 
 /// What a process does that depends on its types.
 pub(crate) struct VTable {
-    /// Runs one turn. The caller holds the right to schedule and gives it up.
-    pub(crate) run: unsafe fn(NonNull<Base>) -> Ran,
+    /// Polls the body. The caller is in the process's turn.
+    pub(crate) poll: unsafe extern "C" fn(NonNull<Base>, &mut Context<'_>) -> Polled,
+    /// Drops what waited in the inbox of a process that has ended, and tells the world.
+    pub(crate) wind_up: unsafe extern "C" fn(NonNull<Base>, *mut Link),
     /// Frees the cell. The caller dropped the last reference.
     pub(crate) free: unsafe fn(NonNull<Base>),
+    pub(crate) block: Block,
     pub(crate) message: fn() -> TypeId,
     pub(crate) message_name: fn() -> &'static str,
     pub(crate) body_name: fn() -> &'static str,
     pub(crate) bytes: usize,
+}
+
+/// What became of a poll.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Polled {
+    Pending,
+    Ended,
+    /// It has ended, and the world has something to do about it.
+    EndedOwing,
 }
 
 /// What only the running turn touches, apart from `W::Local`.

@@ -34,6 +34,8 @@ struct Place {
     credit: Cell<u32>,
 }
 
+// WHY nothing here that touches a thread-local is `#[inline]`: see `pool`.
+
 thread_local! {
     static OPEN: Cell<bool> = const { Cell::new(false) };
     static PLACES_OF: [Place; PLACES] = const {
@@ -43,69 +45,69 @@ thread_local! {
 
 /// Where the credit of a cell is kept, among others'.
 #[inline(always)]
-fn place<R>(base: NonNull<Base>, f: impl FnOnce(&Place) -> R) -> R {
+fn place<'a>(base: NonNull<Base>) -> &'a Place {
     // WHY both shifts: cells are some hundred bytes apart, or a power of two.
     let number = base.addr().get();
-    PLACES_OF.with(|places| f(&places[((number >> 6) ^ (number >> 12)) % PLACES]))
+    let places = PLACES_OF.with(|places| NonNull::from(places));
+    // SAFETY: a thread-local without a destructor is there as long as its thread, which a reference
+    // to a `Place` cannot leave.
+    let places: &'a [Place; PLACES] = unsafe { places.as_ref() };
+    &places[((number >> 6) ^ (number >> 12)) % PLACES]
 }
 
 /// Counts one more reference to a cell.
 ///
 /// # Safety
 /// The caller has a reference, or keeps somebody else's from being given up.
-#[inline]
 pub(crate) unsafe fn retain(base: NonNull<Base>) {
-    place(base, |place| {
-        if place.base.get() != base.as_ptr() {
+    let place = place(base);
+    if place.base.get() != base.as_ptr() {
+        // SAFETY: by the contract.
+        return unsafe { count_up(base, 1) };
+    }
+    let credit = match place.credit.get() {
+        0 => {
             // SAFETY: by the contract.
-            return unsafe { count_up(base, 1) };
+            unsafe { count_up(base, AHEAD) };
+            AHEAD
         }
-        let credit = match place.credit.get() {
-            0 => {
-                // SAFETY: by the contract.
-                unsafe { count_up(base, AHEAD) };
-                AHEAD
-            }
-            credit => credit,
-        };
-        place.credit.set(credit - 1);
-    });
+        credit => credit,
+    };
+    place.credit.set(credit - 1);
 }
 
 /// Gives up one reference and frees the cell with the last.
 ///
 /// # Safety
 /// The caller held a reference and does not touch the cell again.
-#[inline]
 pub(crate) unsafe fn release(base: NonNull<Base>) {
     if !OPEN.get() {
         // SAFETY: the reference is given up here.
         return unsafe { count_down(base, 1) };
     }
-    let settle = place(base, |place| {
-        if place.base.get() == base.as_ptr() {
-            let credit = place.credit.get() + 1;
-            // SAFETY: the reference that is given up keeps the cell.
-            if credit < MOST && !unsafe { is_all(base, credit) } {
-                place.credit.set(credit);
-                return None;
-            }
-            place.credit.set(0);
-            return Some((base, credit));
+    let place = place(base);
+    if place.base.get() == base.as_ptr() {
+        let credit = place.credit.get() + 1;
+        // SAFETY: the reference that is given up keeps the cell.
+        if credit < MOST && !unsafe { is_all(base, credit) } {
+            return place.credit.set(credit);
         }
-        // SAFETY: as above.
-        if unsafe { is_all(base, 1) } {
-            return Some((base, 1));
-        }
-        let before = NonNull::new(place.base.replace(base.as_ptr()).cast_mut());
-        let credit = place.credit.replace(1);
-        before.map(|before| (before, credit))
-    });
-    if let Some((base, credit)) = settle
+        place.credit.set(0);
+        // SAFETY: the credit was taken out of its place, with the reference that is given up.
+        return unsafe { count_down(base, credit) };
+    }
+    // SAFETY: as above.
+    if unsafe { is_all(base, 1) } {
+        // SAFETY: the reference is given up here.
+        return unsafe { count_down(base, 1) };
+    }
+    let before = NonNull::new(place.base.replace(base.as_ptr()).cast_mut());
+    let credit = place.credit.replace(1);
+    if let Some(before) = before
         && credit > 0
     {
         // SAFETY: the credit was taken out of its place.
-        unsafe { count_down(base, credit) }
+        unsafe { count_down(before, credit) }
     }
 }
 
@@ -114,11 +116,9 @@ pub(crate) unsafe fn release(base: NonNull<Base>) {
 ///
 /// # Safety
 /// The caller holds a reference.
-#[inline]
 pub(crate) unsafe fn gather(base: NonNull<Base>) -> (u32, bool) {
-    let credit = place(base, |place| {
-        if place.base.get() == base.as_ptr() { place.credit.replace(0) } else { 0 }
-    });
+    let place = place(base);
+    let credit = if place.base.get() == base.as_ptr() { place.credit.replace(0) } else { 0 };
     // SAFETY: the caller's reference keeps the cell.
     (credit + 1, unsafe { is_all(base, credit + 1) })
 }

@@ -12,6 +12,7 @@
 //! | `fifo` | the owner's end: signals in order, and the cursor of a selective receive |
 //! | `cell` | the one allocation that is a process |
 //! | `credit` | references to cells, counted now and then |
+//! | `body` | what depends on the types of a process |
 //! | `run` | one turn of a process, from the run queue to sleep or to its end |
 //! | `owner` | what only the process itself may do |
 //! | `address` | what everybody else may do: send, signal, look |
@@ -33,6 +34,7 @@
 compile_error!("purlin keeps a counter in the upper bits of a pointer and needs a 64-bit target");
 
 mod address;
+mod body;
 mod cell;
 mod credit;
 mod current;
@@ -49,12 +51,13 @@ mod table;
 mod wake;
 
 pub use address::{Address, Look, Ref, State};
+pub use body::Body;
 pub use credit::settle;
 pub use current::{BUDGET, current_slot, in_process, poll_again, spend};
 pub use owner::{NotHere, Owner, Vacant};
 pub use quiet::quietly;
 pub use realm::{Entered, Host, MAX_PROCESSES, Realm, SpawnError};
-pub use run::{Body, Ran, Runnable};
+pub use run::{Ran, Runnable};
 pub use table::Slot;
 
 /// What the layer above fixes once for all of its processes.
@@ -70,10 +73,13 @@ pub trait World: Sized + Send + Sync + 'static {
     /// What all processes of a realm share.
     type Home: Send + Sync + 'static;
 
+    /// Whether [`World::closed`] has anything to do for a process that ends, messages apart.
+    fn owes(local: &Self::Local) -> bool;
+
     /// The process has ended: its inbox is closed, it has left the table, and `dropped` messages
     /// that were still waiting have been dropped.
     ///
-    /// Called on the worker that ran the last turn. Must not unwind.
+    /// Called only if something waited in the inbox or [`World::owes`] said so, on the worker that ran the last turn. Must not unwind.
     fn closed(home: &Self::Home, shared: &Self::Shared, local: &mut Self::Local, dropped: usize);
 
     /// A signal was still waiting when the inbox closed. Must not unwind.

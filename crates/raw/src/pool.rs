@@ -61,11 +61,56 @@ const fn rounded(class: usize) -> Layout {
     }
 }
 
+/// The block of a type: its class, or its layout.
+pub(crate) struct Block {
+    class: Option<usize>,
+    layout: Layout,
+}
+
+impl Block {
+    /// The block of a `T`.
+    pub(crate) const fn of<T>() -> Self {
+        Self { class: class(Layout::new::<T>()), layout: Layout::new::<T>() }
+    }
+
+    /// Takes one, as [`take`] does.
+    #[inline]
+    pub(crate) fn take(&self) -> NonNull<u8> {
+        match self.class {
+            Some(class) => take_class(class),
+            None => fresh(self.layout),
+        }
+    }
+}
+
 /// Takes a block for a `T`.
 #[inline]
 pub(crate) fn take<T>() -> NonNull<T> {
-    let layout = const { Layout::new::<T>() };
-    let Some(class) = (const { class(Layout::new::<T>()) }) else { return fresh(layout).cast() };
+    match const { class(Layout::new::<T>()) } {
+        Some(class) => take_class(class).cast(),
+        None => fresh(const { Layout::new::<T>() }).cast(),
+    }
+}
+
+/// Frees the block of a `T` that has been dropped or moved out.
+///
+/// # Safety
+/// The block comes from [`take`] for this very type, and nobody uses it any more.
+#[inline]
+pub(crate) unsafe fn free<T>(block: NonNull<T>) {
+    match const { class(Layout::new::<T>()) } {
+        // SAFETY: by the contract.
+        Some(class) => unsafe { free_class(block.cast(), class) },
+        // SAFETY: `take` got it from the allocator with this layout.
+        None => unsafe { dealloc(block.cast().as_ptr(), const { Layout::new::<T>() }) },
+    }
+}
+
+// WHY the two below are not generic: the compiler reaches a thread-local of this crate directly
+// from code of this crate, and through a function from code that it makes in another.
+
+/// Takes a block of a class.
+pub(crate) fn take_class(class: usize) -> NonNull<u8> {
     let kept = POOL.try_with(|pool| {
         let class = &pool.0[class];
         let first = NonNull::new(class.first.get())?;
@@ -76,21 +121,15 @@ pub(crate) fn take<T>() -> NonNull<T> {
     });
     match kept {
         Ok(Some(block)) => block.cast(),
-        _ => fresh(rounded(class)).cast(),
+        _ => fresh(rounded(class)),
     }
 }
 
-/// Frees the block of a `T` that has been dropped or moved out.
+/// Frees a block of a class.
 ///
 /// # Safety
-/// The block comes from [`take`] for this very type, and nobody uses it any more.
-#[inline]
-pub(crate) unsafe fn free<T>(block: NonNull<T>) {
-    let layout = const { Layout::new::<T>() };
-    let Some(class) = (const { class(Layout::new::<T>()) }) else {
-        // SAFETY: `take` got it from the allocator with this layout.
-        return unsafe { dealloc(block.cast().as_ptr(), layout) };
-    };
+/// The block comes from [`take_class`] for this class, and nobody uses it any more.
+pub(crate) unsafe fn free_class(block: NonNull<u8>, class: usize) {
     let kept = POOL.try_with(|pool| {
         let class = &pool.0[class];
         let room = class.kept.get() < KEEP;
@@ -104,8 +143,8 @@ pub(crate) unsafe fn free<T>(block: NonNull<T>) {
         room
     });
     if kept != Ok(true) {
-        // SAFETY: `take` got it from the allocator with this layout, now or in an earlier use.
-        unsafe { dealloc(block.cast().as_ptr(), rounded(class)) }
+        // SAFETY: `take_class` got it from the allocator with this layout, now or in an earlier use.
+        unsafe { dealloc(block.as_ptr(), rounded(class)) }
     }
 }
 

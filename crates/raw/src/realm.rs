@@ -19,12 +19,13 @@ use std::task::{Context, Poll};
 
 use crate::World;
 use crate::address::{Address, Ref};
-use crate::cell::Base;
+use crate::body::{Body, furnish, vtable};
+use crate::cell::{Base, VTable};
 use crate::credit;
 use crate::owner::Owner;
-use crate::run::{Body, Runnable, allocate};
+use crate::run::Runnable;
 use crate::sync::{AtomicUsize, Ordering};
-use crate::table::{Slot, Stock, Table};
+use crate::table::{Reserved, Slot, Stock, Table};
 
 /// What runs processes.
 pub trait Host: Send + Sync + 'static {
@@ -101,24 +102,61 @@ impl<W: World> Drop for Entered<W> {
 }
 
 impl RealmBase {
-    /// Runs `f` on the vacant slots that this thread keeps, or on none and puts back what is left.
+    /// The vacant slots that this thread keeps for this realm.
     #[inline(always)]
-    fn with_stock<'a, R>(&'a self, f: impl FnOnce(&'a Table<Base>, &Stock<Base>) -> R) -> R {
-        STATION.with(|station| {
-            if ptr::eq(station.realm.get(), self) {
-                return f(&self.table, &station.stock);
-            }
-            let stock = Stock::new();
-            let result = f(&self.table, &stock);
-            self.table.hand_back_all(&stock);
-            result
-        })
+    fn stock(&self) -> Option<NonNull<Stock<Base>>> {
+        let station = STATION.with(|station| NonNull::from(station));
+        // SAFETY: a thread-local without a destructor is there as long as its thread.
+        let station = unsafe { station.as_ref() };
+        ptr::eq(station.realm.get(), self).then(|| NonNull::from(&station.stock))
+    }
+
+    #[inline(always)]
+    fn reserve(&self) -> Option<Reserved<'_, Base>> {
+        match self.stock() {
+            // SAFETY: as in `stock`; only this thread has it, and shares it with nobody.
+            Some(stock) => self.table.reserve(unsafe { stock.as_ref() }),
+            None => self.table.reserve_one(),
+        }
     }
 
     /// Takes a process out of its table.
-    #[inline]
     pub(crate) fn vacate(&self, slot: Slot) {
-        self.with_stock(|table, stock| table.vacate(stock, slot));
+        match self.stock() {
+            // SAFETY: as in `reserve`.
+            Some(stock) => self.table.vacate(unsafe { stock.as_ref() }, slot),
+            None => self.table.vacate_one(slot),
+        }
+    }
+
+    /// Reserves a slot and begins a cell, of which all but the base is still to be written.
+    ///
+    /// # Safety
+    /// The realm is there for as long as the reservation.
+    unsafe fn begin<'a>(
+        realm: NonNull<Self>,
+        vtable: &'static VTable,
+    ) -> Option<(NonNull<Base>, Reserved<'a, Base>)> {
+        // SAFETY: by the contract.
+        let reserved = unsafe { realm.as_ref() }.reserve()?;
+        Some((Self::cell(realm, reserved.slot(), vtable), reserved))
+    }
+
+    fn cell(realm: NonNull<Self>, slot: Slot, vtable: &'static VTable) -> NonNull<Base> {
+        let base = vtable.block.take().cast();
+        // SAFETY: the block is for a cell with this vtable, which begins with its base.
+        unsafe { base.write(Base::new(vtable, realm, slot)) };
+        base
+    }
+
+    /// Puts a new process into the table and schedules it.
+    ///
+    /// # Safety
+    /// The realm is there, and stays for this call; the cell is whole and nobody else knows it.
+    unsafe fn launch(realm: NonNull<Self>, base: NonNull<Base>, reserved: Reserved<'_, Base>) {
+        reserved.fill(base);
+        // SAFETY: the process is new, so this is the only right to run it; and it is in the table.
+        unsafe { Self::schedule(realm, Runnable::new(base)) };
     }
 
     /// # Safety
@@ -234,10 +272,11 @@ impl<W: World> Realm<W> {
         M: Send + 'static,
         B: Body<W, M>,
     {
-        let realm = &self.inner().base;
-        let Some(reserved) = realm.with_stock(Table::reserve) else { return Err(SpawnError(stuff)) };
-        let cell = allocate::<W, M, B>(self.inner.cast(), reserved.slot(), shared);
-        let base: NonNull<Base> = cell.cast();
+        // SAFETY: this handle keeps the realm.
+        let begun = unsafe { RealmBase::begin(self.inner.cast(), vtable::<W, M, B>()) };
+        let Some((base, reserved)) = begun else { return Err(SpawnError(stuff)) };
+        // SAFETY: the block was taken for this vtable's cells.
+        let cell = unsafe { furnish::<W, M, B>(base, shared) };
         // SAFETY: the cell counts a reference for its owner, and has these types.
         let body = make(stuff, unsafe { Owner::new(base) });
         // SAFETY: nobody else knows the cell yet.
@@ -247,10 +286,8 @@ impl<W: World> Realm<W> {
         });
         // SAFETY: the cell counts a reference for this address, and has these types.
         let address = unsafe { Address::new(base) };
-        reserved.fill(base);
-        // SAFETY: the process is new, so this is the only right to run it; it is in the table,
-        // and our handle keeps the realm.
-        unsafe { RealmBase::schedule(self.inner.cast(), Runnable::new(base)) };
+        // SAFETY: the cell is whole, and our handle keeps the realm.
+        unsafe { RealmBase::launch(self.inner.cast(), base, reserved) };
         Ok(address)
     }
 
@@ -263,11 +300,11 @@ impl<W: World> Realm<W> {
         last: W::Last,
     ) -> Address<W, M> {
         let slot = Slot::new(u32::MAX - 1, number);
-        let cell = allocate::<W, M, Never>(self.inner.cast(), slot, shared);
-        let base: NonNull<Base> = cell.cast();
+        let base = RealmBase::cell(self.inner.cast(), slot, vtable::<W, M, Never>());
         // SAFETY: nobody else knows the cell yet; of the three references two are given up here,
         // and the third is the address's. `Never` needs no writing.
         unsafe {
+            let cell = furnish::<W, M, Never>(base, shared);
             cell.as_ref().front.last.with_mut(|place| *place = last);
             let nothing = base.as_ref().head.close();
             debug_assert!(nothing.is_null());

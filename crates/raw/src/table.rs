@@ -206,6 +206,23 @@ impl<T> Table<T> {
         Some(Reserved { entry, slot: Slot::new(entry.index, generation) })
     }
 
+    /// [`Table::reserve`] for a thread that keeps no stock.
+    #[cold]
+    pub fn reserve_one(&self) -> Option<Reserved<'_, T>> {
+        let stock = Stock::new();
+        let reserved = self.reserve(&stock);
+        self.hand_back_all(&stock);
+        reserved
+    }
+
+    /// [`Table::vacate`] for a thread that keeps no stock.
+    #[cold]
+    pub fn vacate_one(&self, slot: Slot) {
+        let stock = Stock::new();
+        self.vacate(&stock, slot);
+        self.hand_back_all(&stock);
+    }
+
     /// Moves a batch from the list, or at least one slot, into an empty stock, and takes one.
     #[cold]
     fn refill(&self, stock: &Stock<T>) -> Option<*const Entry<T>> {
@@ -262,24 +279,8 @@ impl<T> Table<T> {
     #[inline]
     pub fn vacate(&self, stock: &Stock<T>, slot: Slot) {
         let entry = self.known(slot.index());
-        let mut patience = Patience::new();
-        loop {
-            let item = entry.item.load(Ordering::Relaxed);
-            if item.addr() & LOCKED != 0 {
-                patience.wait();
-                continue;
-            }
-            // ORDER: acquire from the release of a look-up's unlock: its reference is counted
-            // before this thread gives up the table's own.
-            let vacated = entry.item.compare_exchange(
-                item,
-                ptr::null_mut(),
-                Ordering::Acquire,
-                Ordering::Relaxed,
-            );
-            if vacated.is_ok() {
-                break;
-            }
+        while !entry.empty() {
+            entry.wait();
         }
         let Some(next) = slot.generation().checked_add(1) else { return };
         entry.generation.store(next, Ordering::Relaxed);
@@ -293,7 +294,7 @@ impl<T> Table<T> {
     /// meanwhile. `take` must be short and must not come back to this table.
     pub fn look_up<R>(&self, slot: Slot, take: impl FnOnce(NonNull<T>) -> R) -> Option<R> {
         let entry = self.entry(slot.index())?;
-        let item = lock(entry)?;
+        let item = entry.lock()?;
         // ORDER: relaxed: the generation is written after the slot is vacated, which the lock
         // prevents, and what was written before it was filled is acquired with the pointer.
         let same = entry.generation.load(Ordering::Relaxed) == slot.generation();
@@ -334,44 +335,55 @@ impl<T> Drop for Table<T> {
     }
 }
 
-/// Locks an entry; `None` if it is vacant.
-fn lock<T>(entry: &Entry<T>) -> Option<NonNull<T>> {
-    let mut patience = Patience::new();
-    loop {
-        let item = entry.item.load(Ordering::Relaxed);
-        if item.addr() & LOCKED != 0 {
-            patience.wait();
-            continue;
-        }
-        let item = NonNull::new(item)?;
-        let locked = item.as_ptr().map_addr(|addr| addr | LOCKED);
-        // ORDER: acquire from `fill`: what the pointer leads to.
-        let taken = entry.item.compare_exchange(
-            item.as_ptr(),
-            locked,
-            Ordering::Acquire,
-            Ordering::Relaxed,
-        );
-        if taken.is_ok() {
-            return Some(item);
-        }
-    }
-}
-
-/// Waits for a lock that is held for a few instructions, unless its holder was preempted.
-struct Patience(u32);
-
-impl Patience {
-    fn new() -> Self {
-        Self(0)
+impl<T> Entry<T> {
+    /// Takes the pointer out, unless the entry is locked.
+    #[inline]
+    fn empty(&self) -> bool {
+        let item = self.item.load(Ordering::Relaxed);
+        // ORDER: acquire from the release of a look-up's unlock: its reference is counted before
+        // this thread gives up the table's own.
+        item.addr() & LOCKED == 0
+            && self
+                .item
+                .compare_exchange(item, ptr::null_mut(), Ordering::Acquire, Ordering::Relaxed)
+                .is_ok()
     }
 
-    fn wait(&mut self) {
-        self.0 += 1;
-        if self.0 < 64 && !cfg!(loom) {
-            hint::spin_loop();
-        } else {
-            thread::yield_now();
+    /// Locks the entry; `None` if it is vacant.
+    fn lock(&self) -> Option<NonNull<T>> {
+        loop {
+            let item = self.item.load(Ordering::Relaxed);
+            if item.addr() & LOCKED != 0 {
+                self.wait();
+                continue;
+            }
+            let item = NonNull::new(item)?;
+            let locked = item.as_ptr().map_addr(|addr| addr | LOCKED);
+            // ORDER: acquire from `fill`: what the pointer leads to.
+            let taken = self.item.compare_exchange(
+                item.as_ptr(),
+                locked,
+                Ordering::Acquire,
+                Ordering::Relaxed,
+            );
+            if taken.is_ok() {
+                return Some(item);
+            }
+        }
+    }
+
+    /// Waits while the entry is locked: for a few instructions, unless its holder was preempted.
+    #[cold]
+    fn wait(&self) {
+        for patience in 0.. {
+            if self.item.load(Ordering::Relaxed).addr() & LOCKED == 0 {
+                return;
+            }
+            if patience < 64 && !cfg!(loom) {
+                hint::spin_loop();
+            } else {
+                thread::yield_now();
+            }
         }
     }
 }
