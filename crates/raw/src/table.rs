@@ -121,6 +121,14 @@ impl<T> Stock<T> {
         self.len.set(len + 1);
     }
 
+    /// Lets those that came first go first, so that a table fills up in order.
+    fn turn_round(&self) {
+        let entries = &self.entries[..self.len.get()];
+        for (near, far) in (0..entries.len() / 2).zip((0..entries.len()).rev()) {
+            entries[near].swap(&entries[far]);
+        }
+    }
+
     #[inline]
     fn pop(&self) -> Option<*const Entry<T>> {
         let len = self.len.get().checked_sub(1)?;
@@ -231,6 +239,7 @@ impl<T> Table<T> {
             let Some(index) = vacant.pop().or_else(|| self.extend()) else { break };
             stock.push(self.known(index));
         }
+        stock.turn_round();
         stock.pop()
     }
 
