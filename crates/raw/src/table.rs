@@ -243,14 +243,19 @@ impl<T> Table<T> {
         stock.pop()
     }
 
-    /// Moves what a stock has beyond one batch into the list.
+    /// Moves what a stock has beyond `keep` slots into the list; those used last stay.
     #[cold]
     fn hand_back(&self, stock: &Stock<T>, keep: usize) {
+        let surplus = stock.len.get() - keep;
+        let (back, kept) = stock.entries.split_at(surplus);
         let mut vacant = self.vacant.lock().unwrap_or_else(PoisonError::into_inner);
-        while stock.len.get() > keep {
-            // SAFETY: as in `reserve`.
-            vacant.extend(stock.pop().map(|entry| unsafe { &*entry }.index));
+        // SAFETY: as in `reserve`; the first of them hold entries.
+        vacant.extend(back.iter().map(|entry| unsafe { &*entry.get() }.index));
+        drop(vacant);
+        for (n, entry) in kept[..keep].iter().enumerate() {
+            stock.entries[n].set(entry.get());
         }
+        stock.len.set(keep);
     }
 
     /// Moves all that a stock has into the list.
