@@ -221,7 +221,7 @@ impl<W: World, M: Send + 'static> Owner<W, M> {
     /// Whether a waker wakes this process and nothing else.
     #[inline]
     pub fn is_own(&self, waker: &Waker) -> bool {
-        wake::is_own(waker, self.base)
+        wake::is_own(waker, self.base.as_ptr())
     }
 
     /// Runs `f` on the process's own state.
