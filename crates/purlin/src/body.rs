@@ -59,12 +59,10 @@ fn fetch_news<M: Send + 'static>(me: &Owner<Erlang, M>, beginning: bool) -> Resu
             Signal::StillThere(asker) => {
                 // A process that is told to end is not there any more; the asker waits for its end.
                 let there = me.local(|local| !local.exiting()) == Ok(true);
-                quietly(|| {
-                    if there {
-                        // Whoever asked may have given up.
-                        let _ = asker.send(());
-                    }
-                });
+                if there {
+                    // Whoever asked may have given up.
+                    let _ = asker.send(());
+                }
                 return None;
             }
             signal => signal,

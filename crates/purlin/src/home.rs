@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::Waker;
 use std::time::Instant;
 
-use purlin_raw::{Realm, World, quietly};
-use tokio::sync::{oneshot, watch};
+use purlin_raw::{Realm, ReplyTo, World, quietly};
+use tokio::sync::watch;
 
 use crate::node::Inner;
 use crate::{ExitReason, ProcessId, StopReport};
@@ -52,7 +52,7 @@ pub(crate) enum Signal {
     /// Tell whoever watches when the process has ended.
     TellAtEnd(Arc<Watch>),
     /// Answer if the process still lives; dropped unanswered if it has ended.
-    StillThere(oneshot::Sender<()>),
+    StillThere(ReplyTo<()>),
 }
 
 /// What a process keeps for itself.
@@ -112,7 +112,7 @@ impl Local {
                 }
                 watches.push(watch);
             }
-            Signal::StillThere(asker) => quietly(|| drop(asker)),
+            Signal::StillThere(asker) => drop(asker),
         }
     }
 
@@ -186,7 +186,7 @@ impl World for Erlang {
         match signal {
             Signal::Exit(_) => {}
             Signal::TellAtEnd(watch) => watch.tell(),
-            Signal::StillThere(asker) => quietly(|| drop(asker)),
+            Signal::StillThere(asker) => drop(asker),
         }
     }
 }

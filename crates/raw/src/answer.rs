@@ -102,7 +102,7 @@ impl<T> ReplyTo<T> {
             }
             _ => {
                 // SAFETY: the swap took the waiter out of the word.
-                unsafe { wake(old) };
+                unsafe { with_waiter(old, Waker::wake) };
                 Ok(())
             }
         }
@@ -124,7 +124,7 @@ impl<T> Drop for ReplyTo<T> {
             let old = swap(self.0, REFUSED);
             match flags(old) {
                 GONE => free(self.0),
-                _ => wake(old),
+                _ => with_waiter(old, Waker::wake),
             }
         }
     }
@@ -184,7 +184,7 @@ fn give_up<T>(block: NonNull<Block<T>>) {
         match flags(old) {
             ANSWERED => drop(take_answer(block)),
             REFUSED => free(block),
-            _ => drop_waiter(old),
+            _ => with_waiter(old, drop),
         }
     }
 }
@@ -196,7 +196,7 @@ fn wait_with(word: &AtomicPtr<()>, now: *mut (), waker: Waker) -> Result<(), *mu
     // ORDER: release to the replier's swap: the waker. On failure acquire from it: the answer.
     let exchanged = word.compare_exchange(now, next, Ordering::Release, Ordering::Acquire);
     // SAFETY: the waiter that is not in the word is ours: the old one, or the new one again.
-    unsafe { drop_waiter(if exchanged.is_ok() { now } else { next }) };
+    unsafe { with_waiter(if exchanged.is_ok() { now } else { next }, drop) };
     exchanged.map(drop)
 }
 
@@ -259,42 +259,25 @@ fn into_word(waker: Waker) -> *mut () {
     }
 }
 
-/// The waker of another runtime that is in a word, if it is none of a process.
+/// Gives the waker that is in a word to `f`; what unwinds out of another runtime's stops here.
 ///
 /// # Safety
 /// The word is a waiter that the caller has taken.
 #[inline]
-unsafe fn foreign(word: *mut ()) -> Option<Waker> {
+unsafe fn with_waiter(word: *mut (), f: impl FnOnce(Waker)) {
     if flags(word) != FOREIGN {
-        return None;
+        // SAFETY: a waiter that is not foreign is a cell, and the word held its reference.
+        return f(unsafe { wake::from_cell(word.cast_const().cast()) });
     }
-    // SAFETY: the word was made by `into_word` and is the caller's, so its block is too.
-    unsafe {
-        let place = NonNull::new_unchecked(word.map_addr(|addr| addr & !FLAGS).cast::<Waker>());
-        let waker = place.read();
-        pool::free(place);
-        Some(waker)
-    }
-}
-
-/// # Safety
-/// As [`foreign`].
-#[inline]
-unsafe fn wake(waiter: *mut ()) {
-    // SAFETY: by the contract; a word that is not foreign is a cell with its reference.
-    match unsafe { foreign(waiter) } {
-        Some(waker) => quietly(|| waker.wake()),
-        None => unsafe { wake::from_cell(waiter.cast()) }.wake(),
-    }
-}
-
-/// # Safety
-/// As [`foreign`].
-unsafe fn drop_waiter(waiter: *mut ()) {
-    // SAFETY: by the contract; a word that is not foreign is a cell with its reference.
-    match unsafe { foreign(waiter) } {
-        Some(waker) => quietly(|| drop(waker)),
-        None => drop(unsafe { wake::from_cell(waiter.cast()) }),
+    let foreign = NonNull::new(word.map_addr(|addr| addr & !FLAGS).cast::<Waker>());
+    if let Some(foreign) = foreign {
+        // SAFETY: `into_word` took the block for a waker, and the word held it.
+        let waker = unsafe {
+            let waker = foreign.read();
+            pool::free(foreign);
+            waker
+        };
+        quietly(|| f(waker));
     }
 }
 
