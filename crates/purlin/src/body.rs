@@ -13,7 +13,7 @@ use pin_project_lite::pin_project;
 use purlin_raw::{NotHere, Owner, quietly};
 
 use crate::exit::catch;
-use crate::home::{Erlang, Signal, wake};
+use crate::home::{Erlang, Local, Signal, wake};
 use crate::{ExitReason, Outcome, Process, ProcessId};
 
 pin_project! {
@@ -96,20 +96,21 @@ where
         });
         let reason = match polled {
             Ok(Poll::Ready(reason)) => reason,
-            Ok(Poll::Pending) => match me.local(|local| local.take_exit()) {
-                Ok(None) | Err(NotHere) => {
+            Ok(Poll::Pending) => match me.local(Local::pause) {
+                Ok((None, mail)) => {
                     // A combinator may have polled others in this turn and not its receive, which
                     // waits for a message all the same.
-                    if me.local(|local| local.waits_for_mail()) == Ok(true) {
+                    if mail {
                         let listens = me.listen();
                         debug_assert!(listens.is_ok(), "a turn runs on its own thread");
                     }
                     return Poll::Pending;
                 }
-                Ok(Some(reason)) => {
+                Ok((Some(reason), _)) => {
                     quietly(|| stage.set(Stage::Over));
                     reason
                 }
+                Err(NotHere) => return Poll::Pending,
             },
             Err(panic) => {
                 // A second panic, in a destructor, changes nothing about why it ended.
@@ -125,16 +126,18 @@ where
     }
 }
 
-/// The beginning of a turn: what arrived, and whether the process is to end.
+/// The beginning of a turn: the signals that arrived, and whether the process is to end.
+///
+/// Messages alone can wait in the inbox until they are received: a process with more than it can
+/// handle need not sort what it will not get to in this turn (F3).
 #[inline]
 fn signalled<M: Send + 'static>(me: &Owner<Erlang, M>) -> Option<ExitReason> {
-    if !me.has_news() {
-        return None;
-    }
     let waits = me.local(|local| local.waits_for_mail()) == Ok(true);
-    if !waits && me.must_fetch() == Ok(false) {
-        return None;
-    }
+    if me.has_signals() || waits && me.has_news() { act_on_signals(me) } else { None }
+}
+
+#[inline(never)]
+fn act_on_signals<M: Send + 'static>(me: &Owner<Erlang, M>) -> Option<ExitReason> {
     let came = fetch_news(me, true);
     debug_assert!(came.is_ok(), "a turn runs on its own thread");
     let (mail, exit) = me

@@ -94,6 +94,16 @@ impl Local {
         self.rare.as_ref().is_some_and(|rare| rare.mail.is_some())
     }
 
+    /// What the end of a turn has to know: whether the process is to end, and whether a combinator
+    /// waits for a message.
+    #[inline]
+    pub(crate) fn pause(&mut self) -> (Option<ExitReason>, bool) {
+        match &mut self.rare {
+            None => (None, false),
+            Some(rare) => (rare.exit.take(), rare.mail.is_some()),
+        }
+    }
+
     /// Acts on a signal that arrived.
     pub(crate) fn act(&mut self, signal: Signal) {
         match signal {
