@@ -13,7 +13,7 @@ use pin_project_lite::pin_project;
 use purlin_raw::{NotHere, Owner, quietly};
 
 use crate::exit::catch;
-use crate::home::{Erlang, Last, Signal, wake};
+use crate::home::{Erlang, Last, Local, Signal, wake};
 use crate::{ExitReason, Outcome, Process, ProcessId};
 
 pin_project! {
@@ -59,12 +59,10 @@ fn fetch_news<M: Send + 'static>(me: &Owner<Erlang, M>, beginning: bool) -> Resu
             Signal::StillThere(asker) => {
                 // A process that is told to end is not there any more; the asker waits for its end.
                 let there = me.local(|local| !local.exiting()) == Ok(true);
-                quietly(|| {
-                    if there {
-                        // Whoever asked may have given up.
-                        let _ = asker.send(());
-                    }
-                });
+                if there {
+                    // Whoever asked may have given up.
+                    let _ = asker.send(());
+                }
                 return None;
             }
             signal => signal,
@@ -124,16 +122,18 @@ where
     }
 }
 
-/// The beginning of a turn: what arrived, and whether the process is to end.
+/// The beginning of a turn: the signals that arrived, and whether the process is to end.
+///
+/// Messages alone can wait in the inbox until they are received: a process with more than it can
+/// handle need not sort what it will not get to in this turn (F3).
 #[inline]
 fn signalled<M: Send + 'static>(me: &Owner<Erlang, M>) -> Option<ExitReason> {
-    if !me.has_news() {
-        return None;
-    }
     let waits = me.local(|local| local.waits_for_mail()) == Ok(true);
-    if !waits && me.must_fetch() == Ok(false) {
-        return None;
-    }
+    if me.has_signals() || waits && me.has_news() { act_on_signals(me) } else { None }
+}
+
+#[inline(never)]
+fn act_on_signals<M: Send + 'static>(me: &Owner<Erlang, M>) -> Option<ExitReason> {
     let came = fetch_news(me, true);
     debug_assert!(came.is_ok(), "a turn runs on its own thread");
     let (mail, exit) = me
@@ -151,7 +151,7 @@ fn signalled<M: Send + 'static>(me: &Owner<Erlang, M>) -> Option<ExitReason> {
 /// The end of a turn in which the function has not returned: whether it was told to end meanwhile.
 #[inline]
 fn suspended<M: Send + 'static>(me: &Owner<Erlang, M>) -> Poll<ExitReason> {
-    let told = me.local(|local| (local.take_exit(), local.waits_for_mail()));
+    let told = me.local(Local::pause);
     match told {
         Ok((Some(reason), _)) => Poll::Ready(reason),
         Ok((None, true)) => {

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::Waker;
 use std::time::Instant;
 
-use purlin_raw::{Realm, Slot, World, quietly};
-use tokio::sync::{oneshot, watch};
+use purlin_raw::{Realm, ReplyTo, Slot, World, quietly};
+use tokio::sync::watch;
 
 use crate::node::Inner;
 use crate::{ExitReason, ProcessId, StopReport};
@@ -52,7 +52,7 @@ pub(crate) enum Signal {
     /// Tell whoever watches when the process has ended.
     TellAtEnd(Arc<Watch>),
     /// Answer if the process still lives; dropped unanswered if it has ended.
-    StillThere(oneshot::Sender<()>),
+    StillThere(ReplyTo<()>),
 }
 
 /// What a process keeps for itself.
@@ -94,6 +94,16 @@ impl Local {
         self.rare.as_ref().is_some_and(|rare| rare.mail.is_some())
     }
 
+    /// What the end of a turn has to know: whether the process is to end, and whether a combinator
+    /// waits for a message.
+    #[inline]
+    pub(crate) fn pause(&mut self) -> (Option<ExitReason>, bool) {
+        match &mut self.rare {
+            None => (None, false),
+            Some(rare) => (rare.exit.take(), rare.mail.is_some()),
+        }
+    }
+
     /// Acts on a signal that arrived.
     pub(crate) fn act(&mut self, signal: Signal) {
         match signal {
@@ -112,7 +122,7 @@ impl Local {
                 }
                 watches.push(watch);
             }
-            Signal::StillThere(asker) => quietly(|| drop(asker)),
+            Signal::StillThere(asker) => drop(asker),
         }
     }
 
@@ -243,7 +253,7 @@ impl World for Erlang {
         match signal {
             Signal::Exit(_) => {}
             Signal::TellAtEnd(watch) => watch.tell(),
-            Signal::StillThere(asker) => quietly(|| drop(asker)),
+            Signal::StillThere(asker) => drop(asker),
         }
     }
 }

@@ -85,7 +85,7 @@ pub fn spend() -> bool {
 #[inline]
 pub fn poll_again(waker: &Waker) {
     match NonNull::new(RUNNING.get().cast_mut()) {
-        Some(base) if wake::is_own(waker, base) => {
+        Some(base) if wake::is_own(waker, base.as_ptr()) => {
             // SAFETY: this thread is in the turn of that process, and nothing else is using `core`.
             unsafe { base.as_ref() }.core.with_mut(|core| unsafe { (*core).again = true });
         }

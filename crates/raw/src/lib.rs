@@ -19,8 +19,9 @@
 //! | `current` | which process this thread is running, and what is left of its budget |
 //! | `table` | from a number to a process, safe against reuse |
 //! | `realm` | the processes that belong together, their table and their host |
+//! | `answer` | the answer to a call, between who gives it and who waits for it |
 //! | `wake` | a cell as a `std::task::Waker` |
-//! | `pool` | memory for cells and envelopes, kept by the thread that freed it |
+//! | `pool` | memory for cells, envelopes and answers, kept by the thread that freed it |
 //! | `quiet` | running users' code where nothing may unwind |
 //! | `sync` | the atomics: `std`'s, or loom's under a model |
 
@@ -34,6 +35,7 @@
 compile_error!("purlin keeps a counter in the upper bits of a pointer and needs a 64-bit target");
 
 mod address;
+mod answer;
 mod body;
 mod cell;
 mod credit;
@@ -51,6 +53,7 @@ mod table;
 mod wake;
 
 pub use address::{Address, Look, Ref, State};
+pub use answer::{Answer, ReplyTo, oneshot};
 pub use body::Body;
 pub use credit::settle;
 pub use current::{BUDGET, current_slot, in_process, poll_again, spend};

@@ -1,4 +1,4 @@
-//! Memory for envelopes and cells, kept by the thread that freed it.
+//! Memory for envelopes, answers and cells, kept by the thread that freed it.
 //!
 //! A process that talks to another on the same worker takes the memory of its next message from the
 //! last one that was received, and does not go to the allocator at all. Each thread has two short

@@ -19,10 +19,31 @@ pub(crate) fn borrowed(base: NonNull<Base>) -> ManuallyDrop<Waker> {
     ManuallyDrop::new(unsafe { Waker::from_raw(RawWaker::new(base.as_ptr().cast(), &VTABLE)) })
 }
 
-/// Whether a waker wakes this very process and nothing else.
+/// Whether a waker wakes the process whose cell lies at this address, and nothing else.
 #[inline]
-pub(crate) fn is_own(waker: &Waker, base: NonNull<Base>) -> bool {
-    waker.data() == base.as_ptr().cast_const().cast() && std::ptr::eq(waker.vtable(), &VTABLE)
+pub(crate) fn is_own<T>(waker: &Waker, cell: *const T) -> bool {
+    waker.data() == cell.cast() && std::ptr::eq(waker.vtable(), &VTABLE)
+}
+
+/// The cell that a waker wakes, with the reference the waker held; or the waker of another runtime.
+#[inline]
+pub(crate) fn into_cell(waker: Waker) -> Result<NonNull<Base>, Waker> {
+    if !std::ptr::eq(waker.vtable(), &VTABLE) {
+        return Err(waker);
+    }
+    let waker = ManuallyDrop::new(waker);
+    // SAFETY: the waker was made here, of a pointer to a cell.
+    Ok(unsafe { base(waker.data()) })
+}
+
+/// The waker of a cell.
+///
+/// # Safety
+/// The waker gets a reference to the cell at this address.
+#[inline]
+pub(crate) unsafe fn from_cell(cell: *const Base) -> Waker {
+    // SAFETY: the functions below keep the contract of a waker for a pointer to a cell.
+    unsafe { Waker::from_raw(RawWaker::new(cell.cast(), &VTABLE)) }
 }
 
 /// # Safety
