@@ -32,6 +32,7 @@ use std::ptr::NonNull;
 use crate::World;
 use crate::fifo::Fifo;
 use crate::head::Head;
+use crate::link::Link;
 use crate::realm::RealmBase;
 use crate::run::Ran;
 use crate::sync::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering, UnsafeCell};
@@ -43,6 +44,8 @@ pub(crate) struct VTable {
     pub(crate) run: unsafe fn(NonNull<Base>) -> Ran,
     /// Frees the cell. The caller dropped the last reference.
     pub(crate) free: unsafe fn(NonNull<Base>),
+    /// Drops a message that was sealed for the process and not sent.
+    pub(crate) discard: unsafe fn(NonNull<Link>),
     pub(crate) message: fn() -> TypeId,
     pub(crate) message_name: fn() -> &'static str,
     pub(crate) body_name: fn() -> &'static str,

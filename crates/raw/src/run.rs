@@ -25,6 +25,7 @@ use crate::fifo::oldest_first;
 use crate::head::Slept;
 use crate::link::{Class, Envelope, Link};
 use crate::owner::Owner;
+use crate::parcel::discard;
 use crate::pool;
 use crate::quiet::quietly;
 use crate::realm::{RealmBase, RealmInner, shard};
@@ -129,6 +130,7 @@ fn vtable<W: World, M: Send + 'static, B: Body<W, M>>() -> &'static VTable {
         &VTable {
             run: run::<W, M, B>,
             free: free::<W, M, B>,
+            discard: discard::<M>,
             message: std::any::TypeId::of::<M>,
             message_name: std::any::type_name::<M>,
             body_name: B::name,
