@@ -1,0 +1,135 @@
+//! Messages that are sent later (N3).
+//!
+//! The message lies sealed in the wheel of the worker that set the timer (`purlin_sched::Timers`).
+
+use std::fmt;
+use std::time::Duration;
+
+use purlin_sched::{Alarm, TimerWheel};
+
+use crate::home::here;
+use crate::{Node, Pid};
+
+/// A message that will be sent later: Erlang's timer reference.
+///
+/// Dropping it does not cancel it, as in Erlang. It may be used from any thread; a clone is the same
+/// timer.
+#[derive(Clone)]
+pub struct Timer(purlin_sched::Timer);
+
+impl Timer {
+    /// Cancels the timer, and says how much of its time was left; `None` if it was too late: the
+    /// message was sent, or the timer had been cancelled before (N3).
+    ///
+    /// A message whose timer was cancelled in time is dropped here, and never received.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use purlin::{Process, spawn};
+    /// # #[purlin::main] async fn main() {
+    /// # let pid =
+    /// spawn(async |mut me: Process<&str>| {
+    ///     let alarm = me.pid().send_after(Duration::from_secs(60), "too late");
+    ///     let left = alarm.cancel().expect("a minute has not passed");
+    ///     assert!(left <= Duration::from_secs(60));
+    ///     assert_eq!(alarm.cancel(), None);
+    ///     assert_eq!(me.try_receive(), None);
+    /// });
+    /// # assert_eq!(pid.ended().await, purlin::ExitReason::Normal);
+    /// # }
+    /// ```
+    ///
+    /// COST: no allocation; a lock that is as a rule free, and a reading of the clock unless the
+    /// timer was set a moment ago.
+    pub fn cancel(&self) -> Option<Duration> {
+        self.0.cancel()
+    }
+
+    /// How much of its time is left; `None` if the message was sent, or
+    /// the timer cancelled. Nothing is changed.
+    pub fn read(&self) -> Option<Duration> {
+        self.0.read()
+    }
+}
+
+impl fmt::Debug for Timer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Timer").field("left", &self.read()).finish()
+    }
+}
+
+impl<M: Send + 'static> Pid<M> {
+    /// Sends a message to this process after that time, and returns at once (N3).
+    ///
+    /// It is sent as by [`Pid::send`], never before its time, as a rule within two milliseconds
+    /// after it, and by the node, not by the process that set the timer: what the process has sent
+    /// meanwhile comes before it, and if the process has ended the message is sent all the same.
+    /// If the receiver has ended by then the message is dropped and counted (M4); until then the
+    /// timer keeps it. A time of zero sends at once; one beyond 146 years counts as that.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use purlin::{Process, spawn};
+    /// # #[purlin::main] async fn main() {
+    /// # let pid =
+    /// spawn(async |mut me: Process<&str>| {
+    ///     me.pid().send_after(Duration::from_millis(5), "wake up");
+    ///     assert_eq!(me.receive().await, "wake up");
+    /// });
+    /// # assert_eq!(pid.ended().await, purlin::ExitReason::Normal);
+    /// # }
+    /// ```
+    ///
+    /// # Panics
+    /// On a thread that is no worker of a node; use [`Node::send_after`] there.
+    ///
+    /// COST: the block that the message takes anyway, and 48 bytes in the worker's wheel; no reading
+    /// of the clock as a rule, which the worker reads once for all timers set meanwhile.
+    #[track_caller]
+    pub fn send_after(&self, time: Duration, message: M) -> Timer {
+        match here(|here| here.timers.clone()) {
+            Some(wheel) => send_after(&wheel, self, time, message),
+            None => nowhere("Node::send_after"),
+        }
+    }
+}
+
+impl Node {
+    /// [`Pid::send_after`] from any thread: this node keeps the timer.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use purlin::{Node, Process};
+    /// # fn main() -> Result<(), purlin::BuildError> {
+    /// let node = Node::builder().build()?;
+    /// let waits = node.spawn(async |mut me: Process<u8>| assert_eq!(me.receive().await, 7));
+    /// let timer = node.send_after(&waits, Duration::from_secs(60), 7);
+    /// assert!(timer.cancel().is_some());
+    /// node.stop_blocking();
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn send_after<M: Send + 'static>(&self, to: &Pid<M>, time: Duration, message: M) -> Timer {
+        send_after(self.inner().scheduler.timers().wheel(0), to, time, message)
+    }
+}
+
+#[inline]
+fn send_after<M: Send + 'static>(
+    wheel: &TimerWheel,
+    to: &Pid<M>,
+    time: Duration,
+    message: M,
+) -> Timer {
+    if time.is_zero() {
+        to.send(message);
+        return Timer(wheel.fired());
+    }
+    Timer(wheel.set_after(time, Alarm::Send(to.address().parcel(message))))
+}
+
+#[cold]
+#[track_caller]
+fn nowhere(instead: &str) -> ! {
+    panic!("a timer was set outside a node: this thread runs no process; use {instead}")
+}

@@ -1,0 +1,364 @@
+//! Timers: messages and wake-ups for later.
+//!
+//! Every worker has a wheel behind a lock of its own. Any thread may set, cancel and look at any
+//! timer and may fire what is due on any wheel, so cancelling from another thread is no more than
+//! taking a lock that as a rule nobody holds. Nothing of the user's runs under a lock: what is
+//! fired, cancelled or dropped is taken out first.
+//!
+//! # Who looks when
+//!
+//! - A worker fires what is due on its wheel before every 61st turn, and before it sleeps; it sleeps
+//!   no longer than until the next tick of its wheel.
+//! - Whoever watches for workers that are stuck calls [`Timers::fire_overdue`].
+//!
+//! # Awake and asleep
+//!
+//! While its worker is *awake* a wheel takes timers by their length alone: the clock is read when the
+//! worker looks next, once for all of them ([`Due::In`], `wheel`). A worker goes to sleep, as far as
+//! its wheel is concerned, under the wheel's lock: it gives the fresh timers their time, learns the
+//! next tick and marks the wheel *asleep*. Whoever sets a timer on a wheel that is asleep reads the
+//! clock himself and, if his is the first, unparks the worker. Both decisions are made under one
+//! lock, and an unpark that comes before the park makes the park return at once; so no timer is
+//! slept through.
+//!
+//! `next` shows the next tick to those who have not got the lock. It is written under the lock only;
+//! whoever reads it without may see an older value, and looks again a little later.
+//!
+//! COST: setting, and cancelling, each one lock, two counted references, and what the wheel costs;
+//! 48 bytes of memory. Firing: one lock and one send or wake.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Poll, Waker};
+use std::time::Duration;
+
+use crossbeam_utils::CachePadded;
+use crossbeam_utils::sync::Unparker;
+use purlin_raw::{Parcel, quietly};
+
+use crate::clock::{Clock, nanos};
+use crate::slab::Key;
+use crate::wheel::{Due, LONGEST, NEVER, Wheel, moment_of, tick_at, tick_of};
+
+/// How many timers are fired in one go, before the worker looks at its processes again.
+const AT_ONCE: usize = 512;
+
+/// What happens when the time has come.
+#[derive(Debug)]
+pub enum Alarm {
+    /// A message is sent.
+    Send(Parcel),
+    /// A future is polled again.
+    Wake(Waker),
+}
+
+impl Alarm {
+    /// Drops it, whatever the user's destructors do.
+    fn discard(self) {
+        quietly(|| drop(self));
+    }
+}
+
+/// The timers of all workers.
+#[derive(Debug)]
+pub struct Timers {
+    wheels: Box<[TimerWheel]>,
+    clock: Clock,
+}
+
+/// The timers of one worker.
+#[derive(Clone)]
+pub struct TimerWheel(Arc<CachePadded<Inner>>);
+
+struct Inner {
+    /// The tick at which somebody should look, 0 for at once.
+    next: AtomicU64,
+    state: Mutex<State>,
+    clock: Clock,
+    worker: Unparker,
+    /// Messages whose receiver had ended when they were sent.
+    dropped: AtomicU64,
+}
+
+struct State {
+    wheel: Wheel<Alarm>,
+    /// The worker is asleep, or about to be.
+    asleep: bool,
+    /// The scheduler has stopped: nothing is fired any more.
+    closed: bool,
+}
+
+/// A timer that was set, may have fired, and may have been cancelled. Dropping it changes nothing.
+#[derive(Clone)]
+pub struct Timer {
+    wheel: TimerWheel,
+    key: Key,
+}
+
+impl Timers {
+    /// A wheel for each worker.
+    pub(crate) fn new<'a>(workers: impl Iterator<Item = &'a Unparker>, clock: Clock) -> Self {
+        let wheels = workers.map(|worker| TimerWheel::new(worker.clone(), clock.clone())).collect();
+        Self { wheels, clock }
+    }
+
+    /// The clock that all timers obey.
+    pub fn clock(&self) -> &Clock {
+        &self.clock
+    }
+
+    /// The wheel of a worker.
+    pub fn wheel(&self, worker: usize) -> &TimerWheel {
+        &self.wheels[worker]
+    }
+
+    /// Timers that are set and have not fired.
+    pub fn pending(&self) -> usize {
+        self.wheels.iter().map(|wheel| wheel.lock().wheel.len()).sum()
+    }
+
+    /// Messages whose receiver had ended when their time had come.
+    pub fn dropped(&self) -> u64 {
+        self.wheels.iter().map(|wheel| wheel.0.dropped.load(Ordering::Relaxed)).sum()
+    }
+
+    /// Fires what is due on wheels whose worker ought to have done so and may be stuck, and lets the
+    /// time of timers begin that were set since. For any thread, now and then. Says how many fired.
+    ///
+    /// COST: one read for each wheel on which nothing is due.
+    pub fn fire_overdue(&self) -> usize {
+        let now = self.clock.now();
+        let overdue = |wheel: &&TimerWheel| wheel.next() <= tick_at(now);
+        self.wheels.iter().filter(overdue).map(|wheel| wheel.fire(now)).sum()
+    }
+
+    /// Drops every timer; what is set from now on is dropped at once.
+    pub(crate) fn close(&self) {
+        for wheel in &self.wheels {
+            let mut state = wheel.lock();
+            state.closed = true;
+            let all = state.wheel.take_all();
+            wheel.publish(NEVER);
+            drop(state);
+            all.for_each(Alarm::discard);
+        }
+    }
+}
+
+impl TimerWheel {
+    fn new(worker: Unparker, clock: Clock) -> Self {
+        // WHY asleep: the worker's thread is yet to start, and has not looked.
+        let state = State { wheel: Wheel::new(), asleep: true, closed: false };
+        Self(Arc::new(CachePadded::new(Inner {
+            next: AtomicU64::new(NEVER),
+            state: Mutex::new(state),
+            clock,
+            worker,
+            dropped: AtomicU64::new(0),
+        })))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // WHY: nothing of the user's runs while it is locked.
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    #[inline]
+    fn next(&self) -> u64 {
+        self.0.next.load(Ordering::Relaxed)
+    }
+
+    #[inline]
+    fn publish(&self, next: u64) {
+        // ORDER: relaxed: it is a hint where to look; what is found is found under the lock.
+        self.0.next.store(next, Ordering::Relaxed);
+    }
+
+    /// Nanoseconds since the start of the scheduler.
+    #[inline]
+    pub fn now(&self) -> u64 {
+        self.0.clock.now()
+    }
+
+    /// Sets a timer for after that time; 146 years at most.
+    #[inline]
+    pub fn set_after(&self, time: Duration, alarm: Alarm) -> Timer {
+        self.set(Due::In(nanos(time).min(LONGEST)), alarm)
+    }
+
+    /// Sets a timer, from any thread.
+    pub fn set(&self, due: Due, alarm: Alarm) -> Timer {
+        let mut state = self.lock();
+        if state.closed {
+            drop(state);
+            alarm.discard();
+            return self.fired();
+        }
+        let due = match due {
+            Due::In(length) if state.asleep => Due::At(self.now() + length),
+            due => due,
+        };
+        let next = match due {
+            Due::In(_) => 0,
+            Due::At(moment) => tick_of(moment),
+        };
+        let key = state.wheel.insert(due, alarm);
+        let first = next < self.next();
+        if first {
+            self.publish(next);
+        }
+        let unpark = first && state.asleep;
+        drop(state);
+        if unpark {
+            self.0.worker.unpark();
+        }
+        Timer { wheel: self.clone(), key }
+    }
+
+    /// A timer that has fired already.
+    pub fn fired(&self) -> Timer {
+        Timer { wheel: self.clone(), key: Key::NOTHING }
+    }
+
+    /// A worker between two turns, now and then: fires what is due.
+    #[inline]
+    pub(crate) fn look(&self) {
+        if self.next() != NEVER {
+            self.fire(self.now());
+        }
+    }
+
+    /// Fires what is due, some of it if it is much; the time of fresh timers begins. Says how many
+    /// fired.
+    fn fire(&self, now: u64) -> usize {
+        let mut fired = 0;
+        while fired < AT_ONCE {
+            let mut state = self.lock();
+            let due = state.wheel.pop(now);
+            if due.is_none() {
+                state.wheel.stamp(now);
+            }
+            self.publish(state.wheel.next());
+            drop(state);
+            let Some(alarm) = due else { break };
+            fired += 1;
+            self.ring(alarm);
+        }
+        fired
+    }
+
+    fn ring(&self, alarm: Alarm) {
+        match alarm {
+            Alarm::Send(parcel) => {
+                if !parcel.send() {
+                    self.0.dropped.fetch_add(1, Ordering::Relaxed);
+                }
+            }
+            Alarm::Wake(waker) => quietly(|| waker.wake()),
+        }
+    }
+
+    /// The worker has nothing to do. Either this fires something, so that there may be work, or the
+    /// worker may sleep; then it must call [`TimerWheel::wake`] before it runs anything.
+    pub(crate) fn fall_asleep(&self) -> Rest {
+        let mut state = self.lock();
+        // WHY not read if nothing is set: most workers most of the time.
+        let now = if state.wheel.next() == NEVER { 0 } else { self.now() };
+        state.wheel.stamp(now);
+        let next = state.wheel.next();
+        self.publish(next);
+        if next <= tick_at(now) {
+            drop(state);
+            self.fire(now);
+            return Rest::Fired;
+        }
+        state.asleep = true;
+        drop(state);
+        match next {
+            NEVER => Rest::ForEver,
+            tick => self.0.clock.until(moment_of(tick)).map_or(Rest::ForEver, Rest::For),
+        }
+    }
+
+    /// The worker runs again.
+    pub(crate) fn wake(&self) {
+        self.lock().asleep = false;
+    }
+}
+
+/// How long a worker may sleep, as far as its timers go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Rest {
+    /// Not at all: something was due.
+    Fired,
+    /// So long.
+    For(Duration),
+    /// Until somebody wakes it.
+    ForEver,
+}
+
+impl std::fmt::Debug for TimerWheel {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("TimerWheel").finish_non_exhaustive()
+    }
+}
+
+impl std::fmt::Debug for Timer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Timer").finish_non_exhaustive()
+    }
+}
+
+impl Timer {
+    /// Takes the timer back and says how much of its time was left; `None` if it was too late, or
+    /// had been done before. What would have happened is dropped.
+    pub fn cancel(&self) -> Option<Duration> {
+        let cancelled = self.wheel.lock().wheel.cancel(self.key);
+        let (alarm, due) = cancelled?;
+        alarm.discard();
+        Some(self.left(due))
+    }
+
+    /// Takes the timer back and does not ask for the time.
+    pub fn remove(&self) {
+        let removed = self.wheel.lock().wheel.cancel(self.key);
+        if let Some((alarm, _)) = removed {
+            alarm.discard();
+        }
+    }
+
+    /// For a timer that wakes a future: whether it has fired. From now on it wakes this waker.
+    pub fn poll(&self, waker: &Waker) -> Poll<()> {
+        let known = match self.wheel.lock().wheel.find(self.key) {
+            None => return Poll::Ready(()),
+            Some((Alarm::Wake(before), _)) => before.will_wake(waker),
+            Some((Alarm::Send(_), _)) => true,
+        };
+        if known {
+            return Poll::Pending;
+        }
+        // WHY the lock is taken twice: cloning and dropping a waker may run anybody's code.
+        let new = Alarm::Wake(waker.clone());
+        let mut state = self.wheel.lock();
+        let (polled, old) = match state.wheel.find(self.key) {
+            None => (Poll::Ready(()), new),
+            Some((alarm, _)) => (Poll::Pending, std::mem::replace(alarm, new)),
+        };
+        drop(state);
+        old.discard();
+        polled
+    }
+
+    /// How much of its time is left; `None` if it has fired or was cancelled.
+    pub fn read(&self) -> Option<Duration> {
+        let due = self.wheel.lock().wheel.find(self.key).map(|(_, due)| due)?;
+        Some(self.left(due))
+    }
+
+    fn left(&self, due: Due) -> Duration {
+        match due {
+            Due::In(length) => Duration::from_nanos(length),
+            Due::At(moment) => Duration::from_nanos(moment.saturating_sub(self.wheel.now())),
+        }
+    }
+}
