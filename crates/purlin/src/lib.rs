@@ -56,6 +56,7 @@
 mod body;
 mod builder;
 mod call;
+mod deadline;
 mod exit;
 mod home;
 mod id;

@@ -87,10 +87,8 @@ impl<M: Send + 'static> Pid<M> {
     /// of the clock as a rule, which the worker reads once for all timers set meanwhile.
     #[track_caller]
     pub fn send_after(&self, time: Duration, message: M) -> Timer {
-        match here(|here| here.timers.clone()) {
-            Some(wheel) => send_after(&wheel, self, time, message),
-            None => nowhere("Node::send_after"),
-        }
+        let set = here(|here| send_after(&here.timers, self, time, message));
+        set.unwrap_or_else(|| nowhere("Node::send_after"))
     }
 }
 
@@ -125,7 +123,7 @@ fn send_after<M: Send + 'static>(
         to.send(message);
         return Timer(wheel.fired());
     }
-    Timer(wheel.set_after(time, Alarm::Send(to.address().parcel(message))))
+    Timer(wheel.set(time, Alarm::Send(to.address().parcel(message))))
 }
 
 #[cold]

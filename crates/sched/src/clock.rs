@@ -63,7 +63,7 @@ impl Hand {
 
 /// Nanoseconds of a duration, 584 years at most.
 #[inline]
-pub fn nanos(duration: Duration) -> u64 {
+pub(crate) fn nanos(duration: Duration) -> u64 {
     duration
         .as_secs()
         .checked_mul(1_000_000_000)

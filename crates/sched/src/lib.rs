@@ -35,10 +35,9 @@ mod timers;
 mod wheel;
 mod worker;
 
-pub use clock::{Clock, Hand, nanos};
+pub use clock::{Clock, Hand};
 pub use scheduler::{Scheduler, Stopped};
 pub use timers::{Alarm, Timer, TimerWheel, Timers};
-pub use wheel::Due;
 
 /// How often in a row a worker runs the process just woken before it turns to its queue.
 pub const LIFO_STREAK: u32 = 32;

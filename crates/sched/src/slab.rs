@@ -34,6 +34,14 @@ pub(crate) struct Entry<T> {
     item: Option<T>,
 }
 
+/// What was in a place.
+pub(crate) struct Removed<T> {
+    pub(crate) item: T,
+    pub(crate) due: u64,
+    pub(crate) prev: u32,
+    pub(crate) next: u32,
+}
+
 /// The places.
 pub(crate) struct Slab<T> {
     blocks: Vec<Vec<Entry<T>>>,
@@ -85,19 +93,34 @@ impl<T> Slab<T> {
         Some((entry.due, item))
     }
 
-    /// Vacates a place that is in no list any more.
+    /// Takes out the entry of that key, if it is still there; the wheel takes it out of its list.
     #[inline]
-    pub(crate) fn remove(&mut self, index: u32) -> Option<T> {
+    pub(crate) fn remove(&mut self, key: Key) -> Option<Removed<T>> {
         let vacant = self.vacant;
-        let entry = self.entry(index);
+        let block = self.blocks.get_mut(key.index as usize / BLOCK)?;
+        let entry = block.get_mut(key.index as usize % BLOCK)?;
+        if entry.serial != key.serial {
+            return None;
+        }
         let item = entry.item.take()?;
+        let removed = Removed { item, due: entry.due, prev: entry.prev, next: entry.next };
         entry.next = vacant;
-        self.vacant = index;
+        self.vacant = key.index;
         self.live -= 1;
+        Some(removed)
+    }
+
+    /// The key of an entry that is there.
+    pub(crate) fn key(&mut self, index: u32) -> Key {
+        Key { index, serial: self.entry(index).serial }
+    }
+
+    /// Gives memory back if there is no entry left. No place of before is looked at again.
+    #[inline]
+    pub(crate) fn tidy(&mut self) {
         if self.live == 0 && self.blocks.len() > 1 {
             self.give_back();
         }
-        Some(item)
     }
 
     /// Empties everything; keys of before find nothing.

@@ -54,8 +54,13 @@ pub enum Alarm {
 
 impl Alarm {
     /// Drops it, whatever the user's destructors do.
+    #[inline]
     fn discard(self) {
-        quietly(|| drop(self));
+        match self {
+            // It sees to that itself.
+            Self::Send(parcel) => drop(parcel),
+            Self::Wake(waker) => quietly(|| drop(waker)),
+        }
     }
 }
 
@@ -180,24 +185,17 @@ impl TimerWheel {
         self.0.clock.now()
     }
 
-    /// Sets a timer for after that time; 146 years at most.
+    /// Sets a timer for after that time, from any thread; what is beyond 146 years counts as that.
     #[inline]
-    pub fn set_after(&self, time: Duration, alarm: Alarm) -> Timer {
-        self.set(Due::In(nanos(time).min(LONGEST)), alarm)
-    }
-
-    /// Sets a timer, from any thread.
-    pub fn set(&self, due: Due, alarm: Alarm) -> Timer {
+    pub fn set(&self, time: Duration, alarm: Alarm) -> Timer {
+        let length = nanos(time).min(LONGEST);
         let mut state = self.lock();
         if state.closed {
             drop(state);
             alarm.discard();
             return self.fired();
         }
-        let due = match due {
-            Due::In(length) if state.asleep => Due::At(self.now() + length),
-            due => due,
-        };
+        let due = if state.asleep { Due::At(self.now() + length) } else { Due::In(length) };
         let next = match due {
             Due::In(_) => 0,
             Due::At(moment) => tick_of(moment),

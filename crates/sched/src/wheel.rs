@@ -26,7 +26,7 @@
 //! COST: 2 kB, and what `slab` says for each entry. Inserting and removing are a few reads and
 //! writes, whatever the number of entries.
 
-use crate::slab::{Key, NONE, Slab};
+use crate::slab::{Key, NONE, Removed, Slab};
 
 const DIGIT: u32 = 6;
 const SLOTS: usize = 1 << DIGIT;
@@ -45,7 +45,7 @@ pub(crate) const NEVER: u64 = u64::MAX;
 
 /// When an entry is due, in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Due {
+pub(crate) enum Due {
     /// So long after the time is next told.
     In(u64),
     /// At that moment.
@@ -128,14 +128,13 @@ impl<T> Wheel<T> {
     /// Takes an entry out before its time; `None` if it has been handed out or taken out.
     #[inline]
     pub(crate) fn cancel(&mut self, key: Key) -> Option<(T, Due)> {
-        let (due, _) = self.slab.find(key)?;
-        let due = Due::unpack(due);
+        let removed = self.slab.remove(key)?;
+        let due = Due::unpack(removed.due);
         let list = match due {
             Due::In(_) => FRESH,
             Due::At(moment) => self.list_of(tick_of(moment)),
         };
-        self.unlink(list, key.index);
-        self.slab.remove(key.index).map(|item| (item, due))
+        Some((self.unlink(list, key.index, removed), due))
     }
 
     /// An entry that is still there, and when it is due.
@@ -166,8 +165,9 @@ impl<T> Wheel<T> {
             let list = level * SLOTS + slot;
             let index = self.first[list];
             if level == 0 {
-                self.unlink(list, index);
-                return self.slab.remove(index);
+                let key = self.slab.key(index);
+                let removed = self.slab.remove(key)?;
+                return Some(self.unlink(list, index, removed));
             }
             self.move_down(list);
         }
@@ -273,20 +273,22 @@ impl<T> Wheel<T> {
         (entry.prev, entry.next) = (prev, next);
     }
 
+    /// Closes the gap that an entry has left in its list.
     #[inline]
-    fn unlink(&mut self, list: usize, index: u32) {
-        let entry = self.slab.entry(index);
-        let (prev, next) = (entry.prev, entry.next);
+    fn unlink(&mut self, list: usize, index: u32, removed: Removed<T>) -> T {
+        let Removed { item, prev, next, .. } = removed;
         if next == index {
             self.first[list] = NONE;
             self.clear(list);
-            return;
+            self.slab.tidy();
+            return item;
         }
         self.slab.entry(prev).next = next;
         self.slab.entry(next).prev = prev;
         if self.first[list] == index {
             self.first[list] = next;
         }
+        item
     }
 
     /// Marks a list as empty.
