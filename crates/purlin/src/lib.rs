@@ -38,7 +38,7 @@
 //! | make a process | [`spawn()`], [`Node::spawn`], [`try_spawn`] |
 //! | send to it, ask it | [`Pid::send`], [`Pid::call`], [`Pid::call_blocking`] |
 //! | receive | [`Process::receive`], [`receive!`], [`Process::try_receive`], [`Process::flush`] |
-//! | send later | [`Pid::send_after`], [`Timer`] |
+//! | send later | [`Pid::send_after`], [`Pid::send_interval`], [`Timer`] |
 //! | be polite in a long loop | [`yield_now`], [`consume_budget`] |
 //! | see what runs | [`Node::processes`], [`Pid::info`] |
 //!
@@ -61,6 +61,7 @@ mod exit;
 mod home;
 mod id;
 mod info;
+mod interval;
 mod node;
 mod outcome;
 mod pid;

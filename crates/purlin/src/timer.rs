@@ -1,6 +1,7 @@
-//! Messages that are sent later (N3).
+//! Messages that are sent later, once or again and again (N3).
 //!
-//! The message lies sealed in the wheel of the worker that set the timer (`purlin_sched::Timers`).
+//! A message that is sent once lies sealed in the wheel of the worker that set the timer
+//! (`purlin_sched::Timers`). How one is sent again and again is in `interval`.
 
 use std::fmt;
 use std::time::Duration;
@@ -8,6 +9,8 @@ use std::time::Duration;
 use purlin_sched::{Alarm, TimerWheel};
 
 use crate::home::here;
+use crate::interval::Interval;
+use crate::spawn::spawn_on;
 use crate::{Node, Pid};
 
 /// A message that will be sent later: Erlang's timer reference.
@@ -15,7 +18,13 @@ use crate::{Node, Pid};
 /// Dropping it does not cancel it, as in Erlang. It may be used from any thread; a clone is the same
 /// timer.
 #[derive(Clone)]
-pub struct Timer(purlin_sched::Timer);
+pub struct Timer(Kind);
+
+#[derive(Clone)]
+enum Kind {
+    Once(purlin_sched::Timer),
+    Again(Interval),
+}
 
 impl Timer {
     /// Cancels the timer, and says how much of its time was left; `None` if it was too late: the
@@ -42,13 +51,19 @@ impl Timer {
     /// COST: no allocation; a lock that is as a rule free, and a reading of the clock unless the
     /// timer was set a moment ago.
     pub fn cancel(&self) -> Option<Duration> {
-        self.0.cancel()
+        match &self.0 {
+            Kind::Once(timer) => timer.cancel(),
+            Kind::Again(interval) => interval.cancel(),
+        }
     }
 
-    /// How much of its time is left; `None` if the message was sent, or
+    /// How much of its time, or of the present period, is left; `None` if the message was sent, or
     /// the timer cancelled. Nothing is changed.
     pub fn read(&self) -> Option<Duration> {
-        self.0.read()
+        match &self.0 {
+            Kind::Once(timer) => timer.read(),
+            Kind::Again(interval) => interval.read(),
+        }
     }
 }
 
@@ -90,6 +105,49 @@ impl<M: Send + 'static> Pid<M> {
         let set = here(|here| send_after(&here.timers, self, time, message));
         set.unwrap_or_else(|| nowhere("Node::send_after"))
     }
+
+    /// Sends a message to this process again and again, first after one period (N3).
+    ///
+    /// `message` is called for each, by a process of the timer's own, which ends when the timer is
+    /// cancelled, when the receiver has ended, or when `message` panics. The times do not drift: each
+    /// is a period after the one before, however late that was noticed, and what was missed is made
+    /// up for. A period under a millisecond counts as one.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use purlin::{Process, spawn};
+    /// # #[purlin::main] async fn main() {
+    /// # let pid =
+    /// spawn(async |mut me: Process<u32>| {
+    ///     let mut count = 0;
+    ///     let ticks = me.pid().send_interval(Duration::from_millis(2), move || {
+    ///         count += 1;
+    ///         count
+    ///     });
+    ///     assert_eq!((me.receive().await, me.receive().await), (1, 2));
+    ///     ticks.cancel();
+    /// });
+    /// # assert_eq!(pid.ended().await, purlin::ExitReason::Normal);
+    /// # }
+    /// ```
+    ///
+    /// # Panics
+    /// On a thread that is no worker of a node; use [`Node::send_interval`] there.
+    ///
+    /// COST: a process, and for each message a wake of it and a send.
+    #[track_caller]
+    pub fn send_interval(
+        &self,
+        period: Duration,
+        message: impl FnMut() -> M + Send + 'static,
+    ) -> Timer {
+        let set = here(|here| {
+            let (interval, sender) = Interval::new(&here.timers, self.clone(), period, message);
+            let run = move |me| sender.run(me);
+            interval.sent_by(spawn_on(&here.realm, here.current(), run))
+        });
+        Timer(Kind::Again(set.unwrap_or_else(|| nowhere("Node::send_interval"))))
+    }
 }
 
 impl Node {
@@ -110,6 +168,18 @@ impl Node {
     pub fn send_after<M: Send + 'static>(&self, to: &Pid<M>, time: Duration, message: M) -> Timer {
         send_after(self.inner().scheduler.timers().wheel(0), to, time, message)
     }
+
+    /// [`Pid::send_interval`] from any thread: a process of this node sends.
+    pub fn send_interval<M: Send + 'static>(
+        &self,
+        to: &Pid<M>,
+        period: Duration,
+        message: impl FnMut() -> M + Send + 'static,
+    ) -> Timer {
+        let wheel = self.inner().scheduler.timers().wheel(0);
+        let (interval, sender) = Interval::new(wheel, to.clone(), period, message);
+        Timer(Kind::Again(interval.sent_by(self.spawn(move |me| sender.run(me)))))
+    }
 }
 
 #[inline]
@@ -121,9 +191,9 @@ fn send_after<M: Send + 'static>(
 ) -> Timer {
     if time.is_zero() {
         to.send(message);
-        return Timer(wheel.fired());
+        return Timer(Kind::Once(wheel.fired()));
     }
-    Timer(wheel.set(time, Alarm::Send(to.address().parcel(message))))
+    Timer(Kind::Once(wheel.set(time, Alarm::Send(to.address().parcel(message)))))
 }
 
 #[cold]

@@ -179,10 +179,9 @@ impl TimerWheel {
         self.0.next.store(next, Ordering::Relaxed);
     }
 
-    /// Nanoseconds since the start of the scheduler.
-    #[inline]
-    pub fn now(&self) -> u64 {
-        self.0.clock.now()
+    /// The time since the start of the clock.
+    pub fn now(&self) -> Duration {
+        Duration::from_nanos(self.0.clock.now())
     }
 
     /// Sets a timer for after that time, from any thread; what is beyond 146 years counts as that.
@@ -195,7 +194,7 @@ impl TimerWheel {
             alarm.discard();
             return self.fired();
         }
-        let due = if state.asleep { Due::At(self.now() + length) } else { Due::In(length) };
+        let due = if state.asleep { Due::At(self.0.clock.now() + length) } else { Due::In(length) };
         let next = match due {
             Due::In(_) => 0,
             Due::At(moment) => tick_of(moment),
@@ -222,7 +221,7 @@ impl TimerWheel {
     #[inline]
     pub(crate) fn look(&self) {
         if self.next() != NEVER {
-            self.fire(self.now());
+            self.fire(self.0.clock.now());
         }
     }
 
@@ -261,7 +260,7 @@ impl TimerWheel {
     pub(crate) fn fall_asleep(&self) -> Rest {
         let mut state = self.lock();
         // WHY not read if nothing is set: most workers most of the time.
-        let now = if state.wheel.next() == NEVER { 0 } else { self.now() };
+        let now = if state.wheel.next() == NEVER { 0 } else { self.0.clock.now() };
         state.wheel.stamp(now);
         let next = state.wheel.next();
         self.publish(next);
@@ -356,7 +355,9 @@ impl Timer {
     fn left(&self, due: Due) -> Duration {
         match due {
             Due::In(length) => Duration::from_nanos(length),
-            Due::At(moment) => Duration::from_nanos(moment.saturating_sub(self.wheel.now())),
+            Due::At(moment) => {
+                Duration::from_nanos(moment.saturating_sub(self.wheel.0.clock.now()))
+            }
         }
     }
 }

@@ -305,5 +305,186 @@ impl<T> Wheel<T> {
 }
 
 #[cfg(test)]
-#[path = "wheel_tests.rs"]
-mod tests;
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// A wheel beside a sorted map that is obviously right.
+    struct Pair {
+        wheel: Wheel<usize>,
+        now: u64,
+        keys: Vec<Key>,
+        /// By tick, then in the order in which they were placed: number and time.
+        placed: BTreeMap<(u64, usize), (usize, u64)>,
+        fresh: Vec<(usize, u64)>,
+        places: usize,
+    }
+
+    impl Pair {
+        fn new() -> Self {
+            Self {
+                wheel: Wheel::new(),
+                now: 0,
+                keys: Vec::new(),
+                placed: BTreeMap::new(),
+                fresh: Vec::new(),
+                places: 0,
+            }
+        }
+
+        fn place(&mut self, number: usize, moment: u64) {
+            self.places += 1;
+            // What is overdue when it is put in is due now.
+            let present = moment_of(tick_at(self.now));
+            let moment = if tick_of(moment) < tick_of(present) { present } else { moment };
+            self.placed.insert((tick_of(moment), self.places), (number, moment));
+        }
+
+        fn insert(&mut self, due: Due) {
+            let number = self.keys.len();
+            self.keys.push(self.wheel.insert(due, number));
+            match due {
+                Due::In(length) => self.fresh.push((number, length)),
+                Due::At(moment) => self.place(number, moment),
+            }
+        }
+
+        fn cancel(&mut self, number: usize) {
+            let Some(&key) = self.keys.get(number) else { return };
+            let cancelled = self.wheel.cancel(key);
+            if let Some(at) = self.fresh.iter().position(|fresh| fresh.0 == number) {
+                let (_, length) = self.fresh.remove(at);
+                assert_eq!(cancelled, Some((number, Due::In(length))));
+            } else if let Some((&place, &(_, moment))) =
+                self.placed.iter().find(|(_, placed)| placed.0 == number)
+            {
+                self.placed.remove(&place);
+                assert_eq!(cancelled, Some((number, Due::At(moment))));
+            } else {
+                assert_eq!(cancelled, None, "{number} was taken out twice");
+            }
+        }
+
+        fn forward(&mut self, by: u64) {
+            self.now += by;
+            let present = tick_at(self.now);
+            while let Some(entry) =
+                self.placed.first_entry().filter(|entry| entry.key().0 <= present)
+            {
+                let (number, moment) = entry.remove();
+                assert!(moment <= self.now, "early");
+                assert_eq!(self.wheel.pop(self.now), Some(number));
+            }
+            assert_eq!(self.wheel.pop(self.now), None);
+            self.wheel.stamp(self.now);
+            for (number, length) in std::mem::take(&mut self.fresh) {
+                self.place(number, self.now + length);
+            }
+        }
+
+        fn check_next(&self) {
+            assert_eq!(self.wheel.len(), self.placed.len() + self.fresh.len());
+            let next = self.wheel.next();
+            match self.placed.first_key_value() {
+                _ if !self.fresh.is_empty() => assert_eq!(next, 0),
+                None => assert_eq!(next, NEVER),
+                Some(((first, _), _)) => assert!(next <= *first && next >= tick_at(self.now)),
+            }
+        }
+    }
+
+    #[derive(Debug, Clone)]
+    enum Step {
+        At(u64),
+        In(u64),
+        Cancel(usize),
+        Forward(u64),
+    }
+
+    /// Times of every order of magnitude.
+    fn time() -> impl Strategy<Value = u64> {
+        (0..56_u32, any::<u64>()).prop_map(|(bits, time)| time & ((1 << bits) - 1))
+    }
+
+    fn step() -> impl Strategy<Value = Step> {
+        prop_oneof![
+            3 => time().prop_map(Step::At),
+            3 => time().prop_map(Step::In),
+            2 => (0..200_usize).prop_map(Step::Cancel),
+            3 => time().prop_map(Step::Forward),
+        ]
+    }
+
+    proptest! {
+        // N3: nothing early, nothing late by more than a tick, nothing lost, nothing twice
+        #[test]
+        fn a_wheel_hands_out_what_a_sorted_map_would(steps in prop::collection::vec(step(), 1..200)) {
+            let mut pair = Pair::new();
+            for step in steps {
+                match step {
+                    Step::At(time) => pair.insert(Due::At(pair.now / 2 + time)),
+                    Step::In(time) => pair.insert(Due::In(time)),
+                    Step::Cancel(number) => pair.cancel(number),
+                    Step::Forward(by) => pair.forward(by),
+                }
+                pair.check_next();
+            }
+            // What was fresh is placed by the first, and due at the second.
+            pair.forward(1 << 58);
+            pair.forward(1 << 58);
+            prop_assert_eq!(pair.wheel.len(), 0);
+        }
+
+        // N3: a sleeper that trusts `next` wakes up a few times for one timer, and at its tick
+        #[test]
+        fn a_lone_timer_is_handed_out_at_its_tick_after_few_looks(now in time(), length in time()) {
+            let mut wheel = Wheel::new();
+            assert_eq!(wheel.pop(now), None);
+            wheel.insert(Due::In(length), ());
+            assert_eq!(wheel.next(), 0);
+            wheel.stamp(now);
+            let mut looks = 0;
+            loop {
+                let next = wheel.next();
+                looks += 1;
+                if wheel.pop(moment_of(next)).is_some() {
+                    prop_assert_eq!(next, tick_of(now + length));
+                    break;
+                }
+            }
+            prop_assert!(looks <= LEVELS, "{} looks", looks);
+        }
+    }
+
+    #[test]
+    fn memory_is_given_back_when_the_last_entry_leaves_and_old_keys_stay_dead() {
+        let mut wheel = Wheel::new();
+        let one = wheel.insert(Due::At(0), 0);
+        assert_eq!(wheel.cancel(one), Some((0, Due::At(0))));
+        let block = wheel.slab.bytes();
+        let keys: Vec<_> = (0..100_000).map(|n| wheel.insert(Due::At(n << 20), n)).collect();
+        assert!(wheel.slab.bytes() > 100 * block);
+        for (n, key) in keys.iter().enumerate() {
+            assert_eq!(wheel.cancel(*key), Some((n as u64, Due::At((n as u64) << 20))));
+        }
+        assert_eq!(wheel.slab.bytes(), block);
+        let again = wheel.insert(Due::In(1), 7);
+        assert!(keys.iter().chain([&one]).all(|&key| wheel.cancel(key).is_none()));
+        assert_eq!(wheel.find(again), Some((&mut 7, Due::In(1))));
+        assert_eq!(wheel.take_all().collect::<Vec<_>>(), [7]);
+        assert_eq!((wheel.cancel(again), wheel.len(), wheel.next()), (None, 0, NEVER));
+    }
+
+    #[test]
+    fn a_time_without_end_is_146_years_and_overflows_nothing() {
+        let mut wheel = Wheel::new();
+        let key = wheel.insert(Due::In(u64::MAX), ());
+        wheel.stamp(1 << 61);
+        assert_eq!(wheel.find(key), Some((&mut (), Due::At(LONGEST + (1 << 61)))));
+        assert_eq!(wheel.pop(LONGEST), None);
+        assert_eq!(wheel.cancel(key), Some(((), Due::At(LONGEST + (1 << 61)))));
+    }
+}
