@@ -361,3 +361,169 @@ impl Timer {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicUsize;
+    use std::task::Wake;
+
+    use crossbeam_utils::sync::Parker;
+
+    use super::*;
+    use crate::Hand;
+
+    const MS: Duration = Duration::from_millis(1);
+
+    /// Counts how often it is woken.
+    #[derive(Default)]
+    struct Bell(AtomicUsize);
+
+    impl Wake for Bell {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    impl Bell {
+        fn rung(&self) -> usize {
+            self.0.load(Ordering::Relaxed)
+        }
+    }
+
+    /// Timers of one worker, whose thread is the test's, and a clock that the test moves.
+    fn timers() -> (Timers, Hand, Parker) {
+        let (clock, hand) = Clock::manual();
+        let parker = Parker::new();
+        (Timers::new([parker.unparker()].into_iter(), clock), hand, parker)
+    }
+
+    fn bell() -> (Arc<Bell>, Waker) {
+        let bell = Arc::new(Bell::default());
+        (Arc::clone(&bell), Waker::from(bell))
+    }
+
+    /// The test fails if nobody has unparked the worker.
+    fn unparked(parker: &Parker) -> bool {
+        let since = std::time::Instant::now();
+        // CLOCK: the machine's; a worker that was unparked does not wait at all.
+        parker.park_timeout(Duration::from_secs(5));
+        since.elapsed() < Duration::from_secs(4)
+    }
+
+    // N3: its time begins when the worker looks, never before it was set
+    #[test]
+    fn what_is_set_while_the_worker_is_awake_takes_its_time_from_the_next_look() {
+        let (timers, hand, _parker) = timers();
+        let wheel = timers.wheel(0);
+        wheel.wake();
+        let (bell, waker) = bell();
+        let timer = wheel.set(10 * MS, Alarm::Wake(waker));
+        hand.forward(3 * MS);
+        assert_eq!(timer.read(), Some(10 * MS));
+        wheel.look();
+        hand.forward(4 * MS);
+        assert_eq!(timer.read(), Some(6 * MS));
+        hand.forward(5 * MS);
+        wheel.look();
+        assert_eq!((bell.rung(), timer.read()), (0, Some(MS)));
+        hand.forward(3 * MS);
+        wheel.look();
+        assert_eq!((bell.rung(), timer.read(), timer.cancel()), (1, None, None));
+    }
+
+    #[test]
+    fn a_worker_may_sleep_until_its_first_timer_and_is_unparked_for_an_earlier_one() {
+        let parker = Parker::new();
+        let timers = Timers::new([parker.unparker()].into_iter(), Clock::machine());
+        let wheel = timers.wheel(0);
+        let minute = Duration::from_secs(60);
+        wheel.wake();
+        assert_eq!(wheel.fall_asleep(), Rest::ForEver);
+        wheel.wake();
+        let (_, waker) = bell();
+        wheel.set(minute, Alarm::Wake(waker.clone()));
+        let Rest::For(rest) = wheel.fall_asleep() else { panic!("nothing is due") };
+        // A part of the minute may be spent moving down the wheel.
+        assert!(rest <= minute + 2 * MS && rest > minute / 4, "{rest:?}");
+        // From another thread, as it would be: the worker sleeps.
+        let elsewhere = wheel.clone();
+        let (_, other) = bell();
+        std::thread::spawn(move || elsewhere.set(MS, Alarm::Wake(other))).join().unwrap();
+        assert!(unparked(&parker));
+    }
+
+    #[test]
+    fn an_idle_worker_learns_of_what_was_set_before_its_thread_began() {
+        let (timers, hand, parker) = timers();
+        let (bell, waker) = bell();
+        timers.wheel(0).set(5 * MS, Alarm::Wake(waker));
+        assert!(unparked(&parker));
+        hand.forward(7 * MS);
+        assert_eq!(timers.wheel(0).fall_asleep(), Rest::Fired);
+        assert_eq!(bell.rung(), 1);
+    }
+
+    // F2: what is set by a worker that then computes for ever is fired by somebody else
+    #[test]
+    fn any_thread_fires_what_a_stuck_worker_leaves_undone() {
+        let (timers, hand, _parker) = timers();
+        timers.wheel(0).wake();
+        let (bell, waker) = bell();
+        for time in 1..=1000 {
+            timers.wheel(0).set(time * MS, Alarm::Wake(waker.clone()));
+        }
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                assert_eq!(timers.fire_overdue(), 0, "nothing is due, but now their time runs");
+                hand.forward(500 * MS);
+                timers.fire_overdue();
+                let half = bell.rung();
+                assert!((470..=500).contains(&half), "{half}");
+                hand.forward(600 * MS);
+                while timers.fire_overdue() > 0 {}
+            });
+        });
+        assert_eq!((bell.rung(), timers.pending()), (1000, 0));
+    }
+
+    #[test]
+    fn a_timer_that_is_polled_wakes_the_waker_of_the_last_poll() {
+        let (timers, hand, _parker) = timers();
+        let wheel = timers.wheel(0);
+        wheel.wake();
+        let ((first, one), (second, two)) = (bell(), bell());
+        let timer = wheel.set(MS, Alarm::Wake(one.clone()));
+        assert_eq!(timer.poll(&one), Poll::Pending);
+        assert_eq!(timer.poll(&two), Poll::Pending);
+        wheel.look();
+        hand.forward(3 * MS);
+        wheel.look();
+        assert_eq!((first.rung(), second.rung()), (0, 1));
+        assert_eq!(timer.poll(&two), Poll::Ready(()));
+    }
+
+    // E1: destructors run, one that panics does not keep the others from it
+    #[test]
+    fn closing_drops_what_is_set_and_what_is_set_later() {
+        struct Panics(Arc<AtomicUsize>);
+        impl Wake for Panics {
+            fn wake(self: Arc<Self>) {}
+        }
+        impl Drop for Panics {
+            fn drop(&mut self) {
+                self.0.fetch_add(1, Ordering::Relaxed);
+                panic!("a destructor of the user's");
+            }
+        }
+        let (timers, _, _parker) = timers();
+        let dropped = Arc::new(AtomicUsize::new(0));
+        let panics = || Alarm::Wake(Waker::from(Arc::new(Panics(Arc::clone(&dropped)))));
+        let timer = timers.wheel(0).set(MS, panics());
+        timers.wheel(0).set(MS, panics());
+        timers.close();
+        assert_eq!((dropped.load(Ordering::Relaxed), timers.pending()), (2, 0));
+        assert_eq!(timer.cancel(), None);
+        timers.wheel(0).set(MS, panics());
+        assert_eq!((dropped.load(Ordering::Relaxed), timers.pending()), (3, 0));
+    }
+}
