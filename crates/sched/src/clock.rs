@@ -9,6 +9,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+/// The longest time: 146 years.
+pub(crate) const LONGEST: u64 = 1 << 62;
+
 /// Nanoseconds since its start.
 #[derive(Debug, Clone)]
 pub struct Clock(Source);
@@ -61,12 +64,9 @@ impl Hand {
     }
 }
 
-/// Nanoseconds of a duration, 584 years at most.
+/// Nanoseconds of a duration; what is beyond 146 years counts as that, and leaves room for sums.
 #[inline]
 pub(crate) fn nanos(duration: Duration) -> u64 {
-    duration
-        .as_secs()
-        .checked_mul(1_000_000_000)
-        .and_then(|nanos| nanos.checked_add(u64::from(duration.subsec_nanos())))
-        .unwrap_or(u64::MAX)
+    let seconds = duration.as_secs().min(LONGEST / 1_000_000_000 - 1);
+    seconds * 1_000_000_000 + u64::from(duration.subsec_nanos())
 }

@@ -62,13 +62,13 @@ impl<T> Slab<T> {
         self.live
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn entry(&mut self, index: u32) -> &mut Entry<T> {
         &mut self.blocks[index as usize / BLOCK][index as usize % BLOCK]
     }
 
     /// Takes a place, in no list yet.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn insert(&mut self, due: u64, item: T) -> Key {
         if self.vacant == NONE {
             self.grow();
@@ -94,7 +94,7 @@ impl<T> Slab<T> {
     }
 
     /// Takes out the entry of that key, if it is still there; the wheel takes it out of its list.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn remove(&mut self, key: Key) -> Option<Removed<T>> {
         let vacant = self.vacant;
         let block = self.blocks.get_mut(key.index as usize / BLOCK)?;

@@ -38,7 +38,7 @@ use purlin_raw::{Parcel, quietly};
 
 use crate::clock::{Clock, nanos};
 use crate::slab::Key;
-use crate::wheel::{Due, LONGEST, NEVER, Wheel, moment_of, tick_at, tick_of};
+use crate::wheel::{Due, NEVER, Wheel, moment_of, tick_at, tick_of};
 
 /// How many timers are fired in one go, before the worker looks at its processes again.
 const AT_ONCE: usize = 512;
@@ -163,6 +163,7 @@ impl TimerWheel {
         })))
     }
 
+    #[inline]
     fn lock(&self) -> MutexGuard<'_, State> {
         // WHY: nothing of the user's runs while it is locked.
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
@@ -187,17 +188,18 @@ impl TimerWheel {
     /// Sets a timer for after that time, from any thread; what is beyond 146 years counts as that.
     #[inline]
     pub fn set(&self, time: Duration, alarm: Alarm) -> Timer {
-        let length = nanos(time).min(LONGEST);
+        let length = nanos(time);
         let mut state = self.lock();
         if state.closed {
             drop(state);
             alarm.discard();
             return self.fired();
         }
-        let due = if state.asleep { Due::At(self.0.clock.now() + length) } else { Due::In(length) };
-        let next = match due {
-            Due::In(_) => 0,
-            Due::At(moment) => tick_of(moment),
+        let (due, next) = if state.asleep {
+            let moment = self.0.clock.now() + length;
+            (Due::At(moment), tick_of(moment))
+        } else {
+            (Due::In(length), 0)
         };
         let key = state.wheel.insert(due, alarm);
         let first = next < self.next();

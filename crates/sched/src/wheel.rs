@@ -26,6 +26,7 @@
 //! COST: 2 kB, and what `slab` says for each entry. Inserting and removing are a few reads and
 //! writes, whatever the number of entries.
 
+use crate::clock::LONGEST;
 use crate::slab::{Key, NONE, Removed, Slab};
 
 const DIGIT: u32 = 6;
@@ -38,8 +39,6 @@ const FRESH: usize = LEVELS * SLOTS;
 /// Marks the time of a fresh entry: it is a length, not a moment.
 const LENGTH: u64 = 1 << 63;
 
-/// The longest time: 146 years. What is longer counts as this.
-pub(crate) const LONGEST: u64 = 1 << 62;
 /// The tick that never comes.
 pub(crate) const NEVER: u64 = u64::MAX;
 
@@ -115,7 +114,7 @@ impl<T> Wheel<T> {
     }
 
     /// Puts an entry in.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn insert(&mut self, due: Due, item: T) -> Key {
         let key = self.slab.insert(due.pack(), item);
         match due {
@@ -126,7 +125,7 @@ impl<T> Wheel<T> {
     }
 
     /// Takes an entry out before its time; `None` if it has been handed out or taken out.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn cancel(&mut self, key: Key) -> Option<(T, Due)> {
         let removed = self.slab.remove(key)?;
         let due = Due::unpack(removed.due);
@@ -254,7 +253,7 @@ impl<T> Wheel<T> {
     }
 
     /// Adds an entry at the end of a list.
-    #[inline]
+    #[inline(always)]
     fn link(&mut self, list: usize, index: u32) {
         let first = self.first[list];
         let (prev, next) = if first == NONE {
@@ -274,7 +273,7 @@ impl<T> Wheel<T> {
     }
 
     /// Closes the gap that an entry has left in its list.
-    #[inline]
+    #[inline(always)]
     fn unlink(&mut self, list: usize, index: u32, removed: Removed<T>) -> T {
         let Removed { item, prev, next, .. } = removed;
         if next == index {
