@@ -129,11 +129,13 @@ impl Builder {
         let handle = io.handle().clone();
         let inner = Arc::new(Inner::new(realm.clone(), scheduler.clone(), io));
         let node = Arc::downgrade(&inner);
+        let workers = scheduler.clone();
         let started = scheduler.start(
             &self.name,
-            Arc::new(move |_worker, run| {
+            Arc::new(move |worker, run| {
                 let _entered = realm.enter();
-                settle(Here { realm: realm.clone(), node: node.clone() });
+                let timers = workers.timers().wheel(worker).clone();
+                settle(Here { realm: realm.clone(), node: node.clone(), timers });
                 let _tokio = handle.enter();
                 run();
             }),

@@ -7,6 +7,7 @@ use std::task::Waker;
 use std::time::Instant;
 
 use purlin_raw::{Realm, ReplyTo, Slot, World, quietly};
+use purlin_sched::TimerWheel;
 use tokio::sync::watch;
 
 use crate::node::Inner;
@@ -262,6 +263,8 @@ impl World for Erlang {
 pub(crate) struct Here {
     pub(crate) realm: Realm<Erlang>,
     pub(crate) node: Weak<Inner>,
+    /// The timers of this worker.
+    pub(crate) timers: TimerWheel,
 }
 
 impl Here {

@@ -247,10 +247,11 @@ impl Node {
         self.inner.realm.find(slot)
     }
 
-    /// Messages that nobody received: sent by this node's processes to processes that had ended,
-    /// or waiting when one of this node's processes ended (M4).
+    /// Messages that nobody received: sent by this node's processes and timers to processes that had
+    /// ended, or waiting when one of this node's processes ended (M4).
     pub fn dropped_messages(&self) -> u64 {
-        self.inner.realm.home().dropped.load(Ordering::Relaxed)
+        let by_processes = self.inner.realm.home().dropped.load(Ordering::Relaxed);
+        by_processes + self.inner.scheduler.timers().dropped()
     }
 }
 

@@ -125,7 +125,7 @@ impl Drop for Watching {
 
 /// Counts a message that nobody will receive.
 #[cold]
-fn count_drop() {
+pub(crate) fn count_drop() {
     // WHY: an ended process does not keep its node; a drop is counted where the sender is.
     here(|here| here.realm.home().dropped.fetch_add(1, Ordering::Relaxed));
 }

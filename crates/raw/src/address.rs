@@ -12,7 +12,7 @@ use crate::credit;
 use crate::cell::{Base, Front};
 use crate::current::is_running;
 use crate::head::Pushed;
-use crate::link::{Class, Envelope};
+use crate::link::{Class, Envelope, Link};
 use crate::run::Runnable;
 use crate::sync::Ordering;
 use crate::table::Slot;
@@ -132,28 +132,10 @@ impl<W: World> Ref<W> {
     pub fn signal(&self, signal: W::Signal) -> Result<(), W::Signal> {
         let link = Envelope::seal(Class::Signal, signal);
         // SAFETY: the envelope is ours to give, and of the class and payload it says.
-        match unsafe { self.push(link, Class::Signal) } {
+        match unsafe { push(self.base, link, Class::Signal) } {
             true => Ok(()),
             // SAFETY: a refused link is ours again.
             false => Err(unsafe { Envelope::<W::Signal>::open(link) }.0),
-        }
-    }
-
-    /// Pushes a link and schedules the process if that is now our duty; `false` gives it back.
-    ///
-    /// # Safety
-    /// As for `Head::push`; the envelope is what its class says in this cell.
-    #[inline]
-    unsafe fn push(&self, link: NonNull<crate::link::Link>, class: Class) -> bool {
-        // SAFETY: by the contract.
-        match unsafe { self.base().head.push(link, class) } {
-            Pushed::Queued => true,
-            Pushed::Schedule => {
-                // SAFETY: the push has taken `ASLEEP` away.
-                unsafe { Runnable::new(self.base) }.schedule();
-                true
-            }
-            Pushed::Closed => false,
         }
     }
 
@@ -203,9 +185,34 @@ impl<W: World> Ref<W> {
         }
     }
 
+    /// Gives the counted reference away; whoever has it gives it up with `release`.
+    #[inline]
+    pub(crate) fn into_base(self) -> NonNull<Base> {
+        std::mem::ManuallyDrop::new(self).base
+    }
+
     /// Whether two references are to the same process.
     pub fn is_same(&self, other: &Self) -> bool {
         self.base == other.base
+    }
+}
+
+/// Pushes a link and schedules the process if that is now our duty; `false` gives it back.
+///
+/// # Safety
+/// The caller holds a reference to the cell. As for `Head::push`; the envelope is what its class
+/// says in this cell.
+#[inline]
+pub(crate) unsafe fn push(base: NonNull<Base>, link: NonNull<Link>, class: Class) -> bool {
+    // SAFETY: by the contract.
+    match unsafe { base.as_ref().head.push(link, class) } {
+        Pushed::Queued => true,
+        Pushed::Schedule => {
+            // SAFETY: the push has taken `ASLEEP` away.
+            unsafe { Runnable::new(base) }.schedule();
+            true
+        }
+        Pushed::Closed => false,
     }
 }
 
@@ -244,7 +251,7 @@ impl<W: World, M: Send + 'static> Address<W, M> {
     pub fn send(&self, message: M) -> Result<(), M> {
         let link = Envelope::seal(Class::Message, message);
         // SAFETY: the envelope is ours to give, and of the class and payload it says.
-        match unsafe { self.to.push(link, Class::Message) } {
+        match unsafe { push(self.to.base, link, Class::Message) } {
             true => Ok(()),
             // SAFETY: a refused link is ours again.
             false => Err(unsafe { Envelope::<M>::open(link) }.0),

@@ -12,6 +12,7 @@ use crate::cell::{Base, Cell, Front, Polled, VTable};
 use crate::fifo::oldest_first;
 use crate::link::{Class, Envelope, Link};
 use crate::owner::Owner;
+use crate::parcel::discard;
 use crate::pool;
 use crate::quiet::quietly;
 use crate::realm::RealmInner;
@@ -35,6 +36,7 @@ pub(crate) const fn vtable<W: World, M: Send + 'static, B: Body<W, M>>() -> &'st
             poll: poll::<W, M, B>,
             wind_up: wind_up::<W, M>,
             free: free::<W, M, B>,
+            discard: discard::<M>,
             block: pool::Block::of::<Cell<W, M, B>>(),
             message: std::any::TypeId::of::<M>,
             message_name: std::any::type_name::<M>,

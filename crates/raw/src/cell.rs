@@ -48,6 +48,8 @@ pub(crate) struct VTable {
     /// Frees the cell. The caller dropped the last reference.
     pub(crate) free: unsafe fn(NonNull<Base>),
     pub(crate) block: Block,
+    /// Drops a message that was sealed for the process and not sent.
+    pub(crate) discard: unsafe fn(NonNull<Link>),
     pub(crate) message: fn() -> TypeId,
     pub(crate) message_name: fn() -> &'static str,
     pub(crate) body_name: fn() -> &'static str,

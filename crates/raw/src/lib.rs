@@ -16,6 +16,7 @@
 //! | `run` | one turn of a process, from the run queue to sleep or to its end |
 //! | `owner` | what only the process itself may do |
 //! | `address` | what everybody else may do: send, signal, look |
+//! | `parcel` | a message that is sealed and addressed, to be sent later |
 //! | `current` | which process this thread is running, and what is left of its budget |
 //! | `table` | from a number to a process, safe against reuse |
 //! | `realm` | the processes that belong together, their table and their host |
@@ -44,6 +45,7 @@ mod fifo;
 mod head;
 mod link;
 mod owner;
+mod parcel;
 mod pool;
 mod quiet;
 mod realm;
@@ -58,6 +60,7 @@ pub use body::Body;
 pub use credit::settle;
 pub use current::{BUDGET, current_slot, in_process, poll_again, spend};
 pub use owner::{NotHere, Owner, Vacant};
+pub use parcel::Parcel;
 pub use quiet::quietly;
 pub use realm::{Entered, Host, MAX_PROCESSES, Realm, SpawnError};
 pub use run::{Ran, Runnable};
