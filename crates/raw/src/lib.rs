@@ -20,6 +20,9 @@
 //! | `wake` | a cell as a `std::task::Waker` |
 //! | `pool` | memory for cells and envelopes, kept by the thread that freed it |
 //! | `quiet` | running users' code where nothing may unwind |
+//! | `fence` | a barrier that costs one side almost nothing and the other a system call |
+//! | `biased` | what one thread uses by plain loads and stores, and another may take away |
+//! | `threads` | a thread's number, and putting a thread last |
 //! | `sync` | the atomics: `std`'s, or loom's under a model |
 
 // WHY: the loom models reach the private parts through `model`, which exists only for them.
@@ -32,8 +35,10 @@
 compile_error!("purlin keeps a counter in the upper bits of a pointer and needs a 64-bit target");
 
 mod address;
+mod biased;
 mod cell;
 mod current;
+mod fence;
 mod fifo;
 mod head;
 mod link;
@@ -44,15 +49,18 @@ mod realm;
 mod run;
 mod sync;
 mod table;
+mod threads;
 mod wake;
 
 pub use address::{Address, Look, Ref, State};
+pub use biased::{Holder, Taker, biased};
 pub use current::{BUDGET, current_slot, in_process, poll_again, spend};
 pub use owner::{NotHere, Owner, Vacant};
 pub use quiet::quietly;
 pub use realm::{Host, MAX_PROCESSES, Realm, SpawnError};
 pub use run::{Body, Ran, Runnable};
 pub use table::Slot;
+pub use threads::ThreadId;
 
 /// What the layer above fixes once for all of its processes.
 pub trait World: Sized + Send + Sync + 'static {
