@@ -34,6 +34,9 @@ use crate::wake;
 
 /// The code of a process.
 pub trait Body<W: World, M: Send + 'static>: Send + 'static {
+    /// Whether its turns may block the thread, so that the host runs them elsewhere.
+    const BLOCKING: bool = false;
+
     /// Takes one turn. `Ready` ends the process; by then the body has dropped whatever of the
     /// user's it held. Must not unwind: the program is aborted if it does.
     fn turn(self: Pin<&mut Self>, me: &Owner<W, M>, cx: &mut Context<'_>) -> Poll<()>;
@@ -78,7 +81,15 @@ impl Runnable {
         unsafe { (self.0.as_ref().vtable.run)(self.0) }
     }
 
+    /// Whether the turn may block the thread.
+    #[inline]
+    pub fn blocking(&self) -> bool {
+        // SAFETY: as in `run`.
+        unsafe { self.0.as_ref() }.vtable.blocking
+    }
+
     /// The slot of the process.
+    #[inline]
     pub fn slot(&self) -> Slot {
         // SAFETY: as in `run`.
         unsafe { self.0.as_ref() }.slot
@@ -132,6 +143,7 @@ fn vtable<W: World, M: Send + 'static, B: Body<W, M>>() -> &'static VTable {
             message: std::any::TypeId::of::<M>,
             message_name: std::any::type_name::<M>,
             body_name: B::name,
+            blocking: B::BLOCKING,
             bytes: size_of::<Cell<W, M, B>>(),
         }
     }

@@ -6,8 +6,15 @@
 //! | file | role |
 //! |---|---|
 //! | `scheduler` | the shared part: queues, workers, start and stop |
+//! | `above` | what it asks of the layer above |
+//! | `crew` | its threads: how one begins, and how they are counted out |
 //! | `worker` | one thread's loop: what to run next |
+//! | `post` | a worker's queue and slot, which can be taken from its thread |
 //! | `idle` | who sleeps, who searches, and whom to wake |
+//! | `seat` | what a thread shows of itself |
+//! | `monitor` | the thread that watches the workers |
+//! | `judge` | what the monitor decides |
+//! | `hogs` | the threads that were relieved and are still in that turn |
 //! | `sync` | its atomics and lock: `std`'s, or loom's under a model |
 //!
 //! # What runs next
@@ -22,11 +29,19 @@
 // WHY: the loom models reach the private parts through `model`, which exists only for them.
 #![cfg_attr(not(loom), allow(unreachable_pub))]
 
+mod above;
+mod crew;
+mod hogs;
 mod idle;
+mod judge;
+mod monitor;
+mod post;
 mod scheduler;
+mod seat;
 mod sync;
 mod worker;
 
+pub use above::Above;
 pub use scheduler::{Scheduler, Stopped};
 
 /// How often in a row a worker runs the process just woken before it turns to its queue.

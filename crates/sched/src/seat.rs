@@ -1,0 +1,99 @@
+//! What a worker's thread shows of itself, so that others can see how long a turn takes.
+//!
+//! The thread writes, with plain stores, each turn; the monitor reads whenever it likes. A thread
+//! has one seat for all its life; when its post is taken from it, a fresh thread gets a seat of its
+//! own.
+
+use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, Ordering};
+
+use purlin_raw::{Slot, Taker, ThreadId};
+
+use crate::post::Post;
+
+/// No process has this slot.
+const NOBODY: u64 = u64::MAX;
+
+/// What a worker's thread shows of itself.
+pub(crate) struct Seat {
+    /// Grows with each turn, modulo 2³².
+    turn: AtomicU32,
+    /// The slot of the process that runs, or that ran last: cleared only before the thread looks for
+    /// work elsewhere.
+    running: AtomicU64,
+    /// The thread, once it has begun.
+    thread: AtomicI32,
+    /// The way to the thread's post.
+    pub(crate) post: Taker<Post>,
+}
+
+impl Seat {
+    pub(crate) fn new(post: Taker<Post>) -> Self {
+        Self {
+            turn: AtomicU32::new(0),
+            running: AtomicU64::new(NOBODY),
+            thread: AtomicI32::new(0),
+            post,
+        }
+    }
+
+    /// The thread sits down.
+    pub(crate) fn sit_down(&self) {
+        self.thread.store(ThreadId::current().number(), Ordering::Relaxed);
+    }
+
+    pub(crate) fn thread(&self) -> ThreadId {
+        ThreadId::from_number(self.thread.load(Ordering::Relaxed))
+    }
+
+    /// Begins the next turn and says which it is. Only for the thread itself.
+    #[inline]
+    pub(crate) fn next_turn(&self) -> u32 {
+        let turn = self.turn.load(Ordering::Relaxed).wrapping_add(1);
+        self.turn.store(turn, Ordering::Relaxed);
+        turn
+    }
+
+    pub(crate) fn turn(&self) -> u32 {
+        self.turn.load(Ordering::Relaxed)
+    }
+
+    /// That process runs now. Only for the thread itself.
+    #[inline]
+    pub(crate) fn runs(&self, slot: Slot) {
+        let packed = u64::from(slot.generation) << 32 | u64::from(slot.index);
+        self.running.store(packed, Ordering::Relaxed);
+    }
+
+    /// Nobody runs: the thread looks for work. Only for the thread itself.
+    pub(crate) fn runs_nobody(&self) {
+        self.running.store(NOBODY, Ordering::Relaxed);
+    }
+
+    pub(crate) fn running(&self) -> Option<Slot> {
+        match self.running.load(Ordering::Relaxed) {
+            NOBODY => None,
+            packed => Some(Slot { index: packed as u32, generation: (packed >> 32) as u32 }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slot_comes_back_as_it_was_shown() {
+        let seat = Seat::new(purlin_raw::biased(Post::new()).1);
+        assert_eq!(seat.running(), None);
+        for slot in [
+            Slot { index: 0, generation: 0 },
+            Slot { index: 7, generation: 3 },
+            Slot { index: 134_216_703, generation: u32::MAX },
+        ] {
+            seat.runs(slot);
+            assert_eq!(seat.running(), Some(slot));
+        }
+        seat.runs_nobody();
+        assert_eq!(seat.running(), None);
+    }
+}
