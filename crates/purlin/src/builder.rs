@@ -10,8 +10,9 @@ use purlin_raw::{MAX_PROCESSES, Realm};
 use purlin_sched::Scheduler;
 
 use crate::exit::catch;
-use crate::home::{Here, Home, settle};
+use crate::home::Home;
 use crate::node::{Inner, Node};
+use crate::workers::Workers;
 
 /// The most workers a node may have.
 const MAX_WORKERS: usize = 1024;
@@ -129,17 +130,8 @@ impl Builder {
         let handle = io.handle().clone();
         let inner = Arc::new(Inner::new(realm.clone(), scheduler.clone(), io));
         let node = Arc::downgrade(&inner);
-        let workers = scheduler.clone();
-        let started = scheduler.start(
-            &self.name,
-            Arc::new(move |worker, run| {
-                let _entered = realm.enter();
-                let timers = workers.timers().wheel(worker).clone();
-                settle(Here { realm: realm.clone(), node: node.clone(), timers });
-                let _tokio = handle.enter();
-                run();
-            }),
-        );
+        let workers = Workers { realm, node, scheduler: scheduler.clone(), tokio: handle };
+        let started = scheduler.start(&self.name, Arc::new(workers));
         let node = Node::new(inner);
         started.map_err(BuildError::Io)?;
         Ok(node)

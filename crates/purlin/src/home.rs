@@ -259,12 +259,14 @@ impl World for Erlang {
     }
 }
 
-/// What a worker's thread knows of its node.
+/// What a thread that runs processes knows of its node.
 pub(crate) struct Here {
     pub(crate) realm: Realm<Erlang>,
     pub(crate) node: Weak<Inner>,
     /// The timers of this worker.
     pub(crate) timers: TimerWheel,
+    /// The thread is there for turns that may block; it is none of the workers.
+    pub(crate) blocking: bool,
 }
 
 impl Here {
@@ -279,21 +281,23 @@ thread_local! {
     static HERE: OnceCell<Here> = const { OnceCell::new() };
 }
 
-/// Makes this thread a worker of a node.
-pub(crate) fn settle(here: Here) {
+/// Makes this thread one of a node's, which it is for all its life.
+pub(crate) fn settle(here: impl FnOnce() -> Here) {
     HERE.with(|cell| {
-        // A thread is a worker of one node for all its life.
-        let _ = cell.set(here);
+        cell.get_or_init(here);
     });
 }
 
-/// Runs `f` on the node whose worker this thread is.
+/// Runs `f` on the node whose processes this thread runs.
 #[inline]
 pub(crate) fn here<R>(f: impl FnOnce(&Here) -> R) -> Option<R> {
-    HERE.try_with(|here| here.get().map(f)).ok().flatten()
+    // WHY: a thread for what may block is a node's only while it runs a process; in between it may
+    // be anybody's.
+    let ours = |here: &&Here| !here.blocking || purlin_raw::in_process();
+    HERE.try_with(|here| here.get().filter(ours).map(f)).ok().flatten()
 }
 
-/// Whether this thread runs processes, so that blocking it would hold them up.
+/// Whether this thread is a worker, so that blocking it would hold up processes.
 pub(crate) fn is_worker() -> bool {
-    here(|_| ()).is_some()
+    here(|here| !here.blocking).unwrap_or(false)
 }

@@ -36,11 +36,12 @@
 //! |---|---|
 //! | start a node | [`Node::builder`], [`macro@main`], [`macro@test`] |
 //! | make a process | [`spawn()`], [`Node::spawn`], [`try_spawn`] |
+//! | make one that may block its thread | [`spawn_blocking()`], [`Node::spawn_blocking`] |
 //! | send to it, ask it | [`Pid::send`], [`Pid::call`], [`Pid::call_blocking`] |
 //! | receive | [`Process::receive`], [`receive!`], [`Process::try_receive`], [`Process::flush`] |
 //! | send later | [`Pid::send_after`], [`Pid::send_interval`], [`Timer`] |
 //! | be polite in a long loop | [`yield_now`], [`consume_budget`] |
-//! | see what runs | [`Node::processes`], [`Pid::info`] |
+//! | see what runs, and what does not let go | [`Node::processes`], [`Pid::info`], [`Node::hogs`] |
 //!
 //! Sockets, timers and every other library of tokio's work inside a process with no adapter.
 //!
@@ -48,16 +49,19 @@
 //!
 //! Rust 1.88 and a 64-bit target; it is tested on Linux. A panic ends its process alone only where
 //! panics unwind: in a program built with `panic = "abort"` it ends the program. What blocks a
-//! thread (`std::thread::sleep`, `std::fs`, [`Pid::call_blocking`]) holds up its worker: inside a
-//! process await instead, or hand it to `tokio::task::spawn_blocking`.
+//! thread (`std::thread::sleep`, `std::fs`, [`Pid::call_blocking`]) or computes for long costs a
+//! thread of its own, after a millisecond in which its worker is held up: inside a process await
+//! instead, or use [`spawn_blocking()`].
 
 #![forbid(unsafe_code)]
 
+mod blocking;
 mod body;
 mod builder;
 mod call;
 mod deadline;
 mod exit;
+mod hog;
 mod home;
 mod id;
 mod info;
@@ -71,11 +75,14 @@ mod reply;
 mod spawn;
 mod stop;
 mod timer;
+mod workers;
 mod yielding;
 
+pub use blocking::spawn_blocking;
 pub use builder::{BuildError, Builder};
 pub use call::{CALL_TIMEOUT, CallError};
 pub use exit::{ExitReason, Panic};
+pub use hog::Hog;
 pub use id::ProcessId;
 pub use info::{ProcessInfo, ProcessState};
 pub use node::{LookupError, Node};

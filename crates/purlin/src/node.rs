@@ -9,8 +9,9 @@ use purlin_raw::Realm;
 use purlin_sched::Scheduler;
 use tokio::runtime::Runtime;
 
+use crate::body::Body;
 use crate::home::{Erlang, Parent, here, is_worker};
-use crate::spawn::{SpawnError, stillborn, try_spawn_on};
+use crate::spawn::{SpawnError, stillborn, try_spawn_as};
 use crate::stop::Stopper;
 use crate::{Builder, ExitReason, Outcome, Pid, Process, ProcessId, ProcessInfo};
 
@@ -153,12 +154,25 @@ impl Node {
         Fut: Future + Send + 'static,
         Fut::Output: Outcome,
     {
+        self.try_spawn_as(function, |body| body)
+    }
+
+    /// [`Node::try_spawn`] for a process whose body is more than its function's.
+    pub(crate) fn try_spawn_as<M, F, Fut, B>(
+        &self,
+        function: F,
+        wrap: impl FnOnce(Body<M, F, Fut>) -> B,
+    ) -> Result<Pid<M>, SpawnError<F>>
+    where
+        M: Send + 'static,
+        B: purlin_raw::Body<Erlang, M>,
+    {
         // WHY asked before it is counted: those who try again and again must not hold up the stop.
         if self.inner.realm.home().stopping.load(Ordering::Relaxed) {
             return Err(SpawnError::Stopping(function));
         }
         let _under_way = self.under_way();
-        try_spawn_on(&self.inner.realm, Parent::current(), function)
+        try_spawn_as(&self.inner.realm, Parent::current(), function, wrap)
     }
 
     /// Runs a process to its end and returns what its function returned. Blocks this thread.

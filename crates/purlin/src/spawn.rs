@@ -113,7 +113,7 @@ where
 
 #[cold]
 #[track_caller]
-fn nowhere() -> ! {
+pub(crate) fn nowhere() -> ! {
     panic!("spawned outside a node: this thread runs no process; use Node::spawn")
 }
 
@@ -158,13 +158,28 @@ where
     Fut: Future + Send + 'static,
     Fut::Output: Outcome,
 {
+    try_spawn_as(realm, parent, function, |body| body)
+}
+
+/// [`try_spawn_on`] for a process whose body is more than its function's: what `wrap` makes of it.
+#[inline]
+pub(crate) fn try_spawn_as<M, F, Fut, B>(
+    realm: &Realm<Erlang>,
+    parent: Parent,
+    function: F,
+    wrap: impl FnOnce(Body<M, F, Fut>) -> B,
+) -> Result<Pid<M>, SpawnError<F>>
+where
+    M: Send + 'static,
+    B: purlin_raw::Body<Erlang, M>,
+{
     let home = realm.home();
     if home.stopping.load(Ordering::SeqCst) {
         return Err(SpawnError::Stopping(function));
     }
     let shared = Shared::new(realm.home().creation, parent);
-    let made =
-        realm.spawn(shared, function, |function, owner| Body::new(function, Process::new(owner)));
+    let made = realm
+        .spawn(shared, function, |function, owner| wrap(Body::new(function, Process::new(owner))));
     match made {
         Ok(address) => {
             // ORDER: after the slot was filled, in the one order of SeqCst: either this sees that

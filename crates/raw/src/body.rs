@@ -20,6 +20,9 @@ use crate::sync::{Ordering, UnsafeCell};
 
 /// The code of a process.
 pub trait Body<W: World, M: Send + 'static>: Send + 'static {
+    /// Whether its turns may block the thread, so that the host runs them elsewhere.
+    const BLOCKING: bool = false;
+
     /// Takes one turn. `Ready` ends the process and says how it ended; by then the body has dropped
     /// whatever it held, for it is not dropped any more. Must not unwind: the program is aborted if
     /// it does.
@@ -41,6 +44,7 @@ pub(crate) const fn vtable<W: World, M: Send + 'static, B: Body<W, M>>() -> &'st
             message: std::any::TypeId::of::<M>,
             message_name: std::any::type_name::<M>,
             body_name: B::name,
+            blocking: B::BLOCKING,
             bytes: size_of::<Cell<W, M, B>>(),
         }
     }

@@ -53,6 +53,8 @@ pub(crate) struct VTable {
     pub(crate) message: fn() -> TypeId,
     pub(crate) message_name: fn() -> &'static str,
     pub(crate) body_name: fn() -> &'static str,
+    /// A turn may block the thread.
+    pub(crate) blocking: bool,
     pub(crate) bytes: usize,
 }
 

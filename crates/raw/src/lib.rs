@@ -24,6 +24,9 @@
 //! | `wake` | a cell as a `std::task::Waker` |
 //! | `pool` | memory for cells, envelopes and answers, kept by the thread that freed it |
 //! | `quiet` | running users' code where nothing may unwind |
+//! | `fence` | a barrier that costs one side almost nothing and the other a system call |
+//! | `biased` | what one thread uses by plain loads and stores, and another may take away |
+//! | `threads` | a thread's number, and putting a thread last |
 //! | `sync` | the atomics: `std`'s, or loom's under a model |
 
 // WHY: the loom models reach the private parts through `model`, which exists only for them.
@@ -37,10 +40,12 @@ compile_error!("purlin keeps a counter in the upper bits of a pointer and needs 
 
 mod address;
 mod answer;
+mod biased;
 mod body;
 mod cell;
 mod credit;
 mod current;
+mod fence;
 mod fifo;
 mod head;
 mod link;
@@ -52,10 +57,12 @@ mod realm;
 mod run;
 mod sync;
 mod table;
+mod threads;
 mod wake;
 
 pub use address::{Address, Look, Ref, State};
 pub use answer::{Answer, ReplyTo, oneshot};
+pub use biased::{Holder, Taker, biased};
 pub use body::Body;
 pub use credit::settle;
 pub use current::{BUDGET, current_slot, in_process, poll_again, spend};
@@ -65,6 +72,7 @@ pub use quiet::quietly;
 pub use realm::{Entered, Host, MAX_PROCESSES, Realm, SpawnError};
 pub use run::{Ran, Runnable};
 pub use table::Slot;
+pub use threads::ThreadId;
 
 /// What the layer above fixes once for all of its processes.
 pub trait World: Sized + Send + Sync + 'static {

@@ -89,7 +89,15 @@ impl Runnable {
         Ran::Asleep
     }
 
+    /// Whether the turn may block the thread.
+    #[inline]
+    pub fn blocking(&self) -> bool {
+        // SAFETY: as in `run`.
+        unsafe { self.0.as_ref() }.vtable.blocking
+    }
+
     /// The slot of the process.
+    #[inline]
     pub fn slot(&self) -> Slot {
         // SAFETY: as in `run`.
         unsafe { self.0.as_ref() }.slot

@@ -4,15 +4,15 @@
 pub(crate) use loom::{
     cell::UnsafeCell,
     hint,
-    sync::Mutex,
-    sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering},
+    sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence},
+    sync::{Mutex, MutexGuard},
     thread,
 };
 #[cfg(not(loom))]
 pub(crate) use std::{
     hint,
-    sync::Mutex,
-    sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering},
+    sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence},
+    sync::{Mutex, MutexGuard},
     thread,
 };
 

@@ -62,6 +62,18 @@ impl Slot {
         Self(NonZero::new(word).expect("an index and one is not zero"))
     }
 
+    /// As one number, which is never zero.
+    #[inline]
+    pub fn to_bits(self) -> NonZero<u64> {
+        self.0
+    }
+
+    /// Out of what [`Slot::to_bits`] gave.
+    #[inline]
+    pub fn from_bits(bits: NonZero<u64>) -> Self {
+        Self(bits)
+    }
+
     /// The place in the table.
     #[inline]
     pub fn index(self) -> u32 {

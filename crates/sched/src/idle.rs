@@ -10,12 +10,25 @@
 //! `state` (`notify`); going to sleep changes `state` and then looks at all queues once more. In the
 //! order of the changes of `state` either the notification comes first, and then the sleeper's look
 //! sees the work; or the sleeper comes first, and the notification sees the sleeper.
+//!
+//! A worker that queues work for itself only looks (`notify_for_own`): it is awake and gets to the
+//! work in any case, and a sleeper it has missed is found by the monitor.
+//!
+//! # The monitor rests
+//!
+//! While all workers sleep the monitor has nothing to watch and *rests*; a bit of `state` says so.
+//! Setting it is a read-modify-write that tells whether all sleep. Whoever is taken from the
+//! sleepers changes `state` first and then looks at the bit: either that change came before the bit,
+//! and the monitor sees somebody awake and does not rest; or after it, and the worker sees the bit,
+//! clears it and wakes the monitor.
 
 use crossbeam_utils::CachePadded;
 
 use crate::sync::{AtomicUsize, Mutex, MutexGuard, Ordering};
 
 const SEARCHER: usize = 1;
+/// The monitor rests.
+const RESTING: usize = 1 << 31;
 const SLEEPER: usize = 1 << 32;
 
 /// Who sleeps and how many search. It tells whom to wake; parking is its caller's.
@@ -26,7 +39,7 @@ pub struct Idle {
 }
 
 fn searchers(state: usize) -> usize {
-    state & (SLEEPER - 1)
+    state & (RESTING - 1)
 }
 
 fn sleepers(state: usize) -> usize {
@@ -53,10 +66,27 @@ impl Idle {
     pub fn notify(&self) -> Option<usize> {
         // ORDER: a read-modify-write, so that it stands in one order with `fall_asleep`; release
         // of the queued work, acquired there.
-        let state = self.state.fetch_add(0, Ordering::AcqRel);
+        self.pick(self.state.fetch_add(0, Ordering::AcqRel))
+    }
+
+    /// A worker has queued work for itself that others may help with: the worker to wake, if it
+    /// seems that nobody would find it.
+    #[inline]
+    #[must_use]
+    pub fn notify_for_own(&self) -> Option<usize> {
+        // ORDER: relaxed: a sleeper that is missed is found by the monitor.
+        self.pick(self.state.load(Ordering::Relaxed))
+    }
+
+    #[inline]
+    fn pick(&self, state: usize) -> Option<usize> {
         if searchers(state) > 0 || sleepers(state) == 0 {
             return None;
         }
+        self.pick_sleeper()
+    }
+
+    fn pick_sleeper(&self) -> Option<usize> {
         let mut list = self.sleepers();
         // Another notifier may have been faster; its worker is a searcher now.
         if searchers(self.state.load(Ordering::Relaxed)) > 0 {
@@ -100,6 +130,40 @@ impl Idle {
         list.swap_remove(at);
         self.state.fetch_add(SEARCHER.wrapping_sub(SLEEPER), Ordering::AcqRel);
         true
+    }
+
+    /// How many sleep or search, and so could take on work; it may have changed already.
+    pub fn free(&self) -> usize {
+        let state = self.state.load(Ordering::Relaxed);
+        searchers(state) + sleepers(state)
+    }
+
+    /// Whether all sleep; it may have changed already.
+    pub fn all_asleep(&self) -> bool {
+        sleepers(self.state.load(Ordering::Relaxed)) == self.workers
+    }
+
+    /// The monitor wants to rest: `true` if all sleep. Then the first who wakes rouses it.
+    pub fn begin_rest(&self) -> bool {
+        // ORDER: see the module; the bit carries nothing but itself.
+        let all = sleepers(self.state.fetch_or(RESTING, Ordering::AcqRel)) == self.workers;
+        if !all {
+            self.state.fetch_and(!RESTING, Ordering::AcqRel);
+        }
+        all
+    }
+
+    /// For a worker that was taken from the sleepers: `true` if the monitor rests and is this
+    /// worker's to wake.
+    pub fn rouse(&self) -> bool {
+        // ORDER: relaxed: this worker's leaving the sleepers came before, in this thread or in the
+        // one that woke it, so what is read here is no older than that.
+        self.resting() && self.state.fetch_and(!RESTING, Ordering::AcqRel) & RESTING != 0
+    }
+
+    /// Whether the monitor rests.
+    pub fn resting(&self) -> bool {
+        self.state.load(Ordering::Relaxed) & RESTING != 0
     }
 
     /// Takes everybody from the sleepers, for the end: the workers to wake.

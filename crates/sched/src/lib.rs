@@ -6,12 +6,19 @@
 //! | file | role |
 //! |---|---|
 //! | `scheduler` | the shared part: queues, workers, start and stop |
+//! | `above` | what it asks of the layer above |
+//! | `crew` | its threads: how one begins, and how they are counted out |
 //! | `worker` | one thread's loop: what to run next |
+//! | `post` | a worker's queue and slot, which can be taken from its thread |
 //! | `idle` | who sleeps, who searches, and whom to wake |
 //! | `timers` | messages and wake-ups for later: a wheel for each worker |
 //! | `wheel` | what is due when, without a thread, a lock or a clock |
 //! | `slab` | memory for the entries of a wheel |
 //! | `clock` | the machine's clock, or one that a test moves |
+//! | `seat` | what a thread shows of itself |
+//! | `monitor` | the thread that watches the workers |
+//! | `judge` | what the monitor decides |
+//! | `hogs` | the threads that were relieved and are still in that turn |
 //! | `sync` | its atomics and lock: `std`'s, or loom's under a model |
 //!
 //! # What runs next
@@ -26,15 +33,23 @@
 // WHY: the loom models reach the private parts through `model`, which exists only for them.
 #![cfg_attr(not(loom), allow(unreachable_pub))]
 
+mod above;
 mod clock;
+mod crew;
+mod hogs;
 mod idle;
+mod judge;
+mod monitor;
+mod post;
 mod scheduler;
+mod seat;
 mod slab;
 mod sync;
 mod timers;
 mod wheel;
 mod worker;
 
+pub use above::Above;
 pub use clock::{Clock, Hand};
 pub use scheduler::{Scheduler, Stopped};
 pub use timers::{Alarm, Timer, TimerWheel, Timers};

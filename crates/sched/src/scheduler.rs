@@ -1,23 +1,24 @@
 //! The shared part of the scheduler: queues, workers, start and stop.
 
 use std::io;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
-use std::thread;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use crossbeam_deque::{Injector, Stealer, Worker as Deque};
+use crossbeam_deque::{Injector, Steal, Stealer};
 use crossbeam_utils::CachePadded;
 use crossbeam_utils::sync::{Parker, Unparker};
-use purlin_raw::{Host, Runnable};
+use purlin_raw::{Host, Ran, Runnable, Slot};
 
+use crate::above::Above;
 use crate::clock::Clock;
+use crate::crew::{Assignment, Crew};
+use crate::hogs::Hogs;
 use crate::idle::Idle;
+use crate::monitor::Monitor;
+use crate::post::Post;
 use crate::timers::Timers;
-use crate::worker::{schedule_here, work};
-
-/// What a worker thread runs around its loop: it is given the worker's number and the loop.
-type Around = Arc<dyn Fn(usize, &mut dyn FnMut()) + Send + Sync>;
+use crate::worker::schedule_here;
 
 /// A handle on a set of workers.
 #[derive(Clone)]
@@ -31,15 +32,20 @@ pub(crate) struct Shared {
     pub(crate) stealers: Box<[Stealer<Runnable>]>,
     pub(crate) idle: Idle,
     pub(crate) timers: Timers,
-    unparkers: Box<[Unparker]>,
+    pub(crate) hogs: Hogs,
+    /// How often the monitor has looked.
+    pub(crate) ticks: AtomicU64,
+    /// Of the thread that is that worker now.
+    unparkers: Box<[Mutex<Unparker>]>,
+    monitor: Unparker,
     stop: CachePadded<AtomicBool>,
     ends: Mutex<Ends>,
     ended: Condvar,
 }
 
-/// The parts that wait for their thread, then the threads that run.
+/// The parts that wait for their threads, then the threads that run.
 struct Ends {
-    waiting: Vec<(Deque<Runnable>, Parker)>,
+    waiting: Option<(Vec<Assignment>, Parker)>,
     running: usize,
 }
 
@@ -49,7 +55,7 @@ struct Ends {
 pub enum Stopped {
     /// All threads have ended.
     All,
-    /// So many were still in a turn that would not end when the time was up.
+    /// So many had not ended when the time was up, because of a turn that would not.
     Except(usize),
 }
 
@@ -62,20 +68,25 @@ impl Scheduler {
     /// [`Scheduler::new`] with another clock for the timers.
     pub fn with_clock(workers: usize, clock: Clock) -> Self {
         let workers = workers.max(1);
-        // WHY: first in, first out, so that everybody who is ready runs (F1).
-        let waiting: Vec<_> = (0..workers).map(|_| (Deque::new_fifo(), Parker::new())).collect();
-        let stealers = waiting.iter().map(|(deque, _)| deque.stealer()).collect();
-        let unparkers: Box<[_]> =
-            waiting.iter().map(|(_, parker)| parker.unparker().clone()).collect();
+        let posts: Vec<_> = (0..workers).map(|_| Post::new()).collect();
+        let stealers = posts.iter().map(Post::stealer).collect();
+        let waiting: Vec<_> = (0..).zip(posts).map(|(i, post)| Assignment::new(i, post)).collect();
+        let unparkers = || waiting.iter().map(|waiting| waiting.parker.unparker().clone());
+        let timers = Timers::new(unparkers(), clock);
+        let unparkers = unparkers().map(Mutex::new).collect();
+        let monitor = Parker::new();
         Self {
             shared: Arc::new(Shared {
                 injector: CachePadded::new(Injector::new()),
                 stealers,
                 idle: Idle::new(workers),
-                timers: Timers::new(unparkers.iter(), clock),
+                timers,
+                hogs: Hogs::default(),
+                ticks: AtomicU64::new(0),
                 unparkers,
+                monitor: monitor.unparker().clone(),
                 stop: CachePadded::new(AtomicBool::new(false)),
-                ends: Mutex::new(Ends { waiting, running: 0 }),
+                ends: Mutex::new(Ends { waiting: Some((waiting, monitor)), running: 0 }),
                 ended: Condvar::new(),
             }),
         }
@@ -96,30 +107,39 @@ impl Scheduler {
         &self.shared.timers
     }
 
-    /// Starts the threads. Each calls `around` with its number and its loop, and must run the loop
-    /// once. An error of the operating system leaves the threads started so far running; call
-    /// [`Scheduler::stop`].
-    pub fn start(&self, name: &str, around: Around) -> io::Result<()> {
-        let waiting = std::mem::take(&mut self.ends().waiting);
-        for (index, (deque, parker)) in waiting.into_iter().enumerate() {
-            let shared = Arc::clone(&self.shared);
-            let around = Arc::clone(&around);
-            self.ends().running += 1;
-            let started = thread::Builder::new().name(format!("{name}-{index}")).spawn(move || {
-                let _end = EndOfThread(Arc::clone(&shared));
-                let mut own = Some((shared, deque, parker));
-                around(index, &mut || {
-                    if let Some((shared, queue, parker)) = own.take() {
-                        work(shared, index, queue, parker);
-                    }
-                });
-            });
-            if let Err(error) = started {
-                self.shared.thread_ended();
-                return Err(error);
-            }
+    /// Starts the threads, whose names begin with `name`. An error of the operating system leaves
+    /// those started so far running; call [`Scheduler::stop`].
+    pub fn start(&self, name: &str, above: Arc<dyn Above>) -> io::Result<()> {
+        let Some((waiting, parker)) = self.shared.ends().waiting.take() else { return Ok(()) };
+        let crew = Crew { shared: Arc::clone(&self.shared), above, name: name.into() };
+        let seats = waiting.iter().map(|assignment| Arc::clone(&assignment.seat)).collect();
+        for assignment in waiting {
+            crew.hire(&assignment.index.to_string(), || Some(assignment))?;
         }
-        Ok(())
+        let monitor = Monitor::new(crew.clone(), parker, seats);
+        crew.begin("monitor", || monitor.run())
+    }
+
+    /// Who is in a turn that was found to hold up others, and since when.
+    pub fn hogs(&self) -> Vec<(Slot, Instant)> {
+        self.shared.hogs.now()
+    }
+
+    /// The threads that have not ended: workers, the monitor, one that may be kept in reserve, and
+    /// those that were relieved and are still in their turn.
+    pub fn threads(&self) -> usize {
+        self.shared.ends().running
+    }
+
+    /// How often the monitor has looked, and whether it rests now.
+    pub fn watch(&self) -> (u64, bool) {
+        (self.shared.ticks.load(Ordering::Relaxed), self.shared.idle.resting())
+    }
+
+    /// Runs one turn on this thread, which is none of the workers, and lets it block.
+    pub fn run_elsewhere(&self, runnable: Runnable) {
+        self.shared.run_detached(runnable);
+        self.shared.run_what_nobody_will();
     }
 
     /// Tells the workers to end when nothing is ready, and waits for them as long as told. Timers
@@ -131,13 +151,14 @@ impl Scheduler {
     }
 
     fn stop_workers(&self, patience: Duration) -> Stopped {
-        // ORDER: release to the workers' acquire in `stopping`.
-        self.shared.stop.store(true, Ordering::Release);
+        // ORDER: release to the acquire in `stopping`; see also `run_what_nobody_will`.
+        self.shared.stop.store(true, Ordering::SeqCst);
         for worker in self.shared.idle.wake_all() {
-            self.shared.unparkers[worker].unpark();
+            self.shared.unpark(worker);
         }
+        self.shared.monitor.unpark();
         let deadline = Instant::now() + patience;
-        let mut ends = self.ends();
+        let mut ends = self.shared.ends();
         while ends.running > 0 {
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
@@ -147,10 +168,6 @@ impl Scheduler {
             ends = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
         Stopped::All
-    }
-
-    fn ends(&self) -> std::sync::MutexGuard<'_, Ends> {
-        self.shared.ends.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -171,7 +188,67 @@ impl Shared {
     #[inline]
     pub(crate) fn notify(&self) {
         if let Some(worker) = self.idle.notify() {
-            self.unparkers[worker].unpark();
+            self.unpark(worker);
+        }
+    }
+
+    /// A worker has queued work for itself that others may help with.
+    #[inline]
+    pub(crate) fn notify_for_own(&self) {
+        if let Some(worker) = self.idle.notify_for_own() {
+            self.unpark(worker);
+        }
+    }
+
+    /// Wakes a worker that was taken from the sleepers: it sleeps, so its post stays with its
+    /// thread, and so does its parker.
+    #[cold]
+    fn unpark(&self, worker: usize) {
+        self.unparker(worker).unpark();
+    }
+
+    fn unparker(&self, worker: usize) -> MutexGuard<'_, Unparker> {
+        self.unparkers[worker].lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Another thread is that worker from now on.
+    pub(crate) fn set_unparker(&self, worker: usize, unparker: Unparker) {
+        self.timers.wheel(worker).set_worker(unparker.clone());
+        *self.unparker(worker) = unparker;
+    }
+
+    /// A worker was taken from the sleepers: the monitor is to watch again.
+    pub(crate) fn rouse_monitor(&self) {
+        if self.idle.rouse() {
+            self.monitor.unpark();
+        }
+    }
+
+    /// Queues a process from a thread that has no post.
+    pub(crate) fn inject(&self, runnable: Runnable) {
+        self.injector.push(runnable);
+        self.notify();
+    }
+
+    /// Runs one turn on a thread that has no post.
+    fn run_detached(&self, runnable: Runnable) {
+        if let Ran::Again(runnable) = runnable.run() {
+            self.inject(runnable);
+        }
+    }
+
+    /// For a thread that has no post and ends now: if the workers have been told to end they may
+    /// have gone, so it runs what it has queued itself.
+    pub(crate) fn run_what_nobody_will(&self) {
+        // ORDER: partner of the fence in `worker::work`: either this sees the stop, or the last
+        // look of a worker that saw it sees what this thread queued before.
+        fence(Ordering::SeqCst);
+        while self.stopping() {
+            match self.injector.steal() {
+                Steal::Success(runnable) => self.run_detached(runnable),
+                Steal::Empty => break,
+                Steal::Retry => {}
+            }
         }
     }
 
@@ -180,9 +257,17 @@ impl Shared {
         !self.injector.is_empty() || self.stealers.iter().any(|stealer| !stealer.is_empty())
     }
 
-    fn thread_ended(&self) {
-        self.ends.lock().unwrap_or_else(PoisonError::into_inner).running -= 1;
+    pub(crate) fn thread_begins(&self) {
+        self.ends().running += 1;
+    }
+
+    pub(crate) fn thread_ended(&self) {
+        self.ends().running -= 1;
         self.ended.notify_all();
+    }
+
+    fn ends(&self) -> MutexGuard<'_, Ends> {
+        self.ends.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -193,16 +278,6 @@ impl Host for Scheduler {
     }
 
     fn schedule_from_outside(&self, runnable: Runnable) {
-        self.shared.injector.push(runnable);
-        self.shared.notify();
-    }
-}
-
-/// Counts a thread out, also when `around` panics.
-struct EndOfThread(Arc<Shared>);
-
-impl Drop for EndOfThread {
-    fn drop(&mut self) {
-        self.0.thread_ended();
+        self.shared.inject(runnable);
     }
 }

@@ -80,7 +80,8 @@ struct Inner {
     next: AtomicU64,
     state: Mutex<State>,
     clock: Clock,
-    worker: Unparker,
+    /// Of the thread that is the worker now.
+    worker: Mutex<Unparker>,
     /// Messages whose receiver had ended when they were sent.
     dropped: AtomicU64,
 }
@@ -102,8 +103,8 @@ pub struct Timer {
 
 impl Timers {
     /// A wheel for each worker.
-    pub(crate) fn new<'a>(workers: impl Iterator<Item = &'a Unparker>, clock: Clock) -> Self {
-        let wheels = workers.map(|worker| TimerWheel::new(worker.clone(), clock.clone())).collect();
+    pub(crate) fn new(workers: impl Iterator<Item = Unparker>, clock: Clock) -> Self {
+        let wheels = workers.map(|worker| TimerWheel::new(worker, clock.clone())).collect();
         Self { wheels, clock }
     }
 
@@ -158,9 +159,18 @@ impl TimerWheel {
             next: AtomicU64::new(NEVER),
             state: Mutex::new(state),
             clock,
-            worker,
+            worker: Mutex::new(worker),
             dropped: AtomicU64::new(0),
         })))
+    }
+
+    fn worker(&self) -> MutexGuard<'_, Unparker> {
+        self.0.worker.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Another thread is the worker from now on.
+    pub(crate) fn set_worker(&self, unparker: Unparker) {
+        *self.worker() = unparker;
     }
 
     #[inline]
@@ -209,7 +219,7 @@ impl TimerWheel {
         let unpark = first && state.asleep;
         drop(state);
         if unpark {
-            self.0.worker.unpark();
+            self.worker().unpark();
         }
         Timer { wheel: self.clone(), key }
     }
@@ -396,7 +406,7 @@ mod tests {
     fn timers() -> (Timers, Hand, Parker) {
         let (clock, hand) = Clock::manual();
         let parker = Parker::new();
-        (Timers::new([parker.unparker()].into_iter(), clock), hand, parker)
+        (Timers::new([parker.unparker().clone()].into_iter(), clock), hand, parker)
     }
 
     fn bell() -> (Arc<Bell>, Waker) {
@@ -436,7 +446,7 @@ mod tests {
     #[test]
     fn a_worker_may_sleep_until_its_first_timer_and_is_unparked_for_an_earlier_one() {
         let parker = Parker::new();
-        let timers = Timers::new([parker.unparker()].into_iter(), Clock::machine());
+        let timers = Timers::new([parker.unparker().clone()].into_iter(), Clock::machine());
         let wheel = timers.wheel(0);
         let minute = Duration::from_secs(60);
         wheel.wake();

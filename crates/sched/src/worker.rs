@@ -1,18 +1,26 @@
 //! One thread's loop: what to run next, and when to sleep.
 //!
-//! The queue's own end and the slot of the process just woken belong to the thread; other threads
-//! steal from the queue only. What the loop runs may call [`schedule_here`] on the same thread at
-//! any time.
+//! The loop works through a post, which belongs to the thread until the monitor takes it away in the
+//! middle of a turn that is too long. Every use of the post may find it gone. Then the thread is
+//! *relieved*: what it schedules goes to the common queue, and when the turn is over it ends. What
+//! the loop runs may call [`schedule_here`] on the same thread at any time.
+//!
+//! INVARIANT: a thread that is asleep or counted as searching has its post. It is taken only from
+//! one that shows a running process (`Seat::running`), and one that does not shows so before it uses
+//! its post once more and then begins to search.
 
 use std::cell::{Cell, OnceCell};
 use std::sync::Arc;
+use std::sync::atomic::{Ordering, fence};
 
-use crossbeam_deque::{Steal, Worker as Deque};
 use crossbeam_utils::sync::Parker;
-use purlin_raw::{Ran, Runnable};
+use purlin_raw::{Holder, Ran, Runnable};
 
-use crate::LIFO_STREAK;
+use crate::above::Above;
+use crate::crew::Assignment;
+use crate::post::Post;
 use crate::scheduler::Shared;
+use crate::seat::Seat;
 use crate::timers::{Rest, TimerWheel};
 
 /// How often a worker looks at what came from outside before its own work. Prime, so that it does
@@ -24,18 +32,16 @@ const ROUNDS: u32 = 16;
 /// One worker, where the processes it runs find it.
 struct Worker {
     shared: Arc<Shared>,
+    above: Arc<dyn Above>,
     index: usize,
     parker: Parker,
-    /// Ready processes. Thieves hold the other end.
-    queue: Deque<Runnable>,
-    /// The process just woken or spawned: its data is in this core's cache.
-    lifo: Cell<Option<Runnable>>,
-    /// Processes run since the start, modulo 2³².
-    tick: Cell<u32>,
-    /// Processes run in a row out of `lifo`.
-    streak: Cell<u32>,
+    post: Holder<Post>,
+    seat: Arc<Seat>,
     searching: Cell<bool>,
 }
+
+/// The post was taken away.
+struct Relieved;
 
 thread_local! {
     static WORKER: OnceCell<Worker> = const { OnceCell::new() };
@@ -57,38 +63,54 @@ pub(crate) fn schedule_here(shared: &Arc<Shared>, runnable: Runnable) -> Result<
     runnable.map_or(Ok(()), Err)
 }
 
-/// The loop of a worker's thread; returns when the scheduler stops and nothing is ready.
-pub(crate) fn work(shared: Arc<Shared>, index: usize, queue: Deque<Runnable>, parker: Parker) {
+/// The loop of a worker's thread; returns when the scheduler stops and nothing is ready, or when the
+/// thread was relieved and its turn is over.
+pub(crate) fn work(shared: Arc<Shared>, above: Arc<dyn Above>, assignment: Assignment) {
+    let Assignment { index, post, seat, parker } = assignment;
+    let searching = Cell::new(false);
     WORKER.with(|worker| {
-        let worker = worker.get_or_init(|| Worker {
-            shared,
-            index,
-            parker,
-            queue,
-            lifo: Cell::new(None),
-            tick: Cell::new(0),
-            streak: Cell::new(0),
-            searching: Cell::new(false),
-        });
+        let worker =
+            worker.get_or_init(|| Worker { shared, above, index, parker, post, seat, searching });
+        worker.seat.sit_down();
         worker.timers().wake();
-        loop {
-            match worker.next() {
-                Some(runnable) => worker.run(runnable),
-                // What is ready is run before the end: a process that was told to end must do so.
-                None if worker.shared.stopping() => break,
-                None => worker.sleep(),
-            }
+        if let Err(Relieved) = worker.run_all() {
+            worker.retire();
         }
     });
 }
 
 impl Worker {
+    fn run_all(&self) -> Result<(), Relieved> {
+        loop {
+            match self.next()? {
+                Some(runnable) => self.run(runnable),
+                None if self.shared.stopping() => {
+                    // What is ready is run before the end: a process that was told to end must do so.
+                    // ORDER: see `Shared::run_what_nobody_will`.
+                    fence(Ordering::SeqCst);
+                    match self.next()? {
+                        Some(runnable) => self.run(runnable),
+                        None => return Ok(()),
+                    }
+                }
+                None => self.sleep(),
+            }
+        }
+    }
+
     /// Makes a process the next to run here; the one that was moves into the queue.
     #[inline]
     fn schedule(&self, runnable: Runnable) {
-        if let Some(before) = self.lifo.replace(Some(runnable)) {
-            self.queue.push(before);
-            self.shared.notify();
+        self.queued(self.post.with(runnable, Post::put_first));
+    }
+
+    /// Something was queued, if the post is there; `true` if others may help with it.
+    #[inline]
+    fn queued(&self, queued: Result<bool, Runnable>) {
+        match queued {
+            Ok(false) => {}
+            Ok(true) => self.shared.notify_for_own(),
+            Err(runnable) => self.shared.inject(runnable),
         }
     }
 
@@ -98,85 +120,69 @@ impl Worker {
             // There may be more where this came from.
             self.shared.notify();
         }
+        self.seat.runs(runnable.slot());
+        if runnable.blocking() {
+            return self.above.offload(runnable);
+        }
         if let Ran::Again(runnable) = runnable.run() {
-            // WHY nobody is woken for one process that yields: it and the process it talks to take
-            // turns on this core, where their messages are, instead of following each other from
-            // core to core.
-            let alone = self.queue.is_empty();
-            self.queue.push(runnable);
-            if !alone {
-                self.shared.notify();
-            }
+            self.queued(self.post.with(runnable, Post::put_last));
         }
     }
 
     #[inline]
-    fn next(&self) -> Option<Runnable> {
-        let tick = self.tick.get().wrapping_add(1);
-        self.tick.set(tick);
-        if tick.is_multiple_of(OUTSIDE_EVERY) {
+    fn next(&self) -> Result<Option<Runnable>, Relieved> {
+        if self.seat.next_turn().is_multiple_of(OUTSIDE_EVERY) {
             self.timers().look();
-            if let Some(runnable) = self.take_outside() {
-                return Some(runnable);
+            if let Some(runnable) = self.take_outside()? {
+                return Ok(Some(runnable));
             }
         }
-        if let Some(runnable) = self.lifo.take() {
-            let streak = self.streak.get() + 1;
-            if streak <= LIFO_STREAK {
-                self.streak.set(streak);
-                return Some(runnable);
-            }
-            // F1: it has had its share; those in the queue come first.
-            self.queue.push(runnable);
+        match self.with_post(Post::next)? {
+            Some(runnable) => Ok(Some(runnable)),
+            None => self.search(),
         }
-        self.streak.set(0);
-        self.queue.pop().or_else(|| self.search())
     }
 
-    fn take_outside(&self) -> Option<Runnable> {
-        loop {
-            match self.shared.injector.steal_batch_and_pop(&self.queue) {
-                Steal::Success(runnable) => return Some(runnable),
-                Steal::Empty => return None,
-                Steal::Retry => {}
-            }
-        }
+    #[inline]
+    fn with_post<R>(&self, f: impl FnOnce(&Post) -> R) -> Result<R, Relieved> {
+        self.post.with((), |post, ()| f(post)).map_err(|()| Relieved)
+    }
+
+    fn take_outside(&self) -> Result<Option<Runnable>, Relieved> {
+        self.with_post(|post| post.take_from(&self.shared.injector))
     }
 
     /// Looks everywhere for work.
-    fn search(&self) -> Option<Runnable> {
-        if let Some(runnable) = self.take_outside() {
-            return Some(runnable);
+    fn search(&self) -> Result<Option<Runnable>, Relieved> {
+        // WHY here: from the next use of the post on, it stays; only then may this thread be counted
+        // as searching or asleep.
+        self.seat.runs_nobody();
+        if let Some(runnable) = self.take_outside()? {
+            return Ok(Some(runnable));
         }
         if !self.searching.get() {
             if !self.shared.idle.begin_search() {
-                return None;
+                return Ok(None);
             }
             self.searching.set(true);
         }
         for _ in 0..ROUNDS {
-            if let Some(runnable) = self.steal().or_else(|| self.take_outside()) {
-                return Some(runnable);
+            if let Some(runnable) = self.steal()? {
+                return Ok(Some(runnable));
+            }
+            if let Some(runnable) = self.take_outside()? {
+                return Ok(Some(runnable));
             }
             std::hint::spin_loop();
         }
-        None
+        Ok(None)
     }
 
     /// Takes half of the first queue that has something, beginning with the next worker's.
-    fn steal(&self) -> Option<Runnable> {
+    fn steal(&self) -> Result<Option<Runnable>, Relieved> {
         let stealers = &self.shared.stealers;
-        let others = (1..stealers.len()).map(|i| &stealers[(self.index + i) % stealers.len()]);
-        for other in others {
-            loop {
-                match other.steal_batch_and_pop(&self.queue) {
-                    Steal::Success(runnable) => return Some(runnable),
-                    Steal::Empty => break,
-                    Steal::Retry => {}
-                }
-            }
-        }
-        None
+        let mut others = (1..stealers.len()).map(|i| &stealers[(self.index + i) % stealers.len()]);
+        self.with_post(|post| others.find_map(|other| post.steal_from(other)))
     }
 
     fn timers(&self) -> &TimerWheel {
@@ -202,5 +208,18 @@ impl Worker {
         idle.wake_self(self.index);
         self.searching.set(true);
         self.timers().wake();
+        self.shared.rouse_monitor();
+    }
+
+    /// The turn in which the thread was relieved is over.
+    #[cold]
+    fn retire(&self) {
+        debug_assert!(!self.searching.get(), "it was in a turn");
+        if let Some(hog) = self.shared.hogs.remove(&self.seat)
+            && hog.told
+        {
+            self.above.over(hog.slot, hog.since.elapsed());
+        }
+        self.shared.run_what_nobody_will();
     }
 }

@@ -143,3 +143,64 @@ fn a_worker_whose_time_is_up_while_it_is_being_woken_finds_the_work() {
         assert!(awake || told || world.queue.load(Ordering::Relaxed) == 0);
     });
 }
+
+/// The monitor: `true` if it goes to rest.
+fn rests(world: &World) -> bool {
+    // It rests where all sleep, as far as it can see.
+    world.idle.all_asleep() && world.idle.begin_rest()
+}
+
+#[test]
+fn the_monitor_does_not_rest_while_a_worker_that_was_woken_is_awake() {
+    model(|| {
+        let world = World::new();
+        assert!(world.sleep(0, false));
+        assert!(world.sleep(1, false));
+        let monitor = {
+            let world = Arc::clone(&world);
+            thread::spawn(move || rests(&world))
+        };
+        // From outside: somebody wakes a worker, which then looks after the monitor.
+        world.put();
+        let woken = (0..2).filter(|&i| world.parked[i].load(Ordering::Acquire) == 0).count();
+        assert_eq!(woken, 1);
+        let roused = world.idle.rouse();
+        let rested = monitor.join().unwrap();
+        // Whoever rests is roused, and nobody is who did not.
+        assert_eq!(rested, roused);
+        assert!(!world.idle.resting());
+    });
+}
+
+#[test]
+fn of_two_workers_that_wake_one_rouses_the_monitor() {
+    model(|| {
+        let world = World::new();
+        assert!(world.sleep(0, false));
+        assert!(world.sleep(1, false));
+        assert!(rests(&world));
+        let other = {
+            let world = Arc::clone(&world);
+            thread::spawn(move || world.idle.wake_self(0) && world.idle.rouse())
+        };
+        let first = world.idle.wake_self(1) && world.idle.rouse();
+        let second = other.join().unwrap();
+        assert!(first != second, "the first who wakes rouses it, and only one");
+        assert!(!world.idle.resting());
+    });
+}
+
+#[test]
+fn a_look_without_a_change_wakes_a_sleeper_it_sees_and_only_once() {
+    model(|| {
+        let world = World::new();
+        assert!(world.sleep(0, false));
+        let outside = {
+            let world = Arc::clone(&world);
+            thread::spawn(move || world.idle.notify().is_some())
+        };
+        let own = world.idle.notify_for_own().is_some();
+        let outside = outside.join().unwrap();
+        assert!(own != outside, "one sleeper, one waker");
+    });
+}

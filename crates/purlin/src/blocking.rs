@@ -1,0 +1,107 @@
+//! Processes that may block their thread.
+//!
+//! Such a process is one like any other, with a pid, a mailbox and an exit reason, except that a
+//! worker which is to run it hands the turn to a thread of tokio's blocking pool (`Workers`). What
+//! it does between two awaits may therefore take as long as it likes.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use pin_project_lite::pin_project;
+use purlin_raw::Owner;
+
+use crate::home::{Erlang, Last, Parent, here};
+use crate::spawn::{nowhere, stillborn, try_spawn_as};
+use crate::{Node, Outcome, Pid, Process};
+
+pin_project! {
+    /// The code of a process that may block.
+    pub(crate) struct Blocking<B> {
+        #[pin]
+        body: B,
+    }
+}
+
+impl<B> Blocking<B> {
+    pub(crate) fn new(body: B) -> Self {
+        Self { body }
+    }
+}
+
+impl<M: Send + 'static, B: purlin_raw::Body<Erlang, M>> purlin_raw::Body<Erlang, M>
+    for Blocking<B>
+{
+    const BLOCKING: bool = true;
+
+    fn turn(self: Pin<&mut Self>, me: &Owner<Erlang, M>, cx: &mut Context<'_>) -> Poll<Last> {
+        self.project().body.turn(me, cx)
+    }
+
+    fn name() -> &'static str {
+        B::name()
+    }
+}
+
+/// Makes a process that may block its thread between two awaits, on the current node.
+///
+/// For what has no async form: files, a library that waits, a computation of seconds. The process
+/// is one like any other, and may use [`Pid::call_blocking`], [`Node::block_on`] and
+/// `std::thread::sleep`; each of its turns runs on a thread of tokio's blocking pool, of which the
+/// node has up to 512. A process that blocks all the same without this is survived (F2).
+///
+/// ```
+/// # use purlin::{Process, Reply, spawn_blocking};
+/// # #[purlin::main] async fn main() {
+/// let files = spawn_blocking(async |mut me: Process<(&'static str, Reply<bool>)>| {
+///     loop {
+///         let (path, reply) = me.receive().await;
+///         reply.send(std::fs::metadata(path).is_ok());
+///     }
+/// });
+/// assert_eq!(files.call(|reply| ("/no/such/file", reply)).await, Ok(false));
+/// # }
+/// ```
+///
+/// A node that is full or stopping gives the pid of a process that has already ended, as
+/// [`spawn()`](crate::spawn()) does. When the node stops while the process blocks, the stop waits as
+/// long as for any other, names it in the report and goes on (E1).
+///
+/// # Panics
+/// On a thread that runs no process; use [`Node::spawn_blocking`] there.
+///
+/// COST: as `spawn`; each turn costs a task of tokio's and as a rule a switch of threads, some
+/// microseconds.
+#[track_caller]
+pub fn spawn_blocking<M, F, Fut>(function: F) -> Pid<M>
+where
+    M: Send + 'static,
+    F: FnOnce(Process<M>) -> Fut + Send + 'static,
+    Fut: Future + Send + 'static,
+    Fut::Output: Outcome,
+{
+    let spawned = here(|here| {
+        let parent = here.parent();
+        try_spawn_as(&here.realm, parent, function, Blocking::new)
+            .unwrap_or_else(|error| stillborn(&here.realm, parent, error))
+    });
+    match spawned {
+        Some(pid) => pid,
+        None => nowhere(),
+    }
+}
+
+impl Node {
+    /// Makes a process that may block its thread, from any thread; see
+    /// [`spawn_blocking()`](crate::spawn_blocking()).
+    pub fn spawn_blocking<M, F, Fut>(&self, function: F) -> Pid<M>
+    where
+        M: Send + 'static,
+        F: FnOnce(Process<M>) -> Fut + Send + 'static,
+        Fut: Future + Send + 'static,
+        Fut::Output: Outcome,
+    {
+        self.try_spawn_as(function, Blocking::new)
+            .unwrap_or_else(|error| stillborn(&self.inner().realm, Parent::current(), error))
+    }
+}

@@ -1,0 +1,59 @@
+//! What a node does for its scheduler: it makes threads its own, runs what may block elsewhere, and
+//! passes on who hogs.
+
+use std::sync::Weak;
+use std::time::{Duration, Instant};
+
+use purlin_raw::{Realm, Runnable, Slot, quietly};
+use purlin_sched::{Above, Scheduler};
+use tokio::runtime::Handle;
+
+use crate::hog;
+use crate::home::{Erlang, Here, settle};
+use crate::node::Inner;
+
+/// What the threads of a node need to know.
+pub(crate) struct Workers {
+    pub(crate) realm: Realm<Erlang>,
+    pub(crate) node: Weak<Inner>,
+    pub(crate) scheduler: Scheduler,
+    pub(crate) tokio: Handle,
+}
+
+impl Workers {
+    fn here(&self, worker: usize, blocking: bool) -> Here {
+        let timers = self.scheduler.timers().wheel(worker).clone();
+        Here { realm: self.realm.clone(), node: self.node.clone(), timers, blocking }
+    }
+}
+
+impl Above for Workers {
+    fn thread(&self, worker: usize, run: &mut dyn FnMut()) {
+        let _entered = self.realm.enter();
+        settle(|| self.here(worker, false));
+        let _tokio = self.tokio.enter();
+        run();
+    }
+
+    fn offload(&self, runnable: Runnable) {
+        // WHY the timers of the first worker: those of any would do.
+        let (here, scheduler) = (self.here(0, true), self.scheduler.clone());
+        self.tokio.spawn_blocking(move || {
+            settle(|| here);
+            scheduler.run_elsewhere(runnable);
+        });
+    }
+
+    fn hogging(&self, slot: Slot, since: Instant) {
+        hog::report(&self.realm, slot, since);
+    }
+
+    fn over(&self, slot: Slot, time: Duration) {
+        hog::report_end(&self.realm, slot, time);
+    }
+
+    fn helpless(&self, why: &str) {
+        let node = &self.realm.home().name;
+        quietly(|| tracing::error!(node, why, "processes wait behind others that do not await"));
+    }
+}

@@ -1,0 +1,88 @@
+//! A barrier between a thread that crosses it all the time and one that hardly ever does.
+//!
+//! Any thread may use it. It is for the pattern in which each side writes one word and then reads
+//! the other's: of a `light` and a `heavy` one at least sees what the other wrote before it.
+//!
+//! # Idea
+//!
+//! On Linux the kernel can interrupt every core that runs a thread of this program and make it pass
+//! a full barrier (`membarrier`). The rare side pays for both: the frequent side only has to keep
+//! the compiler from reordering. Where the kernel has no such call, or refuses it, both sides use
+//! an ordinary fence.
+//!
+//! INVARIANT: which of the two it is, is settled before the first barrier and never changes: a
+//! [`Fence`] can be had only from [`Fence::settled`].
+//!
+//! COST: `light` nothing but a branch, or a fence of about 5 ns; `heavy` a system call, under a
+//! microsecond.
+
+use crate::sync::{Ordering, fence};
+
+/// Which kind of barrier this program uses.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Fence {
+    by_kernel: bool,
+}
+
+impl Fence {
+    /// The kind of barrier, asked of the kernel the first time.
+    pub(crate) fn settled() -> Self {
+        Self { by_kernel: kernel::registered() }
+    }
+
+    /// The barrier of the side that crosses it often.
+    #[inline(always)]
+    pub(crate) fn light(self) {
+        if self.by_kernel {
+            // ORDER: the partner is `heavy`, which makes this core pass a full barrier.
+            std::sync::atomic::compiler_fence(Ordering::SeqCst);
+        } else {
+            fence(Ordering::SeqCst);
+        }
+    }
+
+    /// The barrier of the side that crosses it rarely.
+    pub(crate) fn heavy(self) {
+        // ORDER: the partner is `light`.
+        if self.by_kernel {
+            kernel::barrier();
+        }
+        fence(Ordering::SeqCst);
+    }
+}
+
+#[cfg(all(target_os = "linux", not(loom), not(miri)))]
+mod kernel {
+    use std::sync::OnceLock;
+
+    const PRIVATE_EXPEDITED: libc::c_int = 1 << 3;
+    const REGISTER_PRIVATE_EXPEDITED: libc::c_int = 1 << 4;
+
+    fn membarrier(command: libc::c_int) -> bool {
+        // SAFETY: the call takes a command, flags and a core, none of which it uses here, and
+        // touches no memory of ours.
+        unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) == 0 }
+    }
+
+    /// Whether the kernel has promised this program its barrier.
+    pub(super) fn registered() -> bool {
+        static REGISTERED: OnceLock<bool> = OnceLock::new();
+        // WHY the barrier too: a sandbox may allow the one call and not the other.
+        *REGISTERED
+            .get_or_init(|| membarrier(REGISTER_PRIVATE_EXPEDITED) && membarrier(PRIVATE_EXPEDITED))
+    }
+
+    pub(super) fn barrier() {
+        // WHY: what rests on the barrier must not go on without it.
+        assert!(membarrier(PRIVATE_EXPEDITED), "the kernel took its barrier back");
+    }
+}
+
+#[cfg(not(all(target_os = "linux", not(loom), not(miri))))]
+mod kernel {
+    pub(super) fn registered() -> bool {
+        false
+    }
+
+    pub(super) fn barrier() {}
+}

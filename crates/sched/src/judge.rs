@@ -1,0 +1,230 @@
+//! Whose turn takes too long, and what is to be done about it: the decision, without threads or
+//! clocks.
+//!
+//! The monitor shows the judge what it sees at each tick. A worker that is in the same turn at two
+//! ticks in a row is *stuck*. That alone is nobody's harm; something is done only when somebody
+//! waits:
+//!
+//! | what waits | a worker is free | all are at work |
+//! |---|---|---|
+//! | in the queue of one that is stuck | a free one is woken, and steals | it is relieved |
+//! | in the slot of one that is stuck | it is laid open and a free one woken | it is relieved |
+//! | from outside, or two behind one that works | a free one is woken | one that is stuck is relieved |
+//!
+//! WHY two: a single process that yields is left to its worker on purpose (`Post::put_last`).
+
+/// What the monitor sees of one worker.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct View {
+    pub(crate) turn: u32,
+    /// It runs a process, or has just run one and not yet found its queue empty.
+    pub(crate) running: bool,
+    /// How many wait in its queue.
+    pub(crate) waiting: usize,
+}
+
+/// What the monitor sees at a tick.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Scene<'a> {
+    pub(crate) workers: &'a [View],
+    /// Something came from outside and nobody has taken it.
+    pub(crate) outside: bool,
+    /// Workers that sleep or search.
+    pub(crate) free: usize,
+}
+
+/// What to do about one worker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// Lay open what waits in its slot; if there is anything to steal, wake somebody.
+    LayOpen(usize),
+    /// Take its post if anything waits there.
+    RelieveIfAnyWaits(usize),
+    /// Take its post.
+    Relieve(usize),
+}
+
+/// What to do at a tick.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Verdict {
+    pub(crate) steps: Vec<Step>,
+    /// Wake a worker that sleeps.
+    pub(crate) wake: bool,
+}
+
+/// Remembers what it saw at the last tick.
+pub(crate) struct Judge {
+    before: Box<[Option<u32>]>,
+}
+
+impl Judge {
+    pub(crate) fn new(workers: usize) -> Self {
+        Self { before: vec![None; workers].into() }
+    }
+
+    pub(crate) fn judge(&mut self, scene: Scene<'_>) -> Verdict {
+        let mut verdict = Verdict::default();
+        let crowded = scene.workers.iter().any(|view| view.waiting >= 2);
+        // What waits for anybody is served once: by one who wakes, or by one who is relieved.
+        let mut wanted = scene.outside || crowded;
+        if scene.free > 0 {
+            verdict.wake = wanted;
+        }
+        for (index, view) in scene.workers.iter().enumerate() {
+            let turn = view.running.then_some(view.turn);
+            let stuck = turn.is_some() && self.before[index] == turn;
+            self.before[index] = turn;
+            if !stuck {
+                continue;
+            }
+            verdict.steps.push(if scene.free > 0 {
+                Step::LayOpen(index)
+            } else if wanted || view.waiting > 0 {
+                wanted = false;
+                Step::Relieve(index)
+            } else {
+                Step::RelieveIfAnyWaits(index)
+            });
+        }
+        verdict
+    }
+
+    /// Another thread has the post of that worker: nothing is known of it.
+    pub(crate) fn forget(&mut self, index: usize) {
+        self.before[index] = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Judge, Scene, Step, Verdict, View};
+
+    const fn works(turn: u32, waiting: usize) -> View {
+        View { turn, running: true, waiting }
+    }
+
+    const fn rests(turn: u32) -> View {
+        View { turn, running: false, waiting: 0 }
+    }
+
+    /// What is decided at the second of two ticks.
+    fn second(before: &[View], now: &[View], outside: bool, free: usize) -> Verdict {
+        let mut judge = Judge::new(now.len());
+        let _ = judge.judge(Scene { workers: before, outside: false, free: 0 });
+        judge.judge(Scene { workers: now, outside, free })
+    }
+
+    fn decided(steps: &[Step], wake: bool) -> Verdict {
+        Verdict { steps: steps.to_vec(), wake }
+    }
+
+    // F2: the table of the module
+    #[test]
+    fn each_case_is_decided_as_the_table_says() {
+        use Step::{LayOpen, Relieve, RelieveIfAnyWaits};
+        let cases: [(&str, [View; 2], [View; 2], bool, usize, Verdict); 11] = [
+            (
+                "turns go by",
+                [works(1, 1), works(1, 1)],
+                [works(2, 1), works(9, 1)],
+                false,
+                0,
+                decided(&[], false),
+            ),
+            (
+                "asleep at the same turn",
+                [rests(4), rests(4)],
+                [rests(4), rests(4)],
+                false,
+                2,
+                decided(&[], false),
+            ),
+            (
+                "stuck, and somebody waits in its queue",
+                [works(7, 0), works(1, 0)],
+                [works(7, 1), works(2, 0)],
+                false,
+                0,
+                decided(&[Relieve(0)], false),
+            ),
+            (
+                "stuck, and perhaps somebody is in its slot",
+                [works(7, 0), works(1, 0)],
+                [works(7, 0), works(2, 0)],
+                false,
+                0,
+                decided(&[RelieveIfAnyWaits(0)], false),
+            ),
+            (
+                "stuck, and one waits from outside",
+                [works(7, 0), works(1, 0)],
+                [works(7, 0), works(2, 0)],
+                true,
+                0,
+                decided(&[Relieve(0)], false),
+            ),
+            (
+                "both stuck, and one waits from outside",
+                [works(7, 0), works(1, 0)],
+                [works(7, 0), works(1, 0)],
+                true,
+                0,
+                decided(&[Relieve(0), RelieveIfAnyWaits(1)], false),
+            ),
+            (
+                "stuck, and two wait behind one that works",
+                [works(7, 0), works(1, 0)],
+                [works(7, 0), works(2, 2)],
+                false,
+                0,
+                decided(&[Relieve(0)], false),
+            ),
+            (
+                "stuck, and a lone yielder beside one that works",
+                [works(7, 0), works(1, 0)],
+                [works(7, 0), works(2, 1)],
+                false,
+                0,
+                decided(&[RelieveIfAnyWaits(0)], false),
+            ),
+            (
+                "stuck, and another is free",
+                [works(7, 0), rests(1)],
+                [works(7, 1), rests(1)],
+                false,
+                1,
+                decided(&[LayOpen(0)], false),
+            ),
+            (
+                "nobody stuck, one free, one waits from outside",
+                [works(7, 0), rests(1)],
+                [works(8, 0), rests(1)],
+                true,
+                1,
+                decided(&[], true),
+            ),
+            (
+                "nobody stuck, one free, two wait unseen",
+                [works(7, 0), rests(1)],
+                [works(8, 2), rests(1)],
+                false,
+                1,
+                decided(&[], true),
+            ),
+        ];
+        for (name, before, now, outside, free, expected) in cases {
+            assert_eq!(second(&before, &now, outside, free), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_worker_that_was_relieved_is_judged_anew() {
+        let mut judge = Judge::new(1);
+        let stuck = Scene { workers: &[works(3, 1)], outside: false, free: 0 };
+        assert_eq!(judge.judge(stuck), decided(&[], false));
+        assert_eq!(judge.judge(stuck), decided(&[Step::Relieve(0)], false));
+        judge.forget(0);
+        assert_eq!(judge.judge(stuck), decided(&[], false));
+        assert_eq!(judge.judge(stuck), decided(&[Step::Relieve(0)], false));
+    }
+}

@@ -1,0 +1,198 @@
+//! The monitor: a thread that notices workers which are stuck in a turn, and gets their work done.
+//!
+//! It looks every half millisecond while a worker is awake, lets `judge` decide and acts on it:
+//!
+//! - *wake* a sleeper, because something waits that nobody has seen;
+//! - *lay open* the process just woken behind one that is stuck, so that others can steal it;
+//! - *fire* the timers of a worker that ought to have done so and has not;
+//! - *relieve* a thread: take its post away and give it to a fresh thread, which goes on with the
+//!   same queue under the same number. The hog finds out when it next schedules something or ends
+//!   its turn: what it schedules goes to the common queue, and when the turn is over it ends.
+//!
+//! A post is taken only from a thread that is in a turn (`Seat::running`): such a thread is neither
+//! asleep nor counted as searching, and before it could be either it has to use its post and finds
+//! that gone. So `idle` need not know.
+//!
+//! COST: a tick is under a microsecond when nothing is amiss; a worker that is stuck costs a
+//! `membarrier` a tick; a relief costs a thread, about 50 µs. At rest it costs nothing.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{Sender, channel};
+use std::time::{Duration, Instant};
+
+use crossbeam_utils::sync::Parker;
+
+use crate::crew::{Assignment, Crew};
+use crate::judge::{Judge, Scene, Step, Verdict, View};
+use crate::seat::Seat;
+
+/// How often the monitor looks. A worker is stuck when it is in the same turn twice.
+const TICK: Duration = Duration::from_micros(500);
+/// How many ticks all have to sleep before the monitor does.
+const TICKS_BEFORE_REST: u32 = 20;
+/// The most threads that may be left to their turns. WHY a limit: each has a stack.
+const MOST_HOGS: usize = 512;
+
+pub(crate) struct Monitor {
+    crew: Crew,
+    parker: Parker,
+    /// The seat of the thread that has each post.
+    seats: Box<[Arc<Seat>]>,
+    judge: Judge,
+    views: Vec<View>,
+    /// When each worker was first seen in the turn it is in.
+    since: Box<[Instant]>,
+    /// A thread that waits for an assignment.
+    spare: Option<Sender<Assignment>>,
+    /// It was told that nothing can be done.
+    helpless: bool,
+}
+
+impl Monitor {
+    pub(crate) fn new(crew: Crew, parker: Parker, seats: Box<[Arc<Seat>]>) -> Self {
+        let workers = seats.len();
+        Self {
+            crew,
+            parker,
+            seats,
+            judge: Judge::new(workers),
+            views: Vec::with_capacity(workers),
+            since: vec![Instant::now(); workers].into(),
+            spare: None,
+            helpless: false,
+        }
+    }
+
+    /// Watches until the scheduler stops.
+    pub(crate) fn run(mut self) {
+        let mut quiet = 0;
+        while self.wait() {
+            let now = Instant::now();
+            self.crew.shared.ticks.fetch_add(1, Ordering::Relaxed);
+            self.look(now);
+            self.demote(now);
+            self.crew.shared.timers.fire_overdue();
+            let idle = &self.crew.shared.idle;
+            let all_quiet = idle.all_asleep() && !self.crew.shared.hogs.any_on_mercy();
+            quiet = if all_quiet { quiet + 1 } else { 0 };
+            if quiet >= TICKS_BEFORE_REST && idle.begin_rest() {
+                quiet = 0;
+                // WHY: a thread kept in reserve has no place in a node at rest.
+                self.spare = None;
+                self.parker.park();
+            }
+        }
+    }
+
+    /// Waits for the next tick; `false` when the scheduler stops.
+    fn wait(&self) -> bool {
+        let next = Instant::now() + TICK;
+        // WHY a loop: a word that came too late for the last rest must not shorten a tick.
+        while !self.crew.shared.stopping() {
+            self.parker.park_deadline(next);
+            if Instant::now() >= next {
+                return true;
+            }
+        }
+        false
+    }
+
+    fn look(&mut self, now: Instant) {
+        let shared = Arc::clone(&self.crew.shared);
+        let before = std::mem::take(&mut self.views);
+        self.views.extend(self.seats.iter().zip(&shared.stealers).map(|(seat, queue)| View {
+            turn: seat.turn(),
+            running: seat.running().is_some(),
+            waiting: queue.len(),
+        }));
+        for (index, view) in self.views.iter().enumerate() {
+            if before.get(index).is_none_or(|before| before.turn != view.turn) {
+                self.since[index] = now;
+            }
+        }
+        let Verdict { steps, mut wake } = self.judge.judge(Scene {
+            workers: &self.views,
+            outside: !shared.injector.is_empty(),
+            free: shared.idle.free(),
+        });
+        for step in steps {
+            match step {
+                Step::LayOpen(index) => wake |= self.lay_open(index),
+                Step::RelieveIfAnyWaits(index) => self.relieve(index, false),
+                Step::Relieve(index) => self.relieve(index, true),
+            }
+        }
+        if wake {
+            shared.notify();
+        }
+    }
+
+    /// `true` if there is anything to steal.
+    fn lay_open(&self, index: usize) -> bool {
+        let mut anything = false;
+        let taken = self.seats[index].post.take(|post| {
+            anything = post.lay_open();
+            false
+        });
+        debug_assert!(taken.is_none());
+        anything
+    }
+
+    /// Gives the post to a fresh thread, unless the worker has got on meanwhile or is busy with its
+    /// post at this very moment; then the next tick will tell.
+    fn relieve(&mut self, index: usize, somebody_waits: bool) {
+        // WHY before the post is taken: without a thread to give it to, it stays where it is.
+        let spare = match self.spare.take().map_or_else(|| self.crew.hire_spare(), Ok) {
+            Ok(spare) => spare,
+            Err(why) => return self.tell_helpless(&why),
+        };
+        let shared = &self.crew.shared;
+        let seat = &self.seats[index];
+        let (turn, since) = (self.views[index].turn, self.since[index]);
+        let post = seat.post.take(|post| {
+            let Some(slot) = seat.running().filter(|_| seat.turn() == turn) else { return false };
+            let take = post.lay_open() || somebody_waits;
+            if take {
+                shared.hogs.add(seat, slot, since);
+            }
+            take
+        });
+        let Some(post) = post else {
+            self.spare = Some(spare);
+            return;
+        };
+        let assignment = Assignment::new(index, post);
+        self.seats[index] = Arc::clone(&assignment.seat);
+        self.judge.forget(index);
+        self.helpless = false;
+        self.crew.shared.set_unparker(index, assignment.parker.unparker().clone());
+        let given = spare.send(assignment);
+        debug_assert!(given.is_ok(), "a spare thread does nothing but wait");
+    }
+
+    fn demote(&self, now: Instant) {
+        for (slot, since) in self.crew.shared.hogs.demote_overdue(now) {
+            self.crew.above.hogging(slot, since);
+        }
+    }
+
+    /// Tells once, until it is better again.
+    fn tell_helpless(&mut self, why: &str) {
+        if !std::mem::replace(&mut self.helpless, true) {
+            self.crew.above.helpless(why);
+        }
+    }
+}
+
+impl Crew {
+    /// Begins a thread that waits for an assignment.
+    fn hire_spare(&self) -> Result<Sender<Assignment>, String> {
+        if self.shared.hogs.count() >= MOST_HOGS {
+            return Err(format!("{MOST_HOGS} threads are held up already"));
+        }
+        let (give, given) = channel();
+        let hired = self.hire("relief", move || given.recv().ok());
+        hired.map(|()| give).map_err(|error| format!("no thread could be begun: {error}"))
+    }
+}
