@@ -12,6 +12,7 @@
 //! | `post` | a worker's queue and slot, which can be taken from its thread |
 //! | `idle` | who sleeps, who searches, and whom to wake |
 //! | `timers` | messages and wake-ups for later: a wheel for each worker |
+//! | `timer` | one that was set: taken back, looked at, polled |
 //! | `wheel` | what is due when, without a thread, a lock or a clock |
 //! | `slab` | memory for the entries of a wheel |
 //! | `clock` | the machine's clock, or one that a test moves |
@@ -45,6 +46,7 @@ mod scheduler;
 mod seat;
 mod slab;
 mod sync;
+mod timer;
 mod timers;
 mod wheel;
 mod worker;
@@ -52,7 +54,8 @@ mod worker;
 pub use above::Above;
 pub use clock::{Clock, Hand};
 pub use scheduler::{Scheduler, Stopped};
-pub use timers::{Alarm, Timer, TimerWheel, Timers};
+pub use timer::Timer;
+pub use timers::{Alarm, TimerWheel, Timers};
 
 /// How often in a row a worker runs the process just woken before it turns to its queue.
 pub const LIFO_STREAK: u32 = 32;

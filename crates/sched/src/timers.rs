@@ -29,7 +29,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Poll, Waker};
+use std::task::Waker;
 use std::time::Duration;
 
 use crossbeam_utils::CachePadded;
@@ -38,6 +38,7 @@ use purlin_raw::{Parcel, quietly};
 
 use crate::clock::{Clock, nanos};
 use crate::slab::Key;
+use crate::timer::Timer;
 use crate::wheel::{Due, NEVER, Wheel, moment_of, tick_at, tick_of};
 
 /// How many timers are fired in one go, before the worker looks at its processes again.
@@ -55,7 +56,7 @@ pub enum Alarm {
 impl Alarm {
     /// Drops it, whatever the user's destructors do.
     #[inline]
-    fn discard(self) {
+    pub(crate) fn discard(self) {
         match self {
             // It sees to that itself.
             Self::Send(parcel) => drop(parcel),
@@ -86,19 +87,12 @@ struct Inner {
     dropped: AtomicU64,
 }
 
-struct State {
-    wheel: Wheel<Alarm>,
+pub(crate) struct State {
+    pub(crate) wheel: Wheel<Alarm>,
     /// The worker is asleep, or about to be.
     asleep: bool,
     /// The scheduler has stopped: nothing is fired any more.
     closed: bool,
-}
-
-/// A timer that was set, may have fired, and may have been cancelled. Dropping it changes nothing.
-#[derive(Clone)]
-pub struct Timer {
-    wheel: TimerWheel,
-    key: Key,
 }
 
 impl Timers {
@@ -174,7 +168,7 @@ impl TimerWheel {
     }
 
     #[inline]
-    fn lock(&self) -> MutexGuard<'_, State> {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, State> {
         // WHY: nothing of the user's runs while it is locked.
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -190,9 +184,15 @@ impl TimerWheel {
         self.0.next.store(next, Ordering::Relaxed);
     }
 
+    /// Nanoseconds since the start of the clock.
+    #[inline]
+    pub(crate) fn clock_now(&self) -> u64 {
+        self.0.clock.now()
+    }
+
     /// The time since the start of the clock.
     pub fn now(&self) -> Duration {
-        Duration::from_nanos(self.0.clock.now())
+        Duration::from_nanos(self.clock_now())
     }
 
     /// Sets a timer for after that time, from any thread; what is beyond 146 years counts as that.
@@ -206,7 +206,7 @@ impl TimerWheel {
             return self.fired();
         }
         let (due, next) = if state.asleep {
-            let moment = self.0.clock.now() + length;
+            let moment = self.clock_now() + length;
             (Due::At(moment), tick_of(moment))
         } else {
             (Due::In(length), 0)
@@ -233,7 +233,7 @@ impl TimerWheel {
     #[inline]
     pub(crate) fn look(&self) {
         if self.next() != NEVER {
-            self.fire(self.0.clock.now());
+            self.fire(self.clock_now());
         }
     }
 
@@ -272,7 +272,7 @@ impl TimerWheel {
     pub(crate) fn fall_asleep(&self) -> Rest {
         let mut state = self.lock();
         // WHY not read if nothing is set: most workers most of the time.
-        let now = if state.wheel.next() == NEVER { 0 } else { self.0.clock.now() };
+        let now = if state.wheel.next() == NEVER { 0 } else { self.clock_now() };
         state.wheel.stamp(now);
         let next = state.wheel.next();
         self.publish(next);
@@ -312,72 +312,10 @@ impl std::fmt::Debug for TimerWheel {
     }
 }
 
-impl std::fmt::Debug for Timer {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Timer").finish_non_exhaustive()
-    }
-}
-
-impl Timer {
-    /// Takes the timer back and says how much of its time was left; `None` if it was too late, or
-    /// had been done before. What would have happened is dropped.
-    pub fn cancel(&self) -> Option<Duration> {
-        let cancelled = self.wheel.lock().wheel.cancel(self.key);
-        let (alarm, due) = cancelled?;
-        alarm.discard();
-        Some(self.left(due))
-    }
-
-    /// Takes the timer back and does not ask for the time.
-    pub fn remove(&self) {
-        let removed = self.wheel.lock().wheel.cancel(self.key);
-        if let Some((alarm, _)) = removed {
-            alarm.discard();
-        }
-    }
-
-    /// For a timer that wakes a future: whether it has fired. From now on it wakes this waker.
-    pub fn poll(&self, waker: &Waker) -> Poll<()> {
-        let known = match self.wheel.lock().wheel.find(self.key) {
-            None => return Poll::Ready(()),
-            Some((Alarm::Wake(before), _)) => before.will_wake(waker),
-            Some((Alarm::Send(_), _)) => true,
-        };
-        if known {
-            return Poll::Pending;
-        }
-        // WHY the lock is taken twice: cloning and dropping a waker may run anybody's code.
-        let new = Alarm::Wake(waker.clone());
-        let mut state = self.wheel.lock();
-        let (polled, old) = match state.wheel.find(self.key) {
-            None => (Poll::Ready(()), new),
-            Some((alarm, _)) => (Poll::Pending, std::mem::replace(alarm, new)),
-        };
-        drop(state);
-        old.discard();
-        polled
-    }
-
-    /// How much of its time is left; `None` if it has fired or was cancelled.
-    pub fn read(&self) -> Option<Duration> {
-        let due = self.wheel.lock().wheel.find(self.key).map(|(_, due)| due)?;
-        Some(self.left(due))
-    }
-
-    fn left(&self, due: Due) -> Duration {
-        match due {
-            Due::In(length) => Duration::from_nanos(length),
-            Due::At(moment) => {
-                Duration::from_nanos(moment.saturating_sub(self.wheel.0.clock.now()))
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::atomic::AtomicUsize;
-    use std::task::Wake;
+    use std::task::{Poll, Wake};
 
     use crossbeam_utils::sync::Parker;
 
@@ -475,7 +413,7 @@ mod tests {
         assert_eq!(bell.rung(), 1);
     }
 
-    // F2: what is set by a worker that then computes for ever is fired by somebody else
+    // N3: what is set by a worker that then computes for ever is fired by somebody else
     #[test]
     fn any_thread_fires_what_a_stuck_worker_leaves_undone() {
         let (timers, hand, _parker) = timers();
