@@ -3,6 +3,7 @@
 use super::checks::{asked, conserved, extra};
 use super::flow::counted;
 use super::{Better, Experiment, Figure, Manner, Point, Quantity, Void, params};
+use crate::profile::Profile;
 
 /// The other timers that are alive in `timers`.
 const OTHERS: u64 = 10_000;
@@ -40,10 +41,11 @@ pub(super) static TIMERS: Experiment = Experiment {
 pub(super) static IDLE_MEMORY: Experiment = Experiment {
     id: "idle-memory",
     title: "Memory of idle processes",
-    what: "Spawns a million processes that wait for a message, and reads how much memory that took.",
+    what: "Spawns n processes that wait for a message, and reads how much memory that took.",
     notes: &[
         "By resident memory, read from outside: what the operating system gives the program, less what it gave before, over the number of processes.",
-        "Each sample has a program of its own, and 10 000 processes are spawned before the first reading: memory that was used before could be used again, and what is only needed once would count.",
+        "A quarter of a million processes in the quick profile, a million in the full one.",
+        "Each sample has a program of its own, and a hundredth of the processes is spawned before the first reading: memory that was used before could be used again, and what is only needed once would count.",
         "Each process has run, told that it is there, and waits. Six samples at most: they differ little.",
     ],
     metric: "resident memory per process",
@@ -54,7 +56,10 @@ pub(super) static IDLE_MEMORY: Experiment = Experiment {
     figure: Figure::Footprint,
     variants: false,
     manner: Manner::Afresh,
-    points: |_| vec![Point { x: None, params: params([("n", 1_000_000)]), scaled: None }],
+    points: |profile| {
+        let n = if profile == Profile::Quick { 250_000 } else { 1_000_000 };
+        vec![Point { x: None, params: params([("n", n)]), scaled: None }]
+    },
     check: |params, reply| {
         let n = asked(params, "n");
         conserved(reply, n, n)?;
