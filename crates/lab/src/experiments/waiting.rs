@@ -44,7 +44,7 @@ pub(super) static IDLE_MEMORY: Experiment = Experiment {
     what: "Spawns n processes that wait for a message, and reads how much memory that took.",
     notes: &[
         "By resident memory, read from outside: what the operating system gives the program, less what it gave before, over the number of processes.",
-        "A quarter of a million processes in the quick profile, a million in the full one.",
+        "Half a million processes in the quick profile, a million in the full one.",
         "Each sample has a program of its own, and a hundredth of the processes is spawned before the first reading: memory that was used before could be used again, and what is only needed once would count.",
         "Each process has run, told that it is there, and waits. Six samples at most: they differ little.",
     ],
@@ -57,7 +57,7 @@ pub(super) static IDLE_MEMORY: Experiment = Experiment {
     variants: false,
     manner: Manner::Afresh,
     points: |profile| {
-        let n = if profile == Profile::Quick { 250_000 } else { 1_000_000 };
+        let n = if profile == Profile::Quick { 500_000 } else { 1_000_000 };
         vec![Point { x: None, params: params([("n", n)]), scaled: None }]
     },
     check: |params, reply| {
