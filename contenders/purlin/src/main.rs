@@ -35,7 +35,6 @@ fn main() -> ExitCode {
     let version = concat!("purlin ", env!("CARGO_PKG_VERSION"));
     let hello = Hello::new("purlin", version)
         .variants(&[Variant::Moved, Variant::Copied])
-        .without(&["timers"])
         .note(format!("a node with its default settings, of {} workers", node.workers()))
         .note("a loop that only sends or spawns calls purlin::consume_budget each time round")
         .note("allocator: mimalloc, as in tokio's contender");
@@ -71,7 +70,7 @@ fn run(node: &Node, asked: Run) -> Result<Sample, String> {
         Run::Call { n } => root(node, move |me| asking::call(me, 0, n)),
         Run::CallDeep { waiting, n } => root(node, move |me| asking::call(me, waiting, n)),
         Run::Selective { k, reps } => root(node, move |me| asking::selective(me, k, reps)),
-        Run::Timers { .. } => Err("purlin has no timers yet that can be cancelled".to_owned()),
+        Run::Timers { waiting, n } => root(node, move |me| waiting::timers(me, waiting, n)),
         Run::IdleMemory { n } => root(node, move |me| waiting::idle_memory(me, n)),
         Run::Hog(asked) => Ok(hog::hog(node, asked)),
     }
