@@ -9,8 +9,9 @@
 %% Nothing else is set: schedulers, heaps and collections are what users get.
 %%
 %% This module reads requests and writes answers; params.erl checks what is asked, and the
-%% experiments are in calls.erl, messages.erl, exchange.erl and processes.erl. Each run happens in
-%% a fresh process, so that the heap of the one before does not matter.
+%% experiments are in calls.erl, messages.erl, exchange.erl, processes.erl, asking.erl, waiting.erl
+%% and hog.erl. Each run happens in a fresh process, so that the heap of the one before does not
+%% matter.
 -module(contender).
 -export([main/0]).
 
@@ -80,6 +81,8 @@ notes() ->
         iolist_to_binary([Schedulers, " schedulers, at most ", Limit, " processes; all else as the runtime has it"]),
         <<"every experiment runs in a fresh process, spawned with no options">>,
         <<"work is done in small integers: the product is taken in two halves, which gives the same numbers">>,
+        <<"a call is gen_server:call/3; a timer is erlang:send_after/3 and erlang:cancel_timer/1">>,
+        <<"the open loop of hog is started by erlang:send_after/4 at whole milliseconds of the runtime's clock">>,
         <<"elements are measured on the last list that each process received, after the clock">>
     ].
 
@@ -107,4 +110,11 @@ run('bandwidth', Params) -> exchange:run(Params);
 run('ping-pong', #{n := N}) -> messages:ping_pong(N);
 run('throughput', #{n := N}) -> messages:fan_in(1, N);
 run('fan-in', #{senders := Senders, n := N}) -> messages:fan_in(Senders, N);
-run('thread-ring', #{processes := Processes, n := N}) -> messages:thread_ring(Processes, N).
+run('thread-ring', #{processes := Processes, n := N}) -> messages:thread_ring(Processes, N);
+run('fan-out', #{processes := Processes, n := N}) -> messages:fan_out(Processes, N);
+run('call', #{n := N}) -> asking:call(0, N);
+run('call-deep', #{waiting := Waiting, n := N}) -> asking:call(Waiting, N);
+run('selective', #{k := K, reps := Reps}) -> asking:selective(K, Reps);
+run('timers', #{waiting := Waiting, n := N}) -> waiting:timers(Waiting, N);
+run('idle-memory', #{n := N}) -> waiting:idle_memory(N);
+run('hog', #{loop := Loop, hogs := Hogs, ms := Ms}) -> hog:run(Loop, Hogs, Ms).

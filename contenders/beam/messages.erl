@@ -1,6 +1,6 @@
-%% Messages between processes that live on: ping-pong, throughput, fan-in and thread-ring.
+%% Messages between processes that live on: ping-pong, throughput, fan-in, fan-out and thread-ring.
 -module(messages).
--export([ping_pong/1, fan_in/2, thread_ring/2]).
+-export([ping_pong/1, fan_in/2, fan_out/2, thread_ring/2]).
 
 ping_pong(N) ->
     Start = erlang:monotonic_time(nanosecond),
@@ -51,6 +51,31 @@ take_all(Senders, Received, Sent) ->
         {sent, Count} -> take_all(Senders - 1, Received, Sent + Count);
         _ -> take_all(Senders, Received + 1, Sent)
     end.
+
+%% N messages to so many processes in turn; each tells when its share has come.
+fan_out(Processes, N) ->
+    Root = self(),
+    Share = fun(Place) when Place =< N rem Processes -> N div Processes + 1; (_) -> N div Processes end,
+    Receivers = [
+        spawn_link(fun() -> Root ! ready, take_share(Share(Place), Root, 0) end)
+     || Place <- lists:seq(1, Processes)
+    ],
+    lists:foreach(fun(_) -> receive ready -> ok end end, Receivers),
+    Start = erlang:monotonic_time(nanosecond),
+    Sent = in_turn(Receivers, Receivers, N, 0),
+    Received = lists:foldl(fun(_, Sum) -> receive {took, Count} -> Sum + Count end end, 0, Receivers),
+    Elapsed = erlang:monotonic_time(nanosecond) - Start,
+    #{elapsed_ns => Elapsed, ops => N, sent => Sent, received => Received}.
+
+in_turn(_, _, 0, Sent) -> Sent;
+in_turn([], All, Left, Sent) -> in_turn(All, All, Left, Sent);
+in_turn([Receiver | Others], All, Left, Sent) ->
+    Receiver ! {message, Left},
+    in_turn(Others, All, Left - 1, Sent + 1).
+
+take_share(0, Root, Taken) -> Root ! {took, Taken};
+take_share(Left, Root, Taken) ->
+    receive {message, _} -> take_share(Left - 1, Root, Taken + 1) end.
 
 thread_ring(Processes, N) ->
     Root = self(),

@@ -8,6 +8,7 @@
 -define(COUNT, 1000000000000).
 -define(PROCESSES, 100000000).
 -define(LENGTH, 1000000).
+-define(WAITING, 10000000).
 
 %% {Name, {From, To}} must be given; {Name, {From, To}, Default} and lists of words may be left out
 %% where a default stands third.
@@ -25,7 +26,14 @@ table() ->
         {'fan-in', [{senders, {1, ?PROCESSES}}, {n, {0, ?COUNT}}]},
         {'thread-ring', [{processes, {1, ?PROCESSES}}, {n, {1, ?COUNT}}]},
         {'fork-join', [{n, {0, ?PROCESSES}}]},
-        {'skynet', [{leaves, {1, ?PROCESSES}}]}
+        {'skynet', [{leaves, {1, ?PROCESSES}}]},
+        {'fan-out', [{processes, {1, ?PROCESSES}}, {n, {0, ?COUNT}}]},
+        {'call', [{n, {0, ?COUNT}}]},
+        {'call-deep', [{waiting, {0, ?WAITING}}, {n, {0, ?COUNT}}]},
+        {'selective', [{k, {0, ?WAITING}}, reps()]},
+        {'timers', [{waiting, {0, ?WAITING}}, {n, {0, ?COUNT}}]},
+        {'idle-memory', [{n, {0, ?PROCESSES}}]},
+        {'hog', [{loop, [open, closed]}, {hogs, {0, 1000}}, {ms, {1, 600000}}]}
     ].
 
 reps() -> {reps, {1, 1000000}, 1}.
@@ -106,6 +114,9 @@ processes('serial-spawn', #{m := M}) -> 2 * M;
 processes('fan-in', #{senders := Senders}) -> Senders;
 processes('thread-ring', #{processes := Processes}) -> Processes;
 processes('fork-join', #{n := N}) -> N;
+processes('fan-out', #{processes := Processes}) -> Processes;
+processes('idle-memory', #{n := N}) -> N;
+processes('hog', #{hogs := Hogs}) -> Hogs + 2;
 processes('skynet', #{leaves := Leaves}) -> Leaves + Leaves div 9 + 1;
 processes(_, _) -> 2.
 

@@ -1,12 +1,13 @@
 //! Does a contender keep to the protocol? Drives the real program, whatever it is written in.
 //!
 //! For the tests of contenders, ours and anybody else's: [`examine`] starts the program, greets
-//! it, runs every experiment with small parameters, sends it nonsense in between, and ends it in
+//! it, runs every experiment that it offers with small parameters, sends it nonsense in between, and ends it in
 //! both ways. Never judges how fast it is.
 //!
 //! ```no_run
 //! use std::process::Command;
-//! purlin_contender::conformance::examine(|| Command::new("contender-mine")).unwrap();
+//! let missing = purlin_contender::conformance::examine(|| Command::new("contender-mine"));
+//! assert_eq!(missing, Ok(vec!["call-deep", "selective"]));
 //! ```
 
 mod cases;
@@ -22,20 +23,27 @@ pub use verdict::verdict;
 
 use crate::run::{EXPERIMENTS, Run, Variant};
 
-/// Examines the contender that `command` starts; it is started twice.
+/// Examines the contender that `command` starts; it is started twice. Gives the experiments that it
+/// does not offer.
 ///
 /// # Errors
 ///
 /// The first thing that is not as the protocol says, with the request that showed it.
-pub fn examine(command: impl Fn() -> Command) -> Result<(), String> {
+pub fn examine(command: impl Fn() -> Command) -> Result<Vec<&'static str>, String> {
     let mut contender = Contender::start(command())?;
     let hello = contender.ask(r#"{"op":"hello"}"#)?;
     let variants = introduction(&hello)?;
     if variants.is_empty() {
         return Err(format!("hello names no variants of message-size: {hello}"));
     }
+    let missing = not_offered(&hello)?;
     for (experiment, params) in cases::good() {
-        run_one(&mut contender, experiment, &params, &variants)?;
+        if missing.contains(&experiment) {
+            let request = json!({"op": "run", "experiment": experiment, "params": params});
+            refused(&mut contender, request.to_string().as_bytes())?;
+        } else {
+            run_one(&mut contender, experiment, &params, &variants)?;
+        }
     }
     for variant in &variants {
         for (experiment, mut params) in cases::with_variants() {
@@ -54,7 +62,8 @@ pub fn examine(command: impl Fn() -> Command) -> Result<(), String> {
     }
     contender.tell(b"{\"op\":\"quit\"}\n")?;
     ended("quit", contender)?;
-    ended("the end of input", Contender::start(command())?)
+    ended("the end of input", Contender::start(command())?)?;
+    Ok(missing)
 }
 
 /// Checks an answer to `hello`; gives the variants it names.
@@ -70,18 +79,24 @@ fn introduction(hello: &Value) -> Result<Vec<Variant>, String> {
     if !hello["notes"].as_array().is_some_and(|notes| notes.iter().all(Value::is_string)) {
         return Err(format!("the notes of hello are no list of strings: {hello}"));
     }
-    let knows = |id: &&str| {
-        let listed = hello["experiments"].as_array();
-        listed.is_some_and(|listed| listed.iter().any(|known| known == id))
-    };
-    if let Some(missing) = EXPERIMENTS.iter().find(|id| !knows(id)) {
-        return Err(format!("hello does not name the experiment {missing}: {hello}"));
-    }
     let named = |variant: &Variant| {
         let listed = hello["variants"]["message-size"].as_array();
         listed.is_some_and(|listed| listed.iter().any(|known| known == variant.name()))
     };
     Ok([Variant::Moved, Variant::Copied].into_iter().filter(named).collect())
+}
+
+/// The experiments that an answer to `hello` does not name.
+fn not_offered(hello: &Value) -> Result<Vec<&'static str>, String> {
+    let Some(offered) = hello["experiments"].as_array() else {
+        return Err(format!("the experiments of hello are no list: {hello}"));
+    };
+    let (named, missing): (Vec<_>, Vec<_>) =
+        EXPERIMENTS.iter().partition(|id| offered.iter().any(|known| known == *id));
+    if named.is_empty() {
+        return Err(format!("hello names no experiment of the protocol: {hello}"));
+    }
+    Ok(missing)
 }
 
 fn run_one(

@@ -97,3 +97,15 @@ pub fn shares(total: u64, parts: u64) -> impl Iterator<Item = u64> {
     let (each, rest) = (total / divisor, total % divisor);
     (0..parts).map(move |part| if part == 0 { each + rest } else { each })
 }
+
+/// Divides `total` into batches of at most a hundred, so that a clock round each costs next to
+/// nothing for one of the hundred.
+///
+/// ```
+/// let batches: Vec<_> = purlin_contender::batches(250).collect();
+/// assert_eq!(batches, [100, 100, 50]);
+/// ```
+pub fn batches(total: u64) -> impl Iterator<Item = u64> {
+    const MOST: u64 = 100;
+    (0..total.div_ceil(MOST)).map(move |batch| MOST.min(total - batch * MOST))
+}

@@ -14,6 +14,12 @@ pub const PROCESSES_MAX: u64 = 100_000_000;
 pub const REPS_MAX: u64 = 1_000_000;
 /// The longest list that a message may carry, in elements.
 pub const LENGTH_MAX: u64 = 1_000_000;
+/// The most messages or timers that may wait beside what is measured.
+pub const WAITING_MAX: u64 = 10_000_000;
+/// The most processes that may compute for ever.
+pub const HOGS_MAX: u64 = 1000;
+/// The longest time that may be asked for, in milliseconds.
+pub const MS_MAX: u64 = 600_000;
 
 /// The parameters of one experiment, and which of them were asked for.
 pub(crate) struct Params<'a> {

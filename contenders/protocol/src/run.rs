@@ -1,12 +1,10 @@
 //! What a contender can be asked to run: one variant of [`Run`] per experiment.
 //!
-//! Built by the parser only from parameters that were checked, so that a contender may multiply
+//! Built by `parse.rs` only, from parameters that were checked, so that a contender may multiply
 //! its counts without fear: no total reaches 2^63.
 
-use crate::params::{COUNT_MAX, LENGTH_MAX, PROCESSES_MAX, Params, REPS_MAX};
-
 /// The experiments of the protocol, in the order of its table.
-pub const EXPERIMENTS: [&str; 13] = [
+pub const EXPERIMENTS: [&str; 20] = [
     "call-vs-send",
     "tail-call",
     "spawn-chain",
@@ -20,6 +18,13 @@ pub const EXPERIMENTS: [&str; 13] = [
     "thread-ring",
     "fork-join",
     "skynet",
+    "fan-out",
+    "call",
+    "call-deep",
+    "selective",
+    "timers",
+    "idle-memory",
+    "hog",
 ];
 
 /// One experiment with its parameters. Every count is checked: see [`Run::parse`].
@@ -93,6 +98,66 @@ pub enum Run {
         /// Leaves, a power of ten.
         leaves: u64,
     },
+    /// One sender, many receivers in turn.
+    FanOut {
+        /// Receivers, at least one.
+        processes: u64,
+        /// Messages in all.
+        n: u64,
+    },
+    /// One process calls another, again and again.
+    Call {
+        /// Calls.
+        n: u64,
+    },
+    /// The same while messages that nobody wants wait in the caller's mailbox.
+    CallDeep {
+        /// Messages that wait.
+        waiting: u64,
+        /// Calls.
+        n: u64,
+    },
+    /// `reps` times: receive by pattern what stands behind `k` messages that do not match.
+    Selective {
+        /// Messages that do not match.
+        k: u64,
+        /// Receives.
+        reps: u64,
+    },
+    /// Set a timer and cancel it, while others are alive.
+    Timers {
+        /// The others.
+        waiting: u64,
+        /// Timers set and cancelled.
+        n: u64,
+    },
+    /// Spawn `n` processes that wait for a message that never comes, and let them be.
+    IdleMemory {
+        /// Processes.
+        n: u64,
+    },
+    /// Round trips while other processes compute for ever.
+    Hog(Hog),
+}
+
+/// The parameters of `hog`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hog {
+    /// When a round trip starts.
+    pub pace: Pace,
+    /// Processes that compute.
+    pub hogs: u64,
+    /// How long round trips are started, in milliseconds; at least one.
+    pub ms: u64,
+}
+
+/// When a round trip of `hog` starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pace {
+    /// Every millisecond, whatever happened to the last.
+    Open,
+    /// When the last is back.
+    Closed,
 }
 
 /// The two halves of `call-vs-send`.
@@ -166,68 +231,6 @@ impl Payload {
 }
 
 impl Run {
-    /// Reads the parameters of one experiment and checks every one of them.
-    ///
-    /// `variants` are those that this contender can run, the natural one first: that one is meant
-    /// where a request names none. A contender without variants cannot run the experiments that
-    /// have them.
-    ///
-    /// # Errors
-    ///
-    /// One line that says which experiment or parameter is wrong and what would be right.
-    pub fn parse(
-        experiment: &str,
-        params: &serde_json::Map<String, serde_json::Value>,
-        variants: &[Variant],
-    ) -> Result<Run, String> {
-        let mut p = Params::new(experiment, params);
-        let run = match experiment {
-            "call-vs-send" => Run::CallVsSend {
-                mode: p.choice("mode", &[("local", Mode::Local), ("remote", Mode::Remote)])?,
-                n: p.integer("n", 0, COUNT_MAX)?,
-            },
-            "tail-call" => Run::TailCall { n: p.integer("n", 0, COUNT_MAX)?, reps: p.reps()? },
-            "spawn-chain" => Run::SpawnChain { n: p.integer("n", 1, COUNT_MAX)?, reps: p.reps()? },
-            "exchange" => Run::Exchange(exchange(&mut p)?),
-            "message-size" => Run::MessageSize(payload(&mut p, variants)?),
-            "bandwidth" => Run::Bandwidth(payload(&mut p, variants)?),
-            "serial-spawn" => {
-                let total = p.integer("total", 1, COUNT_MAX)?;
-                let m = p.integer("m", 1, PROCESSES_MAX)?;
-                if m > total {
-                    return Err(p.wrong(&format!("m is {m}, more than the total of {total}")));
-                }
-                Run::SerialSpawn { m, total }
-            }
-            "ping-pong" => Run::PingPong { n: p.integer("n", 0, COUNT_MAX)? },
-            "throughput" => Run::Throughput { n: p.integer("n", 0, COUNT_MAX)? },
-            "fan-in" => Run::FanIn {
-                senders: p.integer("senders", 1, PROCESSES_MAX)?,
-                n: p.integer("n", 0, COUNT_MAX)?,
-            },
-            "thread-ring" => Run::ThreadRing {
-                processes: p.integer("processes", 1, PROCESSES_MAX)?,
-                n: p.integer("n", 1, COUNT_MAX)?,
-            },
-            "fork-join" => Run::ForkJoin { n: p.integer("n", 0, PROCESSES_MAX)? },
-            "skynet" => {
-                let leaves = p.integer("leaves", 1, PROCESSES_MAX)?;
-                if 10u64.pow(leaves.ilog10()) != leaves {
-                    return Err(p.wrong(&format!("leaves is {leaves}, not a power of ten")));
-                }
-                Run::Skynet { leaves }
-            }
-            _ => {
-                return Err(format!(
-                    "unknown experiment {experiment:?}; this contender knows {}",
-                    EXPERIMENTS.join(", ")
-                ));
-            }
-        };
-        p.finish()?;
-        Ok(run)
-    }
-
     /// The experiment's name in the protocol.
     #[must_use]
     pub fn experiment(&self) -> &'static str {
@@ -245,32 +248,14 @@ impl Run {
             Run::ThreadRing { .. } => 10,
             Run::ForkJoin { .. } => 11,
             Run::Skynet { .. } => 12,
+            Run::FanOut { .. } => 13,
+            Run::Call { .. } => 14,
+            Run::CallDeep { .. } => 15,
+            Run::Selective { .. } => 16,
+            Run::Timers { .. } => 17,
+            Run::IdleMemory { .. } => 18,
+            Run::Hog(_) => 19,
         };
         EXPERIMENTS[place]
     }
 }
-
-fn exchange(p: &mut Params<'_>) -> Result<Exchange, String> {
-    Ok(Exchange {
-        n: p.integer("n", 0, COUNT_MAX)?,
-        pieces: p.integer("pieces", 1, COUNT_MAX)?,
-        work: p.integer("work", 0, COUNT_MAX)?,
-        reps: p.reps()?,
-    })
-}
-
-fn payload(p: &mut Params<'_>, variants: &[Variant]) -> Result<Payload, String> {
-    let exchange = exchange(p)?;
-    let s = p.integer("s", 0, LENGTH_MAX)?;
-    let known: Vec<_> = variants.iter().map(|v| (v.name(), *v)).collect();
-    let variant = match known.first() {
-        None => return Err(p.wrong("this contender has no variant of it to offer")),
-        Some((_, natural)) => p.choice_or("variant", &known, *natural)?,
-    };
-    if exchange.messages().checked_mul(s).is_none_or(|elements| elements > i64::MAX as u64) {
-        return Err(p.wrong("2·n·s·reps elements are more than can be counted; lower one of them"));
-    }
-    Ok(Payload { exchange, s, variant })
-}
-
-const _: () = assert!(REPS_MAX as u128 * COUNT_MAX as u128 * 2 < 1 << 63);

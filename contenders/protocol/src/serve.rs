@@ -18,6 +18,7 @@ pub struct Hello {
     name: String,
     version: String,
     variants: Vec<Variant>,
+    without: Vec<&'static str>,
     notes: Vec<String>,
 }
 
@@ -29,6 +30,7 @@ impl Hello {
             name: name.into(),
             version: version.into(),
             variants: Vec::new(),
+            without: Vec::new(),
             notes: Vec::new(),
         }
     }
@@ -37,6 +39,13 @@ impl Hello {
     #[must_use]
     pub fn variants(mut self, variants: &[Variant]) -> Self {
         self.variants = variants.to_vec();
+        self
+    }
+
+    /// The experiments that it does not offer: it must answer them with an error.
+    #[must_use]
+    pub fn without(mut self, experiments: &[&'static str]) -> Self {
+        self.without = experiments.to_vec();
         self
     }
 
@@ -49,11 +58,12 @@ impl Hello {
 
     fn to_json(&self) -> Value {
         let variants: Vec<_> = self.variants.iter().map(|v| v.name()).collect();
+        let offered: Vec<_> = EXPERIMENTS.iter().filter(|id| !self.without.contains(id)).collect();
         json!({
             "name": self.name,
             "version": self.version,
             "os_pid": std::process::id(),
-            "experiments": EXPERIMENTS,
+            "experiments": offered,
             "variants": {"message-size": variants, "bandwidth": variants},
             "notes": self.notes,
         })

@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use purlin_contender::{
-    EXPERIMENTS, Exchange, Hello, Mode, Payload, Request, Run, Sample, Schedule, Variant, serve_on,
-    shares,
+    EXPERIMENTS, Exchange, Hello, Hog, Mode, Pace, Payload, Request, Run, Sample, Schedule,
+    Variant, serve_on, shares,
 };
 use serde_json::{Value, json};
 
@@ -48,6 +48,17 @@ fn every_experiment_is_read_with_its_parameters() {
         ("thread-ring", json!({"processes": 2, "n": 4}), Run::ThreadRing { processes: 2, n: 4 }),
         ("fork-join", json!({"n": 4}), Run::ForkJoin { n: 4 }),
         ("skynet", json!({"leaves": 100}), Run::Skynet { leaves: 100 }),
+        ("fan-out", json!({"processes": 2, "n": 4}), Run::FanOut { processes: 2, n: 4 }),
+        ("call", json!({"n": 4}), Run::Call { n: 4 }),
+        ("call-deep", json!({"waiting": 2, "n": 4}), Run::CallDeep { waiting: 2, n: 4 }),
+        ("selective", json!({"k": 2}), Run::Selective { k: 2, reps: 1 }),
+        ("timers", json!({"waiting": 2, "n": 4}), Run::Timers { waiting: 2, n: 4 }),
+        ("idle-memory", json!({"n": 4}), Run::IdleMemory { n: 4 }),
+        (
+            "hog",
+            json!({"loop": "open", "hogs": 4, "ms": 3}),
+            Run::Hog(Hog { pace: Pace::Open, hogs: 4, ms: 3 }),
+        ),
     ];
     assert_eq!(cases.len(), EXPERIMENTS.len());
     for (experiment, params, run) in cases {
@@ -101,6 +112,18 @@ fn the_natural_variant_is_meant_where_none_is_named_and_a_foreign_one_is_refused
 }
 
 #[test]
+fn what_a_contender_does_not_offer_is_not_in_its_greeting() {
+    let hello = Hello::new("test", "test 1").without(&["selective"]);
+    let mut output = Vec::new();
+    let ask = b"{\"op\":\"hello\"}\n";
+    serve_on(&ask[..], &mut output, &hello, |_| Err("not asked".to_owned())).unwrap();
+    let greeting: Value = serde_json::from_slice(&output).unwrap();
+    let offered = greeting["experiments"].as_array().unwrap();
+    assert_eq!(offered.len(), EXPERIMENTS.len() - 1);
+    assert!(!offered.contains(&"selective".into()));
+}
+
+#[test]
 fn a_contender_goes_on_after_nonsense_and_after_a_run_that_failed() {
     let input = b"nonsense\n{\"op\":\"run\",\"experiment\":\"ping-pong\",\"params\":{\"n\":1}}\n\
         {\"op\":\"hello\"}\n{\"op\":\"quit\"}\nnever read\n";
@@ -141,6 +164,9 @@ fn any_json() -> impl Strategy<Value = Value> {
             "processes",
             "variant",
             "moved",
+            "waiting",
+            "loop",
+            "open",
         ])
         .prop_map(str::to_owned),
         ".*",
@@ -178,12 +204,18 @@ fn any_params() -> impl Strategy<Value = Value> {
         "senders",
         "processes",
         "variant",
+        "waiting",
+        "k",
+        "loop",
+        "hogs",
+        "ms",
     ];
     let value = prop_oneof![
         any::<u64>().prop_map(Value::from),
         (0u64..2_000_000).prop_map(Value::from),
         (0u32..20).prop_map(|power| Value::from(10u64.saturating_pow(power))),
-        prop::sample::select(vec!["local", "remote", "moved", "copied"]).prop_map(Value::from),
+        prop::sample::select(vec!["local", "remote", "moved", "copied", "open", "closed"])
+            .prop_map(Value::from),
     ];
     prop::collection::btree_map(prop::sample::select(names), value, 0..8)
         .prop_map(|map| map.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
@@ -197,7 +229,7 @@ fn totals(run: &Run) -> u64 {
         Run::MessageSize(payload) | Run::Bandwidth(payload) => {
             payload.exchange.messages() * payload.s
         }
-        Run::PingPong { n } => 2 * n,
+        Run::PingPong { n } | Run::Call { n } | Run::CallDeep { n, .. } => 2 * n,
         Run::Skynet { leaves } => leaves * (leaves - 1) / 2,
         _ => 0,
     }

@@ -6,11 +6,14 @@
 
 #![forbid(unsafe_code)]
 
+mod asking;
 mod calls;
 mod exchange;
+mod hog;
 mod messages;
 mod processes;
 mod trees;
+mod waiting;
 
 use std::process::ExitCode;
 use std::sync::mpsc::channel;
@@ -63,6 +66,13 @@ fn run(node: &Node, asked: Run) -> Result<Sample, String> {
         }
         Run::ForkJoin { n } => root(node, move |me| trees::fork_join(me, n)),
         Run::Skynet { leaves } => root(node, move |me| trees::skynet(me, leaves)),
+        Run::FanOut { processes, n } => root(node, move |me| messages::fan_out(me, processes, n)),
+        Run::Call { n } => root(node, move |me| asking::call(me, 0, n)),
+        Run::CallDeep { waiting, n } => root(node, move |me| asking::call(me, waiting, n)),
+        Run::Selective { k, reps } => root(node, move |me| asking::selective(me, k, reps)),
+        Run::Timers { waiting, n } => root(node, move |me| waiting::timers(me, waiting, n)),
+        Run::IdleMemory { n } => root(node, move |me| waiting::idle_memory(me, n)),
+        Run::Hog(asked) => Ok(hog::hog(node, asked)),
     }
 }
 

@@ -1,4 +1,5 @@
-//! Messages between processes that live on: `ping-pong`, `throughput`, `fan-in`, `thread-ring`.
+//! Messages between processes that live on: `ping-pong`, `throughput`, `fan-in`, `fan-out`,
+//! `thread-ring`.
 
 use std::time::Instant;
 
@@ -8,8 +9,8 @@ use purlin_contender::{Sample, shares};
 /// What a process has sent and received so far.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Tally {
-    sent: u64,
-    received: u64,
+    pub(crate) sent: u64,
+    pub(crate) received: u64,
 }
 
 /// What the partner in `ping-pong` gets.
@@ -87,6 +88,47 @@ async fn send_all(n: u64, root: Pid<FromSender>) {
         consume_budget().await;
     }
     root.send(FromSender::Sent(n));
+}
+
+/// What the root of `fan-out` gets from each receiver.
+pub(crate) enum FromReceiver {
+    Ready,
+    Received(u64),
+}
+
+pub(crate) async fn fan_out(mut me: Process<FromReceiver>, processes: u64, n: u64) -> Sample {
+    let mut receivers = Vec::new();
+    for place in 0..processes {
+        let (root, share) = (me.pid(), n / processes + u64::from(place < n % processes));
+        receivers.push(spawn(move |me| take_share(me, share, root)));
+        consume_budget().await;
+    }
+    for _ in 0..processes {
+        receive!(me, { FromReceiver::Ready => () });
+    }
+    let (mut sent, mut received) = (0, 0);
+
+    let start = Instant::now();
+    for (message, receiver) in (0..n).zip(receivers.iter().cycle()) {
+        receiver.send(message);
+        sent += 1;
+        consume_budget().await;
+    }
+    for _ in 0..processes {
+        received += receive!(me, { FromReceiver::Received(count) => count });
+    }
+    Sample::new(start.elapsed(), n, sent, received)
+}
+
+/// Receives its share of the messages and tells how many came.
+async fn take_share(mut me: Process<u64>, share: u64, root: Pid<FromReceiver>) {
+    root.send(FromReceiver::Ready);
+    let mut received = 0;
+    while received < share {
+        std::hint::black_box(me.receive().await);
+        received += 1;
+    }
+    root.send(FromReceiver::Received(received));
 }
 
 /// What goes round the ring.

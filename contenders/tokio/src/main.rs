@@ -8,9 +8,11 @@
 
 mod calls;
 mod exchange;
+mod hog;
 mod messages;
 mod processes;
 mod trees;
+mod waiting;
 
 use std::process::ExitCode;
 
@@ -33,19 +35,24 @@ fn main() -> ExitCode {
     };
     let hello = Hello::new("tokio", TOKIO)
         .variants(&[Variant::Moved])
+        .without(&["call-deep", "selective"])
         .note(format!(
             "multi-thread runtime with its default of {} workers; every experiment runs in a spawned task",
             runtime.metrics().num_workers()
         ))
         .note("mailboxes are tokio::sync::mpsc::unbounded_channel, received one by one")
         .note("a loop that only sends yields every 1024 messages; exchange calls consume_budget after each piece of work")
+        .note("a call is a message with a oneshot channel, under tokio::time::timeout; there is no mailbox of several kinds, hence no call-deep and no selective")
+        .note("a timer is a sleep that is polled once and dropped")
         .note("allocator: mimalloc, as in purlin's contender");
     // WHY: in a spawned task and not in block_on, so that the task that holds the clock is one
     // like any other and runs on a worker.
-    let served = serve(&hello, |asked| {
-        runtime
-            .block_on(runtime.spawn(run(asked)))
-            .map_err(|error| format!("{}: the task has failed: {error}", asked.experiment()))
+    let served = serve(&hello, |asked| match asked {
+        // WHY: not in a task, since those that compute would hold it up.
+        Run::Hog(asked) => Ok(hog::hog(&runtime, asked)),
+        _ => runtime.block_on(runtime.spawn(run(asked))).unwrap_or_else(|error| {
+            Err(format!("{}: the task has failed: {error}", asked.experiment()))
+        }),
     });
     match served {
         Ok(()) => ExitCode::SUCCESS,
@@ -57,8 +64,8 @@ fn main() -> ExitCode {
 }
 
 /// Runs one experiment.
-async fn run(asked: Run) -> Sample {
-    match asked {
+async fn run(asked: Run) -> Result<Sample, String> {
+    Ok(match asked {
         Run::CallVsSend { mode, n } => calls::call_vs_send(mode, n).await,
         Run::TailCall { n, reps } => calls::tail_call(n, reps),
         Run::SpawnChain { n, reps } => processes::spawn_chain(n, reps).await,
@@ -81,5 +88,10 @@ async fn run(asked: Run) -> Sample {
         Run::ThreadRing { processes, n } => messages::thread_ring(processes, n).await,
         Run::ForkJoin { n } => trees::fork_join(n).await,
         Run::Skynet { leaves } => trees::skynet(leaves).await,
-    }
+        Run::FanOut { processes, n } => messages::fan_out(processes, n).await,
+        Run::Call { n } => messages::call(n).await,
+        Run::Timers { waiting, n } => waiting::timers(waiting, n).await,
+        Run::IdleMemory { n } => waiting::idle_memory(n).await,
+        other => return Err(format!("no task of tokio's runs {}", other.experiment())),
+    })
 }

@@ -1,14 +1,20 @@
-//! Messages between tasks that live on: `ping-pong`, `throughput`, `fan-in` and `thread-ring`.
+//! Messages between tasks that live on: `ping-pong`, `throughput`, `fan-in`, `fan-out`, `call` and
+//! `thread-ring`.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use purlin_contender::{Sample, shares};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::sync::oneshot;
 use tokio::task::yield_now;
+use tokio::time::timeout;
 
 /// How often a loop that only sends lets others run: every so many messages. Measured to be
 /// cheaper than `consume_budget`, which looks at each and yields after 128.
 pub(crate) const YIELD_EVERY: u64 = 1024;
+
+/// How long a call waits, as `gen_server:call` does.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// What a task has sent and received by its end.
 #[derive(Default)]
@@ -75,6 +81,75 @@ async fn send_all(n: u64, receiver: UnboundedSender<u64>) -> u64 {
         }
     }
     sent
+}
+
+pub(crate) async fn fan_out(processes: u64, n: u64) -> Sample {
+    let (root, mut reports) = unbounded_channel();
+    let mut receivers = Vec::new();
+    for place in 0..processes {
+        let share = n / processes + u64::from(place < n % processes);
+        let (receiver, mailbox) = unbounded_channel();
+        tokio::spawn(take_share(mailbox, share, root.clone()));
+        receivers.push(receiver);
+    }
+    for _ in 0..processes {
+        reports.recv().await;
+    }
+    let (mut sent, mut received) = (0, 0);
+
+    let start = Instant::now();
+    for (message, receiver) in (0..n).zip(receivers.iter().cycle()) {
+        sent += u64::from(receiver.send(message).is_ok());
+        if message % YIELD_EVERY == YIELD_EVERY - 1 {
+            yield_now().await;
+        }
+    }
+    for _ in 0..processes {
+        received += reports.recv().await.unwrap_or(0);
+    }
+    Sample::new(start.elapsed(), n, sent, received)
+}
+
+/// Tells that it is there, receives its share of the messages and tells how many came.
+async fn take_share(mut mailbox: UnboundedReceiver<u64>, share: u64, root: UnboundedSender<u64>) {
+    let _ = root.send(0);
+    let mut received = 0;
+    while received < share && mailbox.recv().await.is_some() {
+        received += 1;
+    }
+    let _ = root.send(received);
+}
+
+/// A request with the way back of its answer.
+type Ask = (u64, oneshot::Sender<u64>);
+
+pub(crate) async fn call(n: u64) -> Sample {
+    let mut tally = Tally::default();
+
+    let start = Instant::now();
+    let (server, asked) = unbounded_channel();
+    let serving = tokio::spawn(serve(asked));
+    for round in 0..n {
+        let (reply, answer) = oneshot::channel();
+        tally.sent += u64::from(server.send((round, reply)).is_ok());
+        let answer = timeout(PATIENCE, answer).await;
+        tally.received += u64::from(matches!(answer, Ok(Ok(answer)) if answer == round));
+    }
+    let elapsed = start.elapsed();
+
+    drop(server);
+    let served = serving.await.unwrap_or_default();
+    Sample::new(elapsed, n, tally.sent + served.sent, tally.received + served.received)
+}
+
+/// Answers whatever is asked.
+async fn serve(mut asked: UnboundedReceiver<Ask>) -> Tally {
+    let mut tally = Tally::default();
+    while let Some((round, reply)) = asked.recv().await {
+        tally.received += 1;
+        tally.sent += u64::from(reply.send(round).is_ok());
+    }
+    tally
 }
 
 pub(crate) async fn thread_ring(processes: u64, n: u64) -> Sample {

@@ -10,7 +10,7 @@ fn contender() -> Command {
 
 #[test]
 fn tokio_keeps_to_the_protocol() {
-    examine(contender).unwrap();
+    assert_eq!(examine(contender), Ok(vec!["call-deep", "selective"]));
 }
 
 #[test]

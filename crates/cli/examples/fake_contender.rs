@@ -24,10 +24,18 @@ use serde_json::{Value, json};
 struct Orders {
     cost: u64,
     faults: Vec<String>,
+    /// What its idle processes would take.
+    held: Vec<Vec<u8>>,
+}
+
+impl Orders {
+    fn offers(&self, experiment: &str) -> bool {
+        !self.faults.iter().any(|fault| fault.strip_prefix("lacks@") == Some(experiment))
+    }
 }
 
 fn main() -> io::Result<()> {
-    let mut orders = Orders { cost: 1, faults: Vec::new() };
+    let mut orders = Orders { cost: 1, faults: Vec::new(), held: Vec::new() };
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
         match word.as_str() {
@@ -48,12 +56,12 @@ fn main() -> io::Result<()> {
                 }
                 say(&json!({
                     "name": "fake", "version": "fake 1", "os_pid": process::id(),
-                    "experiments": honest::EXPERIMENTS,
+                    "experiments": honest::EXPERIMENTS.iter().filter(|id| orders.offers(id)).collect::<Vec<_>>(),
                     "variants": {"message-size": ["moved", "copied"], "bandwidth": ["moved"]},
                     "notes": ["It measures nothing."],
                 }))?;
             }
-            Some("run") => answer(&request, &orders)?,
+            Some("run") => answer(&request, &mut orders)?,
             Some("quit") => return Ok(()),
             _ => say(&json!({"error": "what is that?"}))?,
         }
@@ -61,11 +69,16 @@ fn main() -> io::Result<()> {
     Ok(())
 }
 
-fn answer(request: &Value, orders: &Orders) -> io::Result<()> {
+fn answer(request: &Value, orders: &mut Orders) -> io::Result<()> {
     let experiment = request["experiment"].as_str().unwrap_or_default();
     let empty = serde_json::Map::new();
     let params = request["params"].as_object().unwrap_or(&empty);
     let mut answer = honest::honest(experiment, params, orders.cost);
+    if experiment == "idle-memory" {
+        // Touched, so that it is resident; the lab looks for itself.
+        let bytes = params["n"].as_u64().unwrap_or(0) * honest::IDLE_BYTES * orders.cost;
+        orders.held.push(vec![1; usize::try_from(bytes).unwrap_or(0)]);
+    }
     for fault in &orders.faults {
         let (fault, place) = fault.split_once('@').unwrap_or((fault, experiment));
         if place == experiment {
@@ -88,6 +101,10 @@ fn strike(fault: &str, answer: &mut Value) -> io::Result<()> {
         }
         // There is no message to lose; then it loses the end of its count.
         "loses" if answer.get("left").is_some() => answer["left"] = json!(1),
+        "starves" if answer.get("starved").is_some() => {
+            answer["starved"] = json!(1);
+            (answer["ops"], answer["received"]) = (json!(0), json!(0));
+        }
         "skips" => answer["ops"] = json!(figure(answer, "ops").wrapping_sub(1) >> 1),
         "invents" => answer["sent"] = json!(figure(answer, "sent") + 1),
         "is-negative" => answer["elapsed_ns"] = json!(-1),

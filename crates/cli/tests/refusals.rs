@@ -94,7 +94,7 @@ fn the_list_says_what_can_run_and_how_to_get_the_rest() {
     for word in ["skynet", "apt-get install erlang-base", "-p contender-purlin", "NAME=COMMAND"] {
         assert!(text.contains(word), "{text}");
     }
-    assert!(text.lines().filter(|line| line.starts_with("  ") && line.contains(".")).count() >= 13);
+    assert!(text.lines().filter(|line| line.starts_with("  ") && line.contains(".")).count() >= 20);
 }
 
 #[test]

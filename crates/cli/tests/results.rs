@@ -128,13 +128,66 @@ fn the_table_has_a_row_per_experiment_within_a_hundred_columns_and_the_page_come
         Bench::of("", &[contender("one", ""), contender("two", ""), contender("three", "")]);
     let stdout = bench.stdout();
     for experiment in EXPERIMENTS {
-        assert!(stdout.lines().any(|line| line.starts_with(experiment)), "{stdout}");
+        let row = format!("{experiment} ");
+        assert!(stdout.lines().any(|line| line.starts_with(&row)), "{stdout}");
     }
     let widest = stdout.lines().map(|line| line.chars().count()).max();
     assert!(widest <= Some(100), "{stdout}");
     assert!(stdout.trim_end().ends_with("run/report.html"), "{stdout}");
     let page = std::fs::read_to_string(bench.path("run/report.html")).unwrap();
     assert!(page.starts_with("<!") && page.contains("spawn-chain"));
+}
+
+#[test]
+fn one_that_starves_is_said_to_in_the_table_and_the_page_and_is_no_failure() {
+    let starving = contender("slow", "starves@hog");
+    let bench = Bench::of("hog,ping-pong", &[contender("one", ""), starving]);
+    assert_eq!(bench.status(), 0, "{}", bench.stderr());
+    let stdout = bench.stdout();
+    let row = stdout.lines().find(|line| line.starts_with("hog")).expect("a row");
+    assert!(row.contains("starves") && row.contains("12.0"), "{stdout}");
+    let results = bench.results();
+    assert_eq!((principals(&results, "hog", "one"), principals(&results, "hog", "slow")), (1, 0));
+    assert_eq!(principals(&results, "ping-pong", "slow"), 1);
+    let [absence] = list(&results, "absences") else { panic!("{}", results["absences"]) };
+    assert_eq!((&absence["contender"], &absence["word"]), (&"slow".into(), &"starves".into()));
+    let page = std::fs::read_to_string(bench.path("run/report.html")).unwrap();
+    assert!(page.contains("starves: 0 of "));
+    assert_eq!(bench.lines_about("slow").len(), 1, "{}", bench.stderr());
+}
+
+#[test]
+fn what_a_contender_does_not_offer_is_left_out_with_a_line() {
+    let partial = contender("partial", "lacks@selective");
+    let bench = Bench::of("selective,ping-pong", &[contender("one", ""), partial.clone()]);
+    // Both were asked for by name.
+    assert_eq!(bench.status(), 1, "{}", bench.stderr());
+    assert_eq!(bench.lines_about("partial"), ["selective partial: does not offer this experiment"]);
+    let results = bench.results();
+    assert_eq!(principals(&results, "selective", "one"), 1);
+    assert_eq!(principals(&results, "ping-pong", "partial"), 1);
+    assert!(list(&results, "problems").is_empty());
+    assert_eq!(list(&results, "absences")[0]["word"], "not offered");
+    assert_eq!(Bench::of("", &[partial]).status(), 0);
+}
+
+#[test]
+fn the_memory_of_idle_processes_is_read_from_a_program_of_its_own() {
+    let bench = Bench::of("idle-memory", &two());
+    assert_eq!(bench.status(), 0, "{}", bench.stderr());
+    // The fake touches a hundred bytes for each process, times its cost.
+    for (contender, due) in [("one", 100.0), ("two", 200.0)] {
+        let results = bench.results();
+        let mut all = list(&results, "results").iter();
+        let own = all.find(|result| result["contender"] == contender).expect("a result");
+        let found = own["median"].as_f64().unwrap();
+        assert!((found / due - 1.0).abs() < 0.01, "{contender}: {found} bytes");
+    }
+    let samples = bench.samples();
+    assert!(samples.iter().all(|sample| sample["kind"] == "sample"), "no warm-up outside of them");
+    let before = samples.iter().map(|sample| sample["reply"]["resident_before"].as_u64().unwrap());
+    // Were it the same program, the second would begin with what the first one held.
+    assert!(before.max() < Some(40_000_000));
 }
 
 #[test]

@@ -2,6 +2,9 @@
 
 use std::time::Duration;
 
+/// The fewest samples whose range holds the median in 95 of 100 cases.
+pub const FEWEST: usize = 6;
+
 /// How thorough a run is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Profile {

@@ -41,12 +41,13 @@ impl Progress {
         }
     }
 
-    /// So many rounds of it are done.
-    pub fn round(&mut self, done: usize) {
+    /// So many rounds of it are done; it may have fewer than the run.
+    pub fn round(&mut self, done: usize, of: usize) {
         if let Some(bar) = &self.bar {
-            bar.inc(if done == 1 { 2 } else { 1 });
-            bar.set_message(format!("{}: round {done} of {}", self.experiment, self.rounds));
-        } else if done == self.rounds {
+            let left_out = if done == of { self.rounds - of } else { 0 };
+            bar.inc((usize::from(done == 1) + 1 + left_out) as u64);
+            bar.set_message(format!("{}: round {done} of {of}", self.experiment));
+        } else if done == of {
             let seconds = self.began.elapsed().as_secs_f64();
             let plural = if done == 1 { "" } else { "s" };
             eprintln!("{}: {done} round{plural} in {seconds:.1} s", self.experiment);

@@ -54,7 +54,13 @@ fn figures(document: &Document) -> Vec<Vec<String>> {
                     && result.experiment == experiment.id
                     && result.contender == contender.id
             });
-            row.push(found.map_or_else(|| NONE.to_owned(), cell));
+            let starves = document.absences.iter().any(|absence| {
+                absence.experiment == experiment.id
+                    && absence.contender == contender.id
+                    && absence.word == "starves"
+            });
+            let without = if starves { "starves" } else { NONE };
+            row.push(found.map_or_else(|| without.to_owned(), cell));
         }
         rows.push(row);
     }

@@ -56,6 +56,13 @@ fn the_principal_figures_are_the_costs_that_went_in() {
         ("thread-ring", 100.0),
         ("fork-join", 100.0),
         ("skynet", 10.0),
+        ("fan-out", 100.0),
+        ("call", 100.0),
+        ("call-deep", 1.0),
+        ("selective", 1.0),
+        ("timers", 100.0),
+        ("idle-memory", 100.0),
+        ("hog", 12.0),
     ] {
         let found = principal(&results(id, 1)).median;
         assert!(near(found, due), "{id}: {found}, not {due}");
@@ -103,6 +110,50 @@ fn what_goes_with_a_send_is_there_beside_it() {
     assert!(near(value("ticks"), 200.0));
     assert!(near(value("local call"), 100.0));
     assert!(near(value("peak"), 3.0));
+}
+
+#[test]
+fn a_call_with_a_deep_mailbox_is_over_one_with_an_empty_one_in_the_same_round() {
+    let results = results("call-deep", 2);
+    let of_b = |part: &str| {
+        let mut own = results.iter().filter(|result| result.contender == "b");
+        own.find(|result| result.metric.contains(part)).unwrap().median
+    };
+    assert!(near(of_b("nothing waiting"), 100.0) && near(of_b("all of it"), 200.0));
+    assert!(near(of_b("over that"), 2.0));
+}
+
+#[test]
+fn round_trips_beside_hogs_have_three_figures_for_each_loop() {
+    let results = results("hog", 1);
+    let found: Vec<_> = results.iter().map(|one| (one.metric.as_str(), one.median)).collect();
+    assert_eq!(
+        found,
+        [
+            ("median round trip, open loop", 12.0),
+            ("99th percentile, open loop", 20.0),
+            ("longest of a sample, open loop", 30.0),
+            ("median round trip, closed loop", 12.0),
+            ("99th percentile, closed loop", 20.0),
+            ("longest of a sample, closed loop", 30.0),
+        ]
+    );
+}
+
+#[test]
+fn memory_that_shrank_is_no_panic_and_no_ratio() {
+    let mut runtime = MadeUpRuntime::spoiling(|_, place, answer| {
+        if place == 1 {
+            answer["resident_after"] = json!(5);
+        }
+        Ok(())
+    });
+    let (outcome, _) = sampled("idle-memory", &entrants(2), 1, &mut runtime);
+    let lanes = outcome.lanes.iter();
+    let results: Vec<_> =
+        lanes.flat_map(|lane| figures(experiment("idle-memory"), lane, 1, None)).collect();
+    assert!(results[1].median < 0.0);
+    assert!(ratios(&results, 1).is_empty());
 }
 
 #[test]

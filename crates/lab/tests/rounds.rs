@@ -6,6 +6,8 @@ mod support;
 
 use purlin_lab::contender::Failure;
 use purlin_lab::experiments::ALL;
+use purlin_lab::profile::{Budget, Profile};
+use purlin_lab::sampling::sample;
 use serde_json::{Value, json};
 use support::{MadeUpRuntime, entrants, sampled};
 
@@ -63,7 +65,9 @@ fn what_is_set_by_time_is_set_for_each_contender_by_itself() {
 
 #[test]
 fn every_sample_of_a_sweep_takes_its_share_and_a_round_one_tenth_of_a_second() {
-    for id in ["tail-call", "spawn-chain", "exchange", "fan-in", "message-size", "bandwidth"] {
+    for id in
+        ["tail-call", "spawn-chain", "exchange", "fan-in", "message-size", "bandwidth", "selective"]
+    {
         let (outcome, _) = sampled(id, &entrants(1), 1, &mut MadeUpRuntime::default());
         let first_round = outcome.lanes[0].points.iter().map(|point| point.replies[0].1.elapsed_ns);
         let ms = first_round.sum::<u64>() as f64 / 1e6;
@@ -181,8 +185,8 @@ fn no_experiment_takes_an_answer_with_a_figure_that_is_off_by_one() {
             };
             assert_eq!(read(&honest), Ok(()), "{}", experiment.id);
             for (name, value) in honest.as_object().unwrap() {
-                let free =
-                    ["elapsed_ns", "queue_peak", "queue_peak_bytes"].contains(&name.as_str());
+                let measured = ["_ns", "queue_peak", "_bytes", "_before", "_after"];
+                let free = measured.iter().any(|end| name.ends_with(end));
                 if free || (experiment.id == "exchange" && name == "elements") {
                     continue;
                 }
@@ -205,4 +209,70 @@ fn a_queue_beyond_one_gibibyte_is_void_and_says_so() {
     let (outcome, _) = sampled("call-vs-send", &entrants(1), 1, &mut runtime);
     assert_eq!(outcome.void.len(), 5);
     assert!(outcome.void[0].reason.contains("1 GiB"));
+}
+
+#[test]
+fn a_contender_that_starves_is_not_asked_again_and_the_others_lose_nothing() {
+    let mut asked = 0;
+    let mut runtime = MadeUpRuntime::spoiling(move |_, place, answer| {
+        if place == 1 {
+            asked += 1;
+            assert_eq!(asked, 1, "it was asked again");
+            (answer["starved"], answer["received"], answer["ops"]) = (json!(1), json!(2), json!(2));
+        }
+        Ok(())
+    });
+    let (outcome, memory) = sampled("hog", &entrants(3), 1, &mut runtime);
+    let [(label, how)] = outcome.starved.as_slice() else { panic!("{:?}", outcome.starved) };
+    assert_eq!(label, "b");
+    assert!(how.starts_with("starves: 2 of "), "{how}");
+    assert!(outcome.lost.is_empty() && outcome.void.is_empty());
+    let left: Vec<_> = outcome.lanes.iter().map(|lane| lane.label.as_str()).collect();
+    assert_eq!(left, ["a", "c"]);
+    assert_eq!(memory.lines, [format!("hog b: {how}")]);
+}
+
+#[test]
+fn one_that_says_it_starved_while_every_trip_came_back_is_void() {
+    let mut runtime = MadeUpRuntime::spoiling(|_, _, answer| {
+        answer["starved"] = json!(1);
+        Ok(())
+    });
+    let (outcome, _) = sampled("hog", &entrants(1), 1, &mut runtime);
+    assert!(outcome.starved.is_empty());
+    assert_eq!(outcome.void.len(), 2 * 5);
+}
+
+#[test]
+fn trips_whose_times_are_out_of_order_are_void() {
+    let mut runtime = MadeUpRuntime::spoiling(|_, _, answer| {
+        answer["p99_ns"] = json!(answer["p50_ns"].as_u64().unwrap() - 1);
+        Ok(())
+    });
+    let (outcome, _) = sampled("hog", &entrants(1), 1, &mut runtime);
+    assert!(outcome.void[0].reason.contains("not in order"), "{}", outcome.void[0].reason);
+}
+
+#[test]
+fn without_a_reading_of_its_memory_a_sample_is_void() {
+    let mut runtime = MadeUpRuntime::spoiling(|_, _, answer| {
+        answer.as_object_mut().unwrap().remove("resident_after");
+        Ok(())
+    });
+    let (outcome, _) = sampled("idle-memory", &entrants(1), 1, &mut runtime);
+    assert_eq!(outcome.void[0].reason, "its resident memory cannot be read");
+}
+
+#[test]
+fn what_takes_long_is_sampled_six_times_at_most() {
+    let rounds = |id: &str, of| {
+        let mut memory = support::Memory::default();
+        let budget = Budget::new(Profile::Quick, Some(of), None, None);
+        let mut runtime = MadeUpRuntime::default();
+        let of = support::experiment(id);
+        sample(of, &entrants(1), Profile::Quick, &budget, 1, &mut runtime, &mut memory).unwrap();
+        memory.rounds.len()
+    };
+    assert_eq!((rounds("hog", 11), rounds("idle-memory", 11)), (6, 6));
+    assert_eq!((rounds("hog", 2), rounds("ping-pong", 11)), (2, 11));
 }

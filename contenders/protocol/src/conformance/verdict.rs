@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::local::{WORK_START, work};
-use crate::run::{Exchange, Mode, Payload, Run};
+use crate::run::{Exchange, Hog, Mode, Pace, Payload, Run};
 
 /// Judges the answer to one run by the table of the protocol.
 ///
@@ -14,13 +14,14 @@ pub fn verdict(run: &Run, answer: &Value) -> Result<(), String> {
     if let Some(error) = answer.get("error") {
         return Err(format!("it reports an error: {error}"));
     }
-    let (ops, messages) = due(run);
-    if figure(answer, "elapsed_ns")? == 0 && ops > 0 {
-        return Err("no time has passed".to_owned());
+    if let Some((ops, messages)) = due(run) {
+        if figure(answer, "elapsed_ns")? == 0 && ops > 0 {
+            return Err("no time has passed".to_owned());
+        }
+        equal(answer, "ops", ops)?;
+        equal(answer, "sent", messages)?;
+        equal(answer, "received", messages)?;
     }
-    equal(answer, "ops", ops)?;
-    equal(answer, "sent", messages)?;
-    equal(answer, "received", messages)?;
     match run {
         Run::CallVsSend { mode: Mode::Remote, .. } => {
             figure(answer, "queue_peak")?;
@@ -33,13 +34,19 @@ pub fn verdict(run: &Run, answer: &Value) -> Result<(), String> {
             equal(answer, "sink", sink(&payload.exchange))
         }
         Run::Skynet { leaves } => equal(answer, "sum", leaves * (leaves - 1) / 2),
+        Run::CallDeep { waiting, .. } | Run::Timers { waiting, .. } => {
+            equal(answer, "waiting", *waiting)
+        }
+        Run::Selective { k, .. } => equal(answer, "waiting", *k),
+        Run::Hog(hog) => trips(hog, answer),
         _ => Ok(()),
     }
 }
 
-/// The operations, and the messages or processes that must be sent and received.
-fn due(run: &Run) -> (u64, u64) {
-    match *run {
+/// The operations, and the messages or processes that must be sent and received, where the request
+/// says so.
+fn due(run: &Run) -> Option<(u64, u64)> {
+    Some(match *run {
         Run::CallVsSend { mode: Mode::Local, n } => (n, 0),
         Run::CallVsSend { mode: Mode::Remote, n } => (n, n),
         Run::TailCall { n, reps } => (n * reps, 0),
@@ -50,12 +57,37 @@ fn due(run: &Run) -> (u64, u64) {
             (exchange.n * exchange.reps, exchange.messages())
         }
         Run::SerialSpawn { total, .. } => (total, total),
-        Run::PingPong { n } => (n, 2 * n),
+        Run::PingPong { n } | Run::Call { n } | Run::CallDeep { n, .. } => (n, 2 * n),
         Run::Throughput { n }
         | Run::FanIn { n, .. }
         | Run::ThreadRing { n, .. }
-        | Run::ForkJoin { n } => (n, n),
+        | Run::ForkJoin { n }
+        | Run::FanOut { n, .. }
+        | Run::Selective { reps: n, .. }
+        | Run::Timers { n, .. }
+        | Run::IdleMemory { n } => (n, n),
         Run::Skynet { leaves } => (leaves, leaves),
+        Run::Hog(_) => return None,
+    })
+}
+
+/// Whether the round trips add up: all that started are back, unless it says that it was starved.
+fn trips(hog: &Hog, answer: &Value) -> Result<(), String> {
+    let (started, back) = (figure(answer, "sent")?, figure(answer, "received")?);
+    equal(answer, "ops", back)?;
+    match hog.pace {
+        Pace::Open => equal(answer, "sent", hog.ms)?,
+        Pace::Closed if started == 0 => return Err("sent is 0: no round trip started".to_owned()),
+        Pace::Closed => {}
+    }
+    let (median, most) = (figure(answer, "p50_ns")?, figure(answer, "p99_ns")?);
+    if median > most || most > figure(answer, "max_ns")? {
+        return Err("p50_ns, p99_ns and max_ns are not in order".to_owned());
+    }
+    match figure(answer, "starved")? {
+        0 if back == started && figure(answer, "elapsed_ns")? > 0 => Ok(()),
+        1 if back < started => Ok(()),
+        starved => Err(format!("starved is {starved}, but {back} of {started} are back")),
     }
 }
 
@@ -103,6 +135,25 @@ mod tests {
         assert_eq!(verdict(&run, &answer), Ok(()));
         answer["sum"] = 44.into();
         assert_eq!(verdict(&run, &answer), Err("sum is 44, not 45".to_owned()));
+    }
+
+    #[test]
+    fn a_trip_that_is_lost_is_caught_unless_the_run_was_starved() {
+        let run = Run::Hog(Hog { pace: Pace::Open, hogs: 2, ms: 10 });
+        let mut answer = json!({
+            "elapsed_ns": 5, "ops": 10, "sent": 10, "received": 10,
+            "starved": 0, "p50_ns": 1, "p99_ns": 2, "max_ns": 2,
+        });
+        assert_eq!(verdict(&run, &answer), Ok(()));
+        answer["received"] = 9.into();
+        assert_eq!(verdict(&run, &answer), Err("ops is 10, not 9".to_owned()));
+        answer["ops"] = 9.into();
+        let fault = "starved is 0, but 9 of 10 are back";
+        assert_eq!(verdict(&run, &answer), Err(fault.to_owned()));
+        answer["starved"] = 1.into();
+        assert_eq!(verdict(&run, &answer), Ok(()));
+        answer["p99_ns"] = 3.into();
+        assert!(verdict(&run, &answer).is_err());
     }
 
     #[test]

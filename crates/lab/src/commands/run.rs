@@ -13,15 +13,12 @@ use crate::experiments::{Experiment, select};
 use crate::host::{Host, ticks_per_ns};
 use crate::interrupt::Interrupt;
 use crate::page;
-use crate::profile::{Budget, Profile};
+use crate::profile::{Budget, FEWEST, Profile};
 use crate::progress::Progress;
-use crate::results::{AboutContender, Document, Tool, Trouble, figures, ratios};
+use crate::results::{AboutContender, Absence, Document, Tool, Trouble, figures, ratios};
 use crate::sampling::{Entrant, Outcome, Record, Stop, Watch, sample};
 use crate::store::{self, PAGE, RESULTS, SAMPLES, Store};
 use crate::table::table;
-
-/// The fewest samples whose range holds the median in 95 of 100 cases.
-const FEWEST: usize = 6;
 
 /// What `purlin lab run` was asked.
 #[derive(Debug, Clone)]
@@ -84,8 +81,8 @@ impl Watch for Watcher {
         self.progress.say(line);
     }
 
-    fn round(&mut self, done: usize, _of: usize) {
-        self.progress.round(done);
+    fn round(&mut self, done: usize, of: usize) {
+        self.progress.round(done, of);
     }
 }
 
@@ -174,6 +171,7 @@ impl<'a> Run<'a> {
                 ratios: Vec::new(),
                 steps: Vec::new(),
                 void: Vec::new(),
+                absences: Vec::new(),
                 problems: Vec::new(),
             },
             losses: false,
@@ -238,19 +236,21 @@ impl<'a> Run<'a> {
         Ok(true)
     }
 
-    /// Those that know the experiment; it is said of the others that they do not.
+    /// Those that offer the experiment; it is said of the others that they do not.
     fn entrants_of(&mut self, experiment: &Experiment) -> Vec<Entrant> {
-        let knows = |hello: &Hello| hello.experiments.iter().any(|id| id == experiment.id);
+        let offers = |hello: &Hello| hello.experiments.iter().any(|id| id == experiment.id);
         let (able, unable): (Vec<_>, Vec<_>) =
-            self.entrants.iter().partition(|(_, hello)| knows(hello));
+            self.entrants.iter().partition(|(_, hello)| offers(hello));
         let able = able.into_iter().map(|(entrant, _)| entrant.clone()).collect();
         let unable: Vec<String> =
             unable.into_iter().map(|(entrant, _)| entrant.label.clone()).collect();
         for label in unable {
-            self.watcher.say(&format!("{} {label}: does not know this experiment", experiment.id));
-            self.trouble(Some(experiment.id), &label, "does not know this experiment".into());
-            // WHY: only who asked for it by name has not got what they asked for.
-            self.losses |= !self.options.experiments.is_empty();
+            let message = "does not offer this experiment";
+            self.watcher.say(&format!("{} {label}: {message}", experiment.id));
+            self.absent(experiment, &label, "not offered", message.into());
+            // WHY: only who asked for both by name has not got what they asked for.
+            let named = !self.options.experiments.is_empty() && !self.options.contenders.is_empty();
+            self.losses |= named;
         }
         able
     }
@@ -261,6 +261,9 @@ impl<'a> Run<'a> {
         for (label, failure) in outcome.lost {
             let message = format!("{failure}; its samples of this experiment are lost");
             self.trouble(Some(experiment.id), &label, message);
+        }
+        for (label, message) in outcome.starved {
+            self.absent(experiment, &label, "starves", message);
         }
         for lane in &outcome.lanes {
             let own: Vec<_> =
@@ -287,6 +290,15 @@ impl<'a> Run<'a> {
         self.document.problems.push(Trouble {
             experiment: experiment.map(Into::into),
             contender: contender.into(),
+            message,
+        });
+    }
+
+    fn absent(&mut self, experiment: &Experiment, contender: &str, word: &str, message: String) {
+        self.document.absences.push(Absence {
+            experiment: experiment.id.into(),
+            contender: contender.into(),
+            word: word.into(),
             message,
         });
     }

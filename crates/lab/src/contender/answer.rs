@@ -7,6 +7,8 @@ use serde_json::{Map, Value};
 /// The answer to `hello`.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Hello {
+    /// The process id of the operating system, where it tells one.
+    pub os_pid: Option<u32>,
     /// The runtime's own version.
     pub version: String,
     /// The experiments it can run.
@@ -83,11 +85,13 @@ impl Hello {
                 .collect::<Result<_, String>>()?,
             Some(_) => return Err("variants is no object".into()),
         };
-        if raw.get("os_pid").is_some_and(|pid| count(pid).is_none()) {
-            return Err("os_pid is no process id".into());
-        }
+        let os_pid = |pid| count(pid).and_then(|pid| u32::try_from(pid).ok());
         let experiments = raw.get("experiments").ok_or("experiments is missing")?;
         Ok(Self {
+            os_pid: match raw.get("os_pid") {
+                None => None,
+                Some(pid) => Some(os_pid(pid).ok_or("os_pid is no process id")?),
+            },
             version: match raw.get("version") {
                 None => String::new(),
                 Some(Value::String(version)) => one_line(version),

@@ -15,8 +15,9 @@ use serde_json::{Map, Value, json};
 use super::answer::{Hello, Reply, object, one_line, quoted};
 use super::find::CommandLine;
 use super::lines::{Event, LINE_LIMIT, LastWords, watch};
-use crate::experiments::Params;
+use super::resident::resident;
 use crate::interrupt::Interrupt;
+use crate::sampling::Request;
 
 /// How long a contender may take to end by itself when it is asked to.
 const FAREWELL: Duration = Duration::from_secs(2);
@@ -51,6 +52,7 @@ pub struct Client {
     words: LastWords,
     errors_read: Receiver<()>,
     limit: Duration,
+    /// Whether the program is ended without a farewell.
     broken: bool,
 }
 
@@ -110,16 +112,46 @@ impl Client {
     /// # Errors
     ///
     /// Why there is none; after [`Failure::Broken`] this client answers nothing any more.
-    pub fn run(&mut self, experiment: &str, params: &Params, seed: u64) -> Result<Reply, Failure> {
-        let request =
-            json!({"op": "run", "experiment": experiment, "params": params, "seed": seed});
+    pub fn run(&mut self, request: &Request<'_>) -> Result<Reply, Failure> {
+        let Request { experiment, params, seed, .. } = request;
+        let line = json!({"op": "run", "experiment": experiment, "params": params, "seed": seed});
         let asked = Instant::now();
-        let raw = self.ask(&request)?;
+        let raw = self.ask(&line)?;
         let wall_ns = u64::try_from(asked.elapsed().as_nanos()).unwrap_or(u64::MAX);
         match Reply::read(raw) {
             Ok(reply) => Ok(Reply { wall_ns, ..reply }),
             Err(what) => Err(self.nonsense(&format!("answered nonsense: {what}"))),
         }
+    }
+
+    /// Asks for one sample and adds to the answer the resident memory of the program before and
+    /// after, in bytes, where it can be read.
+    ///
+    /// A run of a hundredth comes first, so that what is needed once is there. The program keeps
+    /// what the run made, so it is ended without a farewell.
+    ///
+    /// # Errors
+    ///
+    /// As [`Client::run`].
+    pub fn run_and_weigh(
+        &mut self,
+        os_pid: Option<u32>,
+        request: &Request<'_>,
+    ) -> Result<Reply, Failure> {
+        let mut less = request.params.clone();
+        let n = less.get("n").and_then(Value::as_u64).unwrap_or(0);
+        less.insert("n".into(), (n / 100).into());
+        self.run(&Request { params: &less, ..*request })?;
+        let before = os_pid.and_then(resident);
+        let mut reply = self.run(request)?;
+        let after = os_pid.and_then(resident);
+        for (name, bytes) in [("resident_before", before), ("resident_after", after)] {
+            // What the program itself says of this counts for nothing.
+            reply.raw.remove(name);
+            reply.raw.extend(bytes.map(|bytes| (name.to_owned(), bytes.into())));
+        }
+        self.broken = true;
+        Ok(reply)
     }
 
     fn ask(&mut self, request: &Value) -> Result<Map<String, Value>, Failure> {

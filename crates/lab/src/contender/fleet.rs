@@ -1,4 +1,5 @@
-//! All contenders of a run: started once, kept, started afresh after a failure.
+//! All contenders of a run: started once, kept, started afresh after a failure. A sample that
+//! wants a program of its own gets one, beside the one that is kept.
 //!
 //! The executor of real samples. Used by one thread.
 
@@ -49,11 +50,15 @@ impl Executor for Fleet {
         let Some(member) = self.members.get_mut(contender) else {
             return Err(Failure::Broken("was never started".into()));
         };
+        if request.afresh {
+            let (mut client, hello) = Client::start(&member.command, self.limit, &self.interrupt)?;
+            return client.run_and_weigh(hello.os_pid, request);
+        }
         let client = match &mut member.client {
             Some(client) => client,
             none => none.insert(Client::start(&member.command, self.limit, &self.interrupt)?.0),
         };
-        let answer = client.run(request.experiment, request.params, request.seed);
+        let answer = client.run(request);
         if matches!(answer, Err(Failure::Broken(_) | Failure::Interrupted)) {
             member.client = None;
         }

@@ -11,6 +11,7 @@ mod client;
 mod find;
 mod fleet;
 mod lines;
+mod resident;
 
 pub use answer::{Hello, Reply};
 pub use choice::{Choice, Contender, choose};

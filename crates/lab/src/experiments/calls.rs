@@ -2,7 +2,7 @@
 
 use super::checks::{asked, conserved, extra, found, reps};
 use super::{
-    Axis, Better, Experiment, Figure, Params, Point, Quantity, Scaled, Void, evenly, params,
+    Axis, Better, Experiment, Figure, Manner, Params, Point, Quantity, Scaled, Void, evenly, params,
 };
 use crate::contender::Reply;
 use crate::profile::Profile;
@@ -28,6 +28,7 @@ pub(super) static CALL_VS_SEND: Experiment = Experiment {
     y: Quantity { label: "time per send above a local call", unit: "ns" },
     figure: Figure::Above,
     variants: false,
+    manner: Manner::Usual,
     points: |_| ["local", "remote"].map(in_mode).to_vec(),
     check: check_call_vs_send,
 };
@@ -79,6 +80,7 @@ pub(super) static TAIL_CALL: Experiment = Experiment {
     y: Quantity { label: "time", unit: "ns" },
     figure: Figure::Slope(None),
     variants: false,
+    manner: Manner::Usual,
     points: |profile| {
         let sweep = evenly(10_000, 100_000, if profile == Profile::Quick { 5 } else { 10 });
         let share = 1.0 / sweep.len() as f64;

@@ -30,6 +30,7 @@ pub(super) fn found(reply: &Reply, name: &str) -> Result<u64, Void> {
     reply.extra(name).ok_or_else(|| Void(format!("{name} is missing from the answer")))
 }
 
-fn same(name: &str, found: u64, due: u64) -> Result<(), Void> {
+/// A figure that must have this value.
+pub(super) fn same(name: &str, found: u64, due: u64) -> Result<(), Void> {
     if found == due { Ok(()) } else { Err(Void(format!("{name} is {found}, not {due}"))) }
 }

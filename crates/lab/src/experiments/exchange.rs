@@ -2,7 +2,7 @@
 
 use super::checks::{asked, conserved, extra, reps};
 use super::{
-    Axis, Better, Experiment, Figure, Params, Point, Quantity, Scaled, Void, evenly, params,
+    Axis, Better, Experiment, Figure, Manner, Params, Point, Quantity, Scaled, Void, evenly, params,
 };
 use crate::contender::Reply;
 use crate::profile::Profile;
@@ -27,6 +27,7 @@ pub(super) static EXCHANGE: Experiment = Experiment {
     y: Quantity { label: "time", unit: "ns" },
     figure: Figure::Slope(None),
     variants: false,
+    manner: Manner::Usual,
     points: |profile| {
         let sweep = evenly(0, 10_000, if profile == Profile::Quick { 5 } else { 11 });
         let share = 1.0 / sweep.len() as f64;
@@ -56,6 +57,7 @@ pub(super) static MESSAGE_SIZE: Experiment = Experiment {
     y: Quantity { label: "time", unit: "ns" },
     figure: Figure::Slope(Some("n")),
     variants: true,
+    manner: Manner::Usual,
     points: |profile| {
         let (n, count) = if profile == Profile::Quick { (2000, 5) } else { (5000, 11) };
         let sweep = evenly(0, 2000, count);
@@ -87,6 +89,7 @@ pub(super) static BANDWIDTH: Experiment = Experiment {
     y: Quantity { label: "elements per second", unit: "elements/s" },
     figure: Figure::Bandwidth,
     variants: true,
+    manner: Manner::Usual,
     points: |profile| {
         let (n, sizes): (u64, &[u64]) = match profile {
             Profile::Quick => (500, &[1, 10, 100, 1000, 10_000]),

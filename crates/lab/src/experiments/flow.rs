@@ -1,7 +1,9 @@
-//! Messages that flow: `ping-pong`, `throughput`, `fan-in`, `thread-ring`.
+//! Messages that flow: `ping-pong`, `throughput`, `fan-in`, `fan-out`, `thread-ring`.
 
 use super::checks::{asked, conserved};
-use super::{Axis, Better, Experiment, Figure, Params, Point, Quantity, Scaled, Void, params};
+use super::{
+    Axis, Better, Experiment, Figure, Manner, Params, Point, Quantity, Scaled, Void, params,
+};
 use crate::contender::Reply;
 use crate::profile::Profile;
 
@@ -17,6 +19,7 @@ pub(super) static PING_PONG: Experiment = Experiment {
     y: Quantity { label: "time per round trip", unit: "ns" },
     figure: Figure::PerOperation(None),
     variants: false,
+    manner: Manner::Usual,
     points: |_| {
         vec![Point {
             x: None,
@@ -44,6 +47,7 @@ pub(super) static THROUGHPUT: Experiment = Experiment {
     y: Quantity { label: "time per message", unit: "ns" },
     figure: Figure::PerOperation(None),
     variants: false,
+    manner: Manner::Usual,
     points: |profile| {
         let (params, scaled) = messages(profile, Params::new(), 5_000_000, 1.0);
         vec![Point { x: None, params, scaled }]
@@ -65,6 +69,7 @@ pub(super) static FAN_IN: Experiment = Experiment {
     y: Quantity { label: "time per message", unit: "ns" },
     figure: Figure::PerOperation(Some(64)),
     variants: false,
+    manner: Manner::Usual,
     points: |profile| {
         let point = |senders: u64| {
             let (params, scaled) =
@@ -72,6 +77,29 @@ pub(super) static FAN_IN: Experiment = Experiment {
             Point { x: Some(senders), params, scaled }
         };
         [1, 2, 4, 16, 64].map(point).to_vec()
+    },
+    check: one_way,
+};
+
+pub(super) static FAN_OUT: Experiment = Experiment {
+    id: "fan-out",
+    title: "One sender, many receivers",
+    what: "One process sends n messages in all to 10 000 others in turn.",
+    notes: &[
+        "The receivers stand before the clock starts; it ends when each has told that its share has come.",
+        "300 000 messages in the quick profile, four million in the full one, the same for every contender: what each receiver tells at its end counts too.",
+    ],
+    metric: "time per message",
+    unit: "ns",
+    better: Better::Lower,
+    x: None,
+    y: Quantity { label: "time per message", unit: "ns" },
+    figure: Figure::PerOperation(None),
+    variants: false,
+    manner: Manner::Usual,
+    points: |profile| {
+        let n = if profile == Profile::Quick { 300_000 } else { 4_000_000 };
+        vec![Point { x: None, params: params([("processes", 10_000), ("n", n)]), scaled: None }]
     },
     check: one_way,
 };
@@ -90,6 +118,7 @@ pub(super) static THREAD_RING: Experiment = Experiment {
     y: Quantity { label: "time per hop", unit: "ns" },
     figure: Figure::PerOperation(None),
     variants: false,
+    manner: Manner::Usual,
     points: |profile| {
         let (params, scaled) = messages(profile, params([("processes", 503)]), 5_000_000, 1.0);
         vec![Point { x: None, params, scaled }]
@@ -118,6 +147,6 @@ fn messages(
     }
 }
 
-fn counted(start: u64, cap: u64, share: f64) -> Scaled {
+pub(super) fn counted(start: u64, cap: u64, share: f64) -> Scaled {
     Scaled { param: "n", start, cap, share, stepped: false }
 }

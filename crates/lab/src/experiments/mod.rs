@@ -1,16 +1,20 @@
 //! The experiments: what each asks of a contender, and what an honest answer holds.
 //!
 //! One file per group, one [`Experiment`] each. Everything here is data and
-//! pure functions: nothing starts a program, reads a clock or rolls dice.
+//! pure functions: nothing starts a program, reads a clock or rolls dice. Of
+//! the machine only `hog` wants to know something: how many cores it has.
 //! Sampling asks an experiment for its points, the results ask it for its
 //! figure, and both trust [`Experiment::check`] alone about what is void.
 
+mod asking;
 mod calls;
 mod checks;
 mod exchange;
 mod flow;
+mod hog;
 mod spawning;
 mod trees;
+mod waiting;
 
 use std::fmt;
 
@@ -18,7 +22,7 @@ use serde_json::{Map, Value};
 
 use crate::contender::Reply;
 use crate::error::Problem;
-use crate::profile::Profile;
+use crate::profile::{FEWEST, Profile};
 
 /// The parameters of one request, as they are sent.
 pub type Params = Map<String, Value>;
@@ -114,6 +118,35 @@ pub enum Figure {
     Bandwidth,
     /// Time per remote operation above the local one in ns.
     Above,
+    /// Time per operation at the second point over that at the first.
+    Over,
+    /// The median round trip of the open loop in µs.
+    Trips,
+    /// Resident memory per operation in bytes.
+    Footprint,
+}
+
+/// How the samples are taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Manner {
+    /// In every round, from the program that runs.
+    Usual,
+    /// The same in a few rounds: a sample takes long or differs little from the next.
+    Few,
+    /// As few, each from a program that is started for it and ended after it. Its resident memory
+    /// is read from outside, before and after.
+    Afresh,
+}
+
+impl Manner {
+    /// The rounds of an experiment in a run of so many.
+    #[must_use]
+    pub fn rounds(self, of: usize) -> usize {
+        match self {
+            Self::Usual => of,
+            Self::Few | Self::Afresh => of.min(FEWEST),
+        }
+    }
 }
 
 /// One experiment.
@@ -141,6 +174,8 @@ pub struct Experiment {
     pub figure: Figure,
     /// Whether a contender may run it in several variants.
     pub variants: bool,
+    /// How its samples are taken.
+    pub manner: Manner,
     /// What is sampled.
     pub points: fn(Profile) -> Vec<Point>,
     /// Whether what was sent was received.
@@ -148,7 +183,7 @@ pub struct Experiment {
 }
 
 /// Every experiment, in the order in which they are run.
-pub static ALL: [&Experiment; 13] = [
+pub static ALL: [&Experiment; 20] = [
     &calls::CALL_VS_SEND,
     &calls::TAIL_CALL,
     &spawning::SPAWN_CHAIN,
@@ -159,9 +194,16 @@ pub static ALL: [&Experiment; 13] = [
     &flow::PING_PONG,
     &flow::THROUGHPUT,
     &flow::FAN_IN,
+    &flow::FAN_OUT,
     &flow::THREAD_RING,
+    &asking::CALL,
+    &asking::CALL_DEEP,
+    &asking::SELECTIVE,
     &trees::FORK_JOIN,
     &trees::SKYNET,
+    &waiting::TIMERS,
+    &waiting::IDLE_MEMORY,
+    &hog::HOG,
 ];
 
 /// The experiments of these names in the order of [`ALL`]; all of them if none is named.

@@ -1,7 +1,7 @@
 //! What a process costs: `spawn-chain`, `serial-spawn`.
 
 use super::checks::{asked, conserved, reps};
-use super::{Axis, Better, Experiment, Figure, Point, Quantity, Scaled, evenly, params};
+use super::{Axis, Better, Experiment, Figure, Manner, Point, Quantity, Scaled, evenly, params};
 use crate::profile::Profile;
 
 pub(super) static SPAWN_CHAIN: Experiment = Experiment {
@@ -19,6 +19,7 @@ pub(super) static SPAWN_CHAIN: Experiment = Experiment {
     y: Quantity { label: "time", unit: "ns" },
     figure: Figure::Slope(None),
     variants: false,
+    manner: Manner::Usual,
     points: |profile| {
         let sweep = evenly(100, 1000, if profile == Profile::Quick { 5 } else { 10 });
         let share = 1.0 / sweep.len() as f64;
@@ -50,6 +51,7 @@ pub(super) static SERIAL_SPAWN: Experiment = Experiment {
     y: Quantity { label: "processes created and ended", unit: "processes/s" },
     figure: Figure::Rate(1),
     variants: false,
+    manner: Manner::Usual,
     points: |profile| {
         let total = if profile == Profile::Quick { 100_000 } else { 1_000_000 };
         let point = |m: u64| Point {

@@ -1,7 +1,7 @@
 //! Many processes at once: `fork-join`, `skynet`.
 
 use super::checks::{asked, conserved, extra};
-use super::{Better, Experiment, Figure, Point, Quantity, params};
+use super::{Better, Experiment, Figure, Manner, Point, Quantity, params};
 use crate::profile::Profile;
 
 pub(super) static FORK_JOIN: Experiment = Experiment {
@@ -18,6 +18,7 @@ pub(super) static FORK_JOIN: Experiment = Experiment {
     y: Quantity { label: "time per process", unit: "ns" },
     figure: Figure::PerOperation(None),
     variants: false,
+    manner: Manner::Usual,
     points: |profile| vec![fixed("n", profile)],
     check: |params, reply| {
         let n = asked(params, "n");
@@ -39,6 +40,7 @@ pub(super) static SKYNET: Experiment = Experiment {
     y: Quantity { label: "time for the tree", unit: "ms" },
     figure: Figure::Whole,
     variants: false,
+    manner: Manner::Usual,
     points: |profile| vec![fixed("leaves", profile)],
     check: |params, reply| {
         let leaves = asked(params, "leaves");

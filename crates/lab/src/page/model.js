@@ -165,6 +165,12 @@ const model = (() => {
     const experiments = readExperiments(files, find);
     const gather = (name) => files.flatMap((file, index) => list(file[name]).map((raw) => ({ raw, index })));
     const label = (index, id) => find(index, text(id))?.label || text(id);
+    const absences = gather("absences").map(({ raw, index }) => ({
+      experiment: text(raw.experiment), contender: label(index, raw.contender), message: text(raw.message) || text(raw.word),
+    }));
+    for (const experiment of experiments) {
+      experiment.absences = absences.filter((one) => one.experiment === experiment.id);
+    }
     return {
       files, contenders, experiments,
       ratios: gather("ratios").map(({ raw, index }) => readRatio(raw, index, find, experiments))

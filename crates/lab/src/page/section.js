@@ -37,6 +37,11 @@ const section = (() => {
     return h("details", {}, h("summary", {}, "Notes"), h("ul", {}, experiment.notes.map((note) => h("li", {}, note))));
   }
 
+  // Who has no figure, though nothing went wrong: it starves, or does not offer the experiment.
+  function absences(experiment) {
+    return experiment.absences.map((one) => h("p", { class: "hint" }, `${one.contender} ${one.message}.`));
+  }
+
   function build(experiment, contenders, anchor) {
     const series = model.seriesOf(experiment, contenders);
     const how = run(experiment);
@@ -47,6 +52,7 @@ const section = (() => {
       how ? h("p", { class: "how" }, how) : null,
       rows === 0 ? h("p", { class: "hint" }, "No valid result.")
         : chart.figure(experiment, series, contenders) || h("p", { class: "hint" }, "Nothing here can be drawn; the figures are below."),
+      absences(experiment),
       table.fits(experiment, series),
       rows === 0 ? null : h("details", { open: rows <= FEW },
         h("summary", {}, `Table of figures (${plural(rows, "row")})`),

@@ -58,7 +58,7 @@ pub(super) fn results(frame: &Frame<'_>, ticks_per_ns: Option<f64>) -> Vec<Resul
 }
 
 /// The times per operation of the rounds in which both halves count.
-fn pairs(local: &Taken, remote: &Taken) -> Vec<(f64, f64)> {
+pub(super) fn pairs(local: &Taken, remote: &Taken) -> Vec<(f64, f64)> {
     let mut pairs = Vec::new();
     for (round, with) in &remote.replies {
         let same = local.replies.iter().find(|(other, _)| other == round);
@@ -69,7 +69,7 @@ fn pairs(local: &Taken, remote: &Taken) -> Vec<(f64, f64)> {
     pairs
 }
 
-fn times(point: &Taken) -> Vec<f64> {
+pub(super) fn times(point: &Taken) -> Vec<f64> {
     finite(point.replies.iter().map(|(_, reply)| per_operation(reply)))
 }
 

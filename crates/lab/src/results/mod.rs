@@ -6,12 +6,14 @@
 
 mod above;
 mod figures;
+mod over;
 mod ratios;
 mod schema;
 mod slope;
+mod trips;
 
 pub use figures::figures;
 pub use ratios::ratios;
 pub use schema::{
-    AboutContender, AboutExperiment, Document, Fit, Ratio, ResultEntry, Tool, Trouble,
+    AboutContender, AboutExperiment, Absence, Document, Fit, Ratio, ResultEntry, Tool, Trouble,
 };

@@ -38,6 +38,8 @@ pub struct Document {
     pub steps: Vec<Step>,
     /// The samples that count for nothing.
     pub void: Vec<VoidSample>,
+    /// Who has no figure for an experiment, though nothing went wrong.
+    pub absences: Vec<Absence>,
     /// What went wrong besides.
     pub problems: Vec<Trouble>,
 }
@@ -178,6 +180,19 @@ pub struct Ratio {
     pub low: f64,
     /// The upper end.
     pub high: f64,
+}
+
+/// A contender without a figure for an experiment.
+#[derive(Debug, Clone, Serialize)]
+pub struct Absence {
+    /// The experiment's id.
+    pub experiment: String,
+    /// The contender's label.
+    pub contender: String,
+    /// `starves` or `not offered`.
+    pub word: String,
+    /// The same in a few words more, to follow the contender's name.
+    pub message: String,
 }
 
 /// Something that went wrong.

@@ -12,6 +12,9 @@
 //! 2. Rounds. Each runs every contender at every point once, in an order that
 //!    is shuffled anew from the seed: the machine drifts, and what drifts must
 //!    hit all of them alike.
+//!
+//! A contender that fails, or says that it was starved, is not asked again in
+//! this experiment: the one would cost its limit each time, the other seconds.
 
 mod calibrate;
 mod session;
@@ -37,6 +40,9 @@ pub struct Request<'a> {
     pub params: &'a Params,
     /// The same for all contenders of a round.
     pub seed: u64,
+    /// Whether the program is to be started for it and ended after it, its resident memory read
+    /// before and after: `resident_before` and `resident_after` of the answer, in bytes.
+    pub afresh: bool,
 }
 
 /// Runs samples.
@@ -164,12 +170,14 @@ pub struct Step {
 /// All that an experiment gave.
 #[derive(Debug, Clone, Default)]
 pub struct Outcome {
-    /// What was answered; a contender that failed is not among them.
+    /// What was answered; a contender that failed or starves is not among them.
     pub lanes: Vec<Lane>,
     /// The samples that count for nothing.
     pub void: Vec<VoidSample>,
     /// The contenders that failed, by label, each with why.
     pub lost: Vec<(String, String)>,
+    /// The contenders that starve, by label, each with what came back.
+    pub starved: Vec<(String, String)>,
     /// The steps of the calibration.
     pub steps: Vec<Step>,
 }

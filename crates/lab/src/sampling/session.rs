@@ -7,7 +7,7 @@ use super::calibrate::{STEP_TRIES, TRIES, Verdict, hit, judge, rescaled, taken};
 use super::shuffle::order;
 use super::{Entrant, Executor, Lane, Outcome, Request, Step, Stop, Taken, VoidSample, Watch};
 use crate::contender::{Failure, Reply};
-use crate::experiments::{Experiment, Params, Point, Scaled};
+use crate::experiments::{Experiment, Manner, Params, Point, Scaled};
 use crate::profile::{Budget, Profile};
 
 pub(super) struct Session<'a> {
@@ -21,10 +21,10 @@ pub(super) struct Session<'a> {
     outcome: Outcome,
 }
 
-/// A lane with the place of its contender; one that failed is not asked again.
+/// A lane with the place of its contender; one that is out is not asked again.
 struct Runner {
     place: usize,
-    failed: bool,
+    out: bool,
     lane: Lane,
 }
 
@@ -74,6 +74,8 @@ impl<'a> Session<'a> {
                 match self.points[point].scaled {
                     Some(scaled) if scaled.stepped => self.find_by_steps(lane, point, scaled)?,
                     Some(scaled) => self.find_by_time(lane, point, scaled)?,
+                    // Each sample warms itself up.
+                    None if self.experiment.manner == Manner::Afresh => {}
                     None => drop(self.ask(lane, point, None, Purpose::WarmUp)?),
                 }
             }
@@ -84,7 +86,8 @@ impl<'a> Session<'a> {
     /// Runs every lane at every point once per round.
     pub(super) fn rounds(&mut self) -> Result<(), Stop> {
         let points = self.points.len();
-        for round in 1..=self.budget.rounds {
+        let rounds = self.experiment.manner.rounds(self.budget.rounds);
+        for round in 1..=rounds {
             for at in order(self.lanes.len() * points, self.seed, self.experiment.id, round) {
                 let (lane, point) = (at / points, at % points);
                 let Some(answer) = self.ask(lane, point, None, Purpose::Sample(round))? else {
@@ -101,15 +104,14 @@ impl<'a> Session<'a> {
                     }),
                 }
             }
-            self.watch.round(round, self.budget.rounds);
+            self.watch.round(round, rounds);
         }
         Ok(())
     }
 
     pub(super) fn finish(mut self) -> Outcome {
         let lanes = self.lanes.into_iter();
-        self.outcome.lanes =
-            lanes.filter(|runner| !runner.failed).map(|runner| runner.lane).collect();
+        self.outcome.lanes = lanes.filter(|runner| !runner.out).map(|runner| runner.lane).collect();
         self.outcome
     }
 
@@ -195,7 +197,7 @@ impl<'a> Session<'a> {
         self.outcome.steps.push(step);
     }
 
-    /// Asks once; nothing if the contender has failed, now or before.
+    /// Asks once; nothing if the contender is out, now or before.
     fn ask(
         &mut self,
         lane: usize,
@@ -204,7 +206,7 @@ impl<'a> Session<'a> {
         purpose: Purpose,
     ) -> Result<Option<Answer>, Stop> {
         let runner = &self.lanes[lane];
-        if runner.failed {
+        if runner.out {
             return Ok(None);
         }
         let mut params = runner.lane.points[point].params.clone();
@@ -221,6 +223,7 @@ impl<'a> Session<'a> {
             params: &params,
             // WHY: the protocol's numbers end below 2^63.
             seed: self.seed.wrapping_add(round.unwrap_or(0) as u64) >> 1,
+            afresh: self.experiment.manner == Manner::Afresh,
         };
         let answer = self.executor.run(runner.place, &request);
         let void = answer.as_ref().ok().and_then(|reply| self.why_void(&params, reply, purpose));
@@ -237,10 +240,19 @@ impl<'a> Session<'a> {
         });
         kept.map_err(Stop::Problem)?;
         match answer {
+            Ok(reply) if void.is_none() && reply.extra("starved") == Some(1) => {
+                let Reply { sent, received, .. } = reply;
+                let how = format!("starves: {received} of {sent} round trips came back in time");
+                let label = self.take_out(lane, &how);
+                self.outcome.starved.push((label, how));
+                Ok(None)
+            }
             Ok(reply) => Ok(Some(Answer { reply, void })),
             Err(Failure::Interrupted) => Err(Stop::Interrupted),
             Err(failure) => {
-                self.lose(lane, &failure);
+                let how = failure.to_string();
+                let label = self.take_out(lane, &how);
+                self.outcome.lost.push((label, how));
                 Ok(None)
             }
         }
@@ -255,15 +267,15 @@ impl<'a> Session<'a> {
         (timed && reply.elapsed_ns == 0).then(|| "no time has passed".to_owned())
     }
 
-    /// Takes a contender, with all its lanes, out of this experiment.
-    fn lose(&mut self, lane: usize, failure: &Failure) {
+    /// Takes a contender, with all its lanes, out of this experiment and says why. Gives its label.
+    fn take_out(&mut self, lane: usize, why: &str) -> String {
         let label = self.lanes[lane].lane.label.clone();
         let place = self.lanes[lane].place;
         for runner in self.lanes.iter_mut().filter(|runner| runner.place == place) {
-            runner.failed = true;
+            runner.out = true;
         }
-        self.watch.say(&format!("{} {label}: {failure}", self.experiment.id));
-        self.outcome.lost.push((label, failure.to_string()));
+        self.watch.say(&format!("{} {label}: {why}", self.experiment.id));
+        label
     }
 }
 
@@ -284,7 +296,7 @@ fn lanes_of(experiment: &Experiment, entrant: &Entrant, points: &[Point]) -> Vec
         });
         Runner {
             place: entrant.place,
-            failed: false,
+            out: false,
             lane: Lane {
                 label: entrant.label.clone(),
                 variant: variant.cloned(),

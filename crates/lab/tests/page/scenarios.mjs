@@ -135,6 +135,11 @@ async function words(open, stored) {
   for (const text of ["2 problems", "2 void samples", "received 99 999 of 100 000", "gave no answer within 10 s"]) {
     assert.ok(trouble.includes(text), text);
   }
+  for (const one of stored.absences) {
+    const told = page.locator("section", { has: page.locator(`#experiment-${one.experiment}`) }).locator("p.hint");
+    assert.ok((await told.allTextContents()).includes(`tokio ${one.message}.`), one.experiment);
+    assert.ok(!trouble.includes(one.message), "nothing went wrong with it");
+  }
   const row = page.locator("#summary tbody tr", { hasText: "A ring of processes" }).filter({ hasText: "tokio" });
   assert.match(await row.textContent(), /indistinguishable/);
   const rows = await page.locator("#summary tbody tr").count();

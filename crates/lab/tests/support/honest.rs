@@ -8,7 +8,7 @@
 use serde_json::{Map, Value, json};
 
 /// The experiments of the protocol.
-pub(crate) const EXPERIMENTS: [&str; 13] = [
+pub(crate) const EXPERIMENTS: [&str; 20] = [
     "call-vs-send",
     "tail-call",
     "spawn-chain",
@@ -22,15 +22,30 @@ pub(crate) const EXPERIMENTS: [&str; 13] = [
     "thread-ring",
     "fork-join",
     "skynet",
+    "fan-out",
+    "call",
+    "call-deep",
+    "selective",
+    "timers",
+    "idle-memory",
+    "hog",
 ];
+
+/// The base of what an idle process takes.
+pub(crate) const IDLE_BYTES: u64 = 100;
 
 /// The answer to one request, where everything takes `cost` times its base time.
 ///
 /// | what | base time in ns |
 /// |---|---|
 /// | a call, a step of work, an element | 1 |
-/// | a message, a process, a round trip | 100 |
+/// | a message, a process, a round trip, a call, a timer | 100 |
 /// | a run of a sweep besides | 5000 |
+/// | passing over a message | 1 |
+/// | a call with an empty mailbox, whatever the cost | 100 |
+/// | a round trip beside hogs | 12 000, 20 000, 30 000 |
+///
+/// An idle process takes so many times [`IDLE_BYTES`], as the lab would read it from outside.
 pub(crate) fn honest(experiment: &str, params: &Map<String, Value>, cost: u64) -> Value {
     let asked = |name: &str| params.get(name).and_then(Value::as_u64);
     let n = asked("n").unwrap_or(0);
@@ -52,7 +67,30 @@ pub(crate) fn honest(experiment: &str, params: &Map<String, Value>, cost: u64) -
             let total = asked("total").unwrap_or(0);
             (total, total, 100 * total, json!({}))
         }
-        "ping-pong" => (n, 2 * n, 100 * n, json!({})),
+        "ping-pong" | "call" => (n, 2 * n, 100 * n, json!({})),
+        "call-deep" => {
+            let waiting = asked("waiting").unwrap_or(0);
+            // What follows multiplies it again.
+            let each = if waiting == 0 { 100 / cost } else { 100 };
+            (n, 2 * n, each * n, json!({"waiting": waiting}))
+        }
+        "selective" => {
+            let k = asked("k").unwrap_or(0);
+            (reps, reps, (5000 + k) * reps, json!({"waiting": k}))
+        }
+        "timers" => (n, n, 100 * n, json!({"waiting": asked("waiting").unwrap_or(0)})),
+        "idle-memory" => {
+            let before = 1 << 20;
+            let after = before + n * IDLE_BYTES * cost;
+            (n, n, 100 * n, json!({"resident_before": before, "resident_after": after}))
+        }
+        "hog" => {
+            let ms = asked("ms").unwrap_or(0);
+            let trips = if params["loop"] == "open" { ms } else { 50 * ms };
+            let [p50, p99, max] = [12_000, 20_000, 30_000].map(|ns| ns * cost);
+            let more = json!({"starved": 0, "p50_ns": p50, "p99_ns": p99, "max_ns": max});
+            (trips, trips, 1_000_000 * ms, more)
+        }
         "skynet" => {
             let leaves = asked("leaves").unwrap_or(0);
             (leaves, leaves, 100 * leaves, json!({"sum": leaves * (leaves - 1) / 2}))

@@ -1,0 +1,123 @@
+%% Round trips while others compute for ever: hog.
+%%
+%% An open loop is started by timers of the runtime at whole milliseconds of its clock; a trip is
+%% timed from that millisecond. Times are kept outside of any heap, so that no collection of them
+%% comes in between.
+-module(hog).
+-export([run/3]).
+
+%% How long trips may still be under way when no other starts any more, and from the setting of the
+%% first timer to its time; in ms.
+-define(PATIENCE, 2000).
+-define(LEAD, 5).
+
+%% Steps between two looks at whether to stop: some microseconds.
+-define(LOOK_EVERY, 1000).
+
+%% The most trips of a closed loop whose times are kept; it ends there.
+-define(ROOM, 1000000).
+
+run(Loop, Hogs, Ms) ->
+    Times = atomics:new(case Loop of open -> Ms; closed -> ?ROOM end, []),
+    Stop = atomics:new(1, []),
+    Root = self(),
+    {Partner, _} = spawn_monitor(fun answer/0),
+    {First, _} = spawn_monitor(fun() -> first(Loop, Partner, Root, Times, Ms) end),
+    lists:foreach(fun(_) -> spawn_monitor(fun() -> compute(Stop, 1) end) end, lists:seq(1, Hogs)),
+    Begin = erlang:monotonic_time(millisecond) + ?LEAD,
+    start(Loop, First, Begin, Ms),
+    receive all_back -> ok after ?LEAD + Ms + ?PATIENCE -> ok end,
+    Elapsed = erlang:monotonic_time(nanosecond) - ms_to_ns(Begin),
+    atomics:put(Stop, 1, 1),
+    First ! finish,
+    {Started, Back} = receive {counted, S, B} -> {S, B} end,
+    Partner ! finish,
+    ended(Hogs + 2),
+    receive all_back -> ok after 0 -> ok end,
+    maps:merge(
+        times(Times, Back),
+        #{elapsed_ns => Elapsed, ops => Back, sent => Started, received => Back,
+          starved => case Back of Started -> 0; _ -> 1 end}
+    ).
+
+ended(0) -> ok;
+ended(Left) -> receive {'DOWN', _, process, _, normal} -> ended(Left - 1) end.
+
+ms_to_ns(Ms) -> Ms * 1000000.
+
+start(open, First, Begin, Ms) ->
+    lists:foreach(
+        fun(Due) -> erlang:send_after(Due, First, {start, ms_to_ns(Due)}, [{abs, true}]) end,
+        lists:seq(Begin, Begin + Ms - 1)
+    );
+start(closed, First, Begin, _) ->
+    erlang:send_after(Begin, First, {start, ms_to_ns(Begin)}, [{abs, true}]).
+
+%% An open loop is all back when Ms trips are; its starts are counted by the timers.
+first(open, Partner, Root, Times, Ms) ->
+    open(Partner, Root, Times, Ms, 0);
+first(closed, Partner, Root, Times, Ms) ->
+    receive
+        {start, Begin} ->
+            Partner ! {trip, self(), erlang:monotonic_time(nanosecond)},
+            closed(Partner, Root, Times, Begin + ms_to_ns(Ms), 1, 0);
+        finish ->
+            Root ! {counted, 1, 0}
+    end.
+
+open(_, Root, _, Ms, Ms) ->
+    Root ! all_back,
+    receive finish -> Root ! {counted, Ms, Ms} end;
+open(Partner, Root, Times, Ms, Back) ->
+    receive
+        {start, Due} ->
+            Partner ! {trip, self(), Due},
+            open(Partner, Root, Times, Ms, Back);
+        {back, Due} ->
+            atomics:put(Times, Back + 1, erlang:monotonic_time(nanosecond) - Due),
+            open(Partner, Root, Times, Ms, Back + 1);
+        finish ->
+            Root ! {counted, Ms, Back}
+    end.
+
+closed(Partner, Root, Times, Until, Started, Back) ->
+    receive
+        {back, Start} ->
+            Now = erlang:monotonic_time(nanosecond),
+            atomics:put(Times, Started, Now - Start),
+            case Now < Until andalso Started < ?ROOM of
+                true ->
+                    Partner ! {trip, self(), Now},
+                    closed(Partner, Root, Times, Until, Started + 1, Back + 1);
+                false ->
+                    Root ! all_back,
+                    receive finish -> Root ! {counted, Started, Back + 1} end
+            end;
+        finish ->
+            Root ! {counted, Started, Back}
+    end.
+
+%% Sends back whatever arrives.
+answer() ->
+    receive
+        {trip, From, Start} ->
+            From ! {back, Start},
+            answer();
+        finish ->
+            ok
+    end.
+
+compute(Stop, X) ->
+    case atomics:get(Stop, 1) of
+        0 -> compute(Stop, steps(?LOOK_EVERY, X));
+        _ -> ok
+    end.
+
+steps(0, X) -> X;
+steps(Left, X) -> steps(Left - 1, (X * 20077 + 12345) band 16#7fffffff).
+
+times(_, 0) -> #{p50_ns => 0, p99_ns => 0, max_ns => 0};
+times(Times, Back) ->
+    Sorted = list_to_tuple(lists:sort([atomics:get(Times, I) || I <- lists:seq(1, Back)])),
+    At = fun(Percent) -> element(max(1, (Back * Percent + 99) div 100), Sorted) end,
+    #{p50_ns => At(50), p99_ns => At(99), max_ns => At(100)}.

@@ -1,0 +1,117 @@
+//! The parameters of each experiment, read into a [`Run`].
+//!
+//! Called for every `run` request, by the contender that serves and by its examination. Pure.
+
+use crate::params::{
+    COUNT_MAX, HOGS_MAX, LENGTH_MAX, MS_MAX, PROCESSES_MAX, Params, REPS_MAX, WAITING_MAX,
+};
+use crate::run::{EXPERIMENTS, Exchange, Hog, Mode, Pace, Payload, Run, Variant};
+
+impl Run {
+    /// Reads the parameters of one experiment and checks every one of them.
+    ///
+    /// `variants` are those that this contender can run, the natural one first: that one is meant
+    /// where a request names none. A contender without variants cannot run the experiments that
+    /// have them.
+    ///
+    /// # Errors
+    ///
+    /// One line that says which experiment or parameter is wrong and what would be right.
+    pub fn parse(
+        experiment: &str,
+        params: &serde_json::Map<String, serde_json::Value>,
+        variants: &[Variant],
+    ) -> Result<Run, String> {
+        let mut p = Params::new(experiment, params);
+        let run = match experiment {
+            "call-vs-send" => Run::CallVsSend {
+                mode: p.choice("mode", &[("local", Mode::Local), ("remote", Mode::Remote)])?,
+                n: p.integer("n", 0, COUNT_MAX)?,
+            },
+            "tail-call" => Run::TailCall { n: p.integer("n", 0, COUNT_MAX)?, reps: p.reps()? },
+            "spawn-chain" => Run::SpawnChain { n: p.integer("n", 1, COUNT_MAX)?, reps: p.reps()? },
+            "exchange" => Run::Exchange(exchange(&mut p)?),
+            "message-size" => Run::MessageSize(payload(&mut p, variants)?),
+            "bandwidth" => Run::Bandwidth(payload(&mut p, variants)?),
+            "serial-spawn" => {
+                let total = p.integer("total", 1, COUNT_MAX)?;
+                let m = p.integer("m", 1, PROCESSES_MAX)?;
+                if m > total {
+                    return Err(p.wrong(&format!("m is {m}, more than the total of {total}")));
+                }
+                Run::SerialSpawn { m, total }
+            }
+            "ping-pong" => Run::PingPong { n: p.integer("n", 0, COUNT_MAX)? },
+            "throughput" => Run::Throughput { n: p.integer("n", 0, COUNT_MAX)? },
+            "fan-in" => Run::FanIn {
+                senders: p.integer("senders", 1, PROCESSES_MAX)?,
+                n: p.integer("n", 0, COUNT_MAX)?,
+            },
+            "thread-ring" => Run::ThreadRing {
+                processes: p.integer("processes", 1, PROCESSES_MAX)?,
+                n: p.integer("n", 1, COUNT_MAX)?,
+            },
+            "fork-join" => Run::ForkJoin { n: p.integer("n", 0, PROCESSES_MAX)? },
+            "skynet" => {
+                let leaves = p.integer("leaves", 1, PROCESSES_MAX)?;
+                if 10u64.pow(leaves.ilog10()) != leaves {
+                    return Err(p.wrong(&format!("leaves is {leaves}, not a power of ten")));
+                }
+                Run::Skynet { leaves }
+            }
+            "fan-out" => Run::FanOut {
+                processes: p.integer("processes", 1, PROCESSES_MAX)?,
+                n: p.integer("n", 0, COUNT_MAX)?,
+            },
+            "call" => Run::Call { n: p.integer("n", 0, COUNT_MAX)? },
+            "call-deep" => Run::CallDeep {
+                waiting: p.integer("waiting", 0, WAITING_MAX)?,
+                n: p.integer("n", 0, COUNT_MAX)?,
+            },
+            "selective" => Run::Selective { k: p.integer("k", 0, WAITING_MAX)?, reps: p.reps()? },
+            "timers" => Run::Timers {
+                waiting: p.integer("waiting", 0, WAITING_MAX)?,
+                n: p.integer("n", 0, COUNT_MAX)?,
+            },
+            "idle-memory" => Run::IdleMemory { n: p.integer("n", 0, PROCESSES_MAX)? },
+            "hog" => Run::Hog(Hog {
+                pace: p.choice("loop", &[("open", Pace::Open), ("closed", Pace::Closed)])?,
+                hogs: p.integer("hogs", 0, HOGS_MAX)?,
+                ms: p.integer("ms", 1, MS_MAX)?,
+            }),
+            _ => {
+                return Err(format!(
+                    "unknown experiment {experiment:?}; this contender knows {}",
+                    EXPERIMENTS.join(", ")
+                ));
+            }
+        };
+        p.finish()?;
+        Ok(run)
+    }
+}
+
+fn exchange(p: &mut Params<'_>) -> Result<Exchange, String> {
+    Ok(Exchange {
+        n: p.integer("n", 0, COUNT_MAX)?,
+        pieces: p.integer("pieces", 1, COUNT_MAX)?,
+        work: p.integer("work", 0, COUNT_MAX)?,
+        reps: p.reps()?,
+    })
+}
+
+fn payload(p: &mut Params<'_>, variants: &[Variant]) -> Result<Payload, String> {
+    let exchange = exchange(p)?;
+    let s = p.integer("s", 0, LENGTH_MAX)?;
+    let known: Vec<_> = variants.iter().map(|v| (v.name(), *v)).collect();
+    let variant = match known.first() {
+        None => return Err(p.wrong("this contender has no variant of it to offer")),
+        Some((_, natural)) => p.choice_or("variant", &known, *natural)?,
+    };
+    if exchange.messages().checked_mul(s).is_none_or(|elements| elements > i64::MAX as u64) {
+        return Err(p.wrong("2·n·s·reps elements are more than can be counted; lower one of them"));
+    }
+    Ok(Payload { exchange, s, variant })
+}
+
+const _: () = assert!(REPS_MAX as u128 * COUNT_MAX as u128 * 2 < 1 << 63);

@@ -1,0 +1,54 @@
+//! Round trips while others compute for ever: `hog`.
+//!
+//! The thread that serves the lab is no worker: it starts the trips and ends the run.
+
+use std::time::Instant;
+
+use purlin::{Node, Pid, Process, spawn};
+use purlin_contender::{Hog, Probe, Sample, Seat, Tell};
+
+/// What the process gets that starts the trips.
+enum ToFirst {
+    Told(Tell),
+    Back(Instant),
+}
+
+/// What its partner gets.
+enum ToPartner {
+    Trip(Instant),
+    End,
+}
+
+pub(crate) fn hog(node: &Node, asked: Hog) -> Sample {
+    let probe = Probe::new(asked);
+    let seat = probe.seat();
+    let first = node.spawn(move |me| first(me, seat));
+    for _ in 0..asked.hogs {
+        let seat = probe.seat();
+        node.spawn(move |_: Process<()>| async move { seat.compute() });
+    }
+    probe.run(move |what| first.send(ToFirst::Told(what)))
+}
+
+async fn first(mut me: Process<ToFirst>, seat: Seat) {
+    let (root, of_partner) = (me.pid(), seat.clone());
+    let partner = spawn(move |me| answer(me, root, of_partner));
+    loop {
+        match me.receive().await {
+            ToFirst::Told(Tell::Start(due)) => partner.send(ToPartner::Trip(due)),
+            ToFirst::Told(Tell::End) => return partner.send(ToPartner::End),
+            ToFirst::Back(start) => {
+                if let Some(next) = seat.back(start) {
+                    partner.send(ToPartner::Trip(next));
+                }
+            }
+        }
+    }
+}
+
+/// Sends back whatever arrives. Its seat is taken until it ends.
+async fn answer(mut me: Process<ToPartner>, first: Pid<ToFirst>, _seat: Seat) {
+    while let ToPartner::Trip(start) = me.receive().await {
+        first.send(ToFirst::Back(start));
+    }
+}

@@ -1,0 +1,59 @@
+//! Round trips while others compute for ever: `hog`.
+//!
+//! The thread that serves the lab is none of the runtime's: it starts the trips and ends the run.
+
+use std::time::Instant;
+
+use purlin_contender::{Hog, Probe, Sample, Seat, Tell};
+use tokio::runtime::Runtime;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+
+/// What the task gets that starts the trips.
+enum ToFirst {
+    Told(Tell),
+    Back(Instant),
+}
+
+pub(crate) fn hog(runtime: &Runtime, asked: Hog) -> Sample {
+    let probe = Probe::new(asked);
+    let (to_first, mailbox) = unbounded_channel();
+    let (to_partner, partner_mailbox) = unbounded_channel();
+    runtime.spawn(first(mailbox, to_partner, probe.seat()));
+    runtime.spawn(answer(partner_mailbox, to_first.clone(), probe.seat()));
+    for _ in 0..asked.hogs {
+        let seat = probe.seat();
+        runtime.spawn(async move { seat.compute() });
+    }
+    probe.run(move |what| {
+        let _ = to_first.send(ToFirst::Told(what));
+    })
+}
+
+/// Ends when it is told; that closes the mailbox of its partner.
+async fn first(
+    mut mailbox: UnboundedReceiver<ToFirst>,
+    partner: UnboundedSender<Instant>,
+    seat: Seat,
+) {
+    while let Some(message) = mailbox.recv().await {
+        let next = match message {
+            ToFirst::Told(Tell::Start(due)) => Some(due),
+            ToFirst::Told(Tell::End) => return,
+            ToFirst::Back(start) => seat.back(start),
+        };
+        if let Some(start) = next {
+            let _ = partner.send(start);
+        }
+    }
+}
+
+/// Sends back whatever arrives. Its seat is taken until it ends.
+async fn answer(
+    mut mailbox: UnboundedReceiver<Instant>,
+    first: UnboundedSender<ToFirst>,
+    _seat: Seat,
+) {
+    while let Some(start) = mailbox.recv().await {
+        let _ = first.send(ToFirst::Back(start));
+    }
+}

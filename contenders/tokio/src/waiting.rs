@@ -1,0 +1,84 @@
+//! What only waits, and timers: `timers` and `idle-memory`.
+
+use std::future::{Future, pending, poll_fn};
+use std::pin::Pin;
+use std::task::Poll;
+use std::time::{Duration, Instant};
+
+use purlin_contender::{Sample, shares};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::task::consume_budget;
+use tokio::time::{Sleep, sleep};
+
+/// How far off the timers are that are cancelled.
+const SOON: Duration = Duration::from_secs(5);
+
+/// How far off the other timers are: they outlive the run.
+const LATE: Duration = Duration::from_secs(3600);
+
+/// So many tasks at most are spawned before the root looks which of them wait.
+const AT_ONCE: u64 = 1000;
+
+/// A timer is set when its sleep is polled for the first time, and cancelled when it is dropped.
+pub(crate) async fn timers(waiting: u64, n: u64) -> Sample {
+    let mut others = Vec::new();
+    for _ in 0..waiting {
+        let mut other = Box::pin(sleep(LATE));
+        if is_set(other.as_mut()).await {
+            others.push(other);
+        }
+        consume_budget().await;
+    }
+    let (mut sent, mut received) = (0, 0);
+
+    let start = Instant::now();
+    for _ in 0..n {
+        let timer = std::pin::pin!(sleep(SOON));
+        sent += 1;
+        received += u64::from(is_set(timer).await);
+        consume_budget().await;
+    }
+    let elapsed = start.elapsed();
+
+    let waiting = others.iter().filter(|other| !other.is_elapsed()).count();
+    Sample::new(elapsed, n, sent, received).with("waiting", waiting as u64)
+}
+
+/// Polls once; whether the time has yet to come.
+async fn is_set(mut timer: Pin<&mut Sleep>) -> bool {
+    poll_fn(|cx| Poll::Ready(timer.as_mut().poll(cx).is_pending())).await
+}
+
+/// The tasks stay when the root has ended: a keeper holds the senders of their mailboxes for ever.
+pub(crate) async fn idle_memory(n: u64) -> Sample {
+    let (ready, mut waits) = unbounded_channel();
+    let mut senders = Vec::new();
+    let mut received = 0;
+
+    let start = Instant::now();
+    for share in shares(n, n.div_ceil(AT_ONCE)) {
+        for _ in 0..share {
+            let (sender, mailbox) = unbounded_channel();
+            senders.push(sender);
+            tokio::spawn(wait(mailbox, ready.clone()));
+        }
+        for _ in 0..share {
+            received += u64::from(waits.recv().await.is_some());
+        }
+    }
+    let elapsed = start.elapsed();
+
+    let sent = senders.len() as u64;
+    tokio::spawn(async move {
+        let _senders = senders;
+        pending::<()>().await;
+    });
+    Sample::new(elapsed, n, sent, received)
+}
+
+/// Tells that it is there and waits.
+async fn wait(mut mailbox: UnboundedReceiver<()>, ready: UnboundedSender<()>) {
+    let _ = ready.send(());
+    drop(ready);
+    mailbox.recv().await;
+}

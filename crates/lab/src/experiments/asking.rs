@@ -1,0 +1,113 @@
+//! Calls, and mailboxes in which much waits: `call`, `call-deep`, `selective`.
+
+use super::checks::{asked, conserved, extra, reps};
+use super::flow::counted;
+use super::{
+    Axis, Better, Experiment, Figure, Manner, Params, Point, Quantity, Scaled, Void, evenly, params,
+};
+use crate::contender::Reply;
+use crate::profile::Profile;
+
+/// The messages that wait unmatched in `call-deep`.
+const WAITING: u64 = 1_000_000;
+
+pub(super) static CALL: Experiment = Experiment {
+    id: "call",
+    title: "A call",
+    what: "One process calls another n times: a request and its reply, with a monitor and a timeout.",
+    notes: &[
+        "On the BEAM gen_server:call/3 with its default of five seconds, on purlin Pid::call.",
+        "tokio has no monitors: there it is a message with a oneshot channel under a timeout, whose sender is dropped if the task ends.",
+    ],
+    metric: "time per call",
+    unit: "ns",
+    better: Better::Lower,
+    x: None,
+    y: Quantity { label: "time per call", unit: "ns" },
+    figure: Figure::PerOperation(None),
+    variants: false,
+    manner: Manner::Usual,
+    points: |_| {
+        let scaled = Some(counted(1000, 1_000_000_000, 1.0));
+        vec![Point { x: None, params: Params::new(), scaled }]
+    },
+    check: |params, reply| {
+        let n = asked(params, "n");
+        conserved(reply, n, 2 * n)
+    },
+};
+
+pub(super) static CALL_DEEP: Experiment = Experiment {
+    id: "call-deep",
+    title: "A call with a deep mailbox",
+    what: "The same while a million messages that nobody wants wait in the caller's mailbox.",
+    notes: &[
+        "The principal figure is the time of a call with a million messages waiting over that with none, round by round.",
+        "The messages are sent before the clock starts, and counted after it has stopped. On the BEAM the caller's heap is collected in between, so that what it takes to take them in is not counted.",
+        "50 000 calls in the quick profile, 500 000 in the full one, the same for every contender.",
+        "tokio's tasks have a channel for each kind of message, and nothing waits before a reply.",
+    ],
+    metric: "time per call over that with an empty mailbox",
+    unit: "×",
+    better: Better::Lower,
+    x: None,
+    y: Quantity { label: "time per call over that with an empty mailbox", unit: "×" },
+    figure: Figure::Over,
+    variants: false,
+    manner: Manner::Usual,
+    points: |profile| {
+        let n = if profile == Profile::Quick { 50_000 } else { 500_000 };
+        let with = |waiting| Point {
+            x: None,
+            params: params([("waiting", waiting), ("n", n)]),
+            scaled: None,
+        };
+        [0, WAITING].map(with).to_vec()
+    },
+    check: |params, reply| {
+        let n = asked(params, "n");
+        conserved(reply, n, 2 * n)?;
+        extra(reply, "waiting", asked(params, "waiting"))
+    },
+};
+
+pub(super) static SELECTIVE: Experiment = Experiment {
+    id: "selective",
+    title: "Selective receive",
+    what: "Receives by pattern the message that stands behind k others that do not match.",
+    notes: &[
+        "The message is there before the clock starts. Up to a hundred such receives share one clock, each with its own message behind the same k others.",
+        "The principal figure is the slope of the line of best fit: what it costs to pass over one message. The points are the time of one receive.",
+        "tokio's channels have no selective receive.",
+    ],
+    metric: "time per message passed over",
+    unit: "ns",
+    better: Better::Lower,
+    x: Some(Axis { param: "k", label: "messages that do not match", scale: "linear" }),
+    y: Quantity { label: "time per receive", unit: "ns" },
+    figure: Figure::Slope(None),
+    variants: false,
+    manner: Manner::Usual,
+    points: |profile| {
+        let sweep = evenly(0, 10_000, if profile == Profile::Quick { 5 } else { 11 });
+        let share = 1.0 / sweep.len() as f64;
+        let point = |&k: &u64| Point {
+            x: Some(k),
+            params: params([("k", k)]),
+            scaled: Some(Scaled {
+                param: "reps",
+                start: 100,
+                cap: 1_000_000,
+                share,
+                stepped: false,
+            }),
+        };
+        sweep.iter().map(point).collect()
+    },
+    check: check_selective,
+};
+
+fn check_selective(params: &Params, reply: &Reply) -> Result<(), Void> {
+    conserved(reply, reps(params), reps(params))?;
+    extra(reply, "waiting", asked(params, "k"))
+}

@@ -1,0 +1,58 @@
+//! Round trips while others compute for ever: `hog`.
+
+use std::thread::available_parallelism;
+
+use super::checks::{asked, found, same};
+use super::{Better, Experiment, Figure, Manner, Params, Point, Quantity, Void, params};
+use crate::contender::Reply;
+use crate::profile::Profile;
+
+pub(super) static HOG: Experiment = Experiment {
+    id: "hog",
+    title: "Round trips beside hogs",
+    what: "Two processes exchange messages while twice as many as there are cores compute for ever.",
+    notes: &[
+        "Open loop: a round trip is started every millisecond whatever happened to the last, and timed from when it was due. Closed loop: the next one starts when the last is back.",
+        "The principal figure is the median of the open loop. The 99th percentile and the longest trip of each sample stand beside it.",
+        "Those that compute look now and then whether the sample is over, and never await. A contender of which a round trip is still under way two seconds after the last start starves; it is not asked again.",
+        "Six samples at most, each of 300 ms in the quick profile and of a second in the full one.",
+    ],
+    metric: "median round trip, open loop",
+    unit: "µs",
+    better: Better::Lower,
+    x: None,
+    y: Quantity { label: "median round trip, open loop", unit: "µs" },
+    figure: Figure::Trips,
+    variants: false,
+    manner: Manner::Few,
+    points: |profile| {
+        let ms = if profile == Profile::Quick { 300 } else { 1000 };
+        let cores = available_parallelism().map_or(1, |cores| cores.get() as u64);
+        let paced = |pace: &str| {
+            let mut params = params([("hogs", 2 * cores), ("ms", ms)]);
+            params.insert("loop".into(), pace.into());
+            Point { x: None, params, scaled: None }
+        };
+        ["open", "closed"].map(paced).to_vec()
+    },
+    check: check_trips,
+};
+
+/// All trips that started are back, unless it starved.
+fn check_trips(params: &Params, reply: &Reply) -> Result<(), Void> {
+    if params.get("loop").is_some_and(|pace| pace == "open") {
+        same("sent", reply.sent, asked(params, "ms"))?;
+    }
+    same("ops", reply.ops, reply.received)?;
+    match found(reply, "starved")? {
+        0 => same("received", reply.received, reply.sent)?,
+        1 if reply.received < reply.sent => {}
+        starved => return Err(Void(format!("starved is {starved}, though all trips are back"))),
+    }
+    let median = found(reply, "p50_ns")?;
+    let most = found(reply, "p99_ns")?;
+    if median > most || most > found(reply, "max_ns")? {
+        return Err(Void("p50_ns, p99_ns and max_ns are not in order".to_owned()));
+    }
+    Ok(())
+}

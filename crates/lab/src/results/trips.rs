@@ -1,0 +1,33 @@
+//! `hog`: how long round trips took, by loop.
+
+use super::figures::{Draft, Frame, finite};
+use super::schema::ResultEntry;
+use crate::experiments::Better;
+
+/// What is told of each loop; one value per sample, in µs.
+const FIGURES: [(&str, &str, &str); 3] = [
+    ("p50_ns", "median round trip, open loop", "median round trip, closed loop"),
+    ("p99_ns", "99th percentile, open loop", "99th percentile, closed loop"),
+    ("max_ns", "longest of a sample, open loop", "longest of a sample, closed loop"),
+];
+
+/// Three figures for each loop; the first of the open one is principal.
+pub(super) fn results(frame: &Frame<'_>) -> Vec<ResultEntry> {
+    let mut results = Vec::new();
+    for point in &frame.lane.points {
+        let open = point.params.get("loop").is_some_and(|pace| pace == "open");
+        for (name, of_open, of_closed) in FIGURES {
+            let times = point.replies.iter().filter_map(|(_, reply)| reply.extra(name));
+            results.extend(frame.result(Draft {
+                metric: if open { of_open } else { of_closed },
+                unit: "µs",
+                better: Better::Lower,
+                params: point.params.clone(),
+                x: None,
+                samples: finite(times.map(|ns| ns as f64 / 1000.0)),
+                principal: open && name == "p50_ns",
+            }));
+        }
+    }
+    results
+}
