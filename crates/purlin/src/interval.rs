@@ -16,7 +16,7 @@ use purlin_sched::TimerWheel;
 use crate::deadline::Deadline;
 use crate::home::Signal;
 use crate::pid::nobody_receives;
-use crate::{ExitReason, Pid, Process, consume_budget};
+use crate::{ExitReason, Pid, Process, SendError, consume_budget};
 
 /// The shortest time between two messages.
 const SHORTEST: Duration = Duration::from_millis(1);

@@ -144,7 +144,7 @@ impl<M: Send + 'static> Pid<M> {
         let set = here(|here| {
             let (interval, sender) = Interval::new(&here.timers, self.clone(), period, message);
             let run = move |me| sender.run(me);
-            interval.sent_by(spawn_on(&here.realm, here.current(), run))
+            interval.sent_by(spawn_on(&here.realm, here.parent(), run))
         });
         Timer(Kind::Again(set.unwrap_or_else(|| nowhere("Node::send_interval"))))
     }

@@ -8,8 +8,8 @@ use std::marker::PhantomData;
 use std::ptr::NonNull;
 
 use crate::World;
-use crate::credit;
 use crate::cell::{Base, Front};
+use crate::credit;
 use crate::current::is_running;
 use crate::head::Pushed;
 use crate::link::{Class, Envelope, Link};

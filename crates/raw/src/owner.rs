@@ -9,8 +9,8 @@ use std::task::Waker;
 
 use crate::World;
 use crate::address::Address;
-use crate::credit;
 use crate::cell::{Base, Core, Front, count};
+use crate::credit;
 use crate::current::is_running;
 use crate::fifo::{Arrived, oldest_first};
 use crate::link::{Class, Envelope, Link, Paper};
