@@ -46,31 +46,37 @@ impl<M, F, Fut> Body<M, F, Fut> {
 
 /// Acts on what arrived and moves messages to the FIFO; says how many came.
 ///
-/// Called at the beginning of a turn, and within it when receiving finds nothing.
+/// Called at the beginning of a turn, and within it when looking through the mailbox finds nothing
+/// more.
 #[inline]
 pub(crate) fn fetch<M: Send + 'static>(me: &Owner<Erlang, M>) -> Result<usize, NotHere> {
-    if me.has_news() { fetch_news(me, false) } else { Ok(0) }
+    if me.has_news() { me.fetch(false, |signal| act(me, signal)) } else { Ok(0) }
 }
 
-fn fetch_news<M: Send + 'static>(me: &Owner<Erlang, M>, beginning: bool) -> Result<usize, NotHere> {
-    me.fetch(beginning, |signal| {
+/// Takes the oldest message; acts on the signals before it.
+#[inline]
+pub(crate) fn next<M: Send + 'static>(me: &Owner<Erlang, M>) -> Result<Option<M>, NotHere> {
+    me.next(|signal| act(me, signal))
+}
+
+/// Acts on a signal; what it turns into takes its place among the messages.
+#[cold]
+fn act<M: Send + 'static>(me: &Owner<Erlang, M>, signal: Signal) -> Option<M> {
+    match signal {
         // WHY outside of `local`: whoever asked is woken, and his waker is not ours.
-        let signal = match signal {
-            Signal::StillThere(asker) => {
-                // A process that is told to end is not there any more; the asker waits for its end.
-                let there = me.local(|local| !local.exiting()) == Ok(true);
-                if there {
-                    // Whoever asked may have given up.
-                    let _ = asker.send(());
-                }
-                return None;
+        Signal::StillThere(asker) => {
+            // A process that is told to end is not there any more; the asker waits for its end.
+            if me.local(|local| !local.exiting()) == Ok(true) {
+                // Whoever asked may have given up.
+                let _ = asker.send(());
             }
-            signal => signal,
-        };
-        let acted = me.local(|local| local.act(signal));
-        debug_assert!(acted.is_ok(), "signals are fetched in the process's own turn");
-        None
-    })
+        }
+        signal => {
+            let acted = me.local(|local| local.act(signal));
+            debug_assert!(acted.is_ok(), "signals are fetched in the process's own turn");
+        }
+    }
+    None
 }
 
 impl<M, F, Fut> purlin_raw::Body<Erlang, M> for Body<M, F, Fut>
@@ -124,13 +130,13 @@ where
 /// handle need not sort what it will not get to in this turn (F3).
 #[inline]
 fn signalled<M: Send + 'static>(me: &Owner<Erlang, M>) -> Option<ExitReason> {
-    let waits = me.local(|local| local.waits_for_mail()) == Ok(true);
-    if me.has_signals() || waits && me.has_news() { act_on_signals(me) } else { None }
+    let waits = || me.local(|local| local.waits_for_mail()) == Ok(true);
+    if me.has_signals() || me.has_news() && waits() { act_on_signals(me) } else { None }
 }
 
 #[inline(never)]
 fn act_on_signals<M: Send + 'static>(me: &Owner<Erlang, M>) -> Option<ExitReason> {
-    let came = fetch_news(me, true);
+    let came = me.fetch(true, |signal| act(me, signal));
     debug_assert!(came.is_ok(), "a turn runs on its own thread");
     let (mail, exit) = me
         .local(|local| {

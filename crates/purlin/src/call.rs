@@ -10,15 +10,15 @@
 
 use std::fmt;
 use std::future::{Future, poll_fn};
-use std::pin::{Pin, pin};
+use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
 use purlin_raw::{Answer, oneshot};
-use tokio::time::{Sleep, sleep};
 
+use crate::deadline::Deadline;
 use crate::home::Signal;
 use crate::{ExitReason, Pid, Reply};
 
@@ -104,7 +104,7 @@ impl<M: Send + 'static> Pid<M> {
         message: impl FnOnce(Reply<T>) -> M,
         timeout: Duration,
     ) -> Result<T, CallError> {
-        let mut patience = Patience { timeout, late: None };
+        let mut patience = Patience::new(timeout);
         let mut answer = self.ask(message, own_waker().await)?;
         match patience.wait(|cx| answer.poll(cx)).await? {
             Some(answer) => Ok(answer),
@@ -169,31 +169,29 @@ async fn own_waker() -> Waker {
     poll_fn(|cx| Poll::Ready(cx.waker().clone())).await
 }
 
-/// How long a call waits in all, and the timer that says when it is over, once it has had to wait.
+/// How long a call waits in all, for whatever it waits.
 struct Patience {
     timeout: Duration,
-    late: Option<Pin<Box<Sleep>>>,
+    deadline: Deadline,
 }
 
 impl Patience {
-    /// Waits until `poll` is ready. What is ready at the first look costs no look at the clock.
+    fn new(timeout: Duration) -> Self {
+        Self { timeout, deadline: Deadline::after(timeout) }
+    }
+
+    /// Waits until `poll` is ready. What is ready at the first look sets no timer.
     async fn wait<R>(
         &mut self,
         mut poll: impl FnMut(&mut Context<'_>) -> Poll<R>,
     ) -> Result<R, CallError> {
         poll_fn(|cx| match poll(cx) {
             Poll::Ready(ready) => Poll::Ready(Ok(ready)),
-            Poll::Pending => self.poll_late(cx).map(|()| Err(CallError::Timeout(self.timeout))),
+            // For ever is as long where nobody measures time, as on a plain thread.
+            Poll::Pending if self.timeout == Duration::MAX => Poll::Pending,
+            Poll::Pending => self.deadline.poll(cx).map(|()| Err(CallError::Timeout(self.timeout))),
         })
         .await
-    }
-
-    fn poll_late(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        if self.timeout == Duration::MAX {
-            return Poll::Pending;
-        }
-        let late = self.late.get_or_insert_with(|| Box::pin(sleep(self.timeout)));
-        late.as_mut().poll(cx)
     }
 }
 

@@ -15,8 +15,8 @@ use purlin_sched::TimerWheel;
 
 use crate::deadline::Deadline;
 use crate::home::Signal;
-use crate::pid::count_drop;
-use crate::{ExitReason, Pid, Process, consume_budget};
+use crate::pid::nobody_receives;
+use crate::{ExitReason, Pid, Process, SendError, consume_budget};
 
 /// The shortest time between two messages.
 const SHORTEST: Duration = Duration::from_millis(1);
@@ -122,10 +122,13 @@ impl<M: Send + 'static, F: FnMut() -> M> Sender<M, F> {
         state.next = state.next.saturating_add(self.period);
         state.over = sent.is_err();
         drop(state);
-        if sent.is_err() {
-            count_drop();
+        match sent {
+            Ok(()) => true,
+            Err(SendError(message)) => {
+                nobody_receives(message);
+                false
+            }
         }
-        sent.is_ok()
     }
 }
 

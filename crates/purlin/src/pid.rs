@@ -46,8 +46,7 @@ impl<M: Send + 'static> Pid<M> {
     #[inline]
     pub fn send(&self, message: M) {
         if let Err(message) = self.address.send(message) {
-            count_drop();
-            drop(message);
+            nobody_receives(message);
         }
     }
 
@@ -123,11 +122,12 @@ impl Drop for Watching {
     }
 }
 
-/// Counts a message that nobody will receive.
+/// Counts a message that nobody will receive, and drops it.
 #[cold]
-pub(crate) fn count_drop() {
+pub(crate) fn nobody_receives<M>(message: M) {
     // WHY: an ended process does not keep its node; a drop is counted where the sender is.
     here(|here| here.realm.home().dropped.fetch_add(1, Ordering::Relaxed));
+    drop(message);
 }
 
 impl<M> Clone for Pid<M> {

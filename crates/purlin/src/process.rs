@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 
 use purlin_raw::Owner;
 
-use crate::body::fetch;
+use crate::body::{fetch, next};
 use crate::home::Erlang;
 use crate::receive::Scan;
 use crate::{Pid, ProcessId};
@@ -101,13 +101,7 @@ impl<M: Send + 'static> Process<M> {
 
     #[inline]
     fn pop(&mut self) -> Option<M> {
-        loop {
-            match self.pop_fetched() {
-                Some(message) => return Some(message),
-                None if fetch(&self.owner).is_ok_and(|came| came > 0) => {}
-                None => return None,
-            }
-        }
+        next(&self.owner).unwrap_or_else(|_| self.not_here())
     }
 
     #[inline]

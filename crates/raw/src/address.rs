@@ -254,7 +254,7 @@ impl<W: World, M: Send + 'static> Address<W, M> {
         match unsafe { push(self.to.base, link, Class::Message) } {
             true => Ok(()),
             // SAFETY: a refused link is ours again.
-            false => Err(unsafe { Envelope::<M>::open(link) }.0),
+            false => Err(unsafe { refused(link) }),
         }
     }
 
@@ -262,4 +262,14 @@ impl<W: World, M: Send + 'static> Address<W, M> {
     pub fn untyped(self) -> Ref<W> {
         self.to
     }
+}
+
+/// The payload of an envelope that was not delivered.
+///
+/// # Safety
+/// As for [`Envelope::open`].
+#[cold]
+unsafe fn refused<T>(link: NonNull<crate::link::Link>) -> T {
+    // SAFETY: by the contract.
+    unsafe { Envelope::<T>::open(link) }.0
 }

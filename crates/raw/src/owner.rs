@@ -12,7 +12,7 @@ use crate::address::Address;
 use crate::cell::{Base, Core, Front, count};
 use crate::credit;
 use crate::current::is_running;
-use crate::fifo::oldest_first;
+use crate::fifo::{Arrived, oldest_first};
 use crate::link::{Class, Envelope, Link, Paper};
 use crate::sync::Ordering;
 use crate::table::Slot;
@@ -33,6 +33,14 @@ unsafe impl<W: World, M: Send> Sync for Owner<W, M> {}
 /// This thread is not running the process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NotHere;
+
+/// What a receive finds.
+enum Next {
+    Message(NonNull<Link>),
+    Nothing,
+    /// What arrived, with signals in it, oldest first.
+    Sort(*mut Link),
+}
 
 /// The empty envelope of a message that was taken for a look.
 pub struct Vacant<M>(Paper<M>);
@@ -102,18 +110,59 @@ impl<W: World, M: Send + 'static> Owner<W, M> {
         act: impl FnMut(W::Signal) -> Option<M>,
     ) -> Result<usize, NotHere> {
         let arrived = self.core(|core| {
-            let taken = self.base().head.take();
-            core.again |= taken.woken && !beginning;
-            // SAFETY: `take` gave the chain to us.
-            let arrived = unsafe { oldest_first(taken.newest) };
-            if arrived.only_messages {
-                // SAFETY: the chain is ours and holds messages.
-                unsafe { core.fifo.append_all(&arrived) };
-                self.publish(core);
-            }
+            let arrived = self.take(core, beginning);
+            self.publish(core);
             arrived
         })?;
         if arrived.only_messages { Ok(arrived.len) } else { self.sort(arrived.oldest, act) }
+    }
+
+    /// Takes the oldest message, out of what has arrived if nothing is left of what was fetched.
+    #[inline]
+    pub fn next(&self, mut act: impl FnMut(W::Signal) -> Option<M>) -> Result<Option<M>, NotHere> {
+        loop {
+            let next = self.core(|core| {
+                if let Some(link) = core.fifo.pop() {
+                    self.publish(core);
+                    return Next::Message(link);
+                }
+                if !self.base().head.has_news() {
+                    return Next::Nothing;
+                }
+                let arrived = self.take(core, false);
+                if !arrived.only_messages {
+                    return Next::Sort(arrived.oldest);
+                }
+                match core.fifo.pop() {
+                    Some(link) => {
+                        self.publish(core);
+                        Next::Message(link)
+                    }
+                    None => Next::Nothing,
+                }
+            })?;
+            match next {
+                Next::Message(link) => return Ok(Some(self.received(link))),
+                Next::Nothing => return Ok(None),
+                Next::Sort(oldest) => {
+                    self.sort(oldest, &mut act)?;
+                }
+            }
+        }
+    }
+
+    /// Takes what arrived; messages, if that is all there is, are moved to the end of the FIFO.
+    #[inline]
+    fn take(&self, core: &mut Core, beginning: bool) -> Arrived {
+        let taken = self.base().head.take();
+        core.again |= taken.woken && !beginning;
+        // SAFETY: `take` gave the chain to us.
+        let arrived = unsafe { oldest_first(taken.newest) };
+        if arrived.only_messages {
+            // SAFETY: the chain is ours and holds messages.
+            unsafe { core.fifo.append_all(&arrived) };
+        }
+        arrived
     }
 
     /// Acts on the signals of a chain and moves the rest to the end of the FIFO; says how many.
@@ -160,10 +209,15 @@ impl<W: World, M: Send + 'static> Owner<W, M> {
             self.publish(core);
             Some(link)
         })?;
-        let Some(link) = link else { return Ok(None) };
+        Ok(link.map(|link| self.received(link)))
+    }
+
+    /// Opens a message that has left the FIFO.
+    #[inline]
+    fn received(&self, link: NonNull<Link>) -> M {
         count(&self.base().received, 1);
-        // SAFETY: the FIFO holds messages of this type, and this one has left it.
-        Ok(Some(unsafe { Envelope::<M>::open(link) }.0))
+        // SAFETY: callers took the link out of the FIFO, which holds messages of this type.
+        unsafe { Envelope::<M>::open(link) }.0
     }
 
     /// Begins to look through the FIFO from its oldest message.

@@ -161,17 +161,27 @@ impl RealmBase {
 
     /// # Safety
     /// The realm is there, and the process in `runnable` is in its table.
+    #[inline]
     pub(crate) unsafe fn schedule(realm: NonNull<Self>, runnable: Runnable) {
         // SAFETY: by the contract, and a worker of this host keeps a handle of its own.
         let here = unsafe { realm.as_ref() }.host.schedule_here(runnable);
         if let Err(runnable) = here {
-            // SAFETY: the right to run came back, so the process has not run and is in the table.
-            let base = unsafe { realm.as_ref() };
-            base.handles.fetch_add(1, Ordering::Relaxed);
-            base.host.schedule_from_outside(runnable);
-            // SAFETY: the handle was counted above.
-            unsafe { Self::release(realm) };
+            // SAFETY: by the contract: the right to run came back, so the process has not run and
+            // is in the table.
+            unsafe { Self::schedule_from_outside(realm, runnable) }
         }
+    }
+
+    /// # Safety
+    /// As [`RealmBase::schedule`].
+    #[cold]
+    unsafe fn schedule_from_outside(realm: NonNull<Self>, runnable: Runnable) {
+        // SAFETY: by the contract.
+        let base = unsafe { realm.as_ref() };
+        base.handles.fetch_add(1, Ordering::Relaxed);
+        base.host.schedule_from_outside(runnable);
+        // SAFETY: the handle was counted above.
+        unsafe { Self::release(realm) };
     }
 
     /// # Safety
