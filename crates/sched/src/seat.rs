@@ -14,6 +14,8 @@ use crate::post::Post;
 const NOBODY: u64 = u64::MAX;
 
 /// What a worker's thread shows of itself.
+// WHY lines of its own: the thread writes here all the time.
+#[repr(align(128))]
 pub(crate) struct Seat {
     /// Grows with each turn, modulo 2³².
     turn: AtomicU32,
