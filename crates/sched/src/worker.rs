@@ -107,8 +107,15 @@ impl Worker {
         match queued {
             Ok(false) => {}
             Ok(true) => self.shared.notify_for_own(),
-            Err(runnable) => self.shared.inject(runnable),
+            Err(runnable) => self.queue_elsewhere(runnable),
         }
+    }
+
+    /// The post is gone.
+    #[cold]
+    #[inline(never)]
+    fn queue_elsewhere(&self, runnable: Runnable) {
+        self.shared.inject(runnable);
     }
 
     #[inline]
