@@ -115,7 +115,8 @@ impl<M: Send + 'static> Pid<M> {
 
     /// [`Pid::call`] for a thread that is no process: it blocks.
     ///
-    /// In a process it would hold up the worker; use [`Pid::call`] there.
+    /// In a process it would hold up the worker; use [`Pid::call`] there, or
+    /// [`spawn_blocking()`](crate::spawn_blocking()).
     ///
     /// # Errors
     /// As [`Pid::call`].

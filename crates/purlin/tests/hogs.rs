@@ -332,3 +332,52 @@ fn hogs_that_come_and_go_hold_up_nobody() {
     assert!(counter.is_alive());
     stop(&node);
 }
+
+// F2, M4: whatever is relieved and whenever, every message that was sent is received, once and in
+// the order of its sender
+#[test]
+fn nothing_is_lost_while_hogs_come_and_go() {
+    const SENDERS: u64 = 8;
+    const MESSAGES: u64 = 400;
+    for workers in [1, 2, 3] {
+        let node = node(workers);
+        let receiver = node.spawn(async move |mut me: Process<(usize, u64)>| {
+            let mut next = [0; SENDERS as usize];
+            for _ in 0..SENDERS * MESSAGES {
+                let (from, n) = me.receive().await;
+                assert_eq!(n, next[from], "out of order, lost or doubled");
+                next[from] += 1;
+            }
+            assert_eq!(next, [MESSAGES; SENDERS as usize]);
+        });
+        let senders: Vec<_> = (0..SENDERS as usize)
+            .map(|from| {
+                let to = receiver.clone();
+                node.spawn(async move |_: Process<()>| {
+                    for n in 0..MESSAGES {
+                        to.send((from, n));
+                        // Now and then a turn long enough for the monitor, around a send.
+                        if (n * 7 + from as u64).is_multiple_of(61) {
+                            let began = Instant::now();
+                            // CLOCK: the real one, as the monitor's.
+                            while began.elapsed() < Duration::from_micros(1200 + 100 * n % 900) {
+                                std::hint::spin_loop();
+                            }
+                        }
+                        if n.is_multiple_of(3) {
+                            yield_now().await;
+                        }
+                        spawn(async |_: Process<()>| {});
+                    }
+                })
+            })
+            .collect();
+        for sender in senders {
+            assert_eq!(ends(&sender), ExitReason::Normal);
+        }
+        assert_eq!(ends(&receiver), ExitReason::Normal);
+        stop(&node);
+        assert_eq!(node.dropped_messages(), 0);
+        assert!(node.processes().is_empty());
+    }
+}

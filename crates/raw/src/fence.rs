@@ -13,8 +13,7 @@
 //! INVARIANT: which of the two it is, is settled before the first barrier and never changes: a
 //! [`Fence`] can be had only from [`Fence::settled`].
 //!
-//! COST: `light` nothing but a branch, or a fence of about 5 ns; `heavy` a system call, under a
-//! microsecond.
+//! COST: `light` nothing, or a fence of about 5 ns; `heavy` a system call, under a microsecond.
 
 use crate::sync::{Ordering, fence};
 
@@ -30,20 +29,22 @@ impl Fence {
         Self { by_kernel: kernel::registered() }
     }
 
-    /// The barrier of the side that crosses it often.
+    /// Whether `light` is all that the frequent side needs; if not it has to pass a sequentially
+    /// consistent fence.
+    pub(crate) fn is_free(self) -> bool {
+        self.by_kernel
+    }
+
+    /// The barrier of the side that crosses it often, where it is free: the compiler keeps the order.
     #[inline(always)]
-    pub(crate) fn light(self) {
-        if self.by_kernel {
-            // ORDER: the partner is `heavy`, which makes this core pass a full barrier.
-            std::sync::atomic::compiler_fence(Ordering::SeqCst);
-        } else {
-            fence(Ordering::SeqCst);
-        }
+    pub(crate) fn light() {
+        // ORDER: the partner is `heavy`, which makes this core pass a full barrier.
+        std::sync::atomic::compiler_fence(Ordering::SeqCst);
     }
 
     /// The barrier of the side that crosses it rarely.
     pub(crate) fn heavy(self) {
-        // ORDER: the partner is `light`.
+        // ORDER: the partner is `light`, or the fence that stands for it.
         if self.by_kernel {
             kernel::barrier();
         }

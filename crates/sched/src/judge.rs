@@ -118,11 +118,14 @@ mod tests {
         Verdict { steps: steps.to_vec(), wake }
     }
 
+    /// Two looks at two workers, whether one waits from outside, how many are free; the verdict.
+    type Case = (&'static str, [View; 2], [View; 2], bool, usize, Verdict);
+
     // F2: the table of the module
     #[test]
     fn each_case_is_decided_as_the_table_says() {
         use Step::{LayOpen, Relieve, RelieveIfAnyWaits};
-        let cases: [(&str, [View; 2], [View; 2], bool, usize, Verdict); 11] = [
+        let cases: [Case; 11] = [
             (
                 "turns go by",
                 [works(1, 1), works(1, 1)],

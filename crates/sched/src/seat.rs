@@ -15,6 +15,8 @@ use crate::post::Post;
 const NOBODY: u64 = 0;
 
 /// What a worker's thread shows of itself.
+// WHY lines of its own: the thread writes here all the time.
+#[repr(align(128))]
 pub(crate) struct Seat {
     /// Grows with each turn, modulo 2³².
     turn: AtomicU32,

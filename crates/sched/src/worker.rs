@@ -81,17 +81,16 @@ pub(crate) fn work(shared: Arc<Shared>, above: Arc<dyn Above>, assignment: Assig
 
 impl Worker {
     fn run_all(&self) -> Result<(), Relieved> {
+        let mut last_look = false;
         loop {
             match self.next()? {
                 Some(runnable) => self.run(runnable),
+                // What is ready is run before the end: a process that was told to end must do so.
+                None if last_look => return Ok(()),
                 None if self.shared.stopping() => {
-                    // What is ready is run before the end: a process that was told to end must do so.
                     // ORDER: see `Shared::run_what_nobody_will`.
                     fence(Ordering::SeqCst);
-                    match self.next()? {
-                        Some(runnable) => self.run(runnable),
-                        None => return Ok(()),
-                    }
+                    last_look = true;
                 }
                 None => self.sleep(),
             }
@@ -110,8 +109,15 @@ impl Worker {
         match queued {
             Ok(false) => {}
             Ok(true) => self.shared.notify_for_own(),
-            Err(runnable) => self.shared.inject(runnable),
+            Err(runnable) => self.queue_elsewhere(runnable),
         }
+    }
+
+    /// The post is gone.
+    #[cold]
+    #[inline(never)]
+    fn queue_elsewhere(&self, runnable: Runnable) {
+        self.shared.inject(runnable);
     }
 
     #[inline]
