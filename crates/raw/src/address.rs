@@ -9,7 +9,7 @@ use std::ptr::NonNull;
 
 use crate::World;
 use crate::cell::{Base, Front, release};
-use crate::current::is_running;
+use crate::current::{is_running, sender};
 use crate::head::Pushed;
 use crate::link::{Class, Envelope};
 use crate::run::Runnable;
@@ -57,7 +57,7 @@ pub struct Look {
     pub slot: Slot,
     /// What it is doing.
     pub state: State,
-    /// Messages that wait; of those still in transit at most 65535 are counted.
+    /// Messages that wait; past 32767 of those still in transit are not all counted.
     pub mailbox: usize,
     /// Messages received.
     pub received: u64,
@@ -144,7 +144,7 @@ impl<W: World> Ref<W> {
     #[inline]
     unsafe fn push(&self, link: NonNull<crate::link::Link>, class: Class) -> bool {
         // SAFETY: by the contract.
-        match unsafe { self.base().head.push(link, class) } {
+        match unsafe { self.base().head.push(link, class, sender) } {
             Pushed::Queued => true,
             Pushed::Schedule => {
                 // SAFETY: the push has taken `ASLEEP` away.
@@ -174,7 +174,7 @@ impl<W: World> Ref<W> {
         self.base().head.is_closed()
     }
 
-    /// Messages that wait; of those still in transit at most 65535 are counted.
+    /// Messages that wait; past 32767 of those still in transit are not all counted.
     pub fn mailbox(&self) -> usize {
         self.base().waiting.load(Ordering::Relaxed) as usize + self.base().head.count()
     }

@@ -32,6 +32,7 @@ use std::ptr::NonNull;
 use crate::World;
 use crate::fifo::Fifo;
 use crate::head::Head;
+use crate::lanes::Traffic;
 use crate::realm::RealmBase;
 use crate::run::Ran;
 use crate::sync::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering, UnsafeCell};
@@ -52,6 +53,7 @@ pub(crate) struct VTable {
 /// What only the running turn touches, apart from `W::Local`.
 pub(crate) struct Core {
     pub(crate) fifo: Fifo,
+    pub(crate) traffic: Traffic,
     /// The turn asked to be woken by messages.
     pub(crate) listening: bool,
     /// The turn asked to run again at once.
@@ -105,7 +107,12 @@ impl Base {
             vtable,
             realm,
             slot,
-            core: UnsafeCell::new(Core { fifo: Fifo::new(), listening: false, again: false }),
+            core: UnsafeCell::new(Core {
+                fifo: Fifo::new(),
+                traffic: Traffic::new(),
+                listening: false,
+                again: false,
+            }),
             running: AtomicBool::new(false),
             waiting: AtomicU32::new(0),
             received: AtomicU64::new(0),

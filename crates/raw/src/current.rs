@@ -8,6 +8,7 @@
 
 use std::cell::Cell;
 use std::ptr::{self, NonNull};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::task::Waker;
 
 use crate::cell::Base;
@@ -21,17 +22,24 @@ pub const BUDGET: u32 = 512;
 thread_local! {
     static RUNNING: Cell<*const Base> = const { Cell::new(ptr::null()) };
     static LEFT: Cell<u32> = const { Cell::new(0) };
+    static SENDER: Cell<Option<u32>> = const { Cell::new(None) };
 }
+
+/// Threads that sent something outside of any turn, as far as it mattered.
+static THREADS: AtomicU32 = AtomicU32::new(0);
 
 /// Marks the thread as running a process until it is dropped.
 pub(crate) struct Turn {
-    before: (*const Base, u32),
+    before: (*const Base, u32, Option<u32>),
 }
 
 impl Turn {
     #[inline]
     pub(crate) fn begin(base: NonNull<Base>) -> Self {
-        Self { before: (RUNNING.replace(base.as_ptr()), LEFT.replace(BUDGET)) }
+        // SAFETY: the caller runs the process, so it is there.
+        let sender = Some(unsafe { base.as_ref() }.slot.index);
+        let before = (RUNNING.replace(base.as_ptr()), LEFT.replace(BUDGET), SENDER.replace(sender));
+        Self { before }
     }
 
     /// Budget used since the beginning.
@@ -39,12 +47,18 @@ impl Turn {
     pub(crate) fn spent(&self) -> u32 {
         BUDGET - LEFT.get()
     }
+
+    /// The process has ended: the thread runs nothing, but what it sends is still the process's.
+    pub(crate) fn over(&self) {
+        RUNNING.set(ptr::null());
+    }
 }
 
 impl Drop for Turn {
     fn drop(&mut self) {
         RUNNING.set(self.before.0);
         LEFT.set(self.before.1);
+        SENDER.set(self.before.2);
     }
 }
 
@@ -52,6 +66,16 @@ impl Drop for Turn {
 #[inline]
 pub(crate) fn is_running(base: NonNull<Base>) -> bool {
     ptr::eq(RUNNING.get(), base.as_ptr())
+}
+
+/// Who sends what this thread sends, as a number: the process whose turn or end it is in, else the
+/// thread. Two senders may have the same number; one sender always has the same.
+pub(crate) fn sender() -> u32 {
+    SENDER.get().unwrap_or_else(|| {
+        let number = THREADS.fetch_add(1, Ordering::Relaxed);
+        SENDER.set(Some(number));
+        number
+    })
 }
 
 /// Whether this thread is in a turn of any process.

@@ -1,42 +1,63 @@
-//! The word of a process: whether it sleeps, and the stack of signals that arrived.
+//! The word of a process: whether it sleeps, and the stack of signals that arrived, or which lanes
+//! they are in.
 //!
 //! Any thread may `push` and `wake`. Only the worker that runs the process may `take`, `sleep` and
-//! `close`. Nothing here allocates or runs user code.
+//! `close`. Nothing here runs user code; only the first installation of lanes allocates.
 //!
 //! # The word
 //!
 //! ```text
-//!  63        48 47                     4      3        2       1        0
-//! +------------+------------------------+--------+-------+-------+--------+
-//! |   count    | newest link, or null   | SIGNAL | DEAF  | WOKEN | ASLEEP |
-//! +------------+------------------------+--------+-------+-------+--------+
+//!   63    62      48 47                     4      3        2       1        0
+//! +-------+----------+------------------------+--------+-------+-------+--------+
+//! |   0   |  count   | newest link, or null   | SIGNAL | DEAF  | WOKEN | ASLEEP |
+//! | LANES |   era    | a bit for each lane    |        |       |       |        |
+//! +-------+----------+------------------------+--------+-------+-------+--------+
 //! ```
 //!
-//! `SIGNAL` says that the stack holds a signal that is no message. The other three are the state:
+//! `count` is the number of links in the stack, and stays at its greatest value past that. `SIGNAL`
+//! says that a signal that is no message arrived. The other three flags are the state:
 //!
 //! | flags | meaning | who leaves it |
 //! |---|---|---|
 //! | none | scheduled or running | the owner, by going to sleep or closing |
 //! | `WOKEN` | the same, and a wake came since the turn began | the owner, at its next turn |
 //! | `ASLEEP` | in no queue; any signal wakes it | a sender or waker; it must schedule the process |
-//! | `ASLEEP`, `DEAF` | in no queue; waits for something else than messages, of which some may be in the stack | a waker, or the sender of a signal that is no message |
-//! | all four | closed for ever | nobody |
-//!
-//! `count` is the number of links in the stack, and stays at its greatest value past that.
+//! | `ASLEEP`, `DEAF` | in no queue; waits for something else than messages, of which some may have arrived | a waker, or the sender of a signal that is no message |
+//! | all four, and `LANES` | closed for ever | nobody |
 //!
 //! INVARIANT: whoever takes `ASLEEP` away holds the only right to schedule the process.
+//!
+//! # Lanes
+//!
+//! When the pushes that a take brings met each other too often, the owner installs lanes (`lanes`):
+//! the swap that empties the stack leaves `LANES` and the number of a new era. From then on a
+//! sender puts its link into its lane; if it found the lane empty, or has a signal, it *tells* the
+//! receiver, by setting the lane's bit here, with the same consequences for a sleeper as a push. A
+//! take swaps the bits out and then empties the lanes they name.
+//!
+//! Removing swaps the word back to an empty stack, then freezes the lanes and takes what is in them,
+//! all in one take. So what is in the stack is older than anything in a lane when lanes are
+//! installed, and later when they are removed: the order of each sender is kept (M2).
+//!
+//! INVARIANT: if an open lane holds something, its bit is set, or the sender that found it empty is
+//! about to set it. One that finds the era over need not tell: the owner freezes the lanes in the
+//! very take that ended the era, or in its close, and takes what is in them.
 //!
 //! # Orders
 //!
 //! Every change is a read-modify-write, so there is one order of changes. A push releases the
 //! payload to the `take` that acquires it. Going to sleep releases the owner's state to the thread
 //! that takes `ASLEEP` away, which acquires it and hands it on through the run queue. A wake
-//! releases what happened before it to the `take` at the beginning of the next turn.
+//! releases what happened before it to the `take` at the beginning of the next turn. Installing
+//! releases the lanes to senders, who acquire the word before they follow the pointer.
 //!
-//! COST: one compare-and-swap per push, one swap per batch taken, one compare-and-swap to sleep.
+//! COST: one compare-and-swap per push, one swap per batch taken, one compare-and-swap to sleep; 16
+//! bytes. With lanes: see there, and one compare-and-swap here per lane and batch.
 
 use std::ptr::{self, NonNull};
 
+use crate::chain::Chain;
+use crate::lanes::{Found, LAST_ERA, Lanes, MOST, Traffic};
 use crate::link::{Class, Link};
 use crate::sync::{AtomicPtr, Ordering};
 
@@ -45,10 +66,14 @@ const WOKEN: usize = 0b010;
 const DEAF: usize = 0b100;
 const SIGNAL: usize = 0b1000;
 const FLAGS: usize = 0b1111;
-const CLOSED: usize = FLAGS;
+const LANES: usize = 1 << 63;
+// WHY with LANES: a push then finds both by the sign of the word.
+const CLOSED: usize = LANES | FLAGS;
 const COUNT_SHIFT: u32 = 48;
-const COUNT_MAX: usize = u16::MAX as usize;
+const COUNT_MAX: usize = (LANES >> COUNT_SHIFT) - 1;
 const LINK: usize = ((1 << COUNT_SHIFT) - 1) & !FLAGS;
+const FIRST_LANE: u32 = FLAGS.count_ones();
+const _: () = assert!(LAST_ERA <= COUNT_MAX && FIRST_LANE as usize + MOST <= COUNT_SHIFT as usize);
 
 /// What the sender must do next.
 #[must_use]
@@ -75,15 +100,19 @@ pub enum Slept {
 /// What was in the word when the owner emptied it.
 #[derive(Debug)]
 pub struct Taken {
-    /// The links that arrived, newest first, or null.
-    pub newest: *mut Link,
+    /// What arrived.
+    pub arrived: Chain,
     /// Whether a wake came since the last time.
     pub woken: bool,
 }
 
-/// The word.
+/// The word, and the lanes beside it once there have been any.
 #[derive(Debug)]
-pub struct Head(AtomicPtr<Link>);
+pub struct Head {
+    word: AtomicPtr<Link>,
+    /// Null until lanes are first installed; stays for as long as the head.
+    lanes: AtomicPtr<Lanes>,
+}
 
 #[inline(always)]
 fn flags(word: *mut Link) -> usize {
@@ -97,63 +126,178 @@ fn link(word: *mut Link) -> *mut Link {
 
 #[inline(always)]
 fn count(word: *mut Link) -> usize {
-    word.addr() >> COUNT_SHIFT
+    (word.addr() & !LANES) >> COUNT_SHIFT
+}
+
+/// The era, of a word with lanes.
+#[inline(always)]
+fn era(word: *mut Link) -> usize {
+    count(word)
+}
+
+/// Also true of a closed word.
+#[inline(always)]
+fn has_lanes(word: *mut Link) -> bool {
+    word.addr() & LANES != 0
+}
+
+#[inline(always)]
+fn is_closed(word: *mut Link) -> bool {
+    word.addr() == CLOSED
+}
+
+/// No flag, no link, no lane: nothing has come.
+#[inline(always)]
+fn is_quiet(word: *mut Link) -> bool {
+    word.addr() & (LINK | FLAGS) == 0
+}
+
+/// The flags once a signal of that class has arrived, and whether that wakes.
+#[inline(always)]
+fn arrival(word: *mut Link, class: Class) -> (usize, bool) {
+    let old = flags(word);
+    let wakes = old & ASLEEP != 0 && (old & DEAF == 0 || class == Class::Signal);
+    let news = if class == Class::Signal { SIGNAL } else { 0 };
+    (if wakes { old & SIGNAL } else { old } | news, wakes)
+}
+
+/// What a take took, without what it turned out to hold.
+fn taken(word: *mut Link, arrived: Chain) -> Taken {
+    debug_assert!(flags(word) & (ASLEEP | DEAF) == 0, "the owner takes while it sleeps");
+    Taken { arrived, woken: flags(word) & WOKEN != 0 }
 }
 
 impl Head {
     /// A process that is about to be scheduled for the first time.
     #[allow(clippy::new_without_default)]
     pub fn new() -> Self {
-        Self(AtomicPtr::new(ptr::null_mut()))
+        Self { word: AtomicPtr::new(ptr::null_mut()), lanes: AtomicPtr::new(ptr::null_mut()) }
     }
 
-    /// Adds a link. On [`Pushed::Closed`] the caller has it back.
+    /// Adds a link. On [`Pushed::Closed`] the caller has it back. `sender` says who sends, always
+    /// the same for one sender; it is asked only where there are lanes, or the process has ended.
     ///
     /// # Safety
     /// The caller owns the link and gives it away, except on [`Pushed::Closed`].
     #[inline]
-    pub unsafe fn push(&self, new: NonNull<Link>, class: Class) -> Pushed {
+    pub unsafe fn push(
+        &self,
+        new: NonNull<Link>,
+        class: Class,
+        sender: impl Fn() -> u32,
+    ) -> Pushed {
         debug_assert_eq!(new.addr().get() & !LINK, 0, "an address beyond 48 bits");
-        let mut word = self.0.load(Ordering::Relaxed);
+        let mut word = self.word.load(Ordering::Relaxed);
         loop {
-            let old = flags(word);
-            if old == CLOSED {
-                return Pushed::Closed;
+            if has_lanes(word) {
+                // SAFETY: by the contract.
+                match unsafe { self.push_aside(new, class, sender()) } {
+                    Some(pushed) => return pushed,
+                    None => word = self.word.load(Ordering::Relaxed),
+                }
+                continue;
             }
             // SAFETY: the link is the caller's until the exchange below succeeds.
             unsafe { new.as_ref().set_next(link(word)) };
-            let wake = old & ASLEEP != 0 && (old & DEAF == 0 || class == Class::Signal);
-            let news = if class == Class::Signal { SIGNAL } else { 0 };
-            let keep = if wake { old & SIGNAL } else { old } | news;
+            let (flags, wakes) = arrival(word, class);
             let waiting = (count(word) + 1).min(COUNT_MAX) << COUNT_SHIFT;
-            let next = new.as_ptr().map_addr(|addr| addr | keep | waiting);
+            let next = new.as_ptr().map_addr(|addr| addr | flags | waiting);
             // ORDER: release to `take` (the payload); acquire from `sleep` (the owner's state),
             // which matters only when this push wakes.
-            match self.0.compare_exchange_weak(word, next, Ordering::AcqRel, Ordering::Relaxed) {
-                Ok(_) if wake => return Pushed::Schedule,
+            match self.word.compare_exchange_weak(word, next, Ordering::AcqRel, Ordering::Relaxed) {
+                Ok(_) if wakes => return Pushed::Schedule,
+                Ok(_) => return Pushed::Queued,
+                Err(now) => {
+                    // WHY the condition: an owner that empties the stack is no other sender.
+                    if !has_lanes(now) && !link(now).is_null() {
+                        // SAFETY: as above.
+                        unsafe { new.as_ref().mark_contended() };
+                    }
+                    word = now;
+                }
+            }
+        }
+    }
+
+    /// Adds a link to the sender's lane; `None` if the lanes are no longer in use.
+    ///
+    /// # Safety
+    /// As for `push`; on `None` the caller has the link back.
+    #[cold]
+    unsafe fn push_aside(&self, new: NonNull<Link>, class: Class, sender: u32) -> Option<Pushed> {
+        loop {
+            // ORDER: acquire from the installation (the lanes).
+            let word = self.word.load(Ordering::Acquire);
+            if is_closed(word) {
+                return Some(Pushed::Closed);
+            }
+            if !has_lanes(word) {
+                return None;
+            }
+            let lanes = self.known_lanes();
+            let lane = lanes.lane_of(sender);
+            let bit = 1 << (FIRST_LANE + lane as u32);
+            // SAFETY: by the contract; a frozen lane has not taken the link.
+            let told = match unsafe { lanes.push(lane, new, era(word)) } {
+                Found::Frozen => continue,
+                Found::Empty => false,
+                Found::Others if class == Class::Signal => false,
+                Found::Others => {
+                    // WHY look, since whoever found the lane empty tells: that one may have been
+                    // interrupted before it did, and this message need not wait for it.
+                    let now = self.word.load(Ordering::Relaxed);
+                    !has_lanes(now) || now.addr() & bit != 0
+                }
+            };
+            return Some(if told { Pushed::Queued } else { self.tell(bit, class) });
+        }
+    }
+
+    /// Says that there is something in a lane.
+    fn tell(&self, bit: usize, class: Class) -> Pushed {
+        let mut word = self.word.load(Ordering::Relaxed);
+        loop {
+            if is_closed(word) || !has_lanes(word) {
+                // The era is over, and what was in the lane is the owner's already.
+                return Pushed::Queued;
+            }
+            let (flags, wakes) = arrival(word, class);
+            let next = word.map_addr(|addr| (addr & !FLAGS) | flags | bit);
+            // ORDER: release to `take`, which then finds the link in the lane; acquire from `sleep`,
+            // as in `push`. WHY also if nothing changes: the owner may have taken the bit a moment
+            // ago, and the exchange alone sees that.
+            match self.word.compare_exchange_weak(word, next, Ordering::AcqRel, Ordering::Relaxed) {
+                Ok(_) if wakes => return Pushed::Schedule,
                 Ok(_) => return Pushed::Queued,
                 Err(now) => word = now,
             }
         }
     }
 
+    /// The lanes, for who has found them in use with an acquiring load, and for the owner.
+    fn known_lanes(&self) -> &Lanes {
+        // SAFETY: the pointer was written before the lanes were first in use, never changes again,
+        // and its memory stays as long as `self`.
+        unsafe { self.lanes.load(Ordering::Relaxed).as_ref() }.expect("lanes were installed")
+    }
+
     /// Wakes the process; `true` tells the caller to schedule it.
     #[must_use]
     #[inline]
     pub fn wake(&self) -> bool {
-        let mut word = self.0.load(Ordering::Relaxed);
+        let mut word = self.word.load(Ordering::Relaxed);
         loop {
-            let old = flags(word);
-            if old == CLOSED {
+            if is_closed(word) {
                 return false;
             }
+            let old = flags(word);
             let asleep = old & ASLEEP != 0;
             let woken = if asleep { 0 } else { WOKEN };
             let next = word.map_addr(|addr| (addr & !(ASLEEP | DEAF)) | woken);
             // WHY: a second wake writes the word again although nothing changes in it, because
             // what happened before *this* wake has to be released too.
             // ORDER: release to `take`; acquire from `sleep`, as in `push`.
-            match self.0.compare_exchange_weak(word, next, Ordering::AcqRel, Ordering::Relaxed) {
+            match self.word.compare_exchange_weak(word, next, Ordering::AcqRel, Ordering::Relaxed) {
                 Ok(_) => return asleep,
                 Err(now) => word = now,
             }
@@ -161,17 +305,63 @@ impl Head {
     }
 
     /// Takes everything that arrived, and the wake with it. Only for the owner, awake.
+    ///
+    /// Counts what it finds, and installs or removes lanes accordingly.
     #[inline]
-    pub fn take(&self) -> Taken {
+    pub fn take(&self, traffic: &mut Traffic) -> Taken {
         // ORDER: relaxed is enough to see that nothing came; what came is acquired by the swap.
-        if self.0.load(Ordering::Relaxed).is_null() {
-            return Taken { newest: ptr::null_mut(), woken: false };
+        let word = self.word.load(Ordering::Relaxed);
+        if is_quiet(word) {
+            return Taken { arrived: Chain::empty(), woken: false };
+        }
+        if has_lanes(word) {
+            return self.take_lanes(traffic);
+        }
+        if traffic.wants_lanes() {
+            return self.install_lanes(traffic);
         }
         // ORDER: acquire from `push` (the payloads) and from `wake`. Nothing to release: a sender
         // reads nothing of the owner's unless it takes ASLEEP away.
-        let word = self.0.swap(ptr::null_mut(), Ordering::Acquire);
-        debug_assert!(flags(word) & (ASLEEP | DEAF) == 0, "the owner takes while it sleeps");
-        Taken { newest: link(word), woken: flags(word) & WOKEN != 0 }
+        let word = self.word.swap(ptr::null_mut(), Ordering::Acquire);
+        // SAFETY: the swap gave the stack to us.
+        let arrived = unsafe { Chain::turn_round(link(word)) };
+        traffic.stacked(&arrived);
+        taken(word, arrived)
+    }
+
+    /// Takes the stack and leaves lanes in its place, if there are eras left.
+    #[cold]
+    fn install_lanes(&self, traffic: &mut Traffic) -> Taken {
+        traffic.installed();
+        let mut lanes = self.lanes.load(Ordering::Relaxed);
+        if lanes.is_null() {
+            lanes = Box::into_raw(Box::new(Lanes::new()));
+            self.lanes.store(lanes, Ordering::Relaxed);
+        }
+        let era = self.known_lanes().last_era() + 1;
+        let next = LANES | era << COUNT_SHIFT;
+        // ORDER: acquire as in `take`; release of the lanes and the pointer to senders.
+        let word = self.word.swap(ptr::without_provenance_mut(next), Ordering::AcqRel);
+        // SAFETY: the swap gave the stack to us.
+        taken(word, unsafe { Chain::turn_round(link(word)) })
+    }
+
+    /// Takes what is in the lanes; when they bring too little, for the last time in this era.
+    #[cold]
+    fn take_lanes(&self, traffic: &mut Traffic) -> Taken {
+        let era = era(self.word.load(Ordering::Relaxed));
+        if traffic.wants_stack() && era < LAST_ERA {
+            // ORDER: acquire from `wake`. The freezing releases this end to senders.
+            let word = self.word.swap(ptr::null_mut(), Ordering::Acquire);
+            return taken(word, self.known_lanes().freeze(era));
+        }
+        let next = LANES | era << COUNT_SHIFT;
+        // ORDER: acquire from `tell` and `wake`. Nothing to release: the word has been changed by
+        // exchanges alone since the installation, so who reads this one acquires that.
+        let word = self.word.swap(ptr::without_provenance_mut(next), Ordering::Acquire);
+        let arrived = self.known_lanes().take((word.addr() >> FIRST_LANE) as u32);
+        traffic.laned(&arrived);
+        taken(word, arrived)
     }
 
     /// Goes to sleep unless there is something to do. Only for the owner, awake.
@@ -180,7 +370,7 @@ impl Head {
     /// keeps it awake like any other.
     #[inline]
     pub fn sleep(&self, deaf: bool) -> Slept {
-        let mut word = if deaf { self.0.load(Ordering::Relaxed) } else { ptr::null_mut() };
+        let mut word = if deaf { self.word.load(Ordering::Relaxed) } else { ptr::null_mut() };
         loop {
             if flags(word) & (WOKEN | SIGNAL) != 0 {
                 return Slept::Again;
@@ -189,47 +379,69 @@ impl Head {
             let next = word.map_addr(|addr| addr | asleep);
             // ORDER: release to whoever takes ASLEEP away: everything the owner wrote in its turn.
             // On failure nothing is read through the word.
-            match self.0.compare_exchange(word, next, Ordering::Release, Ordering::Relaxed) {
+            match self.word.compare_exchange(word, next, Ordering::Release, Ordering::Relaxed) {
                 Ok(_) => return Slept::Asleep,
-                Err(now) if deaf => word = now,
+                Err(now) if deaf || is_quiet(now) => word = now,
                 Err(_) => return Slept::Again,
             }
         }
     }
 
-    /// Closes for ever and gives back what arrived, newest first. Only for the owner, awake.
-    pub fn close(&self) -> *mut Link {
+    /// Closes for ever and gives back what arrived. Only for the owner, awake.
+    pub fn close(&self) -> Chain {
         // ORDER: acquire from `push` (the payloads); release to senders that find the process
         // closed and then read how it ended.
-        link(self.0.swap(ptr::without_provenance_mut(CLOSED), Ordering::AcqRel))
+        let word = self.word.swap(ptr::without_provenance_mut(CLOSED), Ordering::AcqRel);
+        if has_lanes(word) {
+            return self.known_lanes().freeze(era(word));
+        }
+        // SAFETY: the swap gave the stack to us.
+        unsafe { Chain::turn_round(link(word)) }
     }
 
     /// Whether the process has ended.
     pub fn is_closed(&self) -> bool {
         // ORDER: acquire from `close`: how it ended can be read afterwards.
-        flags(self.0.load(Ordering::Acquire)) == CLOSED
+        is_closed(self.word.load(Ordering::Acquire))
     }
 
     /// Whether the process sleeps, and whether it is deaf: a glance that may be old at once.
     pub fn asleep(&self) -> Option<bool> {
-        let now = flags(self.0.load(Ordering::Relaxed));
-        (now != CLOSED && now & ASLEEP != 0).then_some(now & DEAF != 0)
+        let word = self.word.load(Ordering::Relaxed);
+        let asleep = !is_closed(word) && flags(word) & ASLEEP != 0;
+        asleep.then_some(flags(word) & DEAF != 0)
     }
 
-    /// Links in the stack, at most 65535: a glance that may be old at once.
+    /// Links that arrived, of those in the stack at most 32767: a glance that may be old at once.
     pub fn count(&self) -> usize {
-        count(self.0.load(Ordering::Relaxed))
+        // ORDER: acquire from the installation (the lanes).
+        let word = self.word.load(Ordering::Acquire);
+        match has_lanes(word) {
+            false => count(word),
+            true if is_closed(word) => 0,
+            true => self.known_lanes().count(),
+        }
     }
 
     /// Whether a signal that is no message arrived, or a wake, since the last `take`.
     #[inline]
     pub fn has_signals(&self) -> bool {
-        flags(self.0.load(Ordering::Relaxed)) & (WOKEN | SIGNAL) != 0
+        flags(self.word.load(Ordering::Relaxed)) & (WOKEN | SIGNAL) != 0
     }
 
     /// Whether something arrived or woke the process since the last `take`.
     #[inline]
     pub fn has_news(&self) -> bool {
-        !self.0.load(Ordering::Relaxed).is_null()
+        !is_quiet(self.word.load(Ordering::Relaxed))
+    }
+}
+
+impl Drop for Head {
+    fn drop(&mut self) {
+        let lanes = self.lanes.load(Ordering::Relaxed);
+        if !lanes.is_null() {
+            // SAFETY: it came from a box, and nobody else is left who could follow the pointer.
+            drop(unsafe { Box::from_raw(lanes) });
+        }
     }
 }

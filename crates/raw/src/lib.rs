@@ -9,6 +9,8 @@
 //! |---|---|
 //! | `link` | the header of a signal on its way, and the envelope around its payload |
 //! | `head` | the word of a process: its state and the stack of signals that arrived |
+//! | `lanes` | words beside it, for when many senders crowd before one |
+//! | `chain` | what arrived, oldest first |
 //! | `fifo` | the owner's end: signals in order, and the cursor of a selective receive |
 //! | `cell` | the one allocation that is a process, and its reference count |
 //! | `run` | one turn of a process, from the run queue to sleep or to its end |
@@ -33,9 +35,11 @@ compile_error!("purlin keeps a counter in the upper bits of a pointer and needs 
 
 mod address;
 mod cell;
+mod chain;
 mod current;
 mod fifo;
 mod head;
+mod lanes;
 mod link;
 mod owner;
 mod pool;
@@ -81,7 +85,9 @@ pub trait World: Sized + Send + Sync + 'static {
 #[cfg(loom)]
 #[doc(hidden)]
 pub mod model {
+    pub use crate::chain::Chain;
     pub use crate::head::{Head, Pushed, Slept, Taken};
+    pub use crate::lanes::Traffic;
     pub use crate::link::{Class, Link};
     pub use crate::table::Table;
 }

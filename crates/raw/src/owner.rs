@@ -11,7 +11,6 @@ use crate::World;
 use crate::address::Address;
 use crate::cell::{Base, Core, Front, count, release};
 use crate::current::is_running;
-use crate::fifo::oldest_first;
 use crate::link::{Class, Envelope, Link, Paper};
 use crate::sync::Ordering;
 use crate::table::Slot;
@@ -104,12 +103,11 @@ impl<W: World, M: Send + 'static> Owner<W, M> {
         act: impl FnMut(W::Signal) -> Option<M>,
     ) -> Result<usize, NotHere> {
         let taken = self.core(|core| {
-            let taken = self.base().head.take();
+            let taken = self.base().head.take(&mut core.traffic);
             core.again |= taken.woken && !beginning;
             taken
         })?;
-        // SAFETY: `take` gave the chain to us.
-        let arrived = unsafe { oldest_first(taken.newest) };
+        let arrived = taken.arrived;
         let mut added = arrived.len;
         if arrived.only_messages {
             // SAFETY: the chain is ours and holds messages.

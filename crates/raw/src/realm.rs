@@ -222,7 +222,7 @@ impl<W: World> Realm<W> {
         // and the third is the address's. `Never` needs no writing.
         unsafe {
             let nothing = base.as_ref().head.close();
-            debug_assert!(nothing.is_null());
+            debug_assert_eq!(nothing.len, 0);
             release(base);
             release(base);
             Address::new(base)

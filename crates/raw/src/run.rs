@@ -21,7 +21,6 @@ use std::task::{Context, Poll};
 use crate::World;
 use crate::cell::{Base, Cell, Front, VTable, count, release};
 use crate::current::Turn;
-use crate::fifo::oldest_first;
 use crate::head::Slept;
 use crate::link::{Class, Envelope, Link};
 use crate::owner::Owner;
@@ -168,7 +167,7 @@ unsafe fn run<W: World, M: Send + 'static, B: Body<W, M>>(base: NonNull<Base>) -
     };
     count(&shared_base.reductions, turn.spent().into());
     if poll.is_ready() {
-        drop(turn);
+        turn.over();
         shared_base.running.store(false, Ordering::Relaxed);
         // SAFETY: the turn has ended the process, and the right to run is ours.
         unsafe { end::<W, M>(base) };
@@ -195,11 +194,9 @@ unsafe fn end<W: World, M: Send + 'static>(base: NonNull<Base>) {
         let front = base.cast::<Front<W>>().as_ref();
         (front, front.base.realm.cast::<RealmInner<W>>().as_ref())
     };
-    let newest = front.base.head.close();
+    let arrived = front.base.head.close();
     let removed = realm.base.table.vacate(shard(), front.base.slot);
     debug_assert_eq!(removed, Some(base));
-    // SAFETY: `close` gave the chain to us.
-    let arrived = unsafe { oldest_first(newest) };
     let mut dropped = 0;
     let mut discard = |link: NonNull<Link>| {
         // SAFETY: the link came out of this process's inbox or FIFO, where envelopes are of
@@ -223,7 +220,7 @@ unsafe fn end<W: World, M: Send + 'static>(base: NonNull<Base>) {
     }
     let mut rest = arrived.oldest;
     while let Some(link) = NonNull::new(rest) {
-        // SAFETY: the chain is ours.
+        // SAFETY: `close` gave the chain to us.
         rest = unsafe { link.as_ref().next() };
         discard(link);
     }
