@@ -141,7 +141,7 @@ impl<W: World> Ref<W> {
     ///
     /// # Safety
     /// As for `Head::push`; the envelope is what its class says in this cell.
-    #[inline]
+    #[inline(always)]
     unsafe fn push(&self, link: NonNull<crate::link::Link>, class: Class) -> bool {
         // SAFETY: by the contract.
         match unsafe { self.base().head.push(link, class, sender) } {

@@ -42,20 +42,20 @@ impl Chain {
     /// The caller owns every link of the stack and gives them away.
     #[inline]
     pub unsafe fn turn_round(newest: *mut Link) -> Self {
-        let mut chain = Self { newest, ..Self::empty() };
-        let mut rest = newest;
+        let (mut oldest, mut rest, mut len) = (ptr::null_mut(), newest, 0);
+        let (mut only_messages, mut contended) = (true, 0);
         while let Some(link) = NonNull::new(rest) {
             // SAFETY: the stack is the caller's.
             unsafe {
                 rest = link.as_ref().next();
-                chain.only_messages &= link.as_ref().class() == Class::Message;
-                chain.contended += usize::from(link.as_ref().is_contended());
-                link.as_ref().set_next(chain.oldest);
+                only_messages &= link.as_ref().class() == Class::Message;
+                contended += usize::from(link.as_ref().is_contended());
+                link.as_ref().set_next(oldest);
             }
-            chain.oldest = link.as_ptr();
-            chain.len += 1;
+            oldest = link.as_ptr();
+            len += 1;
         }
-        chain
+        Self { oldest, newest, len, only_messages, contended }
     }
 
     /// Adds another chain behind this one.

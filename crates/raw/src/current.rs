@@ -22,6 +22,7 @@ pub const BUDGET: u32 = 512;
 thread_local! {
     static RUNNING: Cell<*const Base> = const { Cell::new(ptr::null()) };
     static LEFT: Cell<u32> = const { Cell::new(0) };
+    /// The sender outside of any turn; none until it matters.
     static SENDER: Cell<Option<u32>> = const { Cell::new(None) };
 }
 
@@ -30,16 +31,13 @@ static THREADS: AtomicU32 = AtomicU32::new(0);
 
 /// Marks the thread as running a process until it is dropped.
 pub(crate) struct Turn {
-    before: (*const Base, u32, Option<u32>),
+    before: (*const Base, u32),
 }
 
 impl Turn {
     #[inline]
     pub(crate) fn begin(base: NonNull<Base>) -> Self {
-        // SAFETY: the caller runs the process, so it is there.
-        let sender = Some(unsafe { base.as_ref() }.slot.index);
-        let before = (RUNNING.replace(base.as_ptr()), LEFT.replace(BUDGET), SENDER.replace(sender));
-        Self { before }
+        Self { before: (RUNNING.replace(base.as_ptr()), LEFT.replace(BUDGET)) }
     }
 
     /// Budget used since the beginning.
@@ -48,9 +46,13 @@ impl Turn {
         BUDGET - LEFT.get()
     }
 
-    /// The process has ended: the thread runs nothing, but what it sends is still the process's.
-    pub(crate) fn over(&self) {
+    /// The process has ended, and `f` clears up: the thread runs nothing meanwhile, but what it
+    /// sends is still the process's.
+    pub(crate) fn over(self, slot: Slot, f: impl FnOnce()) {
         RUNNING.set(ptr::null());
+        let thread = SENDER.replace(Some(slot.index));
+        f();
+        SENDER.set(thread);
     }
 }
 
@@ -58,7 +60,6 @@ impl Drop for Turn {
     fn drop(&mut self) {
         RUNNING.set(self.before.0);
         LEFT.set(self.before.1);
-        SENDER.set(self.before.2);
     }
 }
 
@@ -71,6 +72,9 @@ pub(crate) fn is_running(base: NonNull<Base>) -> bool {
 /// Who sends what this thread sends, as a number: the process whose turn or end it is in, else the
 /// thread. Two senders may have the same number; one sender always has the same.
 pub(crate) fn sender() -> u32 {
+    if let Some(slot) = current_slot() {
+        return slot.index;
+    }
     SENDER.get().unwrap_or_else(|| {
         let number = THREADS.fetch_add(1, Ordering::Relaxed);
         SENDER.set(Some(number));

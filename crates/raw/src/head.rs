@@ -161,7 +161,20 @@ fn arrival(word: *mut Link, class: Class) -> (usize, bool) {
     (if wakes { old & SIGNAL } else { old } | news, wakes)
 }
 
-/// What a take took, without what it turned out to hold.
+/// Notes in a link that its push met another sender, if so. An owner that emptied the stack, or
+/// changed the mode, is none.
+///
+/// # Safety
+/// The caller owns the link.
+unsafe fn note_contention(new: NonNull<Link>, now: *mut Link) {
+    if !has_lanes(now) && !link(now).is_null() {
+        // SAFETY: by the contract.
+        unsafe { new.as_ref().mark_contended() };
+    }
+}
+
+/// What a take found in the word, and what came with it.
+#[inline(always)]
 fn taken(word: *mut Link, arrived: Chain) -> Taken {
     debug_assert!(flags(word) & (ASLEEP | DEAF) == 0, "the owner takes while it sleeps");
     Taken { arrived, woken: flags(word) & WOKEN != 0 }
@@ -175,7 +188,7 @@ impl Head {
     }
 
     /// Adds a link. On [`Pushed::Closed`] the caller has it back. `sender` says who sends, always
-    /// the same for one sender; it is asked only where there are lanes, or the process has ended.
+    /// the same for one sender; it is asked only where it may matter.
     ///
     /// # Safety
     /// The caller owns the link and gives it away, except on [`Pushed::Closed`].
@@ -187,70 +200,101 @@ impl Head {
         sender: impl Fn() -> u32,
     ) -> Pushed {
         debug_assert_eq!(new.addr().get() & !LINK, 0, "an address beyond 48 bits");
-        let mut word = self.word.load(Ordering::Relaxed);
-        loop {
-            if has_lanes(word) {
-                // SAFETY: by the contract.
-                match unsafe { self.push_aside(new, class, sender()) } {
-                    Some(pushed) => return pushed,
-                    None => word = self.word.load(Ordering::Relaxed),
-                }
-                continue;
-            }
-            // SAFETY: the link is the caller's until the exchange below succeeds.
-            unsafe { new.as_ref().set_next(link(word)) };
-            let (flags, wakes) = arrival(word, class);
-            let waiting = (count(word) + 1).min(COUNT_MAX) << COUNT_SHIFT;
-            let next = new.as_ptr().map_addr(|addr| addr | flags | waiting);
-            // ORDER: release to `take` (the payload); acquire from `sleep` (the owner's state),
-            // which matters only when this push wakes.
-            match self.word.compare_exchange_weak(word, next, Ordering::AcqRel, Ordering::Relaxed) {
-                Ok(_) if wakes => return Pushed::Schedule,
-                Ok(_) => return Pushed::Queued,
-                Err(now) => {
-                    // WHY the condition: an owner that empties the stack is no other sender.
-                    if !has_lanes(now) && !link(now).is_null() {
-                        // SAFETY: as above.
-                        unsafe { new.as_ref().mark_contended() };
-                    }
-                    word = now;
-                }
-            }
+        let word = self.word.load(Ordering::Relaxed);
+        if has_lanes(word) {
+            // SAFETY: by the contract.
+            return unsafe { self.push_on(new, class, sender()) };
+        }
+        // SAFETY: by the contract; a push that failed has left the link alone.
+        match unsafe { self.push_once(word, new, class) } {
+            Ok(pushed) => pushed,
+            // SAFETY: by the contract.
+            Err(now) => unsafe {
+                note_contention(new, now);
+                self.push_on(new, class, sender())
+            },
         }
     }
 
-    /// Adds a link to the sender's lane; `None` if the lanes are no longer in use.
+    /// Tries to add a link to a stack that was `word`; gives back what it has become instead.
     ///
     /// # Safety
-    /// As for `push`; on `None` the caller has the link back.
+    /// As for `push`; on failure the caller has the link back.
+    #[inline(always)]
+    unsafe fn push_once(
+        &self,
+        word: *mut Link,
+        new: NonNull<Link>,
+        class: Class,
+    ) -> Result<Pushed, *mut Link> {
+        // SAFETY: the link is the caller's until the exchange below succeeds.
+        unsafe { new.as_ref().set_next(link(word)) };
+        let (flags, wakes) = arrival(word, class);
+        let waiting = ((word.addr() >> COUNT_SHIFT) + 1).min(COUNT_MAX) << COUNT_SHIFT;
+        let next = new.as_ptr().map_addr(|addr| addr | flags | waiting);
+        // ORDER: release to `take` (the payload); acquire from `sleep` (the owner's state),
+        // which matters only when this push wakes.
+        self.word.compare_exchange_weak(word, next, Ordering::AcqRel, Ordering::Relaxed)?;
+        Ok(if wakes { Pushed::Schedule } else { Pushed::Queued })
+    }
+
+    /// Adds a link where another sender was quicker, where there are lanes, or at the end.
+    ///
+    /// # Safety
+    /// As for `push`.
     #[cold]
-    unsafe fn push_aside(&self, new: NonNull<Link>, class: Class, sender: u32) -> Option<Pushed> {
+    #[inline(never)]
+    unsafe fn push_on(&self, new: NonNull<Link>, class: Class, sender: u32) -> Pushed {
         loop {
             // ORDER: acquire from the installation (the lanes).
             let word = self.word.load(Ordering::Acquire);
             if is_closed(word) {
-                return Some(Pushed::Closed);
+                return Pushed::Closed;
             }
-            if !has_lanes(word) {
-                return None;
-            }
-            let lanes = self.known_lanes();
-            let lane = lanes.lane_of(sender);
-            let bit = 1 << (FIRST_LANE + lane as u32);
-            // SAFETY: by the contract; a frozen lane has not taken the link.
-            let told = match unsafe { lanes.push(lane, new, era(word)) } {
-                Found::Frozen => continue,
-                Found::Empty => false,
-                Found::Others if class == Class::Signal => false,
-                Found::Others => {
-                    // WHY look, since whoever found the lane empty tells: that one may have been
-                    // interrupted before it did, and this message need not wait for it.
-                    let now = self.word.load(Ordering::Relaxed);
-                    !has_lanes(now) || now.addr() & bit != 0
+            // SAFETY: by the contract; what failed has left the link alone.
+            let pushed = unsafe {
+                match has_lanes(word) {
+                    true => self.push_aside(word, new, class, sender),
+                    false => self
+                        .push_once(word, new, class)
+                        .inspect_err(|&now| note_contention(new, now))
+                        .ok(),
                 }
             };
-            return Some(if told { Pushed::Queued } else { self.tell(bit, class) });
+            if let Some(pushed) = pushed {
+                return pushed;
+            }
         }
+    }
+
+    /// Adds a link to the sender's lane; `None` if it is frozen.
+    ///
+    /// # Safety
+    /// As for `push`, and `word` was read with acquire and had lanes; on `None` the caller has the
+    /// link back.
+    unsafe fn push_aside(
+        &self,
+        word: *mut Link,
+        new: NonNull<Link>,
+        class: Class,
+        sender: u32,
+    ) -> Option<Pushed> {
+        let lanes = self.known_lanes();
+        let lane = lanes.lane_of(sender);
+        let bit = 1 << (FIRST_LANE + lane as u32);
+        // SAFETY: by the contract; a frozen lane has not taken the link.
+        let told = match unsafe { lanes.push(lane, new, era(word)) } {
+            Found::Frozen => return None,
+            Found::Empty => false,
+            Found::Others if class == Class::Signal => false,
+            Found::Others => {
+                // WHY look, since whoever found the lane empty tells: that one may have been
+                // interrupted before it did, and this message need not wait for it.
+                let now = self.word.load(Ordering::Relaxed);
+                !has_lanes(now) || now.addr() & bit != 0
+            }
+        };
+        Some(if told { Pushed::Queued } else { self.tell(bit, class) })
     }
 
     /// Says that there is something in a lane.
@@ -307,18 +351,19 @@ impl Head {
     /// Takes everything that arrived, and the wake with it. Only for the owner, awake.
     ///
     /// Counts what it finds, and installs or removes lanes accordingly.
-    #[inline]
+    // WHY always: returned from a call, the chain would go through memory.
+    #[inline(always)]
     pub fn take(&self, traffic: &mut Traffic) -> Taken {
         // ORDER: relaxed is enough to see that nothing came; what came is acquired by the swap.
         let word = self.word.load(Ordering::Relaxed);
         if is_quiet(word) {
             return Taken { arrived: Chain::empty(), woken: false };
         }
-        if has_lanes(word) {
-            return self.take_lanes(traffic);
-        }
-        if traffic.wants_lanes() {
-            return self.install_lanes(traffic);
+        if has_lanes(word) || traffic.wants_lanes() {
+            let mut arrived = Chain::empty();
+            let word = self.take_aside(traffic, &mut arrived);
+            // WHY not `arrived` itself: the chain of an ordinary take then stays in registers.
+            return taken(word, Chain { ..arrived });
         }
         // ORDER: acquire from `push` (the payloads) and from `wake`. Nothing to release: a sender
         // reads nothing of the owner's unless it takes ASLEEP away.
@@ -329,9 +374,18 @@ impl Head {
         taken(word, arrived)
     }
 
-    /// Takes the stack and leaves lanes in its place, if there are eras left.
+    /// A take with lanes before it or after it.
     #[cold]
-    fn install_lanes(&self, traffic: &mut Traffic) -> Taken {
+    #[inline(never)]
+    fn take_aside(&self, traffic: &mut Traffic, arrived: &mut Chain) -> *mut Link {
+        match has_lanes(self.word.load(Ordering::Relaxed)) {
+            true => self.take_lanes(traffic, arrived),
+            false => self.install_lanes(traffic, arrived),
+        }
+    }
+
+    /// Takes the stack and leaves lanes in its place.
+    fn install_lanes(&self, traffic: &mut Traffic, arrived: &mut Chain) -> *mut Link {
         traffic.installed();
         let mut lanes = self.lanes.load(Ordering::Relaxed);
         if lanes.is_null() {
@@ -343,25 +397,26 @@ impl Head {
         // ORDER: acquire as in `take`; release of the lanes and the pointer to senders.
         let word = self.word.swap(ptr::without_provenance_mut(next), Ordering::AcqRel);
         // SAFETY: the swap gave the stack to us.
-        taken(word, unsafe { Chain::turn_round(link(word)) })
+        *arrived = unsafe { Chain::turn_round(link(word)) };
+        word
     }
 
     /// Takes what is in the lanes; when they bring too little, for the last time in this era.
-    #[cold]
-    fn take_lanes(&self, traffic: &mut Traffic) -> Taken {
+    fn take_lanes(&self, traffic: &mut Traffic, arrived: &mut Chain) -> *mut Link {
         let era = era(self.word.load(Ordering::Relaxed));
         if traffic.wants_stack() && era < LAST_ERA {
             // ORDER: acquire from `wake`. The freezing releases this end to senders.
             let word = self.word.swap(ptr::null_mut(), Ordering::Acquire);
-            return taken(word, self.known_lanes().freeze(era));
+            *arrived = self.known_lanes().freeze(era);
+            return word;
         }
         let next = LANES | era << COUNT_SHIFT;
         // ORDER: acquire from `tell` and `wake`. Nothing to release: the word has been changed by
         // exchanges alone since the installation, so who reads this one acquires that.
         let word = self.word.swap(ptr::without_provenance_mut(next), Ordering::Acquire);
-        let arrived = self.known_lanes().take((word.addr() >> FIRST_LANE) as u32);
-        traffic.laned(&arrived);
-        taken(word, arrived)
+        *arrived = self.known_lanes().take((word.addr() >> FIRST_LANE) as u32);
+        traffic.laned(arrived);
+        word
     }
 
     /// Goes to sleep unless there is something to do. Only for the owner, awake.

@@ -75,6 +75,7 @@ impl Traffic {
         Self(PATIENCE as u16)
     }
 
+    #[cold]
     fn change(&mut self, up: usize, down: usize) {
         self.0 = (usize::from(self.0) + up).saturating_sub(down).min(PATIENCE) as u16;
     }
@@ -82,7 +83,10 @@ impl Traffic {
     /// Counts what was taken from the stack.
     #[inline]
     pub(crate) fn stacked(&mut self, chain: &Chain) {
-        self.change(chain.contended * CONTENDED, chain.len - chain.contended);
+        // WHY the condition: this is every take of a receiver that has no crowd.
+        if self.0 != 0 || chain.contended != 0 {
+            self.change(chain.contended * CONTENDED, chain.len - chain.contended);
+        }
     }
 
     /// Counts what was taken from the lanes.

@@ -167,10 +167,9 @@ unsafe fn run<W: World, M: Send + 'static, B: Body<W, M>>(base: NonNull<Base>) -
     };
     count(&shared_base.reductions, turn.spent().into());
     if poll.is_ready() {
-        turn.over();
         shared_base.running.store(false, Ordering::Relaxed);
         // SAFETY: the turn has ended the process, and the right to run is ours.
-        unsafe { end::<W, M>(base) };
+        turn.over(shared_base.slot, || unsafe { end::<W, M>(base) });
         return Ran::Ended;
     }
     // SAFETY: this is still the running turn.

