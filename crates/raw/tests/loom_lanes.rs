@@ -9,7 +9,7 @@ mod mail;
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::thread::{self, JoinHandle};
-use mail::{model, open_all, push_as, take};
+use mail::{model, model_within, open_all, push_as, take};
 use purlin_raw::model::{Class, Head, Pushed, Slept, Traffic};
 
 /// Takes what arrived and has lanes afterwards; a wake makes sure that there is something to take.
@@ -98,7 +98,7 @@ fn a_sender_that_is_an_era_late_keeps_its_order_and_loses_nothing() {
 
 #[test]
 fn two_senders_in_one_lane_lose_nothing_across_eras() {
-    model(|| {
+    model_within(1, || {
         let head = laned();
         let others = [sender(1, &head, messages([1])), sender(1, &head, messages([2]))];
         let mut seen = take_and_remove(&head);

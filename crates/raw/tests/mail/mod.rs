@@ -61,8 +61,13 @@ pub(crate) fn push(head: &Head, class: Class, payload: u32) -> Pushed {
 
 /// Every execution of `f`, up to a bound of preemptions in one execution.
 pub(crate) fn model(f: impl Fn() + Sync + Send + 'static) {
-    let bound = std::env::var("LOOM_MAX_PREEMPTIONS").ok().and_then(|text| text.parse().ok());
+    model_within(usize::MAX, f);
+}
+
+/// The same for a model that is large, up to a bound of its own.
+pub(crate) fn model_within(bound: usize, f: impl Fn() + Sync + Send + 'static) {
+    let asked = std::env::var("LOOM_MAX_PREEMPTIONS").ok().and_then(|text| text.parse().ok());
     let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(bound.unwrap_or(3));
+    builder.preemption_bound = Some(bound.min(asked.unwrap_or(3)));
     builder.check(f);
 }
