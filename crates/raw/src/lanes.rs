@@ -238,3 +238,113 @@ impl Lanes {
         words.filter(|&word| !is_frozen(word)).map(top).sum()
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::mpsc::{Receiver, Sender, channel};
+
+    use super::*;
+    use crate::head::{Head, Pushed, Slept};
+    use crate::link::{Class, Envelope};
+
+    const SENDERS: u32 = 6;
+    const EACH: u32 = 20_000;
+
+    /// Who sent it, and the how manyeth it was.
+    type Mail = (u32, u32);
+
+    /// One sender: every seventh is a signal, and so is the last. Counts whom it woke.
+    fn send_all(head: &Head, sender: u32, runnable: &Sender<()>) {
+        for number in 0..EACH {
+            let signal = number % 7 == 6 || number == EACH - 1;
+            let class = if signal { Class::Signal } else { Class::Message };
+            let link = Envelope::<Mail>::seal(class, (sender, number));
+            // SAFETY: the envelope is ours to give.
+            match unsafe { head.push(link, class, || sender) } {
+                Pushed::Queued => {}
+                Pushed::Schedule => runnable.send(()).expect("the owner waits"),
+                Pushed::Closed => panic!("closed while senders are left"),
+            }
+            if number % 32 == sender {
+                // WHY: the owner then finds nothing now and then, and sleeps.
+                std::thread::yield_now();
+            }
+        }
+    }
+
+    /// Opens what arrived, and checks that each sender's next is the one after its last.
+    fn check(arrived: &Chain, next: &mut [u32]) {
+        let mut rest = arrived.oldest;
+        while let Some(link) = NonNull::new(rest) {
+            // SAFETY: the chain is ours, and every envelope in it was sealed as `Mail`.
+            let ((sender, number), _paper) = unsafe {
+                rest = link.as_ref().next();
+                Envelope::<Mail>::open(link)
+            };
+            assert_eq!(
+                number, next[sender as usize],
+                "M2: in the order sent, none lost or doubled"
+            );
+            next[sender as usize] += 1;
+        }
+    }
+
+    /// The owner: takes, changes its mode at every third take, and sleeps in both ways.
+    fn receive_all(head: &Head, woken: &Receiver<()>, sleeps: &AtomicUsize) {
+        let mut next = [0; SENDERS as usize];
+        let mut turn = 0usize;
+        while next != [EACH; SENDERS as usize] {
+            turn += 1;
+            let mut traffic = Traffic(if turn % 6 < 3 { PATIENCE as u16 } else { 0 });
+            check(&head.take(&mut traffic).arrived, &mut next);
+            let all_over = next == [EACH; SENDERS as usize];
+            if !all_over && head.sleep(turn % 2 == 0) == Slept::Asleep {
+                sleeps.fetch_add(1, Ordering::Relaxed);
+                woken.recv().expect("somebody schedules a sleeper");
+            }
+        }
+    }
+
+    // M2, M4: what was sent is what arrived, each sender's in order, and no wake-up is lost, while
+    // the inbox changes its mode all the time. Blind spot: what one machine's threads do.
+    #[test]
+    fn many_senders_and_changes_of_mode_lose_nothing() {
+        let (head, sleeps) = (Head::new(), AtomicUsize::new(0));
+        let (runnable, woken) = channel();
+        std::thread::scope(|scope| {
+            for sender in 0..SENDERS {
+                let (head, runnable) = (&head, runnable.clone());
+                scope.spawn(move || send_all(head, sender, &runnable));
+            }
+            receive_all(&head, &woken, &sleeps);
+        });
+        drop(runnable);
+        assert_eq!(woken.try_iter().count(), 0, "a process was scheduled that was awake");
+        assert_eq!(head.close().len, 0);
+        println!("{} sleeps", sleeps.into_inner());
+    }
+
+    fn chain(len: usize, contended: usize) -> Chain {
+        Chain { len, contended, ..Chain::empty() }
+    }
+
+    #[test]
+    fn a_crowd_asks_for_lanes_and_single_senders_never_do() {
+        let mut traffic = Traffic::new();
+        (0..1000).for_each(|_| traffic.stacked(&chain(100, 20)));
+        assert!(!traffic.wants_lanes(), "one push in five met another sender");
+        traffic.stacked(&chain(100, 60));
+        assert!(traffic.wants_lanes());
+    }
+
+    #[test]
+    fn lanes_that_bring_one_signal_at_a_time_are_given_up_and_full_ones_are_not() {
+        let mut traffic = Traffic::new();
+        traffic.installed();
+        (0..1_000_000).for_each(|_| traffic.laned(&chain(2, 0)));
+        assert!(!traffic.wants_stack());
+        (0..PATIENCE).for_each(|_| traffic.laned(&chain(1, 0)));
+        assert!(traffic.wants_stack());
+    }
+}
