@@ -282,3 +282,26 @@ fn a_message_is_taken_from_its_lane_at_the_end_or_comes_back_to_its_sender() {
         });
     }
 }
+
+#[test]
+fn a_wake_brings_its_news_whatever_becomes_of_the_lanes() {
+    for traffic in [Traffic::new, Traffic::crowded] {
+        model(move || {
+            let head = laned();
+            let news = Arc::new(UnsafeCell::new(0));
+            let waker = {
+                let (head, news) = (Arc::clone(&head), Arc::clone(&news));
+                thread::spawn(move || {
+                    // SAFETY: the owner reads it only after it has learnt of the wake.
+                    news.with_mut(|news| unsafe { *news = 5 });
+                    head.wake()
+                })
+            };
+            if head.take(&mut traffic()).woken {
+                // SAFETY: as above.
+                assert_eq!(news.with(|news| unsafe { *news }), 5);
+            }
+            assert!(!waker.join().unwrap(), "nobody schedules a process that is awake");
+        });
+    }
+}
