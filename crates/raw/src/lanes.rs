@@ -192,8 +192,9 @@ impl Lanes {
             let count = count.min(COUNT_MAX) << TOP_SHIFT;
             let next = new.as_ptr().map_addr(|addr| addr | count);
             // ORDER: release to `take` and `freeze` (the payload), and to later pushes, which
-            // acquire it: who pushes into a lane that another has opened knows of its era.
-            match lane.compare_exchange_weak(word, next, Ordering::AcqRel, Ordering::Acquire) {
+            // acquire it: who pushes into a lane that another has opened knows of its era. A
+            // failure carries nothing: who finds the lane frozen comes back and loads.
+            match lane.compare_exchange_weak(word, next, Ordering::AcqRel, Ordering::Relaxed) {
                 Ok(_) if before == 0 => return Found::Empty,
                 Ok(_) => return Found::Others,
                 Err(now) => word = now,

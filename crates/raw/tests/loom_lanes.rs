@@ -103,9 +103,26 @@ fn two_senders_in_one_lane_lose_nothing_across_eras() {
         let others = [sender(1, &head, messages([1])), sender(1, &head, messages([2]))];
         let mut seen = take_and_remove(&head);
         seen.extend(take_and_install(&head));
+        drain(&head, &mut seen);
         for other in others {
             assert_eq!(other.join().unwrap(), [Pushed::Queued]);
         }
+        drain(&head, &mut seen);
+        seen.sort_unstable();
+        assert_eq!(seen, [1, 2]);
+    });
+}
+
+#[test]
+fn a_sender_that_is_an_era_late_and_finds_its_lane_empty_again_is_heard() {
+    model(|| {
+        let head = laned();
+        let other = sender(1, &head, messages([1]));
+        let mut seen = take_and_remove(&head);
+        seen.extend(take_and_install(&head));
+        assert_eq!(push_as(1, &head, Class::Message, 2), Pushed::Queued);
+        drain(&head, &mut seen);
+        assert_eq!(other.join().unwrap(), [Pushed::Queued]);
         drain(&head, &mut seen);
         seen.sort_unstable();
         assert_eq!(seen, [1, 2]);
