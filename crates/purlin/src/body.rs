@@ -13,7 +13,7 @@ use pin_project_lite::pin_project;
 use purlin_raw::{NotHere, Owner, quietly};
 
 use crate::exit::catch;
-use crate::home::{Erlang, Signal, wake};
+use crate::home::{Erlang, Last, Local, Signal, wake};
 use crate::{ExitReason, Outcome, Process, ProcessId};
 
 pin_project! {
@@ -59,12 +59,10 @@ fn fetch_news<M: Send + 'static>(me: &Owner<Erlang, M>, beginning: bool) -> Resu
             Signal::StillThere(asker) => {
                 // A process that is told to end is not there any more; the asker waits for its end.
                 let there = me.local(|local| !local.exiting()) == Ok(true);
-                quietly(|| {
-                    if there {
-                        // Whoever asked may have given up.
-                        let _ = asker.send(());
-                    }
-                });
+                if there {
+                    // Whoever asked may have given up.
+                    let _ = asker.send(());
+                }
                 return None;
             }
             signal => signal,
@@ -82,12 +80,12 @@ where
     Fut: Future + Send + 'static,
     Fut::Output: Outcome,
 {
-    fn turn(self: Pin<&mut Self>, me: &Owner<Erlang, M>, cx: &mut Context<'_>) -> Poll<()> {
+    fn turn(self: Pin<&mut Self>, me: &Owner<Erlang, M>, cx: &mut Context<'_>) -> Poll<Last> {
         let mut stage = self.project().stage;
         if let Some(reason) = signalled(me) {
             // WHY: a destructor of the user's may panic, and the process was told to end anyway.
             quietly(|| stage.set(Stage::Over));
-            return end(me, reason, Self::name());
+            return Poll::Ready(Last::new(reason));
         }
         let polled = catch::panics(|| {
             let polled = advance(stage.as_mut(), cx);
@@ -96,30 +94,23 @@ where
             }
             polled
         });
-        let reason = match polled {
-            Ok(Poll::Ready(reason)) => reason,
-            Ok(Poll::Pending) => match me.local(|local| local.take_exit()) {
-                Ok(None) | Err(NotHere) => {
-                    // A combinator may have polled others in this turn and not its receive, which
-                    // waits for a message all the same.
-                    if me.local(|local| local.waits_for_mail()) == Ok(true) {
-                        let listens = me.listen();
-                        debug_assert!(listens.is_ok(), "a turn runs on its own thread");
-                    }
-                    return Poll::Pending;
-                }
-                Ok(Some(reason)) => {
-                    quietly(|| stage.set(Stage::Over));
-                    reason
-                }
-            },
+        let last = match polled {
+            Ok(Poll::Ready(last)) => last,
+            Ok(Poll::Pending) => {
+                let Poll::Ready(exit) = suspended(me) else { return Poll::Pending };
+                quietly(|| stage.set(Stage::Over));
+                Last::new(exit)
+            }
             Err(panic) => {
                 // A second panic, in a destructor, changes nothing about why it ended.
                 quietly(|| stage.set(Stage::Over));
-                ExitReason::Panic(panic)
+                Last::new(ExitReason::Panic(panic))
             }
         };
-        end(me, reason, Self::name())
+        if !last.is_normal() {
+            report(me, &last.reason(), Self::name());
+        }
+        Poll::Ready(last)
     }
 
     fn name() -> &'static str {
@@ -127,16 +118,18 @@ where
     }
 }
 
-/// The beginning of a turn: what arrived, and whether the process is to end.
+/// The beginning of a turn: the signals that arrived, and whether the process is to end.
+///
+/// Messages alone can wait in the inbox until they are received: a process with more than it can
+/// handle need not sort what it will not get to in this turn (F3).
 #[inline]
 fn signalled<M: Send + 'static>(me: &Owner<Erlang, M>) -> Option<ExitReason> {
-    if !me.has_news() {
-        return None;
-    }
     let waits = me.local(|local| local.waits_for_mail()) == Ok(true);
-    if !waits && me.must_fetch() == Ok(false) {
-        return None;
-    }
+    if me.has_signals() || waits && me.has_news() { act_on_signals(me) } else { None }
+}
+
+#[inline(never)]
+fn act_on_signals<M: Send + 'static>(me: &Owner<Erlang, M>) -> Option<ExitReason> {
     let came = fetch_news(me, true);
     debug_assert!(came.is_ok(), "a turn runs on its own thread");
     let (mail, exit) = me
@@ -151,12 +144,26 @@ fn signalled<M: Send + 'static>(me: &Owner<Erlang, M>) -> Option<ExitReason> {
     exit
 }
 
+/// The end of a turn in which the function has not returned: whether it was told to end meanwhile.
+#[inline]
+fn suspended<M: Send + 'static>(me: &Owner<Erlang, M>) -> Poll<ExitReason> {
+    let told = me.local(Local::pause);
+    match told {
+        Ok((Some(reason), _)) => Poll::Ready(reason),
+        Ok((None, true)) => {
+            // A combinator may have polled others in this turn and not its receive, which waits for
+            // a message all the same.
+            let listens = me.listen();
+            debug_assert!(listens.is_ok(), "a turn runs on its own thread");
+            Poll::Pending
+        }
+        Ok((None, false)) | Err(NotHere) => Poll::Pending,
+    }
+}
+
 /// Calls or polls the function.
 #[inline]
-fn advance<M, F, Fut>(
-    mut stage: Pin<&mut Stage<M, F, Fut>>,
-    cx: &mut Context<'_>,
-) -> Poll<ExitReason>
+fn advance<M, F, Fut>(mut stage: Pin<&mut Stage<M, F, Fut>>, cx: &mut Context<'_>) -> Poll<Last>
 where
     F: FnOnce(Process<M>) -> Fut,
     Fut: Future,
@@ -164,8 +171,10 @@ where
 {
     loop {
         match stage.as_mut().project() {
-            StageNow::Running { future } => return future.poll(cx).map(Outcome::into_reason),
-            StageNow::Over => return Poll::Ready(ExitReason::Normal),
+            StageNow::Running { future } => {
+                return future.poll(cx).map(|outcome| Last::new(outcome.into_reason()));
+            }
+            StageNow::Over => return Poll::Ready(Last::default()),
             StageNow::Start { .. } => {}
         }
         if let StageBefore::Start { function, me, .. } = stage.as_mut().project_replace(Stage::Over)
@@ -176,20 +185,12 @@ where
     }
 }
 
-/// Ends the process.
-#[inline]
-fn end<M: Send + 'static>(me: &Owner<Erlang, M>, reason: ExitReason, function: &str) -> Poll<()> {
-    if matches!(reason, ExitReason::Panic(_) | ExitReason::Error(_)) {
-        report(me, &reason, function);
-    }
-    let said = me.set_last(reason);
-    debug_assert!(said.is_ok(), "a process ends once, in its own turn");
-    Poll::Ready(())
-}
-
-/// Reports an end that is not orderly.
+/// Reports an end, if it is not orderly.
 #[cold]
 fn report<M: Send + 'static>(me: &Owner<Erlang, M>, reason: &ExitReason, function: &str) {
+    if !matches!(reason, ExitReason::Panic(_) | ExitReason::Error(_)) {
+        return;
+    }
     let look = me.address().look();
     let pid = ProcessId::new(me.shared().creation, look.slot);
     let (mailbox, received) = (look.mailbox, look.received);

@@ -129,11 +129,13 @@ impl Builder {
         let handle = io.handle().clone();
         let inner = Arc::new(Inner::new(realm.clone(), scheduler.clone(), io));
         let node = Arc::downgrade(&inner);
+        let workers = scheduler.clone();
         let started = scheduler.start(
             &self.name,
             Arc::new(move |worker, run| {
-                realm.enter(worker);
-                settle(Here { realm: realm.clone(), node: node.clone() });
+                let _entered = realm.enter();
+                let timers = workers.timers().wheel(worker).clone();
+                settle(Here { realm: realm.clone(), node: node.clone(), timers });
                 let _tokio = handle.enter();
                 run();
             }),

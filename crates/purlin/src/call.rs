@@ -1,14 +1,23 @@
 //! Asking a process and waiting for its answer.
+//!
+//! The caller may be a process, a task of any runtime, or a plain thread. It sends a message with
+//! the one end of an answer in it and waits at the other end, deaf: messages that arrive meanwhile
+//! do not wake a process that only waits for this, however many they are (R5).
+//!
+//! No monitor is set up for a call. A server that ends drops the right to reply, wherever it was,
+//! and that wakes the caller; only then does the caller ask whether the server lives, with a signal
+//! that a living process answers at its next turn and that comes back from an ended one.
 
 use std::fmt;
-use std::future::Future;
-use std::pin::pin;
+use std::future::{Future, poll_fn};
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
-use tokio::sync::oneshot;
+use purlin_raw::{Answer, oneshot};
+use tokio::time::{Sleep, sleep};
 
 use crate::home::Signal;
 use crate::{ExitReason, Pid, Reply};
@@ -82,8 +91,8 @@ impl<M: Send + 'static> Pid<M> {
     /// # Panics
     /// If it has to wait where no tokio runtime measures time.
     ///
-    /// COST: two allocations (the message and the reply); a timer only if the answer is not there
-    /// at the first look.
+    /// COST: two blocks of memory (the message and the answer), as a rule ones that this thread
+    /// freed before; a timer only if the answer is not there at the first look.
     pub async fn call<T>(&self, message: impl FnOnce(Reply<T>) -> M) -> Result<T, CallError> {
         self.call_timeout(message, CALL_TIMEOUT).await
     }
@@ -95,8 +104,13 @@ impl<M: Send + 'static> Pid<M> {
         message: impl FnOnce(Reply<T>) -> M,
         timeout: Duration,
     ) -> Result<T, CallError> {
-        let answered = self.answered(self.ask(message)?);
-        tokio::time::timeout(timeout, answered).await.unwrap_or(Err(CallError::Timeout(timeout)))
+        let mut patience = Patience { timeout, late: None };
+        let mut answer = self.ask(message, own_waker().await)?;
+        match patience.wait(|cx| answer.poll(cx)).await? {
+            Some(answer) => Ok(answer),
+            // WHY boxed: it is rare, and would make every call several times as large.
+            None => Err(Box::pin(self.unanswered(patience)).await),
+        }
     }
 
     /// [`Pid::call`] for a thread that is no process: it blocks.
@@ -110,37 +124,76 @@ impl<M: Send + 'static> Pid<M> {
         message: impl FnOnce(Reply<T>) -> M,
         timeout: Duration,
     ) -> Result<T, CallError> {
-        let answered = self.answered(self.ask(message)?);
+        let answered = self.call_timeout(message, Duration::MAX);
         block_on_for(answered, timeout).unwrap_or(Err(CallError::Timeout(timeout)))
     }
 
     fn ask<T>(
         &self,
         message: impl FnOnce(Reply<T>) -> M,
-    ) -> Result<oneshot::Receiver<T>, CallError> {
+        waiter: Waker,
+    ) -> Result<Answer<T>, CallError> {
         if self.address().is_current() {
             return Err(CallError::OwnProcess);
         }
-        let (reply, answer) = Reply::new();
-        match self.try_send(message(reply)) {
+        let (to, answer) = oneshot(waiter);
+        match self.try_send(message(Reply::new(to))) {
             Ok(()) => Ok(answer),
             Err(_) => Err(CallError::NoProcess),
         }
     }
 
-    /// Waits for the answer. If the reply is dropped, asks the process whether it still lives, since
-    /// a reply may be dropped by a function that returns: the signal is answered by the next turn,
-    /// or comes back when there is none.
-    async fn answered<T>(&self, answer: oneshot::Receiver<T>) -> Result<T, CallError> {
-        if let Ok(answer) = answer.await {
-            return Ok(answer);
+    /// Why there is no answer, when the reply has been dropped: asks the process whether it still
+    /// lives, since a reply may be dropped by a function that returns. The signal is answered by
+    /// the next turn, or comes back when there is none.
+    async fn unanswered(&self, mut patience: Patience) -> CallError {
+        let (still, mut there) = oneshot(own_waker().await);
+        let asked = self.address().signal(Signal::StillThere(still)).is_ok();
+        let lives = match patience.wait(|cx| there.poll(cx)).await {
+            Ok(answer) => asked && answer.is_some(),
+            Err(error) => return error,
+        };
+        if lives {
+            return CallError::NoReply;
         }
-        let (still, there) = oneshot::channel();
-        let asked = self.address().signal(Signal::StillThere(still));
-        if asked.is_ok() && there.await.is_ok() {
-            return Err(CallError::NoReply);
+        let mut ended = pin!(self.ended());
+        patience
+            .wait(|cx| ended.as_mut().poll(cx))
+            .await
+            .map_or_else(|error| error, CallError::Ended)
+    }
+}
+
+/// The waker of whoever polls this.
+async fn own_waker() -> Waker {
+    poll_fn(|cx| Poll::Ready(cx.waker().clone())).await
+}
+
+/// How long a call waits in all, and the timer that says when it is over, once it has had to wait.
+struct Patience {
+    timeout: Duration,
+    late: Option<Pin<Box<Sleep>>>,
+}
+
+impl Patience {
+    /// Waits until `poll` is ready. What is ready at the first look costs no look at the clock.
+    async fn wait<R>(
+        &mut self,
+        mut poll: impl FnMut(&mut Context<'_>) -> Poll<R>,
+    ) -> Result<R, CallError> {
+        poll_fn(|cx| match poll(cx) {
+            Poll::Ready(ready) => Poll::Ready(Ok(ready)),
+            Poll::Pending => self.poll_late(cx).map(|()| Err(CallError::Timeout(self.timeout))),
+        })
+        .await
+    }
+
+    fn poll_late(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        if self.timeout == Duration::MAX {
+            return Poll::Pending;
         }
-        Err(CallError::Ended(self.ended().await))
+        let late = self.late.get_or_insert_with(|| Box::pin(sleep(self.timeout)));
+        late.as_mut().poll(cx)
     }
 }
 

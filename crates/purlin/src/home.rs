@@ -6,8 +6,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::Waker;
 use std::time::Instant;
 
-use purlin_raw::{Realm, World, quietly};
-use tokio::sync::{oneshot, watch};
+use purlin_raw::{Realm, ReplyTo, Slot, World, quietly};
+use purlin_sched::TimerWheel;
+use tokio::sync::watch;
 
 use crate::node::Inner;
 use crate::{ExitReason, ProcessId, StopReport};
@@ -52,7 +53,7 @@ pub(crate) enum Signal {
     /// Tell whoever watches when the process has ended.
     TellAtEnd(Arc<Watch>),
     /// Answer if the process still lives; dropped unanswered if it has ended.
-    StillThere(oneshot::Sender<()>),
+    StillThere(ReplyTo<()>),
 }
 
 /// What a process keeps for itself.
@@ -94,6 +95,16 @@ impl Local {
         self.rare.as_ref().is_some_and(|rare| rare.mail.is_some())
     }
 
+    /// What the end of a turn has to know: whether the process is to end, and whether a combinator
+    /// waits for a message.
+    #[inline]
+    pub(crate) fn pause(&mut self) -> (Option<ExitReason>, bool) {
+        match &mut self.rare {
+            None => (None, false),
+            Some(rare) => (rare.exit.take(), rare.mail.is_some()),
+        }
+    }
+
     /// Acts on a signal that arrived.
     pub(crate) fn act(&mut self, signal: Signal) {
         match signal {
@@ -112,7 +123,7 @@ impl Local {
                 }
                 watches.push(watch);
             }
-            Signal::StillThere(asker) => quietly(|| drop(asker)),
+            Signal::StillThere(asker) => drop(asker),
         }
     }
 
@@ -127,8 +138,60 @@ impl Local {
 pub(crate) struct Shared {
     /// The start of the node.
     pub(crate) creation: u32,
+    /// The start of the node of whoever spawned it.
+    parent_creation: u32,
     /// Who spawned it, if a process did.
-    pub(crate) parent: Option<ProcessId>,
+    parent: Option<Slot>,
+}
+
+impl Shared {
+    #[inline]
+    pub(crate) fn new(creation: u32, parent: Parent) -> Self {
+        Self { creation, parent_creation: parent.creation, parent: parent.slot }
+    }
+
+    /// Who spawned it, if a process did.
+    pub(crate) fn parent(&self) -> Option<ProcessId> {
+        self.parent.map(|slot| ProcessId::new(self.parent_creation, slot))
+    }
+}
+
+/// Who spawns.
+#[derive(Clone, Copy)]
+pub(crate) struct Parent {
+    creation: u32,
+    slot: Option<Slot>,
+}
+
+impl Parent {
+    /// The process whose turn this thread is in, of whatever node.
+    pub(crate) fn current() -> Self {
+        here(Here::parent).unwrap_or(Self { creation: 0, slot: None })
+    }
+}
+
+/// How a process ended. WHY not the reason itself: nearly all end with `normal`, which this says
+/// in a null word.
+#[derive(Debug, Default)]
+pub(crate) struct Last(Option<Box<ExitReason>>);
+
+impl Last {
+    #[inline]
+    pub(crate) fn new(reason: ExitReason) -> Self {
+        match reason {
+            ExitReason::Normal => Self(None),
+            reason => Self(Some(Box::new(reason))),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn is_normal(&self) -> bool {
+        self.0.is_none()
+    }
+
+    pub(crate) fn reason(&self) -> ExitReason {
+        self.0.as_deref().cloned().unwrap_or(ExitReason::Normal)
+    }
 }
 
 /// What all processes of a node share.
@@ -168,8 +231,13 @@ impl World for Erlang {
     type Signal = Signal;
     type Local = Local;
     type Shared = Shared;
-    type Last = ExitReason;
+    type Last = Last;
     type Home = Home;
+
+    #[inline]
+    fn owes(local: &Local) -> bool {
+        local.rare.is_some()
+    }
 
     fn closed(home: &Home, _shared: &Shared, local: &mut Local, dropped: usize) {
         if dropped > 0 {
@@ -186,7 +254,7 @@ impl World for Erlang {
         match signal {
             Signal::Exit(_) => {}
             Signal::TellAtEnd(watch) => watch.tell(),
-            Signal::StillThere(asker) => quietly(|| drop(asker)),
+            Signal::StillThere(asker) => drop(asker),
         }
     }
 }
@@ -195,14 +263,15 @@ impl World for Erlang {
 pub(crate) struct Here {
     pub(crate) realm: Realm<Erlang>,
     pub(crate) node: Weak<Inner>,
+    /// The timers of this worker.
+    pub(crate) timers: TimerWheel,
 }
 
 impl Here {
     /// The process whose turn this thread is in: one of this node's, as the thread is its worker.
     #[inline]
-    pub(crate) fn current(&self) -> Option<ProcessId> {
-        let slot = purlin_raw::current_slot()?;
-        Some(ProcessId::new(self.realm.home().creation, slot))
+    pub(crate) fn parent(&self) -> Parent {
+        Parent { creation: self.realm.home().creation, slot: purlin_raw::current_slot() }
     }
 }
 
@@ -227,9 +296,4 @@ pub(crate) fn here<R>(f: impl FnOnce(&Here) -> R) -> Option<R> {
 /// Whether this thread runs processes, so that blocking it would hold them up.
 pub(crate) fn is_worker() -> bool {
     here(|_| ()).is_some()
-}
-
-/// The process whose turn this thread is in.
-pub(crate) fn current_id() -> Option<ProcessId> {
-    here(Here::current).flatten()
 }

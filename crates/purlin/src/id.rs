@@ -29,12 +29,12 @@ impl ProcessId {
 
     /// The number of the slot, Erlang's *id*.
     pub fn id(self) -> u32 {
-        self.slot.index
+        self.slot.index()
     }
 
     /// How many processes were in that slot before, Erlang's *serial*.
     pub fn serial(self) -> u32 {
-        self.slot.generation
+        self.slot.generation()
     }
 
     /// The start of the node that the process belongs to.
@@ -45,7 +45,7 @@ impl ProcessId {
 
 impl fmt::Display for ProcessId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "<0.{}.{}>", self.slot.index, self.slot.generation)
+        write!(f, "<0.{}.{}>", self.slot.index(), self.slot.generation())
     }
 }
 

@@ -65,7 +65,7 @@ impl ProcessInfo {
             },
             function: look.body,
             message_type: look.message,
-            parent: shared.parent,
+            parent: shared.parent(),
             mailbox_len: look.mailbox,
             messages_in: look.received,
             reductions: look.reductions,

@@ -38,6 +38,7 @@
 //! | make a process | [`spawn()`], [`Node::spawn`], [`try_spawn`] |
 //! | send to it, ask it | [`Pid::send`], [`Pid::call`], [`Pid::call_blocking`] |
 //! | receive | [`Process::receive`], [`receive!`], [`Process::try_receive`], [`Process::flush`] |
+//! | send later | [`Pid::send_after`], [`Pid::send_interval`], [`Timer`] |
 //! | be polite in a long loop | [`yield_now`], [`consume_budget`] |
 //! | see what runs | [`Node::processes`], [`Pid::info`] |
 //!
@@ -55,10 +56,12 @@
 mod body;
 mod builder;
 mod call;
+mod deadline;
 mod exit;
 mod home;
 mod id;
 mod info;
+mod interval;
 mod node;
 mod outcome;
 mod pid;
@@ -67,6 +70,7 @@ mod receive;
 mod reply;
 mod spawn;
 mod stop;
+mod timer;
 mod yielding;
 
 pub use builder::{BuildError, Builder};
@@ -82,6 +86,7 @@ pub use purlin_macros::{main, test};
 pub use reply::Reply;
 pub use spawn::{SpawnError, spawn, try_spawn};
 pub use stop::StopReport;
+pub use timer::Timer;
 pub use yielding::{consume_budget, yield_now};
 
 /// What the macros of this crate expand to; not for direct use.

@@ -9,7 +9,7 @@ use purlin_raw::Realm;
 use purlin_sched::Scheduler;
 use tokio::runtime::Runtime;
 
-use crate::home::{Erlang, current_id, here, is_worker};
+use crate::home::{Erlang, Parent, here, is_worker};
 use crate::spawn::{SpawnError, stillborn, try_spawn_on};
 use crate::stop::Stopper;
 use crate::{Builder, ExitReason, Outcome, Pid, Process, ProcessId, ProcessInfo};
@@ -139,7 +139,7 @@ impl Node {
         Fut::Output: Outcome,
     {
         self.try_spawn(function)
-            .unwrap_or_else(|error| stillborn(&self.inner.realm, current_id(), error))
+            .unwrap_or_else(|error| stillborn(&self.inner.realm, Parent::current(), error))
     }
 
     /// [`Node::spawn`], but hands the function back when the node is full or stopping (E2).
@@ -158,7 +158,7 @@ impl Node {
             return Err(SpawnError::Stopping(function));
         }
         let _under_way = self.under_way();
-        try_spawn_on(&self.inner.realm, current_id(), function)
+        try_spawn_on(&self.inner.realm, Parent::current(), function)
     }
 
     /// Runs a process to its end and returns what its function returned. Blocks this thread.
@@ -247,10 +247,11 @@ impl Node {
         self.inner.realm.find(slot)
     }
 
-    /// Messages that nobody received: sent by this node's processes to processes that had ended,
-    /// or waiting when one of this node's processes ended (M4).
+    /// Messages that nobody received: sent by this node's processes and timers to processes that had
+    /// ended, or waiting when one of this node's processes ended (M4).
     pub fn dropped_messages(&self) -> u64 {
-        self.inner.realm.home().dropped.load(Ordering::Relaxed)
+        let by_processes = self.inner.realm.home().dropped.load(Ordering::Relaxed);
+        by_processes + self.inner.scheduler.timers().dropped()
     }
 }
 

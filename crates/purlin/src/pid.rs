@@ -9,7 +9,7 @@ use std::task::Poll;
 
 use purlin_raw::Address;
 
-use crate::home::{Erlang, Signal, Watch, here};
+use crate::home::{Erlang, Last, Signal, Watch, here};
 use crate::{ExitReason, ProcessId, ProcessInfo};
 
 /// The address of a process that receives messages of type `M`.
@@ -73,7 +73,7 @@ impl<M: Send + 'static> Pid<M> {
 
     /// Why the process ended, if it has.
     pub fn exit_reason(&self) -> Option<ExitReason> {
-        self.address.last().cloned()
+        self.address.last().map(Last::reason)
     }
 
     /// Waits for the end of the process and says why it ended.
@@ -125,7 +125,7 @@ impl Drop for Watching {
 
 /// Counts a message that nobody will receive.
 #[cold]
-fn count_drop() {
+pub(crate) fn count_drop() {
     // WHY: an ended process does not keep its node; a drop is counted where the sender is.
     here(|here| here.realm.home().dropped.fetch_add(1, Ordering::Relaxed));
 }

@@ -116,6 +116,7 @@ impl<M: Send + 'static> Process<M> {
     }
 
     /// Asks to be woken through `cx` when a message comes.
+    #[inline]
     pub(crate) fn wait(&self, cx: &Context<'_>) {
         let waits = self.owner.listen().and_then(|()| {
             if self.owner.is_own(cx.waker()) {

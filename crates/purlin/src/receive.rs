@@ -7,16 +7,15 @@
 //! in a second `match` by the number of the arm, so that `break`, `continue`, `?` and `.await`
 //! mean what they mean around it.
 
-use std::future::{Future, poll_fn};
-use std::pin::Pin;
+use std::future::poll_fn;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use purlin_raw::Vacant;
-use tokio::time::{Sleep, sleep};
 
 use crate::Process;
 use crate::body::fetch;
+use crate::deadline::Deadline;
 
 /// A look through the mailbox, from the oldest message on.
 ///
@@ -26,15 +25,8 @@ pub struct Scan<'a, M: Send + 'static> {
     process: &'a mut Process<M>,
     /// The envelope of the message that is being looked at.
     paper: Option<Vacant<M>>,
-    after: Option<After>,
-}
-
-/// When to give up.
-#[derive(Debug)]
-enum After {
-    Never,
-    At(Duration),
-    Asleep(Pin<Box<Sleep>>),
+    /// When to give up.
+    after: Option<Deadline>,
 }
 
 impl<'a, M: Send + 'static> Scan<'a, M> {
@@ -42,7 +34,7 @@ impl<'a, M: Send + 'static> Scan<'a, M> {
         if process.owner().rewind().is_err() {
             process.not_here();
         }
-        Self { process, paper: None, after: Some(after.map_or(After::Never, After::At)) }
+        Self { process, paper: None, after: after.map(Deadline::after) }
     }
 
     /// The next message to look at; `None` when the time is up.
@@ -82,27 +74,12 @@ impl<'a, M: Send + 'static> Scan<'a, M> {
                 Err(_) => self.process.not_here(),
             }
         }
-        match self.poll_after(cx) {
-            Poll::Ready(()) => Poll::Ready(None),
-            Poll::Pending => {
-                self.process.wait(cx);
-                Poll::Pending
-            }
+        // R3: `after 0` is ready at once, so it looks once and never waits.
+        if self.after.as_mut().is_some_and(|after| after.poll(cx).is_ready()) {
+            return Poll::Ready(None);
         }
-    }
-
-    fn poll_after(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        if let Some(After::At(time)) = self.after {
-            // R3: `after 0` looks once and never waits.
-            if time.is_zero() {
-                return Poll::Ready(());
-            }
-            self.after = Some(After::Asleep(Box::pin(sleep(time))));
-        }
-        match &mut self.after {
-            Some(After::Asleep(sleep)) => sleep.as_mut().poll(cx),
-            _ => Poll::Pending,
-        }
+        self.process.wait(cx);
+        Poll::Pending
     }
 }
 
@@ -152,8 +129,8 @@ impl<'a, M: Send + 'static> Scan<'a, M> {
 /// once by the same receive (R4), so a receive behind K messages that do not match costs K looks,
 /// however often it is woken.
 ///
-/// COST: two moves of a message that does not match; no allocation, but one for the timer of an
-/// `after` that has to wait.
+/// COST: two moves of a message that does not match; no allocation. An `after` that has to wait is
+/// an entry in the worker's timing wheel; one that finds its message at the first look costs nothing.
 ///
 /// # Panics
 /// As [`Process::receive`] outside its own process.

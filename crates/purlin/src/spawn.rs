@@ -7,8 +7,8 @@ use std::sync::atomic::Ordering;
 use purlin_raw::Realm;
 
 use crate::body::Body;
-use crate::home::{Erlang, Shared, Signal, here};
-use crate::{ExitReason, Outcome, Pid, Process, ProcessId};
+use crate::home::{Erlang, Last, Parent, Shared, Signal, here};
+use crate::{ExitReason, Outcome, Pid, Process};
 
 /// Why no process came to be; the function is handed back.
 pub enum SpawnError<F> {
@@ -84,7 +84,7 @@ where
     Fut: Future + Send + 'static,
     Fut::Output: Outcome,
 {
-    match here(|here| spawn_on(&here.realm, here.current(), function)) {
+    match here(|here| spawn_on(&here.realm, here.parent(), function)) {
         Some(pid) => pid,
         None => nowhere(),
     }
@@ -105,7 +105,7 @@ where
     Fut: Future + Send + 'static,
     Fut::Output: Outcome,
 {
-    match here(|here| try_spawn_on(&here.realm, here.current(), function)) {
+    match here(|here| try_spawn_on(&here.realm, here.parent(), function)) {
         Some(result) => result,
         None => nowhere(),
     }
@@ -118,11 +118,7 @@ fn nowhere() -> ! {
 }
 
 #[inline]
-pub(crate) fn spawn_on<M, F, Fut>(
-    realm: &Realm<Erlang>,
-    parent: Option<ProcessId>,
-    function: F,
-) -> Pid<M>
+pub(crate) fn spawn_on<M, F, Fut>(realm: &Realm<Erlang>, parent: Parent, function: F) -> Pid<M>
 where
     M: Send + 'static,
     F: FnOnce(Process<M>) -> Fut + Send + 'static,
@@ -136,20 +132,20 @@ where
 #[cold]
 pub(crate) fn stillborn<M: Send + 'static, F>(
     realm: &Realm<Erlang>,
-    parent: Option<ProcessId>,
+    parent: Parent,
     error: SpawnError<F>,
 ) -> Pid<M> {
     let function = std::any::type_name::<F>();
     tracing::error!(function, node = realm.home().name, "no process was spawned: {error}");
-    let shared = Shared { creation: realm.home().creation, parent };
+    let shared = Shared::new(realm.home().creation, parent);
     let number = realm.home().stillborn.fetch_add(1, Ordering::Relaxed);
-    Pid::new(realm.stillborn(number, shared, ExitReason::SystemLimit))
+    Pid::new(realm.stillborn(number, shared, Last::new(ExitReason::SystemLimit)))
 }
 
 #[inline]
 pub(crate) fn try_spawn_on<M, F, Fut>(
     realm: &Realm<Erlang>,
-    parent: Option<ProcessId>,
+    parent: Parent,
     function: F,
 ) -> Result<Pid<M>, SpawnError<F>>
 where
@@ -162,7 +158,7 @@ where
     if home.stopping.load(Ordering::SeqCst) {
         return Err(SpawnError::Stopping(function));
     }
-    let shared = Shared { creation: realm.home().creation, parent };
+    let shared = Shared::new(realm.home().creation, parent);
     let made =
         realm.spawn(shared, function, |function, owner| Body::new(function, Process::new(owner)));
     match made {

@@ -2,6 +2,8 @@
 
 mod common;
 
+use std::future::{Future, poll_fn};
+use std::pin::pin;
 use std::sync::mpsc;
 use std::time::Duration;
 
@@ -238,6 +240,96 @@ fn a_task_of_another_runtime_can_call() {
         assert_eq!(ended(pid.call(Ask::Return).await), ExitReason::Normal);
     });
     stop(&node);
+}
+
+/// The output of a future, and how often it was polled for it.
+async fn polls<F: Future>(future: F) -> (F::Output, u32) {
+    let mut future = pin!(future);
+    let mut polls = 0;
+    let output = poll_fn(|cx| {
+        polls += 1;
+        future.as_mut().poll(cx)
+    });
+    (output.await, polls)
+}
+
+// R5: as many turns and reductions, and no message is looked at
+#[purlin::test(workers = 1)]
+async fn a_call_costs_the_same_whatever_waits_in_the_mailbox(mut me: Process<u64>) {
+    const WAITING: u64 = 1_000_000;
+    async fn hundred_calls(own: &Pid<u64>, pid: &Pid<Ask>) -> (u32, u64) {
+        let (mut turns, before) = (0, own.info().reductions);
+        for n in 0..100 {
+            let (answer, took) = polls(pid.call(|reply| Ask::Double(n, reply))).await;
+            assert_eq!(answer, Ok(n * 2));
+            turns += took;
+        }
+        (turns, own.info().reductions - before)
+    }
+    let (own, pid) = (me.pid(), spawn(server));
+    let empty = hundred_calls(&own, &pid).await;
+    (0..WAITING).for_each(|n| own.send(n));
+    assert_eq!(hundred_calls(&own, &pid).await, empty);
+    assert_eq!(empty.0, 200, "each call asks, sleeps, and is woken once");
+    // The same when they have been fetched, and one of them was received.
+    assert_eq!(me.receive().await, 0);
+    yield_now().await;
+    assert_eq!(hundred_calls(&own, &pid).await, empty);
+    assert_eq!(me.mailbox_len() as u64, WAITING - 1);
+    assert_eq!(me.flush(), (1..WAITING).collect::<Vec<_>>());
+}
+
+// R5: what arrives during a call does not wake the caller
+#[purlin::test(workers = 1)]
+async fn messages_that_arrive_during_a_call_do_not_wake_the_caller(mut me: Process<u64>) {
+    let own = me.pid();
+    let pid = spawn(async move |mut me: Process<Reply<()>>| {
+        let reply = me.receive().await;
+        for n in 0..100 {
+            own.send(n);
+            yield_now().await;
+        }
+        reply.send(());
+    });
+    assert_eq!(polls(pid.call(|reply| reply)).await, (Ok(()), 2));
+    assert_eq!(me.flush(), (0..100).collect::<Vec<_>>());
+}
+
+// C1, R7: several calls at a time in one process, each woken through a combinator of its own
+#[purlin::test]
+async fn calls_of_one_process_may_wait_side_by_side(mut me: Process<u64>) {
+    let pid = spawn(server);
+    let mut calls: futures_util::stream::FuturesUnordered<_> =
+        (0..100).map(|n| pid.call(move |reply| Ask::Double(n, reply))).collect();
+    let mut answers = Vec::new();
+    while let Some(answer) = futures_util::StreamExt::next(&mut calls).await {
+        answers.push(answer.expect("it answers"));
+    }
+    answers.sort_unstable();
+    assert_eq!(answers, (0..100).map(|n| n * 2).collect::<Vec<_>>());
+    assert_eq!(me.try_receive(), None);
+}
+
+// C1: the answer is dropped once, wherever it ends
+#[purlin::test]
+async fn an_answer_is_dropped_once_whether_it_is_wanted_or_not() {
+    let alive = std::sync::Arc::new(());
+    let given = std::sync::Arc::clone(&alive);
+    let pid = spawn(async move |mut me: Process<Reply<std::sync::Arc<()>>>| {
+        loop {
+            let reply = me.receive().await;
+            // Those who call with no patience at all have given up by now.
+            yield_now().await;
+            reply.send(std::sync::Arc::clone(&given));
+        }
+    });
+    for _ in 0..100 {
+        let impatient = pid.call_timeout(|reply| reply, Duration::ZERO).await;
+        assert!(matches!(impatient, Err(CallError::Timeout(_)) | Ok(_)));
+        drop(impatient);
+        assert!(pid.call(|reply| reply).await.is_ok());
+    }
+    assert_eq!(std::sync::Arc::strong_count(&alive), 2);
 }
 
 // C1: the answer need not come from the process that was asked

@@ -8,10 +8,11 @@ use std::marker::PhantomData;
 use std::ptr::NonNull;
 
 use crate::World;
-use crate::cell::{Base, Front, release};
+use crate::cell::{Base, Front};
+use crate::credit;
 use crate::current::{is_running, sender};
 use crate::head::Pushed;
-use crate::link::{Class, Envelope};
+use crate::link::{Class, Envelope, Link};
 use crate::run::Runnable;
 use crate::sync::Ordering;
 use crate::table::Slot;
@@ -73,7 +74,8 @@ pub struct Look {
 
 impl<W: World> Clone for Ref<W> {
     fn clone(&self) -> Self {
-        self.base().retain();
+        // SAFETY: the handle holds a reference.
+        unsafe { credit::retain(self.base) };
         Self { base: self.base, world: PhantomData }
     }
 }
@@ -82,7 +84,7 @@ impl<W: World> Drop for Ref<W> {
     #[inline]
     fn drop(&mut self) {
         // SAFETY: the handle holds a reference.
-        unsafe { release(self.base) }
+        unsafe { credit::release(self.base) }
     }
 }
 
@@ -123,35 +125,17 @@ impl<W: World> Ref<W> {
         }
         // SAFETY: the handle holds a reference to a cell of this world. Its inbox was found
         // closed, so `last` was written before (acquired with the word) and is never written again.
-        unsafe { self.base.cast::<Front<W>>().as_ref().last.with(|last| (*last).as_ref()) }
+        unsafe { self.base.cast::<Front<W>>().as_ref().last.with(|last| Some(&*last)) }
     }
 
     /// Sends a signal in order with messages; gives it back if the process has ended.
     pub fn signal(&self, signal: W::Signal) -> Result<(), W::Signal> {
         let link = Envelope::seal(Class::Signal, signal);
         // SAFETY: the envelope is ours to give, and of the class and payload it says.
-        match unsafe { self.push(link, Class::Signal) } {
+        match unsafe { push(self.base, link, Class::Signal) } {
             true => Ok(()),
             // SAFETY: a refused link is ours again.
             false => Err(unsafe { Envelope::<W::Signal>::open(link) }.0),
-        }
-    }
-
-    /// Pushes a link and schedules the process if that is now our duty; `false` gives it back.
-    ///
-    /// # Safety
-    /// As for `Head::push`; the envelope is what its class says in this cell.
-    #[inline(always)]
-    unsafe fn push(&self, link: NonNull<crate::link::Link>, class: Class) -> bool {
-        // SAFETY: by the contract.
-        match unsafe { self.base().head.push(link, class, sender) } {
-            Pushed::Queued => true,
-            Pushed::Schedule => {
-                // SAFETY: the push has taken `ASLEEP` away.
-                unsafe { Runnable::new(self.base) }.schedule();
-                true
-            }
-            Pushed::Closed => false,
         }
     }
 
@@ -201,9 +185,34 @@ impl<W: World> Ref<W> {
         }
     }
 
+    /// Gives the counted reference away; whoever has it gives it up with `release`.
+    #[inline]
+    pub(crate) fn into_base(self) -> NonNull<Base> {
+        std::mem::ManuallyDrop::new(self).base
+    }
+
     /// Whether two references are to the same process.
     pub fn is_same(&self, other: &Self) -> bool {
         self.base == other.base
+    }
+}
+
+/// Pushes a link and schedules the process if that is now our duty; `false` gives it back.
+///
+/// # Safety
+/// The caller holds a reference to the cell. As for `Head::push`; the envelope is what its class
+/// says in this cell.
+#[inline]
+pub(crate) unsafe fn push(base: NonNull<Base>, link: NonNull<Link>, class: Class) -> bool {
+    // SAFETY: by the contract.
+    match unsafe { base.as_ref().head.push(link, class, sender) } {
+        Pushed::Queued => true,
+        Pushed::Schedule => {
+            // SAFETY: the push has taken `ASLEEP` away.
+            unsafe { Runnable::new(base) }.schedule();
+            true
+        }
+        Pushed::Closed => false,
     }
 }
 
@@ -242,7 +251,7 @@ impl<W: World, M: Send + 'static> Address<W, M> {
     pub fn send(&self, message: M) -> Result<(), M> {
         let link = Envelope::seal(Class::Message, message);
         // SAFETY: the envelope is ours to give, and of the class and payload it says.
-        match unsafe { self.to.push(link, Class::Message) } {
+        match unsafe { push(self.to.base, link, Class::Message) } {
             true => Ok(()),
             // SAFETY: a refused link is ours again.
             false => Err(unsafe { Envelope::<M>::open(link) }.0),

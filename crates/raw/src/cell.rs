@@ -21,33 +21,51 @@
 //! # References
 //!
 //! The table holds one reference while the process lives; the process's own handle, every address
-//! and every waker hold one each. The last one gone frees the memory. The right to schedule
+//! and every waker hold one each. The last one gone frees the memory; `credit` counts them. The right to schedule
 //! (`Runnable`) needs none: only running it can end the process.
 
 use std::any::TypeId;
 use std::cell::RefCell;
 use std::marker::PhantomData;
 use std::ptr::NonNull;
+use std::task::Context;
 
 use crate::World;
+use crate::chain::Chain;
 use crate::fifo::Fifo;
 use crate::head::Head;
 use crate::lanes::Traffic;
+use crate::link::Link;
+use crate::pool::Block;
 use crate::realm::RealmBase;
-use crate::run::Ran;
-use crate::sync::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering, UnsafeCell};
+use crate::sync::{AtomicBool, AtomicU32, AtomicU64, Ordering, UnsafeCell};
 use crate::table::Slot;
 
 /// What a process does that depends on its types.
 pub(crate) struct VTable {
-    /// Runs one turn. The caller holds the right to schedule and gives it up.
-    pub(crate) run: unsafe fn(NonNull<Base>) -> Ran,
+    /// Polls the body. The caller is in the process's turn.
+    pub(crate) poll: unsafe extern "C" fn(NonNull<Base>, &mut Context<'_>) -> Polled,
+    /// Drops what waited in the inbox of a process that has ended, and tells the world.
+    pub(crate) wind_up: unsafe extern "C" fn(NonNull<Base>, &Chain),
     /// Frees the cell. The caller dropped the last reference.
     pub(crate) free: unsafe fn(NonNull<Base>),
+    pub(crate) block: Block,
+    /// Drops a message that was sealed for the process and not sent.
+    pub(crate) discard: unsafe fn(NonNull<Link>),
     pub(crate) message: fn() -> TypeId,
     pub(crate) message_name: fn() -> &'static str,
     pub(crate) body_name: fn() -> &'static str,
     pub(crate) bytes: usize,
+}
+
+/// What became of a poll.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Polled {
+    Pending,
+    Ended,
+    /// It has ended, and the world has something to do about it.
+    EndedOwing,
 }
 
 /// What only the running turn touches, apart from `W::Local`.
@@ -64,7 +82,7 @@ pub(crate) struct Core {
 #[repr(C)]
 pub(crate) struct Base {
     pub(crate) head: Head,
-    refs: AtomicUsize,
+    pub(crate) refs: AtomicU32,
     pub(crate) vtable: &'static VTable,
     pub(crate) realm: NonNull<RealmBase>,
     pub(crate) slot: Slot,
@@ -85,7 +103,7 @@ pub(crate) struct Front<W: World> {
     pub(crate) base: Base,
     pub(crate) shared: W::Shared,
     /// Written in the last turn, before the inbox closes; read by those who found it closed.
-    pub(crate) last: UnsafeCell<Option<W::Last>>,
+    pub(crate) last: UnsafeCell<W::Last>,
     pub(crate) local: UnsafeCell<RefCell<W::Local>>,
 }
 
@@ -103,7 +121,7 @@ impl Base {
     pub(crate) fn new(vtable: &'static VTable, realm: NonNull<RealmBase>, slot: Slot) -> Self {
         Self {
             head: Head::new(),
-            refs: AtomicUsize::new(3),
+            refs: AtomicU32::new(3),
             vtable,
             realm,
             slot,
@@ -118,33 +136,6 @@ impl Base {
             received: AtomicU64::new(0),
             reductions: AtomicU64::new(0),
         }
-    }
-
-    /// Counts one more reference.
-    #[inline]
-    pub(crate) fn retain(&self) {
-        // ORDER: relaxed: whoever retains holds a reference already.
-        let before = self.refs.fetch_add(1, Ordering::Relaxed);
-        if before > isize::MAX as usize {
-            // WHY: only leaking references in a loop gets here; going on would free too early.
-            std::process::abort();
-        }
-    }
-}
-
-/// Gives up one reference and frees the cell with the last.
-///
-/// # Safety
-/// The caller held a reference and does not touch the cell again.
-#[inline]
-pub(crate) unsafe fn release(base: NonNull<Base>) {
-    // SAFETY: the caller's reference keeps the cell until the subtraction.
-    let refs = unsafe { &base.as_ref().refs };
-    // ORDER: acquire from the release of all others: what they did with the cell is done before
-    // it is freed. A count of one is ours alone, so nobody can add to it meanwhile.
-    if refs.load(Ordering::Acquire) == 1 || refs.fetch_sub(1, Ordering::AcqRel) == 1 {
-        // SAFETY: that was the last reference.
-        unsafe { (base.as_ref().vtable.free)(base) }
     }
 }
 

@@ -50,7 +50,7 @@ impl Turn {
     /// sends is still the process's.
     pub(crate) fn over(self, slot: Slot, f: impl FnOnce()) {
         RUNNING.set(ptr::null());
-        let thread = SENDER.replace(Some(slot.index));
+        let thread = SENDER.replace(Some(slot.index()));
         f();
         SENDER.set(thread);
     }
@@ -73,7 +73,7 @@ pub(crate) fn is_running(base: NonNull<Base>) -> bool {
 /// thread. Two senders may have the same number; one sender always has the same.
 pub(crate) fn sender() -> u32 {
     if let Some(slot) = current_slot() {
-        return slot.index;
+        return slot.index();
     }
     SENDER.get().unwrap_or_else(|| {
         let number = THREADS.fetch_add(1, Ordering::Relaxed);
@@ -113,7 +113,7 @@ pub fn spend() -> bool {
 #[inline]
 pub fn poll_again(waker: &Waker) {
     match NonNull::new(RUNNING.get().cast_mut()) {
-        Some(base) if wake::is_own(waker, base) => {
+        Some(base) if wake::is_own(waker, base.as_ptr()) => {
             // SAFETY: this thread is in the turn of that process, and nothing else is using `core`.
             unsafe { base.as_ref() }.core.with_mut(|core| unsafe { (*core).again = true });
         }

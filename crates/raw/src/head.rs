@@ -447,10 +447,22 @@ impl Head {
         // ORDER: acquire from `push` (the payloads); release to senders that find the process
         // closed and then read how it ended.
         let word = self.word.swap(ptr::without_provenance_mut(CLOSED), Ordering::AcqRel);
+        self.last_of(word)
+    }
+
+    /// What arrived, in a process that nobody else refers to any more.
+    pub fn rest(&self) -> Chain {
+        // ORDER: relaxed: the pushes came before their senders gave up their references, and that
+        // was acquired when they were found to be gone.
+        self.last_of(self.word.load(Ordering::Relaxed))
+    }
+
+    /// What is in the stack or the lanes, of an owner that takes for the last time.
+    fn last_of(&self, word: *mut Link) -> Chain {
         if has_lanes(word) {
             return self.known_lanes().freeze(era(word));
         }
-        // SAFETY: the swap gave the stack to us.
+        // SAFETY: the swap, or the end of all senders, gave the stack to us.
         unsafe { Chain::turn_round(link(word)) }
     }
 

@@ -12,15 +12,19 @@
 //! | `lanes` | words beside it, for when many senders crowd before one |
 //! | `chain` | what arrived, oldest first |
 //! | `fifo` | the owner's end: signals in order, and the cursor of a selective receive |
-//! | `cell` | the one allocation that is a process, and its reference count |
+//! | `cell` | the one allocation that is a process |
+//! | `credit` | references to cells, counted now and then |
+//! | `body` | what depends on the types of a process |
 //! | `run` | one turn of a process, from the run queue to sleep or to its end |
 //! | `owner` | what only the process itself may do |
 //! | `address` | what everybody else may do: send, signal, look |
+//! | `parcel` | a message that is sealed and addressed, to be sent later |
 //! | `current` | which process this thread is running, and what is left of its budget |
 //! | `table` | from a number to a process, safe against reuse |
 //! | `realm` | the processes that belong together, their table and their host |
+//! | `answer` | the answer to a call, between who gives it and who waits for it |
 //! | `wake` | a cell as a `std::task::Waker` |
-//! | `pool` | memory for cells and envelopes, kept by the thread that freed it |
+//! | `pool` | memory for cells, envelopes and answers, kept by the thread that freed it |
 //! | `quiet` | running users' code where nothing may unwind |
 //! | `sync` | the atomics: `std`'s, or loom's under a model |
 
@@ -34,14 +38,18 @@
 compile_error!("purlin keeps a counter in the upper bits of a pointer and needs a 64-bit target");
 
 mod address;
+mod answer;
+mod body;
 mod cell;
 mod chain;
+mod credit;
 mod current;
 mod fifo;
 mod head;
 mod lanes;
 mod link;
 mod owner;
+mod parcel;
 mod pool;
 mod quiet;
 mod realm;
@@ -51,11 +59,15 @@ mod table;
 mod wake;
 
 pub use address::{Address, Look, Ref, State};
+pub use answer::{Answer, ReplyTo, oneshot};
+pub use body::Body;
+pub use credit::settle;
 pub use current::{BUDGET, current_slot, in_process, poll_again, spend};
 pub use owner::{NotHere, Owner, Vacant};
+pub use parcel::Parcel;
 pub use quiet::quietly;
-pub use realm::{Host, MAX_PROCESSES, Realm, SpawnError};
-pub use run::{Body, Ran, Runnable};
+pub use realm::{Entered, Host, MAX_PROCESSES, Realm, SpawnError};
+pub use run::{Ran, Runnable};
 pub use table::Slot;
 
 /// What the layer above fixes once for all of its processes.
@@ -66,15 +78,18 @@ pub trait World: Sized + Send + Sync + 'static {
     type Local: Default + Send + 'static;
     /// What everybody may read of a process, also after its end.
     type Shared: Send + Sync + 'static;
-    /// How a process ended; everybody may read it once it has.
-    type Last: Send + Sync + 'static;
+    /// How a process ended; everybody may read it once it has. The default stands there before.
+    type Last: Default + Send + Sync + 'static;
     /// What all processes of a realm share.
     type Home: Send + Sync + 'static;
+
+    /// Whether [`World::closed`] has anything to do for a process that ends, messages apart.
+    fn owes(local: &Self::Local) -> bool;
 
     /// The process has ended: its inbox is closed, it has left the table, and `dropped` messages
     /// that were still waiting have been dropped.
     ///
-    /// Called on the worker that ran the last turn. Must not unwind.
+    /// Called only if something waited in the inbox or [`World::owes`] said so, on the worker that ran the last turn. Must not unwind.
     fn closed(home: &Self::Home, shared: &Self::Shared, local: &mut Self::Local, dropped: usize);
 
     /// A signal was still waiting when the inbox closed. Must not unwind.
@@ -89,5 +104,5 @@ pub mod model {
     pub use crate::head::{Head, Pushed, Slept, Taken};
     pub use crate::lanes::Traffic;
     pub use crate::link::{Class, Link};
-    pub use crate::table::Table;
+    pub use crate::table::{Stock, Table};
 }

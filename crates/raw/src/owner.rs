@@ -9,7 +9,8 @@ use std::task::Waker;
 
 use crate::World;
 use crate::address::Address;
-use crate::cell::{Base, Core, Front, count, release};
+use crate::cell::{Base, Core, Front, count};
+use crate::credit;
 use crate::current::is_running;
 use crate::link::{Class, Envelope, Link, Paper};
 use crate::sync::Ordering;
@@ -56,7 +57,7 @@ impl<W: World, M> std::fmt::Debug for Owner<W, M> {
 impl<W: World, M> Drop for Owner<W, M> {
     fn drop(&mut self) {
         // SAFETY: the handle holds a reference.
-        unsafe { release(self.base) }
+        unsafe { credit::release(self.base) }
     }
 }
 
@@ -84,13 +85,10 @@ impl<W: World, M: Send + 'static> Owner<W, M> {
         self.base().head.has_news()
     }
 
-    /// Whether a turn should begin with a `fetch`: a signal has arrived, or a wake, or there is
-    /// nothing left of what was fetched before. Messages alone can wait: a process with more than
-    /// it can handle need not sort what it will not get to in this turn (F3).
+    /// Whether a turn should begin with a `fetch`: a signal has arrived, or a wake.
     #[inline]
-    pub fn must_fetch(&self) -> Result<bool, NotHere> {
-        let nothing_left = self.core(|core| core.fifo.len() == 0)?;
-        Ok(self.base().head.has_signals() || nothing_left)
+    pub fn has_signals(&self) -> bool {
+        self.base().head.has_signals()
     }
 
     /// Moves what arrived to the end of the FIFO, in order. Signals are given to `act`; what it
@@ -102,26 +100,21 @@ impl<W: World, M: Send + 'static> Owner<W, M> {
         beginning: bool,
         act: impl FnMut(W::Signal) -> Option<M>,
     ) -> Result<usize, NotHere> {
-        let taken = self.core(|core| {
+        let arrived = self.core(|core| {
             let taken = self.base().head.take(&mut core.traffic);
             core.again |= taken.woken && !beginning;
-            taken
+            if taken.arrived.only_messages {
+                // SAFETY: the chain is ours and holds messages.
+                unsafe { core.fifo.append_all(&taken.arrived) };
+                self.publish(core);
+            }
+            taken.arrived
         })?;
-        let arrived = taken.arrived;
-        let mut added = arrived.len;
-        if arrived.only_messages {
-            // SAFETY: the chain is ours and holds messages.
-            self.core(|core| unsafe { core.fifo.append_all(&arrived) })?;
-        } else {
-            added = self.sort(arrived.oldest, act)?;
-        }
-        if added > 0 {
-            self.publish();
-        }
-        Ok(added)
+        if arrived.only_messages { Ok(arrived.len) } else { self.sort(arrived.oldest, act) }
     }
 
-    /// Acts on the signals of a chain and moves the rest to the end of the FIFO.
+    /// Acts on the signals of a chain and moves the rest to the end of the FIFO; says how many.
+    #[cold]
     fn sort(
         &self,
         oldest: *mut Link,
@@ -145,22 +138,26 @@ impl<W: World, M: Send + 'static> Owner<W, M> {
                 added += 1;
             }
         }
+        self.core(|core| self.publish(core))?;
         Ok(added)
     }
 
     /// Shows the length of the FIFO to those who look.
     #[inline]
-    fn publish(&self) {
-        // SAFETY: callers have checked that this thread is in the turn.
-        let len = self.base().core.with(|core| unsafe { (*core).fifo.len() });
-        self.base().waiting.store(len.min(u32::MAX as usize) as u32, Ordering::Relaxed);
+    fn publish(&self, core: &Core) {
+        let len = core.fifo.len().min(u32::MAX as usize) as u32;
+        self.base().waiting.store(len, Ordering::Relaxed);
     }
 
     /// Takes the oldest message that was fetched.
     #[inline]
     pub fn pop(&self) -> Result<Option<M>, NotHere> {
-        let Some(link) = self.core(|core| core.fifo.pop())? else { return Ok(None) };
-        self.publish();
+        let link = self.core(|core| {
+            let link = core.fifo.pop()?;
+            self.publish(core);
+            Some(link)
+        })?;
+        let Some(link) = link else { return Ok(None) };
         count(&self.base().received, 1);
         // SAFETY: the FIFO holds messages of this type, and this one has left it.
         Ok(Some(unsafe { Envelope::<M>::open(link) }.0))
@@ -185,8 +182,7 @@ impl<W: World, M: Send + 'static> Owner<W, M> {
     #[inline]
     pub fn keep(&self, paper: Vacant<M>) -> Result<(), NotHere> {
         drop(paper);
-        self.core(|_| ())?;
-        self.publish();
+        self.core(|core| self.publish(core))?;
         count(&self.base().received, 1);
         Ok(())
     }
@@ -219,7 +215,7 @@ impl<W: World, M: Send + 'static> Owner<W, M> {
     /// Whether a waker wakes this process and nothing else.
     #[inline]
     pub fn is_own(&self, waker: &Waker) -> bool {
-        wake::is_own(waker, self.base)
+        wake::is_own(waker, self.base.as_ptr())
     }
 
     /// Runs `f` on the process's own state.
@@ -234,16 +230,6 @@ impl<W: World, M: Send + 'static> Owner<W, M> {
         })
     }
 
-    /// Says how the process ended, in its last turn.
-    pub fn set_last(&self, last: W::Last) -> Result<(), NotHere> {
-        if !is_running(self.base) || self.base().head.is_closed() {
-            return Err(NotHere);
-        }
-        // SAFETY: this thread is in the process's turn, and nobody reads before the inbox closes.
-        self.front().last.with_mut(|place| unsafe { *place = Some(last) });
-        Ok(())
-    }
-
     /// The place in the table.
     pub fn slot(&self) -> Slot {
         self.base().slot
@@ -256,7 +242,8 @@ impl<W: World, M: Send + 'static> Owner<W, M> {
 
     /// An address of this process.
     pub fn address(&self) -> Address<W, M> {
-        self.base().retain();
+        // SAFETY: the handle holds a reference.
+        unsafe { credit::retain(self.base) };
         // SAFETY: a reference was counted for it, and the types are these.
         unsafe { Address::new(self.base) }
     }

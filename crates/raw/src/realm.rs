@@ -14,16 +14,18 @@
 use std::cell::Cell as StdCell;
 use std::marker::PhantomData;
 use std::pin::Pin;
-use std::ptr::NonNull;
+use std::ptr::{self, NonNull};
 use std::task::{Context, Poll};
 
 use crate::World;
 use crate::address::{Address, Ref};
-use crate::cell::{Base, release};
+use crate::body::{Body, furnish, vtable};
+use crate::cell::{Base, VTable};
+use crate::credit;
 use crate::owner::Owner;
-use crate::run::{Body, Runnable, allocate};
+use crate::run::Runnable;
 use crate::sync::{AtomicUsize, Ordering};
-use crate::table::{Slot, Table};
+use crate::table::{Reserved, Slot, Stock, Table};
 
 /// What runs processes.
 pub trait Host: Send + Sync + 'static {
@@ -68,15 +70,95 @@ unsafe impl<W: World> Sync for Realm<W> {}
 pub const MAX_PROCESSES: u32 = Table::<Base>::GREATEST;
 
 thread_local! {
-    static SHARD: StdCell<usize> = const { StdCell::new(0) };
+    /// The realm whose worker this thread is, and the vacant slots it keeps for that realm.
+    static STATION: Station = const {
+        Station { realm: StdCell::new(ptr::null()), stock: Stock::new() }
+    };
 }
 
-/// The list of vacant slots that this thread uses.
-pub(crate) fn shard() -> usize {
-    SHARD.get()
+struct Station {
+    realm: StdCell<*const RealmBase>,
+    stock: Stock<Base>,
+}
+
+/// This thread is a worker of a realm for as long as this is kept.
+#[must_use]
+#[derive(Debug)]
+pub struct Entered<W: World> {
+    realm: Realm<W>,
+    /// WHY: what ends with it belongs to the thread.
+    not_send: PhantomData<*const ()>,
+}
+
+impl<W: World> Drop for Entered<W> {
+    fn drop(&mut self) {
+        credit::close();
+        credit::settle();
+        STATION.with(|station| {
+            station.realm.set(ptr::null());
+            self.realm.inner().base.table.hand_back_all(&station.stock);
+        });
+    }
 }
 
 impl RealmBase {
+    /// The vacant slots that this thread keeps for this realm.
+    #[inline(always)]
+    fn stock(&self) -> Option<NonNull<Stock<Base>>> {
+        let station = STATION.with(|station| NonNull::from(station));
+        // SAFETY: a thread-local without a destructor is there as long as its thread.
+        let station = unsafe { station.as_ref() };
+        ptr::eq(station.realm.get(), self).then(|| NonNull::from(&station.stock))
+    }
+
+    #[inline(always)]
+    fn reserve(&self) -> Option<Reserved<'_, Base>> {
+        match self.stock() {
+            // SAFETY: as in `stock`; only this thread has it, and shares it with nobody.
+            Some(stock) => self.table.reserve(unsafe { stock.as_ref() }),
+            None => self.table.reserve_one(),
+        }
+    }
+
+    /// Takes a process out of its table.
+    pub(crate) fn vacate(&self, slot: Slot) {
+        match self.stock() {
+            // SAFETY: as in `reserve`.
+            Some(stock) => self.table.vacate(unsafe { stock.as_ref() }, slot),
+            None => self.table.vacate_one(slot),
+        }
+    }
+
+    /// Reserves a slot and begins a cell, of which all but the base is still to be written.
+    ///
+    /// # Safety
+    /// The realm is there for as long as the reservation.
+    unsafe fn begin<'a>(
+        realm: NonNull<Self>,
+        vtable: &'static VTable,
+    ) -> Option<(NonNull<Base>, Reserved<'a, Base>)> {
+        // SAFETY: by the contract.
+        let reserved = unsafe { realm.as_ref() }.reserve()?;
+        Some((Self::cell(realm, reserved.slot(), vtable), reserved))
+    }
+
+    fn cell(realm: NonNull<Self>, slot: Slot, vtable: &'static VTable) -> NonNull<Base> {
+        let base = vtable.block.take().cast();
+        // SAFETY: the block is for a cell with this vtable, which begins with its base.
+        unsafe { base.write(Base::new(vtable, realm, slot)) };
+        base
+    }
+
+    /// Puts a new process into the table and schedules it.
+    ///
+    /// # Safety
+    /// The realm is there, and stays for this call; the cell is whole and nobody else knows it.
+    unsafe fn launch(realm: NonNull<Self>, base: NonNull<Base>, reserved: Reserved<'_, Base>) {
+        reserved.fill(base);
+        // SAFETY: the process is new, so this is the only right to run it; and it is in the table.
+        unsafe { Self::schedule(realm, Runnable::new(base)) };
+    }
+
     /// # Safety
     /// The realm is there, and the process in `runnable` is in its table.
     pub(crate) unsafe fn schedule(realm: NonNull<Self>, runnable: Runnable) {
@@ -116,8 +198,8 @@ unsafe fn free<W: World>(realm: NonNull<RealmBase>) {
 struct Never;
 
 impl<W: World, M: Send + 'static> Body<W, M> for Never {
-    fn turn(self: Pin<&mut Self>, _: &Owner<W, M>, _: &mut Context<'_>) -> Poll<()> {
-        Poll::Ready(())
+    fn turn(self: Pin<&mut Self>, _: &Owner<W, M>, _: &mut Context<'_>) -> Poll<W::Last> {
+        Poll::Pending
     }
 
     fn name() -> &'static str {
@@ -168,9 +250,12 @@ impl<W: World> Realm<W> {
         &self.inner().home
     }
 
-    /// Says which worker this thread is, so that it uses its own list of vacant slots.
-    pub fn enter(&self, worker: usize) {
-        SHARD.set(worker);
+    /// Makes this thread a worker of the realm: it keeps a few vacant slots and references for
+    /// itself. A thread is a worker of one realm at a time.
+    pub fn enter(&self) -> Entered<W> {
+        STATION.with(|station| station.realm.set(&raw const self.inner().base));
+        credit::open();
+        Entered { realm: self.clone(), not_send: PhantomData }
     }
 
     /// Makes a process and schedules it. `make` builds its body out of `stuff` and the process's
@@ -187,10 +272,11 @@ impl<W: World> Realm<W> {
         M: Send + 'static,
         B: Body<W, M>,
     {
-        let table = &self.inner().base.table;
-        let Some(slot) = table.reserve(shard()) else { return Err(SpawnError(stuff)) };
-        let cell = allocate::<W, M, B>(self.inner.cast(), slot, shared, None);
-        let base: NonNull<Base> = cell.cast();
+        // SAFETY: this handle keeps the realm.
+        let begun = unsafe { RealmBase::begin(self.inner.cast(), vtable::<W, M, B>()) };
+        let Some((base, reserved)) = begun else { return Err(SpawnError(stuff)) };
+        // SAFETY: the block was taken for this vtable's cells.
+        let cell = unsafe { furnish::<W, M, B>(base, shared) };
         // SAFETY: the cell counts a reference for its owner, and has these types.
         let body = make(stuff, unsafe { Owner::new(base) });
         // SAFETY: nobody else knows the cell yet.
@@ -200,10 +286,8 @@ impl<W: World> Realm<W> {
         });
         // SAFETY: the cell counts a reference for this address, and has these types.
         let address = unsafe { Address::new(base) };
-        table.fill(slot, base);
-        // SAFETY: the process is new, so this is the only right to run it; it is in the table,
-        // and our handle keeps the realm.
-        unsafe { RealmBase::schedule(self.inner.cast(), Runnable::new(base)) };
+        // SAFETY: the cell is whole, and our handle keeps the realm.
+        unsafe { RealmBase::launch(self.inner.cast(), base, reserved) };
         Ok(address)
     }
 
@@ -215,16 +299,16 @@ impl<W: World> Realm<W> {
         shared: W::Shared,
         last: W::Last,
     ) -> Address<W, M> {
-        let slot = Slot { index: u32::MAX, generation: number };
-        let cell = allocate::<W, M, Never>(self.inner.cast(), slot, shared, Some(last));
-        let base: NonNull<Base> = cell.cast();
+        let slot = Slot::new(u32::MAX - 1, number);
+        let base = RealmBase::cell(self.inner.cast(), slot, vtable::<W, M, Never>());
         // SAFETY: nobody else knows the cell yet; of the three references two are given up here,
         // and the third is the address's. `Never` needs no writing.
         unsafe {
+            let cell = furnish::<W, M, Never>(base, shared);
+            cell.as_ref().front.last.with_mut(|place| *place = last);
             let nothing = base.as_ref().head.close();
             debug_assert_eq!(nothing.len, 0);
-            release(base);
-            release(base);
+            credit::count_down(base, 2);
             Address::new(base)
         }
     }
@@ -235,7 +319,7 @@ impl<W: World> Realm<W> {
             // SAFETY: the table's reference keeps the cell while the slot is locked; a reference
             // of our own is counted for the handle.
             unsafe {
-                base.as_ref().retain();
+                credit::retain(base);
                 Ref::new(base)
             }
         })

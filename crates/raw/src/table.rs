@@ -9,23 +9,27 @@
 //! vacated. A number is an index with a generation: it finds its process or nothing, never a later
 //! process in the same slot. A slot whose generation has run out (after 2³² processes) is retired.
 //!
-//! Slots lie in chunks that double in size, so growing moves nothing. Vacant slots hang in free
-//! lists, one for each worker and each threaded through the slots themselves; the head of a list
-//! carries a tag that changes with every operation, so a slot that was taken and given back in
-//! between is noticed (the ABA problem).
+//! Slots lie in chunks that double in size, so growing moves nothing. Vacant slots lie in one list
+//! behind a lock; a worker keeps a few of its own, a [`Stock`], and exchanges them with the list a
+//! batch at a time. A table with a low limit has small batches, or none, so that no worker sits on
+//! slots which another needs.
 //!
 //! # Races
 //!
 //! *A look-up while the process ends*: the look-up locks the slot with the lowest bit of its
 //! pointer while it takes a reference, a matter of a few instructions; vacating waits for it.
 //!
-//! COST: 16 bytes a slot; reserving and vacating are one compare-and-swap each on a list that only
-//! this worker uses as a rule; a look-up is one compare-and-swap and a store.
+//! COST: 16 bytes a slot, and 4 for each vacant one in the list. Reserving is plain reads and writes
+//! and vacating one compare-and-swap; every 32 processes that a worker begins or ends more than
+//! the other way round cost one lock. A look-up is one compare-and-swap and a store.
 
+use std::cell::Cell;
+use std::fmt;
+use std::num::NonZero;
 use std::ptr::{self, NonNull};
-use std::sync::{OnceLock, PoisonError};
+use std::sync::PoisonError;
 
-use crate::sync::{AtomicPtr, AtomicU32, AtomicU64, Mutex, Ordering, hint, thread};
+use crate::sync::{AtomicPtr, AtomicU32, Mutex, Ordering, hint, thread};
 
 #[cfg(not(loom))]
 const FIRST_CHUNK: u32 = 1024;
@@ -33,42 +37,130 @@ const FIRST_CHUNK: u32 = 1024;
 const FIRST_CHUNK: u32 = 2;
 const CHUNKS: usize = 17;
 
+/// The most slots that go between a stock and the list at once.
+#[cfg(not(loom))]
+const BATCH: usize = 32;
+#[cfg(loom)]
+const BATCH: usize = 1;
+/// A worker's share of the limit that it may have in its stock: one in so many.
+const SHARE: usize = 16;
+
 /// A pointer's lowest bit: somebody is taking a reference.
 const LOCKED: usize = 1;
-/// No slot.
-const NIL: u32 = u32::MAX;
 
 /// Where a process stands in its table: never the same for two processes of one realm.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Slot {
+///
+/// WHY one word, and never zero: it is copied in each spawn, alone and as an `Option`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Slot(NonZero<u64>);
+
+impl Slot {
+    /// A slot out of its parts; the index is below `u32::MAX`.
+    #[inline]
+    pub(crate) fn new(index: u32, generation: u32) -> Self {
+        let word = u64::from(generation) << 32 | (u64::from(index) + 1);
+        Self(NonZero::new(word).expect("an index and one is not zero"))
+    }
+
     /// The place in the table.
-    pub index: u32,
+    #[inline]
+    pub fn index(self) -> u32 {
+        (self.0.get() as u32).wrapping_sub(1)
+    }
+
     /// How many processes had that place before.
-    pub generation: u32,
+    #[inline]
+    pub fn generation(self) -> u32 {
+        (self.0.get() >> 32) as u32
+    }
+}
+
+impl fmt::Debug for Slot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Slot({}, {})", self.index(), self.generation())
+    }
 }
 
 struct Entry<T> {
     item: AtomicPtr<T>,
     generation: AtomicU32,
-    next_free: AtomicU32,
+    /// Its place, which never changes.
+    index: u32,
 }
-
-/// A list of vacant slots: `tag << 32 | index of the first`.
-#[repr(align(128))]
-struct FreeList(AtomicU64);
 
 /// The table of the processes of one realm; `T` is what an entry points to.
 pub struct Table<T> {
-    chunks: [OnceLock<Box<[Entry<T>]>>; CHUNKS],
-    free: Box<[FreeList]>,
+    /// Null, or `FIRST_CHUNK << n` entries that are there as long as the table.
+    chunks: [AtomicPtr<Entry<T>>; CHUNKS],
+    vacant: Mutex<Vec<u32>>,
     /// Slots that were ever handed out; those from here on are untouched.
     used: AtomicU32,
     limit: u32,
-    /// Held while slots go from one list to another.
-    taking_over: Mutex<()>,
+    batch: usize,
+}
+
+/// Vacant slots that one thread keeps for itself.
+pub struct Stock<T> {
+    entries: [Cell<*const Entry<T>>; 2 * BATCH + 1],
+    len: Cell<usize>,
+}
+
+impl<T> Stock<T> {
+    /// None.
+    pub const fn new() -> Self {
+        Self { entries: [const { Cell::new(ptr::null()) }; 2 * BATCH + 1], len: Cell::new(0) }
+    }
+
+    #[inline]
+    fn push(&self, entry: *const Entry<T>) {
+        let len = self.len.get();
+        self.entries[len].set(entry);
+        self.len.set(len + 1);
+    }
+
+    /// Lets those that came first go first, so that a table fills up in order.
+    fn turn_round(&self) {
+        let entries = &self.entries[..self.len.get()];
+        for (near, far) in (0..entries.len() / 2).zip((0..entries.len()).rev()) {
+            entries[near].swap(&entries[far]);
+        }
+    }
+
+    #[inline]
+    fn pop(&self) -> Option<*const Entry<T>> {
+        let len = self.len.get().checked_sub(1)?;
+        self.len.set(len);
+        Some(self.entries[len].get())
+    }
+}
+
+/// A vacant slot that is the caller's to fill.
+#[must_use]
+pub struct Reserved<'a, T> {
+    entry: &'a Entry<T>,
+    slot: Slot,
+}
+
+impl<T> Reserved<'_, T> {
+    /// The slot.
+    #[inline]
+    pub fn slot(&self) -> Slot {
+        self.slot
+    }
+
+    /// Fills the slot. The pointer must be even.
+    ///
+    /// Stands in the one order of `SeqCst` with [`Table::slots`], so that of a thread that fills and
+    /// then reads a flag, and one that sets the flag and then walks the table, one sees the other.
+    #[inline]
+    pub fn fill(self, item: NonNull<T>) {
+        // ORDER: release to `look_up`: what the pointer leads to. SeqCst: see above.
+        self.entry.item.store(item.as_ptr(), Ordering::SeqCst);
+    }
 }
 
 /// Splits an index into its chunk and its place there.
+#[inline]
 fn place(index: u32) -> (usize, usize) {
     let chunk = (index / FIRST_CHUNK + 1).ilog2();
     let before = ((1u32 << chunk) - 1) * FIRST_CHUNK;
@@ -79,202 +171,144 @@ impl<T> Table<T> {
     /// The greatest number of slots a table can have.
     pub const GREATEST: u32 = FIRST_CHUNK * ((1 << CHUNKS) - 1);
 
-    /// A table for at most `limit` items at a time, with one list of vacant slots per shard.
-    pub fn new(limit: u32, shards: usize) -> Self {
+    /// A table for at most `limit` items at a time, used by that many threads with a stock.
+    pub fn new(limit: u32, stocks: usize) -> Self {
+        let limit = limit.min(Self::GREATEST);
         Self {
-            chunks: std::array::from_fn(|_| OnceLock::new()),
-            free: (0..shards.max(1)).map(|_| FreeList(AtomicU64::new(NIL.into()))).collect(),
+            chunks: std::array::from_fn(|_| AtomicPtr::new(ptr::null_mut())),
+            vacant: Mutex::new(Vec::new()),
             used: AtomicU32::new(0),
-            limit: limit.min(Self::GREATEST),
-            taking_over: Mutex::new(()),
+            limit,
+            batch: (limit as usize / (SHARE * stocks.max(1))).min(BATCH),
         }
     }
 
+    #[inline]
     fn entry(&self, index: u32) -> Option<&Entry<T>> {
         let (chunk, offset) = place(index);
-        self.chunks.get(chunk)?.get()?.get(offset)
+        // ORDER: acquire from `extend`: the entries of the chunk.
+        let entries = NonNull::new(self.chunks.get(chunk)?.load(Ordering::Acquire))?;
+        // SAFETY: a chunk has `FIRST_CHUNK << chunk` entries, of which `offset` is one by `place`;
+        // it is freed with the table.
+        Some(unsafe { entries.add(offset).as_ref() })
     }
 
     /// The entry of a slot that was handed out.
+    #[inline]
     fn known(&self, index: u32) -> &Entry<T> {
         self.entry(index).expect("a slot that was handed out lies in a chunk")
     }
 
-    /// Takes a vacant slot, or a new one; `None` when all are in use.
+    /// Takes a vacant slot, or a new one; `None` when all are in use. The stock has been used with
+    /// this table only.
     #[inline]
-    pub fn reserve(&self, shard: usize) -> Option<Slot> {
-        let own = shard.min(self.free.len() - 1);
-        self.pop_free(own).or_else(|| self.reserve_elsewhere(own))
-    }
-
-    /// Takes a new slot; before the table grows by another chunk, takes over the vacant slots of
-    /// another shard, since processes may begin on one worker and end on another.
-    #[cold]
-    fn reserve_elsewhere(&self, own: usize) -> Option<Slot> {
-        // WHY a lock: while one thread has the slots of another shard in its hands, a second one
-        // must wait for them rather than find no slot anywhere.
-        let _one_at_a_time = self.taking_over.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(slot) = self.pop_free(own) {
-            return Some(slot);
-        }
-        if let Some(index) = self.extend(false) {
-            return Some(Slot { index, generation: 0 });
-        }
-        let others = (1..self.free.len()).map(|i| (own + i) % self.free.len());
-        let taken = others.into_iter().find_map(|other| self.take_all(other));
-        let Some(first) = taken else {
-            return self.extend(true).map(|index| Slot { index, generation: 0 });
-        };
-        let entry = self.known(first);
+    pub fn reserve(&self, stock: &Stock<T>) -> Option<Reserved<'_, T>> {
+        let entry = stock.pop().or_else(|| self.refill(stock))?;
+        // SAFETY: an entry of a stock is one of this table's, which lives as long as it.
+        let entry = unsafe { &*entry };
+        // ORDER: relaxed: written by this thread, or before the slot came through the lock.
         let generation = entry.generation.load(Ordering::Relaxed);
-        let mut rest = entry.next_free.load(Ordering::Relaxed);
-        while rest != NIL {
-            let entry = self.known(rest);
-            let next = entry.next_free.load(Ordering::Relaxed);
-            self.push_free(own, rest, entry);
-            rest = next;
-        }
-        Some(Slot { index: first, generation })
+        Some(Reserved { entry, slot: Slot::new(entry.index, generation) })
     }
 
-    /// Empties a free list; the first slot of what it held.
-    fn take_all(&self, shard: usize) -> Option<u32> {
-        let list = &self.free[shard].0;
-        let mut head = list.load(Ordering::Relaxed);
-        while head as u32 != NIL {
-            // ORDER: acquire from `push_free`: `next_free` and the generation of all of them.
-            let emptied = list.compare_exchange_weak(
-                head,
-                tagged(head, NIL),
-                Ordering::Acquire,
-                Ordering::Relaxed,
-            );
-            match emptied {
-                Ok(_) => return Some(head as u32),
-                Err(now) => head = now,
-            }
-        }
-        None
+    /// [`Table::reserve`] for a thread that keeps no stock.
+    #[cold]
+    pub fn reserve_one(&self) -> Option<Reserved<'_, T>> {
+        let stock = Stock::new();
+        let reserved = self.reserve(&stock);
+        self.hand_back_all(&stock);
+        reserved
     }
 
-    /// Takes the next untouched slot, if there is one in a chunk that exists or the table may grow.
-    fn extend(&self, grow: bool) -> Option<u32> {
-        let mut used = self.used.load(Ordering::Relaxed);
-        loop {
-            if used >= self.limit {
-                return None;
-            }
-            let (chunk, offset) = place(used);
-            if offset == 0 && !grow && self.chunks[chunk].get().is_none() {
-                return None;
-            }
-            self.chunks[chunk].get_or_init(|| {
-                let vacant = |_| Entry {
-                    item: AtomicPtr::new(ptr::null_mut()),
-                    generation: AtomicU32::new(0),
-                    next_free: AtomicU32::new(NIL),
-                };
-                (0..FIRST_CHUNK << chunk).map(vacant).collect()
-            });
-            // ORDER: the chunk is published by its OnceLock, not by this counter. SeqCst: a walk that
-            // does not come to this slot stands before it is filled, see `fill`.
-            match self.used.compare_exchange_weak(
-                used,
-                used + 1,
-                Ordering::SeqCst,
-                Ordering::Relaxed,
-            ) {
-                Ok(_) => return Some(used),
-                Err(now) => used = now,
-            }
+    /// [`Table::vacate`] for a thread that keeps no stock.
+    #[cold]
+    pub fn vacate_one(&self, slot: Slot) {
+        let stock = Stock::new();
+        self.vacate(&stock, slot);
+        self.hand_back_all(&stock);
+    }
+
+    /// Moves a batch from the list, or at least one slot, into an empty stock, and takes one.
+    #[cold]
+    fn refill(&self, stock: &Stock<T>) -> Option<*const Entry<T>> {
+        let mut vacant = self.vacant.lock().unwrap_or_else(PoisonError::into_inner);
+        while stock.len.get() < self.batch.max(1) {
+            let Some(index) = vacant.pop().or_else(|| self.extend()) else { break };
+            stock.push(self.known(index));
+        }
+        stock.turn_round();
+        stock.pop()
+    }
+
+    /// Moves what a stock has beyond `keep` slots into the list; those used last stay.
+    #[cold]
+    fn hand_back(&self, stock: &Stock<T>, keep: usize) {
+        let surplus = stock.len.get() - keep;
+        let (back, kept) = stock.entries.split_at(surplus);
+        let mut vacant = self.vacant.lock().unwrap_or_else(PoisonError::into_inner);
+        // SAFETY: as in `reserve`; the first of them hold entries.
+        vacant.extend(back.iter().map(|entry| unsafe { &*entry.get() }.index));
+        drop(vacant);
+        for (n, entry) in kept[..keep].iter().enumerate() {
+            stock.entries[n].set(entry.get());
+        }
+        stock.len.set(keep);
+    }
+
+    /// Moves all that a stock has into the list.
+    pub fn hand_back_all(&self, stock: &Stock<T>) {
+        if stock.len.get() > 0 {
+            self.hand_back(stock, 0);
         }
     }
 
-    #[inline]
-    fn pop_free(&self, shard: usize) -> Option<Slot> {
-        let list = &self.free[shard].0;
-        // ORDER: acquire from `push_free`: the slot's `next_free` and generation.
-        let mut head = list.load(Ordering::Acquire);
-        loop {
-            let index = head as u32;
-            if index == NIL {
-                return None;
-            }
-            // The slot may be taken by another thread meanwhile; then what is read here is of no
-            // use, and the tag makes the exchange fail.
-            let entry = self.known(index);
-            let next = entry.next_free.load(Ordering::Relaxed);
-            let generation = entry.generation.load(Ordering::Relaxed);
-            let new = tagged(head, next);
-            // ORDER: on failure, as the load above. On success nothing more is read.
-            match list.compare_exchange_weak(head, new, Ordering::Relaxed, Ordering::Acquire) {
-                Ok(_) => return Some(Slot { index, generation }),
-                Err(now) => head = now,
-            }
+    /// Takes the next untouched slot. Called with the lock held.
+    fn extend(&self) -> Option<u32> {
+        let index = self.used.load(Ordering::Relaxed);
+        if index >= self.limit {
+            return None;
         }
-    }
-
-    #[inline]
-    fn push_free(&self, shard: usize, index: u32, entry: &Entry<T>) {
-        let list = &self.free[shard.min(self.free.len() - 1)].0;
-        let mut head = list.load(Ordering::Relaxed);
-        loop {
-            entry.next_free.store(head as u32, Ordering::Relaxed);
-            let new = tagged(head, index);
-            // ORDER: release to `pop_free`: `next_free` and the generation.
-            match list.compare_exchange_weak(head, new, Ordering::Release, Ordering::Relaxed) {
-                Ok(_) => return,
-                Err(now) => head = now,
-            }
+        let (chunk, offset) = place(index);
+        if offset == 0 {
+            let first = index;
+            let vacant = |n| Entry {
+                item: AtomicPtr::new(ptr::null_mut()),
+                generation: AtomicU32::new(0),
+                index: first + n,
+            };
+            let entries: Box<[Entry<T>]> = (0..FIRST_CHUNK << chunk).map(vacant).collect();
+            // ORDER: release to `entry`: the entries.
+            self.chunks[chunk].store(Box::into_raw(entries).cast(), Ordering::Release);
         }
-    }
-
-    /// Fills a reserved slot. The pointer must be even.
-    ///
-    /// Stands in the one order of `SeqCst` with [`Table::slots`], so that of a thread that fills and
-    /// then reads a flag, and one that sets the flag and then walks the table, one sees the other.
-    pub fn fill(&self, slot: Slot, item: NonNull<T>) {
-        // ORDER: release to `look_up`: what the pointer leads to. SeqCst: see above.
-        self.known(slot.index).item.store(item.as_ptr(), Ordering::SeqCst);
+        // ORDER: SeqCst: a walk that does not come to this slot stands before it is filled, see
+        // `fill`. No read-modify-write: only who holds the lock writes.
+        self.used.store(index + 1, Ordering::SeqCst);
+        Some(index)
     }
 
     /// Empties a slot and makes it ready for the next item; waits for look-ups under way.
-    pub fn vacate(&self, shard: usize, slot: Slot) -> Option<NonNull<T>> {
-        let entry = self.known(slot.index);
-        let mut patience = Patience::new();
-        let item = loop {
-            let item = entry.item.load(Ordering::Relaxed);
-            if item.addr() & LOCKED != 0 {
-                patience.wait();
-                continue;
-            }
-            // ORDER: acquire from the release of a look-up's unlock: its reference is counted
-            // before this thread gives up the table's own.
-            let vacated = entry.item.compare_exchange(
-                item,
-                ptr::null_mut(),
-                Ordering::Acquire,
-                Ordering::Relaxed,
-            );
-            if vacated.is_ok() {
-                break item;
-            }
-        };
-        if let Some(next) = slot.generation.checked_add(1) {
-            entry.generation.store(next, Ordering::Relaxed);
-            self.push_free(shard, slot.index, entry);
+    #[inline]
+    pub fn vacate(&self, stock: &Stock<T>, slot: Slot) {
+        let entry = self.known(slot.index());
+        while !entry.empty() {
+            entry.wait();
         }
-        NonNull::new(item)
+        let Some(next) = slot.generation().checked_add(1) else { return };
+        entry.generation.store(next, Ordering::Relaxed);
+        stock.push(entry);
+        if stock.len.get() > 2 * self.batch {
+            self.hand_back(stock, self.batch);
+        }
     }
 
     /// Runs `take` on the item of a slot if it is still the same, and keeps it from being vacated
     /// meanwhile. `take` must be short and must not come back to this table.
     pub fn look_up<R>(&self, slot: Slot, take: impl FnOnce(NonNull<T>) -> R) -> Option<R> {
-        let entry = self.entry(slot.index)?;
-        let item = lock(entry)?;
+        let entry = self.entry(slot.index())?;
+        let item = entry.lock()?;
         // ORDER: relaxed: the generation is written after the slot is vacated, which the lock
         // prevents, and what was written before it was filled is acquired with the pointer.
-        let same = entry.generation.load(Ordering::Relaxed) == slot.generation;
+        let same = entry.generation.load(Ordering::Relaxed) == slot.generation();
         let found = same.then(|| take(item));
         // ORDER: release to `vacate`: the reference that `take` counted.
         entry.item.store(item.as_ptr(), Ordering::Release);
@@ -288,7 +322,7 @@ impl<T> Table<T> {
             let generation = entry.generation.load(Ordering::Relaxed);
             // ORDER: SeqCst, see `fill`.
             let filled = !entry.item.load(Ordering::SeqCst).is_null();
-            filled.then_some(Slot { index, generation })
+            filled.then_some(Slot::new(index, generation))
         })
     }
 
@@ -298,49 +332,69 @@ impl<T> Table<T> {
     }
 }
 
-/// The next head of a free list: a new tag, another first slot.
-fn tagged(head: u64, first: u32) -> u64 {
-    ((head >> 32).wrapping_add(1) << 32) | u64::from(first)
-}
-
-/// Locks an entry; `None` if it is vacant.
-fn lock<T>(entry: &Entry<T>) -> Option<NonNull<T>> {
-    let mut patience = Patience::new();
-    loop {
-        let item = entry.item.load(Ordering::Relaxed);
-        if item.addr() & LOCKED != 0 {
-            patience.wait();
-            continue;
-        }
-        let item = NonNull::new(item)?;
-        let locked = item.as_ptr().map_addr(|addr| addr | LOCKED);
-        // ORDER: acquire from `fill`: what the pointer leads to.
-        let taken = entry.item.compare_exchange(
-            item.as_ptr(),
-            locked,
-            Ordering::Acquire,
-            Ordering::Relaxed,
-        );
-        if taken.is_ok() {
-            return Some(item);
+impl<T> Drop for Table<T> {
+    fn drop(&mut self) {
+        for (chunk, entries) in self.chunks.iter().enumerate() {
+            let entries = entries.load(Ordering::Relaxed);
+            if !entries.is_null() {
+                let len = (FIRST_CHUNK as usize) << chunk;
+                // SAFETY: made by `extend` out of a box of that many entries, and nobody has the
+                // table any more.
+                drop(unsafe { Box::from_raw(ptr::slice_from_raw_parts_mut(entries, len)) });
+            }
         }
     }
 }
 
-/// Waits for a lock that is held for a few instructions, unless its holder was preempted.
-struct Patience(u32);
-
-impl Patience {
-    fn new() -> Self {
-        Self(0)
+impl<T> Entry<T> {
+    /// Takes the pointer out, unless the entry is locked.
+    #[inline]
+    fn empty(&self) -> bool {
+        let item = self.item.load(Ordering::Relaxed);
+        // ORDER: acquire from the release of a look-up's unlock: its reference is counted before
+        // this thread gives up the table's own.
+        item.addr() & LOCKED == 0
+            && self
+                .item
+                .compare_exchange(item, ptr::null_mut(), Ordering::Acquire, Ordering::Relaxed)
+                .is_ok()
     }
 
-    fn wait(&mut self) {
-        self.0 += 1;
-        if self.0 < 64 && !cfg!(loom) {
-            hint::spin_loop();
-        } else {
-            thread::yield_now();
+    /// Locks the entry; `None` if it is vacant.
+    fn lock(&self) -> Option<NonNull<T>> {
+        loop {
+            let item = self.item.load(Ordering::Relaxed);
+            if item.addr() & LOCKED != 0 {
+                self.wait();
+                continue;
+            }
+            let item = NonNull::new(item)?;
+            let locked = item.as_ptr().map_addr(|addr| addr | LOCKED);
+            // ORDER: acquire from `fill`: what the pointer leads to.
+            let taken = self.item.compare_exchange(
+                item.as_ptr(),
+                locked,
+                Ordering::Acquire,
+                Ordering::Relaxed,
+            );
+            if taken.is_ok() {
+                return Some(item);
+            }
+        }
+    }
+
+    /// Waits while the entry is locked: for a few instructions, unless its holder was preempted.
+    #[cold]
+    fn wait(&self) {
+        for patience in 0.. {
+            if self.item.load(Ordering::Relaxed).addr() & LOCKED == 0 {
+                return;
+            }
+            if patience < 64 && !cfg!(loom) {
+                hint::spin_loop();
+            } else {
+                thread::yield_now();
+            }
         }
     }
 }
@@ -348,6 +402,10 @@ impl Patience {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
+
+    fn take(table: &Table<u64>, stock: &Stock<u64>) -> Option<Slot> {
+        table.reserve(stock).map(|reserved| reserved.slot())
+    }
 
     #[test]
     fn every_index_has_one_place_and_chunks_are_full() {
@@ -361,43 +419,68 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_slot_is_made_of_its_parts() {
+        for (index, generation) in [(0, 0), (0, u32::MAX), (u32::MAX - 1, 0), (7, 9)] {
+            let slot = Slot::new(index, generation);
+            assert_eq!((slot.index(), slot.generation()), (index, generation));
+        }
+    }
+
     // P4: a number is never found again after its process has ended.
     #[test]
     fn a_stale_number_finds_nothing_in_a_slot_that_is_used_again() {
-        let table = Table::<u64>::new(10, 1);
+        let (table, stock) = (Table::<u64>::new(10, 1), Stock::new());
         let mut item = 7;
         let pointer = NonNull::from(&mut item);
-        let first = table.reserve(0).unwrap();
-        table.fill(first, pointer);
+        let reserved = table.reserve(&stock).unwrap();
+        let first = reserved.slot();
+        reserved.fill(pointer);
         assert!(table.look_up(first, |_| ()).is_some());
-        assert_eq!(table.vacate(0, first), Some(pointer));
-        let second = table.reserve(0).unwrap();
-        table.fill(second, pointer);
-        assert_eq!(second.index, first.index);
+        table.vacate(&stock, first);
+        let reserved = table.reserve(&stock).unwrap();
+        let second = reserved.slot();
+        reserved.fill(pointer);
+        assert_eq!(second.index(), first.index());
         assert!(table.look_up(first, |_| ()).is_none());
         assert!(table.look_up(second, |_| ()).is_some());
-        table.vacate(0, second);
+        table.vacate(&stock, second);
     }
 
     // P4: after 2^32 processes a slot is retired rather than beginning anew.
     #[test]
     fn a_slot_whose_generations_have_run_out_is_retired() {
-        let table = Table::<u64>::new(10, 1);
-        let slot = table.reserve(0).unwrap();
-        table.known(slot.index).generation.store(u32::MAX, Ordering::Relaxed);
-        table.vacate(0, Slot { generation: u32::MAX, ..slot });
-        assert_ne!(table.reserve(0).unwrap().index, slot.index);
+        let (table, stock) = (Table::<u64>::new(10, 1), Stock::new());
+        let slot = take(&table, &stock).unwrap();
+        table.known(slot.index()).generation.store(u32::MAX, Ordering::Relaxed);
+        table.vacate(&stock, Slot::new(slot.index(), u32::MAX));
+        assert_ne!(take(&table, &stock).unwrap().index(), slot.index());
     }
 
-    // E2: the limit is an answer, not a panic.
+    // E2: the limit is an answer, not a panic; what one thread has given up another one can have.
     #[test]
-    fn a_full_table_says_so_and_a_vacant_slot_of_another_shard_is_found() {
+    fn a_full_table_says_so_and_no_slot_is_kept_from_others_by_a_stock() {
         let table = Table::<u64>::new(2, 2);
-        let a = table.reserve(0).unwrap();
-        let _b = table.reserve(1).unwrap();
-        assert_eq!(table.reserve(0), None);
-        table.push_free(1, a.index, table.known(a.index));
-        assert_eq!(table.reserve(0), Some(a));
-        assert_eq!(table.reserve(0), None);
+        let (here, there) = (Stock::new(), Stock::new());
+        let a = take(&table, &here).unwrap();
+        let _b = take(&table, &there).unwrap();
+        assert_eq!(take(&table, &here), None);
+        table.vacate(&there, a);
+        assert_eq!(take(&table, &here).map(Slot::index), Some(a.index()));
+        assert_eq!(take(&table, &here), None);
+    }
+
+    #[test]
+    fn a_stock_keeps_a_batch_or_two_and_hands_back_the_rest() {
+        let (table, stock) = (Table::<u64>::new(100_000, 1), Stock::new());
+        let taken: Vec<_> = (0..10 * BATCH).map(|_| take(&table, &stock).unwrap()).collect();
+        for slot in taken {
+            table.vacate(&stock, slot);
+            assert!(stock.len.get() <= 2 * BATCH);
+        }
+        table.hand_back_all(&stock);
+        let mut vacant = table.vacant.lock().unwrap().clone();
+        vacant.sort_unstable();
+        assert_eq!(vacant, (0..10 * BATCH as u32).collect::<Vec<_>>());
     }
 }

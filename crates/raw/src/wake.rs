@@ -6,7 +6,8 @@ use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 use std::task::{RawWaker, RawWakerVTable, Waker};
 
-use crate::cell::{Base, release};
+use crate::cell::Base;
+use crate::credit;
 use crate::run::Runnable;
 
 static VTABLE: RawWakerVTable = RawWakerVTable::new(clone, wake, wake_by_ref, drop);
@@ -18,10 +19,31 @@ pub(crate) fn borrowed(base: NonNull<Base>) -> ManuallyDrop<Waker> {
     ManuallyDrop::new(unsafe { Waker::from_raw(RawWaker::new(base.as_ptr().cast(), &VTABLE)) })
 }
 
-/// Whether a waker wakes this very process and nothing else.
+/// Whether a waker wakes the process whose cell lies at this address, and nothing else.
 #[inline]
-pub(crate) fn is_own(waker: &Waker, base: NonNull<Base>) -> bool {
-    waker.data() == base.as_ptr().cast_const().cast() && std::ptr::eq(waker.vtable(), &VTABLE)
+pub(crate) fn is_own<T>(waker: &Waker, cell: *const T) -> bool {
+    waker.data() == cell.cast() && std::ptr::eq(waker.vtable(), &VTABLE)
+}
+
+/// The cell that a waker wakes, with the reference the waker held; or the waker of another runtime.
+#[inline]
+pub(crate) fn into_cell(waker: Waker) -> Result<NonNull<Base>, Waker> {
+    if !std::ptr::eq(waker.vtable(), &VTABLE) {
+        return Err(waker);
+    }
+    let waker = ManuallyDrop::new(waker);
+    // SAFETY: the waker was made here, of a pointer to a cell.
+    Ok(unsafe { base(waker.data()) })
+}
+
+/// The waker of a cell.
+///
+/// # Safety
+/// The waker gets a reference to the cell at this address.
+#[inline]
+pub(crate) unsafe fn from_cell(cell: *const Base) -> Waker {
+    // SAFETY: the functions below keep the contract of a waker for a pointer to a cell.
+    unsafe { Waker::from_raw(RawWaker::new(cell.cast(), &VTABLE)) }
 }
 
 /// # Safety
@@ -33,7 +55,7 @@ unsafe fn base(data: *const ()) -> NonNull<Base> {
 
 unsafe fn clone(data: *const ()) -> RawWaker {
     // SAFETY: the waker that is cloned keeps the cell.
-    unsafe { base(data).as_ref() }.retain();
+    unsafe { credit::retain(base(data)) };
     RawWaker::new(data, &VTABLE)
 }
 
@@ -57,5 +79,5 @@ unsafe fn wake_by_ref(data: *const ()) {
 
 unsafe fn drop(data: *const ()) {
     // SAFETY: a waker that is dropped gives up the reference it holds.
-    unsafe { release(base(data)) }
+    unsafe { credit::release(base(data)) }
 }

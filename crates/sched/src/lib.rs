@@ -8,6 +8,10 @@
 //! | `scheduler` | the shared part: queues, workers, start and stop |
 //! | `worker` | one thread's loop: what to run next |
 //! | `idle` | who sleeps, who searches, and whom to wake |
+//! | `timers` | messages and wake-ups for later: a wheel for each worker |
+//! | `wheel` | what is due when, without a thread, a lock or a clock |
+//! | `slab` | memory for the entries of a wheel |
+//! | `clock` | the machine's clock, or one that a test moves |
 //! | `sync` | its atomics and lock: `std`'s, or loom's under a model |
 //!
 //! # What runs next
@@ -22,12 +26,18 @@
 // WHY: the loom models reach the private parts through `model`, which exists only for them.
 #![cfg_attr(not(loom), allow(unreachable_pub))]
 
+mod clock;
 mod idle;
 mod scheduler;
+mod slab;
 mod sync;
+mod timers;
+mod wheel;
 mod worker;
 
+pub use clock::{Clock, Hand};
 pub use scheduler::{Scheduler, Stopped};
+pub use timers::{Alarm, Timer, TimerWheel, Timers};
 
 /// How often in a row a worker runs the process just woken before it turns to its queue.
 pub const LIFO_STREAK: u32 = 32;

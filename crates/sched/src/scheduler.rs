@@ -11,7 +11,9 @@ use crossbeam_utils::CachePadded;
 use crossbeam_utils::sync::{Parker, Unparker};
 use purlin_raw::{Host, Runnable};
 
+use crate::clock::Clock;
 use crate::idle::Idle;
+use crate::timers::Timers;
 use crate::worker::{schedule_here, work};
 
 /// What a worker thread runs around its loop: it is given the worker's number and the loop.
@@ -28,6 +30,7 @@ pub(crate) struct Shared {
     pub(crate) injector: CachePadded<Injector<Runnable>>,
     pub(crate) stealers: Box<[Stealer<Runnable>]>,
     pub(crate) idle: Idle,
+    pub(crate) timers: Timers,
     unparkers: Box<[Unparker]>,
     stop: CachePadded<AtomicBool>,
     ends: Mutex<Ends>,
@@ -53,16 +56,23 @@ pub enum Stopped {
 impl Scheduler {
     /// Prepares that many workers; [`Scheduler::start`] gives them their threads.
     pub fn new(workers: usize) -> Self {
+        Self::with_clock(workers, Clock::machine())
+    }
+
+    /// [`Scheduler::new`] with another clock for the timers.
+    pub fn with_clock(workers: usize, clock: Clock) -> Self {
         let workers = workers.max(1);
         // WHY: first in, first out, so that everybody who is ready runs (F1).
         let waiting: Vec<_> = (0..workers).map(|_| (Deque::new_fifo(), Parker::new())).collect();
         let stealers = waiting.iter().map(|(deque, _)| deque.stealer()).collect();
-        let unparkers = waiting.iter().map(|(_, parker)| parker.unparker().clone()).collect();
+        let unparkers: Box<[_]> =
+            waiting.iter().map(|(_, parker)| parker.unparker().clone()).collect();
         Self {
             shared: Arc::new(Shared {
                 injector: CachePadded::new(Injector::new()),
                 stealers,
                 idle: Idle::new(workers),
+                timers: Timers::new(unparkers.iter(), clock),
                 unparkers,
                 stop: CachePadded::new(AtomicBool::new(false)),
                 ends: Mutex::new(Ends { waiting, running: 0 }),
@@ -79,6 +89,11 @@ impl Scheduler {
     /// The number of workers.
     pub fn workers(&self) -> usize {
         self.shared.stealers.len()
+    }
+
+    /// The timers.
+    pub fn timers(&self) -> &Timers {
+        &self.shared.timers
     }
 
     /// Starts the threads. Each calls `around` with its number and its loop, and must run the loop
@@ -107,8 +122,15 @@ impl Scheduler {
         Ok(())
     }
 
-    /// Tells the workers to end when nothing is ready, and waits for them as long as told.
+    /// Tells the workers to end when nothing is ready, and waits for them as long as told. Timers
+    /// that have not fired by then are dropped.
     pub fn stop(&self, patience: Duration) -> Stopped {
+        let stopped = self.stop_workers(patience);
+        self.shared.timers.close();
+        stopped
+    }
+
+    fn stop_workers(&self, patience: Duration) -> Stopped {
         // ORDER: release to the workers' acquire in `stopping`.
         self.shared.stop.store(true, Ordering::Release);
         for worker in self.shared.idle.wake_all() {

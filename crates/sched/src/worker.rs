@@ -13,6 +13,7 @@ use purlin_raw::{Ran, Runnable};
 
 use crate::LIFO_STREAK;
 use crate::scheduler::Shared;
+use crate::timers::{Rest, TimerWheel};
 
 /// How often a worker looks at what came from outside before its own work. Prime, so that it does
 /// not fall into step with the work.
@@ -69,6 +70,7 @@ pub(crate) fn work(shared: Arc<Shared>, index: usize, queue: Deque<Runnable>, pa
             streak: Cell::new(0),
             searching: Cell::new(false),
         });
+        worker.timers().wake();
         loop {
             match worker.next() {
                 Some(runnable) => worker.run(runnable),
@@ -112,10 +114,11 @@ impl Worker {
     fn next(&self) -> Option<Runnable> {
         let tick = self.tick.get().wrapping_add(1);
         self.tick.set(tick);
-        if tick.is_multiple_of(OUTSIDE_EVERY)
-            && let Some(runnable) = self.take_outside()
-        {
-            return Some(runnable);
+        if tick.is_multiple_of(OUTSIDE_EVERY) {
+            self.timers().look();
+            if let Some(runnable) = self.take_outside() {
+                return Some(runnable);
+            }
         }
         if let Some(runnable) = self.lifo.take() {
             let streak = self.streak.get() + 1;
@@ -176,14 +179,28 @@ impl Worker {
         None
     }
 
-    /// Sleeps until somebody has work. Wakes as a searcher.
+    fn timers(&self) -> &TimerWheel {
+        self.shared.timers.wheel(self.index)
+    }
+
+    /// Sleeps until somebody has work, or a timer is due. Wakes as a searcher.
     fn sleep(&self) {
+        let rest = self.timers().fall_asleep();
+        if rest == Rest::Fired {
+            return;
+        }
         let idle = &self.shared.idle;
         idle.fall_asleep(self.index, self.searching.replace(false));
-        let stay = !self.shared.has_work() && !self.shared.stopping();
-        if stay || !idle.wake_self(self.index) {
-            self.parker.park();
+        if !self.shared.has_work() && !self.shared.stopping() {
+            match rest {
+                Rest::For(time) => self.parker.park_timeout(time),
+                _ => self.parker.park(),
+            }
         }
+        // If somebody has woken it, that has made it a searcher already. An unpark that is still to
+        // come makes the next sleep a short one.
+        idle.wake_self(self.index);
         self.searching.set(true);
+        self.timers().wake();
     }
 }

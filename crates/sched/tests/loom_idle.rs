@@ -56,10 +56,16 @@ impl World {
         self.parked[worker].store(1, Ordering::Relaxed);
         self.idle.fall_asleep(worker, searching);
         let stay = self.queue.load(Ordering::Relaxed) == 0;
-        if !stay && self.idle.wake_self(worker) {
-            self.parked[worker].store(0, Ordering::Relaxed);
+        if !stay {
+            self.wake(worker);
         }
         self.parked[worker].load(Ordering::Acquire) == 1
+    }
+
+    /// A worker does not park, or its time is up; somebody may be waking it just then.
+    fn wake(&self, worker: usize) {
+        self.idle.wake_self(worker);
+        self.parked[worker].store(0, Ordering::Relaxed);
     }
 }
 
@@ -113,6 +119,26 @@ fn two_pieces_of_work_are_not_both_left_to_one_searcher_that_sleeps() {
         world.put();
         world.put();
         let awake = other.join().unwrap();
+        let told = world.parked[0].load(Ordering::Acquire) == 0;
+        assert!(awake || told || world.queue.load(Ordering::Relaxed) == 0);
+    });
+}
+
+#[test]
+fn a_worker_whose_time_is_up_while_it_is_being_woken_finds_the_work() {
+    model(|| {
+        let world = World::new();
+        assert!(world.sleep(0, false));
+        let sleeper = {
+            let world = Arc::clone(&world);
+            thread::spawn(move || {
+                // The clock wakes it: a searcher now, whether or not somebody was faster.
+                world.wake(0);
+                world.take() || !world.sleep(0, true)
+            })
+        };
+        world.put();
+        let awake = sleeper.join().unwrap();
         let told = world.parked[0].load(Ordering::Acquire) == 0;
         assert!(awake || told || world.queue.load(Ordering::Relaxed) == 0);
     });

@@ -1,0 +1,203 @@
+//! Messages that are sent later, once or again and again (N3).
+//!
+//! A message that is sent once lies sealed in the wheel of the worker that set the timer
+//! (`purlin_sched::Timers`). How one is sent again and again is in `interval`.
+
+use std::fmt;
+use std::time::Duration;
+
+use purlin_sched::{Alarm, TimerWheel};
+
+use crate::home::here;
+use crate::interval::Interval;
+use crate::spawn::spawn_on;
+use crate::{Node, Pid};
+
+/// A message that will be sent later: Erlang's timer reference.
+///
+/// Dropping it does not cancel it, as in Erlang. It may be used from any thread; a clone is the same
+/// timer.
+#[derive(Clone)]
+pub struct Timer(Kind);
+
+#[derive(Clone)]
+enum Kind {
+    Once(purlin_sched::Timer),
+    Again(Interval),
+}
+
+impl Timer {
+    /// Cancels the timer, and says how much of its time was left; `None` if it was too late: the
+    /// message was sent, or the timer had been cancelled before (N3).
+    ///
+    /// A message whose timer was cancelled in time is dropped here, and never received.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use purlin::{Process, spawn};
+    /// # #[purlin::main] async fn main() {
+    /// # let pid =
+    /// spawn(async |mut me: Process<&str>| {
+    ///     let alarm = me.pid().send_after(Duration::from_secs(60), "too late");
+    ///     let left = alarm.cancel().expect("a minute has not passed");
+    ///     assert!(left <= Duration::from_secs(60));
+    ///     assert_eq!(alarm.cancel(), None);
+    ///     assert_eq!(me.try_receive(), None);
+    /// });
+    /// # assert_eq!(pid.ended().await, purlin::ExitReason::Normal);
+    /// # }
+    /// ```
+    ///
+    /// COST: no allocation; a lock that is as a rule free, and a reading of the clock unless the
+    /// timer was set a moment ago.
+    pub fn cancel(&self) -> Option<Duration> {
+        match &self.0 {
+            Kind::Once(timer) => timer.cancel(),
+            Kind::Again(interval) => interval.cancel(),
+        }
+    }
+
+    /// How much of its time, or of the present period, is left; `None` if the message was sent, or
+    /// the timer cancelled. Nothing is changed.
+    pub fn read(&self) -> Option<Duration> {
+        match &self.0 {
+            Kind::Once(timer) => timer.read(),
+            Kind::Again(interval) => interval.read(),
+        }
+    }
+}
+
+impl fmt::Debug for Timer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Timer").field("left", &self.read()).finish()
+    }
+}
+
+impl<M: Send + 'static> Pid<M> {
+    /// Sends a message to this process after that time, and returns at once (N3).
+    ///
+    /// It is sent as by [`Pid::send`], never before its time, as a rule within two milliseconds
+    /// after it, and by the node, not by the process that set the timer: what the process has sent
+    /// meanwhile comes before it, and if the process has ended the message is sent all the same.
+    /// If the receiver has ended by then the message is dropped and counted (M4); until then the
+    /// timer keeps it. A time of zero sends at once; one beyond 146 years counts as that.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use purlin::{Process, spawn};
+    /// # #[purlin::main] async fn main() {
+    /// # let pid =
+    /// spawn(async |mut me: Process<&str>| {
+    ///     me.pid().send_after(Duration::from_millis(5), "wake up");
+    ///     assert_eq!(me.receive().await, "wake up");
+    /// });
+    /// # assert_eq!(pid.ended().await, purlin::ExitReason::Normal);
+    /// # }
+    /// ```
+    ///
+    /// # Panics
+    /// On a thread that is no worker of a node; use [`Node::send_after`] there.
+    ///
+    /// COST: the block that the message takes anyway, and 48 bytes in the worker's wheel; no reading
+    /// of the clock as a rule, which the worker reads once for all timers set meanwhile.
+    #[track_caller]
+    pub fn send_after(&self, time: Duration, message: M) -> Timer {
+        let set = here(|here| send_after(&here.timers, self, time, message));
+        set.unwrap_or_else(|| nowhere("Node::send_after"))
+    }
+
+    /// Sends a message to this process again and again, first after one period (N3).
+    ///
+    /// `message` is called for each, by a process of the timer's own, which ends when the timer is
+    /// cancelled, when the receiver has ended, or when `message` panics. The times do not drift: each
+    /// is a period after the one before, however late that was noticed, and what was missed is made
+    /// up for. A period under a millisecond counts as one.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use purlin::{Process, spawn};
+    /// # #[purlin::main] async fn main() {
+    /// # let pid =
+    /// spawn(async |mut me: Process<u32>| {
+    ///     let mut count = 0;
+    ///     let ticks = me.pid().send_interval(Duration::from_millis(2), move || {
+    ///         count += 1;
+    ///         count
+    ///     });
+    ///     assert_eq!((me.receive().await, me.receive().await), (1, 2));
+    ///     ticks.cancel();
+    /// });
+    /// # assert_eq!(pid.ended().await, purlin::ExitReason::Normal);
+    /// # }
+    /// ```
+    ///
+    /// # Panics
+    /// On a thread that is no worker of a node; use [`Node::send_interval`] there.
+    ///
+    /// COST: a process, and for each message a wake of it and a send.
+    #[track_caller]
+    pub fn send_interval(
+        &self,
+        period: Duration,
+        message: impl FnMut() -> M + Send + 'static,
+    ) -> Timer {
+        let set = here(|here| {
+            let (interval, sender) = Interval::new(&here.timers, self.clone(), period, message);
+            let run = move |me| sender.run(me);
+            interval.sent_by(spawn_on(&here.realm, here.current(), run))
+        });
+        Timer(Kind::Again(set.unwrap_or_else(|| nowhere("Node::send_interval"))))
+    }
+}
+
+impl Node {
+    /// [`Pid::send_after`] from any thread: this node keeps the timer.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use purlin::{Node, Process};
+    /// # fn main() -> Result<(), purlin::BuildError> {
+    /// let node = Node::builder().build()?;
+    /// let waits = node.spawn(async |mut me: Process<u8>| assert_eq!(me.receive().await, 7));
+    /// let timer = node.send_after(&waits, Duration::from_secs(60), 7);
+    /// assert!(timer.cancel().is_some());
+    /// node.stop_blocking();
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn send_after<M: Send + 'static>(&self, to: &Pid<M>, time: Duration, message: M) -> Timer {
+        send_after(self.inner().scheduler.timers().wheel(0), to, time, message)
+    }
+
+    /// [`Pid::send_interval`] from any thread: a process of this node sends.
+    pub fn send_interval<M: Send + 'static>(
+        &self,
+        to: &Pid<M>,
+        period: Duration,
+        message: impl FnMut() -> M + Send + 'static,
+    ) -> Timer {
+        let wheel = self.inner().scheduler.timers().wheel(0);
+        let (interval, sender) = Interval::new(wheel, to.clone(), period, message);
+        Timer(Kind::Again(interval.sent_by(self.spawn(move |me| sender.run(me)))))
+    }
+}
+
+#[inline]
+fn send_after<M: Send + 'static>(
+    wheel: &TimerWheel,
+    to: &Pid<M>,
+    time: Duration,
+    message: M,
+) -> Timer {
+    if time.is_zero() {
+        to.send(message);
+        return Timer(Kind::Once(wheel.fired()));
+    }
+    Timer(Kind::Once(wheel.set(time, Alarm::Send(to.address().parcel(message)))))
+}
+
+#[cold]
+#[track_caller]
+fn nowhere(instead: &str) -> ! {
+    panic!("a timer was set outside a node: this thread runs no process; use {instead}")
+}

@@ -1,0 +1,173 @@
+//! Models of an answer between its two ends: every interleaving and every reordering that the
+//! memory model allows, up to the bound of three preemptions.
+//!
+//! Run with `scripts/test-loom.sh`.
+#![cfg(loom)]
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll, Wake, Waker};
+
+use loom::cell::UnsafeCell;
+use loom::thread;
+use purlin_raw::{Answer, oneshot};
+
+/// An answer whose accesses loom checks, and which counts that it is dropped.
+struct Checked {
+    content: UnsafeCell<u32>,
+    alive: Arc<()>,
+}
+
+impl Checked {
+    fn new(alive: &Arc<()>) -> Self {
+        Self { content: UnsafeCell::new(7), alive: Arc::clone(alive) }
+    }
+
+    fn read(self) -> u32 {
+        assert!(Arc::strong_count(&self.alive) > 1);
+        // SAFETY: the answer is ours; loom checks it.
+        self.content.with(|content| unsafe { *content })
+    }
+}
+
+impl Drop for Checked {
+    fn drop(&mut self) {
+        // SAFETY: the answer is ours; loom checks it.
+        self.content.with_mut(|content| unsafe { *content = 0 });
+    }
+}
+
+/// Counts, and wakes a thread of the model if one waits.
+struct Unpark {
+    thread: Option<thread::Thread>,
+    wakes: AtomicUsize,
+}
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.wakes.fetch_add(1, Ordering::Relaxed);
+        if let Some(thread) = &self.thread {
+            thread.unpark();
+        }
+    }
+}
+
+fn here() -> Arc<Unpark> {
+    Arc::new(Unpark { thread: Some(thread::current()), wakes: AtomicUsize::new(0) })
+}
+
+fn nobody() -> Arc<Unpark> {
+    Arc::new(Unpark { thread: None, wakes: AtomicUsize::new(0) })
+}
+
+fn waker(unpark: &Arc<Unpark>) -> Waker {
+    Waker::from(Arc::clone(unpark))
+}
+
+fn poll(answer: &mut Answer<Checked>, unpark: &Arc<Unpark>) -> Poll<Option<u32>> {
+    let poll = answer.poll(&Context::from_waker(&waker(unpark)));
+    poll.map(|answer| answer.map(Checked::read))
+}
+
+fn model(f: impl Fn() + Sync + Send + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(3);
+    builder.check(f);
+}
+
+#[test]
+fn an_answer_is_seen_at_a_look_or_wakes_and_is_dropped_once() {
+    model(|| {
+        let (unpark, alive) = (here(), Arc::new(()));
+        let (reply, mut answer) = oneshot(waker(&unpark));
+        let value = Checked::new(&alive);
+        let replier = thread::spawn(move || assert!(reply.send(value).is_ok()));
+        let seen = loop {
+            match poll(&mut answer, &unpark) {
+                Poll::Ready(seen) => break seen,
+                Poll::Pending => thread::park(),
+            }
+        };
+        assert_eq!(seen, Some(7));
+        replier.join().unwrap();
+        assert_eq!(unpark.wakes.load(Ordering::Relaxed), 1);
+        assert_eq!((Arc::strong_count(&alive), Arc::strong_count(&unpark)), (1, 1));
+    });
+}
+
+#[test]
+fn a_dropped_reply_is_seen_at_a_look_or_wakes() {
+    model(|| {
+        let unpark = here();
+        let (reply, mut answer) = oneshot::<Checked>(waker(&unpark));
+        let replier = thread::spawn(move || drop(reply));
+        let seen = loop {
+            match poll(&mut answer, &unpark) {
+                Poll::Ready(seen) => break seen,
+                Poll::Pending => thread::park(),
+            }
+        };
+        assert_eq!(seen, None);
+        replier.join().unwrap();
+        assert_eq!(Arc::strong_count(&unpark), 1);
+    });
+}
+
+#[test]
+fn whoever_waits_with_another_waker_is_woken_by_the_last_one_or_sees_the_answer() {
+    model(|| {
+        let (first, last, alive) = (nobody(), nobody(), Arc::new(()));
+        let (reply, mut answer) = oneshot(waker(&first));
+        let value = Checked::new(&alive);
+        let replier = thread::spawn(move || assert!(reply.send(value).is_ok()));
+        let seen = poll(&mut answer, &last);
+        replier.join().unwrap();
+        let woken = (first.wakes.load(Ordering::Relaxed), last.wakes.load(Ordering::Relaxed));
+        match seen {
+            Poll::Pending => {
+                assert_eq!(woken, (0, 1), "it waits with the last waker alone");
+                assert_eq!(poll(&mut answer, &last), Poll::Ready(Some(7)));
+            }
+            Poll::Ready(seen) => {
+                assert_eq!(seen, Some(7));
+                assert_eq!(woken, (1, 0), "it came before the waker was changed");
+            }
+        }
+        drop(answer);
+        assert_eq!(Arc::strong_count(&alive), 1);
+        assert_eq!((Arc::strong_count(&first), Arc::strong_count(&last)), (1, 1));
+    });
+}
+
+#[test]
+fn an_answer_to_one_who_gives_up_comes_back_or_is_dropped_with_the_wait() {
+    for looks in [false, true] {
+        model(move || {
+            let (unpark, alive) = (nobody(), Arc::new(()));
+            let (reply, mut answer) = oneshot(waker(&unpark));
+            let value = Checked::new(&alive);
+            let replier = thread::spawn(move || match reply.send(value) {
+                Ok(()) => 0,
+                Err(back) => back.read(),
+            });
+            // A look with another waker, and then no more.
+            let seen = if looks { poll(&mut answer, &nobody()) } else { Poll::Pending };
+            drop(answer);
+            let back = replier.join().unwrap();
+            assert!(back == 0 || seen.is_pending(), "it is not both here and there");
+            assert_eq!((Arc::strong_count(&alive), Arc::strong_count(&unpark)), (1, 1));
+        });
+    }
+}
+
+#[test]
+fn both_ends_may_be_dropped_at_once() {
+    model(|| {
+        let unpark = nobody();
+        let (reply, answer) = oneshot::<Checked>(waker(&unpark));
+        let replier = thread::spawn(move || drop(reply));
+        drop(answer);
+        replier.join().unwrap();
+        assert_eq!(Arc::strong_count(&unpark), 1);
+    });
+}
