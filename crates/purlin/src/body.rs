@@ -80,7 +80,11 @@ where
     Fut: Future + Send + 'static,
     Fut::Output: Outcome,
 {
-    fn turn(self: Pin<&mut Self>, me: &Owner<Erlang, M>, cx: &mut Context<'_>) -> Poll<Last> {
+    fn turn(
+        self: Pin<&mut Self>,
+        me: &Owner<Erlang, M>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Last> {
         let mut stage = self.project().stage;
         if let Some(reason) = signalled(me) {
             // WHY: a destructor of the user's may panic, and the process was told to end anyway.

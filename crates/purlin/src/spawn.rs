@@ -118,7 +118,11 @@ fn nowhere() -> ! {
 }
 
 #[inline]
-pub(crate) fn spawn_on<M, F, Fut>(realm: &Realm<Erlang>, parent: Parent, function: F) -> Pid<M>
+pub(crate) fn spawn_on<M, F, Fut>(
+    realm: &Realm<Erlang>,
+    parent: Parent,
+    function: F,
+) -> Pid<M>
 where
     M: Send + 'static,
     F: FnOnce(Process<M>) -> Fut + Send + 'static,

@@ -136,9 +136,8 @@ pub(crate) fn close() {
 /// Counts down all the credit of this thread.
 pub fn settle() {
     for number in 0..PLACES {
-        let (base, credit) = PLACES_OF.with(|places| {
-            (places[number].base.replace(ptr::null()), places[number].credit.replace(0))
-        });
+        let (base, credit) = PLACES_OF
+            .with(|places| (places[number].base.replace(ptr::null()), places[number].credit.replace(0)));
         if let Some(base) = NonNull::new(base.cast_mut())
             && credit > 0
         {

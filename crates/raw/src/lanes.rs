@@ -300,7 +300,7 @@ mod tests {
             let mut traffic = Traffic(if turn % 6 < 3 { PATIENCE as u16 } else { 0 });
             check(&head.take(&mut traffic).arrived, &mut next);
             let all_over = next == [EACH; SENDERS as usize];
-            if !all_over && head.sleep(turn % 2 == 0) == Slept::Asleep {
+            if !all_over && head.sleep(turn.is_multiple_of(2)) == Slept::Asleep {
                 sleeps.fetch_add(1, Ordering::Relaxed);
                 woken.recv().expect("somebody schedules a sleeper");
             }

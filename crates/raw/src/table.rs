@@ -108,7 +108,10 @@ pub struct Stock<T> {
 impl<T> Stock<T> {
     /// None.
     pub const fn new() -> Self {
-        Self { entries: [const { Cell::new(ptr::null()) }; 2 * BATCH + 1], len: Cell::new(0) }
+        Self {
+            entries: [const { Cell::new(ptr::null()) }; 2 * BATCH + 1],
+            len: Cell::new(0),
+        }
     }
 
     #[inline]

@@ -6,8 +6,8 @@ use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 use std::task::{RawWaker, RawWakerVTable, Waker};
 
-use crate::cell::Base;
 use crate::credit;
+use crate::cell::Base;
 use crate::run::Runnable;
 
 static VTABLE: RawWakerVTable = RawWakerVTable::new(clone, wake, wake_by_ref, drop);
