@@ -37,7 +37,7 @@ pub struct ProcessInfo {
     pub message_type: &'static str,
     /// Who spawned it; `None` if no process did.
     pub parent: Option<ProcessId>,
-    /// Messages that wait, fetched or in transit; approximate past 65535 in transit.
+    /// Messages that wait, fetched or in transit; approximate past 32767 in transit.
     pub mailbox_len: usize,
     /// Messages it has received.
     pub messages_in: u64,

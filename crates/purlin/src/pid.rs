@@ -102,7 +102,7 @@ impl<M: Send + 'static> Pid<M> {
         .await
     }
 
-    /// Messages that wait, fetched or in transit; approximate past 65535 in transit.
+    /// Messages that wait, fetched or in transit; approximate past 32767 in transit.
     pub fn mailbox_len(&self) -> usize {
         self.address.mailbox()
     }

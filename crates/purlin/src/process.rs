@@ -88,7 +88,7 @@ impl<M: Send + 'static> Process<M> {
         waiting
     }
 
-    /// Messages that wait, fetched or in transit; approximate past 65535 in transit.
+    /// Messages that wait, fetched or in transit; approximate past 32767 in transit.
     pub fn mailbox_len(&self) -> usize {
         self.owner.address().mailbox()
     }

@@ -10,7 +10,7 @@ use std::ptr::NonNull;
 use crate::World;
 use crate::cell::{Base, Front};
 use crate::credit;
-use crate::current::is_running;
+use crate::current::{is_running, sender};
 use crate::head::Pushed;
 use crate::link::{Class, Envelope, Link};
 use crate::run::Runnable;
@@ -58,7 +58,7 @@ pub struct Look {
     pub slot: Slot,
     /// What it is doing.
     pub state: State,
-    /// Messages that wait; of those still in transit at most 65535 are counted.
+    /// Messages that wait; past 32767 of those still in transit are not all counted.
     pub mailbox: usize,
     /// Messages received.
     pub received: u64,
@@ -158,7 +158,7 @@ impl<W: World> Ref<W> {
         self.base().head.is_closed()
     }
 
-    /// Messages that wait; of those still in transit at most 65535 are counted.
+    /// Messages that wait; past 32767 of those still in transit are not all counted.
     pub fn mailbox(&self) -> usize {
         self.base().waiting.load(Ordering::Relaxed) as usize + self.base().head.count()
     }
@@ -205,7 +205,7 @@ impl<W: World> Ref<W> {
 #[inline]
 pub(crate) unsafe fn push(base: NonNull<Base>, link: NonNull<Link>, class: Class) -> bool {
     // SAFETY: by the contract.
-    match unsafe { base.as_ref().head.push(link, class) } {
+    match unsafe { base.as_ref().head.push(link, class, sender) } {
         Pushed::Queued => true,
         Pushed::Schedule => {
             // SAFETY: the push has taken `ASLEEP` away.

@@ -9,7 +9,7 @@ use std::task::{Context, Poll};
 
 use crate::World;
 use crate::cell::{Base, Cell, Front, Polled, VTable};
-use crate::fifo::oldest_first;
+use crate::chain::Chain;
 use crate::link::{Class, Envelope, Link};
 use crate::owner::Owner;
 use crate::parcel::discard;
@@ -100,14 +100,12 @@ unsafe extern "C" fn poll<W: World, M: Send + 'static, B: Body<W, M>>(
 /// # Safety
 /// `base` is a cell of these types which has ended and is in nobody's turn; the chain is the
 /// caller's and came out of its word.
-unsafe extern "C" fn wind_up<W: World, M: Send + 'static>(base: NonNull<Base>, newest: *mut Link) {
+unsafe extern "C" fn wind_up<W: World, M: Send + 'static>(base: NonNull<Base>, arrived: &Chain) {
     // SAFETY: the caller holds a reference, and its worker the realm.
     let (front, home) = unsafe {
         let front = base.cast::<Front<W>>().as_ref();
         (front, &front.base.realm.cast::<RealmInner<W>>().as_ref().home)
     };
-    // SAFETY: the chain is ours.
-    let arrived = unsafe { oldest_first(newest) };
     let mut dropped = 0;
     let mut discard = |link: NonNull<Link>| {
         // SAFETY: the link came out of this process's inbox or FIFO, where envelopes are of
@@ -146,9 +144,10 @@ unsafe extern "C" fn wind_up<W: World, M: Send + 'static>(base: NonNull<Base>, n
 /// `base` is a cell of these types and nobody holds a reference to it.
 unsafe fn free<W: World, M: Send + 'static, B: Body<W, M>>(base: NonNull<Base>) {
     // SAFETY: a block taken for this very type. The body is not dropped because it ended holding
-    // nothing, or was never written; the inbox was emptied at the end; the base drops nothing.
+    // nothing, or was never written; the inbox was emptied at the end.
     unsafe {
         let front = base.cast::<Front<W>>().as_ptr();
+        (&raw mut (*front).base).drop_in_place();
         (&raw mut (*front).shared).drop_in_place();
         (&raw mut (*front).last).drop_in_place();
         (&raw mut (*front).local).drop_in_place();

@@ -31,8 +31,10 @@ use std::ptr::NonNull;
 use std::task::Context;
 
 use crate::World;
+use crate::chain::Chain;
 use crate::fifo::Fifo;
 use crate::head::Head;
+use crate::lanes::Traffic;
 use crate::link::Link;
 use crate::pool::Block;
 use crate::realm::RealmBase;
@@ -44,7 +46,7 @@ pub(crate) struct VTable {
     /// Polls the body. The caller is in the process's turn.
     pub(crate) poll: unsafe extern "C" fn(NonNull<Base>, &mut Context<'_>) -> Polled,
     /// Drops what waited in the inbox of a process that has ended, and tells the world.
-    pub(crate) wind_up: unsafe extern "C" fn(NonNull<Base>, *mut Link),
+    pub(crate) wind_up: unsafe extern "C" fn(NonNull<Base>, &Chain),
     /// Frees the cell. The caller dropped the last reference.
     pub(crate) free: unsafe fn(NonNull<Base>),
     pub(crate) block: Block,
@@ -71,6 +73,7 @@ pub(crate) enum Polled {
 /// What only the running turn touches, apart from `W::Local`.
 pub(crate) struct Core {
     pub(crate) fifo: Fifo,
+    pub(crate) traffic: Traffic,
     /// The turn asked to be woken by messages.
     pub(crate) listening: bool,
     /// The turn asked to run again at once.
@@ -124,7 +127,12 @@ impl Base {
             vtable,
             realm,
             slot,
-            core: UnsafeCell::new(Core { fifo: Fifo::new(), listening: false, again: false }),
+            core: UnsafeCell::new(Core {
+                fifo: Fifo::new(),
+                traffic: Traffic::new(),
+                listening: false,
+                again: false,
+            }),
             running: AtomicBool::new(false),
             waiting: AtomicU32::new(0),
             received: AtomicU64::new(0),

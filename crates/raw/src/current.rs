@@ -8,6 +8,7 @@
 
 use std::cell::Cell;
 use std::ptr::{self, NonNull};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::task::Waker;
 
 use crate::cell::Base;
@@ -21,7 +22,12 @@ pub const BUDGET: u32 = 512;
 thread_local! {
     static RUNNING: Cell<*const Base> = const { Cell::new(ptr::null()) };
     static LEFT: Cell<u32> = const { Cell::new(0) };
+    /// The sender outside of any turn; none until it matters.
+    static SENDER: Cell<Option<u32>> = const { Cell::new(None) };
 }
+
+/// Threads that sent something outside of any turn, as far as it mattered.
+static THREADS: AtomicU32 = AtomicU32::new(0);
 
 /// Marks the thread as running a process until it is dropped.
 pub(crate) struct Turn {
@@ -39,6 +45,15 @@ impl Turn {
     pub(crate) fn spent(&self) -> u32 {
         BUDGET - LEFT.get()
     }
+
+    /// The process has ended, and `f` clears up: the thread runs nothing meanwhile, but what it
+    /// sends is still the process's.
+    pub(crate) fn over(self, slot: Slot, f: impl FnOnce()) {
+        RUNNING.set(ptr::null());
+        let thread = SENDER.replace(Some(slot.index()));
+        f();
+        SENDER.set(thread);
+    }
 }
 
 impl Drop for Turn {
@@ -52,6 +67,19 @@ impl Drop for Turn {
 #[inline]
 pub(crate) fn is_running(base: NonNull<Base>) -> bool {
     ptr::eq(RUNNING.get(), base.as_ptr())
+}
+
+/// Who sends what this thread sends, as a number: the process whose turn or end it is in, else the
+/// thread. Two senders may have the same number; one sender always has the same.
+pub(crate) fn sender() -> u32 {
+    if let Some(slot) = current_slot() {
+        return slot.index();
+    }
+    SENDER.get().unwrap_or_else(|| {
+        let number = THREADS.fetch_add(1, Ordering::Relaxed);
+        SENDER.set(Some(number));
+        number
+    })
 }
 
 /// Whether this thread is in a turn of any process.

@@ -8,7 +8,8 @@
 
 use std::ptr::{self, NonNull};
 
-use crate::link::{Class, Link};
+use crate::chain::Chain;
+use crate::link::Link;
 
 /// Received links, oldest first.
 pub(crate) struct Fifo {
@@ -44,7 +45,7 @@ impl Fifo {
     /// # Safety
     /// The caller owns the chain and gives it away.
     #[inline]
-    pub(crate) unsafe fn append_all(&mut self, arrived: &Arrived) {
+    pub(crate) unsafe fn append_all(&mut self, arrived: &Chain) {
         if arrived.len == 0 {
             return;
         }
@@ -127,36 +128,4 @@ impl Fifo {
         }
         self.len += 1;
     }
-}
-
-/// What a stack of links was, turned round.
-pub(crate) struct Arrived {
-    /// The first to be sent, or null.
-    pub(crate) oldest: *mut Link,
-    /// The last to be sent, or null.
-    pub(crate) newest: *mut Link,
-    pub(crate) len: usize,
-    /// Whether all of them are messages.
-    pub(crate) only_messages: bool,
-}
-
-/// Turns a stack of links round: oldest first.
-///
-/// # Safety
-/// The caller owns every link of the chain.
-#[inline]
-pub(crate) unsafe fn oldest_first(newest: *mut Link) -> Arrived {
-    let mut arrived = Arrived { oldest: ptr::null_mut(), newest, len: 0, only_messages: true };
-    let mut rest = newest;
-    while let Some(link) = NonNull::new(rest) {
-        // SAFETY: the chain is the caller's.
-        unsafe {
-            rest = link.as_ref().next();
-            arrived.only_messages &= link.as_ref().class() == Class::Message;
-            link.as_ref().set_next(arrived.oldest);
-        }
-        arrived.oldest = link.as_ptr();
-        arrived.len += 1;
-    }
-    arrived
 }

@@ -1,42 +1,65 @@
-//! The word of a process: whether it sleeps, and the stack of signals that arrived.
+//! The word of a process: whether it sleeps, and the stack of signals that arrived, or which lanes
+//! they are in.
 //!
 //! Any thread may `push` and `wake`. Only the worker that runs the process may `take`, `sleep` and
-//! `close`. Nothing here allocates or runs user code.
+//! `close`. Nothing here runs user code; only the first installation of lanes allocates.
 //!
 //! # The word
 //!
 //! ```text
-//!  63        48 47                     4      3        2       1        0
-//! +------------+------------------------+--------+-------+-------+--------+
-//! |   count    | newest link, or null   | SIGNAL | DEAF  | WOKEN | ASLEEP |
-//! +------------+------------------------+--------+-------+-------+--------+
+//!   63    62      48 47                     4      3        2       1        0
+//! +-------+----------+------------------------+--------+-------+-------+--------+
+//! |   0   |  count   | newest link, or null   | SIGNAL | DEAF  | WOKEN | ASLEEP |
+//! | LANES |   era    | a bit for each lane    |        |       |       |        |
+//! +-------+----------+------------------------+--------+-------+-------+--------+
 //! ```
 //!
-//! `SIGNAL` says that the stack holds a signal that is no message. The other three are the state:
+//! `count` is the number of links in the stack, and stays at its greatest value past that. `SIGNAL`
+//! says that a signal that is no message arrived. The other three flags are the state:
 //!
 //! | flags | meaning | who leaves it |
 //! |---|---|---|
 //! | none | scheduled or running | the owner, by going to sleep or closing |
 //! | `WOKEN` | the same, and a wake came since the turn began | the owner, at its next turn |
 //! | `ASLEEP` | in no queue; any signal wakes it | a sender or waker; it must schedule the process |
-//! | `ASLEEP`, `DEAF` | in no queue; waits for something else than messages, of which some may be in the stack | a waker, or the sender of a signal that is no message |
-//! | all four | closed for ever | nobody |
-//!
-//! `count` is the number of links in the stack, and stays at its greatest value past that.
+//! | `ASLEEP`, `DEAF` | in no queue; waits for something else than messages, of which some may have arrived | a waker, or the sender of a signal that is no message |
+//! | all four, and `LANES` | closed for ever | nobody |
 //!
 //! INVARIANT: whoever takes `ASLEEP` away holds the only right to schedule the process.
+//!
+//! # Lanes
+//!
+//! When the pushes that a take brings met each other too often, the owner installs lanes (`lanes`):
+//! the swap that empties the stack leaves `LANES` and the number of a new era. From then on a
+//! sender puts its link into its lane; if it found the lane empty, or has a signal, it *tells* the
+//! receiver, by setting the lane's bit here, with the same consequences for a sleeper as a push. A
+//! take swaps the bits out and then empties the lanes they name.
+//!
+//! Removing swaps the word back to an empty stack, then freezes the lanes and takes what is in them,
+//! all in one take. So what is in the stack is older than anything in a lane when lanes are
+//! installed, and later when they are removed: the order of each sender is kept (M2).
+//!
+//! INVARIANT: if an open lane holds something, its bit is set, or the sender that found it empty is
+//! about to set it. One that finds the era over need not tell: the owner freezes the lanes in the
+//! very take that ended the era, or in its close, and takes what is in them.
 //!
 //! # Orders
 //!
 //! Every change is a read-modify-write, so there is one order of changes. A push releases the
 //! payload to the `take` that acquires it. Going to sleep releases the owner's state to the thread
 //! that takes `ASLEEP` away, which acquires it and hands it on through the run queue. A wake
-//! releases what happened before it to the `take` at the beginning of the next turn.
+//! releases what happened before it to the `take` at the beginning of the next turn. Installing
+//! releases the lanes to senders, who acquire the word before they follow the pointer.
 //!
-//! COST: one compare-and-swap per push, one swap per batch taken, one compare-and-swap to sleep.
+//! COST: one compare-and-swap per push, one swap per batch taken, one compare-and-swap to sleep; 16
+//! bytes. With lanes: see there, and one compare-and-swap here per lane and batch.
+
+mod aside;
 
 use std::ptr::{self, NonNull};
 
+use crate::chain::Chain;
+use crate::lanes::{LAST_ERA, Lanes, MOST, Traffic};
 use crate::link::{Class, Link};
 use crate::sync::{AtomicPtr, Ordering};
 
@@ -45,10 +68,14 @@ const WOKEN: usize = 0b010;
 const DEAF: usize = 0b100;
 const SIGNAL: usize = 0b1000;
 const FLAGS: usize = 0b1111;
-const CLOSED: usize = FLAGS;
+const LANES: usize = 1 << 63;
+// WHY with LANES: a push then finds both by the sign of the word.
+const CLOSED: usize = LANES | FLAGS;
 const COUNT_SHIFT: u32 = 48;
-const COUNT_MAX: usize = u16::MAX as usize;
+const COUNT_MAX: usize = (LANES >> COUNT_SHIFT) - 1;
 const LINK: usize = ((1 << COUNT_SHIFT) - 1) & !FLAGS;
+const FIRST_LANE: u32 = FLAGS.count_ones();
+const _: () = assert!(LAST_ERA <= COUNT_MAX && FIRST_LANE as usize + MOST <= COUNT_SHIFT as usize);
 
 /// What the sender must do next.
 #[must_use]
@@ -75,15 +102,19 @@ pub enum Slept {
 /// What was in the word when the owner emptied it.
 #[derive(Debug)]
 pub struct Taken {
-    /// The links that arrived, newest first, or null.
-    pub newest: *mut Link,
+    /// What arrived.
+    pub arrived: Chain,
     /// Whether a wake came since the last time.
     pub woken: bool,
 }
 
-/// The word.
+/// The word, and the lanes beside it once there have been any.
 #[derive(Debug)]
-pub struct Head(AtomicPtr<Link>);
+pub struct Head {
+    word: AtomicPtr<Link>,
+    /// Null until lanes are first installed; stays for as long as the head.
+    lanes: AtomicPtr<Lanes>,
+}
 
 #[inline(always)]
 fn flags(word: *mut Link) -> usize {
@@ -97,42 +128,143 @@ fn link(word: *mut Link) -> *mut Link {
 
 #[inline(always)]
 fn count(word: *mut Link) -> usize {
-    word.addr() >> COUNT_SHIFT
+    (word.addr() & !LANES) >> COUNT_SHIFT
+}
+
+/// The era, of a word with lanes.
+#[inline(always)]
+fn era(word: *mut Link) -> usize {
+    count(word)
+}
+
+/// Also true of a closed word.
+#[inline(always)]
+fn has_lanes(word: *mut Link) -> bool {
+    word.addr() & LANES != 0
+}
+
+#[inline(always)]
+fn is_closed(word: *mut Link) -> bool {
+    word.addr() == CLOSED
+}
+
+/// No flag, no link, no lane: nothing has come.
+#[inline(always)]
+fn is_quiet(word: *mut Link) -> bool {
+    word.addr() & (LINK | FLAGS) == 0
+}
+
+/// The flags once a signal of that class has arrived, and whether that wakes.
+#[inline(always)]
+fn arrival(word: *mut Link, class: Class) -> (usize, bool) {
+    let old = flags(word);
+    let wakes = old & ASLEEP != 0 && (old & DEAF == 0 || class == Class::Signal);
+    let news = if class == Class::Signal { SIGNAL } else { 0 };
+    (if wakes { old & SIGNAL } else { old } | news, wakes)
+}
+
+/// Notes in a link that its push met another sender, if so. An owner that emptied the stack, or
+/// changed the mode, is none.
+///
+/// # Safety
+/// The caller owns the link.
+unsafe fn note_contention(new: NonNull<Link>, now: *mut Link) {
+    if !has_lanes(now) && !link(now).is_null() {
+        // SAFETY: by the contract.
+        unsafe { new.as_ref().mark_contended() };
+    }
+}
+
+/// What a take found in the word, and what came with it.
+#[inline(always)]
+fn taken(word: *mut Link, arrived: Chain) -> Taken {
+    debug_assert!(flags(word) & (ASLEEP | DEAF) == 0, "the owner takes while it sleeps");
+    Taken { arrived, woken: flags(word) & WOKEN != 0 }
 }
 
 impl Head {
     /// A process that is about to be scheduled for the first time.
     #[allow(clippy::new_without_default)]
     pub fn new() -> Self {
-        Self(AtomicPtr::new(ptr::null_mut()))
+        Self { word: AtomicPtr::new(ptr::null_mut()), lanes: AtomicPtr::new(ptr::null_mut()) }
     }
 
-    /// Adds a link. On [`Pushed::Closed`] the caller has it back.
+    /// Adds a link. On [`Pushed::Closed`] the caller has it back. `sender` says who sends, always
+    /// the same for one sender; it is asked only where it may matter.
     ///
     /// # Safety
     /// The caller owns the link and gives it away, except on [`Pushed::Closed`].
     #[inline]
-    pub unsafe fn push(&self, new: NonNull<Link>, class: Class) -> Pushed {
+    pub unsafe fn push(
+        &self,
+        new: NonNull<Link>,
+        class: Class,
+        sender: impl Fn() -> u32,
+    ) -> Pushed {
         debug_assert_eq!(new.addr().get() & !LINK, 0, "an address beyond 48 bits");
-        let mut word = self.0.load(Ordering::Relaxed);
+        let word = self.word.load(Ordering::Relaxed);
+        if has_lanes(word) {
+            // SAFETY: by the contract.
+            return unsafe { self.push_on(new, class, sender()) };
+        }
+        // SAFETY: by the contract; a push that failed has left the link alone.
+        match unsafe { self.push_once(word, new, class) } {
+            Ok(pushed) => pushed,
+            // SAFETY: by the contract.
+            Err(now) => unsafe {
+                note_contention(new, now);
+                self.push_on(new, class, sender())
+            },
+        }
+    }
+
+    /// Tries to add a link to a stack that was `word`; gives back what it has become instead.
+    ///
+    /// # Safety
+    /// As for `push`; on failure the caller has the link back.
+    #[inline(always)]
+    unsafe fn push_once(
+        &self,
+        word: *mut Link,
+        new: NonNull<Link>,
+        class: Class,
+    ) -> Result<Pushed, *mut Link> {
+        // SAFETY: the link is the caller's until the exchange below succeeds.
+        unsafe { new.as_ref().set_next(link(word)) };
+        let (flags, wakes) = arrival(word, class);
+        let waiting = ((word.addr() >> COUNT_SHIFT) + 1).min(COUNT_MAX) << COUNT_SHIFT;
+        let next = new.as_ptr().map_addr(|addr| addr | flags | waiting);
+        // ORDER: release to `take` (the payload); acquire from `sleep` (the owner's state),
+        // which matters only when this push wakes.
+        self.word.compare_exchange_weak(word, next, Ordering::AcqRel, Ordering::Relaxed)?;
+        Ok(if wakes { Pushed::Schedule } else { Pushed::Queued })
+    }
+
+    /// Adds a link where another sender was quicker, where there are lanes, or at the end.
+    ///
+    /// # Safety
+    /// As for `push`.
+    #[cold]
+    #[inline(never)]
+    unsafe fn push_on(&self, new: NonNull<Link>, class: Class, sender: u32) -> Pushed {
         loop {
-            let old = flags(word);
-            if old == CLOSED {
+            // ORDER: acquire from the installation (the lanes).
+            let word = self.word.load(Ordering::Acquire);
+            if is_closed(word) {
                 return Pushed::Closed;
             }
-            // SAFETY: the link is the caller's until the exchange below succeeds.
-            unsafe { new.as_ref().set_next(link(word)) };
-            let wake = old & ASLEEP != 0 && (old & DEAF == 0 || class == Class::Signal);
-            let news = if class == Class::Signal { SIGNAL } else { 0 };
-            let keep = if wake { old & SIGNAL } else { old } | news;
-            let waiting = (count(word) + 1).min(COUNT_MAX) << COUNT_SHIFT;
-            let next = new.as_ptr().map_addr(|addr| addr | keep | waiting);
-            // ORDER: release to `take` (the payload); acquire from `sleep` (the owner's state),
-            // which matters only when this push wakes.
-            match self.0.compare_exchange_weak(word, next, Ordering::AcqRel, Ordering::Relaxed) {
-                Ok(_) if wake => return Pushed::Schedule,
-                Ok(_) => return Pushed::Queued,
-                Err(now) => word = now,
+            // SAFETY: by the contract; what failed has left the link alone.
+            let pushed = unsafe {
+                match has_lanes(word) {
+                    true => self.push_aside(word, new, class, sender),
+                    false => self
+                        .push_once(word, new, class)
+                        .inspect_err(|&now| note_contention(new, now))
+                        .ok(),
+                }
+            };
+            if let Some(pushed) = pushed {
+                return pushed;
             }
         }
     }
@@ -141,19 +273,19 @@ impl Head {
     #[must_use]
     #[inline]
     pub fn wake(&self) -> bool {
-        let mut word = self.0.load(Ordering::Relaxed);
+        let mut word = self.word.load(Ordering::Relaxed);
         loop {
-            let old = flags(word);
-            if old == CLOSED {
+            if is_closed(word) {
                 return false;
             }
+            let old = flags(word);
             let asleep = old & ASLEEP != 0;
             let woken = if asleep { 0 } else { WOKEN };
             let next = word.map_addr(|addr| (addr & !(ASLEEP | DEAF)) | woken);
             // WHY: a second wake writes the word again although nothing changes in it, because
             // what happened before *this* wake has to be released too.
             // ORDER: release to `take`; acquire from `sleep`, as in `push`.
-            match self.0.compare_exchange_weak(word, next, Ordering::AcqRel, Ordering::Relaxed) {
+            match self.word.compare_exchange_weak(word, next, Ordering::AcqRel, Ordering::Relaxed) {
                 Ok(_) => return asleep,
                 Err(now) => word = now,
             }
@@ -161,17 +293,29 @@ impl Head {
     }
 
     /// Takes everything that arrived, and the wake with it. Only for the owner, awake.
-    #[inline]
-    pub fn take(&self) -> Taken {
+    ///
+    /// Counts what it finds, and installs or removes lanes accordingly.
+    // WHY always: returned from a call, the chain would go through memory.
+    #[inline(always)]
+    pub fn take(&self, traffic: &mut Traffic) -> Taken {
         // ORDER: relaxed is enough to see that nothing came; what came is acquired by the swap.
-        if self.0.load(Ordering::Relaxed).is_null() {
-            return Taken { newest: ptr::null_mut(), woken: false };
+        let word = self.word.load(Ordering::Relaxed);
+        if is_quiet(word) {
+            return Taken { arrived: Chain::empty(), woken: false };
+        }
+        if has_lanes(word) || traffic.wants_lanes() {
+            let mut arrived = Chain::empty();
+            let word = self.take_aside(traffic, &mut arrived);
+            // WHY not `arrived` itself: the chain of an ordinary take then stays in registers.
+            return taken(word, Chain { ..arrived });
         }
         // ORDER: acquire from `push` (the payloads) and from `wake`. Nothing to release: a sender
         // reads nothing of the owner's unless it takes ASLEEP away.
-        let word = self.0.swap(ptr::null_mut(), Ordering::Acquire);
-        debug_assert!(flags(word) & (ASLEEP | DEAF) == 0, "the owner takes while it sleeps");
-        Taken { newest: link(word), woken: flags(word) & WOKEN != 0 }
+        let word = self.word.swap(ptr::null_mut(), Ordering::Acquire);
+        // SAFETY: the swap gave the stack to us.
+        let arrived = unsafe { Chain::turn_round(link(word)) };
+        traffic.stacked(&arrived);
+        taken(word, arrived)
     }
 
     /// Goes to sleep unless there is something to do. Only for the owner, awake.
@@ -180,7 +324,7 @@ impl Head {
     /// keeps it awake like any other.
     #[inline]
     pub fn sleep(&self, deaf: bool) -> Slept {
-        let mut word = if deaf { self.0.load(Ordering::Relaxed) } else { ptr::null_mut() };
+        let mut word = if deaf { self.word.load(Ordering::Relaxed) } else { ptr::null_mut() };
         loop {
             if flags(word) & (WOKEN | SIGNAL) != 0 {
                 return Slept::Again;
@@ -189,54 +333,81 @@ impl Head {
             let next = word.map_addr(|addr| addr | asleep);
             // ORDER: release to whoever takes ASLEEP away: everything the owner wrote in its turn.
             // On failure nothing is read through the word.
-            match self.0.compare_exchange(word, next, Ordering::Release, Ordering::Relaxed) {
+            match self.word.compare_exchange(word, next, Ordering::Release, Ordering::Relaxed) {
                 Ok(_) => return Slept::Asleep,
-                Err(now) if deaf => word = now,
+                Err(now) if deaf || is_quiet(now) => word = now,
                 Err(_) => return Slept::Again,
             }
         }
     }
 
-    /// Closes for ever and gives back what arrived, newest first. Only for the owner, awake.
-    pub fn close(&self) -> *mut Link {
+    /// Closes for ever and gives back what arrived. Only for the owner, awake.
+    pub fn close(&self) -> Chain {
         // ORDER: acquire from `push` (the payloads); release to senders that find the process
         // closed and then read how it ended.
-        link(self.0.swap(ptr::without_provenance_mut(CLOSED), Ordering::AcqRel))
+        let word = self.word.swap(ptr::without_provenance_mut(CLOSED), Ordering::AcqRel);
+        self.last_of(word)
     }
 
-    /// What arrived, newest first, in a process that nobody else refers to any more.
-    pub fn rest(&self) -> *mut Link {
+    /// What arrived, in a process that nobody else refers to any more.
+    pub fn rest(&self) -> Chain {
         // ORDER: relaxed: the pushes came before their senders gave up their references, and that
         // was acquired when they were found to be gone.
-        link(self.0.load(Ordering::Relaxed))
+        self.last_of(self.word.load(Ordering::Relaxed))
+    }
+
+    /// What is in the stack or the lanes, of an owner that takes for the last time.
+    fn last_of(&self, word: *mut Link) -> Chain {
+        if has_lanes(word) {
+            return self.known_lanes().freeze(era(word));
+        }
+        // SAFETY: the swap, or the end of all senders, gave the stack to us.
+        unsafe { Chain::turn_round(link(word)) }
     }
 
     /// Whether the process has ended.
     pub fn is_closed(&self) -> bool {
         // ORDER: acquire from `close`: how it ended can be read afterwards.
-        flags(self.0.load(Ordering::Acquire)) == CLOSED
+        is_closed(self.word.load(Ordering::Acquire))
     }
 
     /// Whether the process sleeps, and whether it is deaf: a glance that may be old at once.
     pub fn asleep(&self) -> Option<bool> {
-        let now = flags(self.0.load(Ordering::Relaxed));
-        (now != CLOSED && now & ASLEEP != 0).then_some(now & DEAF != 0)
+        let word = self.word.load(Ordering::Relaxed);
+        let asleep = !is_closed(word) && flags(word) & ASLEEP != 0;
+        asleep.then_some(flags(word) & DEAF != 0)
     }
 
-    /// Links in the stack, at most 65535: a glance that may be old at once.
+    /// Links that arrived, of those in the stack at most 32767: a glance that may be old at once.
     pub fn count(&self) -> usize {
-        count(self.0.load(Ordering::Relaxed))
+        // ORDER: acquire from the installation (the lanes).
+        let word = self.word.load(Ordering::Acquire);
+        match has_lanes(word) {
+            false => count(word),
+            true if is_closed(word) => 0,
+            true => self.known_lanes().count(),
+        }
     }
 
     /// Whether a signal that is no message arrived, or a wake, since the last `take`.
     #[inline]
     pub fn has_signals(&self) -> bool {
-        flags(self.0.load(Ordering::Relaxed)) & (WOKEN | SIGNAL) != 0
+        flags(self.word.load(Ordering::Relaxed)) & (WOKEN | SIGNAL) != 0
     }
 
     /// Whether something arrived or woke the process since the last `take`.
     #[inline]
     pub fn has_news(&self) -> bool {
-        !self.0.load(Ordering::Relaxed).is_null()
+        !is_quiet(self.word.load(Ordering::Relaxed))
+    }
+}
+
+impl Drop for Head {
+    fn drop(&mut self) {
+        let lanes = self.lanes.load(Ordering::Relaxed);
+        if !lanes.is_null() {
+            // SAFETY: it came from a box, and nobody else is left who could follow the pointer.
+            drop(unsafe { Box::from_raw(lanes) });
+        }
     }
 }

@@ -9,6 +9,8 @@
 //! |---|---|
 //! | `link` | the header of a signal on its way, and the envelope around its payload |
 //! | `head` | the word of a process: its state and the stack of signals that arrived |
+//! | `lanes` | words beside it, for when many senders crowd before one |
+//! | `chain` | what arrived, oldest first |
 //! | `fifo` | the owner's end: signals in order, and the cursor of a selective receive |
 //! | `cell` | the one allocation that is a process |
 //! | `credit` | references to cells, counted now and then |
@@ -43,11 +45,13 @@ mod answer;
 mod biased;
 mod body;
 mod cell;
+mod chain;
 mod credit;
 mod current;
 mod fence;
 mod fifo;
 mod head;
+mod lanes;
 mod link;
 mod owner;
 mod parcel;
@@ -104,7 +108,9 @@ pub trait World: Sized + Send + Sync + 'static {
 #[cfg(loom)]
 #[doc(hidden)]
 pub mod model {
+    pub use crate::chain::Chain;
     pub use crate::head::{Head, Pushed, Slept, Taken};
+    pub use crate::lanes::Traffic;
     pub use crate::link::{Class, Link};
     pub use crate::table::{Stock, Table};
 }

@@ -1,8 +1,9 @@
 //! The header of a signal on its way, and the envelope that holds the payload behind it.
 //!
 //! A link is written by its sender before it is pushed and by the receiver after it was taken;
-//! never by two threads at once. `next` carries the class of *its own* envelope in the lowest bit,
-//! so that an envelope is one word larger than its payload and no more.
+//! never by two threads at once. `next` carries two facts about *its own* envelope in the lowest bits,
+//! the class, and whether the push met another sender, so that an envelope is one word larger than
+//! its payload and no more.
 //!
 //! COST: one block of `8 + size_of::<T>()` bytes per signal, see `pool`.
 
@@ -21,7 +22,9 @@ pub enum Class {
     Signal,
 }
 
-const SIGNAL: usize = 1;
+const SIGNAL: usize = 0b01;
+const CONTENDED: usize = 0b10;
+const TAGS: usize = SIGNAL | CONTENDED;
 
 /// The header of an envelope.
 #[repr(C)]
@@ -49,23 +52,43 @@ impl Link {
         if next.addr() & SIGNAL == 0 { Class::Message } else { Class::Signal }
     }
 
+    /// Notes that the push met another sender.
+    ///
+    /// # Safety
+    /// The caller owns the envelope.
+    pub unsafe fn mark_contended(&self) {
+        self.next.with_mut(|next| {
+            // SAFETY: the caller owns the envelope, so nobody else touches `next` now.
+            unsafe { *next = (*next).map_addr(|addr| addr | CONTENDED) }
+        });
+    }
+
+    /// Whether the push met another sender.
+    ///
+    /// # Safety
+    /// The caller owns the envelope.
+    pub unsafe fn is_contended(&self) -> bool {
+        // SAFETY: the caller owns the envelope, so nobody writes `next` now.
+        self.next.with(|next| unsafe { *next }).addr() & CONTENDED != 0
+    }
+
     /// The link behind this one, or null.
     ///
     /// # Safety
     /// The caller owns the envelope.
     pub unsafe fn next(&self) -> *mut Link {
         // SAFETY: the caller owns the envelope, so nobody writes `next` now.
-        self.next.with(|next| unsafe { *next }).map_addr(|addr| addr & !SIGNAL)
+        self.next.with(|next| unsafe { *next }).map_addr(|addr| addr & !TAGS)
     }
 
-    /// Puts another link behind this one; the class stays.
+    /// Puts another link behind this one; the class and the mark stay.
     ///
     /// # Safety
     /// The caller owns the envelope.
     pub unsafe fn set_next(&self, link: *mut Link) {
         self.next.with_mut(|next| {
             // SAFETY: the caller owns the envelope, so nobody else touches `next` now.
-            unsafe { *next = link.map_addr(|addr| addr | ((*next).addr() & SIGNAL)) }
+            unsafe { *next = link.map_addr(|addr| addr | ((*next).addr() & TAGS)) }
         });
     }
 }

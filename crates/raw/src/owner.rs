@@ -10,9 +10,9 @@ use std::task::Waker;
 use crate::World;
 use crate::address::Address;
 use crate::cell::{Base, Core, Front, count};
+use crate::chain::Chain;
 use crate::credit;
 use crate::current::is_running;
-use crate::fifo::{Arrived, oldest_first};
 use crate::link::{Class, Envelope, Link, Paper};
 use crate::sync::Ordering;
 use crate::table::Slot;
@@ -153,16 +153,14 @@ impl<W: World, M: Send + 'static> Owner<W, M> {
 
     /// Takes what arrived; messages, if that is all there is, are moved to the end of the FIFO.
     #[inline]
-    fn take(&self, core: &mut Core, beginning: bool) -> Arrived {
-        let taken = self.base().head.take();
+    fn take(&self, core: &mut Core, beginning: bool) -> Chain {
+        let taken = self.base().head.take(&mut core.traffic);
         core.again |= taken.woken && !beginning;
-        // SAFETY: `take` gave the chain to us.
-        let arrived = unsafe { oldest_first(taken.newest) };
-        if arrived.only_messages {
+        if taken.arrived.only_messages {
             // SAFETY: the chain is ours and holds messages.
-            unsafe { core.fifo.append_all(&arrived) };
+            unsafe { core.fifo.append_all(&taken.arrived) };
         }
-        arrived
+        taken.arrived
     }
 
     /// Acts on the signals of a chain and moves the rest to the end of the FIFO; says how many.

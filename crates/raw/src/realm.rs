@@ -317,7 +317,7 @@ impl<W: World> Realm<W> {
             let cell = furnish::<W, M, Never>(base, shared);
             cell.as_ref().front.last.with_mut(|place| *place = last);
             let nothing = base.as_ref().head.close();
-            debug_assert!(nothing.is_null());
+            debug_assert_eq!(nothing.len, 0);
             credit::count_down(base, 2);
             Address::new(base)
         }

@@ -74,9 +74,8 @@ impl Runnable {
         let polled = unsafe { (cell.vtable.poll)(base, &mut Context::from_waker(&waker)) };
         count(&cell.reductions, turn.spent().into());
         if polled != Polled::Pending {
-            drop(turn);
             // SAFETY: the turn has ended the process, and the right to run is ours.
-            unsafe { end(base, polled == Polled::EndedOwing) };
+            turn.over(cell.slot, || unsafe { end(base, polled == Polled::EndedOwing) });
             return Ran::Ended;
         }
         // SAFETY: this is still the running turn.
@@ -123,7 +122,7 @@ unsafe fn end(base: NonNull<Base>, owing: bool) {
     realm.vacate(cell.slot);
     // SAFETY: the table's reference is ours now.
     let (references, alone) = unsafe { credit::gather(base) };
-    let newest = if alone {
+    let arrived = if alone {
         cell.head.rest()
     } else {
         cell.running.store(false, Ordering::Relaxed);
@@ -131,9 +130,9 @@ unsafe fn end(base: NonNull<Base>, owing: bool) {
     };
     // SAFETY: the process has ended and nobody is in its turn, so the FIFO is ours.
     let waiting = cell.core.with(|core| unsafe { (*core).fifo.len() });
-    if owing || waiting > 0 || !newest.is_null() {
+    if owing || waiting > 0 || arrived.len > 0 {
         // SAFETY: the vtable is the cell's own, and the chain came out of the word.
-        unsafe { (cell.vtable.wind_up)(base, newest) };
+        unsafe { (cell.vtable.wind_up)(base, &arrived) };
     }
     // SAFETY: these are the table's reference and this thread's credit; the cell is not touched
     // again.

@@ -1,69 +1,17 @@
 //! Models of the word of a process: every interleaving and every reordering that the memory model
-//! allows, up to the bound of three preemptions.
+//! allows, up to a bound of preemptions.
 //!
 //! Run with `scripts/test-loom.sh`.
 #![cfg(loom)]
 
-use std::ptr::NonNull;
+mod mail;
 
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicUsize, Ordering};
 use loom::thread;
-use purlin_raw::model::{Class, Head, Link, Pushed, Slept};
-
-/// An envelope with a payload whose accesses loom checks.
-#[repr(C, align(16))]
-struct Mail {
-    link: Link,
-    payload: UnsafeCell<u32>,
-}
-
-/// A link that may go to another thread, as the real ones do.
-#[derive(Clone, Copy)]
-struct Sent(NonNull<Link>);
-// SAFETY: ownership of the envelope goes with it.
-unsafe impl Send for Sent {}
-
-fn seal(class: Class, payload: u32) -> Sent {
-    let mail = Box::new(Mail { link: Link::new(class), payload: UnsafeCell::new(payload) });
-    Sent(NonNull::from(Box::leak(mail)).cast())
-}
-
-fn open(link: NonNull<Link>) -> u32 {
-    // SAFETY: every link of these models was sealed above, and is opened once.
-    let mail = unsafe { Box::from_raw(link.cast::<Mail>().as_ptr()) };
-    // SAFETY: the envelope is ours; loom checks it.
-    mail.payload.with(|payload| unsafe { *payload })
-}
-
-/// Opens a stack, oldest first.
-fn open_all(newest: *mut Link) -> Vec<u32> {
-    let mut payloads = Vec::new();
-    let mut rest = newest;
-    while let Some(link) = NonNull::new(rest) {
-        // SAFETY: the stack was taken, so its links are ours.
-        rest = unsafe { link.as_ref().next() };
-        payloads.push(open(link));
-    }
-    payloads.reverse();
-    payloads
-}
-
-fn push(head: &Head, mail: Sent, class: Class) -> Pushed {
-    // SAFETY: the envelope is ours.
-    let pushed = unsafe { head.push(mail.0, class) };
-    if pushed == Pushed::Closed {
-        open(mail.0);
-    }
-    pushed
-}
-
-fn model(f: impl Fn() + Sync + Send + 'static) {
-    let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(3);
-    builder.check(f);
-}
+use mail::{model, open_all, push, take};
+use purlin_raw::model::{Class, Head, Pushed, Slept, Traffic};
 
 #[test]
 fn a_message_is_seen_before_sleep_or_wakes_the_sleeper() {
@@ -71,13 +19,13 @@ fn a_message_is_seen_before_sleep_or_wakes_the_sleeper() {
         let head = Arc::new(Head::new());
         let sender = {
             let head = Arc::clone(&head);
-            thread::spawn(move || push(&head, seal(Class::Message, 7), Class::Message))
+            thread::spawn(move || push(&head, Class::Message, 7))
         };
-        let mut seen = open_all(head.take().newest);
+        let mut seen = take(&head);
         let slept = seen.is_empty() && head.sleep(false) == Slept::Asleep;
         let pushed = sender.join().unwrap();
         assert_eq!(pushed == Pushed::Schedule, slept, "exactly the sleeper is scheduled");
-        seen.extend(open_all(head.take().newest));
+        seen.extend(take(&head));
         assert_eq!(seen, [7]);
     });
 }
@@ -100,7 +48,7 @@ fn a_wake_is_seen_before_sleep_or_schedules_the_sleeper_and_brings_its_news() {
             assert!(waker.join().unwrap(), "whoever finds a sleeper schedules it");
             assert_eq!(read(&news), 5);
         } else {
-            assert!(head.take().woken);
+            assert!(head.take(&mut Traffic::new()).woken);
             assert_eq!(read(&news), 5);
             assert!(!waker.join().unwrap(), "nobody schedules a process that is awake");
         }
@@ -122,12 +70,12 @@ fn news_that_a_turn_did_not_see_is_followed_by_another_wake() {
                 })
             })
             .collect();
-        let _ = head.take();
+        let _ = head.take(&mut Traffic::new());
         let seen = news.iter().filter(|news| news.load(Ordering::Relaxed) == 1).count();
         for waker in wakers {
             assert!(!waker.join().unwrap(), "nobody schedules a process that is awake");
         }
-        assert!(seen == 2 || head.take().woken);
+        assert!(seen == 2 || head.take(&mut Traffic::new()).woken);
     });
 }
 
@@ -140,17 +88,14 @@ fn two_senders_lose_nothing_keep_their_order_and_schedule_a_sleeper_once() {
             .into_iter()
             .map(|payloads| {
                 let head = Arc::clone(&head);
-                thread::spawn(move || {
-                    payloads
-                        .map(|payload| push(&head, seal(Class::Message, payload), Class::Message))
-                })
+                thread::spawn(move || payloads.map(|payload| push(&head, Class::Message, payload)))
             })
             .collect();
         let pushed: Vec<_> =
             senders.into_iter().flat_map(|sender| sender.join().unwrap()).collect();
         assert_eq!(pushed.iter().filter(|&&pushed| pushed == Pushed::Schedule).count(), 1);
         assert_eq!(head.count(), 4);
-        let seen = open_all(head.take().newest);
+        let seen = take(&head);
         for order in [[1, 2], [11, 12]] {
             let own: Vec<_> =
                 seen.iter().copied().filter(|payload| order.contains(payload)).collect();
@@ -166,12 +111,12 @@ fn a_deaf_sleeper_is_woken_by_a_signal_and_not_by_a_message() {
         assert_eq!(head.sleep(true), Slept::Asleep);
         let message = {
             let head = Arc::clone(&head);
-            thread::spawn(move || push(&head, seal(Class::Message, 1), Class::Message))
+            thread::spawn(move || push(&head, Class::Message, 1))
         };
-        let signal = push(&head, seal(Class::Signal, 2), Class::Signal);
+        let signal = push(&head, Class::Signal, 2);
         assert_eq!(signal, Pushed::Schedule);
         assert_eq!(message.join().unwrap(), Pushed::Queued);
-        assert_eq!(open_all(head.take().newest).len(), 2);
+        assert_eq!(take(&head).len(), 2);
     });
 }
 
@@ -182,16 +127,16 @@ fn a_deaf_process_sleeps_on_messages_and_never_on_a_signal() {
         let sender = {
             let head = Arc::clone(&head);
             thread::spawn(move || {
-                let message = push(&head, seal(Class::Message, 1), Class::Message);
+                let message = push(&head, Class::Message, 1);
                 assert_eq!(message, Pushed::Queued);
-                push(&head, seal(Class::Signal, 2), Class::Signal)
+                push(&head, Class::Signal, 2)
             })
         };
         let slept = head.sleep(true) == Slept::Asleep;
         let pushed = sender.join().unwrap();
         assert_eq!(pushed == Pushed::Schedule, slept, "a signal finds it awake or wakes it");
         assert!(head.has_signals());
-        assert_eq!(open_all(head.take().newest), [1, 2]);
+        assert_eq!(take(&head), [1, 2]);
         assert!(!head.has_signals());
     });
 }
@@ -206,7 +151,7 @@ fn what_the_owner_wrote_before_it_slept_is_seen_by_whoever_wakes_it() {
                 let (head, state) = (Arc::clone(&head), Arc::clone(&state));
                 thread::spawn(move || {
                     let scheduled = if by_message {
-                        push(&head, seal(Class::Message, 1), Class::Message) == Pushed::Schedule
+                        push(&head, Class::Message, 1) == Pushed::Schedule
                     } else {
                         head.wake()
                     };
@@ -221,7 +166,7 @@ fn what_the_owner_wrote_before_it_slept_is_seen_by_whoever_wakes_it() {
             state.with_mut(|state| unsafe { *state += 1 });
             let slept = head.sleep(false) == Slept::Asleep;
             assert_eq!(other.join().unwrap(), slept);
-            open_all(head.take().newest);
+            take(&head);
         });
     }
 }
@@ -234,7 +179,7 @@ fn a_message_is_taken_at_the_end_or_comes_back_to_its_sender() {
         let sender = {
             let (head, reason) = (Arc::clone(&head), Arc::clone(&reason));
             thread::spawn(move || {
-                let pushed = push(&head, seal(Class::Message, 1), Class::Message);
+                let pushed = push(&head, Class::Message, 1);
                 if head.is_closed() {
                     // SAFETY: written before the close that was seen.
                     assert_eq!(reason.with(|reason| unsafe { *reason }), 9);

@@ -1,0 +1,324 @@
+//! Models of an inbox that changes between its one stack and lanes, while senders push.
+//!
+//! Run with `scripts/test-loom.sh`. A model has two lanes; the mode follows from the
+//! [`Traffic`] that the owner takes with: one without a crowd removes lanes, a crowded one installs.
+#![cfg(loom)]
+
+mod mail;
+
+use loom::cell::UnsafeCell;
+use loom::sync::Arc;
+use loom::thread::{self, JoinHandle};
+use mail::{model, model_within, open_all, push_as, take};
+use purlin_raw::model::{Class, Head, Pushed, Slept, Traffic};
+
+/// Takes what arrived and has lanes afterwards; a wake makes sure that there is something to take.
+fn take_and_install(head: &Head) -> Vec<u32> {
+    assert!(!head.wake(), "the owner is awake");
+    open_all(head.take(&mut Traffic::crowded()).arrived)
+}
+
+/// Takes what arrived and has a stack afterwards.
+fn take_and_remove(head: &Head) -> Vec<u32> {
+    assert!(!head.wake(), "the owner is awake");
+    take(head)
+}
+
+/// Takes what the word says is there, as a turn does.
+fn drain(head: &Head, seen: &mut Vec<u32>) {
+    while head.has_news() {
+        seen.extend(open_all(head.take(&mut Traffic::crowded()).arrived));
+    }
+}
+
+fn laned() -> Arc<Head> {
+    let head = Arc::new(Head::new());
+    assert!(take_and_install(&head).is_empty());
+    head
+}
+
+/// A thread that sends these, in order.
+fn sender<const N: usize>(
+    number: u32,
+    head: &Arc<Head>,
+    mail: [(Class, u32); N],
+) -> JoinHandle<[Pushed; N]> {
+    let head = Arc::clone(head);
+    thread::spawn(move || mail.map(|(class, payload)| push_as(number, &head, class, payload)))
+}
+
+fn messages<const N: usize>(payloads: [u32; N]) -> [(Class, u32); N] {
+    payloads.map(|payload| (Class::Message, payload))
+}
+
+/// What `seen` has of a sender whose payloads lie in `range`.
+fn of(seen: &[u32], range: std::ops::Range<u32>) -> Vec<u32> {
+    seen.iter().copied().filter(|payload| range.contains(payload)).collect()
+}
+
+#[test]
+fn installing_lanes_keeps_the_order_of_a_sender_and_loses_nothing() {
+    model(|| {
+        let head = Arc::new(Head::new());
+        let other = sender(1, &head, messages([1, 2, 3]));
+        let mut seen = take_and_install(&head);
+        drain(&head, &mut seen);
+        assert!(other.join().unwrap().iter().all(|&pushed| pushed == Pushed::Queued));
+        drain(&head, &mut seen);
+        assert_eq!(seen, [1, 2, 3], "M2: in the order sent");
+    });
+}
+
+#[test]
+fn removing_lanes_keeps_the_order_of_a_sender_and_loses_nothing() {
+    model(|| {
+        let head = laned();
+        let other = sender(1, &head, messages([1, 2, 3]));
+        let mut seen = take_and_remove(&head);
+        seen.extend(take(&head));
+        assert!(other.join().unwrap().iter().all(|&pushed| pushed == Pushed::Queued));
+        seen.extend(take(&head));
+        assert_eq!(seen, [1, 2, 3], "M2: in the order sent");
+        assert!(!head.has_news());
+    });
+}
+
+#[test]
+fn a_sender_that_is_an_era_late_keeps_its_order_and_loses_nothing() {
+    model(|| {
+        let head = laned();
+        let other = sender(1, &head, messages([1, 2]));
+        let mut seen = take_and_remove(&head);
+        seen.extend(take_and_install(&head));
+        assert!(other.join().unwrap().iter().all(|&pushed| pushed == Pushed::Queued));
+        drain(&head, &mut seen);
+        assert_eq!(seen, [1, 2], "M2: in the order sent");
+    });
+}
+
+#[test]
+fn two_senders_in_one_lane_lose_nothing_across_eras() {
+    model_within(1, || {
+        let head = laned();
+        let others = [sender(1, &head, messages([1])), sender(1, &head, messages([2]))];
+        let mut seen = take_and_remove(&head);
+        seen.extend(take_and_install(&head));
+        drain(&head, &mut seen);
+        for other in others {
+            assert_eq!(other.join().unwrap(), [Pushed::Queued]);
+        }
+        drain(&head, &mut seen);
+        seen.sort_unstable();
+        assert_eq!(seen, [1, 2]);
+    });
+}
+
+#[test]
+fn a_sender_that_is_an_era_late_and_finds_its_lane_empty_again_is_heard() {
+    model(|| {
+        let head = laned();
+        let other = sender(1, &head, messages([1]));
+        let mut seen = take_and_remove(&head);
+        seen.extend(take_and_install(&head));
+        assert_eq!(push_as(1, &head, Class::Message, 2), Pushed::Queued);
+        drain(&head, &mut seen);
+        assert_eq!(other.join().unwrap(), [Pushed::Queued]);
+        drain(&head, &mut seen);
+        seen.sort_unstable();
+        assert_eq!(seen, [1, 2]);
+    });
+}
+
+#[test]
+fn two_lanes_are_both_taken_and_a_sleeper_is_scheduled_once() {
+    model(|| {
+        let head = laned();
+        assert_eq!(head.sleep(false), Slept::Asleep);
+        let others = [sender(0, &head, messages([1, 2])), sender(1, &head, messages([11, 12]))];
+        let pushed: Vec<_> = others.into_iter().flat_map(|other| other.join().unwrap()).collect();
+        assert_eq!(pushed.iter().filter(|&&pushed| pushed == Pushed::Schedule).count(), 1);
+        assert_eq!(head.count(), 4);
+        let mut seen = Vec::new();
+        drain(&head, &mut seen);
+        assert_eq!(of(&seen, 1..10), [1, 2], "M2: in the order sent");
+        assert_eq!(of(&seen, 10..20), [11, 12], "M2: in the order sent");
+    });
+}
+
+#[test]
+fn a_message_in_a_lane_is_seen_before_sleep_or_wakes_the_sleeper() {
+    model(|| {
+        let head = laned();
+        let other = sender(1, &head, messages([7]));
+        let mut seen = Vec::new();
+        drain(&head, &mut seen);
+        let slept = head.sleep(false) == Slept::Asleep;
+        let [pushed] = other.join().unwrap();
+        assert_eq!(pushed == Pushed::Schedule, slept && seen.is_empty());
+        drain(&head, &mut seen);
+        assert_eq!(seen, [7]);
+    });
+}
+
+#[test]
+fn a_sleeper_is_woken_for_a_message_that_found_others_in_its_lane() {
+    model(|| {
+        let head = laned();
+        let others = [sender(1, &head, messages([1])), sender(1, &head, messages([2]))];
+        let mut seen = Vec::new();
+        drain(&head, &mut seen);
+        let slept = head.sleep(false) == Slept::Asleep;
+        let scheduled = others.map(|other| other.join().unwrap()[0] == Pushed::Schedule);
+        let scheduled = scheduled.iter().filter(|&&scheduled| scheduled).count();
+        assert!(scheduled <= usize::from(slept), "nobody schedules a process that is awake");
+        if seen.len() < 2 {
+            assert!(!slept || scheduled == 1, "nobody woke the sleeper");
+        }
+        drain(&head, &mut seen);
+        seen.sort_unstable();
+        assert_eq!(seen, [1, 2]);
+    });
+}
+
+#[test]
+fn a_message_that_found_an_untold_one_in_its_lane_does_not_wait_for_its_sender() {
+    model(|| {
+        let head = laned();
+        let other = sender(1, &head, messages([1]));
+        assert_eq!(push_as(1, &head, Class::Message, 2), Pushed::Queued);
+        assert!(head.has_news(), "the receiver would not look");
+        assert_eq!(other.join().unwrap(), [Pushed::Queued]);
+        let mut seen = Vec::new();
+        drain(&head, &mut seen);
+        assert_eq!(seen.len(), 2);
+    });
+}
+
+#[test]
+fn a_deaf_process_sleeps_on_messages_in_lanes_and_never_on_a_signal() {
+    model(|| {
+        let head = laned();
+        let other = sender(1, &head, [(Class::Message, 1), (Class::Signal, 2)]);
+        let mut seen = Vec::new();
+        drain(&head, &mut seen);
+        let slept = head.sleep(true) == Slept::Asleep;
+        let pushed = other.join().unwrap();
+        assert_eq!(pushed[0], Pushed::Queued, "a message wakes no deaf process");
+        let missed = !seen.contains(&2);
+        assert!(!missed || pushed[1] == Pushed::Schedule || !slept, "a signal slept on");
+        assert!(!missed || head.has_signals());
+        drain(&head, &mut seen);
+        assert_eq!(seen, [1, 2], "M2: in the order sent");
+        assert!(!head.has_signals());
+    });
+}
+
+#[test]
+fn a_deaf_sleeper_is_woken_by_a_signal_behind_another_senders_message() {
+    model(|| {
+        let head = laned();
+        assert_eq!(head.sleep(true), Slept::Asleep);
+        let other = sender(1, &head, messages([1]));
+        assert_eq!(push_as(1, &head, Class::Signal, 2), Pushed::Schedule);
+        assert_eq!(other.join().unwrap(), [Pushed::Queued]);
+        let mut seen = Vec::new();
+        drain(&head, &mut seen);
+        assert_eq!(seen.len(), 2);
+    });
+}
+
+#[test]
+fn a_signal_that_meets_a_change_of_mode_is_taken_or_keeps_the_owner_awake() {
+    for install in [true, false] {
+        model(move || {
+            let head = if install { Arc::new(Head::new()) } else { laned() };
+            let other = sender(1, &head, [(Class::Message, 1), (Class::Signal, 2)]);
+            let mut seen = if install { take_and_install(&head) } else { take_and_remove(&head) };
+            let slept = head.sleep(true) == Slept::Asleep;
+            let pushed = other.join().unwrap();
+            let woken = pushed[1] == Pushed::Schedule;
+            assert!(seen.contains(&2) || woken == slept, "a signal slept on, or woke the awake");
+            drain(&head, &mut seen);
+            assert_eq!(seen, [1, 2], "M2: in the order sent");
+        });
+    }
+}
+
+#[test]
+fn what_the_owner_wrote_before_it_slept_is_seen_by_the_sender_that_wakes_it() {
+    model(|| {
+        let head = laned();
+        let state = Arc::new(UnsafeCell::new(0));
+        let other = {
+            let (head, state) = (Arc::clone(&head), Arc::clone(&state));
+            thread::spawn(move || {
+                let pushed = push_as(1, &head, Class::Message, 1);
+                if pushed == Pushed::Schedule {
+                    // SAFETY: whoever takes the sleep away runs the process next.
+                    state.with_mut(|state| unsafe { *state += 1 });
+                }
+                pushed
+            })
+        };
+        // SAFETY: the owner is awake.
+        state.with_mut(|state| unsafe { *state += 1 });
+        let slept = head.sleep(false) == Slept::Asleep;
+        assert_eq!(other.join().unwrap() == Pushed::Schedule, slept);
+        drain(&head, &mut Vec::new());
+    });
+}
+
+#[test]
+fn a_message_is_taken_from_its_lane_at_the_end_or_comes_back_to_its_sender() {
+    for stale in [true, false] {
+        model(move || {
+            let head = laned();
+            let reason = Arc::new(UnsafeCell::new(0));
+            let other = {
+                let (head, reason) = (Arc::clone(&head), Arc::clone(&reason));
+                thread::spawn(move || {
+                    let pushed = [1, 2].map(|payload| push_as(1, &head, Class::Message, payload));
+                    if head.is_closed() {
+                        // SAFETY: written before the close that was seen.
+                        assert_eq!(reason.with(|reason| unsafe { *reason }), 9);
+                    }
+                    pushed
+                })
+            };
+            // With `stale` the process ends in its stack mode, and the sender may not know.
+            let mut seen = if stale { take_and_remove(&head) } else { Vec::new() };
+            // SAFETY: nobody reads it before the close.
+            reason.with_mut(|reason| unsafe { *reason = 9 });
+            seen.extend(open_all(head.close()));
+            let pushed = other.join().unwrap();
+            let accepted = pushed.iter().filter(|&&pushed| pushed != Pushed::Closed).count();
+            assert_eq!(seen, [1, 2][..accepted], "taken or refused, and the later one last");
+            assert_ne!(pushed, [Pushed::Closed, Pushed::Queued]);
+            assert!(!head.wake(), "nobody schedules a process that has ended");
+            assert_eq!(head.count(), 0);
+        });
+    }
+}
+
+#[test]
+fn a_wake_brings_its_news_whatever_becomes_of_the_lanes() {
+    for traffic in [Traffic::new, Traffic::crowded] {
+        model(move || {
+            let head = laned();
+            let news = Arc::new(UnsafeCell::new(0));
+            let waker = {
+                let (head, news) = (Arc::clone(&head), Arc::clone(&news));
+                thread::spawn(move || {
+                    // SAFETY: the owner reads it only after it has learnt of the wake.
+                    news.with_mut(|news| unsafe { *news = 5 });
+                    head.wake()
+                })
+            };
+            if head.take(&mut traffic()).woken {
+                // SAFETY: as above.
+                assert_eq!(news.with(|news| unsafe { *news }), 5);
+            }
+            assert!(!waker.join().unwrap(), "nobody schedules a process that is awake");
+        });
+    }
+}

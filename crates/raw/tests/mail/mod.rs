@@ -1,0 +1,73 @@
+//! Envelopes for the models of the inbox, with payloads whose accesses loom checks.
+
+// WHY: each file of models uses its own part of this.
+#![allow(dead_code)]
+
+use std::ptr::NonNull;
+
+use loom::cell::UnsafeCell;
+use purlin_raw::model::{Chain, Class, Head, Link, Pushed, Traffic};
+
+#[repr(C, align(16))]
+struct Mail {
+    link: Link,
+    payload: UnsafeCell<u32>,
+}
+
+fn seal(class: Class, payload: u32) -> NonNull<Link> {
+    let mail = Box::new(Mail { link: Link::new(class), payload: UnsafeCell::new(payload) });
+    NonNull::from(Box::leak(mail)).cast()
+}
+
+fn open(link: NonNull<Link>) -> u32 {
+    // SAFETY: every link of these models was sealed above, and is opened once.
+    let mail = unsafe { Box::from_raw(link.cast::<Mail>().as_ptr()) };
+    // SAFETY: the envelope is ours; loom checks it.
+    mail.payload.with(|payload| unsafe { *payload })
+}
+
+/// Opens what arrived, oldest first.
+pub(crate) fn open_all(arrived: Chain) -> Vec<u32> {
+    let mut payloads = Vec::new();
+    let mut rest = arrived.oldest;
+    while let Some(link) = NonNull::new(rest) {
+        // SAFETY: the chain was taken, so its links are ours.
+        rest = unsafe { link.as_ref().next() };
+        payloads.push(open(link));
+    }
+    assert_eq!(payloads.len(), arrived.len);
+    payloads
+}
+
+/// Takes what arrived; the owner sees no crowd.
+pub(crate) fn take(head: &Head) -> Vec<u32> {
+    open_all(head.take(&mut Traffic::new()).arrived)
+}
+
+/// Sends as the sender of that number.
+pub(crate) fn push_as(sender: u32, head: &Head, class: Class, payload: u32) -> Pushed {
+    let link = seal(class, payload);
+    // SAFETY: the envelope is ours.
+    let pushed = unsafe { head.push(link, class, || sender) };
+    if pushed == Pushed::Closed {
+        open(link);
+    }
+    pushed
+}
+
+pub(crate) fn push(head: &Head, class: Class, payload: u32) -> Pushed {
+    push_as(0, head, class, payload)
+}
+
+/// Every execution of `f`, up to a bound of preemptions in one execution.
+pub(crate) fn model(f: impl Fn() + Sync + Send + 'static) {
+    model_within(usize::MAX, f);
+}
+
+/// The same for a model that is large, up to a bound of its own.
+pub(crate) fn model_within(bound: usize, f: impl Fn() + Sync + Send + 'static) {
+    let asked = std::env::var("LOOM_MAX_PREEMPTIONS").ok().and_then(|text| text.parse().ok());
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(bound.min(asked.unwrap_or(3)));
+    builder.check(f);
+}
