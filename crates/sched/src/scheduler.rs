@@ -200,8 +200,8 @@ impl Shared {
         }
     }
 
-    /// Wakes a worker that was taken from the sleepers: it sleeps, so its post stays with its
-    /// thread, and so does its parker.
+    /// Wakes a worker that was taken from the sleepers. It may have been woken by a timer meanwhile,
+    /// and even been relieved: then this makes a sleep of its successor a short one.
     #[cold]
     fn unpark(&self, worker: usize) {
         self.unparker(worker).unpark();

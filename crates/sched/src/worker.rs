@@ -138,6 +138,8 @@ impl Worker {
     #[inline]
     fn next(&self) -> Result<Option<Runnable>, Relieved> {
         if self.seat.next_turn().is_multiple_of(OUTSIDE_EVERY) {
+            // WHY: what fires many timers is not the process that ran last.
+            self.seat.runs_nobody();
             self.timers().look();
             if let Some(runnable) = self.take_outside()? {
                 return Ok(Some(runnable));
