@@ -202,7 +202,7 @@ impl<W: World> Ref<W> {
 /// # Safety
 /// The caller holds a reference to the cell. As for `Head::push`; the envelope is what its class
 /// says in this cell.
-#[inline]
+#[inline(always)]
 pub(crate) unsafe fn push(base: NonNull<Base>, link: NonNull<Link>, class: Class) -> bool {
     // SAFETY: by the contract.
     match unsafe { base.as_ref().head.push(link, class, sender) } {

@@ -7,7 +7,7 @@
 
 use std::ptr::{self, NonNull};
 
-use crate::link::{Class, Link};
+use crate::link::{CONTENDED, Link, SIGNAL};
 
 /// Links, oldest first.
 #[derive(Debug)]
@@ -43,18 +43,20 @@ impl Chain {
     #[inline]
     pub unsafe fn turn_round(newest: *mut Link) -> Self {
         let (mut oldest, mut rest, mut len) = (ptr::null_mut(), newest, 0);
-        let (mut only_messages, mut contended) = (true, 0);
+        let mut tags = 0;
         while let Some(link) = NonNull::new(rest) {
             // SAFETY: the stack is the caller's.
             unsafe {
                 rest = link.as_ref().next();
-                only_messages &= link.as_ref().class() == Class::Message;
-                contended += usize::from(link.as_ref().is_contended());
+                tags |= link.as_ref().tags();
                 link.as_ref().set_next(oldest);
             }
             oldest = link.as_ptr();
             len += 1;
         }
+        let only_messages = tags & SIGNAL == 0;
+        // SAFETY: the chain is the caller's.
+        let contended = if tags & CONTENDED == 0 { 0 } else { unsafe { count_contended(oldest) } };
         Self { oldest, newest, len, only_messages, contended }
     }
 
@@ -74,4 +76,21 @@ impl Chain {
         self.only_messages &= later.only_messages;
         self.contended += later.contended;
     }
+}
+
+/// WHY a second walk: it is for crowds only, and the links are in this core's cache by now.
+///
+/// # Safety
+/// The caller owns every link of the chain.
+#[cold]
+unsafe fn count_contended(oldest: *mut Link) -> usize {
+    let (mut rest, mut contended) = (oldest, 0);
+    while let Some(link) = NonNull::new(rest) {
+        // SAFETY: the chain is the caller's.
+        unsafe {
+            rest = link.as_ref().next();
+            contended += usize::from(link.as_ref().tags() & CONTENDED != 0);
+        }
+    }
+    contended
 }

@@ -22,8 +22,10 @@ pub enum Class {
     Signal,
 }
 
-const SIGNAL: usize = 0b01;
-const CONTENDED: usize = 0b10;
+/// It is of class [`Class::Signal`].
+pub(crate) const SIGNAL: usize = 0b01;
+/// The push met another sender.
+pub(crate) const CONTENDED: usize = 0b10;
 const TAGS: usize = SIGNAL | CONTENDED;
 
 /// The header of an envelope.
@@ -63,13 +65,13 @@ impl Link {
         });
     }
 
-    /// Whether the push met another sender.
+    /// What is known of the envelope: `SIGNAL`, `CONTENDED`.
     ///
     /// # Safety
     /// The caller owns the envelope.
-    pub unsafe fn is_contended(&self) -> bool {
+    pub(crate) unsafe fn tags(&self) -> usize {
         // SAFETY: the caller owns the envelope, so nobody writes `next` now.
-        self.next.with(|next| unsafe { *next }).addr() & CONTENDED != 0
+        self.next.with(|next| unsafe { *next }).addr() & TAGS
     }
 
     /// The link behind this one, or null.
