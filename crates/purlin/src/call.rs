@@ -89,7 +89,7 @@ impl<M: Send + 'static> Pid<M> {
     /// [`CallError`] says why no answer came; a process that ends is noticed at once.
     ///
     /// # Panics
-    /// If it has to wait where no tokio runtime measures time.
+    /// If it has to wait where there is neither a node nor a tokio runtime to measure time.
     ///
     /// COST: two blocks of memory (the message and the answer), as a rule ones that this thread
     /// freed before; a timer only if the answer is not there at the first look.
