@@ -9,7 +9,7 @@
 //! |---|---|---|
 //! | in the queue of one that is stuck | a free one is woken, and steals | it is relieved |
 //! | in the slot of one that is stuck | it is laid open and a free one woken | it is relieved |
-//! | from outside, or two behind one that works | a free one is woken | one that is stuck is relieved |
+//! | from outside, or more behind one that works than its patience, and two at least | a free one is woken | one that is stuck is relieved |
 //!
 //! WHY two: a single process that yields is left to its worker on purpose (`Post::put_last`).
 
@@ -21,6 +21,8 @@ pub(crate) struct View {
     pub(crate) running: bool,
     /// How many wait in its queue.
     pub(crate) waiting: usize,
+    /// How many may wait there without anybody helping.
+    pub(crate) patience: usize,
 }
 
 /// What the monitor sees at a tick.
@@ -64,7 +66,7 @@ impl Judge {
 
     pub(crate) fn judge(&mut self, scene: Scene<'_>) -> Verdict {
         let mut verdict = Verdict::default();
-        let crowded = scene.workers.iter().any(|view| view.waiting >= 2);
+        let crowded = scene.workers.iter().any(|view| view.waiting > view.patience.max(1));
         // What waits for anybody is served once: by one who wakes, or by one who is relieved.
         let mut wanted = scene.outside || crowded;
         if scene.free > 0 {
@@ -100,11 +102,11 @@ mod tests {
     use super::{Judge, Scene, Step, Verdict, View};
 
     const fn works(turn: u32, waiting: usize) -> View {
-        View { turn, running: true, waiting }
+        View { turn, running: true, waiting, patience: 0 }
     }
 
     const fn rests(turn: u32) -> View {
-        View { turn, running: false, waiting: 0 }
+        View { turn, running: false, waiting: 0, patience: 0 }
     }
 
     /// What is decided at the second of two ticks.

@@ -42,6 +42,7 @@ mod idle;
 mod judge;
 mod monitor;
 mod post;
+mod queue;
 mod scheduler;
 mod seat;
 mod slab;

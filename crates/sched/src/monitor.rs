@@ -25,10 +25,11 @@ use crossbeam_utils::sync::Parker;
 
 use crate::crew::{Assignment, Crew};
 use crate::judge::{Judge, Scene, Step, Verdict, View};
+use crate::queue::patience;
 use crate::seat::Seat;
 
 /// How often the monitor looks. A worker is stuck when it is in the same turn twice.
-const TICK: Duration = Duration::from_micros(500);
+pub(crate) const TICK: Duration = Duration::from_micros(500);
 /// How many ticks all have to sleep before the monitor does.
 const TICKS_BEFORE_REST: u32 = 20;
 /// The most threads that may be left to their turns. WHY a limit: each has a stack.
@@ -41,6 +42,7 @@ pub(crate) struct Monitor {
     seats: Box<[Arc<Seat>]>,
     judge: Judge,
     views: Vec<View>,
+    looked: Instant,
     /// When each worker was first seen in the turn it is in.
     since: Box<[Instant]>,
     /// A thread that waits for an assignment.
@@ -58,6 +60,7 @@ impl Monitor {
             seats,
             judge: Judge::new(workers),
             views: Vec::with_capacity(workers),
+            looked: Instant::now(),
             since: vec![Instant::now(); workers].into(),
             spare: None,
             helpless: false,
@@ -101,15 +104,19 @@ impl Monitor {
     fn look(&mut self, now: Instant) {
         let shared = Arc::clone(&self.crew.shared);
         let before = std::mem::take(&mut self.views);
-        self.views.extend(self.seats.iter().zip(&shared.stealers).map(|(seat, queue)| View {
-            turn: seat.turn(),
-            running: seat.running().is_some(),
-            waiting: queue.len(),
-        }));
-        for (index, view) in self.views.iter().enumerate() {
-            if before.get(index).is_none_or(|before| before.turn != view.turn) {
+        let time = now - std::mem::replace(&mut self.looked, now);
+        for (index, (seat, queue)) in self.seats.iter().zip(&shared.queues).enumerate() {
+            let (turn, running) = (seat.turn(), seat.running().is_some());
+            let before = before.get(index);
+            if before.is_none_or(|before| before.turn != turn) {
                 self.since[index] = now;
             }
+            // WHY at both ends: of a worker that slept it is not known how fast it is.
+            if let Some(before) = before.filter(|before| before.running && running) {
+                queue.set_patience(patience(turn.wrapping_sub(before.turn), time));
+            }
+            let (waiting, patience) = (queue.stealer.len(), queue.patience());
+            self.views.push(View { turn, running, waiting, patience });
         }
         let Verdict { steps, mut wake } = self.judge.judge(Scene {
             workers: &self.views,

@@ -31,28 +31,28 @@ impl Post {
         self.queue.stealer()
     }
 
-    /// Makes a process the next to run; the one that was moves into the queue. `true` if others
-    /// could take something off this worker now.
+    /// Makes a process the next to run; the one that was moves into the queue. Says how many others
+    /// could take off this worker now, if any have come.
     #[inline]
-    pub(crate) fn put_first(&self, runnable: Runnable) -> bool {
+    pub(crate) fn put_first(&self, runnable: Runnable) -> usize {
         match self.woken.replace(Some(runnable)) {
             Some(before) => {
                 self.queue.push(before);
-                true
+                self.queue.len()
             }
-            None => false,
+            None => 0,
         }
     }
 
-    /// Queues a process that yields. `true` if others could take something off this worker now.
+    /// Queues a process that yields. Says how many others could take off this worker now.
     ///
     /// WHY not for a single one: it and the process it talks to take turns on this core, where
     /// their messages are, instead of following each other from core to core.
     #[inline]
-    pub(crate) fn put_last(&self, runnable: Runnable) -> bool {
-        let alone = self.queue.is_empty();
+    pub(crate) fn put_last(&self, runnable: Runnable) -> usize {
         self.queue.push(runnable);
-        !alone
+        let waiting = self.queue.len();
+        if waiting > 1 { waiting } else { 0 }
     }
 
     /// The next process to run here.
@@ -78,7 +78,7 @@ impl Post {
 
     /// Takes half of another worker's queue, and the first of it to run.
     pub(crate) fn steal_from(&self, other: &Stealer<Runnable>) -> Option<Runnable> {
-        until_certain(|| other.steal_batch_and_pop(&self.queue))
+        until_certain(|| other.steal_batch_with_limit_and_pop(&self.queue, usize::MAX))
     }
 
     /// Moves the process just woken to where thieves can reach it; `true` if there is anything for

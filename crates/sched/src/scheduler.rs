@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use crossbeam_deque::{Injector, Steal, Stealer};
+use crossbeam_deque::{Injector, Steal};
 use crossbeam_utils::CachePadded;
 use crossbeam_utils::sync::{Parker, Unparker};
 use purlin_raw::{Host, Ran, Runnable, Slot};
@@ -17,6 +17,7 @@ use crate::hogs::Hogs;
 use crate::idle::Idle;
 use crate::monitor::Monitor;
 use crate::post::Post;
+use crate::queue::Queue;
 use crate::timers::Timers;
 use crate::worker::schedule_here;
 
@@ -29,7 +30,7 @@ pub struct Scheduler {
 /// What all workers share.
 pub(crate) struct Shared {
     pub(crate) injector: CachePadded<Injector<Runnable>>,
-    pub(crate) stealers: Box<[Stealer<Runnable>]>,
+    pub(crate) queues: Box<[CachePadded<Queue>]>,
     pub(crate) idle: Idle,
     pub(crate) timers: Timers,
     pub(crate) hogs: Hogs,
@@ -69,7 +70,8 @@ impl Scheduler {
     pub fn with_clock(workers: usize, clock: Clock) -> Self {
         let workers = workers.max(1);
         let posts: Vec<_> = (0..workers).map(|_| Post::new()).collect();
-        let stealers = posts.iter().map(Post::stealer).collect();
+        let queue = |post: &Post| CachePadded::new(Queue::new(post.stealer()));
+        let queues = posts.iter().map(queue).collect();
         let waiting: Vec<_> = (0..).zip(posts).map(|(i, post)| Assignment::new(i, post)).collect();
         let unparkers = || waiting.iter().map(|waiting| waiting.parker.unparker().clone());
         let timers = Timers::new(unparkers(), clock);
@@ -78,7 +80,7 @@ impl Scheduler {
         Self {
             shared: Arc::new(Shared {
                 injector: CachePadded::new(Injector::new()),
-                stealers,
+                queues,
                 idle: Idle::new(workers),
                 timers,
                 hogs: Hogs::default(),
@@ -99,7 +101,7 @@ impl Scheduler {
 
     /// The number of workers.
     pub fn workers(&self) -> usize {
-        self.shared.stealers.len()
+        self.shared.queues.len()
     }
 
     /// The timers.
@@ -254,7 +256,7 @@ impl Shared {
 
     /// Whether there is anything to do for a worker that has nothing of its own.
     pub(crate) fn has_work(&self) -> bool {
-        !self.injector.is_empty() || self.stealers.iter().any(|stealer| !stealer.is_empty())
+        !self.injector.is_empty() || self.queues.iter().any(|queue| queue.wants_help())
     }
 
     pub(crate) fn thread_begins(&self) {

@@ -103,12 +103,14 @@ impl Worker {
         self.queued(self.post.with(runnable, Post::put_first));
     }
 
-    /// Something was queued, if the post is there; `true` if others may help with it.
+    /// Something was queued, if the post is there; so many wait there now that others could take.
     #[inline]
-    fn queued(&self, queued: Result<bool, Runnable>) {
+    fn queued(&self, queued: Result<usize, Runnable>) {
         match queued {
-            Ok(false) => {}
-            Ok(true) => self.shared.notify_for_own(),
+            Ok(waiting) if waiting > self.shared.queues[self.index].patience() => {
+                self.shared.notify_for_own();
+            }
+            Ok(_) => {}
             Err(runnable) => self.queue_elsewhere(runnable),
         }
     }
@@ -186,11 +188,12 @@ impl Worker {
         Ok(None)
     }
 
-    /// Takes half of the first queue that has something, beginning with the next worker's.
+    /// Takes half of the first queue that wants help, beginning with the next worker's.
     fn steal(&self) -> Result<Option<Runnable>, Relieved> {
-        let stealers = &self.shared.stealers;
-        let mut others = (1..stealers.len()).map(|i| &stealers[(self.index + i) % stealers.len()]);
-        self.with_post(|post| others.find_map(|other| post.steal_from(other)))
+        let queues = &self.shared.queues;
+        let others = (1..queues.len()).map(|i| &queues[(self.index + i) % queues.len()]);
+        let mut promising = others.filter(|queue| queue.wants_help());
+        self.with_post(|post| promising.find_map(|queue| post.steal_from(&queue.stealer)))
     }
 
     fn timers(&self) -> &TimerWheel {

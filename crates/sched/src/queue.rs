@@ -1,0 +1,84 @@
+//! A worker's queue as the others see it: what can be stolen, and when it is worth it.
+//!
+//! A process that moves to another core leaves behind what it and its partners had in the cache, and
+//! the other core, if it slept, has to be woken; that costs more than a short turn. So a worker that
+//! gets through its queue quickly is left alone: others help only when more is waiting than it got
+//! through within the last tick of the monitor, so that no ready process waits longer than that
+//! while a worker sleeps. If turns are long, on average, any process that waits is worth it.
+//!
+//! The monitor, who sees how many turns each worker makes, writes the limit, the worker's
+//! *patience*; the worker reads it when it queues something, and thieves when they look for work.
+//! BEAM's *wakeup threshold* (`+swt`) is the same idea.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use crossbeam_deque::Stealer;
+use purlin_raw::Runnable;
+
+use crate::monitor::TICK;
+
+/// Turns that take so long are worth another worker's help one by one: several times what it costs
+/// to wake that worker.
+const LONG_TURN: Duration = Duration::from_micros(5);
+
+/// The patience of a worker of which nothing is known: that of one whose turns take half a
+/// microsecond.
+const FIRST_PATIENCE: usize = 1000;
+
+/// The end of a worker's queue that is for others.
+pub(crate) struct Queue {
+    pub(crate) stealer: Stealer<Runnable>,
+    patience: AtomicUsize,
+}
+
+impl Queue {
+    pub(crate) fn new(stealer: Stealer<Runnable>) -> Self {
+        Self { stealer, patience: AtomicUsize::new(FIRST_PATIENCE) }
+    }
+
+    /// How many may wait without anybody helping.
+    #[inline]
+    pub(crate) fn patience(&self) -> usize {
+        // ORDER: relaxed, here and below: it is advice.
+        self.patience.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_patience(&self, patience: usize) {
+        if self.patience() != patience {
+            self.patience.store(patience, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether anybody should help.
+    pub(crate) fn wants_help(&self) -> bool {
+        self.stealer.len() > self.patience()
+    }
+}
+
+/// The patience of a worker that has made so many turns in that time.
+pub(crate) fn patience(turns: u32, time: Duration) -> usize {
+    let tick = TICK.as_nanos();
+    let per_tick = u128::from(turns) * tick / time.as_nanos().max(1);
+    let long = per_tick * LONG_TURN.as_nanos() < tick;
+    if long { 0 } else { per_tick as usize }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_worker_is_left_alone_with_what_it_gets_through_in_a_tick() {
+        assert_eq!(patience(5000, TICK), 5000);
+        assert_eq!(patience(5000, 2 * TICK), 2500);
+        assert_eq!(patience(5000, Duration::ZERO), 5000 * TICK.as_nanos() as usize);
+    }
+
+    #[test]
+    fn whoever_waits_for_long_turns_is_worth_help() {
+        assert_eq!(patience(0, TICK), 0);
+        assert_eq!(patience(99, TICK), 0);
+        assert_eq!(patience(100, TICK), 100);
+    }
+}
