@@ -5,7 +5,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use purlin_raw::Owner;
+use purlin_raw::{Owner, quietly};
 
 use crate::body::{fetch, next};
 use crate::home::Erlang;
@@ -116,7 +116,10 @@ impl<M: Send + 'static> Process<M> {
             if self.owner.is_own(cx.waker()) {
                 return Ok(());
             }
-            self.owner.local(|local| local.rare().mail = Some(cx.waker().clone()))
+            let waker = cx.waker().clone();
+            let before = self.owner.local(|local| local.rare().mail.replace(waker))?;
+            quietly(|| drop(before));
+            Ok(())
         });
         if waits.is_err() {
             self.not_here();

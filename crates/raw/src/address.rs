@@ -8,7 +8,7 @@ use std::marker::PhantomData;
 use std::ptr::NonNull;
 
 use crate::World;
-use crate::cell::{Base, Front};
+use crate::cell::{Base, Front, RUNNING};
 use crate::credit;
 use crate::current::{is_running, sender};
 use crate::head::Pushed;
@@ -170,7 +170,7 @@ impl<W: World> Ref<W> {
             _ if base.head.is_closed() => State::Ended,
             Some(false) => State::Receiving,
             Some(true) => State::Waiting,
-            None if base.running.load(Ordering::Relaxed) => State::Running,
+            None if base.turn.load(Ordering::Relaxed) & RUNNING != 0 => State::Running,
             None => State::Runnable,
         };
         Look {

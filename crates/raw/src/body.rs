@@ -91,7 +91,7 @@ unsafe extern "C" fn poll<W: World, M: Send + 'static, B: Body<W, M>>(
     // SAFETY: this is the last turn, and nobody reads it before the inbox is closed.
     cell.front.last.with_mut(|place| unsafe { *place = last });
     // SAFETY: this is still the turn.
-    let owes = cell.front.local.with(|local| W::owes(&unsafe { &*local }.borrow()));
+    let owes = cell.front.local.with_mut(|local| W::owes(unsafe { &mut *local }.get_mut()));
     if owes { Polled::EndedOwing } else { Polled::Ended }
 }
 
@@ -124,7 +124,7 @@ unsafe extern "C" fn wind_up<W: World, M: Send + 'static>(base: NonNull<Base>, a
     };
     // SAFETY: nobody is in the process's turn, so the FIFO is ours; no reference is kept while user
     // code runs.
-    while let Some(link) = front.base.core.with_mut(|core| unsafe { (*core).fifo.pop() }) {
+    while let Some(link) = front.base.fifo.with_mut(|fifo| unsafe { (*fifo).pop() }) {
         discard(link);
     }
     let mut rest = arrived.oldest;
@@ -136,7 +136,8 @@ unsafe extern "C" fn wind_up<W: World, M: Send + 'static>(base: NonNull<Base>, a
     front.base.waiting.store(0, Ordering::Relaxed);
     front.local.with(|local| {
         // SAFETY: nobody is in the process's turn, so this is the only thread here.
-        W::closed(home, &front.shared, &mut unsafe { &*local }.borrow_mut(), dropped);
+        let mut local = unsafe { &*local }.take();
+        W::closed(home, &front.shared, &mut local, dropped);
     });
 }
 

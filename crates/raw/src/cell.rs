@@ -13,7 +13,7 @@
 //! 1. `head`, `refs` and the counters: any thread that holds a reference.
 //! 2. `last`: the last turn writes it, once, before the inbox closes; any thread that has found the
 //!    inbox closed reads it.
-//! 3. `core` and `local`: the thread that runs the process's turn, and it alone
+//! 3. `fifo`, `traffic` and `local`: the thread that runs the process's turn, and it alone
 //!    (`current::is_running` says whether this thread does).
 //! 4. `body`: `run`, which exists once at a time because there is one right to schedule.
 //! 5. `realm`: as long as the process has not left the table; see `realm`.
@@ -25,7 +25,7 @@
 //! (`Runnable`) needs none: only running it can end the process.
 
 use std::any::TypeId;
-use std::cell::RefCell;
+use std::cell;
 use std::marker::PhantomData;
 use std::ptr::NonNull;
 use std::task::Context;
@@ -38,7 +38,7 @@ use crate::lanes::Traffic;
 use crate::link::Link;
 use crate::pool::Block;
 use crate::realm::RealmBase;
-use crate::sync::{AtomicBool, AtomicU32, AtomicU64, Ordering, UnsafeCell};
+use crate::sync::{AtomicU8, AtomicU32, AtomicU64, Ordering, UnsafeCell};
 use crate::table::Slot;
 
 /// What a process does that depends on its types.
@@ -70,32 +70,30 @@ pub(crate) enum Polled {
     EndedOwing,
 }
 
-/// What only the running turn touches, apart from `W::Local`.
-pub(crate) struct Core {
-    pub(crate) fifo: Fifo,
-    pub(crate) traffic: Traffic,
-    /// The turn asked to be woken by messages.
-    pub(crate) listening: bool,
-    /// The turn asked to run again at once.
-    pub(crate) again: bool,
-}
+/// A turn is under way.
+pub(crate) const RUNNING: u8 = 0b001;
+/// The turn asked to be woken by messages.
+pub(crate) const LISTENING: u8 = 0b010;
+/// The turn asked to run again at once.
+pub(crate) const AGAIN: u8 = 0b100;
 
 /// The part that needs no type.
 #[repr(C)]
 pub(crate) struct Base {
     pub(crate) head: Head,
     pub(crate) refs: AtomicU32,
+    /// Messages in the FIFO. This and all counters below are written by the running turn alone.
+    pub(crate) waiting: AtomicU32,
     pub(crate) vtable: &'static VTable,
     pub(crate) realm: NonNull<RealmBase>,
     pub(crate) slot: Slot,
-    pub(crate) core: UnsafeCell<Core>,
-    /// Whether a turn is under way, for those who look.
-    pub(crate) running: AtomicBool,
-    /// Messages in the FIFO, for those who look.
-    pub(crate) waiting: AtomicU32,
-    /// Messages received, for those who look.
+    pub(crate) fifo: UnsafeCell<Fifo>,
+    pub(crate) traffic: UnsafeCell<Traffic>,
+    /// [`RUNNING`], [`LISTENING`] and [`AGAIN`].
+    pub(crate) turn: AtomicU8,
+    /// Messages received.
     pub(crate) received: AtomicU64,
-    /// Budget spent, for those who look.
+    /// Budget spent.
     pub(crate) reductions: AtomicU64,
 }
 
@@ -106,7 +104,7 @@ pub(crate) struct Front<W: World> {
     pub(crate) shared: W::Shared,
     /// Written in the last turn, before the inbox closes; read by those who found it closed.
     pub(crate) last: UnsafeCell<W::Last>,
-    pub(crate) local: UnsafeCell<RefCell<W::Local>>,
+    pub(crate) local: UnsafeCell<cell::Cell<W::Local>>,
 }
 
 /// All of it.
@@ -124,20 +122,41 @@ impl Base {
         Self {
             head: Head::new(),
             refs: AtomicU32::new(3),
+            waiting: AtomicU32::new(0),
             vtable,
             realm,
             slot,
-            core: UnsafeCell::new(Core {
-                fifo: Fifo::new(),
-                traffic: Traffic::new(),
-                listening: false,
-                again: false,
-            }),
-            running: AtomicBool::new(false),
-            waiting: AtomicU32::new(0),
+            fifo: UnsafeCell::new(Fifo::new()),
+            traffic: UnsafeCell::new(Traffic::new()),
+            turn: AtomicU8::new(0),
             received: AtomicU64::new(0),
             reductions: AtomicU64::new(0),
         }
+    }
+}
+
+impl Base {
+    /// The running turn asks for something.
+    #[inline]
+    pub(crate) fn ask(&self, what: u8) {
+        // ORDER: relaxed, here and wherever `turn` is used: the thread that wrote it reads it back;
+        // to others it is something to look at.
+        self.turn.store(self.turn.load(Ordering::Relaxed) | what, Ordering::Relaxed);
+    }
+
+    /// So many messages have come into the FIFO.
+    #[inline]
+    pub(crate) fn came(&self, more: usize) {
+        // WHY not saturating: four thousand million envelopes do not fit into any memory.
+        let waiting = self.waiting.load(Ordering::Relaxed).wrapping_add(more as u32);
+        self.waiting.store(waiting, Ordering::Relaxed);
+    }
+
+    /// A message of the FIFO has been received.
+    #[inline]
+    pub(crate) fn received(&self) {
+        self.waiting.store(self.waiting.load(Ordering::Relaxed).wrapping_sub(1), Ordering::Relaxed);
+        count(&self.received, 1);
     }
 }
 

@@ -11,7 +11,7 @@ use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::task::Waker;
 
-use crate::cell::Base;
+use crate::cell::{AGAIN, Base};
 use crate::table::Slot;
 use crate::wake;
 
@@ -114,8 +114,8 @@ pub fn spend() -> bool {
 pub fn poll_again(waker: &Waker) {
     match NonNull::new(RUNNING.get().cast_mut()) {
         Some(base) if wake::is_own(waker, base.as_ptr()) => {
-            // SAFETY: this thread is in the turn of that process, and nothing else is using `core`.
-            unsafe { base.as_ref() }.core.with_mut(|core| unsafe { (*core).again = true });
+            // SAFETY: this thread is in the turn of that process, which lives meanwhile.
+            unsafe { base.as_ref() }.ask(AGAIN);
         }
         _ => waker.wake_by_ref(),
     }

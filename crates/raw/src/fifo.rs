@@ -17,16 +17,11 @@ pub(crate) struct Fifo {
     newest: *mut Link,
     /// The last link that a selective receive has passed over; null: none yet.
     cursor: *mut Link,
-    len: usize,
 }
 
 impl Fifo {
     pub(crate) const fn new() -> Self {
-        Self { oldest: ptr::null_mut(), newest: ptr::null_mut(), cursor: ptr::null_mut(), len: 0 }
-    }
-
-    pub(crate) fn len(&self) -> usize {
-        self.len
+        Self { oldest: ptr::null_mut(), newest: ptr::null_mut(), cursor: ptr::null_mut() }
     }
 
     /// Adds a link at the end.
@@ -55,7 +50,6 @@ impl Fifo {
             Some(last) => unsafe { last.as_ref().set_next(arrived.oldest) },
         }
         self.newest = arrived.newest;
-        self.len += arrived.len;
     }
 
     /// Takes the oldest link; a scan under way starts again.
@@ -92,7 +86,6 @@ impl Fifo {
         if rest.is_null() {
             self.newest = self.cursor;
         }
-        self.len -= 1;
         Some(link)
     }
 
@@ -126,6 +119,5 @@ impl Fifo {
         if after.is_null() {
             self.newest = link.as_ptr();
         }
-        self.len += 1;
     }
 }

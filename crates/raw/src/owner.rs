@@ -9,12 +9,12 @@ use std::task::Waker;
 
 use crate::World;
 use crate::address::Address;
-use crate::cell::{Base, Core, Front, count};
+use crate::cell::{AGAIN, Base, Front, LISTENING};
 use crate::chain::Chain;
 use crate::credit;
 use crate::current::is_running;
+use crate::fifo::Fifo;
 use crate::link::{Class, Envelope, Link, Paper};
-use crate::sync::Ordering;
 use crate::table::Slot;
 use crate::wake;
 
@@ -77,15 +77,15 @@ impl<W: World, M: Send + 'static> Owner<W, M> {
         Self { base, types: PhantomData }
     }
 
-    /// Runs `f` on what belongs to the turn, if this thread is in it. `f` runs no user code.
+    /// Runs `f` on the FIFO, if this thread is in the turn. `f` runs no user code.
     #[inline]
-    fn core<R>(&self, f: impl FnOnce(&mut Core) -> R) -> Result<R, NotHere> {
+    fn fifo<R>(&self, f: impl FnOnce(&mut Fifo) -> R) -> Result<R, NotHere> {
         if !is_running(self.base) {
             return Err(NotHere);
         }
         // SAFETY: this thread is in the process's turn, of which there is one, and no caller of
-        // `core` comes back here within `f`.
-        Ok(self.base().core.with_mut(|core| f(unsafe { &mut *core })))
+        // `fifo` comes back here within `f`.
+        Ok(self.base().fifo.with_mut(|fifo| f(unsafe { &mut *fifo })))
     }
 
     /// Whether anything has arrived, or woken the process, since the last `fetch`.
@@ -109,11 +109,7 @@ impl<W: World, M: Send + 'static> Owner<W, M> {
         beginning: bool,
         act: impl FnMut(W::Signal) -> Option<M>,
     ) -> Result<usize, NotHere> {
-        let arrived = self.core(|core| {
-            let arrived = self.take(core, beginning);
-            self.publish(core);
-            arrived
-        })?;
+        let arrived = self.fifo(|fifo| self.take(fifo, beginning))?;
         if arrived.only_messages { Ok(arrived.len) } else { self.sort(arrived.oldest, act) }
     }
 
@@ -121,25 +117,18 @@ impl<W: World, M: Send + 'static> Owner<W, M> {
     #[inline]
     pub fn next(&self, mut act: impl FnMut(W::Signal) -> Option<M>) -> Result<Option<M>, NotHere> {
         loop {
-            let next = self.core(|core| {
-                if let Some(link) = core.fifo.pop() {
-                    self.publish(core);
+            let next = self.fifo(|fifo| {
+                if let Some(link) = fifo.pop() {
                     return Next::Message(link);
                 }
                 if !self.base().head.has_news() {
                     return Next::Nothing;
                 }
-                let arrived = self.take(core, false);
+                let arrived = self.take(fifo, false);
                 if !arrived.only_messages {
                     return Next::Sort(arrived.oldest);
                 }
-                match core.fifo.pop() {
-                    Some(link) => {
-                        self.publish(core);
-                        Next::Message(link)
-                    }
-                    None => Next::Nothing,
-                }
+                fifo.pop().map_or(Next::Nothing, Next::Message)
             })?;
             match next {
                 Next::Message(link) => return Ok(Some(self.received(link))),
@@ -151,14 +140,20 @@ impl<W: World, M: Send + 'static> Owner<W, M> {
         }
     }
 
-    /// Takes what arrived; messages, if that is all there is, are moved to the end of the FIFO.
+    /// Takes what arrived; messages, if that is all there is, are moved to the end of the FIFO. Only
+    /// in the turn, which whoever has the FIFO is in.
     #[inline]
-    fn take(&self, core: &mut Core, beginning: bool) -> Chain {
-        let taken = self.base().head.take(&mut core.traffic);
-        core.again |= taken.woken && !beginning;
+    fn take(&self, fifo: &mut Fifo, beginning: bool) -> Chain {
+        let base = self.base();
+        // SAFETY: this thread is in the turn, and `take` does not come back here.
+        let taken = base.traffic.with_mut(|traffic| base.head.take(unsafe { &mut *traffic }));
+        if taken.woken && !beginning {
+            base.ask(AGAIN);
+        }
         if taken.arrived.only_messages {
             // SAFETY: the chain is ours and holds messages.
-            unsafe { core.fifo.append_all(&taken.arrived) };
+            unsafe { fifo.append_all(&taken.arrived) };
+            base.came(taken.arrived.len);
         }
         taken.arrived
     }
@@ -184,36 +179,25 @@ impl<W: World, M: Send + 'static> Owner<W, M> {
             };
             if let Some(link) = message {
                 // SAFETY: the link is ours and holds a message.
-                self.core(|core| unsafe { core.fifo.append(link) })?;
+                self.fifo(|fifo| unsafe { fifo.append(link) })?;
+                self.base().came(1);
                 added += 1;
             }
         }
-        self.core(|core| self.publish(core))?;
         Ok(added)
-    }
-
-    /// Shows the length of the FIFO to those who look.
-    #[inline]
-    fn publish(&self, core: &Core) {
-        let len = core.fifo.len().min(u32::MAX as usize) as u32;
-        self.base().waiting.store(len, Ordering::Relaxed);
     }
 
     /// Takes the oldest message that was fetched.
     #[inline]
     pub fn pop(&self) -> Result<Option<M>, NotHere> {
-        let link = self.core(|core| {
-            let link = core.fifo.pop()?;
-            self.publish(core);
-            Some(link)
-        })?;
+        let link = self.fifo(Fifo::pop)?;
         Ok(link.map(|link| self.received(link)))
     }
 
     /// Opens a message that has left the FIFO.
     #[inline]
     fn received(&self, link: NonNull<Link>) -> M {
-        count(&self.base().received, 1);
+        self.base().received();
         // SAFETY: callers took the link out of the FIFO, which holds messages of this type.
         unsafe { Envelope::<M>::open(link) }.0
     }
@@ -221,13 +205,13 @@ impl<W: World, M: Send + 'static> Owner<W, M> {
     /// Begins to look through the FIFO from its oldest message.
     #[inline]
     pub fn rewind(&self) -> Result<(), NotHere> {
-        self.core(|core| core.fifo.rewind())
+        self.fifo(Fifo::rewind)
     }
 
     /// Takes the next message for a look. Keep it, then call [`Owner::keep`]; or put it back.
     #[inline]
     pub fn look(&self) -> Result<Option<(M, Vacant<M>)>, NotHere> {
-        let Some(link) = self.core(|core| core.fifo.take_next())? else { return Ok(None) };
+        let Some(link) = self.fifo(Fifo::take_next)? else { return Ok(None) };
         // SAFETY: the FIFO holds messages of this type, and this one has left it.
         let (message, paper) = unsafe { Envelope::<M>::open(link) };
         Ok(Some((message, Vacant(paper))))
@@ -237,8 +221,10 @@ impl<W: World, M: Send + 'static> Owner<W, M> {
     #[inline]
     pub fn keep(&self, paper: Vacant<M>) -> Result<(), NotHere> {
         drop(paper);
-        self.core(|core| self.publish(core))?;
-        count(&self.base().received, 1);
+        if !is_running(self.base) {
+            return Err(NotHere);
+        }
+        self.base().received();
         Ok(())
     }
 
@@ -247,7 +233,7 @@ impl<W: World, M: Send + 'static> Owner<W, M> {
     pub fn put_back(&self, message: M, paper: Vacant<M>) -> Result<(), NotHere> {
         let link = paper.0.reseal(message);
         // SAFETY: the link is ours and holds a message.
-        let put = self.core(|core| unsafe { core.fifo.put_back(link) });
+        let put = self.fifo(|fifo| unsafe { fifo.put_back(link) });
         if put.is_err() {
             // SAFETY: the link was not given away.
             drop(unsafe { Envelope::<M>::open(link) });
@@ -258,7 +244,11 @@ impl<W: World, M: Send + 'static> Owner<W, M> {
     /// Asks to be woken by messages when this turn ends.
     #[inline]
     pub fn listen(&self) -> Result<(), NotHere> {
-        self.core(|core| core.listening = true)
+        if !is_running(self.base) {
+            return Err(NotHere);
+        }
+        self.base().ask(LISTENING);
+        Ok(())
     }
 
     /// Whether this thread is in the process's turn.
@@ -273,15 +263,21 @@ impl<W: World, M: Send + 'static> Owner<W, M> {
         wake::is_own(waker, self.base.as_ptr())
     }
 
-    /// Runs `f` on the process's own state.
+    /// Runs `f` on the process's own state. `f` runs no user code: what it does to the state when it
+    /// is called within itself is lost, and so is the state if it panics.
     #[inline]
     pub fn local<R>(&self, f: impl FnOnce(&mut W::Local) -> R) -> Result<R, NotHere> {
         if !is_running(self.base) {
             return Err(NotHere);
         }
         self.front().local.with(|local| {
-            // SAFETY: this thread is in the process's turn; `RefCell` refuses a second borrow.
-            Ok(f(&mut unsafe { &*local }.borrow_mut()))
+            // SAFETY: this thread is in the process's turn.
+            let place = unsafe { &*local };
+            let mut local = place.take();
+            let result = f(&mut local);
+            // WHY not dropped: nothing is there, and the compiler does not know.
+            std::mem::forget(place.replace(local));
+            Ok(result)
         })
     }
 

@@ -17,7 +17,7 @@
 use std::ptr::NonNull;
 use std::task::Context;
 
-use crate::cell::{Base, Polled, count};
+use crate::cell::{AGAIN, Base, LISTENING, Polled, RUNNING, count};
 use crate::credit;
 use crate::current::Turn;
 use crate::head::Slept;
@@ -62,13 +62,7 @@ impl Runnable {
         // hold, can end it.
         let cell = unsafe { base.as_ref() };
         let turn = Turn::begin(base);
-        cell.running.store(true, Ordering::Relaxed);
-        cell.core.with_mut(|core| {
-            // SAFETY: this is the running turn.
-            let core = unsafe { &mut *core };
-            core.listening = false;
-            core.again = false;
-        });
+        cell.turn.store(RUNNING, Ordering::Relaxed);
         let waker = wake::borrowed(base);
         // SAFETY: the vtable is the cell's own, and this thread is in its turn.
         let polled = unsafe { (cell.vtable.poll)(base, &mut Context::from_waker(&waker)) };
@@ -78,10 +72,9 @@ impl Runnable {
             turn.over(cell.slot, || unsafe { end(base, polled == Polled::EndedOwing) });
             return Ran::Ended;
         }
-        // SAFETY: this is still the running turn.
-        let (again, deaf) = cell.core.with(|core| unsafe { ((*core).again, !(*core).listening) });
-        cell.running.store(false, Ordering::Relaxed);
-        if again || cell.head.sleep(deaf) == Slept::Again {
+        let asked = cell.turn.load(Ordering::Relaxed);
+        cell.turn.store(0, Ordering::Relaxed);
+        if asked & AGAIN != 0 || cell.head.sleep(asked & LISTENING == 0) == Slept::Again {
             // The process does not sleep, so the right to run is still ours.
             return Ran::Again(self);
         }
@@ -125,11 +118,10 @@ unsafe fn end(base: NonNull<Base>, owing: bool) {
     let arrived = if alone {
         cell.head.rest()
     } else {
-        cell.running.store(false, Ordering::Relaxed);
+        cell.turn.store(0, Ordering::Relaxed);
         cell.head.close()
     };
-    // SAFETY: the process has ended and nobody is in its turn, so the FIFO is ours.
-    let waiting = cell.core.with(|core| unsafe { (*core).fifo.len() });
+    let waiting = cell.waiting.load(Ordering::Relaxed);
     if owing || waiting > 0 || arrived.len > 0 {
         // SAFETY: the vtable is the cell's own, and the chain came out of the word.
         unsafe { (cell.vtable.wind_up)(base, &arrived) };

@@ -4,14 +4,18 @@
 pub(crate) use loom::{
     cell::UnsafeCell,
     hint,
-    sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence},
+    sync::atomic::{
+        AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence,
+    },
     sync::{Mutex, MutexGuard},
     thread,
 };
 #[cfg(not(loom))]
 pub(crate) use std::{
     hint,
-    sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence},
+    sync::atomic::{
+        AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence,
+    },
     sync::{Mutex, MutexGuard},
     thread,
 };
