@@ -131,7 +131,8 @@ where
 #[inline]
 fn signalled<M: Send + 'static>(me: &Owner<Erlang, M>) -> Option<ExitReason> {
     let waits = || me.local(|local| local.waits_for_mail()) == Ok(true);
-    if me.has_signals() || me.has_news() && waits() { act_on_signals(me) } else { None }
+    let news = me.has_signals() || me.has_local() && me.has_news() && waits();
+    if news { act_on_signals(me) } else { None }
 }
 
 #[inline(never)]
@@ -153,8 +154,10 @@ fn act_on_signals<M: Send + 'static>(me: &Owner<Erlang, M>) -> Option<ExitReason
 /// The end of a turn in which the function has not returned: whether it was told to end meanwhile.
 #[inline]
 fn suspended<M: Send + 'static>(me: &Owner<Erlang, M>) -> Poll<ExitReason> {
-    let told = me.local(Local::pause);
-    match told {
+    if !me.has_local() {
+        return Poll::Pending;
+    }
+    match me.local(Local::pause) {
         Ok((Some(reason), _)) => Poll::Ready(reason),
         Ok((None, true)) => {
             // A combinator may have polled others in this turn and not its receive, which waits for

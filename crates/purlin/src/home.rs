@@ -235,7 +235,7 @@ impl World for Erlang {
     type Home = Home;
 
     #[inline]
-    fn owes(local: &Local) -> bool {
+    fn keeps(local: &Local) -> bool {
         local.rare.is_some()
     }
 

@@ -90,9 +90,7 @@ unsafe extern "C" fn poll<W: World, M: Send + 'static, B: Body<W, M>>(
     let Poll::Ready(last) = polled else { return Polled::Pending };
     // SAFETY: this is the last turn, and nobody reads it before the inbox is closed.
     cell.front.last.with_mut(|place| unsafe { *place = last });
-    // SAFETY: this is still the turn.
-    let owes = cell.front.local.with_mut(|local| W::owes(unsafe { &mut *local }.get_mut()));
-    if owes { Polled::EndedOwing } else { Polled::Ended }
+    Polled::Ended
 }
 
 /// Drops or hands over what waited in the inbox, and tells the world.
@@ -145,13 +143,12 @@ unsafe extern "C" fn wind_up<W: World, M: Send + 'static>(base: NonNull<Base>, a
 /// `base` is a cell of these types and nobody holds a reference to it.
 unsafe fn free<W: World, M: Send + 'static, B: Body<W, M>>(base: NonNull<Base>) {
     // SAFETY: a block taken for this very type. The body is not dropped because it ended holding
-    // nothing, or was never written; the inbox was emptied at the end.
+    // nothing, or was never written; the inbox was emptied and the local state taken at the end.
     unsafe {
         let front = base.cast::<Front<W>>().as_ptr();
         (&raw mut (*front).base).drop_in_place();
         (&raw mut (*front).shared).drop_in_place();
         (&raw mut (*front).last).drop_in_place();
-        (&raw mut (*front).local).drop_in_place();
         pool::free(base.cast::<Cell<W, M, B>>());
     }
 }

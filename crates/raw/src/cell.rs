@@ -66,8 +66,6 @@ pub(crate) struct VTable {
 pub(crate) enum Polled {
     Pending,
     Ended,
-    /// It has ended, and the world has something to do about it.
-    EndedOwing,
 }
 
 /// A turn is under way.
@@ -76,6 +74,8 @@ pub(crate) const RUNNING: u8 = 0b001;
 pub(crate) const LISTENING: u8 = 0b010;
 /// The turn asked to run again at once.
 pub(crate) const AGAIN: u8 = 0b100;
+/// There is something in `W::Local`.
+pub(crate) const KEPT: u8 = 0b1000;
 
 /// The part that needs no type.
 #[repr(C)]
@@ -89,8 +89,10 @@ pub(crate) struct Base {
     pub(crate) slot: Slot,
     pub(crate) fifo: UnsafeCell<Fifo>,
     pub(crate) traffic: UnsafeCell<Traffic>,
-    /// [`RUNNING`], [`LISTENING`] and [`AGAIN`].
+    /// [`RUNNING`], [`LISTENING`], [`AGAIN`] and [`KEPT`].
     pub(crate) turn: AtomicU8,
+    /// WHY: the compiler then clears whole words, which the first turn can read without waiting.
+    rest_of_the_word: [u8; 5],
     /// Messages received.
     pub(crate) received: AtomicU64,
     /// Budget spent.
@@ -129,6 +131,7 @@ impl Base {
             fifo: UnsafeCell::new(Fifo::new()),
             traffic: UnsafeCell::new(Traffic::new()),
             turn: AtomicU8::new(0),
+            rest_of_the_word: [0; 5],
             received: AtomicU64::new(0),
             reductions: AtomicU64::new(0),
         }
@@ -152,11 +155,23 @@ impl Base {
         self.waiting.store(waiting, Ordering::Relaxed);
     }
 
-    /// A message of the FIFO has been received.
+    /// A message has left the FIFO.
     #[inline]
-    pub(crate) fn received(&self) {
+    pub(crate) fn left(&self) {
         self.waiting.store(self.waiting.load(Ordering::Relaxed).wrapping_sub(1), Ordering::Relaxed);
-        count(&self.received, 1);
+    }
+
+    /// A turn begins, or has ended: what it asked for is over.
+    #[inline]
+    pub(crate) fn set_running(&self, running: u8) {
+        self.turn.store(self.turn.load(Ordering::Relaxed) & KEPT | running, Ordering::Relaxed);
+    }
+
+    /// Whether there is something in `W::Local`.
+    #[inline]
+    pub(crate) fn keeps(&self, something: bool) {
+        let others = self.turn.load(Ordering::Relaxed) & !KEPT;
+        self.turn.store(others | if something { KEPT } else { 0 }, Ordering::Relaxed);
     }
 }
 

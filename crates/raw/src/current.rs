@@ -22,6 +22,7 @@ pub const BUDGET: u32 = 512;
 thread_local! {
     static RUNNING: Cell<*const Base> = const { Cell::new(ptr::null()) };
     static LEFT: Cell<u32> = const { Cell::new(0) };
+    static WORK: Cell<u64> = const { Cell::new(0) };
     /// The sender outside of any turn; none until it matters.
     static SENDER: Cell<Option<u32>> = const { Cell::new(None) };
 }
@@ -40,10 +41,12 @@ impl Turn {
         Self { before: (RUNNING.replace(base.as_ptr()), LEFT.replace(BUDGET)) }
     }
 
-    /// Budget used since the beginning.
+    /// Counts the turn as done; says what it has used of its budget.
     #[inline]
-    pub(crate) fn spent(&self) -> u32 {
-        BUDGET - LEFT.get()
+    pub(crate) fn account(&self) -> u32 {
+        let spent = BUDGET - LEFT.get();
+        WORK.set(WORK.get() + u64::from(spent) + 1);
+        spent
     }
 
     /// The process has ended, and `f` clears up: the thread runs nothing meanwhile, but what it
@@ -61,6 +64,12 @@ impl Drop for Turn {
         RUNNING.set(self.before.0);
         LEFT.set(self.before.1);
     }
+}
+
+/// What this thread has done for processes: their turns, and the budget they have spent in those
+/// that are over.
+pub fn work_done() -> u64 {
+    WORK.get()
 }
 
 /// Whether this thread is in a turn of that process.

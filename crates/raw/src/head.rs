@@ -318,6 +318,23 @@ impl Head {
         taken(word, arrived)
     }
 
+    /// Takes what arrived if it is one message and nothing else: what most receives find. Only for
+    /// the owner, awake.
+    #[inline]
+    pub fn take_lone(&self, traffic: &mut Traffic) -> Option<NonNull<Link>> {
+        let word = self.word.load(Ordering::Relaxed);
+        if word.addr() & !LINK != 1 << COUNT_SHIFT || traffic.wants_lanes() {
+            return None;
+        }
+        // ORDER: as the swap in `take`.
+        let (acquire, relaxed) = (Ordering::Acquire, Ordering::Relaxed);
+        self.word.compare_exchange(word, ptr::null_mut(), acquire, relaxed).ok()?;
+        let lone = NonNull::new(link(word))?;
+        // SAFETY: the exchange gave the link to us.
+        traffic.lone(unsafe { lone.as_ref().tags() });
+        Some(lone)
+    }
+
     /// Goes to sleep unless there is something to do. Only for the owner, awake.
     ///
     /// A deaf process sleeps on messages it has not looked at; a signal or a wake it has not seen

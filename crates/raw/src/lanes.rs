@@ -30,7 +30,7 @@
 use std::ptr::{self, NonNull};
 
 use crate::chain::Chain;
-use crate::link::Link;
+use crate::link::{CONTENDED, Link};
 use crate::sync::{AtomicPtr, Ordering};
 
 /// The most lanes there are: the word of a process has a bit for each.
@@ -52,7 +52,7 @@ const COUNT_MAX: usize = u16::MAX as usize;
 pub struct Traffic(u16);
 
 /// A push that met another sender weighs as much as this many that did not.
-const CONTENDED: usize = 2;
+const WEIGHT: usize = 2;
 /// Lanes are installed when this much has gathered. WHY: OTP's figure for its own; a lone accident
 /// does not get there, a burst of some hundred messages does.
 const INSTALL: usize = 50;
@@ -85,7 +85,16 @@ impl Traffic {
     pub(crate) fn stacked(&mut self, chain: &Chain) {
         // WHY the condition: this is every take of a receiver that has no crowd.
         if self.0 != 0 || chain.contended != 0 {
-            self.change(chain.contended * CONTENDED, chain.len - chain.contended);
+            self.change(chain.contended * WEIGHT, chain.len - chain.contended);
+        }
+    }
+
+    /// Counts one message with these tags that was alone in the stack.
+    #[inline]
+    pub(crate) fn lone(&mut self, tags: usize) {
+        if self.0 != 0 || tags & CONTENDED != 0 {
+            let contended = usize::from(tags & CONTENDED != 0);
+            self.change(contended * WEIGHT, 1 - contended);
         }
     }
 

@@ -69,7 +69,7 @@ pub use answer::{Answer, ReplyTo, oneshot};
 pub use biased::{Holder, Taker, biased};
 pub use body::Body;
 pub use credit::settle;
-pub use current::{BUDGET, current_slot, in_process, poll_again, spend};
+pub use current::{BUDGET, current_slot, in_process, poll_again, spend, work_done};
 pub use owner::{NotHere, Owner, Vacant};
 pub use parcel::Parcel;
 pub use quiet::quietly;
@@ -91,13 +91,14 @@ pub trait World: Sized + Send + Sync + 'static {
     /// What all processes of a realm share.
     type Home: Send + Sync + 'static;
 
-    /// Whether [`World::closed`] has anything to do for a process that ends, messages apart.
-    fn owes(local: &Self::Local) -> bool;
+    /// Whether a process keeps anything for itself.
+    fn keeps(local: &Self::Local) -> bool;
 
     /// The process has ended: its inbox is closed, it has left the table, and `dropped` messages
     /// that were still waiting have been dropped.
     ///
-    /// Called only if something waited in the inbox or [`World::owes`] said so, on the worker that ran the last turn. Must not unwind.
+    /// Called only if something waited in the inbox or the process kept something for itself, on the
+    /// worker that ran the last turn. Must not unwind.
     fn closed(home: &Self::Home, shared: &Self::Shared, local: &mut Self::Local, dropped: usize);
 
     /// A signal was still waiting when the inbox closed. Must not unwind.

@@ -9,12 +9,13 @@ use std::task::Waker;
 
 use crate::World;
 use crate::address::Address;
-use crate::cell::{AGAIN, Base, Front, LISTENING};
+use crate::cell::{AGAIN, Base, Front, KEPT, LISTENING, count};
 use crate::chain::Chain;
 use crate::credit;
 use crate::current::is_running;
 use crate::fifo::Fifo;
 use crate::link::{Class, Envelope, Link, Paper};
+use crate::sync::Ordering;
 use crate::table::Slot;
 use crate::wake;
 
@@ -36,7 +37,10 @@ pub struct NotHere;
 
 /// What a receive finds.
 enum Next {
+    /// A message that has left the FIFO.
     Message(NonNull<Link>),
+    /// A message that never was there.
+    Lone(NonNull<Link>),
     Nothing,
     /// What arrived, with signals in it, oldest first.
     Sort(*mut Link),
@@ -121,7 +125,14 @@ impl<W: World, M: Send + 'static> Owner<W, M> {
                 if let Some(link) = fifo.pop() {
                     return Next::Message(link);
                 }
-                if !self.base().head.has_news() {
+                let base = self.base();
+                // SAFETY: this thread is in the turn, and `take_lone` does not come back here.
+                let lone =
+                    base.traffic.with_mut(|traffic| base.head.take_lone(unsafe { &mut *traffic }));
+                if let Some(link) = lone {
+                    return Next::Lone(link);
+                }
+                if !base.head.has_news() {
                     return Next::Nothing;
                 }
                 let arrived = self.take(fifo, false);
@@ -132,6 +143,7 @@ impl<W: World, M: Send + 'static> Owner<W, M> {
             })?;
             match next {
                 Next::Message(link) => return Ok(Some(self.received(link))),
+                Next::Lone(link) => return Ok(Some(self.opened(link))),
                 Next::Nothing => return Ok(None),
                 Next::Sort(oldest) => {
                     self.sort(oldest, &mut act)?;
@@ -197,8 +209,15 @@ impl<W: World, M: Send + 'static> Owner<W, M> {
     /// Opens a message that has left the FIFO.
     #[inline]
     fn received(&self, link: NonNull<Link>) -> M {
-        self.base().received();
-        // SAFETY: callers took the link out of the FIFO, which holds messages of this type.
+        self.base().left();
+        self.opened(link)
+    }
+
+    /// Opens a message that nobody sees any more.
+    #[inline]
+    fn opened(&self, link: NonNull<Link>) -> M {
+        count(&self.base().received, 1);
+        // SAFETY: callers took the link out of the FIFO or the word; messages there are of this type.
         unsafe { Envelope::<M>::open(link) }.0
     }
 
@@ -224,7 +243,8 @@ impl<W: World, M: Send + 'static> Owner<W, M> {
         if !is_running(self.base) {
             return Err(NotHere);
         }
-        self.base().received();
+        self.base().left();
+        count(&self.base().received, 1);
         Ok(())
     }
 
@@ -263,6 +283,12 @@ impl<W: World, M: Send + 'static> Owner<W, M> {
         wake::is_own(waker, self.base.as_ptr())
     }
 
+    /// Whether there is anything in the process's own state.
+    #[inline]
+    pub fn has_local(&self) -> bool {
+        self.base().turn.load(Ordering::Relaxed) & KEPT != 0
+    }
+
     /// Runs `f` on the process's own state. `f` runs no user code: what it does to the state when it
     /// is called within itself is lost, and so is the state if it panics.
     #[inline]
@@ -275,6 +301,7 @@ impl<W: World, M: Send + 'static> Owner<W, M> {
             let place = unsafe { &*local };
             let mut local = place.take();
             let result = f(&mut local);
+            self.base().keeps(W::keeps(&local));
             // WHY not dropped: nothing is there, and the compiler does not know.
             std::mem::forget(place.replace(local));
             Ok(result)

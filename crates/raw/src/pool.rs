@@ -32,16 +32,21 @@ struct Free {
 /// The free blocks of one size.
 struct Class {
     first: Cell<*mut Free>,
-    kept: Cell<u32>,
+    /// How many more are kept. None before the thread has a [`Sweep`], and after that is gone.
+    room: Cell<u32>,
 }
 
-/// The free blocks of one thread.
-struct Pool([Class; CLASSES]);
+/// Gives the blocks of a thread back at its end.
+struct Sweep;
 
+// WHY the blocks apart from what sweeps them: a thread-local with a destructor asks on each use
+// whether that has run.
 thread_local! {
-    static POOL: Pool = const {
-        Pool([const { Class { first: Cell::new(ptr::null_mut()), kept: Cell::new(0) } }; CLASSES])
+    static POOL: [Class; CLASSES] = const {
+        [const { Class { first: Cell::new(ptr::null_mut()), room: Cell::new(0) } }; CLASSES]
     };
+    static OPEN: Cell<bool> = const { Cell::new(false) };
+    static SWEEP: Sweep = const { Sweep };
 }
 
 /// The class of a layout, if blocks of it are kept.
@@ -111,18 +116,12 @@ pub(crate) unsafe fn free<T>(block: NonNull<T>) {
 
 /// Takes a block of a class.
 pub(crate) fn take_class(class: usize) -> NonNull<u8> {
-    let kept = POOL.try_with(|pool| {
-        let class = &pool.0[class];
-        let first = NonNull::new(class.first.get())?;
-        // SAFETY: the blocks in the list are free, so the list owns them, and this thread the list.
-        class.first.set(unsafe { first.as_ref() }.next);
-        class.kept.set(class.kept.get() - 1);
-        Some(first)
-    });
-    match kept {
-        Ok(Some(block)) => block.cast(),
-        _ => fresh(rounded(class)),
-    }
+    let blocks = &pool()[class];
+    let Some(first) = NonNull::new(blocks.first.get()) else { return fresh(rounded(class)) };
+    // SAFETY: the blocks in the list are free, so the list owns them, and this thread the list.
+    blocks.first.set(unsafe { first.as_ref() }.next);
+    blocks.room.set(blocks.room.get() + 1);
+    first.cast()
 }
 
 /// Frees a block of a class.
@@ -130,22 +129,35 @@ pub(crate) fn take_class(class: usize) -> NonNull<u8> {
 /// # Safety
 /// The block comes from [`take_class`] for this class, and nobody uses it any more.
 pub(crate) unsafe fn free_class(block: NonNull<u8>, class: usize) {
-    let kept = POOL.try_with(|pool| {
-        let class = &pool.0[class];
-        let room = class.kept.get() < KEEP;
-        if room {
-            let free: NonNull<Free> = block.cast();
-            // SAFETY: the block is ours by the contract, and every class has room for a `Free`.
-            unsafe { free.write(Free { next: class.first.get() }) };
-            class.first.set(free.as_ptr());
-            class.kept.set(class.kept.get() + 1);
-        }
-        room
-    });
-    if kept != Ok(true) {
+    let blocks = &pool()[class];
+    if blocks.room.get() == 0 && !open(blocks) {
         // SAFETY: `take_class` got it from the allocator with this layout, now or in an earlier use.
-        unsafe { dealloc(block.as_ptr(), rounded(class)) }
+        return unsafe { dealloc(block.as_ptr(), rounded(class)) };
     }
+    let free: NonNull<Free> = block.cast();
+    // SAFETY: the block is ours by the contract, and every class has room for a `Free`.
+    unsafe { free.write(Free { next: blocks.first.get() }) };
+    blocks.first.set(free.as_ptr());
+    blocks.room.set(blocks.room.get() - 1);
+}
+
+/// The blocks of this thread.
+#[inline(always)]
+fn pool<'a>() -> &'a [Class; CLASSES] {
+    let pool = POOL.with(|pool| NonNull::from(pool));
+    // SAFETY: a thread-local without a destructor is there as long as its thread, which a reference
+    // to a `Class` cannot leave.
+    unsafe { pool.as_ref() }
+}
+
+/// Makes room in a thread that has not kept anything so far; says whether there is some now.
+#[cold]
+fn open(blocks: &Class) -> bool {
+    if !OPEN.get() && SWEEP.try_with(|_| ()).is_ok() {
+        OPEN.set(true);
+        pool().iter().for_each(|blocks| blocks.room.set(KEEP));
+    }
+    blocks.room.get() > 0
 }
 
 #[cold]
@@ -154,9 +166,11 @@ fn fresh(layout: Layout) -> NonNull<u8> {
     NonNull::new(unsafe { alloc(layout) }).unwrap_or_else(|| handle_alloc_error(layout))
 }
 
-impl Drop for Pool {
+impl Drop for Sweep {
     fn drop(&mut self) {
-        for (class, blocks) in self.0.iter().enumerate() {
+        for (class, blocks) in pool().iter().enumerate() {
+            // WHY: what this thread frees from now on, nobody would sweep.
+            blocks.room.set(0);
             while let Some(block) = NonNull::new(blocks.first.get()) {
                 // SAFETY: the list owns its blocks, which came from the allocator with this layout.
                 unsafe {
@@ -194,7 +208,7 @@ mod tests {
             // SAFETY: taken for this type, and not used.
             unsafe { free(block) };
         }
-        POOL.with(|pool| assert!(pool.0[0].kept.get() <= KEEP));
+        assert_eq!(pool()[0].room.get(), 0, "as many are kept as may be");
         let (large, wide) = (take::<[u8; 4096]>(), take::<Wide>());
         assert_eq!(wide.addr().get() % 64, 0);
         // SAFETY: as above.

@@ -17,7 +17,7 @@
 use std::ptr::NonNull;
 use std::task::Context;
 
-use crate::cell::{AGAIN, Base, LISTENING, Polled, RUNNING, count};
+use crate::cell::{AGAIN, Base, KEPT, LISTENING, Polled, RUNNING, count};
 use crate::credit;
 use crate::current::Turn;
 use crate::head::Slept;
@@ -62,18 +62,18 @@ impl Runnable {
         // hold, can end it.
         let cell = unsafe { base.as_ref() };
         let turn = Turn::begin(base);
-        cell.turn.store(RUNNING, Ordering::Relaxed);
+        cell.set_running(RUNNING);
         let waker = wake::borrowed(base);
         // SAFETY: the vtable is the cell's own, and this thread is in its turn.
         let polled = unsafe { (cell.vtable.poll)(base, &mut Context::from_waker(&waker)) };
-        count(&cell.reductions, turn.spent().into());
+        count(&cell.reductions, turn.account().into());
         if polled != Polled::Pending {
             // SAFETY: the turn has ended the process, and the right to run is ours.
-            turn.over(cell.slot, || unsafe { end(base, polled == Polled::EndedOwing) });
+            turn.over(cell.slot, || unsafe { end(base) });
             return Ran::Ended;
         }
         let asked = cell.turn.load(Ordering::Relaxed);
-        cell.turn.store(0, Ordering::Relaxed);
+        cell.set_running(0);
         if asked & AGAIN != 0 || cell.head.sleep(asked & LISTENING == 0) == Slept::Again {
             // The process does not sleep, so the right to run is still ours.
             return Ran::Again(self);
@@ -108,21 +108,26 @@ impl Runnable {
 /// # Safety
 /// `base` is a cell whose last turn has just ended on this thread, which is not marked as running it
 /// any more.
-unsafe fn end(base: NonNull<Base>, owing: bool) {
+unsafe fn end(base: NonNull<Base>) {
     // SAFETY: the table's reference keeps the cell until the end of this function, and the worker
     // that runs this keeps the realm.
     let (cell, realm) = unsafe { (base.as_ref(), base.as_ref().realm.as_ref()) };
     realm.vacate(cell.slot);
     // SAFETY: the table's reference is ours now.
     let (references, alone) = unsafe { credit::gather(base) };
+    let waiting = cell.waiting.load(Ordering::Relaxed);
+    let keeps = cell.turn.load(Ordering::Relaxed) & KEPT != 0;
+    if alone && waiting == 0 && !keeps && !cell.head.has_news() {
+        // SAFETY: the references were all there are.
+        return unsafe { (cell.vtable.free)(base) };
+    }
     let arrived = if alone {
         cell.head.rest()
     } else {
-        cell.turn.store(0, Ordering::Relaxed);
+        cell.set_running(0);
         cell.head.close()
     };
-    let waiting = cell.waiting.load(Ordering::Relaxed);
-    if owing || waiting > 0 || arrived.len > 0 {
+    if keeps || waiting > 0 || arrived.len > 0 {
         // SAFETY: the vtable is the cell's own, and the chain came out of the word.
         unsafe { (cell.vtable.wind_up)(base, &arrived) };
     }

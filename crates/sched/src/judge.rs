@@ -17,6 +17,8 @@
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct View {
     pub(crate) turn: u32,
+    /// Turns and budget it has spent.
+    pub(crate) work: u64,
     /// It runs a process, or has just run one and not yet found its queue empty.
     pub(crate) running: bool,
     /// How many wait in its queue.
@@ -102,11 +104,11 @@ mod tests {
     use super::{Judge, Scene, Step, Verdict, View};
 
     const fn works(turn: u32, waiting: usize) -> View {
-        View { turn, running: true, waiting, patience: 0 }
+        View { turn, work: 0, running: true, waiting, patience: 0 }
     }
 
     const fn rests(turn: u32) -> View {
-        View { turn, running: false, waiting: 0, patience: 0 }
+        View { turn, work: 0, running: false, waiting: 0, patience: 0 }
     }
 
     /// What is decided at the second of two ticks.

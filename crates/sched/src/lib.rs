@@ -46,6 +46,7 @@ mod queue;
 mod scheduler;
 mod seat;
 mod slab;
+mod spread;
 mod sync;
 mod timer;
 mod timers;

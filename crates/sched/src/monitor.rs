@@ -25,8 +25,9 @@ use crossbeam_utils::sync::Parker;
 
 use crate::crew::{Assignment, Crew};
 use crate::judge::{Judge, Scene, Step, Verdict, View};
-use crate::queue::patience;
+use crate::queue::{FIRST_PATIENCE, patience};
 use crate::seat::Seat;
+use crate::spread::{Seen, Spread, Way};
 
 /// How often the monitor looks. A worker is stuck when it is in the same turn twice.
 pub(crate) const TICK: Duration = Duration::from_micros(500);
@@ -43,6 +44,9 @@ pub(crate) struct Monitor {
     judge: Judge,
     views: Vec<View>,
     looked: Instant,
+    /// The patience that each worker's turns deserve.
+    pace: Box<[usize]>,
+    spread: Spread,
     /// When each worker was first seen in the turn it is in.
     since: Box<[Instant]>,
     /// A thread that waits for an assignment.
@@ -61,6 +65,8 @@ impl Monitor {
             judge: Judge::new(workers),
             views: Vec::with_capacity(workers),
             looked: Instant::now(),
+            pace: vec![FIRST_PATIENCE; workers].into(),
+            spread: Spread::new(),
             since: vec![Instant::now(); workers].into(),
             spare: None,
             helpless: false,
@@ -113,11 +119,12 @@ impl Monitor {
             }
             // WHY at both ends: of a worker that slept it is not known how fast it is.
             if let Some(before) = before.filter(|before| before.running && running) {
-                queue.set_patience(patience(turn.wrapping_sub(before.turn), time));
+                self.pace[index] = patience(turn.wrapping_sub(before.turn), time);
             }
-            let (waiting, patience) = (queue.stealer.len(), queue.patience());
-            self.views.push(View { turn, running, waiting, patience });
+            let (work, waiting) = (seat.work(), queue.stealer.len());
+            self.views.push(View { turn, work, running, waiting, patience: queue.patience() });
         }
+        self.choose_way(&before, time);
         let Verdict { steps, mut wake } = self.judge.judge(Scene {
             workers: &self.views,
             outside: !shared.injector.is_empty(),
@@ -132,6 +139,26 @@ impl Monitor {
         }
         if wake {
             shared.notify();
+        }
+    }
+
+    /// Has the work done together or spread, and writes down the patience of each worker.
+    fn choose_way(&mut self, before: &[View], time: Duration) {
+        let shared = &self.crew.shared;
+        let done = before.iter().zip(&self.views);
+        let done: u64 = done.map(|(before, now)| now.work.saturating_sub(before.work)).sum();
+        let short = |index: &usize| self.views[*index].running && self.pace[*index] > 0;
+        let working = (0..self.views.len()).filter(short);
+        let busiest = working.clone().max_by_key(|&index| self.views[index].waiting);
+        let crowd = busiest.is_some_and(|index| self.views[index].waiting > 1);
+        let way = self.spread.tick(Seen {
+            work: (u128::from(done) * TICK.as_nanos() / time.as_nanos().max(1)) as u64,
+            working: working.count(),
+            could_spread: crowd && shared.idle.free() > 0,
+        });
+        for (index, queue) in shared.queues.iter().enumerate() {
+            queue.set_patience(if way == Way::Spread { 0 } else { self.pace[index] });
+            queue.set_gathers(way == Way::Gather && busiest == Some(index));
         }
     }
 

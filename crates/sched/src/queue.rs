@@ -4,13 +4,14 @@
 //! the other core, if it slept, has to be woken; that costs more than a short turn. So a worker that
 //! gets through its queue quickly is left alone: others help only when more is waiting than it got
 //! through within the last tick of the monitor, so that no ready process waits longer than that
-//! while a worker sleeps. If turns are long, on average, any process that waits is worth it.
+//! while a worker sleeps. If turns are long, on average, any process that waits is worth it; and so it
+//! is while it has turned out that more gets done that way (`spread`).
 //!
 //! The monitor, who sees how many turns each worker makes, writes the limit, the worker's
 //! *patience*; the worker reads it when it queues something, and thieves when they look for work.
 //! BEAM's *wakeup threshold* (`+swt`) is the same idea.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use crossbeam_deque::Stealer;
@@ -24,17 +25,22 @@ const LONG_TURN: Duration = Duration::from_micros(5);
 
 /// The patience of a worker of which nothing is known: that of one whose turns take half a
 /// microsecond.
-const FIRST_PATIENCE: usize = 1000;
+pub(crate) const FIRST_PATIENCE: usize = 1000;
 
 /// The end of a worker's queue that is for others.
 pub(crate) struct Queue {
     pub(crate) stealer: Stealer<Runnable>,
     patience: AtomicUsize,
+    gathers: AtomicBool,
 }
 
 impl Queue {
     pub(crate) fn new(stealer: Stealer<Runnable>) -> Self {
-        Self { stealer, patience: AtomicUsize::new(FIRST_PATIENCE) }
+        Self {
+            stealer,
+            patience: AtomicUsize::new(FIRST_PATIENCE),
+            gathers: AtomicBool::new(false),
+        }
     }
 
     /// How many may wait without anybody helping.
@@ -47,6 +53,17 @@ impl Queue {
     pub(crate) fn set_patience(&self, patience: usize) {
         if self.patience() != patience {
             self.patience.store(patience, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether its worker takes over what waits for the others.
+    pub(crate) fn gathers(&self) -> bool {
+        self.gathers.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_gathers(&self, gathers: bool) {
+        if self.gathers() != gathers {
+            self.gathers.store(gathers, Ordering::Relaxed);
         }
     }
 

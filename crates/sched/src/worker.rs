@@ -19,6 +19,7 @@ use purlin_raw::{Holder, Ran, Runnable};
 use crate::above::Above;
 use crate::crew::Assignment;
 use crate::post::Post;
+use crate::queue::Queue;
 use crate::scheduler::Shared;
 use crate::seat::Seat;
 use crate::timers::{Rest, TimerWheel};
@@ -107,7 +108,8 @@ impl Worker {
     #[inline]
     fn queued(&self, queued: Result<usize, Runnable>) {
         match queued {
-            Ok(waiting) if waiting > self.shared.queues[self.index].patience() => {
+            Ok(0) => {}
+            Ok(waiting) if waiting > self.queue().patience() => {
                 self.shared.notify_for_own();
             }
             Ok(_) => {}
@@ -143,6 +145,10 @@ impl Worker {
             // WHY: what fires many timers is not the process that ran last.
             self.seat.runs_nobody();
             self.timers().look();
+            self.seat.set_work(purlin_raw::work_done());
+            if self.queue().gathers() {
+                self.gather()?;
+            }
             if let Some(runnable) = self.take_outside()? {
                 return Ok(Some(runnable));
             }
@@ -190,10 +196,30 @@ impl Worker {
 
     /// Takes half of the first queue that wants help, beginning with the next worker's.
     fn steal(&self) -> Result<Option<Runnable>, Relieved> {
-        let queues = &self.shared.queues;
-        let others = (1..queues.len()).map(|i| &queues[(self.index + i) % queues.len()]);
-        let mut promising = others.filter(|queue| queue.wants_help());
+        let mut promising = self.others().filter(|queue| queue.wants_help());
         self.with_post(|post| promising.find_map(|queue| post.steal_from(&queue.stealer)))
+    }
+
+    /// Takes over what waits for the other workers.
+    #[cold]
+    fn gather(&self) -> Result<(), Relieved> {
+        for queue in self.others() {
+            while let Some(runnable) = self.with_post(|post| post.steal_from(&queue.stealer))? {
+                self.queued(self.post.with(runnable, Post::put_last));
+            }
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn queue(&self) -> &Queue {
+        &self.shared.queues[self.index]
+    }
+
+    /// The queues of the other workers, beginning with the next.
+    fn others(&self) -> impl Iterator<Item = &Queue> {
+        let queues = &self.shared.queues;
+        (1..queues.len()).map(|i| &*queues[(self.index + i) % queues.len()])
     }
 
     fn timers(&self) -> &TimerWheel {
