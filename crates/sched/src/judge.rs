@@ -2,7 +2,8 @@
 //! clocks.
 //!
 //! The monitor shows the judge what it sees at each tick. A worker that is in the same turn at two
-//! ticks in a row is *stuck*. That alone is nobody's harm; something is done only when somebody
+//! ticks in a row is *stuck*, unless it only lacks a processor: another thread would only compete
+//! with it for one. That alone is nobody's harm; something is done only when somebody
 //! waits:
 //!
 //! | what waits | a worker is free | all are at work |
@@ -21,6 +22,8 @@ pub(crate) struct View {
     pub(crate) work: u64,
     /// It runs a process, or has just run one and not yet found its queue empty.
     pub(crate) running: bool,
+    /// Its thread could go on, but others have the processor.
+    pub(crate) preempted: bool,
     /// How many wait in its queue.
     pub(crate) waiting: usize,
     /// How many may wait there without anybody helping.
@@ -76,7 +79,7 @@ impl Judge {
         }
         for (index, view) in scene.workers.iter().enumerate() {
             let turn = view.running.then_some(view.turn);
-            let stuck = turn.is_some() && self.before[index] == turn;
+            let stuck = turn.is_some() && self.before[index] == turn && !view.preempted;
             self.before[index] = turn;
             if !stuck {
                 continue;
@@ -104,11 +107,11 @@ mod tests {
     use super::{Judge, Scene, Step, Verdict, View};
 
     const fn works(turn: u32, waiting: usize) -> View {
-        View { turn, work: 0, running: true, waiting, patience: 0 }
+        View { turn, work: 0, running: true, preempted: false, waiting, patience: 0 }
     }
 
     const fn rests(turn: u32) -> View {
-        View { turn, work: 0, running: false, waiting: 0, patience: 0 }
+        View { turn, work: 0, running: false, preempted: false, waiting: 0, patience: 0 }
     }
 
     /// What is decided at the second of two ticks.

@@ -89,6 +89,8 @@ impl Monitor {
                 quiet = 0;
                 // WHY: a thread kept in reserve has no place in a node at rest.
                 self.spare = None;
+                // What comes next may be of another kind.
+                self.spread = Spread::new();
                 self.parker.park();
             }
         }
@@ -114,15 +116,24 @@ impl Monitor {
         for (index, (seat, queue)) in self.seats.iter().zip(&shared.queues).enumerate() {
             let (turn, running) = (seat.turn(), seat.running().is_some());
             let before = before.get(index);
-            if before.is_none_or(|before| before.turn != turn) {
+            let same_turn = before.is_some_and(|before| before.turn == turn);
+            if !same_turn {
                 self.since[index] = now;
             }
+            let preempted = same_turn && running && seat.thread().is_preempted();
             // WHY at both ends: of a worker that slept it is not known how fast it is.
             if let Some(before) = before.filter(|before| before.running && running) {
                 self.pace[index] = patience(turn.wrapping_sub(before.turn), time);
             }
             let (work, waiting) = (seat.work(), queue.stealer.len());
-            self.views.push(View { turn, work, running, waiting, patience: queue.patience() });
+            self.views.push(View {
+                turn,
+                work,
+                running,
+                preempted,
+                waiting,
+                patience: queue.patience(),
+            });
         }
         self.choose_way(&before, time);
         let Verdict { steps, mut wake } = self.judge.judge(Scene {
@@ -199,6 +210,7 @@ impl Monitor {
         let assignment = Assignment::new(index, post);
         self.seats[index] = Arc::clone(&assignment.seat);
         self.judge.forget(index);
+        self.views[index].running = false;
         self.helpless = false;
         self.crew.shared.set_unparker(index, assignment.parker.unparker().clone());
         let given = spare.send(assignment);

@@ -3,8 +3,8 @@
 //! A process that moves to another core leaves behind what it and its partners had in the cache, and
 //! the other core, if it slept, has to be woken; that costs more than a short turn. So a worker that
 //! gets through its queue quickly is left alone: others help only when more is waiting than it got
-//! through within the last tick of the monitor, so that no ready process waits longer than that
-//! while a worker sleeps. If turns are long, on average, any process that waits is worth it; and so it
+//! through within the last two ticks of the monitor, a millisecond, so that no ready process
+//! waits longer than that while a worker sleeps. If turns are long, on average, any process that waits is worth it; and so it
 //! is while it has turned out that more gets done that way (`spread`).
 //!
 //! The monitor, who sees how many turns each worker makes, writes the limit, the worker's
@@ -19,9 +19,9 @@ use purlin_raw::Runnable;
 
 use crate::monitor::TICK;
 
-/// Turns that take so long are worth another worker's help one by one: several times what it costs
-/// to wake that worker.
-const LONG_TURN: Duration = Duration::from_micros(5);
+/// Turns that take so long are worth another worker's help one by one: ten times what it costs to
+/// wake that worker.
+const LONG_TURN: Duration = Duration::from_micros(50);
 
 /// The patience of a worker of which nothing is known: that of one whose turns take half a
 /// microsecond.
@@ -75,10 +75,9 @@ impl Queue {
 
 /// The patience of a worker that has made so many turns in that time.
 pub(crate) fn patience(turns: u32, time: Duration) -> usize {
-    let tick = TICK.as_nanos();
-    let per_tick = u128::from(turns) * tick / time.as_nanos().max(1);
-    let long = per_tick * LONG_TURN.as_nanos() < tick;
-    if long { 0 } else { per_tick as usize }
+    let per_tick = u128::from(turns) * TICK.as_nanos() / time.as_nanos().max(1);
+    let long = per_tick * LONG_TURN.as_nanos() < TICK.as_nanos();
+    if long { 0 } else { 2 * per_tick as usize }
 }
 
 #[cfg(test)]
@@ -86,16 +85,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_worker_is_left_alone_with_what_it_gets_through_in_a_tick() {
-        assert_eq!(patience(5000, TICK), 5000);
-        assert_eq!(patience(5000, 2 * TICK), 2500);
-        assert_eq!(patience(5000, Duration::ZERO), 5000 * TICK.as_nanos() as usize);
+    fn a_worker_is_left_alone_with_what_it_gets_through_in_two_ticks() {
+        assert_eq!(patience(5000, TICK), 10_000);
+        assert_eq!(patience(5000, 2 * TICK), 5000);
+        assert_eq!(patience(5000, Duration::ZERO), 10_000 * TICK.as_nanos() as usize);
     }
 
     #[test]
     fn whoever_waits_for_long_turns_is_worth_help() {
         assert_eq!(patience(0, TICK), 0);
-        assert_eq!(patience(99, TICK), 0);
-        assert_eq!(patience(100, TICK), 100);
+        assert_eq!(patience(9, TICK), 0);
+        assert_eq!(patience(10, TICK), 20);
     }
 }

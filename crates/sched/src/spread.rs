@@ -15,8 +15,8 @@
 //!      └──────────────────────────────────┘ worse: a longer pause; or nothing to do any more
 //! ```
 //!
-//! COST: a trial of the worse way takes 5 ticks of the monitor, at most every 100 ticks and, when
-//! trials keep failing, every 2000.
+//! COST: a trial of the worse way takes 5 ticks of the monitor, every 200 ticks at first and, when
+//! trials keep failing, every 4000.
 
 use std::ops::RangeInclusive;
 
@@ -27,7 +27,7 @@ const GATHER: u32 = 2;
 /// Ticks that are counted.
 const WINDOW: usize = 4;
 /// Ticks between two trials, at first and at most.
-const PAUSES: RangeInclusive<u32> = 100..=2000;
+const PAUSES: RangeInclusive<u32> = 200..=4000;
 
 /// What the monitor saw in a tick.
 #[derive(Clone, Copy, Debug)]
@@ -58,6 +58,8 @@ pub(crate) struct Spread {
     trial: Option<u64>,
     /// Ticks since the way was changed, or since there was nothing to do.
     ticks: u32,
+    /// Ticks for which more than one has been at work.
+    several: u32,
     /// The work of the last ticks.
     window: [u64; WINDOW],
     /// Ticks for which what was spread is still gathered.
@@ -74,9 +76,10 @@ impl Spread {
             spread: false,
             trial: None,
             ticks: 0,
+            several: 0,
             window: [0; WINDOW],
             gather: 0,
-            pause: 0,
+            pause: next_pause,
             next_pause,
         }
     }
@@ -84,11 +87,17 @@ impl Spread {
     /// Takes a tick into account.
     pub(crate) fn tick(&mut self, seen: Seen) -> Way {
         self.pause = self.pause.saturating_sub(1);
+        let several = seen.working > 1;
         let goes_on = match (self.trial, self.spread) {
             (Some(_), _) => seen.working > 0,
-            (None, true) => seen.working > 1,
-            (None, false) => seen.could_spread,
+            (None, true) => several,
+            (None, false) => several || seen.could_spread,
         };
+        self.several = if several { self.several + 1 } else { 0 };
+        if self.trial.is_none() && !self.spread && self.several as usize == WINDOW {
+            // It was spread otherwise: by an overload, or from outside.
+            self.change();
+        }
         if goes_on {
             self.window[self.ticks as usize % WINDOW] = seen.work;
             self.ticks += 1;
@@ -155,39 +164,49 @@ mod tests {
     }
 
     const TRIAL: usize = SETTLE as usize + WINDOW;
+    const PAUSE: usize = *PAUSES.start() as usize;
 
     #[test]
     fn work_is_spread_once_that_has_brought_a_quarter_more() {
         let mut it = Spread::new();
-        assert_eq!(ticks(&mut it, TRIAL, 100, 126), 0);
-        assert_eq!(ticks(&mut it, 50, 100, 126), 50);
+        assert_eq!(ticks(&mut it, PAUSE, 100, 126), 0);
+        assert_eq!(ticks(&mut it, PAUSE, 100, 126), PAUSE);
         let mut it = Spread::new();
-        assert_eq!(ticks(&mut it, TRIAL + 50, 100, 125), TRIAL, "a trial, and no more");
+        assert_eq!(ticks(&mut it, 2 * PAUSE, 100, 125), TRIAL, "a trial, and no more");
     }
 
     #[test]
     fn what_changes_its_nature_is_found_out() {
         let mut it = Spread::new();
-        ticks(&mut it, 1000, 100, 200);
+        ticks(&mut it, 10 * PAUSE, 100, 200);
         assert!(it.spread);
-        ticks(&mut it, 1000, 100, 50);
+        ticks(&mut it, 30 * PAUSE, 100, 50);
         assert!(!it.spread);
-        ticks(&mut it, 5000, 100, 200);
+        ticks(&mut it, 30 * PAUSE, 100, 200);
         assert!(it.spread);
+    }
+
+    #[test]
+    fn what_was_spread_otherwise_is_tried_together() {
+        let mut it = Spread::new();
+        let seen = Seen { work: 100, working: 2, could_spread: false };
+        let ways: Vec<_> = (0..PAUSE + 2).map(|_| it.tick(seen)).collect();
+        assert_eq!(ways[WINDOW - 1], Way::Spread);
+        assert_eq!(ways[PAUSE], Way::Gather);
     }
 
     #[test]
     fn trials_that_fail_become_rare() {
         let mut it = Spread::new();
-        let first = ticks(&mut it, 10_000, 100, 50);
-        let later = ticks(&mut it, 10_000, 100, 50);
-        assert!(first <= 9 * TRIAL && later <= 5 * TRIAL, "{first}, {later}");
+        let first = ticks(&mut it, 100 * PAUSE, 100, 50);
+        let later = ticks(&mut it, 100 * PAUSE, 100, 50);
+        assert!((4..10).contains(&(first / TRIAL)) && later <= 5 * TRIAL, "{first}, {later}");
     }
 
     #[test]
     fn a_trial_without_anything_to_do_proves_nothing() {
         let mut it = Spread::new();
-        ticks(&mut it, TRIAL, 100, 200);
+        ticks(&mut it, PAUSE, 100, 200);
         assert!(it.spread && it.trial.is_some());
         assert_eq!(it.tick(Seen { work: 0, working: 0, could_spread: false }), Way::Gather);
         assert_eq!(ticks(&mut it, TRIAL, 100, 200), 0, "it is tried again as soon as it can be");
@@ -197,7 +216,7 @@ mod tests {
     #[test]
     fn what_was_spread_is_gathered_when_it_is_tried_or_kept_together() {
         let mut it = Spread::new();
-        ticks(&mut it, TRIAL, 100, 50);
+        ticks(&mut it, PAUSE, 100, 50);
         let seen = Seen { work: 50, working: 2, could_spread: false };
         let ways: Vec<_> = (0..TRIAL + 3).map(|_| it.tick(seen)).collect();
         assert_eq!(ways[..TRIAL - 1], [Way::Spread; TRIAL - 1]);
