@@ -91,6 +91,7 @@ impl Monitor {
                 self.spare = None;
                 // What comes next may be of another kind.
                 self.spread = Spread::new();
+                self.pace.fill(FIRST_PATIENCE);
                 self.parker.park();
             }
         }
