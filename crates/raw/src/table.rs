@@ -20,7 +20,7 @@
 //! pointer while it takes a reference, a matter of a few instructions; vacating waits for it.
 //!
 //! COST: 16 bytes a slot, and 4 for each vacant one in the list. Reserving is plain reads and writes
-//! and vacating one compare-and-swap; every 32 processes that a worker begins or ends more than
+//! and vacating one compare-and-swap; every 256 processes that a worker begins or ends more than
 //! the other way round cost one lock. A look-up is one compare-and-swap and a store.
 
 use std::cell::Cell;
@@ -39,7 +39,7 @@ const CHUNKS: usize = 17;
 
 /// The most slots that go between a stock and the list at once.
 #[cfg(not(loom))]
-const BATCH: usize = 32;
+const BATCH: usize = 256;
 #[cfg(loom)]
 const BATCH: usize = 1;
 /// A worker's share of the limit that it may have in its stock: one in so many.
