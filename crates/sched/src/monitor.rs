@@ -43,6 +43,8 @@ pub(crate) struct Monitor {
     seats: Box<[Arc<Seat>]>,
     judge: Judge,
     views: Vec<View>,
+    /// Room for the next look.
+    room: Vec<View>,
     looked: Instant,
     /// The patience that each worker's turns deserve.
     pace: Box<[usize]>,
@@ -64,6 +66,7 @@ impl Monitor {
             seats,
             judge: Judge::new(workers),
             views: Vec::with_capacity(workers),
+            room: Vec::with_capacity(workers),
             looked: Instant::now(),
             pace: vec![FIRST_PATIENCE; workers].into(),
             spread: Spread::new(),
@@ -111,7 +114,7 @@ impl Monitor {
 
     fn look(&mut self, now: Instant) {
         let shared = Arc::clone(&self.crew.shared);
-        let before = std::mem::take(&mut self.views);
+        let mut before = std::mem::replace(&mut self.views, std::mem::take(&mut self.room));
         let time = now - std::mem::replace(&mut self.looked, now);
         for (index, (seat, queue)) in self.seats.iter().zip(&shared.queues).enumerate() {
             let (turn, running) = (seat.turn(), seat.running().is_some());
@@ -136,6 +139,8 @@ impl Monitor {
             });
         }
         self.choose_way(&before, time);
+        before.clear();
+        self.room = before;
         let Verdict { steps, mut wake } = self.judge.judge(Scene {
             workers: &self.views,
             outside: !shared.injector.is_empty(),
