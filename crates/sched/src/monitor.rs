@@ -24,6 +24,7 @@ use std::time::{Duration, Instant};
 use crossbeam_utils::sync::Parker;
 
 use crate::crew::{Assignment, Crew};
+use crate::ebb;
 use crate::judge::{Judge, Scene, Step, Verdict, View};
 use crate::queue::{FIRST_PATIENCE, patience};
 use crate::seat::Seat;
@@ -94,8 +95,19 @@ impl Monitor {
                 self.spare = None;
                 // What comes next may be of another kind.
                 self.spread = Spread::new();
+                self.tidy();
                 self.parker.park();
             }
+        }
+    }
+
+    /// All sleep: gives memory back if there is much of it.
+    ///
+    /// WHY on a thread of its own: it takes milliseconds, and the node may wake meanwhile.
+    fn tidy(&self) {
+        if ebb::is_due() {
+            // Without a thread it has to wait for the next rest.
+            let _ = self.crew.begin("trim", ebb::give_back);
         }
     }
 
