@@ -36,10 +36,11 @@ fn has_swollen(lowest: usize, resident: usize) -> bool {
     resident >= lowest + lowest / 4 + LEAST
 }
 
-/// Gives back what is free.
-pub(crate) fn give_back() {
+/// Gives back what is free, and remembers how much is left, if the node rests still: what is resident
+/// while processes run says nothing about the next rest.
+pub(crate) fn give_back(rests_still: impl FnOnce() -> bool) {
     purlin_raw::trim();
-    if let Some(resident) = resident() {
+    if let Some(resident) = resident().filter(|_| rests_still()) {
         LOWEST.store(resident, Ordering::Relaxed);
     }
 }

@@ -13,8 +13,9 @@
 //! asleep nor counted as searching, and before it could be either it has to use its post and finds
 //! that gone. So `idle` need not know.
 //!
-//! COST: a tick is under a microsecond when nothing is amiss; a worker that is stuck costs a
-//! `membarrier` a tick; a relief costs a thread, about 50 µs. At rest it costs nothing.
+//! COST: a tick in which nothing is amiss, with two workers, takes 0.2 µs (the lowest tenth of 2,000
+//! on a busy machine); a worker that is stuck costs a `membarrier` a tick; a relief costs a thread,
+//! for which the monitor needs 15 to 80 µs there. At rest it costs nothing.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -107,7 +108,8 @@ impl Monitor {
     fn tidy(&self) {
         if ebb::is_due() {
             // Without a thread it has to wait for the next rest.
-            let _ = self.crew.begin("trim", ebb::give_back);
+            let shared = Arc::clone(&self.crew.shared);
+            let _ = self.crew.begin("trim", move || ebb::give_back(|| shared.idle.resting()));
         }
     }
 
