@@ -106,10 +106,12 @@ impl Monitor {
     ///
     /// WHY on a thread of its own: it takes milliseconds, and the node may wake meanwhile.
     fn tidy(&self) {
-        if ebb::is_due() {
+        let shared = Arc::clone(&self.crew.shared);
+        // WHY hogs: they run although all workers sleep, and what is resident is theirs.
+        let rests = move || shared.idle.resting() && shared.hogs.count() == 0;
+        if rests() && ebb::is_due() {
             // Without a thread it has to wait for the next rest.
-            let shared = Arc::clone(&self.crew.shared);
-            let _ = self.crew.begin("trim", move || ebb::give_back(|| shared.idle.resting()));
+            let _ = self.crew.begin("trim", move || ebb::give_back(rests));
         }
     }
 

@@ -262,6 +262,8 @@ impl Worker {
         {
             self.above.over(hog.slot, hog.since.elapsed());
         }
+        // WHY: it may rest already, and have left memory alone for the hog's sake.
+        self.shared.rouse_monitor();
         self.shared.run_what_nobody_will();
     }
 }
