@@ -133,8 +133,10 @@ pub(crate) fn close() {
     OPEN.set(false);
 }
 
-/// Counts down all the credit of this thread.
-pub fn settle() {
+/// Counts down all the credit of this thread; `true` if that freed a cell, whose destructors may
+/// have sent something.
+pub fn settle() -> bool {
+    let mut freed = false;
     for number in 0..PLACES {
         let (base, credit) = PLACES_OF.with(|places| {
             (places[number].base.replace(ptr::null()), places[number].credit.replace(0))
@@ -143,9 +145,10 @@ pub fn settle() {
             && credit > 0
         {
             // SAFETY: the credit was taken out of its place.
-            unsafe { count_down(base, credit) }
+            freed |= unsafe { give_up(base, credit) };
         }
     }
+    freed
 }
 
 /// # Safety
@@ -167,7 +170,7 @@ unsafe fn count_up(base: NonNull<Base>, more: u32) {
 /// The caller holds one of them.
 #[inline]
 unsafe fn is_all(base: NonNull<Base>, references: u32) -> bool {
-    // ORDER: acquire from the release of all others in `count_down`: what they did with the cell is
+    // ORDER: acquire from the release of all others in `give_up`: what they did with the cell is
     // done. References that are all the caller's are not cloned meanwhile.
     // SAFETY: the caller's reference keeps the cell.
     unsafe { base.as_ref() }.refs.load(Ordering::Acquire) == references
@@ -179,6 +182,16 @@ unsafe fn is_all(base: NonNull<Base>, references: u32) -> bool {
 /// The caller held that many and does not touch the cell again.
 #[inline]
 pub(crate) unsafe fn count_down(base: NonNull<Base>, references: u32) {
+    // SAFETY: by the contract.
+    unsafe { give_up(base, references) };
+}
+
+/// [`count_down`] that says whether it freed the cell.
+///
+/// # Safety
+/// As for [`count_down`].
+#[inline]
+unsafe fn give_up(base: NonNull<Base>, references: u32) -> bool {
     // SAFETY: the references keep the cell until the subtraction.
     unsafe {
         // ORDER: acquire and release between all who give references up: what they did with the
@@ -188,5 +201,6 @@ pub(crate) unsafe fn count_down(base: NonNull<Base>, references: u32) {
         if all {
             (base.as_ref().vtable.free)(base);
         }
+        all
     }
 }

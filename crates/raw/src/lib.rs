@@ -28,6 +28,7 @@
 //! | `quiet` | running users' code where nothing may unwind |
 //! | `fence` | a barrier that costs one side almost nothing and the other a system call |
 //! | `biased` | what one thread uses by plain loads and stores, and another may take away |
+//! | `heap` | having the C library give free memory back |
 //! | `threads` | a thread's number, and putting a thread last |
 //! | `sync` | the atomics: `std`'s, or loom's under a model |
 
@@ -51,6 +52,7 @@ mod current;
 mod fence;
 mod fifo;
 mod head;
+mod heap;
 mod lanes;
 mod link;
 mod owner;
@@ -70,6 +72,7 @@ pub use biased::{Holder, Taker, biased};
 pub use body::Body;
 pub use credit::settle;
 pub use current::{BUDGET, current_slot, in_process, poll_again, spend, work_done};
+pub use heap::trim;
 pub use owner::{NotHere, Owner, Vacant};
 pub use parcel::Parcel;
 pub use quiet::quietly;

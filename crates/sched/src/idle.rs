@@ -153,8 +153,8 @@ impl Idle {
         all
     }
 
-    /// For a worker that was taken from the sleepers: `true` if the monitor rests and is this
-    /// worker's to wake.
+    /// For a worker that was taken from the sleepers, or a thread that is none any more: `true` if the
+    /// monitor rests and is the caller's to wake.
     pub fn rouse(&self) -> bool {
         // ORDER: relaxed: this worker's leaving the sleepers came before, in this thread or in the
         // one that woke it, so what is read here is no older than that.

@@ -18,6 +18,7 @@
 //! | `clock` | the machine's clock, or one that a test moves |
 //! | `seat` | what a thread shows of itself |
 //! | `monitor` | the thread that watches the workers |
+//! | `ebb` | when memory is given back |
 //! | `judge` | what the monitor decides |
 //! | `hogs` | the threads that were relieved and are still in that turn |
 //! | `sync` | its atomics and lock: `std`'s, or loom's under a model |
@@ -37,6 +38,7 @@
 mod above;
 mod clock;
 mod crew;
+mod ebb;
 mod hogs;
 mod idle;
 mod judge;

@@ -219,7 +219,8 @@ impl Shared {
         *self.unparker(worker) = unparker;
     }
 
-    /// A worker was taken from the sleepers: the monitor is to watch again.
+    /// A worker was taken from the sleepers, or a relieved thread is done: the monitor is to watch
+    /// again.
     pub(crate) fn rouse_monitor(&self) {
         if self.idle.rouse() {
             self.monitor.unpark();

@@ -228,6 +228,11 @@ impl Worker {
 
     /// Sleeps until somebody has work, or a timer is due. Wakes as a searcher.
     fn sleep(&self) {
+        // WHY to the loop again: what was freed may have sent something to a process that now waits
+        // in this worker's slot, where only this worker looks.
+        if purlin_raw::settle() {
+            return;
+        }
         let rest = self.timers().fall_asleep();
         if rest == Rest::Fired {
             return;
@@ -257,6 +262,8 @@ impl Worker {
         {
             self.above.over(hog.slot, hog.since.elapsed());
         }
+        // WHY: it may rest already, and have left memory alone for the hog's sake.
+        self.shared.rouse_monitor();
         self.shared.run_what_nobody_will();
     }
 }

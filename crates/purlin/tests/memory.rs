@@ -1,0 +1,215 @@
+//! What processes and messages take from the allocator, and that they give it back, counted exactly
+//! by an allocator that counts.
+//!
+//! The allocator counts for the whole program, so one test runs at a time. What the program that
+//! runs the tests allocates for itself is small, and is what the leeways below are for.
+
+mod common;
+
+use std::alloc::System;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use common::{node, outside, stop, until};
+use purlin::{ExitReason, Node, Pid, Process, Reply, consume_budget, receive, spawn, yield_now};
+use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
+
+#[global_allocator]
+static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
+
+/// Bytes of a process that waits in `receive` and holds nothing else.
+const IDLE: usize = 192;
+/// Bytes that a process leaves: its slot in the table, and a number in the list of vacant ones.
+const SLOT: usize = 16 + 4;
+/// Bytes of a message that is a number.
+const ENVELOPE: usize = 16;
+/// Blocks of one size that a thread keeps.
+const KEPT: usize = 512;
+/// What the threads of a node keep for themselves.
+const KEEPING: usize = 512 * 1024;
+/// What comes and goes meanwhile: kept envelopes, and a thread hired because the machine is busy.
+const LEEWAY: usize = 64 * 1024;
+/// Processes in a crowd.
+const MANY: usize = 100_000;
+
+/// Runs one test at a time, with a node of its own, which leaves nothing when it is dropped.
+fn with_node(workers: usize, test: impl FnOnce(&Node)) {
+    static ALONE: Mutex<()> = Mutex::new(());
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let before = in_use();
+    let node = node(workers);
+    test(&node);
+    stop(&node);
+    drop(node);
+    // The memory of the workers goes with their threads, a moment after these are counted out.
+    until("all is given back", || in_use() <= before + LEEWAY);
+}
+
+/// Bytes that are in use.
+fn in_use() -> usize {
+    let stats = ALLOCATOR.stats();
+    stats.bytes_allocated - stats.bytes_deallocated
+}
+
+/// How often the allocator was asked for memory, or for more of it.
+fn asked() -> usize {
+    let stats = ALLOCATOR.stats();
+    stats.allocations + stats.reallocations
+}
+
+/// Runs a function as the only process there is, and demands that it end well.
+fn in_process<F: Future + Send + 'static>(node: &Node, function: F)
+where
+    F::Output: purlin::Outcome,
+{
+    let pid = node.spawn(|_: Process<()>| function);
+    assert_eq!(outside(pid.ended()), ExitReason::Normal);
+}
+
+/// How many of the crowd have come to their `receive`.
+static WAITING: AtomicUsize = AtomicUsize::new(0);
+
+/// Spawns that many processes and lets all of them come to their `receive`.
+///
+/// WHY a few at a time: a run queue of more than 64 grows, and is not what is counted here.
+async fn crowd(n: usize) -> Vec<Pid<()>> {
+    WAITING.store(0, Ordering::Relaxed);
+    let mut pids = Vec::with_capacity(n);
+    while pids.len() < n {
+        for _ in 0..32.min(n - pids.len()) {
+            pids.push(spawn(async |mut me: Process<()>| {
+                WAITING.fetch_add(1, Ordering::Relaxed);
+                me.receive().await;
+            }));
+        }
+        while WAITING.load(Ordering::Relaxed) < pids.len() {
+            yield_now().await;
+        }
+    }
+    pids
+}
+
+/// Lets a crowd end, a few at a time.
+async fn disperse(pids: Vec<Pid<()>>) {
+    for few in pids.chunks(32) {
+        for pid in few {
+            pid.send(());
+        }
+        while few.iter().any(Pid::is_alive) {
+            yield_now().await;
+        }
+    }
+}
+
+/// Demands that what is done again and again does not go to the allocator, once it has been done
+/// for a while.
+macro_rules! demand_no_allocation {
+    ($($step:tt)*) => {{
+        let mut free_of_it = 0;
+        for _ in 0..100 {
+            let before = asked();
+            for _ in 0..100 {
+                $($step)*
+            }
+            free_of_it += usize::from(asked() == before);
+        }
+        assert!(free_of_it >= 90, "only {free_of_it} of 100 rounds did without the allocator");
+    }};
+}
+
+#[test]
+fn spawning_a_process_allocates_once_and_an_idle_one_is_no_larger_than_it_was() {
+    with_node(1, |node| {
+        in_process(node, async {
+            disperse(crowd(MANY).await).await;
+            let (asked_before, before) = (asked(), in_use());
+            let pids = crowd(MANY).await;
+            let (allocations, bytes) = (asked() - asked_before, in_use() - before);
+            // WHY a range: it begins with blocks that are kept, and a busy machine hires a thread.
+            let once = MANY - 2 * KEPT..=MANY + MANY / 100;
+            assert!(once.contains(&allocations), "{allocations} allocations for {MANY} processes");
+            let each = (bytes - size_of_val(&*pids)).div_ceil(MANY);
+            assert!(each <= IDLE, "an idle process has {each} bytes, more than {IDLE}");
+            disperse(pids).await;
+        });
+    });
+}
+
+#[test]
+fn a_hundred_thousand_processes_leave_their_slots_and_nothing_else() {
+    with_node(2, |node| {
+        let before = in_use();
+        let mut after = Vec::new();
+        for _ in 0..3 {
+            in_process(node, async { disperse(crowd(MANY).await).await });
+            after.push(in_use() - before);
+        }
+        let most = MANY.next_power_of_two() * SLOT + KEEPING;
+        assert!(after.iter().all(|after| *after <= most), "bytes left after each round: {after:?}");
+    });
+}
+
+#[test]
+fn a_node_that_is_dropped_leaves_nothing() {
+    with_node(2, |node| in_process(node, async { disperse(crowd(MANY).await).await }));
+}
+
+#[test]
+fn sending_receiving_calling_and_setting_timers_do_without_the_allocator_once_under_way() {
+    with_node(1, |node| {
+        in_process(node, async {
+            let server = spawn(async |mut me: Process<Reply<u64>>| {
+                loop {
+                    me.receive().await.send(7);
+                }
+            });
+            demand_no_allocation! { assert_eq!(server.call(|reply| reply).await, Ok(7)); };
+        });
+        let pid = node.spawn(async |mut me: Process<u64>| {
+            let own = me.pid();
+            let echo = spawn(async move |mut me: Process<u64>| {
+                loop {
+                    own.send(me.receive().await);
+                }
+            });
+            demand_no_allocation! {
+                echo.send(7);
+                assert_eq!(me.receive().await, 7);
+            };
+            demand_no_allocation! {
+                let timer = echo.send_after(Duration::from_secs(3600), 7);
+                assert!(timer.cancel().is_some());
+                yield_now().await;
+            };
+            demand_no_allocation! {
+                echo.send(7);
+                let came = receive!(me, { n => n, after Duration::from_secs(3600) => 0 });
+                assert_eq!(came, 7);
+            };
+        });
+        assert_eq!(outside(pid.ended()), ExitReason::Normal);
+    });
+}
+
+#[test]
+fn a_mailbox_that_held_a_million_messages_gives_them_all_back() {
+    const MESSAGES: usize = 1_000_000;
+    with_node(1, |node| {
+        let pid = node.spawn(async |mut me: Process<usize>| {
+            let (before, own) = (in_use(), me.pid());
+            for n in 0..MESSAGES {
+                own.send(n);
+                consume_budget().await;
+            }
+            let full = in_use() - before;
+            for n in 0..MESSAGES {
+                assert_eq!(me.receive().await, n);
+            }
+            let empty = in_use().saturating_sub(before);
+            assert!(full >= MESSAGES * ENVELOPE - LEEWAY, "{full} bytes cannot hold them all");
+            assert!(empty <= LEEWAY, "{empty} bytes are left of {full}");
+        });
+        assert_eq!(outside(pid.ended()), ExitReason::Normal);
+    });
+}

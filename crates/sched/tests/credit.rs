@@ -1,0 +1,139 @@
+//! A worker that sleeps keeps no references: what nobody else refers to is freed before, and what
+//! its destructor sends arrives.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
+
+use purlin_raw::{Address, Body, Owner, Realm, Runnable, Slot, World};
+use purlin_sched::{Above, Scheduler, Stopped};
+
+/// A world whose processes leave a will.
+struct Wills;
+
+impl World for Wills {
+    type Signal = ();
+    type Local = ();
+    type Shared = ();
+    type Last = Option<Will>;
+    type Home = ();
+
+    fn owes((): &()) -> bool {
+        false
+    }
+
+    fn closed((): &(), (): &(), (): &mut (), _: usize) {}
+
+    fn undelivered((): &(), (): ()) {}
+}
+
+/// Sends to its heir when the cell that it lies in is freed.
+#[derive(Debug)]
+struct Will(Address<Wills, ()>);
+
+impl Drop for Will {
+    fn drop(&mut self) {
+        self.0.send(()).expect("the heir lives");
+    }
+}
+
+struct Workers(Realm<Wills>);
+
+impl Above for Workers {
+    fn thread(&self, _: usize, run: &mut dyn FnMut()) {
+        let _entered = self.0.enter();
+        run();
+    }
+
+    fn offload(&self, _: Runnable) {}
+
+    fn hogging(&self, _: Slot, _: Instant) {}
+
+    fn over(&self, _: Slot, _: Duration) {}
+
+    fn helpless(&self, _: &str) {}
+}
+
+/// Ends when it is sent something, and tells.
+struct Heir(Sender<()>);
+
+impl Body<Wills, ()> for Heir {
+    fn turn(
+        self: Pin<&mut Self>,
+        me: &Owner<Wills, ()>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Will>> {
+        if me.next(|()| None).expect("it is its turn").is_none() {
+            me.listen().expect("it is its turn");
+            return Poll::Pending;
+        }
+        self.0.send(()).expect("the test waits");
+        Poll::Ready(None)
+    }
+
+    fn name() -> &'static str {
+        "heir"
+    }
+}
+
+/// Ends at once and leaves a will.
+struct Testator(Option<Will>);
+
+impl Body<Wills, ()> for Testator {
+    fn turn(
+        mut self: Pin<&mut Self>,
+        _: &Owner<Wills, ()>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Will>> {
+        Poll::Ready(self.0.take())
+    }
+
+    fn name() -> &'static str {
+        "testator"
+    }
+}
+
+/// Drops an address, tells, and ends when it may.
+struct Keeper(Option<Address<Wills, ()>>, Sender<()>, Receiver<()>);
+
+impl Body<Wills, ()> for Keeper {
+    fn turn(
+        mut self: Pin<&mut Self>,
+        _: &Owner<Wills, ()>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Will>> {
+        drop(self.0.take());
+        self.1.send(()).expect("the test waits");
+        self.2.recv().expect("the test lets it go");
+        Poll::Ready(None)
+    }
+
+    fn name() -> &'static str {
+        "keeper"
+    }
+}
+
+#[test]
+fn a_cell_that_only_a_worker_about_to_sleep_refers_to_is_freed_and_its_will_is_done() {
+    let scheduler = Scheduler::new(1);
+    let realm = Realm::<Wills>::new(scheduler.host(), (), 10, 1);
+    scheduler.start("credit", Arc::new(Workers(realm.clone()))).expect("threads start");
+    let (done, is_done) = channel();
+    let heir = realm.spawn((), done, |done, _| Heir(done)).expect("there is room");
+    let testator = realm.spawn((), Will(heir), |will, _| Testator(Some(will)));
+    let testator = testator.expect("there is room");
+    let (dropped, is_dropped) = channel();
+    let (go, may_go) = channel();
+    let stuff = (testator.clone(), dropped, may_go);
+    let keeper = realm
+        .spawn((), stuff, |(address, dropped, may_go), _| Keeper(Some(address), dropped, may_go));
+    is_dropped.recv().expect("the keeper runs");
+    // What the keeper has dropped is credit of its worker now; this is the last but that.
+    drop(testator);
+    go.send(()).expect("the keeper waits");
+    is_done.recv_timeout(Duration::from_secs(20)).expect("the will is done");
+    drop(keeper);
+    assert_eq!(scheduler.stop(Duration::from_secs(20)), Stopped::All);
+}
