@@ -29,7 +29,7 @@ use std::num::NonZero;
 use std::ptr::{self, NonNull};
 use std::sync::PoisonError;
 
-use crate::sync::{AtomicPtr, AtomicU32, Mutex, Ordering, hint, thread};
+use crate::sync::{AtomicPtr, AtomicU32, Mutex, Ordering, before_seq_cst_load, hint, thread};
 
 #[cfg(not(loom))]
 const FIRST_CHUNK: u32 = 1024;
@@ -329,12 +329,14 @@ impl<T> Table<T> {
 
     /// The slots that are filled now, one after the other; others may come and go meanwhile.
     pub fn slots(&self) -> impl Iterator<Item = Slot> + '_ {
+        before_seq_cst_load();
         (0..self.used.load(Ordering::SeqCst)).filter_map(|index| {
             let entry = self.entry(index)?;
-            let generation = entry.generation.load(Ordering::Relaxed);
             // ORDER: SeqCst, see `fill`.
+            before_seq_cst_load();
             let filled = !entry.item.load(Ordering::SeqCst).is_null();
-            filled.then_some(Slot::new(index, generation))
+            // ORDER: relaxed, after the item: its generation was written before it was filled.
+            filled.then(|| Slot::new(index, entry.generation.load(Ordering::Relaxed)))
         })
     }
 
