@@ -333,7 +333,6 @@ impl<T> Table<T> {
         (0..self.used.load(Ordering::SeqCst)).filter_map(|index| {
             let entry = self.entry(index)?;
             // ORDER: SeqCst, see `fill`.
-            before_seq_cst_load();
             let filled = !entry.item.load(Ordering::SeqCst).is_null();
             // ORDER: relaxed, after the item: its generation was written before it was filled.
             filled.then(|| Slot::new(index, entry.generation.load(Ordering::Relaxed)))

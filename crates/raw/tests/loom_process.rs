@@ -240,6 +240,34 @@ fn a_process_that_ends_is_freed_once_and_what_was_sent_is_dropped_or_comes_back(
     }
 }
 
+// P4: a process that is found is there to be read, and whoever ends it knows that it is not alone.
+#[test]
+fn a_process_that_is_found_while_it_ends_is_freed_by_whoever_is_last() {
+    for worker in [true, false] {
+        model(move || {
+            let (shared, home) = (Drops::default(), Drops::default());
+            let (realm, queue) = realm(true, &home);
+            let (address, _) = spawn(&realm, &shared, 1);
+            let slot = address.slot();
+            drop(address);
+            let other = {
+                let realm = realm.clone();
+                thread::spawn(move || {
+                    let _worker = worker.then(|| realm.enter());
+                    if let Some(found) = realm.find(slot) {
+                        assert_eq!(found.shared().read(), 7);
+                    }
+                })
+            };
+            let entered = realm.enter();
+            queue.run();
+            drop(entered);
+            other.join().unwrap();
+            assert_eq!(drops(&shared), 1);
+        });
+    }
+}
+
 // Two threads run one process in turn: what the first turn wrote is the second's to read, and the
 // thread that wakes it may be any.
 #[test]
