@@ -1,8 +1,10 @@
 //! Models of an answer between its two ends: every interleaving and every reordering that the
-//! memory model allows, up to the bound of three preemptions.
+//! memory model allows, up to a bound of preemptions.
 //!
 //! Run with `scripts/test-loom.sh`.
 #![cfg(loom)]
+
+mod mail;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,6 +12,7 @@ use std::task::{Context, Poll, Wake, Waker};
 
 use loom::cell::UnsafeCell;
 use loom::thread;
+use mail::model;
 use purlin_raw::{Answer, oneshot};
 
 /// An answer whose accesses loom checks, and which counts that it is dropped.
@@ -67,12 +70,6 @@ fn waker(unpark: &Arc<Unpark>) -> Waker {
 fn poll(answer: &mut Answer<Checked>, unpark: &Arc<Unpark>) -> Poll<Option<u32>> {
     let poll = answer.poll(&Context::from_waker(&waker(unpark)));
     poll.map(|answer| answer.map(Checked::read))
-}
-
-fn model(f: impl Fn() + Sync + Send + 'static) {
-    let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(3);
-    builder.check(f);
 }
 
 #[test]
