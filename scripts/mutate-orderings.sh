@@ -12,18 +12,20 @@ target=$(realpath -m "${CARGO_TARGET_DIR:-target}")
 copy=$target/mutations
 output=$target/mutations.out
 
-# The orderings of the files, tests and comments apart: FILE LINE WHICH-OF-ITS-KIND-IN-THE-LINE OPERATION ORDERING.
+# The orderings of the files, tests and comments apart: FILE LINE WHICH-OF-ITS-KIND-IN-THE-LINE FUNCTION OPERATION
+# ORDERING.
 orderings() {
   awk '
     FNR == 1 { test = 0 }
     /^#\[cfg\((all\()?test/ { test = 1 }
     test || /^ *\/\// || /compiler_fence/ { next }
+    match($0, /fn [a-z_]+/) { function_ = substr($0, RSTART + 3, RLENGTH - 3) }
     {
       operation = /\.load\(/ ? "load" : /\.store\(/ ? "store" : /fence\(/ ? "fence" : "exchange"
       split("", seen)
       for (rest = $0; match(rest, /Ordering::(Acquire|Release|AcqRel|SeqCst)/); rest = substr(rest, RSTART + RLENGTH)) {
         ordering = substr(rest, RSTART + 10, RLENGTH - 10)
-        print FILENAME, FNR, ++seen[ordering], operation, ordering
+        print FILENAME, FNR, ++seen[ordering], function_, operation, ordering
       }
     }' "${files[@]}"
 }
@@ -71,11 +73,14 @@ for crate in $(printf '%s\n' "${files[@]}" | cut -d / -f 2 | sort -u); do
     exit 1
   }
 done
-orderings | while read -r file line which operation ordering; do
+orderings | while read -r file line which function operation ordering; do
+  original=$(<"$copy/$file")
   for weak in $(weaker "$operation" "$ordering"); do
     # A load of SeqCst is one in a model by what stands before it.
-    sed -i -e "$((line - 1))s/before_seq_cst_load();//" -e "${line}s/Ordering::$ordering/Ordering::$weak/$which" "$copy/$file"
-    printf '%s:%s  %s %s -> %s  %s\n' "$file" "$line" "$operation" "$ordering" "$weak" "$(verdict "$(cut -d / -f 2 <<<"$file")")"
-    cp "$file" "$copy/$file"
+    sed -e "$((line - 1))s/before_seq_cst_load();//" -e "${line}s/Ordering::$ordering/Ordering::$weak/$which" \
+      <<<"$original" >"$copy/$file"
+    printf '%s:%s %s: %s %s -> %s: %s\n' "$file" "$line" "$function" "$operation" "$ordering" "$weak" \
+      "$(verdict "$(cut -d / -f 2 <<<"$file")")"
   done
+  echo "$original" >"$copy/$file"
 done

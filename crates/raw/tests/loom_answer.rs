@@ -44,10 +44,18 @@ impl Drop for Checked {
 struct Unpark {
     thread: Option<thread::Thread>,
     wakes: AtomicUsize,
+    /// Written where the waker is made, and read where it is used.
+    made: UnsafeCell<()>,
 }
+
+// SAFETY: nobody writes it again; loom checks that its making was seen.
+unsafe impl Sync for Unpark {}
+// SAFETY: as above.
+unsafe impl Send for Unpark {}
 
 impl Wake for Unpark {
     fn wake(self: Arc<Self>) {
+        self.made.with(|_| ());
         self.wakes.fetch_add(1, Ordering::Relaxed);
         if let Some(thread) = &self.thread {
             thread.unpark();
@@ -55,12 +63,16 @@ impl Wake for Unpark {
     }
 }
 
+fn unpark(thread: Option<thread::Thread>) -> Arc<Unpark> {
+    Arc::new(Unpark { thread, wakes: AtomicUsize::new(0), made: UnsafeCell::new(()) })
+}
+
 fn here() -> Arc<Unpark> {
-    Arc::new(Unpark { thread: Some(thread::current()), wakes: AtomicUsize::new(0) })
+    unpark(Some(thread::current()))
 }
 
 fn nobody() -> Arc<Unpark> {
-    Arc::new(Unpark { thread: None, wakes: AtomicUsize::new(0) })
+    unpark(None)
 }
 
 fn waker(unpark: &Arc<Unpark>) -> Waker {
@@ -113,10 +125,11 @@ fn a_dropped_reply_is_seen_at_a_look_or_wakes() {
 #[test]
 fn whoever_waits_with_another_waker_is_woken_by_the_last_one_or_sees_the_answer() {
     model(|| {
-        let (first, last, alive) = (nobody(), nobody(), Arc::new(()));
+        let (first, alive) = (nobody(), Arc::new(()));
         let (reply, mut answer) = oneshot(waker(&first));
         let value = Checked::new(&alive);
         let replier = thread::spawn(move || assert!(reply.send(value).is_ok()));
+        let last = nobody();
         let seen = poll(&mut answer, &last);
         replier.join().unwrap();
         let woken = (first.wakes.load(Ordering::Relaxed), last.wakes.load(Ordering::Relaxed));
