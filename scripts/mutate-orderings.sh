@@ -76,9 +76,7 @@ done
 orderings | while read -r file line which function operation ordering; do
   original=$(<"$copy/$file")
   for weak in $(weaker "$operation" "$ordering"); do
-    # A load of SeqCst is one in a model by what stands before it.
-    sed -e "$((line - 1))s/before_seq_cst_load();//" -e "${line}s/Ordering::$ordering/Ordering::$weak/$which" \
-      <<<"$original" >"$copy/$file"
+    sed "${line}s/Ordering::$ordering/Ordering::$weak/$which" <<<"$original" >"$copy/$file"
     printf '%s:%s %s: %s %s -> %s: %s\n' "$file" "$line" "$function" "$operation" "$ordering" "$weak" \
       "$(verdict "$(cut -d / -f 2 <<<"$file")")"
   done

@@ -21,17 +21,6 @@ pub(crate) use std::{
     thread, thread_local,
 };
 
-/// Stands before each load of `SeqCst` whose place in the one order matters; nothing, but in a model.
-///
-/// WHY: loom takes such a load for one that acquires, and so sees the order broken where it is not.
-/// It does keep fences in one order. A fence here orders more than the load does, but nothing after
-/// the load, and nothing before the store that is its partner.
-#[inline(always)]
-pub(crate) fn before_seq_cst_load() {
-    #[cfg(loom)]
-    fence(Ordering::SeqCst);
-}
-
 /// `std`'s cell with the closure interface of loom's, which checks every access in a model.
 #[cfg(not(loom))]
 #[derive(Debug)]

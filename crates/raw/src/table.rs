@@ -29,7 +29,7 @@ use std::num::NonZero;
 use std::ptr::{self, NonNull};
 use std::sync::PoisonError;
 
-use crate::sync::{AtomicPtr, AtomicU32, Mutex, Ordering, before_seq_cst_load, hint, thread};
+use crate::sync::{AtomicPtr, AtomicU32, Mutex, Ordering, hint, thread};
 
 #[cfg(not(loom))]
 const FIRST_CHUNK: u32 = 1024;
@@ -329,7 +329,6 @@ impl<T> Table<T> {
 
     /// The slots that are filled now, one after the other; others may come and go meanwhile.
     pub fn slots(&self) -> impl Iterator<Item = Slot> + '_ {
-        before_seq_cst_load();
         (0..self.used.load(Ordering::SeqCst)).filter_map(|index| {
             let entry = self.entry(index)?;
             // ORDER: SeqCst, see `fill`.

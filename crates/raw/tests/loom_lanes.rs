@@ -314,11 +314,26 @@ fn a_wake_brings_its_news_whatever_becomes_of_the_lanes() {
                     head.wake()
                 })
             };
-            if head.take(&mut traffic()).woken {
-                // SAFETY: as above.
-                assert_eq!(news.with(|news| unsafe { *news }), 5);
+            while !head.take(&mut traffic()).woken {
+                thread::yield_now();
             }
+            // SAFETY: as above.
+            assert_eq!(news.with(|news| unsafe { *news }), 5);
             assert!(!waker.join().unwrap(), "nobody schedules a process that is awake");
         });
     }
+}
+
+#[test]
+fn who_counts_while_lanes_are_installed_finds_them_whole() {
+    model(|| {
+        let head = Arc::new(Head::new());
+        assert_eq!(push_as(1, &head, Class::Message, 1), Pushed::Queued);
+        let glance = {
+            let head = Arc::clone(&head);
+            thread::spawn(move || head.count())
+        };
+        assert_eq!(take_and_install(&head), [1]);
+        assert!(glance.join().unwrap() <= 1);
+    });
 }

@@ -235,6 +235,9 @@ fn slots_that_two_stocks_exchange_are_neither_lost_nor_doubled() {
 
 /// One fills a slot and then looks at a flag, as spawning does; one sets the flag and then walks the
 /// table, as the end of a node does. `reuses`: the slot had a process before.
+///
+/// Loom takes `SeqCst` for acquire and release, and would find that neither sees the other. It does
+/// keep fences in one order, so they stand for it here.
 fn fill_against_walk(reuses: bool) {
     model(move || {
         let table = Arc::new(Table::<Item>::new(LOW, 1));
@@ -248,12 +251,12 @@ fn fill_against_walk(reuses: bool) {
                     table.vacate_one(before);
                 }
                 let slot = put(&table, &Stock::new(), &items[1]);
-                // Loom takes SeqCst for acquire and release; see `sync::before_seq_cst_load`.
                 fence(Ordering::SeqCst);
                 (slot, flag.load(Ordering::Acquire))
             })
         };
         flag.store(true, Ordering::Release);
+        fence(Ordering::SeqCst);
         let found: Vec<_> =
             table.slots().filter(|&slot| table.look_up(slot, |_| ()).is_some()).collect();
         let (slot, saw_the_flag) = filler.join().unwrap();

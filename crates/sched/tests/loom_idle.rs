@@ -16,7 +16,15 @@ fn model(f: impl Fn() + Sync + Send + 'static) {
     let asked = std::env::var("LOOM_MAX_PREEMPTIONS").ok().and_then(|text| text.parse().ok());
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = asked.or(Some(3));
-    builder.check(f);
+    let executions = std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(0));
+    let counted = std::sync::Arc::clone(&executions);
+    builder.check(move || {
+        counted.fetch_add(1, Ordering::Relaxed);
+        f();
+    });
+    let executions = executions.load(Ordering::Relaxed);
+    assert!(executions > 1, "nothing in this model meets anything else");
+    println!("{executions} executions");
 }
 
 /// What the workers of a model share.

@@ -4,6 +4,8 @@
 #![allow(dead_code)]
 
 use std::ptr::NonNull;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use loom::cell::UnsafeCell;
 use purlin_raw::model::{Chain, Class, Head, Link, Pushed, Traffic};
@@ -69,5 +71,13 @@ pub(crate) fn model_within(bound: usize, f: impl Fn() + Sync + Send + 'static) {
     let asked = std::env::var("LOOM_MAX_PREEMPTIONS").ok().and_then(|text| text.parse().ok());
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = Some(bound.min(asked.unwrap_or(3)));
-    builder.check(f);
+    let executions = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&executions);
+    builder.check(move || {
+        counted.fetch_add(1, Ordering::Relaxed);
+        f();
+    });
+    let executions = executions.load(Ordering::Relaxed);
+    assert!(executions > 1, "nothing in this model meets anything else");
+    println!("{executions} executions");
 }
