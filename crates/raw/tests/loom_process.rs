@@ -64,7 +64,7 @@ impl World for Ground {
     type Last = u32;
     type Home = Checked;
 
-    fn owes(&(): &()) -> bool {
+    fn keeps(&(): &()) -> bool {
         false
     }
 

@@ -16,12 +16,13 @@ struct Mail {
     payload: UnsafeCell<u32>,
 }
 
-fn seal(class: Class, payload: u32) -> NonNull<Link> {
+pub(crate) fn seal(class: Class, payload: u32) -> NonNull<Link> {
     let mail = Box::new(Mail { link: Link::new(class), payload: UnsafeCell::new(payload) });
     NonNull::from(Box::leak(mail)).cast()
 }
 
-fn open(link: NonNull<Link>) -> u32 {
+/// Takes the payload out of an envelope that is ours.
+pub(crate) fn open(link: NonNull<Link>) -> u32 {
     // SAFETY: every link of these models was sealed above, and is opened once.
     let mail = unsafe { Box::from_raw(link.cast::<Mail>().as_ptr()) };
     // SAFETY: the envelope is ours; loom checks it.
