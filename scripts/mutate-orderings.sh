@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # mutate-orderings.sh [FILE...]: whether the loom models notice a memory ordering that is too weak. Weakens each one
 # in the lock-free code (or in these files), one at a time and in a copy of the workspace, runs the models of that
-# crate, and says which of them failed. About ten minutes on two cores. docs/internals/proof.md explains the rest.
+# crate, and says which of them failed. Six minutes of processor time. docs/internals/proof.md explains the rest.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
