@@ -146,7 +146,9 @@ impl<T> Shared<T> {
             if word == MINE || word == FENCED {
                 return true;
             }
-            self.busy.store(false, Ordering::Release);
+            // ORDER: relaxed: the value has not been used since the fence above, which releases what
+            // was done to it before.
+            self.busy.store(false, Ordering::Relaxed);
             if word == GONE {
                 return false;
             }

@@ -59,15 +59,17 @@ pub(crate) unsafe fn furnish<W: World, M: Send + 'static, B: Body<W, M>>(
     base: NonNull<Base>,
     shared: W::Shared,
 ) -> NonNull<Cell<W, M, MaybeUninit<B>>> {
+    let cell = base.cast::<Cell<W, M, MaybeUninit<B>>>();
     // WHY field by field: a cell built on the stack would be copied here whole.
-    // SAFETY: the block has room for them; a `MaybeUninit<B>` needs no writing.
+    // SAFETY: the block has room for them.
     unsafe {
         let front = base.cast::<Front<W>>().as_ptr();
         (&raw mut (*front).shared).write(shared);
         (&raw mut (*front).last).write(UnsafeCell::new(Default::default()));
         (&raw mut (*front).local).write(UnsafeCell::new(Default::default()));
+        (&raw mut (*cell.as_ptr()).body).write(UnsafeCell::new(MaybeUninit::uninit()));
     }
-    base.cast()
+    cell
 }
 
 /// `extern "C"` aborts the program if it unwinds.

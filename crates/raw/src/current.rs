@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::task::Waker;
 
 use crate::cell::{AGAIN, Base};
+use crate::sync::thread_local;
 use crate::table::Slot;
 use crate::wake;
 

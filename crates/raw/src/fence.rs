@@ -39,7 +39,7 @@ impl Fence {
     #[inline(always)]
     pub(crate) fn light() {
         // ORDER: the partner is `heavy`, which makes this core pass a full barrier.
-        std::sync::atomic::compiler_fence(Ordering::SeqCst);
+        kernel::interruptible();
     }
 
     /// The barrier of the side that crosses it rarely.
@@ -55,6 +55,7 @@ impl Fence {
 #[cfg(all(target_os = "linux", not(loom), not(miri)))]
 mod kernel {
     use std::sync::OnceLock;
+    use std::sync::atomic::{Ordering, compiler_fence};
 
     const PRIVATE_EXPEDITED: libc::c_int = 1 << 3;
     const REGISTER_PRIVATE_EXPEDITED: libc::c_int = 1 << 4;
@@ -73,16 +74,57 @@ mod kernel {
             .get_or_init(|| membarrier(REGISTER_PRIVATE_EXPEDITED) && membarrier(PRIVATE_EXPEDITED))
     }
 
+    #[inline(always)]
+    pub(super) fn interruptible() {
+        compiler_fence(Ordering::SeqCst);
+    }
+
     pub(super) fn barrier() {
         // WHY: what rests on the barrier must not go on without it.
         assert!(membarrier(PRIVATE_EXPEDITED), "the kernel took its barrier back");
     }
 }
 
-#[cfg(not(all(target_os = "linux", not(loom), not(miri))))]
+#[cfg(all(any(not(target_os = "linux"), miri), not(loom)))]
 mod kernel {
     pub(super) fn registered() -> bool {
         false
+    }
+
+    pub(super) fn interruptible() {}
+
+    pub(super) fn barrier() {}
+}
+
+/// A kernel that has the barrier where a model says so.
+///
+/// WHY a fence stands for the interruption, wherever it may come: what this thread wrote before, the
+/// other side sees; where the interruption came even earlier, this thread reads what the other side
+/// wrote.
+#[cfg(loom)]
+pub(crate) mod kernel {
+    use std::cell::Cell;
+
+    use crate::sync::{Ordering, fence};
+
+    // WHY `std`'s: it is of the thread that runs the whole model.
+    std::thread_local! {
+        static HAS_BARRIER: Cell<bool> = const { Cell::new(false) };
+    }
+
+    /// What the kernel of this thread's models has from now on.
+    pub fn has_barrier(it_has: bool) {
+        HAS_BARRIER.set(it_has);
+    }
+
+    pub(super) fn registered() -> bool {
+        HAS_BARRIER.get()
+    }
+
+    pub(super) fn interruptible() {
+        if registered() {
+            fence(Ordering::SeqCst);
+        }
     }
 
     pub(super) fn barrier() {}

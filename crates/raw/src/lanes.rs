@@ -118,7 +118,7 @@ impl Traffic {
 }
 
 /// What a sender found in its lane.
-pub(crate) enum Found {
+pub enum Found {
     /// Nothing: it has to tell the receiver.
     Empty,
     /// Others, who told the receiver, or are about to.
@@ -132,7 +132,7 @@ pub(crate) enum Found {
 struct Lane(AtomicPtr<Link>);
 
 /// All lanes of one process.
-pub(crate) struct Lanes(Box<[Lane]>);
+pub struct Lanes(Box<[Lane]>);
 
 fn frozen(era: usize) -> *mut Link {
     ptr::without_provenance_mut(era << TOP_SHIFT | FROZEN)
@@ -167,7 +167,7 @@ fn how_many() -> usize {
 
 impl Lanes {
     /// Lanes that are frozen since before the first era.
-    pub(crate) fn new() -> Self {
+    pub fn new() -> Self {
         Self((0..how_many()).map(|_| Lane(AtomicPtr::new(frozen(0)))).collect())
     }
 
@@ -185,7 +185,7 @@ impl Lanes {
     ///
     /// # Safety
     /// The caller owns the link and gives it away, except when the lane is frozen.
-    pub(crate) unsafe fn push(&self, lane: usize, new: NonNull<Link>, era: usize) -> Found {
+    pub unsafe fn push(&self, lane: usize, new: NonNull<Link>, era: usize) -> Found {
         let lane = &self.0[lane].0;
         // ORDER: acquire from `freeze`: the sender then sees the end of the era in the word of the
         // process. Nothing more is needed of what is not frozen.
@@ -212,7 +212,7 @@ impl Lanes {
     }
 
     /// Takes what is in the marked lanes. Only for the owner, in an era.
-    pub(crate) fn take(&self, marked: u32) -> Chain {
+    pub fn take(&self, marked: u32) -> Chain {
         let mut chain = Chain::empty();
         let mut rest = marked;
         while rest != 0 {
@@ -230,7 +230,7 @@ impl Lanes {
 
     /// Freezes all lanes and takes what is in them. Only for the owner, once the word of the process
     /// says that the era has ended.
-    pub(crate) fn freeze(&self, era: usize) -> Chain {
+    pub fn freeze(&self, era: usize) -> Chain {
         let mut chain = Chain::empty();
         for lane in &self.0 {
             // ORDER: acquire from `push` (the payloads); release to a push that finds the lane

@@ -113,8 +113,9 @@ pub trait World: Sized + Send + Sync + 'static {
 #[doc(hidden)]
 pub mod model {
     pub use crate::chain::Chain;
+    pub use crate::fence::kernel::has_barrier;
     pub use crate::head::{Head, Pushed, Slept, Taken};
-    pub use crate::lanes::Traffic;
+    pub use crate::lanes::{Found, Lanes, Traffic};
     pub use crate::link::{Class, Link};
     pub use crate::table::{Stock, Table};
 }

@@ -331,10 +331,10 @@ impl<T> Table<T> {
     pub fn slots(&self) -> impl Iterator<Item = Slot> + '_ {
         (0..self.used.load(Ordering::SeqCst)).filter_map(|index| {
             let entry = self.entry(index)?;
-            let generation = entry.generation.load(Ordering::Relaxed);
             // ORDER: SeqCst, see `fill`.
             let filled = !entry.item.load(Ordering::SeqCst).is_null();
-            filled.then_some(Slot::new(index, generation))
+            // ORDER: relaxed, after the item: its generation was written before it was filled.
+            filled.then(|| Slot::new(index, entry.generation.load(Ordering::Relaxed)))
         })
     }
 

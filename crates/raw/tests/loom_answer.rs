@@ -1,8 +1,10 @@
 //! Models of an answer between its two ends: every interleaving and every reordering that the
-//! memory model allows, up to the bound of three preemptions.
+//! memory model allows, up to a bound of preemptions.
 //!
 //! Run with `scripts/test-loom.sh`.
 #![cfg(loom)]
+
+mod mail;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,6 +12,7 @@ use std::task::{Context, Poll, Wake, Waker};
 
 use loom::cell::UnsafeCell;
 use loom::thread;
+use mail::model;
 use purlin_raw::{Answer, oneshot};
 
 /// An answer whose accesses loom checks, and which counts that it is dropped.
@@ -41,10 +44,18 @@ impl Drop for Checked {
 struct Unpark {
     thread: Option<thread::Thread>,
     wakes: AtomicUsize,
+    /// Written where the waker is made, and read where it is used.
+    made: UnsafeCell<()>,
 }
+
+// SAFETY: nobody writes it again; loom checks that its making was seen.
+unsafe impl Sync for Unpark {}
+// SAFETY: as above.
+unsafe impl Send for Unpark {}
 
 impl Wake for Unpark {
     fn wake(self: Arc<Self>) {
+        self.made.with(|_| ());
         self.wakes.fetch_add(1, Ordering::Relaxed);
         if let Some(thread) = &self.thread {
             thread.unpark();
@@ -52,12 +63,16 @@ impl Wake for Unpark {
     }
 }
 
+fn unpark(thread: Option<thread::Thread>) -> Arc<Unpark> {
+    Arc::new(Unpark { thread, wakes: AtomicUsize::new(0), made: UnsafeCell::new(()) })
+}
+
 fn here() -> Arc<Unpark> {
-    Arc::new(Unpark { thread: Some(thread::current()), wakes: AtomicUsize::new(0) })
+    unpark(Some(thread::current()))
 }
 
 fn nobody() -> Arc<Unpark> {
-    Arc::new(Unpark { thread: None, wakes: AtomicUsize::new(0) })
+    unpark(None)
 }
 
 fn waker(unpark: &Arc<Unpark>) -> Waker {
@@ -67,12 +82,6 @@ fn waker(unpark: &Arc<Unpark>) -> Waker {
 fn poll(answer: &mut Answer<Checked>, unpark: &Arc<Unpark>) -> Poll<Option<u32>> {
     let poll = answer.poll(&Context::from_waker(&waker(unpark)));
     poll.map(|answer| answer.map(Checked::read))
-}
-
-fn model(f: impl Fn() + Sync + Send + 'static) {
-    let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(3);
-    builder.check(f);
 }
 
 #[test]
@@ -116,10 +125,11 @@ fn a_dropped_reply_is_seen_at_a_look_or_wakes() {
 #[test]
 fn whoever_waits_with_another_waker_is_woken_by_the_last_one_or_sees_the_answer() {
     model(|| {
-        let (first, last, alive) = (nobody(), nobody(), Arc::new(()));
+        let (first, alive) = (nobody(), Arc::new(()));
         let (reply, mut answer) = oneshot(waker(&first));
         let value = Checked::new(&alive);
         let replier = thread::spawn(move || assert!(reply.send(value).is_ok()));
+        let last = nobody();
         let seen = poll(&mut answer, &last);
         replier.join().unwrap();
         let woken = (first.wakes.load(Ordering::Relaxed), last.wakes.load(Ordering::Relaxed));

@@ -6,15 +6,21 @@
 //! Run with `scripts/test-loom.sh`.
 #![cfg(loom)]
 
+mod mail;
+
 use loom::cell::Cell;
 use loom::sync::Arc;
+use loom::sync::atomic::{AtomicUsize, Ordering};
 use loom::thread;
 use purlin_raw::biased;
+use purlin_raw::model::has_barrier;
 
-fn model(f: impl Fn() + Sync + Send + 'static) {
-    let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(3);
-    builder.check(f);
+/// With a kernel that has a barrier, and with one that has none.
+fn model(f: impl Fn() + Clone + Sync + Send + 'static) {
+    for it_has in [true, false] {
+        has_barrier(it_has);
+        mail::model(f.clone());
+    }
 }
 
 /// A count that may be used by one thread at a time.
@@ -87,5 +93,53 @@ fn of_two_takers_one_gets_it() {
         let first = taker.take(|_| true).is_some();
         assert_eq!(usize::from(first) + usize::from(second.join().unwrap()), 1);
         assert!(holder.with((), |_, ()| ()).is_err());
+    });
+}
+
+// As the monitor relieves a worker: it takes the post only from a thread that shows a turn, and a
+// thread that shows the end of one before it uses its post keeps it.
+#[test]
+fn what_a_holder_shows_before_a_use_is_seen_by_a_taker_or_the_use_finds_the_value_gone() {
+    model(|| {
+        let (holder, taker) = biased(count());
+        let in_turn = Arc::new(AtomicUsize::new(1));
+        let user = {
+            let in_turn = Arc::clone(&in_turn);
+            thread::spawn(move || {
+                // Relaxed: the use alone must carry it.
+                in_turn.store(0, Ordering::Relaxed);
+                holder.with((), |value, ()| value.add()).is_ok()
+            })
+        };
+        let taken = taker.take(|_| in_turn.load(Ordering::Relaxed) == 1).is_some();
+        assert_ne!(user.join().unwrap(), taken);
+    });
+}
+
+// As a relieved thread's post goes on with a fresh one: what the first put in is there, what came
+// too late comes back to it.
+#[test]
+fn a_value_that_is_given_to_a_fresh_thread_goes_on_there_and_goods_come_back() {
+    model(|| {
+        let (holder, taker) = biased(count());
+        let relieved = thread::spawn(move || {
+            let goods = [(); 2].map(|()| holder.with(1, |value, _| value.add()));
+            goods.into_iter().filter_map(Result::err).sum::<u32>()
+        });
+        let fresh = taker.take(|_| true).map(|post| {
+            let (holder, taker) = biased(post);
+            let worker = thread::spawn(move || holder.with((), |value, ()| value.add()));
+            (worker, taker)
+        });
+        let back = relieved.join().unwrap();
+        let (taker, more) = match fresh {
+            Some((worker, fresh)) => {
+                assert_eq!(worker.join().unwrap(), Ok(()));
+                (fresh, 1)
+            }
+            None => (taker, 0),
+        };
+        let total = taker.take(|_| true).expect("nobody uses it").0.get() + back;
+        assert_eq!(total, 2 + more);
     });
 }

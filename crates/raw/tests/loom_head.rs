@@ -10,7 +10,7 @@ use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicUsize, Ordering};
 use loom::thread;
-use mail::{model, open_all, push, take};
+use mail::{model, open, open_all, push, take};
 use purlin_raw::model::{Class, Head, Pushed, Slept, Traffic};
 
 #[test]
@@ -27,6 +27,29 @@ fn a_message_is_seen_before_sleep_or_wakes_the_sleeper() {
         assert_eq!(pushed == Pushed::Schedule, slept, "exactly the sleeper is scheduled");
         seen.extend(take(&head));
         assert_eq!(seen, [7]);
+    });
+}
+
+// As a receive does: what comes alone is taken by itself, all else with the rest.
+#[test]
+fn a_message_that_is_alone_is_taken_in_its_turn_and_a_second_is_not_lost_behind_it() {
+    model(|| {
+        let head = Arc::new(Head::new());
+        let sender = {
+            let head = Arc::clone(&head);
+            thread::spawn(move || [1, 2].map(|payload| push(&head, Class::Message, payload)))
+        };
+        let mut seen = Vec::new();
+        while seen.len() < 2 {
+            match head.take_lone(&mut Traffic::new()) {
+                Some(link) => seen.push(open(link)),
+                None => seen.extend(take(&head)),
+            }
+            thread::yield_now();
+        }
+        assert_eq!(seen, [1, 2], "M2: in the order sent");
+        assert_eq!(sender.join().unwrap(), [Pushed::Queued; 2]);
+        assert_eq!(head.sleep(false), Slept::Asleep, "nothing is left");
     });
 }
 

@@ -8,9 +8,10 @@ mod mail;
 
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
+use loom::sync::atomic::{AtomicUsize, Ordering};
 use loom::thread::{self, JoinHandle};
-use mail::{model, model_within, open_all, push_as, take};
-use purlin_raw::model::{Class, Head, Pushed, Slept, Traffic};
+use mail::{model, model_within, open, open_all, push_as, seal, take};
+use purlin_raw::model::{Class, Found, Head, Lanes, Pushed, Slept, Traffic};
 
 /// Takes what arrived and has lanes afterwards; a wake makes sure that there is something to take.
 fn take_and_install(head: &Head) -> Vec<u32> {
@@ -314,11 +315,52 @@ fn a_wake_brings_its_news_whatever_becomes_of_the_lanes() {
                     head.wake()
                 })
             };
-            if head.take(&mut traffic()).woken {
-                // SAFETY: as above.
-                assert_eq!(news.with(|news| unsafe { *news }), 5);
+            while !head.take(&mut traffic()).woken {
+                thread::yield_now();
             }
+            // SAFETY: as above.
+            assert_eq!(news.with(|news| unsafe { *news }), 5);
             assert!(!waker.join().unwrap(), "nobody schedules a process that is awake");
         });
     }
+}
+
+#[test]
+fn who_counts_while_lanes_are_installed_finds_them_whole() {
+    model(|| {
+        let head = Arc::new(Head::new());
+        assert_eq!(push_as(1, &head, Class::Message, 1), Pushed::Queued);
+        let glance = {
+            let head = Arc::clone(&head);
+            thread::spawn(move || head.count())
+        };
+        assert_eq!(take_and_install(&head), [1]);
+        assert!(glance.join().unwrap() <= 1);
+    });
+}
+
+// As when somebody tells so late that the bit stands in the next era: the take opens the lane.
+#[test]
+fn who_pushes_into_a_lane_that_a_take_has_opened_knows_of_its_era() {
+    model(|| {
+        let (lanes, era) = (Arc::new(Lanes::new()), Arc::new(AtomicUsize::new(1)));
+        assert_eq!(lanes.freeze(1).len, 0);
+        let latecomer = {
+            let (lanes, era) = (Arc::clone(&lanes), Arc::clone(&era));
+            thread::spawn(move || {
+                let link = seal(Class::Message, 1);
+                // SAFETY: the envelope is ours.
+                match unsafe { lanes.push(1, link, 1) } {
+                    Found::Frozen => assert_eq!(open(link), 1),
+                    // Relaxed: the lane alone must carry it.
+                    _ => assert_eq!(era.load(Ordering::Relaxed), 2, "it would not tell"),
+                }
+            })
+        };
+        era.store(2, Ordering::Relaxed);
+        let mut seen = open_all(lanes.take(0b10));
+        latecomer.join().unwrap();
+        seen.extend(open_all(lanes.take(0b10)));
+        assert!(seen.is_empty() || seen == [1]);
+    });
 }

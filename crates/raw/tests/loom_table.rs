@@ -1,15 +1,26 @@
 //! Models of the process table.
 //!
-//! Run with `scripts/test-loom.sh`.
+//! Run with `scripts/test-loom.sh`. A model's chunks begin with two slots and grow from there, and a
+//! batch is one slot, or none where the limit is low.
 #![cfg(loom)]
 
+mod mail;
+
+use std::num::NonZero;
 use std::ptr::NonNull;
 
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
-use loom::sync::atomic::{AtomicUsize, Ordering};
+use loom::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence};
 use loom::thread;
-use purlin_raw::model::Table;
+use mail::model;
+use purlin_raw::Slot;
+use purlin_raw::model::{Stock, Table};
+
+/// So low a limit that stocks exchange every slot with the list at once.
+const LOW: u32 = 4;
+/// With this one, and two stocks, a stock keeps a slot or two.
+const HIGH: u32 = 32;
 
 /// Stands for a process: a count of references, and content that the last one frees.
 struct Item {
@@ -40,22 +51,24 @@ impl Item {
     }
 }
 
-fn model(f: impl Fn() + Sync + Send + 'static) {
-    let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(3);
-    builder.check(f);
+/// Reserves a slot and fills it.
+fn put(table: &Table<Item>, stock: &Stock<Item>, item: &Item) -> Slot {
+    let reserved = table.reserve(stock).expect("there is a slot left");
+    let slot = reserved.slot();
+    reserved.fill(NonNull::from(item));
+    slot
 }
 
+// P4: a number finds its process or nothing.
 #[test]
 fn a_look_up_finds_a_live_process_or_nothing_while_it_ends() {
     model(|| {
-        let table = Arc::new(Table::<Item>::new(4, 1));
+        let table = Arc::new(Table::<Item>::new(LOW, 1));
+        let stock = Stock::new();
         let item = Arc::new(Item::new(7));
-        let slot = table.reserve(0).unwrap();
-        table.fill(slot, NonNull::from(&*item));
+        let slot = put(&table, &stock, &item);
         let looker = {
-            let table = Arc::clone(&table);
-            let item = Arc::clone(&item);
+            let (table, item) = (Arc::clone(&table), Arc::clone(&item));
             thread::spawn(move || {
                 let found = table.look_up(slot, |found| {
                     assert_eq!(found, NonNull::from(&*item));
@@ -67,46 +80,45 @@ fn a_look_up_finds_a_live_process_or_nothing_while_it_ends() {
                 }
             })
         };
-        assert_eq!(table.vacate(0, slot), Some(NonNull::from(&*item)));
+        table.vacate(&stock, slot);
+        assert!(table.is_empty());
         item.release();
         looker.join().unwrap();
     });
 }
 
+// P4: nor a later process in the same slot.
 #[test]
 fn a_stale_number_never_finds_the_next_process_in_its_slot() {
     model(|| {
-        let table = Arc::new(Table::<Item>::new(1, 1));
+        let table = Arc::new(Table::<Item>::new(LOW, 1));
+        let stock = Stock::new();
         let items = Arc::new([Item::new(1), Item::new(2)]);
-        let first = table.reserve(0).unwrap();
-        table.fill(first, NonNull::from(&items[0]));
+        let first = put(&table, &stock, &items[0]);
         let looker = {
-            let table = Arc::clone(&table);
-            let items = Arc::clone(&items);
+            let (table, items) = (Arc::clone(&table), Arc::clone(&items));
             thread::spawn(move || {
                 let found = table.look_up(first, |found| found);
                 assert!(found.is_none_or(|found| found == NonNull::from(&items[0])));
             })
         };
-        table.vacate(0, first);
-        let second = table.reserve(0).unwrap();
-        assert_eq!(second.index, first.index);
-        table.fill(second, NonNull::from(&items[1]));
+        table.vacate(&stock, first);
+        let second = put(&table, &stock, &items[1]);
+        assert_eq!(second.index(), first.index());
         assert!(table.look_up(second, |_| ()).is_some());
         looker.join().unwrap();
-        table.vacate(0, second);
     });
 }
 
 #[test]
 fn what_was_written_before_a_slot_was_filled_is_seen_by_a_look_up() {
     model(|| {
-        let table = Arc::new(Table::<Item>::new(1, 1));
+        let table = Arc::new(Table::<Item>::new(LOW, 1));
         let item = Arc::new(Item::new(0));
-        let slot = table.reserve(0).unwrap();
+        let reserved = table.reserve_one().unwrap();
+        let slot = reserved.slot();
         let looker = {
-            let table = Arc::clone(&table);
-            let item = Arc::clone(&item);
+            let (table, item) = (Arc::clone(&table), Arc::clone(&item));
             thread::spawn(move || {
                 if table.look_up(slot, |_| item.retain()).is_some() {
                     assert_eq!(item.read(), 7);
@@ -115,78 +127,168 @@ fn what_was_written_before_a_slot_was_filled_is_seen_by_a_look_up() {
         };
         // SAFETY: nobody finds the item yet; loom checks it.
         item.content.with_mut(|content| unsafe { *content = 7 });
-        table.fill(slot, NonNull::from(&*item));
+        reserved.fill(NonNull::from(&*item));
         looker.join().unwrap();
     });
 }
 
 #[test]
-fn two_threads_never_reserve_the_same_slot() {
+fn a_number_that_was_heard_of_in_passing_leads_into_a_chunk_that_is_whole() {
     model(|| {
-        let table = Arc::new(Table::<Item>::new(3, 1));
-        // Two slots hang in the free list, so that the threads meet there and at its end.
-        let (a, b) = (table.reserve(0).unwrap(), table.reserve(0).unwrap());
-        table.vacate(0, a);
-        table.vacate(0, b);
-        let owners = Arc::new([const { std::sync::atomic::AtomicUsize::new(0) }; 3]);
-        let take_and_give =
-            |table: Arc<Table<Item>>, owners: Arc<[std::sync::atomic::AtomicUsize; 3]>| {
-                move || {
-                    for _ in 0..2 {
-                        let slot = table.reserve(0).expect("there is a slot for each thread");
-                        let owner = &owners[slot.index as usize];
-                        assert_eq!(owner.swap(1, std::sync::atomic::Ordering::SeqCst), 0);
-                        thread::yield_now();
-                        owner.store(0, std::sync::atomic::Ordering::SeqCst);
-                        table.vacate(0, slot);
-                    }
-                }
-            };
-        let other = thread::spawn(take_and_give(Arc::clone(&table), Arc::clone(&owners)));
-        take_and_give(table, owners)();
-        other.join().unwrap();
-    });
-}
-
-#[test]
-fn whoever_takes_a_vacant_slot_sees_its_generation_and_what_hangs_behind_it() {
-    model(|| {
-        let table = Arc::new(Table::<Item>::new(2, 1));
-        let (a, b) = (table.reserve(0).unwrap(), table.reserve(0).unwrap());
-        let taker = {
-            let table = Arc::clone(&table);
+        let table = Arc::new(Table::<Item>::new(LOW, 1));
+        let item = Arc::new(Item::new(7));
+        let heard = Arc::new(AtomicU64::new(0));
+        let looker = {
+            let (table, item, heard) = (Arc::clone(&table), Arc::clone(&item), Arc::clone(&heard));
             thread::spawn(move || {
-                let Some(first) = table.reserve(0) else { return };
-                assert_eq!(first.generation, 1, "P4: the number is new");
-                if first.index == b.index {
-                    let second = table.reserve(0).expect("the other hangs behind it");
-                    assert_eq!((second.index, second.generation), (a.index, 1));
+                // Relaxed: the number alone must not carry the chunk.
+                let Some(bits) = NonZero::new(heard.load(Ordering::Relaxed)) else { return };
+                if table.look_up(Slot::from_bits(bits), |_| item.retain()).is_some() {
+                    assert_eq!(item.read(), 7);
                 }
             })
         };
-        table.vacate(0, a);
-        table.vacate(0, b);
-        taker.join().unwrap();
+        let slot = put(&table, &Stock::new(), &item);
+        heard.store(slot.to_bits().get(), Ordering::Relaxed);
+        looker.join().unwrap();
     });
 }
 
 #[test]
-fn a_worker_that_takes_over_the_slots_of_another_loses_none_and_doubles_none() {
+fn two_threads_never_have_the_same_slot() {
+    for limit in [LOW, HIGH] {
+        model(move || {
+            let table = Arc::new(Table::<Item>::new(limit, 2));
+            let owners = Arc::new([const { std::sync::atomic::AtomicUsize::new(0) }; 4]);
+            let take_and_give = |table: Arc<Table<Item>>, owners: Arc<[_; 4]>| {
+                move || {
+                    let stock = Stock::new();
+                    for _ in 0..2 {
+                        let reserved = table.reserve(&stock).expect("there is a slot for each");
+                        let slot = reserved.slot();
+                        let owner: &std::sync::atomic::AtomicUsize = &owners[slot.index() as usize];
+                        assert_eq!(owner.swap(1, std::sync::atomic::Ordering::SeqCst), 0);
+                        thread::yield_now();
+                        owner.store(0, std::sync::atomic::Ordering::SeqCst);
+                        table.vacate(&stock, slot);
+                    }
+                    table.hand_back_all(&stock);
+                }
+            };
+            let other = thread::spawn(take_and_give(Arc::clone(&table), Arc::clone(&owners)));
+            take_and_give(table, owners)();
+            other.join().unwrap();
+        });
+    }
+}
+
+// P4: the number is new, also where another thread had the slot before.
+#[test]
+fn a_slot_that_came_through_the_list_has_a_new_number_and_is_empty() {
+    model(|| {
+        let table = Arc::new(Table::<Item>::new(1, 1));
+        let items = Arc::new([Item::new(1), Item::new(2)]);
+        let stock = Stock::new();
+        let first = put(&table, &stock, &items[0]);
+        let other = {
+            let (table, items) = (Arc::clone(&table), Arc::clone(&items));
+            thread::spawn(move || {
+                let reserved = table.reserve_one()?;
+                let second = reserved.slot();
+                assert_eq!((second.index(), second.generation()), (first.index(), 1));
+                assert!(table.is_empty(), "it was vacated before it came here");
+                reserved.fill(NonNull::from(&items[1]));
+                let found = table.look_up(second, |found| found);
+                assert_eq!(found, Some(NonNull::from(&items[1])));
+                Some(second)
+            })
+        };
+        table.vacate(&stock, first);
+        let second = other.join().unwrap();
+        assert!(table.look_up(first, |_| ()).is_none());
+        assert_eq!(table.slots().collect::<Vec<_>>(), Vec::from_iter(second));
+    });
+}
+
+#[test]
+fn slots_that_two_stocks_exchange_are_neither_lost_nor_doubled() {
     model(|| {
         let table = Arc::new(Table::<Item>::new(2, 2));
-        let (a, b) = (table.reserve(0).unwrap(), table.reserve(0).unwrap());
-        table.vacate(0, a);
+        let (own, others) = (Stock::new(), Stock::new());
+        let [a, b] = [(); 2].map(|()| table.reserve(&own).unwrap().slot());
+        table.vacate(&own, a);
         let other = {
             let table = Arc::clone(&table);
-            thread::spawn(move || table.reserve(1))
+            // The stock is empty, so that it may come along.
+            thread::spawn(move || table.reserve_one().map(|reserved| reserved.slot()))
         };
-        table.vacate(0, b);
-        let own = table.reserve(0);
-        let taken: Vec<_> = [own, other.join().unwrap()].into_iter().flatten().collect();
-        let rest: Vec<_> = std::iter::from_fn(|| table.reserve(0)).collect();
-        let mut all: Vec<_> = taken.iter().chain(&rest).map(|slot| slot.index).collect();
+        table.vacate(&own, b);
+        let taken = table.reserve(&own).map(|reserved| reserved.slot());
+        let mut all: Vec<_> = [taken, other.join().unwrap()].into_iter().flatten().collect();
+        table.hand_back_all(&own);
+        all.extend(std::iter::from_fn(|| table.reserve(&others)).map(|reserved| reserved.slot()));
         all.sort_unstable();
-        assert_eq!(all, [0, 1]);
-        assert!(taken.iter().chain(&rest).all(|slot| slot.generation == 1));
+        assert_eq!(all.iter().map(|slot| slot.index()).collect::<Vec<_>>(), [0, 1]);
+        assert!(all.iter().all(|slot| slot.generation() == 1));
+    });
+}
+
+/// One fills a slot and then looks at a flag, as spawning does; one sets the flag and then walks the
+/// table, as the end of a node does. `reuses`: the slot had a process before.
+///
+/// Loom takes `SeqCst` for acquire and release, and would find that neither sees the other. It does
+/// keep fences in one order, so they stand for it here.
+fn fill_against_walk(reuses: bool) {
+    model(move || {
+        let table = Arc::new(Table::<Item>::new(LOW, 1));
+        let items = Arc::new([Item::new(1), Item::new(2)]);
+        let flag = Arc::new(AtomicBool::new(false));
+        let before = reuses.then(|| put(&table, &Stock::new(), &items[0]));
+        let filler = {
+            let (table, items, flag) = (Arc::clone(&table), Arc::clone(&items), Arc::clone(&flag));
+            thread::spawn(move || {
+                if let Some(before) = before {
+                    table.vacate_one(before);
+                }
+                let slot = put(&table, &Stock::new(), &items[1]);
+                fence(Ordering::SeqCst);
+                (slot, flag.load(Ordering::Acquire))
+            })
+        };
+        flag.store(true, Ordering::Release);
+        fence(Ordering::SeqCst);
+        let found: Vec<_> =
+            table.slots().filter(|&slot| table.look_up(slot, |_| ()).is_some()).collect();
+        let (slot, saw_the_flag) = filler.join().unwrap();
+        assert!(saw_the_flag || found.contains(&slot), "neither saw the other");
+    });
+}
+
+#[test]
+fn a_walk_finds_the_process_or_its_spawner_sees_the_flag() {
+    fill_against_walk(false);
+}
+
+#[test]
+fn a_walk_finds_the_process_in_a_slot_used_before_or_its_spawner_sees_the_flag() {
+    fill_against_walk(true);
+}
+
+#[test]
+fn a_walk_does_not_take_a_process_for_one_that_was_gone_before() {
+    model(|| {
+        let table = Arc::new(Table::<Item>::new(LOW, 1));
+        let items = Arc::new([Item::new(1), Item::new(2)]);
+        let first = put(&table, &Stock::new(), &items[0]);
+        let walker = {
+            let table = Arc::clone(&table);
+            thread::spawn(move || {
+                let gone = table.look_up(first, |_| ()).is_none();
+                gone && table.slots().any(|slot| slot == first)
+            })
+        };
+        table.vacate_one(first);
+        put(&table, &Stock::new(), &items[1]);
+        assert!(!walker.join().unwrap());
     });
 }

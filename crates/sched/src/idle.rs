@@ -14,6 +14,11 @@
 //! A worker that queues work for itself only looks (`notify_for_own`): it is awake and gets to the
 //! work in any case, and a sleeper it has missed is found by the monitor.
 //!
+//! A notification releases the work to the one who falls asleep, who acquires it. What comes between
+//! them is read-modify-writes, which hand the release on though they are relaxed: the counts and the
+//! bit carry nothing but themselves. Who is in the list of sleepers changes with `state` under the
+//! list's lock, so whoever finds itself there, or not, knows of that change.
+//!
 //! # The monitor rests
 //!
 //! While all workers sleep the monitor has nothing to watch and *rests*; a bit of `state` says so.
@@ -66,7 +71,7 @@ impl Idle {
     pub fn notify(&self) -> Option<usize> {
         // ORDER: a read-modify-write, so that it stands in one order with `fall_asleep`; release
         // of the queued work, acquired there.
-        self.pick(self.state.fetch_add(0, Ordering::AcqRel))
+        self.pick(self.state.fetch_add(0, Ordering::Release))
     }
 
     /// A worker has queued work for itself that others may help with: the worker to wake, if it
@@ -93,7 +98,7 @@ impl Idle {
             return None;
         }
         let worker = list.pop()?;
-        self.state.fetch_add(SEARCHER.wrapping_sub(SLEEPER), Ordering::AcqRel);
+        self.state.fetch_add(SEARCHER.wrapping_sub(SLEEPER), Ordering::Relaxed);
         Some(worker)
     }
 
@@ -103,13 +108,13 @@ impl Idle {
         if 2 * searchers(state) >= self.workers.max(2) {
             return false;
         }
-        self.state.fetch_add(SEARCHER, Ordering::AcqRel);
+        self.state.fetch_add(SEARCHER, Ordering::Relaxed);
         true
     }
 
     /// A searcher has found work; `true` if it was the last and should notify for the rest.
     pub fn end_search(&self) -> bool {
-        searchers(self.state.fetch_sub(SEARCHER, Ordering::AcqRel)) == 1
+        searchers(self.state.fetch_sub(SEARCHER, Ordering::Relaxed)) == 1
     }
 
     /// Puts a worker to the sleepers. It must look at all queues once more, and then either
@@ -118,8 +123,8 @@ impl Idle {
         let mut list = self.sleepers();
         list.push(worker);
         let searcher = if searching { SEARCHER } else { 0 };
-        // ORDER: see `notify`.
-        self.state.fetch_add(SLEEPER - searcher, Ordering::AcqRel);
+        // ORDER: acquire from `notify`: the look that follows sees the work.
+        self.state.fetch_add(SLEEPER - searcher, Ordering::Acquire);
     }
 
     /// Takes a worker from the sleepers again, as a searcher; `false` if somebody has woken it and
@@ -128,7 +133,7 @@ impl Idle {
         let mut list = self.sleepers();
         let Some(at) = list.iter().position(|&sleeper| sleeper == worker) else { return false };
         list.swap_remove(at);
-        self.state.fetch_add(SEARCHER.wrapping_sub(SLEEPER), Ordering::AcqRel);
+        self.state.fetch_add(SEARCHER.wrapping_sub(SLEEPER), Ordering::Relaxed);
         true
     }
 
@@ -145,10 +150,9 @@ impl Idle {
 
     /// The monitor wants to rest: `true` if all sleep. Then the first who wakes rouses it.
     pub fn begin_rest(&self) -> bool {
-        // ORDER: see the module; the bit carries nothing but itself.
-        let all = sleepers(self.state.fetch_or(RESTING, Ordering::AcqRel)) == self.workers;
+        let all = sleepers(self.state.fetch_or(RESTING, Ordering::Relaxed)) == self.workers;
         if !all {
-            self.state.fetch_and(!RESTING, Ordering::AcqRel);
+            self.state.fetch_and(!RESTING, Ordering::Relaxed);
         }
         all
     }
@@ -156,9 +160,9 @@ impl Idle {
     /// For a worker that was taken from the sleepers, or a thread that is none any more: `true` if the
     /// monitor rests and is the caller's to wake.
     pub fn rouse(&self) -> bool {
-        // ORDER: relaxed: this worker's leaving the sleepers came before, in this thread or in the
-        // one that woke it, so what is read here is no older than that.
-        self.resting() && self.state.fetch_and(!RESTING, Ordering::AcqRel) & RESTING != 0
+        // ORDER: this worker's leaving the sleepers came before, in this thread or in the one that
+        // woke it, so what is read here is no older than that.
+        self.resting() && self.state.fetch_and(!RESTING, Ordering::Relaxed) & RESTING != 0
     }
 
     /// Whether the monitor rests.
@@ -172,7 +176,7 @@ impl Idle {
         let mut list = self.sleepers();
         let woken = std::mem::take(&mut *list);
         let change = SEARCHER.wrapping_sub(SLEEPER).wrapping_mul(woken.len());
-        self.state.fetch_add(change, Ordering::AcqRel);
+        self.state.fetch_add(change, Ordering::Relaxed);
         woken
     }
 }

@@ -4,6 +4,8 @@
 #![allow(dead_code)]
 
 use std::ptr::NonNull;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use loom::cell::UnsafeCell;
 use purlin_raw::model::{Chain, Class, Head, Link, Pushed, Traffic};
@@ -14,12 +16,13 @@ struct Mail {
     payload: UnsafeCell<u32>,
 }
 
-fn seal(class: Class, payload: u32) -> NonNull<Link> {
+pub(crate) fn seal(class: Class, payload: u32) -> NonNull<Link> {
     let mail = Box::new(Mail { link: Link::new(class), payload: UnsafeCell::new(payload) });
     NonNull::from(Box::leak(mail)).cast()
 }
 
-fn open(link: NonNull<Link>) -> u32 {
+/// Takes the payload out of an envelope that is ours.
+pub(crate) fn open(link: NonNull<Link>) -> u32 {
     // SAFETY: every link of these models was sealed above, and is opened once.
     let mail = unsafe { Box::from_raw(link.cast::<Mail>().as_ptr()) };
     // SAFETY: the envelope is ours; loom checks it.
@@ -69,5 +72,13 @@ pub(crate) fn model_within(bound: usize, f: impl Fn() + Sync + Send + 'static) {
     let asked = std::env::var("LOOM_MAX_PREEMPTIONS").ok().and_then(|text| text.parse().ok());
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = Some(bound.min(asked.unwrap_or(3)));
-    builder.check(f);
+    let executions = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&executions);
+    builder.check(move || {
+        counted.fetch_add(1, Ordering::Relaxed);
+        f();
+    });
+    let executions = executions.load(Ordering::Relaxed);
+    assert!(executions > 1, "nothing in this model meets anything else");
+    println!("{executions} executions");
 }
