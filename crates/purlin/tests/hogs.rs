@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use common::{node, outside, stop};
+use common::{node, outside, stop, until};
 use purlin::{ExitReason, Node, Pid, Process, Reply, spawn, yield_now};
 
 /// Tells hogs to go on, until it is dropped or told otherwise.
@@ -55,15 +55,6 @@ fn ends(pid: &Pid<impl Send + 'static>) -> ExitReason {
         let ended = tokio::time::timeout(Duration::from_secs(20), pid.ended());
         ended.await.expect("it is held up")
     })
-}
-
-/// Waits until something is so, which it is within a short time.
-fn until(what: &str, mut holds: impl FnMut() -> bool) {
-    let began = Instant::now();
-    while !holds() {
-        assert!(began.elapsed() < Duration::from_secs(20), "waited in vain until {what}");
-        std::thread::yield_now();
-    }
 }
 
 fn hog(node: &Node, leash: &Leash) -> Pid<()> {

@@ -6,6 +6,7 @@
 use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 use purlin::Node;
 
@@ -27,6 +28,15 @@ pub(crate) fn outside<F: Future>(future: F) -> F::Output {
         .build()
         .expect("a runtime starts")
         .block_on(future)
+}
+
+/// Waits until something is so, which it is within a short time.
+pub(crate) fn until(what: &str, mut holds: impl FnMut() -> bool) {
+    let began = Instant::now();
+    while !holds() {
+        assert!(began.elapsed() < Duration::from_secs(20), "waited in vain until {what}");
+        std::thread::yield_now();
+    }
 }
 
 /// Counts how many of a kind there were and are, to see that each is dropped exactly once.
