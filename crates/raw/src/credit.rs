@@ -20,7 +20,7 @@ use std::cell::Cell;
 use std::ptr::{self, NonNull};
 
 use crate::cell::Base;
-use crate::sync::Ordering;
+use crate::sync::{Ordering, thread_local};
 
 /// Cells for which a worker keeps credit at a time; a power of two.
 const PLACES: usize = 8;

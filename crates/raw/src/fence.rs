@@ -52,7 +52,7 @@ impl Fence {
     }
 }
 
-#[cfg(all(target_os = "linux", not(loom), not(miri)))]
+#[cfg(all(target_os = "linux", not(any(loom, shuttle, miri))))]
 mod kernel {
     use std::sync::OnceLock;
 
@@ -79,7 +79,7 @@ mod kernel {
     }
 }
 
-#[cfg(not(all(target_os = "linux", not(loom), not(miri))))]
+#[cfg(not(all(target_os = "linux", not(any(loom, shuttle, miri)))))]
 mod kernel {
     pub(super) fn registered() -> bool {
         false

@@ -55,13 +55,13 @@ pub struct Traffic(u16);
 const WEIGHT: usize = 2;
 /// Lanes are installed when this much has gathered. WHY: OTP's figure for its own; a lone accident
 /// does not get there, a burst of some hundred messages does.
-const INSTALL: usize = 50;
+const INSTALL: usize = if cfg!(shuttle) { 2 } else { 50 };
 /// What a take has to bring for the lanes to be worth their while. WHY: a message alone in its lane
 /// costs two compare-and-swaps, one in the stack a single one.
 const WORTH: usize = 2;
 /// Lanes are removed after so many takes that brought one signal each. WHY: OTP looks every 8192
 /// times; a receiver that is done with its crowd gets there in a fraction of a millisecond.
-const PATIENCE: usize = 4096;
+const PATIENCE: usize = if cfg!(shuttle) { 2 } else { 4096 };
 
 impl Traffic {
     /// No crowd.
@@ -151,7 +151,7 @@ fn link(word: *mut Link) -> *mut Link {
 }
 
 /// Four lanes a core: senders that run at the same time then seldom share one.
-#[cfg(not(loom))]
+#[cfg(not(any(loom, shuttle)))]
 fn how_many() -> usize {
     static LANES: std::sync::OnceLock<usize> = std::sync::OnceLock::new();
     *LANES.get_or_init(|| {
@@ -160,7 +160,7 @@ fn how_many() -> usize {
     })
 }
 
-#[cfg(loom)]
+#[cfg(any(loom, shuttle))]
 fn how_many() -> usize {
     2
 }

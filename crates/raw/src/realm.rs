@@ -24,7 +24,7 @@ use crate::cell::{Base, VTable};
 use crate::credit;
 use crate::owner::Owner;
 use crate::run::Runnable;
-use crate::sync::{AtomicUsize, Ordering};
+use crate::sync::{AtomicUsize, Ordering, thread_local};
 use crate::table::{Reserved, Slot, Stock, Table};
 
 /// What runs processes.
