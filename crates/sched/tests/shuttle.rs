@@ -102,6 +102,7 @@ fn a_crowd_is_received_in_the_order_of_each_or_dropped() {
                 })
             })
             .collect();
+        drop(to);
         node.all_end();
         outside.into_iter().for_each(|thread| thread.join().expect("it only sends"));
         node.stop();
@@ -157,6 +158,7 @@ fn a_timer_set_on_a_node_at_rest_is_fired() {
         }
         node.tally.accepted.fetch_add(1, Ordering::Relaxed);
         node.scheduler.timers().wheel(1).set(MS, Alarm::Send(to.parcel((0, 0))));
+        drop(to);
         node.all_end_in_time(TICK);
         node.stop();
     });

@@ -76,7 +76,7 @@ pub(crate) struct Plain;
 impl World for Plain {
     type Signal = ();
     type Local = ();
-    type Shared = ();
+    type Shared = Alive;
     type Last = ();
     type Home = Arc<Tally>;
 
@@ -84,17 +84,27 @@ impl World for Plain {
         false
     }
 
-    fn closed(home: &Arc<Tally>, _: &(), _: &mut (), dropped: usize) {
+    fn closed(home: &Arc<Tally>, _: &Alive, _: &mut (), dropped: usize) {
         home.dropped.fetch_add(dropped, Ordering::Relaxed);
     }
 
     fn undelivered(_: &Arc<Tally>, _: ()) {}
 }
 
+/// Is in a cell, and is counted out with it.
+pub(crate) struct Alive(Arc<Tally>);
+
+impl Drop for Alive {
+    fn drop(&mut self) {
+        self.0.freed.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
 /// What became of processes and messages. WHY std's atomics: a model need not switch threads there.
 #[derive(Default)]
 pub(crate) struct Tally {
     spawned: AtomicUsize,
+    freed: AtomicUsize,
     pub(crate) accepted: AtomicUsize,
     pub(crate) received: AtomicUsize,
     pub(crate) dropped: AtomicUsize,
@@ -210,9 +220,10 @@ impl Node {
         F: Future<Output = ()> + Send + 'static,
     {
         self.tally.spawned.fetch_add(1, Ordering::Relaxed);
+        let alive = Alive(Arc::clone(&self.tally));
         let tally = Arc::clone(&self.tally);
         let make = |(), me| Code::<BLOCKING>(Some((Box::pin(code(me)), tally)));
-        self.realm.spawn((), (), make).unwrap_or_else(|_| panic!("the table is full"))
+        self.realm.spawn(alive, (), make).unwrap_or_else(|_| panic!("the table is full"))
     }
 
     /// Sends a message; `false` if it came back.
@@ -254,8 +265,9 @@ impl Node {
         }
     }
 
-    /// Stops the node, and demands that the laws hold: every process has ended once, every message
-    /// was received or dropped, every thread ends.
+    /// Stops the node, and demands that the laws hold: every process has ended, once, and its cell
+    /// was freed, once; every message was received or dropped; every thread ends. Nobody has a pid
+    /// any more.
     pub(crate) fn stop(self) {
         let stopped = self.scheduler.stop(Duration::from_secs(1));
         assert_eq!(stopped, Stopped::All);
@@ -266,7 +278,10 @@ impl Node {
         let tally = &*self.tally;
         let faults = tally.faults.lock().unwrap_or_else(PoisonError::into_inner);
         assert!(faults.is_empty(), "{faults:?}");
-        assert_eq!(tally.ended(), tally.spawned.load(Ordering::Relaxed), "processes ended");
+        let [spawned, freed] =
+            [&tally.spawned, &tally.freed].map(|count| count.load(Ordering::Relaxed));
+        assert_eq!(tally.ended(), spawned, "processes ended");
+        assert_eq!(freed, spawned, "cells freed");
         assert!(self.realm.is_empty(), "an ended process is in the table");
         let [accepted, received, dropped] = [&tally.accepted, &tally.received, &tally.dropped]
             .map(|count| count.load(Ordering::Relaxed));
