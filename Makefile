@@ -8,7 +8,7 @@ help: ## list the targets (this is what `make` alone does)
 lab: ## measure purlin, the BEAM and tokio on this machine; ARGS="-e ping-pong" goes to `purlin lab run`
 	@scripts/lab.sh $(ARGS)
 
-test: ## every check and every test: format, lints, docs, house rules, tests, loom models
+test: ## every check and every test: format, lints, docs, house rules, tests, models, sanitizers
 	@scripts/test.sh
 
 check: ## the quick half of `make test`: format, house rules, lints, docs

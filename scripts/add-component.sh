@@ -1,9 +1,16 @@
 #!/usr/bin/env bash
-# add-component.sh NAME: sees to it that rustfmt or clippy is there; PURLIN_NO_INSTALL=1 forbids adding it.
+# add-component.sh NAME: sees to it that rustfmt, clippy or rust-src is there; PURLIN_NO_INSTALL=1 forbids adding it.
 set -euo pipefail
 name=$1
 
-if cargo "${name/rustfmt/fmt}" --version >/dev/null 2>&1; then exit 0; fi
+present() {
+  case $name in
+    rust-src) [ -d "$(rustc --print sysroot)/lib/rustlib/src/rust/library" ] ;;
+    *) cargo "${name/rustfmt/fmt}" --version >/dev/null 2>&1 ;;
+  esac
+}
+
+if present; then exit 0; fi
 remedy="rustup component add $name"
 if [ "${PURLIN_NO_INSTALL:-}" = 1 ] || ! command -v rustup >/dev/null 2>&1; then
   echo "$name is missing; this would add it: $remedy" >&2

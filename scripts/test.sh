@@ -9,4 +9,8 @@ step "set-up: a C compiler, Erlang, a browser and node, for the tests that use t
 scripts/check.sh
 step "tests: unit, integration and doc tests of every crate" scripts/test-workspace.sh
 step "loom: every interleaving of the lock-free core, up to a bound" scripts/test-loom.sh
+step "shuttle: the whole scheduler under thousands of schedules" scripts/test-shuttle.sh
+step "AddressSanitizer" scripts/asan.sh
+step "ThreadSanitizer: the tests in which threads meet most" \
+  scripts/tsan.sh --lib --test calls --test crowd --test hogs --test stress --test timers
 printf '\n== everything passed in %d min %d s\n' "$((SECONDS / 60))" "$((SECONDS % 60))"

@@ -8,11 +8,10 @@
 
 use std::cell::Cell;
 use std::ptr::{self, NonNull};
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::task::Waker;
 
 use crate::cell::{AGAIN, Base};
-use crate::sync::thread_local;
+use crate::sync::{thread_local, thread_number};
 use crate::table::Slot;
 use crate::wake;
 
@@ -27,9 +26,6 @@ thread_local! {
     /// The sender outside of any turn; none until it matters.
     static SENDER: Cell<Option<u32>> = const { Cell::new(None) };
 }
-
-/// Threads that sent something outside of any turn, as far as it mattered.
-static THREADS: AtomicU32 = AtomicU32::new(0);
 
 /// Marks the thread as running a process until it is dropped.
 pub(crate) struct Turn {
@@ -86,7 +82,7 @@ pub(crate) fn sender() -> u32 {
         return slot.index();
     }
     SENDER.get().unwrap_or_else(|| {
-        let number = THREADS.fetch_add(1, Ordering::Relaxed);
+        let number = thread_number();
         SENDER.set(Some(number));
         number
     })

@@ -52,7 +52,7 @@ impl Fence {
     }
 }
 
-#[cfg(all(target_os = "linux", not(loom), not(miri)))]
+#[cfg(all(target_os = "linux", not(any(loom, shuttle, miri))))]
 mod kernel {
     use std::sync::OnceLock;
     use std::sync::atomic::{Ordering, compiler_fence};
@@ -85,7 +85,7 @@ mod kernel {
     }
 }
 
-#[cfg(all(any(not(target_os = "linux"), miri), not(loom)))]
+#[cfg(all(any(not(target_os = "linux"), shuttle, miri), not(loom)))]
 mod kernel {
     pub(super) fn registered() -> bool {
         false

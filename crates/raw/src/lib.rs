@@ -30,7 +30,7 @@
 //! | `biased` | what one thread uses by plain loads and stores, and another may take away |
 //! | `heap` | having the C library give free memory back |
 //! | `threads` | a thread's number, and putting a thread last |
-//! | `sync` | the atomics: `std`'s, or loom's under a model |
+//! | `sync` | the atomics, locks and thread-locals: `std`'s, or a model's |
 
 // WHY: the loom models reach the private parts through `model`, which exists only for them.
 #![cfg_attr(not(loom), allow(unreachable_pub))]

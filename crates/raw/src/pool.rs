@@ -17,6 +17,8 @@ use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::cell::Cell;
 use std::ptr::{self, NonNull};
 
+use crate::sync::thread_local;
+
 /// Sizes are rounded up to a multiple of this.
 const STEP: usize = 16;
 /// The largest block that is kept has `CLASSES * STEP` bytes.

@@ -1,5 +1,5 @@
-//! The atomics and thread-locals of this crate: `std`'s, or loom's when a model is built with
-//! `--cfg loom`.
+//! The atomics, locks and thread-locals of this crate: `std`'s, or those of loom or shuttle when a
+//! model is built with `--cfg loom` or `--cfg shuttle`.
 
 #[cfg(loom)]
 pub(crate) use loom::{
@@ -11,7 +11,16 @@ pub(crate) use loom::{
     sync::{Mutex, MutexGuard},
     thread,
 };
-#[cfg(not(loom))]
+#[cfg(shuttle)]
+pub(crate) use shuttle::{
+    hint,
+    sync::atomic::{
+        AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence,
+    },
+    sync::{Mutex, MutexGuard},
+    thread,
+};
+#[cfg(not(any(loom, shuttle)))]
 pub(crate) use std::{
     hint,
     sync::atomic::{
@@ -20,6 +29,66 @@ pub(crate) use std::{
     sync::{Mutex, MutexGuard},
     thread, thread_local,
 };
+
+/// Declares thread-locals of shuttle's, whose threads all run on one of the machine's.
+#[cfg(shuttle)]
+macro_rules! locals_of_a_model {
+    ($($(#[$attr:meta])* static $name:ident: $type:ty = const $init:block;)*) => {
+        $($(#[$attr])* static $name: $crate::sync::LocalKey<$type> = $crate::sync::LocalKey::new(|| $init);)*
+    };
+}
+#[cfg(shuttle)]
+pub(crate) use locals_of_a_model as thread_local;
+
+/// Shuttle's thread-local with those of the functions of `std`'s that it lacks.
+#[cfg(shuttle)]
+pub(crate) struct LocalKey<T: 'static>(shuttle::thread::LocalKey<T>);
+
+#[cfg(shuttle)]
+impl<T> LocalKey<T> {
+    pub(crate) const fn new(init: fn() -> T) -> Self {
+        Self(shuttle::thread::LocalKey { init, _p: std::marker::PhantomData })
+    }
+
+    pub(crate) fn with<R>(&'static self, f: impl FnOnce(&T) -> R) -> R {
+        self.0.with(f)
+    }
+
+    pub(crate) fn try_with<R>(
+        &'static self,
+        f: impl FnOnce(&T) -> R,
+    ) -> Result<R, shuttle::thread::AccessError> {
+        self.0.try_with(f)
+    }
+}
+
+#[cfg(shuttle)]
+impl<T: Copy> LocalKey<std::cell::Cell<T>> {
+    pub(crate) fn get(&'static self) -> T {
+        self.0.with(|cell| cell.get())
+    }
+
+    pub(crate) fn set(&'static self, value: T) {
+        self.0.with(|cell| cell.set(value));
+    }
+
+    pub(crate) fn replace(&'static self, value: T) -> T {
+        self.0.with(|cell| cell.replace(value))
+    }
+}
+
+/// A number for a thread that asks for the first time; no two get the same.
+#[cfg(not(shuttle))]
+pub(crate) fn thread_number() -> u32 {
+    static THREADS: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
+    THREADS.fetch_add(1, Ordering::Relaxed)
+}
+
+/// WHY not counted: an execution of a model must not depend on those before it.
+#[cfg(shuttle)]
+pub(crate) fn thread_number() -> u32 {
+    usize::from(shuttle::current::me()) as u32
+}
 
 /// `std`'s cell with the closure interface of loom's, which checks every access in a model.
 #[cfg(not(loom))]

@@ -31,16 +31,16 @@ use std::sync::PoisonError;
 
 use crate::sync::{AtomicPtr, AtomicU32, Mutex, Ordering, hint, thread};
 
-#[cfg(not(loom))]
+#[cfg(not(any(loom, shuttle)))]
 const FIRST_CHUNK: u32 = 1024;
-#[cfg(loom)]
+#[cfg(any(loom, shuttle))]
 const FIRST_CHUNK: u32 = 2;
 const CHUNKS: usize = 17;
 
 /// The most slots that go between a stock and the list at once.
-#[cfg(not(loom))]
+#[cfg(not(any(loom, shuttle)))]
 const BATCH: usize = 256;
-#[cfg(loom)]
+#[cfg(any(loom, shuttle))]
 const BATCH: usize = 1;
 /// A worker's share of the limit that it may have in its stock: one in so many.
 const SHARE: usize = 16;

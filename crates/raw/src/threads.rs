@@ -42,7 +42,7 @@ impl ThreadId {
     }
 }
 
-#[cfg(all(target_os = "linux", not(miri)))]
+#[cfg(all(target_os = "linux", not(any(shuttle, miri))))]
 mod kernel {
     const NICEST: libc::c_int = 19;
 
@@ -96,7 +96,7 @@ mod kernel {
     }
 }
 
-#[cfg(not(all(target_os = "linux", not(miri))))]
+#[cfg(not(all(target_os = "linux", not(any(shuttle, miri)))))]
 mod kernel {
     pub(super) fn current() -> i32 {
         0

@@ -1,8 +1,10 @@
 //! What the scheduler asks of the layer above.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use purlin_raw::{Runnable, Slot};
+
+use crate::sync::Instant;
 
 /// What the scheduler asks of the layer above.
 ///

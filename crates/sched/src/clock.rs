@@ -6,8 +6,9 @@
 //! timers at once (see `timers`).
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use crate::sync::{AtomicU64, Instant, Ordering};
 
 /// The longest time: 146 years.
 pub(crate) const LONGEST: u64 = 1 << 62;

@@ -2,15 +2,14 @@
 
 use std::io;
 use std::sync::Arc;
-use std::thread;
 
-use crossbeam_utils::sync::Parker;
 use purlin_raw::Holder;
 
 use crate::above::Above;
 use crate::post::Post;
 use crate::scheduler::Shared;
 use crate::seat::Seat;
+use crate::sync::{Parker, thread};
 use crate::worker::work;
 
 /// All that makes a thread a worker.

@@ -4,12 +4,13 @@
 //! after that, finds itself here; the thread takes itself off before it ends. So whoever is in the
 //! list lives, and its number is its own.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
 
 use purlin_raw::Slot;
 
 use crate::seat::Seat;
+use crate::sync::{Instant, Mutex, MutexGuard};
 
 /// How long a relieved thread may compete with the others before it is put last.
 ///

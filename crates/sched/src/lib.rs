@@ -21,7 +21,7 @@
 //! | `ebb` | when memory is given back |
 //! | `judge` | what the monitor decides |
 //! | `hogs` | the threads that were relieved and are still in that turn |
-//! | `sync` | its atomics and lock: `std`'s, or loom's under a model |
+//! | `sync` | what threads share and wait with: `std`'s and crossbeam's, or a model's |
 //!
 //! # What runs next
 //!
@@ -62,11 +62,18 @@ pub use timer::Timer;
 pub use timers::{Alarm, TimerWheel, Timers};
 
 /// How often in a row a worker runs the process just woken before it turns to its queue.
-pub const LIFO_STREAK: u32 = 32;
+pub const LIFO_STREAK: u32 = if cfg!(shuttle) { 2 } else { 32 };
 
 /// The parts that the loom models exercise directly.
 #[cfg(loom)]
 #[doc(hidden)]
 pub mod model {
     pub use crate::idle::Idle;
+}
+
+/// The time of shuttle's models.
+#[cfg(shuttle)]
+#[doc(hidden)]
+pub mod model {
+    pub use crate::sync::time::{Instant, begin, forward};
 }

@@ -18,11 +18,7 @@
 //! for which the monitor needs 15 to 80 µs there. At rest it costs nothing.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
-use std::sync::mpsc::{Sender, channel};
-use std::time::{Duration, Instant};
-
-use crossbeam_utils::sync::Parker;
+use std::time::Duration;
 
 use crate::crew::{Assignment, Crew};
 use crate::ebb;
@@ -30,11 +26,13 @@ use crate::judge::{Judge, Scene, Step, Verdict, View};
 use crate::queue::{FIRST_PATIENCE, patience};
 use crate::seat::Seat;
 use crate::spread::{Seen, Spread, Way};
+use crate::sync::mpsc::{Sender, channel};
+use crate::sync::{Instant, Ordering, Parker};
 
 /// How often the monitor looks. A worker is stuck when it is in the same turn twice.
 pub(crate) const TICK: Duration = Duration::from_micros(500);
 /// How many ticks all have to sleep before the monitor does.
-const TICKS_BEFORE_REST: u32 = 20;
+const TICKS_BEFORE_REST: u32 = if cfg!(shuttle) { 2 } else { 20 };
 /// The most threads that may be left to their turns. WHY a limit: each has a stack.
 const MOST_HOGS: usize = 512;
 

@@ -6,10 +6,10 @@
 
 use std::cell::Cell;
 
-use crossbeam_deque::{Injector, Steal, Stealer, Worker as Deque};
 use purlin_raw::Runnable;
 
 use crate::LIFO_STREAK;
+use crate::sync::deque::{Injector, Steal, Stealer, Worker as Deque};
 
 /// Ready processes of one worker.
 pub(crate) struct Post {

@@ -11,13 +11,13 @@
 //! *patience*; the worker reads it when it queues something, and thieves when they look for work.
 //! BEAM's *wakeup threshold* (`+swt`) is the same idea.
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use crossbeam_deque::Stealer;
 use purlin_raw::Runnable;
 
 use crate::monitor::TICK;
+use crate::sync::deque::Stealer;
+use crate::sync::{AtomicBool, AtomicUsize, Ordering};
 
 /// Turns that take so long are worth another worker's help one by one: ten times what it costs to
 /// wake that worker.
@@ -25,7 +25,7 @@ const LONG_TURN: Duration = Duration::from_micros(50);
 
 /// The patience of a worker of which nothing is known: that of one whose turns take half a
 /// microsecond.
-pub(crate) const FIRST_PATIENCE: usize = 1000;
+pub(crate) const FIRST_PATIENCE: usize = if cfg!(shuttle) { 0 } else { 1000 };
 
 /// The end of a worker's queue that is for others.
 pub(crate) struct Queue {

@@ -1,13 +1,10 @@
 //! The shared part of the scheduler: queues, workers, start and stop.
 
 use std::io;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
 
-use crossbeam_deque::{Injector, Steal};
 use crossbeam_utils::CachePadded;
-use crossbeam_utils::sync::{Parker, Unparker};
 use purlin_raw::{Host, Ran, Runnable, Slot};
 
 use crate::above::Above;
@@ -18,6 +15,10 @@ use crate::idle::Idle;
 use crate::monitor::Monitor;
 use crate::post::Post;
 use crate::queue::Queue;
+use crate::sync::deque::{Injector, Steal};
+use crate::sync::{
+    AtomicBool, AtomicU64, Condvar, Instant, Mutex, MutexGuard, Ordering, Parker, Unparker, fence,
+};
 use crate::timers::Timers;
 use crate::worker::schedule_here;
 

@@ -5,11 +5,11 @@
 //! own.
 
 use std::num::NonZero;
-use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, Ordering};
 
 use purlin_raw::{Slot, Taker, ThreadId};
 
 use crate::post::Post;
+use crate::sync::{AtomicI32, AtomicU32, AtomicU64, Ordering};
 
 /// No process has this slot.
 const NOBODY: u64 = 0;

@@ -1,12 +1,46 @@
-//! The atomics and locks of `idle`: `std`'s, or loom's when a model is built with `--cfg loom`.
+//! What threads share and wait with: `std`'s and crossbeam's, or those of loom or shuttle when a
+//! model is built with `--cfg loom` or `--cfg shuttle`.
+//!
+//! Loom's models use `idle` alone. Shuttle's run the whole scheduler, so what shuttle cannot see
+//! into has stand-ins for it: the queues, parking and the machine's time.
 
 #[cfg(loom)]
 pub(crate) use loom::sync::{
-    Mutex, MutexGuard,
-    atomic::{AtomicUsize, Ordering},
+    Condvar, Mutex, MutexGuard,
+    atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence},
 };
-#[cfg(not(loom))]
+#[cfg(shuttle)]
+pub(crate) use shuttle::{
+    hint,
+    sync::{
+        Condvar, Mutex, MutexGuard,
+        atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence},
+        mpsc,
+    },
+    thread, thread_local,
+};
+#[cfg(not(any(loom, shuttle)))]
 pub(crate) use std::sync::{
-    Mutex, MutexGuard,
-    atomic::{AtomicUsize, Ordering},
+    Condvar, Mutex, MutexGuard,
+    atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence},
 };
+#[cfg(not(shuttle))]
+pub(crate) use std::{hint, sync::mpsc, thread, thread_local};
+
+#[cfg(not(shuttle))]
+pub(crate) use crossbeam_deque as deque;
+#[cfg(not(shuttle))]
+pub(crate) use crossbeam_utils::sync::{Parker, Unparker};
+#[cfg(not(shuttle))]
+pub(crate) use std::time::Instant;
+
+#[cfg(shuttle)]
+pub(crate) mod deque;
+#[cfg(shuttle)]
+mod parker;
+#[cfg(shuttle)]
+pub(crate) mod time;
+#[cfg(shuttle)]
+pub(crate) use parker::{Parker, Unparker};
+#[cfg(shuttle)]
+pub(crate) use time::Instant;

@@ -27,17 +27,16 @@
 //! COST: setting, and cancelling, each one lock, two counted references, and what the wheel costs;
 //! 48 bytes of memory. Firing: one lock and one send or wake.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, PoisonError};
 use std::task::Waker;
 use std::time::Duration;
 
 use crossbeam_utils::CachePadded;
-use crossbeam_utils::sync::Unparker;
 use purlin_raw::{Parcel, quietly};
 
 use crate::clock::{Clock, nanos};
 use crate::slab::Key;
+use crate::sync::{AtomicU64, Mutex, MutexGuard, Ordering, Unparker};
 use crate::timer::Timer;
 use crate::wheel::{Due, NEVER, Wheel, moment_of, tick_at, tick_of};
 

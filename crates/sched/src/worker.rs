@@ -11,9 +11,7 @@
 
 use std::cell::{Cell, OnceCell};
 use std::sync::Arc;
-use std::sync::atomic::{Ordering, fence};
 
-use crossbeam_utils::sync::Parker;
 use purlin_raw::{Holder, Ran, Runnable};
 
 use crate::above::Above;
@@ -22,13 +20,14 @@ use crate::post::Post;
 use crate::queue::Queue;
 use crate::scheduler::Shared;
 use crate::seat::Seat;
+use crate::sync::{Ordering, Parker, fence, hint, thread_local};
 use crate::timers::{Rest, TimerWheel};
 
 /// How often a worker looks at what came from outside before its own work. Prime, so that it does
 /// not fall into step with the work.
-const OUTSIDE_EVERY: u32 = 61;
+const OUTSIDE_EVERY: u32 = if cfg!(shuttle) { 3 } else { 61 };
 /// How often a searching worker looks at all queues before it sleeps.
-const ROUNDS: u32 = 16;
+const ROUNDS: u32 = if cfg!(shuttle) { 1 } else { 16 };
 
 /// One worker, where the processes it runs find it.
 struct Worker {
@@ -189,7 +188,7 @@ impl Worker {
             if let Some(runnable) = self.take_outside()? {
                 return Ok(Some(runnable));
             }
-            std::hint::spin_loop();
+            hint::spin_loop();
         }
         Ok(None)
     }

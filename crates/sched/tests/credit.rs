@@ -20,7 +20,7 @@ impl World for Wills {
     type Last = Option<Will>;
     type Home = ();
 
-    fn owes((): &()) -> bool {
+    fn keeps((): &()) -> bool {
         false
     }
 

@@ -1,0 +1,308 @@
+//! A node that is no more than the scheduler needs, for shuttle's models: processes with a mailbox
+//! of one type, a count of what becomes of them, and somebody who waits for their end.
+
+use std::future::{Future, poll_fn};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::pin::Pin;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, PoisonError};
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use purlin_raw::{Address, Body, Owner, Realm, Runnable, Slot, World, poll_again};
+use purlin_sched::model::{Instant, begin, forward};
+use purlin_sched::{Above, Scheduler, Stopped};
+use shuttle::scheduler::{PctScheduler, RandomScheduler, Scheduler as Chooser};
+use shuttle::sync::{Condvar, Mutex, MutexGuard};
+use shuttle::thread::{self, JoinHandle};
+use shuttle::{Config, MaxSteps, Runner};
+
+/// Executions with each chooser, unless `ITERATIONS` says otherwise.
+const ITERATIONS: u64 = 2000;
+/// How often a thread may be held up at the worst moment, in an execution of PCT's.
+const DEPTH: usize = 3;
+/// The most steps of one execution. WHY: one in which threads wait for each other in loops, and none
+/// gets on, would not end.
+const STEPS: usize = 400_000;
+
+/// Runs a model under both choosers and many seeds; the one that fails is printed.
+pub(crate) fn model(name: &str, f: impl Fn() + Send + Sync + 'static) {
+    let number = |name| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
+    let iterations = number("ITERATIONS").unwrap_or(ITERATIONS);
+    let first = number("SEED").unwrap_or_else(|| {
+        use std::hash::{BuildHasher, RandomState};
+        RandomState::new().hash_one(name)
+    });
+    // WHY at once: an execution that ends the whole program has no time to say it.
+    eprintln!("{name}: SEED={first} ITERATIONS={iterations}");
+    let f = Arc::new(f);
+    for seed in (0..iterations).map(|n| first.wrapping_add(n)) {
+        let run = || {
+            execute(RandomScheduler::new_from_seed(seed, 1), &f);
+            // WHY two: the first tells the chooser how many steps there are.
+            execute(PctScheduler::new_from_seed(seed, DEPTH, 2), &f);
+        };
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(run)) {
+            eprintln!(
+                "it fails again with: SEED={seed} ITERATIONS=1 scripts/test-shuttle.sh {name}"
+            );
+            resume_unwind(panic);
+        }
+    }
+}
+
+fn execute(chooser: impl Chooser + 'static, f: &Arc<impl Fn() + Send + Sync + 'static>) {
+    let mut config = Config::new();
+    config.stack_size = 0x40000;
+    config.max_steps = MaxSteps::FailAfter(STEPS);
+    // WHY: shuttle says that it takes every order for the strongest; loom's models are for the others.
+    config.silence_warnings = true;
+    config.failure_persistence = shuttle::FailurePersistence::None;
+    let f = Arc::clone(f);
+    Runner::new(chooser, config).run(move || {
+        begin();
+        f();
+    });
+}
+
+/// A message: who sent it, and the how manyeth it was.
+pub(crate) type Mail = (usize, usize);
+pub(crate) type Me = Owner<Plain, Mail>;
+pub(crate) type Pid = Address<Plain, Mail>;
+
+/// The world of processes that know messages only.
+pub(crate) struct Plain;
+
+impl World for Plain {
+    type Signal = ();
+    type Local = ();
+    type Shared = Alive;
+    type Last = ();
+    type Home = Arc<Tally>;
+
+    fn keeps(_: &()) -> bool {
+        false
+    }
+
+    fn closed(home: &Arc<Tally>, _: &Alive, _: &mut (), dropped: usize) {
+        home.dropped.fetch_add(dropped, Ordering::Relaxed);
+    }
+
+    fn undelivered(_: &Arc<Tally>, _: ()) {}
+}
+
+/// Is in a cell, and is counted out with it.
+pub(crate) struct Alive(Arc<Tally>);
+
+impl Drop for Alive {
+    fn drop(&mut self) {
+        self.0.freed.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// What became of processes and messages. WHY std's atomics: a model need not switch threads there.
+#[derive(Default)]
+pub(crate) struct Tally {
+    spawned: AtomicUsize,
+    freed: AtomicUsize,
+    pub(crate) accepted: AtomicUsize,
+    pub(crate) received: AtomicUsize,
+    pub(crate) dropped: AtomicUsize,
+    ended: Mutex<usize>,
+    changed: Condvar,
+    /// What went wrong in a process. WHY not a panic there: nothing may unwind out of a turn.
+    faults: Mutex<Vec<String>>,
+}
+
+impl Tally {
+    fn ended(&self) -> usize {
+        *self.ended.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn one_ended(&self) {
+        *self.ended.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+        self.changed.notify_all();
+    }
+
+    pub(crate) fn demand(&self, holds: bool, what: impl Into<String>) {
+        if !holds {
+            self.faults.lock().unwrap_or_else(PoisonError::into_inner).push(what.into());
+        }
+    }
+}
+
+type Running = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// A process's code, and who counts its end; nothing when it is over.
+struct Code<const BLOCKING: bool>(Option<(Running, Arc<Tally>)>);
+
+impl<const BLOCKING: bool> Body<Plain, Mail> for Code<BLOCKING> {
+    const BLOCKING: bool = BLOCKING;
+
+    fn turn(mut self: Pin<&mut Self>, _: &Me, cx: &mut Context<'_>) -> Poll<()> {
+        let Some((future, _)) = &mut self.0 else { return Poll::Pending };
+        let polled = future.as_mut().poll(cx);
+        if polled.is_ready()
+            && let Some((_, tally)) = self.0.take()
+        {
+            tally.one_ended();
+        }
+        polled
+    }
+
+    fn name() -> &'static str {
+        "code of a model"
+    }
+}
+
+/// A scheduler, its processes and their tally.
+#[derive(Clone)]
+pub(crate) struct Node {
+    pub(crate) scheduler: Scheduler,
+    realm: Realm<Plain>,
+    pub(crate) tally: Arc<Tally>,
+    /// Threads in turns that may block.
+    elsewhere: Arc<Mutex<Vec<JoinHandle<()>>>>,
+}
+
+impl Above for Node {
+    fn thread(&self, _: usize, run: &mut dyn FnMut()) {
+        let _entered = self.realm.enter();
+        run();
+    }
+
+    fn offload(&self, runnable: Runnable) {
+        let scheduler = self.scheduler.clone();
+        let thread = thread::spawn(move || scheduler.run_elsewhere(runnable));
+        self.elsewhere().push(thread);
+    }
+
+    fn hogging(&self, _: Slot, _: Instant) {}
+
+    fn over(&self, _: Slot, _: Duration) {}
+
+    fn helpless(&self, why: &str) {
+        self.tally.demand(false, why);
+    }
+}
+
+impl Node {
+    pub(crate) fn start(workers: usize) -> Self {
+        let scheduler = Scheduler::new(workers);
+        let tally = Arc::<Tally>::default();
+        let realm = Realm::new(scheduler.host(), Arc::clone(&tally), 64, workers);
+        let node = Self { scheduler, realm, tally, elsewhere: Arc::default() };
+        node.scheduler.start("model", Arc::new(node.clone())).expect("threads begin");
+        node
+    }
+
+    fn elsewhere(&self) -> MutexGuard<'_, Vec<JoinHandle<()>>> {
+        self.elsewhere.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn spawn<F>(&self, code: impl FnOnce(Me) -> F) -> Pid
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        self.spawn_code::<false, F>(code)
+    }
+
+    /// A process whose turns may block.
+    pub(crate) fn spawn_blocking<F>(&self, code: impl FnOnce(Me) -> F) -> Pid
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        self.spawn_code::<true, F>(code)
+    }
+
+    fn spawn_code<const BLOCKING: bool, F>(&self, code: impl FnOnce(Me) -> F) -> Pid
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        self.tally.spawned.fetch_add(1, Ordering::Relaxed);
+        let alive = Alive(Arc::clone(&self.tally));
+        let tally = Arc::clone(&self.tally);
+        let make = |(), me| Code::<BLOCKING>(Some((Box::pin(code(me)), tally)));
+        self.realm.spawn(alive, (), make).unwrap_or_else(|_| panic!("the table is full"))
+    }
+
+    /// Sends a message; `false` if it came back.
+    pub(crate) fn send(&self, to: &Pid, mail: Mail) -> bool {
+        let accepted = to.send(mail).is_ok();
+        self.tally.accepted.fetch_add(usize::from(accepted), Ordering::Relaxed);
+        accepted
+    }
+
+    /// Waits for the next message.
+    pub(crate) async fn receive(&self, me: &Me) -> Mail {
+        let mail = poll_fn(|_| match me.next(|()| None) {
+            Ok(Some(mail)) => Poll::Ready(mail),
+            _ => {
+                let listens = me.listen();
+                self.tally.demand(listens.is_ok(), "a process received outside of its turn");
+                Poll::Pending
+            }
+        });
+        let mail = mail.await;
+        self.tally.received.fetch_add(1, Ordering::Relaxed);
+        mail
+    }
+
+    /// Waits until all processes have ended, and moves no time: there is nobody to rely on but
+    /// whoever wakes whom. One that is not woken is a deadlock, which shuttle reports.
+    pub(crate) fn all_end(&self) {
+        let mut ended = self.tally.ended.lock().unwrap_or_else(PoisonError::into_inner);
+        while *ended < self.tally.spawned.load(Ordering::Relaxed) {
+            ended = self.tally.changed.wait(ended).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// The same while time passes and the monitor looks now and then.
+    pub(crate) fn all_end_in_time(&self, step: Duration) {
+        while self.tally.ended() < self.tally.spawned.load(Ordering::Relaxed) {
+            forward(step);
+            thread::yield_now();
+        }
+    }
+
+    /// Stops the node, and demands that the laws hold: every process has ended, once, and its cell
+    /// was freed, once; every message was received or dropped; every thread ends. Nobody has a pid
+    /// any more.
+    pub(crate) fn stop(self) {
+        let stopped = self.scheduler.stop(Duration::from_secs(1));
+        assert_eq!(stopped, Stopped::All);
+        assert_eq!(self.scheduler.threads(), 0);
+        // Nobody adds to them any more.
+        let elsewhere = std::mem::take(&mut *self.elsewhere());
+        elsewhere.into_iter().for_each(|thread| thread.join().expect("it runs a turn"));
+        let tally = &*self.tally;
+        let faults = tally.faults.lock().unwrap_or_else(PoisonError::into_inner);
+        assert!(faults.is_empty(), "{faults:?}");
+        let [spawned, freed] =
+            [&tally.spawned, &tally.freed].map(|count| count.load(Ordering::Relaxed));
+        assert_eq!(tally.ended(), spawned, "processes ended");
+        assert_eq!(freed, spawned, "cells freed");
+        assert!(self.realm.is_empty(), "an ended process is in the table");
+        let [accepted, received, dropped] = [&tally.accepted, &tally.received, &tally.dropped]
+            .map(|count| count.load(Ordering::Relaxed));
+        assert_eq!(accepted, received + dropped, "messages were lost or doubled");
+    }
+}
+
+/// Lets the others run.
+pub(crate) async fn yields() {
+    let mut before = true;
+    poll_fn(|cx| {
+        if std::mem::take(&mut before) {
+            poll_again(cx.waker());
+            return Poll::Pending;
+        }
+        Poll::Ready(())
+    })
+    .await;
+}
+
+/// The waker of the process that asks.
+pub(crate) async fn waker() -> Waker {
+    poll_fn(|cx| Poll::Ready(cx.waker().clone())).await
+}
