@@ -19,7 +19,7 @@ use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
 /// Bytes of a process that waits in `receive` and holds nothing else.
-const IDLE: usize = 192;
+const IDLE: usize = 176;
 /// Bytes that a process leaves: its slot in the table, and a number in the list of vacant ones.
 const SLOT: usize = 16 + 4;
 /// Bytes of a message that is a number.
