@@ -167,6 +167,26 @@ fn the_lab_gets_its_options_whole_and_has_the_last_word() {
 }
 
 #[test]
+fn a_sanitizer_that_cannot_be_had_is_left_out_aloud() {
+    let elsewhere = |name, system: &str| {
+        StandIns::new(name)
+            .basics()
+            .command("uname", &format!("echo {system}"))
+            .command("cargo", "exit 1")
+            .command("rustc", "echo /nowhere")
+            .command("rm", "")
+    };
+    let (status, said) = elsewhere("asan-elsewhere", "Darwin arm64").run("asan.sh", &[], true);
+    assert_eq!(status, Some(0), "{said}");
+    assert!(said.contains("left out: rustc's sanitizers run on Linux on x86-64"), "{said}");
+
+    let (status, said) = elsewhere("tsan-bare", "Linux x86_64").run("tsan.sh", &[], true);
+    assert_eq!(status, Some(0), "{said}");
+    assert!(said.contains("this would add it: rustup component add rust-src"), "{said}");
+    assert!(said.contains("left out: without the sources of the standard library"), "{said}");
+}
+
+#[test]
 fn a_step_that_fails_ends_the_checks_and_is_named() {
     let path = StandIns::new("failing-step")
         .basics()

@@ -17,7 +17,7 @@ use std::time::Duration;
 use model::{Me, Node, Pid, model, waker, yields};
 use purlin_sched::Alarm;
 use purlin_sched::model::{Instant, forward};
-use shuttle::sync::atomic::{AtomicUsize, Ordering};
+use shuttle::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use shuttle::{hint, thread};
 
 const TICK: Duration = Duration::from_micros(500);
@@ -201,6 +201,36 @@ fn those_behind_hogs_run_whoever_takes_them() {
         let node = Node::start(2);
         node.spawn(|_| hogs(node.clone()));
         node.spawn(|_| hogs(node.clone()));
+        node.all_end_in_time(TICK);
+        node.stop();
+    });
+}
+
+// F2: more hogs than workers, and one who is sent to from outside
+#[test]
+fn what_comes_from_outside_runs_while_every_worker_is_hogged() {
+    model("what_comes_from_outside_runs_while_every_worker_is_hogged", || {
+        let node = Node::start(2);
+        let free = Arc::new(AtomicBool::new(false));
+        for _ in 0..3 {
+            let free = Arc::clone(&free);
+            node.spawn(|_| async move {
+                while !free.load(Ordering::Acquire) {
+                    hint::spin_loop();
+                }
+            });
+        }
+        let at_home = node.clone();
+        let to = node.spawn(|me| receives(at_home, me, 1, 3));
+        for number in 0..3 {
+            node.send(&to, (0, number));
+            while node.tally.received.load(Ordering::Relaxed) <= number {
+                forward(TICK);
+                thread::yield_now();
+            }
+        }
+        free.store(true, Ordering::Release);
+        drop(to);
         node.all_end_in_time(TICK);
         node.stop();
     });
