@@ -26,6 +26,10 @@ use crate::sync::Ordering;
 use crate::table::Slot;
 use crate::wake;
 
+/// Cache lines that are fetched ahead: those of the cell with most of a short body.
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+const LINES: usize = 4;
+
 /// What became of a process in its turn.
 #[must_use]
 #[derive(Debug)]
@@ -79,6 +83,18 @@ impl Runnable {
             return Ran::Again(self);
         }
         Ran::Asleep
+    }
+
+    /// Has the processor fetch what the turn will touch first, while something else runs.
+    #[inline]
+    pub fn prefetch(&self) {
+        #[cfg(all(target_arch = "x86_64", not(miri)))]
+        for line in 0..LINES {
+            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+            let address = self.0.as_ptr().cast::<i8>().wrapping_add(line * 64);
+            // SAFETY: the processor may fetch any address or none, and does not fault.
+            unsafe { _mm_prefetch(address, _MM_HINT_T0) };
+        }
     }
 
     /// Whether the turn may block the thread.

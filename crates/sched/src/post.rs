@@ -19,12 +19,22 @@ pub(crate) struct Post {
     woken: Cell<Option<Runnable>>,
     /// Processes run in a row out of `woken`.
     streak: Cell<u32>,
+    /// The first of a long queue, which the processor fetches meanwhile.
+    ahead: Cell<Option<Runnable>>,
 }
+
+/// In a queue of that length a process has left the core's cache by the time it runs.
+const LONG: usize = 256;
 
 impl Post {
     pub(crate) fn new() -> Self {
         // WHY first in, first out: everybody who is ready runs (F1).
-        Self { queue: Deque::new_fifo(), woken: Cell::new(None), streak: Cell::new(0) }
+        Self {
+            queue: Deque::new_fifo(),
+            woken: Cell::new(None),
+            streak: Cell::new(0),
+            ahead: Cell::new(None),
+        }
     }
 
     pub(crate) fn stealer(&self) -> Stealer<Runnable> {
@@ -68,7 +78,20 @@ impl Post {
             self.queue.push(runnable);
         }
         self.streak.set(0);
-        self.queue.pop()
+        self.first()
+    }
+
+    /// The first of the queue.
+    #[inline]
+    fn first(&self) -> Option<Runnable> {
+        let first = match self.ahead.take() {
+            None => self.queue.pop(),
+            ahead => ahead,
+        };
+        if self.queue.len() >= LONG {
+            self.ahead.set(self.queue.pop().inspect(Runnable::prefetch));
+        }
+        first
     }
 
     /// Takes a share of what came from outside, and the first of it to run.
@@ -81,10 +104,10 @@ impl Post {
         until_certain(|| other.steal_batch_with_limit_and_pop(&self.queue, usize::MAX))
     }
 
-    /// Moves the process just woken to where thieves can reach it; `true` if there is anything for
+    /// Moves the processes that thieves cannot reach to where they can; `true` if there is anything for
     /// them now.
     pub(crate) fn lay_open(&mut self) -> bool {
-        if let Some(runnable) = self.woken.take() {
+        for runnable in [self.ahead.take(), self.woken.take()].into_iter().flatten() {
             self.queue.push(runnable);
         }
         !self.queue.is_empty()
