@@ -3,6 +3,8 @@
 //! Any thread may ask for its own number and demote any thread of this program. Nothing here ever
 //! raises a thread again: without privileges the kernel would not allow it.
 
+use std::time::Duration;
+
 /// The kernel's number of a thread; nothing where it is not known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ThreadId(i32);
@@ -23,13 +25,33 @@ impl ThreadId {
         self.0
     }
 
-    /// Whether the thread could go on and does not because others have the processor, as far as can
-    /// be known: a glance that may be old at once. The caller sees to it that the thread has not
-    /// ended.
+    /// The processor time the thread has used; nothing where that is not known. The caller sees to
+    /// it that the thread has not ended, here and below.
     ///
-    /// COST: two system calls if the thread runs, else five, on Linux.
-    pub fn is_preempted(self) -> bool {
-        self.0 != 0 && kernel::is_preempted(self.0)
+    /// COST: a system call on Linux.
+    pub fn time_used(self) -> Option<Duration> {
+        if self.0 == 0 { None } else { kernel::time_used(self.0) }
+    }
+
+    /// Whether the thread waits for something else than a processor, as far as is known.
+    ///
+    /// COST: a file is read, on Linux.
+    pub fn is_blocked(self) -> bool {
+        self.0 != 0 && kernel::is_blocked(self.0)
+    }
+
+    /// Asks for this thread to be run often and briefly rather than seldom and long, when there are
+    /// more threads than processors: it then runs soon after it wakes. Linux has that since 6.12;
+    /// elsewhere nothing happens.
+    pub fn run_often() {
+        kernel::run_often();
+    }
+
+    /// Has the thread count a tenth of others for good. The rest as for [`ThreadId::demote`].
+    pub fn lower(self) {
+        if self.0 != 0 {
+            kernel::lower(self.0);
+        }
     }
 
     /// Puts the thread last for good: it runs where nobody else wants to. Where the system has no
@@ -44,7 +66,13 @@ impl ThreadId {
 
 #[cfg(all(target_os = "linux", not(any(shuttle, miri))))]
 mod kernel {
-    const NICEST: libc::c_int = 19;
+    use std::time::Duration;
+
+    /// The weight of such a thread is a tenth of an ordinary one's: sched(7).
+    const NICE: i32 = 10;
+    const NICEST: i32 = 19;
+    /// The shortest the kernel grants.
+    const SLICE: Duration = Duration::from_micros(100);
 
     pub(super) fn current() -> i32 {
         // SAFETY: the call takes nothing and touches no memory.
@@ -52,65 +80,109 @@ mod kernel {
         i32::try_from(number).unwrap_or(0)
     }
 
-    pub(super) fn is_preempted(thread: i32) -> bool {
-        let Some(before) = time_used(thread) else { return false };
-        // WHY twice: a thread that is running has used more in between.
-        time_used(thread) == Some(before) && is_ready(thread)
-    }
-
-    /// The processor time of a thread, in nanoseconds.
-    fn time_used(thread: i32) -> Option<i64> {
+    pub(super) fn time_used(thread: i32) -> Option<Duration> {
         // How the kernel numbers the clock of a thread: clock_getcpuclockid(3), CPUCLOCK_SCHED and
         // CPUCLOCK_PERTHREAD_MASK in the kernel's posix-timers.h.
         let clock = (!thread << 3) | 0b110;
         let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
         // SAFETY: the kernel writes one `timespec` to the pointer.
         let known = unsafe { libc::clock_gettime(clock, &raw mut time) } == 0;
-        known.then(|| time.tv_sec * 1_000_000_000 + time.tv_nsec)
+        known.then(|| Duration::new(time.tv_sec as u64, time.tv_nsec as u32))
     }
 
-    /// Whether a thread waits for nothing but a processor.
-    fn is_ready(thread: i32) -> bool {
+    pub(super) fn is_blocked(thread: i32) -> bool {
         let line = std::fs::read(format!("/proc/self/task/{thread}/stat")).unwrap_or_default();
         // The state follows the name, which is in brackets and may hold some itself: proc(5).
         let name_ends = line.iter().rposition(|&byte| byte == b')');
-        name_ends.is_some_and(|end| line.get(end + 2) == Some(&b'R'))
+        let state = name_ends.and_then(|end| line.get(end + 2));
+        state.is_some_and(|&state| state != b'R')
+    }
+
+    pub(super) fn run_often() {
+        // SAFETY: the call takes numbers only.
+        let nice = unsafe { libc::getpriority(libc::PRIO_PROCESS, 0) };
+        set_ordinary(0, nice, SLICE);
+    }
+
+    pub(super) fn lower(thread: i32) {
+        set_ordinary(thread, NICE, Duration::ZERO);
+    }
+
+    /// Makes a thread an ordinary one of that niceness and with slices so long, as usual if zero.
+    fn set_ordinary(thread: i32, nice: i32, slice: Duration) {
+        // The kernel's `struct sched_attr`: sched_setattr(2). The time is that of a slice, as the
+        // kernel has it since 6.12; before, it was not looked at.
+        #[repr(C)]
+        struct Attributes {
+            size: u32,
+            policy: u32,
+            flags: u64,
+            nice: i32,
+            priority: u32,
+            slice: u64,
+            deadline: u64,
+            period: u64,
+        }
+        let attributes = Attributes {
+            size: size_of::<Attributes>() as u32,
+            policy: libc::SCHED_OTHER as u32,
+            flags: 0,
+            nice,
+            priority: 0,
+            slice: slice.as_nanos() as u64,
+            deadline: 0,
+            period: 0,
+        };
+        // SAFETY: the kernel reads as many bytes from the pointer as the first of them say.
+        unsafe { libc::syscall(libc::SYS_sched_setattr, thread, &raw const attributes, 0) };
     }
 
     pub(super) fn demote(thread: i32) {
         let priority: libc::c_int = 0;
         // SAFETY: the kernel reads one integer, the only field of its `sched_param`, from the
-        // pointer, and touches no other memory of ours; the same for the second call, which takes
-        // numbers only.
-        unsafe {
-            let idle = libc::syscall(
+        // pointer, and touches no other memory of ours.
+        let idle = unsafe {
+            libc::syscall(
                 libc::SYS_sched_setscheduler,
                 thread,
                 libc::SCHED_IDLE,
                 &raw const priority,
-            );
-            if idle != 0 {
-                libc::syscall(libc::SYS_setpriority, libc::PRIO_PROCESS, thread, NICEST);
-            }
+            )
+        };
+        if idle != 0 {
+            // SAFETY: the call takes numbers only.
+            unsafe { libc::syscall(libc::SYS_setpriority, libc::PRIO_PROCESS, thread, NICEST) };
         }
     }
 }
 
 #[cfg(not(all(target_os = "linux", not(any(shuttle, miri)))))]
 mod kernel {
+    use std::time::Duration;
+
     pub(super) fn current() -> i32 {
         0
     }
 
-    pub(super) fn is_preempted(_: i32) -> bool {
+    pub(super) fn time_used(_: i32) -> Option<Duration> {
+        None
+    }
+
+    pub(super) fn is_blocked(_: i32) -> bool {
         false
     }
+
+    pub(super) fn run_often() {}
+
+    pub(super) fn lower(_: i32) {}
 
     pub(super) fn demote(_: i32) {}
 }
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::ThreadId;
 
     #[test]
@@ -121,62 +193,25 @@ mod tests {
         assert_eq!(ThreadId::from_number(own.number()), own);
     }
 
+    #[cfg(target_os = "linux")]
     #[test]
-    fn a_thread_that_runs_or_waits_for_a_message_is_not_preempted() {
-        assert!(!ThreadId::current().is_preempted(), "it is just asking");
+    fn a_thread_that_computes_uses_time_and_one_that_waits_is_blocked() {
+        let own = ThreadId::current();
+        let before = own.time_used().expect("it lives");
+        while own.time_used().expect("it lives") < before + Duration::from_millis(1) {}
+        assert!(!own.is_blocked(), "it is just asking");
         let (tell, told) = std::sync::mpsc::channel();
         let (give, given) = std::sync::mpsc::channel::<()>();
         let waiting = std::thread::spawn(move || {
             tell.send(ThreadId::current()).expect("the test lives");
             given.recv().ok()
         });
-        let waiting_one = told.recv().expect("the thread lives");
-        // It may still be on its way to `recv`, and preempted there.
-        while waiting_one.is_preempted() {
+        let other = told.recv().expect("the thread lives");
+        while !other.is_blocked() {
             std::thread::yield_now();
         }
         drop(give);
         waiting.join().expect("it only waits");
-    }
-
-    // F2: on one processor only one of two threads that compute can run.
-    #[cfg(target_os = "linux")]
-    #[test]
-    fn of_threads_that_compute_on_one_processor_some_are_preempted() {
-        use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
-        static OVER: AtomicBool = AtomicBool::new(false);
-        static FIRST: AtomicI32 = AtomicI32::new(0);
-        fn stay_on_one_processor() {
-            // SAFETY: a set of processors is plain bits; the kernel reads it from the pointer.
-            unsafe {
-                let mut one: libc::cpu_set_t = std::mem::zeroed();
-                libc::sched_getaffinity(0, size_of_val(&one), &raw mut one);
-                let first = (0..libc::CPU_SETSIZE as usize).find(|&n| libc::CPU_ISSET(n, &one));
-                libc::CPU_ZERO(&mut one);
-                libc::CPU_SET(first.expect("this thread runs somewhere"), &mut one);
-                libc::sched_setaffinity(0, size_of_val(&one), &raw const one);
-            }
-        }
-        let computing = std::thread::spawn(|| {
-            stay_on_one_processor();
-            FIRST.store(ThreadId::current().number(), Ordering::Release);
-            while !OVER.load(Ordering::Relaxed) {
-                std::hint::spin_loop();
-            }
-        });
-        let seen = std::thread::spawn(|| {
-            stay_on_one_processor();
-            while FIRST.load(Ordering::Acquire) == 0 {
-                std::thread::yield_now();
-            }
-            // While this thread runs, the other does not.
-            let other = ThreadId::from_number(FIRST.load(Ordering::Acquire));
-            (0..1000).any(|_| other.is_preempted())
-        });
-        let seen = seen.join();
-        OVER.store(true, Ordering::Relaxed);
-        computing.join().expect("it only computes");
-        assert!(seen.expect("it only looks"));
     }
 
     #[cfg(target_os = "linux")]

@@ -20,6 +20,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use purlin_raw::ThreadId;
+
 use crate::crew::{Assignment, Crew};
 use crate::ebb;
 use crate::judge::{Judge, Scene, Step, Verdict, View};
@@ -31,6 +33,11 @@ use crate::sync::{Instant, Ordering, Parker};
 
 /// How often the monitor looks. A worker is stuck when it is in the same turn twice.
 pub(crate) const TICK: Duration = Duration::from_micros(500);
+/// How soon it looks again at one that was in the same turn, and for how long it looks so often.
+const SOON: Duration = Duration::from_micros(100);
+const SUSPICION: Duration = Duration::from_millis(2);
+/// Of a worker that makes more turns in a tick it is not asked how much time it has used.
+const FEW_TURNS: u32 = 64;
 /// How many ticks all have to sleep before the monitor does.
 const TICKS_BEFORE_REST: u32 = if cfg!(shuttle) { 2 } else { 20 };
 /// The most threads that may be left to their turns. WHY a limit: each has a stack.
@@ -51,10 +58,14 @@ pub(crate) struct Monitor {
     spread: Spread,
     /// When each worker was first seen in the turn it is in.
     since: Box<[Instant]>,
+    /// The processor time of each worker's thread when it was first seen in a turn that may be long.
+    used: Box<[Option<Duration>]>,
     /// A thread that waits for an assignment.
     spare: Option<Sender<Assignment>>,
     /// It was told that nothing can be done.
     helpless: bool,
+    /// Somebody has been in a turn for a little too long.
+    suspicious: bool,
 }
 
 impl Monitor {
@@ -71,13 +82,16 @@ impl Monitor {
             pace: vec![FIRST_PATIENCE; workers].into(),
             spread: Spread::new(),
             since: vec![Instant::now(); workers].into(),
+            used: vec![None; workers].into(),
             spare: None,
             helpless: false,
+            suspicious: false,
         }
     }
 
     /// Watches until the scheduler stops.
     pub(crate) fn run(mut self) {
+        ThreadId::run_often();
         let mut quiet = 0;
         while self.wait() {
             let now = Instant::now();
@@ -116,7 +130,7 @@ impl Monitor {
 
     /// Waits for the next tick; `false` when the scheduler stops.
     fn wait(&self) -> bool {
-        let next = Instant::now() + TICK;
+        let next = Instant::now() + if self.suspicious { SOON } else { TICK };
         // WHY a loop: a word that came too late for the last rest must not shorten a tick.
         while !self.crew.shared.stopping() {
             self.parker.park_deadline(next);
@@ -134,14 +148,14 @@ impl Monitor {
         for (index, (seat, queue)) in self.seats.iter().zip(&shared.queues).enumerate() {
             let (turn, running) = (seat.turn(), seat.running().is_some());
             let before = before.get(index);
-            let same_turn = before.is_some_and(|before| before.turn == turn);
-            if !same_turn {
+            let turns = before.map_or(u32::MAX, |before| turn.wrapping_sub(before.turn));
+            if turns > 0 {
                 self.since[index] = now;
             }
-            let preempted = same_turn && running && seat.thread().is_preempted();
+            let preempted = running && lacks_processor(seat, turns, &mut self.used[index]);
             // WHY at both ends: of a worker that slept it is not known how fast it is.
-            if let Some(before) = before.filter(|before| before.running && running) {
-                self.pace[index] = patience(turn.wrapping_sub(before.turn), time);
+            if before.is_some_and(|before| before.running && running) {
+                self.pace[index] = patience(turns, time);
             }
             let (work, waiting) = (seat.work(), queue.stealer.len());
             self.views.push(View {
@@ -153,7 +167,11 @@ impl Monitor {
                 patience: queue.patience(),
             });
         }
-        self.choose_way(&before, time);
+        if !self.suspicious {
+            self.choose_way(&before, time);
+        }
+        self.suspicious = (self.since.iter().zip(&self.views))
+            .any(|(since, view)| view.running && *since < now && now - *since < SUSPICION);
         before.clear();
         self.room = before;
         let Verdict { steps, mut wake } = self.judge.judge(Scene {
@@ -219,6 +237,8 @@ impl Monitor {
             let Some(slot) = seat.running().filter(|_| seat.turn() == turn) else { return false };
             let take = post.lay_open() || somebody_waits;
             if take {
+                // WHY here: the thread cannot end before it has seen that its post is gone.
+                seat.thread().lower();
                 shared.hogs.add(seat, slot, since);
             }
             take
@@ -230,6 +250,7 @@ impl Monitor {
         let assignment = Assignment::new(index, post);
         self.seats[index] = Arc::clone(&assignment.seat);
         self.judge.forget(index);
+        self.used[index] = None;
         self.views[index].running = false;
         self.helpless = false;
         self.crew.shared.set_unparker(index, assignment.parker.unparker().clone());
@@ -249,6 +270,23 @@ impl Monitor {
             self.crew.above.helpless(why);
         }
     }
+}
+
+/// Whether a thread that has made so many turns in the last tick is held up by others that have the
+/// processor, and neither computes nor blocks. `used` is remembered for it.
+fn lacks_processor(seat: &Seat, turns: u32, used: &mut Option<Duration>) -> bool {
+    let thread = seat.thread();
+    if turns >= FEW_TURNS {
+        *used = None;
+        return false;
+    }
+    let Some(now) = thread.time_used() else { return false };
+    if turns > 0 {
+        *used = Some(now);
+        return false;
+    }
+    let before = *used.get_or_insert(now);
+    now.saturating_sub(before) < TICK / 2 && !thread.is_blocked()
 }
 
 impl Crew {

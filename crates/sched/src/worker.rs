@@ -72,6 +72,7 @@ pub(crate) fn work(shared: Arc<Shared>, above: Arc<dyn Above>, assignment: Assig
         let worker =
             worker.get_or_init(|| Worker { shared, above, index, parker, post, seat, searching });
         worker.seat.sit_down();
+        purlin_raw::ThreadId::run_often();
         worker.timers().wake();
         if let Err(Relieved) = worker.run_all() {
             worker.retire();
