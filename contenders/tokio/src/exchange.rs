@@ -7,19 +7,21 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
 use tokio::task::consume_budget;
 
-/// `goods` builds what one side sends; it is called before the clock starts.
+/// `goods` builds what one side sends, before the clock starts. It is used again in each repetition,
+/// so that building it does not empty the caches each time.
 pub(crate) async fn exchange<G: Goods>(asked: Exchange, goods: impl Fn() -> G) -> Sample {
     let mut elapsed = Duration::ZERO;
     let (mut sent, mut received, mut sink) = (0, 0, 0);
-    let (mut elements, mut allocated) = (0, 0);
+    let mut stores = vec![goods(), goods()];
     for _ in 0..asked.reps {
         let (one, one_mailbox) = unbounded_channel();
         let (other, other_mailbox) = unbounded_channel();
         let (tell_one, told_one) = oneshot::channel();
         let (tell_other, told_other) = oneshot::channel();
         let (ready, mut both_ready) = unbounded_channel();
-        let one = Side::new(goods(), other_mailbox, one);
-        let other = Side::new(goods(), one_mailbox, other);
+        let mut store = || stores.pop().unwrap_or_else(&goods);
+        let one = Side::new(store(), other_mailbox, one);
+        let other = Side::new(store(), one_mailbox, other);
         let one = tokio::spawn(one.run(asked, ready.clone(), told_one));
         let other = tokio::spawn(other.run(asked, ready, told_other));
         both_ready.recv().await;
@@ -35,14 +37,13 @@ pub(crate) async fn exchange<G: Goods>(asked: Exchange, goods: impl Fn() -> G) -
             sent += done.sent;
             received += done.received;
             sink += done.x;
-            elements += done.goods.elements();
-            allocated += done.goods.allocated();
+            stores.push(done.goods);
         }
     }
     Sample::new(elapsed, asked.n * asked.reps, sent, received)
         .with("sink", sink)
-        .with("elements", elements)
-        .with("allocated", allocated)
+        .with("elements", stores.iter().map(G::elements).sum::<u64>())
+        .with("allocated", stores.iter().map(G::allocated).sum::<u64>())
 }
 
 /// One of the two.
