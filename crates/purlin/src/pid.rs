@@ -75,7 +75,8 @@ impl<M: Send + 'static> Pid<M> {
         self.address.last().map(Last::reason)
     }
 
-    /// Waits for the end of the process and says why it ended.
+    /// Waits for the end of the process and says why it ended. Messages that waited in its mailbox may
+    /// still be being dropped then, on the worker that ran it.
     ///
     /// *Cancellation*: dropping the future changes nothing.
     pub async fn ended(&self) -> ExitReason {
