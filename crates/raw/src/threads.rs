@@ -99,17 +99,23 @@ mod kernel {
     }
 
     pub(super) fn run_often() {
-        // SAFETY: the call takes numbers only.
-        let nice = unsafe { libc::getpriority(libc::PRIO_PROCESS, 0) };
-        set_ordinary(0, nice, SLICE);
+        set_slice(0, i32::MIN, SLICE);
     }
 
     pub(super) fn lower(thread: i32) {
-        set_ordinary(thread, NICE, Duration::ZERO);
+        set_slice(thread, NICE, Duration::ZERO);
     }
 
-    /// Makes a thread an ordinary one of that niceness and with slices so long, as usual if zero.
-    fn set_ordinary(thread: i32, nice: i32, slice: Duration) {
+    /// Gives an ordinary thread slices so long, the usual ones if zero, and at least that niceness.
+    /// Whoever has chosen another policy for the program is left alone.
+    fn set_slice(thread: i32, nice: i32, slice: Duration) {
+        // SAFETY: the calls take numbers only.
+        let (policy, before) = unsafe {
+            (libc::sched_getscheduler(thread), libc::getpriority(libc::PRIO_PROCESS, thread as _))
+        };
+        if policy != libc::SCHED_OTHER {
+            return;
+        }
         // The kernel's `struct sched_attr`: sched_setattr(2). The time is that of a slice, as the
         // kernel has it since 6.12; before, it was not looked at.
         #[repr(C)]
@@ -127,7 +133,7 @@ mod kernel {
             size: size_of::<Attributes>() as u32,
             policy: libc::SCHED_OTHER as u32,
             flags: 0,
-            nice,
+            nice: nice.max(before),
             priority: 0,
             slice: slice.as_nanos() as u64,
             deadline: 0,
@@ -212,6 +218,31 @@ mod tests {
         }
         drop(give);
         waiting.join().expect("it only waits");
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_lowered_thread_counts_less_and_is_never_raised() {
+        // Field 19 of the kernel's line about a thread: its niceness.
+        fn nice(thread: ThreadId) -> i32 {
+            let path = format!("/proc/self/task/{}/stat", thread.number());
+            let line = std::fs::read_to_string(path).expect("the thread lives");
+            let rest = line.rsplit_once(')').expect("a name in brackets").1;
+            rest.split_whitespace().nth(16).and_then(|nice| nice.parse().ok()).expect("a number")
+        }
+        let (usual, often, lowered, twice) = std::thread::spawn(|| {
+            let own = ThreadId::current();
+            let usual = nice(own);
+            ThreadId::run_often();
+            let often = nice(own);
+            own.lower();
+            let lowered = nice(own);
+            own.lower();
+            (usual, often, lowered, nice(own))
+        })
+        .join()
+        .expect("it only reads");
+        assert_eq!((often, lowered, twice), (usual, usual.max(10), usual.max(10)));
     }
 
     #[cfg(target_os = "linux")]
