@@ -1,6 +1,7 @@
 //! The monitor: a thread that notices workers which are stuck in a turn, and gets their work done.
 //!
-//! It looks every half millisecond while a worker is awake, lets `judge` decide and acts on it:
+//! It looks every half millisecond while a worker is awake, more often at one that may be stuck while
+//! somebody waits, lets `judge` decide and acts on it:
 //!
 //! - *wake* a sleeper, because something waits that nobody has seen;
 //! - *lay open* the process just woken behind one that is stuck, so that others can steal it;
@@ -31,9 +32,10 @@ use crate::spread::{Seen, Spread, Way};
 use crate::sync::mpsc::{Sender, channel};
 use crate::sync::{Instant, Ordering, Parker};
 
-/// How often the monitor looks. A worker is stuck when it is in the same turn twice.
+/// How often the monitor looks.
 pub(crate) const TICK: Duration = Duration::from_micros(500);
-/// How soon it looks again at one that was in the same turn, and for how long it looks so often.
+/// How soon it looks again at one that was in the same turn while somebody waits, and for how long it
+/// looks so often.
 const SOON: Duration = Duration::from_micros(100);
 const SUSPICION: Duration = Duration::from_millis(2);
 /// Of a worker that makes more turns in a tick it is not asked how much time it has used.
@@ -170,18 +172,22 @@ impl Monitor {
         if !self.suspicious {
             self.choose_way(&before, time);
         }
-        self.suspicious = (self.since.iter().zip(&self.views))
-            .any(|(since, view)| view.running && *since < now && now - *since < SUSPICION);
+        let outside = !shared.injector.is_empty();
+        self.suspicious = (self.since.iter().zip(&self.views)).any(|(since, view)| {
+            let somebody_waits = view.waiting > 0 || outside;
+            view.running && somebody_waits && *since < now && now - *since < SUSPICION
+        });
         before.clear();
         self.room = before;
-        let Verdict { steps, mut wake } = self.judge.judge(Scene {
-            workers: &self.views,
-            outside: !shared.injector.is_empty(),
-            free: shared.idle.free(),
-        });
+        let free = shared.idle.free();
+        let scene = Scene { workers: &self.views, outside, free };
+        let Verdict { steps, mut wake } = self.judge.judge(scene);
         for step in steps {
             match step {
-                Step::LayOpen(index) => wake |= self.lay_open(index),
+                Step::LayOpen(index) => {
+                    shared.queues[index].set_patience(0);
+                    wake |= self.lay_open(index);
+                }
                 Step::RelieveIfAnyWaits(index) => self.relieve(index, false),
                 Step::Relieve(index) => self.relieve(index, true),
             }
