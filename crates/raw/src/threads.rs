@@ -66,6 +66,10 @@ impl ThreadId {
 
 #[cfg(all(target_os = "linux", not(any(shuttle, miri))))]
 mod kernel {
+    use std::ffi::OsStr;
+    use std::fs::File;
+    use std::io::{self, Read, Write};
+    use std::os::unix::ffi::OsStrExt;
     use std::time::Duration;
 
     /// The weight of such a thread is a tenth of an ordinary one's: sched(7).
@@ -91,11 +95,24 @@ mod kernel {
     }
 
     pub(super) fn is_blocked(thread: i32) -> bool {
-        let line = std::fs::read(format!("/proc/self/task/{thread}/stat")).unwrap_or_default();
+        state(thread).is_ok_and(|state| state.is_some_and(|state| state != b'R'))
+    }
+
+    /// The letter for the state of a thread.
+    ///
+    /// WHY so by hand: whoever watches others must not go to the allocator each time.
+    fn state(thread: i32) -> io::Result<Option<u8>> {
+        let mut path = [0; 40];
+        let mut rest = &mut path[..];
+        write!(rest, "/proc/self/task/{thread}/stat")?;
+        let unused = rest.len();
+        let path = &path[..path.len() - unused];
+        let mut line = [0; 128];
+        let len = File::open(OsStr::from_bytes(path))?.read(&mut line)?;
         // The state follows the name, which is in brackets and may hold some itself: proc(5).
+        let line = &line[..len];
         let name_ends = line.iter().rposition(|&byte| byte == b')');
-        let state = name_ends.and_then(|end| line.get(end + 2));
-        state.is_some_and(|&state| state != b'R')
+        Ok(name_ends.and_then(|end| line.get(end + 2)).copied())
     }
 
     pub(super) fn run_often() {
