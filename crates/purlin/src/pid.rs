@@ -5,7 +5,7 @@ use std::future::poll_fn;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::task::Poll;
+use std::task::{Context, Poll};
 
 use purlin_raw::Address;
 
@@ -75,15 +75,15 @@ impl<M: Send + 'static> Pid<M> {
         self.address.last().map(Last::reason)
     }
 
-    /// Waits for the end of the process and says why it ended. Messages that waited in its mailbox may
-    /// still be being dropped then, on the worker that ran it.
+    /// Waits for the end of the process and says why it ended. By then what waited in its mailbox has
+    /// been dropped.
     ///
     /// *Cancellation*: dropping the future changes nothing.
     pub async fn ended(&self) -> ExitReason {
         let mut watching: Option<Watching> = None;
         poll_fn(|cx| {
             if let Some(reason) = self.exit_reason() {
-                return Poll::Ready(reason);
+                return self.once_over(reason, cx);
             }
             match &watching {
                 Some(Watching(watch)) => watch.set(Some(cx.waker().clone())),
@@ -98,9 +98,18 @@ impl<M: Send + 'static> Pid<M> {
                 }
             }
             // It may have ended, and told the waker of before, while this one was put in its place.
-            self.exit_reason().map_or(Poll::Pending, Poll::Ready)
+            self.exit_reason().map_or(Poll::Pending, |reason| self.once_over(reason, cx))
         })
         .await
+    }
+
+    /// The reason, as soon as the worker that ran the process has cleared up, which it is doing.
+    fn once_over(&self, reason: ExitReason, cx: &Context<'_>) -> Poll<ExitReason> {
+        if self.address.is_over() {
+            return Poll::Ready(reason);
+        }
+        cx.waker().wake_by_ref();
+        Poll::Pending
     }
 
     /// Messages that wait, fetched or in transit; approximate past 32767 in transit.

@@ -158,6 +158,12 @@ impl<W: World> Ref<W> {
         self.base().head.is_closed()
     }
 
+    /// Whether the process has ended and nothing that waited in its inbox is left.
+    pub fn is_over(&self) -> bool {
+        // ORDER: acquire from `end`: that it has been dropped and counted.
+        self.has_ended() && self.base().turn.load(Ordering::Acquire) & RUNNING == 0
+    }
+
     /// Messages that wait; past 32767 of those still in transit are not all counted.
     pub fn mailbox(&self) -> usize {
         self.base().waiting.load(Ordering::Relaxed) as usize + self.base().head.count()

@@ -68,7 +68,7 @@ pub(crate) enum Polled {
     Ended,
 }
 
-/// A turn is under way.
+/// A turn is under way, or the end.
 pub(crate) const RUNNING: u8 = 0b001;
 /// The turn asked to be woken by messages.
 pub(crate) const LISTENING: u8 = 0b010;

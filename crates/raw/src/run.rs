@@ -137,16 +137,13 @@ unsafe fn end(base: NonNull<Base>) {
         // SAFETY: the references were all there are.
         return unsafe { (cell.vtable.free)(base) };
     }
-    let arrived = if alone {
-        cell.head.rest()
-    } else {
-        cell.set_running(0);
-        cell.head.close()
-    };
+    let arrived = if alone { cell.head.rest() } else { cell.head.close() };
     if keeps || waiting > 0 || arrived.len > 0 {
         // SAFETY: the vtable is the cell's own, and the chain came out of the word.
         unsafe { (cell.vtable.wind_up)(base, &arrived) };
     }
+    // ORDER: release to `Ref::is_over`: what waited has been dropped and counted.
+    cell.turn.store(0, Ordering::Release);
     // SAFETY: these are the table's reference and this thread's credit; the cell is not touched
     // again.
     unsafe { credit::count_down(base, references) };
