@@ -240,6 +240,59 @@ fn a_process_that_ends_is_freed_once_and_what_was_sent_is_dropped_or_comes_back(
     }
 }
 
+/// A message that leaves a mark where it was told when it is dropped.
+struct Mark(std::sync::Arc<UnsafeCell<u32>>);
+
+// SAFETY: loom checks every access.
+unsafe impl Send for Mark {}
+// SAFETY: as above.
+unsafe impl Sync for Mark {}
+
+impl Drop for Mark {
+    fn drop(&mut self) {
+        // SAFETY: loom checks it.
+        self.0.with_mut(|mark| unsafe { *mark = 1 });
+    }
+}
+
+/// Ends at once and receives nothing.
+struct Deaf;
+
+impl Body<Ground, Mark> for Deaf {
+    fn turn(self: Pin<&mut Self>, _: &Owner<Ground, Mark>, _: &mut Context<'_>) -> Poll<u32> {
+        Poll::Ready(9)
+    }
+
+    fn name() -> &'static str {
+        "deaf"
+    }
+}
+
+// M4: whoever sees that a process is over sees what became of its messages
+#[test]
+fn what_waited_in_a_process_that_is_over_has_been_dropped() {
+    model(|| {
+        let (shared, home) = (Drops::default(), Drops::default());
+        let (realm, queue) = realm(true, &home);
+        let made = realm.spawn(Checked::new(&shared), (), |(), _: Owner<Ground, Mark>| Deaf);
+        let address = made.expect("there is a slot");
+        let mark = Mark(std::sync::Arc::new(UnsafeCell::new(0)));
+        let seen = std::mem::ManuallyDrop::new(Mark(std::sync::Arc::clone(&mark.0)));
+        assert!(address.send(mark).is_ok());
+        let other = thread::spawn(move || {
+            if address.is_over() {
+                // SAFETY: loom checks it.
+                assert_eq!(seen.0.with(|mark| unsafe { *mark }), 1);
+            }
+        });
+        let entered = realm.enter();
+        queue.run();
+        drop(entered);
+        other.join().unwrap();
+        assert_eq!(drops(&shared), 1);
+    });
+}
+
 // P4: a process that is found is there to be read, and whoever ends it knows that it is not alone.
 #[test]
 fn a_process_that_is_found_while_it_ends_is_freed_by_whoever_is_last() {
