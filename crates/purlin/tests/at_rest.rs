@@ -10,8 +10,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use common::{node, stop, until};
-use purlin::{Process, receive};
+use common::{node, outside, stop, until};
+use purlin::{ExitReason, Process, receive};
 
 /// How long it is watched.
 const REST: Duration = Duration::from_secs(10);
@@ -48,8 +48,11 @@ fn a_node_whose_processes_all_wait_rests() {
     }
     until("all wait", || waiting.load(Ordering::Relaxed) == WAITING);
     let (began, before) = (Instant::now(), used());
-    // CLOCK: the real one, by which a node that does not rest would use the processor.
-    std::thread::sleep(REST);
+    let alarm = node.spawn(async |mut me: Process<()>| {
+        me.pid().send_after(REST, ());
+        me.receive().await;
+    });
+    assert_eq!(outside(alarm.ended()), ExitReason::Normal);
     let (time, used) = (began.elapsed(), used() - before);
     let share = used.as_secs_f64() / time.as_secs_f64();
     assert!(share < SHARE, "it used {used:?} in {time:?}, {:.2} % of a core", 100.0 * share);

@@ -9,7 +9,6 @@ mod common;
 
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
 
 use common::{node, outside, stop, until};
 use purlin::{ExitReason, Node, Pid, Process, consume_budget, spawn};
@@ -58,12 +57,19 @@ fn round(node: &Node) -> usize {
     told.recv().expect("it was told")
 }
 
+/// Whether the thread that gives memory back is at it.
+fn gives_back() -> bool {
+    let threads = std::fs::read_dir("/proc/self/task").expect("the kernel tells");
+    // One that has just ended has no name any more.
+    let names = threads.flatten().flat_map(|thread| std::fs::read(thread.path().join("comm")));
+    names.into_iter().any(|name| name.ends_with(b"-trim\n"))
+}
+
 fn rounds() {
     let node = node(2);
     let most = round(&node);
     until("most of it is given back", || resident() < most / 4);
-    // CLOCK: the real one, by which giving back goes on.
-    std::thread::sleep(Duration::from_millis(200));
+    until("no more is given back", || !gives_back());
     // WHY not exactly as much: a block that a thread keeps also keeps the page that it lies on.
     let limit = resident() + most / 10;
     for number in 2..=ROUNDS {

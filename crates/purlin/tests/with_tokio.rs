@@ -62,9 +62,8 @@ async fn a_process_can_serve_each_connection_of_a_socket() -> Result<(), Any> {
 #[purlin::test]
 async fn tokio_s_timers_work_inside_a_process(mut me: Process<u8>) {
     let began = std::time::Instant::now();
-    // CLOCK: the real one: it is the timer that is tested.
-    tokio::time::sleep(Duration::from_millis(5)).await;
-    let mut ticks = tokio::time::interval(Duration::from_millis(1));
+    let first = tokio::time::Instant::now() + Duration::from_millis(5);
+    let mut ticks = tokio::time::interval_at(first, Duration::from_millis(1));
     for _ in 0..3 {
         ticks.tick().await;
     }

@@ -107,6 +107,12 @@ impl Queue {
             }
         }
     }
+
+    /// Runs what is queued as a worker does, who then settles what it keeps.
+    fn run_as_worker_of(&self, realm: &Realm<Ground>) {
+        let _worker = realm.enter();
+        self.run();
+    }
 }
 
 fn realm(here: bool, home: &Drops) -> (Realm<Ground>, Queue) {
@@ -230,9 +236,7 @@ fn a_process_that_ends_is_freed_once_and_what_was_sent_is_dropped_or_comes_back(
                     assert_eq!(address.shared().read(), 7);
                 })
             };
-            let entered = realm.enter();
-            queue.run();
-            drop(entered);
+            queue.run_as_worker_of(&realm);
             other.join().unwrap();
             assert!(realm.is_empty());
             assert_eq!((drops(&shared), drops(&mail)), (1, 1));
@@ -285,9 +289,7 @@ fn what_waited_in_a_process_that_is_over_has_been_dropped() {
                 assert_eq!(seen.0.with(|mark| unsafe { *mark }), 1);
             }
         });
-        let entered = realm.enter();
-        queue.run();
-        drop(entered);
+        queue.run_as_worker_of(&realm);
         other.join().unwrap();
         assert_eq!(drops(&shared), 1);
     });
@@ -312,9 +314,7 @@ fn a_process_that_is_found_while_it_ends_is_freed_by_whoever_is_last() {
                     }
                 })
             };
-            let entered = realm.enter();
-            queue.run();
-            drop(entered);
+            queue.run_as_worker_of(&realm);
             other.join().unwrap();
             assert_eq!(drops(&shared), 1);
         });

@@ -92,6 +92,12 @@ impl World {
         !self.told(worker)
     }
 
+    /// Worker 0 is awake, has worked, or was told to wake: it never sleeps with work left.
+    fn nobody_sleeps_beside_work(&self, awake: bool) {
+        let told = self.told(0);
+        assert!(awake || told || self.left() == 0);
+    }
+
     /// A worker does not park, or its time is up; somebody may be waking it just then.
     fn wake(&self, worker: usize) {
         self.idle.wake_self(worker);
@@ -115,9 +121,7 @@ fn work_that_is_queued_while_a_worker_falls_asleep_wakes_it() {
             };
             world.put();
             let awake = sleeper.join().unwrap();
-            // It is awake, has worked, or was told to wake: never asleep with work left.
-            let told = world.told(0);
-            assert!(awake || told || world.left() == 0);
+            world.nobody_sleeps_beside_work(awake);
         });
     }
 }
@@ -145,8 +149,7 @@ fn two_pieces_of_work_are_not_both_left_to_one_searcher_that_sleeps() {
         world.put();
         world.put();
         let awake = other.join().unwrap();
-        let told = world.told(0);
-        assert!(awake || told || world.left() == 0);
+        world.nobody_sleeps_beside_work(awake);
     });
 }
 
@@ -165,8 +168,7 @@ fn a_worker_whose_time_is_up_while_it_is_being_woken_finds_the_work() {
         };
         world.put();
         let awake = sleeper.join().unwrap();
-        let told = world.told(0);
-        assert!(awake || told || world.left() == 0);
+        world.nobody_sleeps_beside_work(awake);
     });
 }
 

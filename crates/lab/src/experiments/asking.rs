@@ -3,7 +3,8 @@
 use super::checks::{asked, conserved, extra, reps};
 use super::flow::counted;
 use super::{
-    Axis, Better, Experiment, Figure, Manner, Params, Point, Quantity, Scaled, Void, evenly, params,
+    Axis, Better, Experiment, Figure, Manner, Params, Point, Quantity, Scaled, Void, evenly,
+    params, sweep,
 };
 use crate::contender::Reply;
 use crate::profile::Profile;
@@ -89,20 +90,12 @@ pub(super) static SELECTIVE: Experiment = Experiment {
     variants: false,
     manner: Manner::Usual,
     points: |profile| {
-        let sweep = evenly(0, 10_000, if profile == Profile::Quick { 5 } else { 11 });
-        let share = 1.0 / sweep.len() as f64;
-        let point = |&k: &u64| Point {
-            x: Some(k),
-            params: params([("k", k)]),
-            scaled: Some(Scaled {
-                param: "reps",
-                start: 100,
-                cap: 1_000_000,
-                share,
-                stepped: false,
-            }),
-        };
-        sweep.iter().map(point).collect()
+        sweep(evenly(0, 10_000, if profile == Profile::Quick { 5 } else { 11 }), |k, share| {
+            (
+                params([("k", k)]),
+                Scaled { param: "reps", start: 100, cap: 1_000_000, share, stepped: false },
+            )
+        })
     },
     check: check_selective,
 };

@@ -2,7 +2,8 @@
 
 use super::checks::{asked, conserved, extra, found, reps};
 use super::{
-    Axis, Better, Experiment, Figure, Manner, Params, Point, Quantity, Scaled, Void, evenly, params,
+    Axis, Better, Experiment, Figure, Manner, Params, Point, Quantity, Scaled, Void, evenly,
+    params, sweep,
 };
 use crate::contender::Reply;
 use crate::profile::Profile;
@@ -82,14 +83,15 @@ pub(super) static TAIL_CALL: Experiment = Experiment {
     variants: false,
     manner: Manner::Usual,
     points: |profile| {
-        let sweep = evenly(10_000, 100_000, if profile == Profile::Quick { 5 } else { 10 });
-        let share = 1.0 / sweep.len() as f64;
-        let point = |&n: &u64| Point {
-            x: Some(n),
-            params: params([("n", n)]),
-            scaled: Some(Scaled { param: "reps", start: 1, cap: 1_000_000, share, stepped: false }),
-        };
-        sweep.iter().map(point).collect()
+        sweep(
+            evenly(10_000, 100_000, if profile == Profile::Quick { 5 } else { 10 }),
+            |n, share| {
+                (
+                    params([("n", n)]),
+                    Scaled { param: "reps", start: 1, cap: 1_000_000, share, stepped: false },
+                )
+            },
+        )
     },
     check: |params, reply| {
         conserved(reply, asked(params, "n") * reps(params), 0)?;

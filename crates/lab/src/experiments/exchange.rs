@@ -2,7 +2,8 @@
 
 use super::checks::{asked, conserved, extra, reps};
 use super::{
-    Axis, Better, Experiment, Figure, Manner, Params, Point, Quantity, Scaled, Void, evenly, params,
+    Axis, Better, Experiment, Figure, Manner, Params, Point, Quantity, Scaled, Void, evenly,
+    params, sweep,
 };
 use crate::contender::Reply;
 use crate::profile::Profile;
@@ -29,14 +30,9 @@ pub(super) static EXCHANGE: Experiment = Experiment {
     variants: false,
     manner: Manner::Usual,
     points: |profile| {
-        let sweep = evenly(0, 10_000, if profile == Profile::Quick { 5 } else { 11 });
-        let share = 1.0 / sweep.len() as f64;
-        let point = |&n: &u64| Point {
-            x: Some(n),
-            params: params([("n", n), ("pieces", 2000), ("work", WORK)]),
-            scaled: Some(repeated(share)),
-        };
-        sweep.iter().map(point).collect()
+        sweep(evenly(0, 10_000, if profile == Profile::Quick { 5 } else { 11 }), |n, share| {
+            (params([("n", n), ("pieces", 2000), ("work", WORK)]), repeated(share))
+        })
     },
     check: check_exchange,
 };
@@ -60,14 +56,9 @@ pub(super) static MESSAGE_SIZE: Experiment = Experiment {
     manner: Manner::Usual,
     points: |profile| {
         let (n, count) = if profile == Profile::Quick { (2000, 5) } else { (5000, 11) };
-        let sweep = evenly(0, 2000, count);
-        let share = 1.0 / sweep.len() as f64;
-        let point = |&s: &u64| Point {
-            x: Some(s),
-            params: params([("n", n), ("s", s), ("pieces", n), ("work", WORK)]),
-            scaled: Some(repeated(share)),
-        };
-        sweep.iter().map(point).collect()
+        sweep(evenly(0, 2000, count), |s, share| {
+            (params([("n", n), ("s", s), ("pieces", n), ("work", WORK)]), repeated(share))
+        })
     },
     check: check_payload,
 };

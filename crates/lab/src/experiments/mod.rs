@@ -231,6 +231,16 @@ fn params<const N: usize>(pairs: [(&str, u64); N]) -> Params {
     pairs.into_iter().map(|(name, value)| (name.to_owned(), Value::from(value))).collect()
 }
 
+/// A point for each x, with its parameters and a number that is scaled, each to its share of the time.
+fn sweep(xs: Vec<u64>, of: impl Fn(u64, f64) -> (Params, Scaled)) -> Vec<Point> {
+    let share = 1.0 / xs.len() as f64;
+    let point = |x| {
+        let (params, scaled) = of(x, share);
+        Point { x: Some(x), params, scaled: Some(scaled) }
+    };
+    xs.into_iter().map(point).collect()
+}
+
 /// `count` whole numbers from `first` to `last`, evenly spread.
 fn evenly(first: u64, last: u64, count: u64) -> Vec<u64> {
     (0..count).map(|step| first + (last - first) * step / (count - 1).max(1)).collect()

@@ -1,7 +1,9 @@
 //! What a process costs: `spawn-chain`, `serial-spawn`.
 
 use super::checks::{asked, conserved, reps};
-use super::{Axis, Better, Experiment, Figure, Manner, Point, Quantity, Scaled, evenly, params};
+use super::{
+    Axis, Better, Experiment, Figure, Manner, Point, Quantity, Scaled, evenly, params, sweep,
+};
 use crate::profile::Profile;
 
 pub(super) static SPAWN_CHAIN: Experiment = Experiment {
@@ -21,14 +23,12 @@ pub(super) static SPAWN_CHAIN: Experiment = Experiment {
     variants: false,
     manner: Manner::Usual,
     points: |profile| {
-        let sweep = evenly(100, 1000, if profile == Profile::Quick { 5 } else { 10 });
-        let share = 1.0 / sweep.len() as f64;
-        let point = |&n: &u64| Point {
-            x: Some(n),
-            params: params([("n", n)]),
-            scaled: Some(Scaled { param: "reps", start: 1, cap: 1_000_000, share, stepped: false }),
-        };
-        sweep.iter().map(point).collect()
+        sweep(evenly(100, 1000, if profile == Profile::Quick { 5 } else { 10 }), |n, share| {
+            (
+                params([("n", n)]),
+                Scaled { param: "reps", start: 1, cap: 1_000_000, share, stepped: false },
+            )
+        })
     },
     check: |params, reply| {
         let spawned = asked(params, "n") * reps(params);

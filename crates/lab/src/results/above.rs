@@ -1,9 +1,8 @@
 //! `call-vs-send`: what a send costs above a local call, and what goes with it.
 
-use super::figures::{Draft, Frame, finite};
+use super::figures::{Frame, finite};
 use super::schema::ResultEntry;
 use crate::contender::Reply;
-use crate::experiments::Better;
 use crate::sampling::Taken;
 
 /// The principal difference, the ratio, both times, ticks and the queue's peak.
@@ -42,19 +41,7 @@ pub(super) fn results(frame: &Frame<'_>, ticks_per_ns: Option<f64>) -> Vec<Resul
             ticks,
         ));
     }
-    let mut results: Vec<ResultEntry> = Vec::new();
-    for (index, (metric, unit, point, samples)) in drafts.into_iter().enumerate() {
-        results.extend(frame.result(Draft {
-            metric,
-            unit,
-            better: Better::Lower,
-            params: point.params.clone(),
-            x: None,
-            samples,
-            principal: index == 0,
-        }));
-    }
-    results
+    frame.costs(drafts)
 }
 
 /// The times per operation of the rounds in which both halves count.

@@ -26,6 +26,26 @@ pub(super) struct Draft<'a> {
 }
 
 impl Frame<'_> {
+    /// Results of which less is better, each with its unit, the point it belongs to and its samples;
+    /// the first of them is the principal one.
+    pub(super) fn costs<'p>(
+        &self,
+        drafts: impl IntoIterator<Item = (&'static str, &'static str, &'p Taken, Vec<f64>)>,
+    ) -> Vec<ResultEntry> {
+        let result = |(index, (metric, unit, point, samples)): (usize, (_, _, &Taken, _))| {
+            self.result(Draft {
+                metric,
+                unit,
+                better: Better::Lower,
+                params: point.params.clone(),
+                x: None,
+                samples,
+                principal: index == 0,
+            })
+        };
+        drafts.into_iter().enumerate().filter_map(result).collect()
+    }
+
     /// A result of these samples; nothing without any.
     pub(super) fn result(&self, draft: Draft<'_>) -> Option<ResultEntry> {
         let interval = stats::median_interval(&draft.samples, self.seed)?;

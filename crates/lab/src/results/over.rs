@@ -1,9 +1,8 @@
 //! `call-deep`: the time of an operation at the second point over that at the first.
 
 use super::above::{pairs, times};
-use super::figures::{Draft, Frame, finite};
+use super::figures::{Frame, finite};
 use super::schema::ResultEntry;
-use crate::experiments::Better;
 
 /// The principal ratio, round by round, and both times.
 pub(super) fn results(frame: &Frame<'_>) -> Vec<ResultEntry> {
@@ -14,17 +13,5 @@ pub(super) fn results(frame: &Frame<'_>) -> Vec<ResultEntry> {
         ("time per call with nothing waiting", "ns", plain, times(plain)),
         ("time per call with all of it waiting", "ns", burdened, times(burdened)),
     ];
-    let result = |(index, (metric, unit, point, samples)): (usize, _)| {
-        let point: &crate::sampling::Taken = point;
-        frame.result(Draft {
-            metric,
-            unit,
-            better: Better::Lower,
-            params: point.params.clone(),
-            x: None,
-            samples,
-            principal: index == 0,
-        })
-    };
-    drafts.into_iter().enumerate().filter_map(result).collect()
+    frame.costs(drafts)
 }
