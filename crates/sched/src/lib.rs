@@ -10,6 +10,8 @@
 //! | `crew` | its threads: how one begins, and how they are counted out |
 //! | `worker` | one thread's loop: what to run next |
 //! | `post` | a worker's queue and slot, which can be taken from its thread |
+//! | `queue` | a worker's queue as the others see it, and when it wants help |
+//! | `spread` | whether short turns are kept together or spread |
 //! | `idle` | who sleeps, who searches, and whom to wake |
 //! | `timers` | messages and wake-ups for later: a wheel for each worker |
 //! | `timer` | one that was set: taken back, looked at, polled |
@@ -29,7 +31,7 @@
 //! 2. the process just woken or spawned, at most [`LIFO_STREAK`] times in a row;
 //! 3. the worker's own queue, first in, first out;
 //! 4. what came from outside;
-//! 5. half of another worker's queue.
+//! 5. half of the queue of another worker that wants help.
 
 #![forbid(unsafe_code)]
 // WHY: the loom models reach the private parts through `model`, which exists only for them.
