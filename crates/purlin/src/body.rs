@@ -71,9 +71,14 @@ fn act<M: Send + 'static>(me: &Owner<Erlang, M>, signal: Signal) -> Option<M> {
                 let _ = asker.send(());
             }
         }
-        signal => {
-            let acted = me.local(|local| local.act(signal));
-            debug_assert!(acted.is_ok(), "signals are fetched in the process's own turn");
+        Signal::Exit(reason) => {
+            let unused = me.local(|local| local.exit(reason));
+            debug_assert!(unused.is_ok(), "signals are fetched in the process's own turn");
+            quietly(|| drop(unused));
+        }
+        Signal::TellAtEnd(watch) => {
+            let told = me.local(|local| local.tell_at_end(watch));
+            debug_assert!(told.is_ok(), "signals are fetched in the process's own turn");
         }
     }
     None

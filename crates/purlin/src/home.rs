@@ -105,26 +105,26 @@ impl Local {
         }
     }
 
-    /// Acts on a signal that arrived.
-    pub(crate) fn act(&mut self, signal: Signal) {
-        match signal {
-            Signal::Exit(reason) => {
-                let rare = self.rare();
-                // The first reason counts, except that `kill` outdoes the others.
-                if rare.exit.is_none() || reason == ExitReason::Killed {
-                    rare.exit = Some(reason);
-                }
-            }
-            Signal::TellAtEnd(watch) => {
-                let watches = &mut self.rare().at_end;
-                if watches.len() == watches.capacity() {
-                    // Those who have given up hold theirs no longer.
-                    watches.retain(|watch| Arc::strong_count(watch) > 1);
-                }
-                watches.push(watch);
-            }
-            Signal::StillThere(asker) => drop(asker),
+    /// The process is to end; hands back the reason that does not count, which is the user's to drop.
+    #[must_use]
+    pub(crate) fn exit(&mut self, reason: ExitReason) -> Option<ExitReason> {
+        let rare = self.rare();
+        // The first reason counts, except that `kill` outdoes the others.
+        if rare.exit.is_none() || reason == ExitReason::Killed {
+            rare.exit.replace(reason)
+        } else {
+            Some(reason)
         }
+    }
+
+    /// Somebody waits for the end of the process.
+    pub(crate) fn tell_at_end(&mut self, watch: Arc<Watch>) {
+        let watches = &mut self.rare().at_end;
+        if watches.len() == watches.capacity() {
+            // Those who have given up hold theirs no longer.
+            watches.retain(|watch| Arc::strong_count(watch) > 1);
+        }
+        watches.push(watch);
     }
 
     #[inline]

@@ -7,7 +7,8 @@
 //! it was at its lowest, and 16 MB, has glibc give back what is free.
 //!
 //! Called by the monitor, and [`give_back`] by a thread of its own. With another C library, or an
-//! allocator of the program's own, there is nothing to give back, and the next time is a quarter further on.
+//! allocator of the program's own, there is nothing to give back, and the next time is a quarter
+//! further on.
 //!
 //! COST: at each rest a file of the kernel's is read, 5 to 20 µs; giving back, see
 //! [`purlin_raw::trim`].

@@ -12,7 +12,8 @@ use purlin_raw::Slot;
 use crate::seat::Seat;
 use crate::sync::{Instant, Mutex, MutexGuard};
 
-/// How long a relieved thread may compete with the others before it is put last.
+/// How long a relieved thread, which counts less than others, may still compete with them before it is
+/// put last.
 ///
 /// WHY not at once: most turns that are too long are over soon, and a thread that was put last may
 /// have to wait long for what little it had left to do.

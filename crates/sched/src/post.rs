@@ -104,8 +104,8 @@ impl Post {
         until_certain(|| other.steal_batch_with_limit_and_pop(&self.queue, usize::MAX))
     }
 
-    /// Moves the processes that thieves cannot reach to where they can; `true` if there is anything for
-    /// them now.
+    /// Moves the processes that thieves cannot reach to the end of the queue, where they can; `true`
+    /// if there is anything for them now.
     pub(crate) fn lay_open(&mut self) -> bool {
         for runnable in [self.ahead.take(), self.woken.take()].into_iter().flatten() {
             self.queue.push(runnable);
