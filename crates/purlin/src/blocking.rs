@@ -12,6 +12,7 @@ use pin_project_lite::pin_project;
 use purlin_raw::Owner;
 
 use crate::home::{Erlang, Last, Parent, here};
+use crate::local::Local;
 use crate::spawn::{nowhere, stillborn, try_spawn_as};
 use crate::{Node, Outcome, Pid, Process};
 
@@ -82,7 +83,7 @@ where
 {
     let spawned = here(|here| {
         let parent = here.parent();
-        try_spawn_as(&here.realm, parent, function, Blocking::new)
+        try_spawn_as(&here.realm, parent, Local::default(), function, Blocking::new)
             .unwrap_or_else(|error| stillborn(&here.realm, parent, error))
     });
     match spawned {

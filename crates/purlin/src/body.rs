@@ -12,8 +12,11 @@ use std::task::{Context, Poll};
 use pin_project_lite::pin_project;
 use purlin_raw::{NotHere, Owner, quietly};
 
+use crate::act::act;
 use crate::exit::catch;
-use crate::home::{Erlang, Last, Local, Signal, wake};
+use crate::home::{Erlang, Last};
+use crate::local::Local;
+use crate::signal::wake;
 use crate::{ExitReason, Outcome, Process, ProcessId};
 
 pin_project! {
@@ -59,31 +62,6 @@ pub(crate) fn next<M: Send + 'static>(me: &Owner<Erlang, M>) -> Result<Option<M>
     me.next(|signal| act(me, signal))
 }
 
-/// Acts on a signal; what it turns into takes its place among the messages.
-#[cold]
-fn act<M: Send + 'static>(me: &Owner<Erlang, M>, signal: Signal) -> Option<M> {
-    match signal {
-        // WHY outside of `local`: whoever asked is woken, and his waker is not ours.
-        Signal::StillThere(asker) => {
-            // A process that is told to end is not there any more; the asker waits for its end.
-            if me.local(|local| !local.exiting()) == Ok(true) {
-                // Whoever asked may have given up.
-                let _ = asker.send(());
-            }
-        }
-        Signal::Exit(reason) => {
-            let unused = me.local(|local| local.exit(reason));
-            debug_assert!(unused.is_ok(), "signals are fetched in the process's own turn");
-            quietly(|| drop(unused));
-        }
-        Signal::TellAtEnd(watch) => {
-            let told = me.local(|local| local.tell_at_end(watch));
-            debug_assert!(told.is_ok(), "signals are fetched in the process's own turn");
-        }
-    }
-    None
-}
-
 impl<M, F, Fut> purlin_raw::Body<Erlang, M> for Body<M, F, Fut>
 where
     M: Send + 'static,
@@ -112,10 +90,10 @@ where
                 quietly(|| stage.set(Stage::Over));
                 Last::new(exit)
             }
-            Err(panic) => {
+            Err(reason) => {
                 // A second panic, in a destructor, changes nothing about why it ended.
                 quietly(|| stage.set(Stage::Over));
-                Last::new(ExitReason::Panic(panic))
+                Last::new(reason)
             }
         };
         if !last.is_normal() {
@@ -201,7 +179,11 @@ where
 
 /// Reports an end, if it is not orderly.
 #[cold]
-fn report<M: Send + 'static>(me: &Owner<Erlang, M>, reason: &ExitReason, function: &str) {
+pub(crate) fn report<M: Send + 'static>(
+    me: &Owner<Erlang, M>,
+    reason: &ExitReason,
+    function: &str,
+) {
     if !matches!(reason, ExitReason::Panic(_) | ExitReason::Error(_)) {
         return;
     }

@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use purlin_raw::{Answer, oneshot};
 
 use crate::deadline::Deadline;
-use crate::home::Signal;
+use crate::signal::Signal;
 use crate::{ExitReason, Pid, Reply};
 
 /// How long [`Pid::call`] waits: five seconds, as `gen_server:call` does.

@@ -1,137 +1,22 @@
 //! What all processes of a node share, and what each keeps: the fillings of [`World`].
 
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
+use std::sync::Weak;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use std::task::Waker;
 use std::time::Instant;
 
-use purlin_raw::{Realm, ReplyTo, Slot, World, quietly};
+use purlin_raw::{End, Realm, Slot, World, quietly};
 use purlin_sched::TimerWheel;
 use tokio::sync::watch;
 
+use crate::local::{Local, Rare};
+use crate::names::Names;
 use crate::node::Inner;
+use crate::signal::{Signal, answer_as_ended, tell};
 use crate::{ExitReason, ProcessId, StopReport};
 
 /// The world of Erlang's processes.
 pub(crate) struct Erlang;
-
-/// Wakes, whatever the waker does: it may be anybody's.
-pub(crate) fn wake(waker: Waker) {
-    quietly(|| waker.wake());
-}
-
-/// A place where a future waits for the end of a process.
-#[derive(Debug, Default)]
-pub(crate) struct Watch(Mutex<Option<Waker>>);
-
-impl Watch {
-    /// Whom to wake; `None` when the future has given up.
-    pub(crate) fn set(&self, waker: Option<Waker>) {
-        let before = std::mem::replace(&mut *self.lock(), waker);
-        quietly(|| drop(before));
-    }
-
-    fn tell(&self) {
-        let waker = self.lock().take();
-        if let Some(waker) = waker {
-            wake(waker);
-        }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Option<Waker>> {
-        // WHY: nobody panics while it is locked.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// What travels beside messages, in order with them.
-#[derive(Debug)]
-pub(crate) enum Signal {
-    /// End with this reason, at the next await.
-    Exit(ExitReason),
-    /// Tell whoever watches when the process has ended.
-    TellAtEnd(Arc<Watch>),
-    /// Answer if the process still lives; dropped unanswered if it has ended.
-    StillThere(ReplyTo<()>),
-}
-
-/// What a process keeps for itself.
-#[derive(Default)]
-pub(crate) struct Local {
-    /// What few processes need; nothing until then.
-    rare: Option<Box<Rare>>,
-}
-
-/// What few processes need.
-#[derive(Default)]
-pub(crate) struct Rare {
-    /// The process is to end.
-    pub(crate) exit: Option<ExitReason>,
-    /// Whom to wake when a message comes, if a combinator waits with a waker of its own.
-    pub(crate) mail: Option<Waker>,
-    /// Who waits for the end of the process.
-    pub(crate) at_end: Vec<Arc<Watch>>,
-}
-
-impl Local {
-    pub(crate) fn rare(&mut self) -> &mut Rare {
-        self.rare.get_or_insert_default()
-    }
-
-    /// Whether the process is to end.
-    pub(crate) fn exiting(&self) -> bool {
-        self.rare.as_ref().is_some_and(|rare| rare.exit.is_some())
-    }
-
-    #[inline]
-    pub(crate) fn take_exit(&mut self) -> Option<ExitReason> {
-        self.rare.as_mut()?.exit.take()
-    }
-
-    /// Whether a combinator waits for a message with a waker of its own.
-    #[inline]
-    pub(crate) fn waits_for_mail(&self) -> bool {
-        self.rare.as_ref().is_some_and(|rare| rare.mail.is_some())
-    }
-
-    /// What the end of a turn has to know: whether the process is to end, and whether a combinator
-    /// waits for a message.
-    #[inline]
-    pub(crate) fn pause(&mut self) -> (Option<ExitReason>, bool) {
-        match &mut self.rare {
-            None => (None, false),
-            Some(rare) => (rare.exit.take(), rare.mail.is_some()),
-        }
-    }
-
-    /// The process is to end; hands back the reason that does not count, which is the user's to drop.
-    #[must_use]
-    pub(crate) fn exit(&mut self, reason: ExitReason) -> Option<ExitReason> {
-        let rare = self.rare();
-        // The first reason counts, except that `kill` outdoes the others.
-        if rare.exit.is_none() || reason == ExitReason::Killed {
-            rare.exit.replace(reason)
-        } else {
-            Some(reason)
-        }
-    }
-
-    /// Somebody waits for the end of the process.
-    pub(crate) fn tell_at_end(&mut self, watch: Arc<Watch>) {
-        let watches = &mut self.rare().at_end;
-        if watches.len() == watches.capacity() {
-            // Those who have given up hold theirs no longer.
-            watches.retain(|watch| Arc::strong_count(watch) > 1);
-        }
-        watches.push(watch);
-    }
-
-    #[inline]
-    pub(crate) fn take_mail(&mut self) -> Option<Waker> {
-        self.rare.as_mut()?.mail.take()
-    }
-}
 
 /// What everybody may read of a process, also after its end.
 #[derive(Debug)]
@@ -168,6 +53,11 @@ impl Parent {
     pub(crate) fn current() -> Self {
         here(Here::parent).unwrap_or(Self { creation: 0, slot: None })
     }
+
+    /// Its id, if it is a process.
+    pub(crate) fn id(self) -> Option<ProcessId> {
+        self.slot.map(|slot| ProcessId::new(self.creation, slot))
+    }
 }
 
 /// How a process ended. WHY not the reason itself: nearly all end with `normal`, which this says
@@ -194,14 +84,37 @@ impl Last {
     }
 }
 
+/// Messages that nobody received, by the reason (M4, B3).
+#[derive(Debug, Default)]
+pub(crate) struct Drops {
+    /// The receiver had ended, or ended while they waited.
+    pub(crate) ended: AtomicU64,
+    /// The alias had been taken back.
+    pub(crate) alias: AtomicU64,
+}
+
+impl Drops {
+    pub(crate) fn ended(&self, messages: u64) {
+        self.ended.fetch_add(messages, Ordering::Relaxed);
+    }
+
+    pub(crate) fn alias(&self) {
+        self.alias.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
 /// What all processes of a node share.
 #[derive(Debug)]
 pub(crate) struct Home {
     pub(crate) creation: u32,
     pub(crate) name: String,
     pub(crate) started: Instant,
-    /// Messages to processes that had ended, or that were waiting when theirs did (M4, B3).
-    pub(crate) dropped: AtomicU64,
+    /// Messages that nobody received.
+    pub(crate) dropped: Drops,
+    /// The names of its processes.
+    pub(crate) names: Names,
+    /// Batches of numbers for references that have been handed out.
+    pub(crate) numbers: AtomicU64,
     /// No process is begun any more.
     pub(crate) stopping: AtomicBool,
     /// Processes that are being spawned from outside just now.
@@ -218,7 +131,9 @@ impl Home {
             creation,
             name,
             started: Instant::now(),
-            dropped: AtomicU64::new(0),
+            dropped: Drops::default(),
+            names: Names::default(),
+            numbers: AtomicU64::new(0),
             stopping: AtomicBool::new(false),
             outside_spawns: AtomicUsize::new(0),
             stillborn: AtomicU32::new(0),
@@ -239,22 +154,44 @@ impl World for Erlang {
         local.rare.is_some()
     }
 
-    fn closed(home: &Home, _shared: &Shared, local: &mut Local, dropped: usize) {
-        if dropped > 0 {
-            home.dropped.fetch_add(dropped as u64, Ordering::Relaxed);
+    fn closed(home: &Home, end: &End<'_, Self>, local: &mut Local) {
+        if end.dropped > 0 {
+            home.dropped.ended(end.dropped as u64);
         }
-        if let Some(rare) = local.rare.take() {
-            let Rare { mail, at_end, .. } = *rare;
-            quietly(|| drop(mail));
-            at_end.iter().for_each(|watch| watch.tell());
+        let Some(rare) = local.rare.take() else { return };
+        let Rare { mail, at_end, mut links, mut watchers, mut monitors, named, late, .. } = *rare;
+        // N1: before anybody is told.
+        if named {
+            home.names.release(end.slot);
         }
+        let me = ProcessId::new(end.shared.creation, end.slot);
+        let reason = end.last.reason();
+        for (reference, watcher) in watchers.take() {
+            tell(&watcher, Signal::Down { reference, reason: reason.clone() });
+        }
+        for (_, link) in links.take() {
+            link.ended(me, &reason);
+        }
+        for (reference, monitoring) in monitors.take() {
+            monitoring.over(reference);
+        }
+        at_end.iter().for_each(|watch| watch.tell());
+        late.into_iter().for_each(|signal| answer_as_ended(me, signal));
+        quietly(|| drop((mail, reason)));
     }
 
-    fn undelivered(_home: &Home, signal: Signal) {
+    fn undelivered(home: &Home, local: &mut Local, signal: Signal) {
         match signal {
-            Signal::Exit(_) => {}
-            Signal::TellAtEnd(watch) => watch.tell(),
-            Signal::StillThere(asker) => drop(asker),
+            Signal::Named => local.rare().named = true,
+            Signal::Aliased { message, .. } => {
+                home.dropped.alias();
+                quietly(|| drop(message));
+            }
+            asks @ (Signal::Link(_)
+            | Signal::Unlink { .. }
+            | Signal::Monitor { .. }
+            | Signal::TellAtEnd(_)) => local.rare().late.push(asks),
+            unread => quietly(|| drop(unread)),
         }
     }
 }
@@ -267,6 +204,8 @@ pub(crate) struct Here {
     pub(crate) timers: TimerWheel,
     /// The thread is there for turns that may block; it is none of the workers.
     pub(crate) blocking: bool,
+    /// The next number for a reference.
+    pub(crate) numbers: Cell<u64>,
 }
 
 impl Here {

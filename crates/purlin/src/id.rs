@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use purlin_raw::Slot;
+use purlin_raw::{Ref, Slot};
+
+use crate::home::Erlang;
 
 /// The identity of a process: small, `Copy`, and without a claim on the process.
 ///
@@ -21,6 +23,10 @@ pub struct ProcessId {
 impl ProcessId {
     pub(crate) fn new(creation: u32, slot: Slot) -> Self {
         Self { creation, slot }
+    }
+
+    pub(crate) fn of(process: &Ref<Erlang>) -> Self {
+        Self::new(process.shared().creation, process.slot())
     }
 
     pub(crate) fn slot_on(self, creation: u32) -> Option<Slot> {

@@ -2,8 +2,8 @@
 
 use purlin_raw::{Ref, State};
 
-use crate::ProcessId;
-use crate::home::Erlang;
+use crate::home::{Erlang, Home, here};
+use crate::{Monitored, Name, ProcessId};
 
 /// What a process is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +29,8 @@ pub enum ProcessState {
 pub struct ProcessInfo {
     /// Its identity.
     pub id: ProcessId,
+    /// Its name, if it has one and a process of its own node, or the node, looks.
+    pub name: Option<Name>,
     /// What it is doing.
     pub state: ProcessState,
     /// The function it runs.
@@ -50,12 +52,37 @@ pub struct ProcessInfo {
     pub memory: usize,
 }
 
+/// What a process tells of itself when it is asked (P5).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ProcessDetails {
+    /// Whom it is linked to.
+    pub links: Vec<ProcessId>,
+    /// Whom it monitors.
+    pub monitors: Vec<Monitored>,
+    /// Who monitors it.
+    pub monitored_by: Vec<ProcessId>,
+    /// Whether it traps exits.
+    pub traps_exits: bool,
+}
+
 impl ProcessInfo {
-    pub(crate) fn of(process: &Ref<Erlang>) -> Self {
+    /// What a process of the node that this thread works for sees.
+    pub(crate) fn here(process: &Ref<Erlang>) -> Self {
+        let creation = process.shared().creation;
+        let ours = |home: &&Home| home.creation == creation;
+        let name = here(|here| {
+            Some(here.realm.home()).filter(ours).and_then(|home| home.names.of(process.slot()))
+        });
+        Self::of(process, name.flatten())
+    }
+
+    pub(crate) fn of(process: &Ref<Erlang>, name: Option<Name>) -> Self {
         let look = process.look();
         let shared = process.shared();
         Self {
             id: ProcessId::new(shared.creation, look.slot),
+            name,
             state: match look.state {
                 State::Running => ProcessState::Running,
                 State::Runnable => ProcessState::Runnable,

@@ -14,8 +14,8 @@ use std::time::Duration;
 use purlin_sched::TimerWheel;
 
 use crate::deadline::Deadline;
-use crate::home::Signal;
 use crate::pid::nobody_receives;
+use crate::signal::Signal;
 use crate::{ExitReason, Pid, Process, SendError, consume_budget};
 
 /// The shortest time between two messages.
@@ -82,7 +82,8 @@ impl Interval {
         };
         if let Some(sender) = sender {
             // One that has ended meanwhile need not be told.
-            let _ = sender.address().signal(Signal::Exit(ExitReason::Normal));
+            let _ =
+                sender.address().signal(Signal::Exit { from: None, reason: ExitReason::Shutdown });
         }
         Some(left)
     }

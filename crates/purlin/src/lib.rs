@@ -39,6 +39,9 @@
 //! | make one that may block its thread | [`spawn_blocking()`], [`Node::spawn_blocking`] |
 //! | send to it, ask it | [`Pid::send`], [`Pid::call`], [`Pid::call_blocking`] |
 //! | receive | [`Process::receive`], [`receive!`], [`Process::try_receive`], [`Process::flush`] |
+//! | end together, or be told of an end | [`Process::link`], [`Process::monitor`], [`Process::trap_exit`], [`Process::spawn_link`] |
+//! | end a process | [`exit()`], [`Pid::exit`], [`ExitReason`] |
+//! | find it by name, or by an address that can be taken back | [`register`], [`whereis`], [`Process::alias`] |
 //! | send later | [`Pid::send_after`], [`Pid::send_interval`], [`Timer`] |
 //! | be polite in a long loop | [`yield_now`], [`consume_budget`] |
 //! | see what runs, and what does not let go | [`Node::processes`], [`Pid::info`], [`Node::hogs`] |
@@ -55,6 +58,8 @@
 
 #![forbid(unsafe_code)]
 
+mod act;
+mod alias;
 mod blocking;
 mod body;
 mod builder;
@@ -66,29 +71,42 @@ mod home;
 mod id;
 mod info;
 mod interval;
+mod links;
+mod local;
+mod monitors;
+mod names;
 mod node;
 mod outcome;
 mod pid;
 mod process;
+mod process_ref;
 mod receive;
+mod reference;
 mod reply;
+mod signal;
+mod small;
 mod spawn;
 mod stop;
 mod timer;
 mod workers;
 mod yielding;
 
+pub use alias::Alias;
 pub use blocking::spawn_blocking;
 pub use builder::{BuildError, Builder};
 pub use call::{CALL_TIMEOUT, CallError};
-pub use exit::{ExitReason, Panic};
+pub use exit::{Cause, ExitReason, Panic, exit};
 pub use hog::Hog;
 pub use id::ProcessId;
-pub use info::{ProcessInfo, ProcessState};
-pub use node::{LookupError, Node};
+pub use info::{ProcessDetails, ProcessInfo, ProcessState};
+pub use links::Exit;
+pub use monitors::{Down, MonitorRef, Monitored};
+pub use names::{Name, RegisterError, register, registered, unregister, whereis};
+pub use node::{Drops, LookupError, Node};
 pub use outcome::Outcome;
 pub use pid::{Pid, SendError};
 pub use process::{Process, Receive};
+pub use process_ref::{ToProcess, exit_process};
 pub use purlin_macros::{main, test};
 pub use reply::Reply;
 pub use spawn::{SpawnError, spawn, try_spawn};

@@ -10,10 +10,14 @@ use purlin_sched::Scheduler;
 use tokio::runtime::Runtime;
 
 use crate::body::Body;
-use crate::home::{Erlang, Parent, here, is_worker};
+use crate::home::{Erlang, Home, Parent, here, is_worker};
+use crate::local::Local;
+use crate::signal::Peer;
 use crate::spawn::{SpawnError, stillborn, try_spawn_as};
 use crate::stop::Stopper;
-use crate::{Builder, ExitReason, Outcome, Pid, Process, ProcessId, ProcessInfo};
+use crate::{
+    Builder, ExitReason, Name, Outcome, Pid, Process, ProcessDetails, ProcessId, ProcessInfo, pid,
+};
 
 /// A node: the processes that live together, and the threads that run them.
 ///
@@ -59,6 +63,8 @@ pub(crate) struct Inner {
 pub enum LookupError {
     /// No process of this node has that id (any more).
     NoProcess(ProcessId),
+    /// No process of this node has that name.
+    NoName(Name),
     /// The process receives messages of another type.
     OtherType {
         /// The process asked for.
@@ -74,6 +80,7 @@ impl fmt::Display for LookupError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoProcess(id) => write!(f, "noproc: no process {id} lives on this node"),
+            Self::NoName(name) => write!(f, "noproc: no process has the name {name:?}"),
             Self::OtherType { id, wanted, receives } => {
                 write!(f, "process {id} receives messages of type {receives}, not {wanted}")
             }
@@ -82,6 +89,17 @@ impl fmt::Display for LookupError {
 }
 
 impl std::error::Error for LookupError {}
+
+/// Messages that nobody received, by the reason (M4, B3).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Drops {
+    /// Sent by this node's processes and timers to processes that had ended, or waiting when one of
+    /// this node's processes ended.
+    pub ended: u64,
+    /// For an alias that had been taken back, or whose process ended before it took them out.
+    pub alias: u64,
+}
 
 impl Inner {
     pub(crate) fn new(realm: Realm<Erlang>, scheduler: Scheduler, io: Runtime) -> Self {
@@ -172,7 +190,7 @@ impl Node {
             return Err(SpawnError::Stopping(function));
         }
         let _under_way = self.under_way();
-        try_spawn_as(&self.inner.realm, Parent::current(), function, wrap)
+        try_spawn_as(&self.inner.realm, Parent::current(), Local::default(), function, wrap)
     }
 
     /// Runs a process to its end and returns what its function returned. Blocks this thread.
@@ -222,12 +240,22 @@ impl Node {
     ///
     /// COST: one compare-and-swap for each process, and the list.
     pub fn processes(&self) -> Vec<ProcessInfo> {
-        self.inner.realm.processes().map(|process| ProcessInfo::of(&process)).collect()
+        self.inner.realm.processes().map(|process| self.info_of(&process)).collect()
     }
 
     /// What can be seen of one process; `None` if it does not live on this node.
     pub fn process_info(&self, id: ProcessId) -> Option<ProcessInfo> {
-        self.find(id).map(|process| ProcessInfo::of(&process))
+        self.find(id).map(|process| self.info_of(&process))
+    }
+
+    fn info_of(&self, process: &Peer) -> ProcessInfo {
+        ProcessInfo::of(process, self.home().names.of(process.slot()))
+    }
+
+    /// What a process of this node tells of itself; `None` if it does not live. See
+    /// [`Pid::details`].
+    pub async fn process_details(&self, id: ProcessId) -> Option<ProcessDetails> {
+        pid::details(&self.find(id)?).await
     }
 
     /// The address of a process of which only the id is known.
@@ -236,11 +264,7 @@ impl Node {
     /// No such process, or one that receives another type.
     pub fn pid<M: Send + 'static>(&self, id: ProcessId) -> Result<Pid<M>, LookupError> {
         let process = self.find(id).ok_or(LookupError::NoProcess(id))?;
-        process.typed().map(Pid::new).map_err(|process| LookupError::OtherType {
-            id,
-            wanted: std::any::type_name::<M>(),
-            receives: process.look().message,
-        })
+        Pid::typed(process)
     }
 
     /// Marks that a process is being spawned from outside, for as long as it is kept.
@@ -256,16 +280,28 @@ impl Node {
         UnderWay(spawns)
     }
 
-    fn find(&self, id: ProcessId) -> Option<purlin_raw::Ref<Erlang>> {
+    pub(crate) fn home(&self) -> &Home {
+        self.inner.realm.home()
+    }
+
+    pub(crate) fn find(&self, id: ProcessId) -> Option<purlin_raw::Ref<Erlang>> {
         let slot = id.slot_on(self.inner.realm.home().creation)?;
         self.inner.realm.find(slot)
     }
 
-    /// Messages that nobody received: sent by this node's processes and timers to processes that had
-    /// ended, or waiting when one of this node's processes ended (M4).
+    /// Messages that nobody received (M4, B3), in all; [`Node::drops`] says why.
     pub fn dropped_messages(&self) -> u64 {
-        let by_processes = self.inner.realm.home().dropped.load(Ordering::Relaxed);
-        by_processes + self.inner.scheduler.timers().dropped()
+        let Drops { ended, alias } = self.drops();
+        ended + alias
+    }
+
+    /// Messages that nobody received, by the reason (M4, B3).
+    pub fn drops(&self) -> Drops {
+        let counted = &self.home().dropped;
+        Drops {
+            ended: counted.ended.load(Ordering::Relaxed) + self.inner.scheduler.timers().dropped(),
+            alias: counted.alias.load(Ordering::Relaxed),
+        }
     }
 }
 

@@ -1,15 +1,14 @@
 //! What a process's function may return, and what that says about its end.
 
 use std::convert::Infallible;
-use std::fmt::Display;
-use std::sync::Arc;
+use std::error::Error;
 
 use crate::ExitReason;
 
 /// What a process's function may return.
 ///
 /// `()` and `Ok(())` end the process with reason `normal`, so `?` works in a process: an error ends
-/// it, and its text is the reason.
+/// it and is the reason; an [`ExitReason`] as the error is itself the reason.
 ///
 /// ```
 /// # use purlin::{Process, spawn, ExitReason};
@@ -68,11 +67,11 @@ impl Outcome for ExitReason {
     }
 }
 
-impl<T: Outcome, E: Display> Outcome for Result<T, E> {
+impl<T: Outcome, E: Into<Box<dyn Error + Send + Sync>>> Outcome for Result<T, E> {
     fn into_reason(self) -> ExitReason {
         match self {
             Ok(outcome) => outcome.into_reason(),
-            Err(error) => ExitReason::Error(Arc::from(error.to_string())),
+            Err(error) => ExitReason::error(error),
         }
     }
 }

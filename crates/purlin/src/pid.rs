@@ -4,13 +4,13 @@ use std::fmt;
 use std::future::poll_fn;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::task::{Context, Poll};
 
-use purlin_raw::Address;
+use purlin_raw::{Address, oneshot};
 
-use crate::home::{Erlang, Last, Signal, Watch, here};
-use crate::{ExitReason, ProcessId, ProcessInfo};
+use crate::home::{Erlang, Last, here};
+use crate::signal::{Peer, Signal, Watch};
+use crate::{ExitReason, LookupError, ProcessDetails, ProcessId, ProcessInfo};
 
 /// The address of a process that receives messages of type `M`.
 ///
@@ -29,6 +29,15 @@ pub struct SendError<M>(pub M);
 impl<M: Send + 'static> Pid<M> {
     pub(crate) fn new(address: Address<Erlang, M>) -> Self {
         Self { address }
+    }
+
+    /// The address of a process of which the type is not known.
+    pub(crate) fn typed(process: Peer) -> Result<Self, LookupError> {
+        process.typed().map(Self::new).map_err(|process| LookupError::OtherType {
+            id: ProcessId::of(&process),
+            wanted: std::any::type_name::<M>(),
+            receives: process.look().message,
+        })
     }
 
     pub(crate) fn address(&self) -> &Address<Erlang, M> {
@@ -62,7 +71,7 @@ impl<M: Send + 'static> Pid<M> {
 
     /// The identity of the process.
     pub fn id(&self) -> ProcessId {
-        ProcessId::new(self.address.shared().creation, self.address.slot())
+        ProcessId::of(&self.address)
     }
 
     /// Whether the process lives: a glance that may be old at once.
@@ -119,8 +128,26 @@ impl<M: Send + 'static> Pid<M> {
 
     /// What can be seen of the process from outside (P5).
     pub fn info(&self) -> ProcessInfo {
-        ProcessInfo::of(&self.address)
+        ProcessInfo::here(&self.address)
     }
+
+    /// What the process tells of itself (P5): its links, monitors, and whether it traps exits; `None`
+    /// if it has ended. It is asked by a signal and answers when it next takes its turn, so one that
+    /// does not await does not answer.
+    ///
+    /// *Cancellation*: dropping the future changes nothing.
+    pub async fn details(&self) -> Option<ProcessDetails> {
+        details(&self.address).await
+    }
+}
+
+/// Asks a process what it keeps.
+pub(crate) async fn details(process: &Peer) -> Option<ProcessDetails> {
+    let waker = poll_fn(|cx| Poll::Ready(cx.waker().clone())).await;
+    let (asker, mut answer) = oneshot(waker);
+    // One that has ended drops the question, which is an answer.
+    let _ = process.signal(Signal::Describe(asker));
+    poll_fn(|cx| answer.poll(cx)).await
 }
 
 /// A future that waits for the end of a process, and gives up when it is dropped.
@@ -136,7 +163,7 @@ impl Drop for Watching {
 #[cold]
 pub(crate) fn nobody_receives<M>(message: M) {
     // WHY: an ended process does not keep its node; a drop is counted where the sender is.
-    here(|here| here.realm.home().dropped.fetch_add(1, Ordering::Relaxed));
+    here(|here| here.realm.home().dropped.ended(1));
     drop(message);
 }
 

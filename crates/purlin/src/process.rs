@@ -10,7 +10,7 @@ use purlin_raw::{Owner, quietly};
 use crate::body::{fetch, next};
 use crate::home::Erlang;
 use crate::receive::Scan;
-use crate::{Pid, ProcessId};
+use crate::{Pid, ProcessId, act};
 
 /// What a process's function is given: its own mailbox and identity.
 ///
@@ -19,10 +19,11 @@ use crate::{Pid, ProcessId};
 ///
 /// # Panics
 ///
-/// [`receive`](Process::receive), [`receive!`](crate::receive!), [`try_receive`](Process::try_receive)
-/// and [`flush`](Process::flush) panic when they are used outside their own process: *“received
-/// outside of process <0.12.0>: a mailbox can be read only by the function its handle was given
-/// to”*. Nothing is lost by it.
+/// What reads or changes what the process keeps ([`receive`](Process::receive),
+/// [`receive!`](crate::receive!), [`link`](Process::link), [`monitor`](Process::monitor) and so on)
+/// panics when it is used outside of the process's own turns: *“used
+/// outside of process <0.12.0>: only the function its handle was given to can receive, link or
+/// monitor”*. Nothing is lost by it.
 pub struct Process<M> {
     owner: Owner<Erlang, M>,
 }
@@ -43,7 +44,7 @@ impl<M: Send + 'static> Process<M> {
 
     /// The identity of this process.
     pub fn id(&self) -> ProcessId {
-        ProcessId::new(self.owner.shared().creation, self.owner.slot())
+        act::id(&self.owner)
     }
 
     /// Waits for the oldest message and takes it (R1, R2).
@@ -61,7 +62,12 @@ impl<M: Send + 'static> Process<M> {
 
     /// Takes the oldest message if there is one, without waiting (`after 0`).
     pub fn try_receive(&mut self) -> Option<M> {
-        self.pop()
+        if self.is_over() { None } else { self.pop() }
+    }
+
+    /// Whether the process is to end at its next await: then it receives nothing any more.
+    fn is_over(&self) -> bool {
+        self.owner.has_local() && self.keep(|local| local.exiting())
     }
 
     /// Takes every message that is waiting, oldest first (R6).
@@ -80,6 +86,9 @@ impl<M: Send + 'static> Process<M> {
     /// # }
     /// ```
     pub fn flush(&mut self) -> Vec<M> {
+        if self.is_over() {
+            return Vec::new();
+        }
         // What comes while this goes on is not waited for.
         let mut waiting: Vec<M> = std::iter::from_fn(|| self.pop_fetched()).collect();
         if fetch(&self.owner).is_ok_and(|came| came > 0) {
@@ -130,8 +139,8 @@ impl<M: Send + 'static> Process<M> {
     #[track_caller]
     pub(crate) fn not_here(&self) -> ! {
         panic!(
-            "received outside of process {}: a mailbox can be read only by the function its \
-             handle was given to",
+            "used outside of process {}: only the function its handle was given to can receive, \
+             link or monitor",
             self.id()
         )
     }

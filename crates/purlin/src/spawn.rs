@@ -7,7 +7,9 @@ use std::sync::atomic::Ordering;
 use purlin_raw::Realm;
 
 use crate::body::Body;
-use crate::home::{Erlang, Last, Parent, Shared, Signal, here};
+use crate::home::{Erlang, Last, Parent, Shared, here};
+use crate::local::Local;
+use crate::signal::Signal;
 use crate::{ExitReason, Outcome, Pid, Process};
 
 /// Why no process came to be; the function is handed back.
@@ -154,7 +156,24 @@ where
     Fut: Future + Send + 'static,
     Fut::Output: Outcome,
 {
-    try_spawn_as(realm, parent, function, |body| body)
+    try_spawn_as(realm, parent, Local::default(), function, |body| body)
+}
+
+/// [`spawn_on`] for a process that keeps something from its beginning.
+pub(crate) fn spawn_keeping<M, F, Fut>(
+    realm: &Realm<Erlang>,
+    parent: Parent,
+    local: Local,
+    function: F,
+) -> Pid<M>
+where
+    M: Send + 'static,
+    F: FnOnce(Process<M>) -> Fut + Send + 'static,
+    Fut: Future + Send + 'static,
+    Fut::Output: Outcome,
+{
+    try_spawn_as(realm, parent, local, function, |body| body)
+        .unwrap_or_else(|error| stillborn(realm, parent, error))
 }
 
 /// [`try_spawn_on`] for a process whose body is more than its function's: what `wrap` makes of it.
@@ -162,6 +181,7 @@ where
 pub(crate) fn try_spawn_as<M, F, Fut, B>(
     realm: &Realm<Erlang>,
     parent: Parent,
+    local: Local,
     function: F,
     wrap: impl FnOnce(Body<M, F, Fut>) -> B,
 ) -> Result<Pid<M>, SpawnError<F>>
@@ -174,15 +194,16 @@ where
         return Err(SpawnError::Stopping(function));
     }
     let shared = Shared::new(realm.home().creation, parent);
-    let made = realm
-        .spawn(shared, function, |function, owner| wrap(Body::new(function, Process::new(owner))));
+    let made = realm.spawn(shared, local, function, |function, owner| {
+        wrap(Body::new(function, Process::new(owner)))
+    });
     match made {
         Ok(address) => {
             // ORDER: after the slot was filled, in the one order of SeqCst: either this sees that
             // the node stops, or `Stopper::end_all`, which walks the table after it said so, sees
             // the process.
             if home.stopping.load(Ordering::SeqCst) {
-                let _ = address.signal(Signal::Exit(ExitReason::Shutdown));
+                let _ = address.signal(Signal::Exit { from: None, reason: ExitReason::Shutdown });
             }
             Ok(Pid::new(address))
         }

@@ -1,12 +1,13 @@
 //! Stopping a node in good order.
 //!
 //! 1. No process is begun any more.
-//! 2. Every process is told `shutdown`, and has the grace period to end; then it is killed, and has
-//!    a moment more.
+//! 2. Every process is told `shutdown`, once, and has the grace period to end, also if it traps exits;
+//!    then it is killed, and has a moment more.
 //! 3. Who has not ended by then is inside a poll that does not return. It is named in the report,
 //!    and left with its thread (L7).
 //! 4. The workers end, then the thread for sockets and timers.
 
+use std::collections::HashSet;
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 use std::thread;
@@ -16,8 +17,9 @@ use purlin_raw::Realm;
 use purlin_sched::Scheduler;
 use tokio::runtime::Runtime;
 
-use crate::home::{Erlang, Signal, is_worker};
+use crate::home::{Erlang, is_worker};
 use crate::node::Inner;
+use crate::signal::{Signal, tell};
 use crate::{ExitReason, Node, ProcessInfo, ProcessState};
 
 /// How long processes have to end after they were told `shutdown`, as for OTP's workers.
@@ -100,10 +102,12 @@ impl Stopper {
 
     fn run(self) -> StopReport {
         let ended = self.end_all(ExitReason::Shutdown, GRACE)
-            || self.end_all(ExitReason::Killed, LAST_MOMENT);
+            || self.end_all(ExitReason::Kill, LAST_MOMENT);
         let mut report = StopReport::default();
         if !ended {
-            let left = self.realm.processes().map(|process| ProcessInfo::of(&process));
+            let left = self.realm.processes().map(|process| {
+                ProcessInfo::of(&process, self.realm.home().names.of(process.slot()))
+            });
             (report.hogs, report.stranded) =
                 left.partition(|info| info.state == ProcessState::Running);
         }
@@ -125,10 +129,11 @@ impl Stopper {
     fn end_all(&self, reason: ExitReason, patience: Duration) -> bool {
         let deadline = Instant::now() + patience;
         let mut pause = SHORTEST_PAUSE;
+        // WHY: one that traps exits would find each of them among its messages.
+        let mut told = HashSet::new();
         loop {
-            for process in self.realm.processes() {
-                // A process that has ended meanwhile needs no telling.
-                let _ = process.signal(Signal::Exit(reason.clone()));
+            for process in self.realm.processes().filter(|process| told.insert(process.slot())) {
+                tell(&process, Signal::Exit { from: None, reason: reason.clone() });
             }
             // In this order: a spawn from outside is done, or is seen here, or sees the stop.
             let none_under_way = self.realm.home().outside_spawns.load(Ordering::SeqCst) == 0;

@@ -1,6 +1,7 @@
 //! What a node does for its scheduler: it makes threads its own, runs what may block elsewhere, and
 //! passes on who hogs.
 
+use std::cell::Cell;
 use std::sync::Weak;
 use std::time::{Duration, Instant};
 
@@ -23,7 +24,13 @@ pub(crate) struct Workers {
 impl Workers {
     fn here(&self, worker: usize, blocking: bool) -> Here {
         let timers = self.scheduler.timers().wheel(worker).clone();
-        Here { realm: self.realm.clone(), node: self.node.clone(), timers, blocking }
+        Here {
+            realm: self.realm.clone(),
+            node: self.node.clone(),
+            timers,
+            blocking,
+            numbers: Cell::new(0),
+        }
     }
 }
 

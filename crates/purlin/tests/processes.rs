@@ -54,7 +54,7 @@ async fn a_process_ends_with_what_its_function_returns() {
         Ok::<(), std::num::ParseIntError>(())
     });
     let reason = failed.ended().await;
-    assert_eq!(reason, ExitReason::Error("invalid digit found in string".into()));
+    assert_eq!(reason, ExitReason::error("invalid digit found in string"));
     assert!(!reason.is_orderly());
     assert_eq!(failed.exit_reason(), Some(reason));
     assert!(!failed.is_alive());

@@ -429,8 +429,8 @@ async fn a_handle_that_was_moved_to_another_task_cannot_receive(me: Process<u8>)
         let panic = wandered.await.expect_err("it must not receive").into_panic();
         let said = panic.downcast::<String>().expect("a message in words");
         let expected = format!(
-            "received outside of process {id}: a mailbox can be read only by the function its \
-             handle was given to"
+            "used outside of process {id}: only the function its handle was given to can receive, \
+             link or monitor"
         );
         assert_eq!(*said, expected);
     }

@@ -7,7 +7,6 @@ use std::pin::Pin;
 use std::ptr::NonNull;
 use std::task::{Context, Poll};
 
-use crate::World;
 use crate::cell::{Base, Cell, Front, Polled, VTable};
 use crate::chain::Chain;
 use crate::link::{Class, Envelope, Link};
@@ -17,6 +16,7 @@ use crate::pool;
 use crate::quiet::quietly;
 use crate::realm::RealmInner;
 use crate::sync::{Ordering, UnsafeCell};
+use crate::{End, World};
 
 /// The code of a process.
 pub trait Body<W: World, M: Send + 'static>: Send + 'static {
@@ -58,6 +58,7 @@ pub(crate) const fn vtable<W: World, M: Send + 'static, B: Body<W, M>>() -> &'st
 pub(crate) unsafe fn furnish<W: World, M: Send + 'static, B: Body<W, M>>(
     base: NonNull<Base>,
     shared: W::Shared,
+    local: W::Local,
 ) -> NonNull<Cell<W, M, MaybeUninit<B>>> {
     let cell = base.cast::<Cell<W, M, MaybeUninit<B>>>();
     // WHY field by field: a cell built on the stack would be copied here whole.
@@ -66,7 +67,10 @@ pub(crate) unsafe fn furnish<W: World, M: Send + 'static, B: Body<W, M>>(
         let front = base.cast::<Front<W>>().as_ptr();
         (&raw mut (*front).shared).write(shared);
         (&raw mut (*front).last).write(UnsafeCell::new(Default::default()));
-        (&raw mut (*front).local).write(UnsafeCell::new(Default::default()));
+        if W::keeps(&local) {
+            base.as_ref().keeps(true);
+        }
+        (&raw mut (*front).local).write(UnsafeCell::new(local.into()));
         (&raw mut (*cell.as_ptr()).body).write(UnsafeCell::new(MaybeUninit::uninit()));
     }
     cell
@@ -106,6 +110,8 @@ unsafe extern "C" fn wind_up<W: World, M: Send + 'static>(base: NonNull<Base>, a
         let front = base.cast::<Front<W>>().as_ref();
         (front, &front.base.realm.cast::<RealmInner<W>>().as_ref().home)
     };
+    // SAFETY: nobody is in the process's turn, so this is the only thread here.
+    let mut local = front.local.with(|local| unsafe { &*local }.take());
     let mut dropped = 0;
     let mut discard = |link: NonNull<Link>| {
         // SAFETY: the link came out of this process's inbox or FIFO, where envelopes are of
@@ -117,7 +123,7 @@ unsafe extern "C" fn wind_up<W: World, M: Send + 'static>(base: NonNull<Base>, a
                     quietly(|| drop(Envelope::<M>::open(link)));
                 }
                 Class::Signal => {
-                    W::undelivered(home, Envelope::<W::Signal>::open(link).0);
+                    W::undelivered(home, &mut local, Envelope::<W::Signal>::open(link).0);
                 }
             }
         }
@@ -134,10 +140,11 @@ unsafe extern "C" fn wind_up<W: World, M: Send + 'static>(base: NonNull<Base>, a
         discard(link);
     }
     front.base.waiting.store(0, Ordering::Relaxed);
-    front.local.with(|local| {
-        // SAFETY: nobody is in the process's turn, so this is the only thread here.
-        let mut local = unsafe { &*local }.take();
-        W::closed(home, &front.shared, &mut local, dropped);
+    front.last.with(|last| {
+        // SAFETY: the last turn wrote it, and it is never written again.
+        let last = unsafe { &*last };
+        let end = End { slot: front.base.slot, shared: &front.shared, last, dropped };
+        W::closed(home, &end, &mut local);
     });
 }
 

@@ -114,6 +114,11 @@ pub fn spend() -> bool {
     }
 }
 
+/// Spends all that is left of the budget: the process yields at its next opportunity.
+pub fn exhaust() {
+    LEFT.set(0);
+}
+
 /// Has the future that is being polled polled again, after the other processes: at no cost beyond
 /// a flag if `waker` is that of the process whose turn this thread is in, else by waking it.
 #[inline]

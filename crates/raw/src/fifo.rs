@@ -89,6 +89,27 @@ impl Fifo {
         Some(link)
     }
 
+    /// Takes the first link of which `is_it` is so; a scan under way starts again.
+    pub(crate) fn take_first(
+        &mut self,
+        mut is_it: impl FnMut(NonNull<Link>) -> bool,
+    ) -> Option<NonNull<Link>> {
+        self.rewind();
+        let mut link = NonNull::new(self.oldest);
+        while let Some(here) = link {
+            if is_it(here) {
+                let found = self.take_next();
+                self.rewind();
+                return found;
+            }
+            self.cursor = here.as_ptr();
+            // SAFETY: the link is in this list, which owns its links.
+            link = NonNull::new(unsafe { here.as_ref().next() });
+        }
+        self.rewind();
+        None
+    }
+
     /// Puts a link back where the cursor is and passes over it.
     ///
     /// # Safety

@@ -71,9 +71,9 @@ pub use answer::{Answer, ReplyTo, oneshot};
 pub use biased::{Holder, Taker, biased};
 pub use body::Body;
 pub use credit::settle;
-pub use current::{BUDGET, current_slot, in_process, poll_again, spend, work_done};
+pub use current::{BUDGET, current_slot, exhaust, in_process, poll_again, spend, work_done};
 pub use heap::trim;
-pub use owner::{NotHere, Owner, Vacant};
+pub use owner::{NotHere, Owner, Turned, Vacant};
 pub use parcel::Parcel;
 pub use quiet::quietly;
 pub use realm::{Entered, Host, MAX_PROCESSES, Realm, SpawnError};
@@ -97,15 +97,29 @@ pub trait World: Sized + Send + Sync + 'static {
     /// Whether a process keeps anything for itself.
     fn keeps(local: &Self::Local) -> bool;
 
-    /// The process has ended: its inbox is closed, it has left the table, and `dropped` messages
+    /// The process has ended: its inbox is closed, it has left the table, and `end.dropped` messages
     /// that were still waiting have been dropped.
     ///
     /// Called only if something waited in the inbox or the process kept something for itself, on the
     /// worker that ran the last turn. Must not unwind.
-    fn closed(home: &Self::Home, shared: &Self::Shared, local: &mut Self::Local, dropped: usize);
+    fn closed(home: &Self::Home, end: &End<'_, Self>, local: &mut Self::Local);
 
-    /// A signal was still waiting when the inbox closed. Must not unwind.
-    fn undelivered(home: &Self::Home, signal: Self::Signal);
+    /// A signal was still waiting when the inbox closed; `closed` follows. Must not unwind.
+    fn undelivered(home: &Self::Home, local: &mut Self::Local, signal: Self::Signal);
+}
+
+/// The end of a process.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct End<'a, W: World> {
+    /// The place that it had in the table.
+    pub slot: Slot,
+    /// What everybody may read of it.
+    pub shared: &'a W::Shared,
+    /// How it ended.
+    pub last: &'a W::Last,
+    /// Messages that were still waiting, and have been dropped.
+    pub dropped: usize,
 }
 
 /// The parts that the loom models exercise directly.

@@ -1,9 +1,12 @@
 //! The header of a signal on its way, and the envelope that holds the payload behind it.
 //!
 //! A link is written by its sender before it is pushed and by the receiver after it was taken;
-//! never by two threads at once. `next` carries two facts about *its own* envelope in the lowest bits,
-//! the class, and whether the push met another sender, so that an envelope is one word larger than
-//! its payload and no more.
+//! never by two threads at once. `next` carries three facts about *its own* envelope in the lowest
+//! bits: the class, whether the push met another sender, and whether the payload is marked. So an
+//! envelope is one word larger than its payload and no more.
+//!
+//! A *marked* message is one that a signal has turned into. It has a number behind it, by which it
+//! can be found in the FIFO and taken back; to whoever receives it, it is a message like any other.
 //!
 //! COST: one block of `8 + size_of::<T>()` bytes per signal, see `pool`.
 
@@ -26,7 +29,9 @@ pub enum Class {
 pub(crate) const SIGNAL: usize = 0b01;
 /// The push met another sender.
 pub(crate) const CONTENDED: usize = 0b10;
-const TAGS: usize = SIGNAL | CONTENDED;
+/// It is a message with a number behind it, see [`Marked`].
+pub(crate) const MARKED: usize = 0b100;
+const TAGS: usize = SIGNAL | CONTENDED | MARKED;
 
 /// The header of an envelope.
 #[repr(C)]
@@ -119,8 +124,8 @@ impl<T> Envelope<T> {
     /// Takes the payload out and keeps the paper.
     ///
     /// # Safety
-    /// The link comes from `Envelope::<T>::seal` or `Paper::<T>::reseal` with this very `T`, and
-    /// the caller owns it.
+    /// The link comes from `Envelope::<T>::seal`, `Envelope::<T>::seal_marked` or
+    /// `Paper::<T>::reseal` with this very `T`, and the caller owns it.
     #[inline]
     pub(crate) unsafe fn open(link: NonNull<Link>) -> (T, Paper<T>) {
         let envelope = link.cast::<Self>();
@@ -128,6 +133,47 @@ impl<T> Envelope<T> {
         // a sealed one has its payload, and nobody reads it from this paper again.
         let payload = unsafe { envelope.as_ref().payload.assume_init_read() };
         (payload, Paper(envelope))
+    }
+}
+
+/// A payload with a number behind it.
+///
+/// WHY `repr(C)` and the number last: the payload is where that of an [`Envelope`] without a number
+/// is, so whoever takes it out need not know.
+#[repr(C)]
+struct Marked<T> {
+    payload: T,
+    mark: u64,
+}
+
+impl<T> Envelope<T> {
+    const SAME_PLACE: () = assert!(
+        std::mem::offset_of!(Envelope<T>, payload)
+            == std::mem::offset_of!(Envelope<Marked<T>>, payload)
+    );
+
+    /// Seals a message with a number behind it; [`Envelope::open`] takes it back.
+    pub(crate) fn seal_marked(payload: T, mark: u64) -> NonNull<Link> {
+        let () = Self::SAME_PLACE;
+        let link = Envelope::<Marked<T>>::seal(Class::Message, Marked { payload, mark });
+        // SAFETY: the envelope is ours; nobody else touches `next` now.
+        unsafe { link.as_ref() }.next.with_mut(|next| unsafe {
+            // SAFETY: as above.
+            *next = (*next).map_addr(|addr| addr | MARKED);
+        });
+        link
+    }
+
+    /// The number behind a message, if it has one.
+    ///
+    /// # Safety
+    /// As for [`Envelope::open`].
+    pub(crate) unsafe fn mark(link: NonNull<Link>) -> Option<u64> {
+        // SAFETY: by the contract; one with the tag was sealed by `seal_marked`.
+        unsafe {
+            (link.as_ref().tags() & MARKED != 0)
+                .then(|| (*link.cast::<Envelope<Marked<T>>>().as_ref().payload.as_ptr()).mark)
+        }
     }
 }
 
@@ -148,7 +194,14 @@ impl<T> Paper<T> {
 impl<T> Drop for Paper<T> {
     #[inline]
     fn drop(&mut self) {
-        // SAFETY: the paper owns its envelope, which was taken for this type; there is no payload.
-        unsafe { pool::free(self.0) }
+        // SAFETY: the paper owns its envelope, which was taken for this type, or for this type with
+        // a number behind it if it has the tag; there is no payload.
+        unsafe {
+            if self.0.as_ref().link.tags() & MARKED == 0 {
+                pool::free(self.0);
+            } else {
+                pool::free(self.0.cast::<Envelope<Marked<T>>>());
+            }
+        }
     }
 }

@@ -46,6 +46,17 @@ enum Next {
     Sort(*mut Link),
 }
 
+/// What a signal turns into when its receiver acts on it.
+#[derive(Debug)]
+pub enum Turned<M> {
+    /// Nothing that is received.
+    Nothing,
+    /// A message in the signal's place, with a number by which [`Owner::withdraw`] finds it.
+    Message(M, u64),
+    /// The end: nothing that came after it is received.
+    Over,
+}
+
 /// The empty envelope of a message that was taken for a look.
 pub struct Vacant<M>(Paper<M>);
 
@@ -104,22 +115,26 @@ impl<W: World, M: Send + 'static> Owner<W, M> {
         self.base().head.has_signals()
     }
 
-    /// Moves what arrived to the end of the FIFO, in order. Signals are given to `act`; what it
-    /// answers takes the signal's place among the messages. Says how many messages were added.
+    /// Moves what arrived to the end of the FIFO, in order. Signals are given to `act`; what they
+    /// turn into takes their place among the messages. Says how many messages were added; none, if
+    /// it is over.
     ///
     /// A wake found at the `beginning` of a turn is that turn; one found later asks for another.
     pub fn fetch(
         &self,
         beginning: bool,
-        act: impl FnMut(W::Signal) -> Option<M>,
+        act: impl FnMut(W::Signal) -> Turned<M>,
     ) -> Result<usize, NotHere> {
         let arrived = self.fifo(|fifo| self.take(fifo, beginning))?;
-        if arrived.only_messages { Ok(arrived.len) } else { self.sort(arrived.oldest, act) }
+        if arrived.only_messages {
+            return Ok(arrived.len);
+        }
+        Ok(self.sort(arrived.oldest, act)?.unwrap_or(0))
     }
 
     /// Takes the oldest message, out of what has arrived if nothing is left of what was fetched.
     #[inline]
-    pub fn next(&self, mut act: impl FnMut(W::Signal) -> Option<M>) -> Result<Option<M>, NotHere> {
+    pub fn next(&self, mut act: impl FnMut(W::Signal) -> Turned<M>) -> Result<Option<M>, NotHere> {
         loop {
             let next = self.fifo(|fifo| {
                 if let Some(link) = fifo.pop() {
@@ -145,9 +160,8 @@ impl<W: World, M: Send + 'static> Owner<W, M> {
                 Next::Message(link) => return Ok(Some(self.received(link))),
                 Next::Lone(link) => return Ok(Some(self.opened(link))),
                 Next::Nothing => return Ok(None),
-                Next::Sort(oldest) => {
-                    self.sort(oldest, &mut act)?;
-                }
+                Next::Sort(oldest) if self.sort(oldest, &mut act)?.is_none() => return Ok(None),
+                Next::Sort(_) => {}
             }
         }
     }
@@ -170,33 +184,55 @@ impl<W: World, M: Send + 'static> Owner<W, M> {
         taken.arrived
     }
 
-    /// Acts on the signals of a chain and moves the rest to the end of the FIFO; says how many.
+    /// Acts on the signals of a chain and moves the rest to the end of the FIFO; says how many, or
+    /// `None` if it is over.
     #[cold]
     fn sort(
         &self,
         oldest: *mut Link,
-        mut act: impl FnMut(W::Signal) -> Option<M>,
-    ) -> Result<usize, NotHere> {
+        mut act: impl FnMut(W::Signal) -> Turned<M>,
+    ) -> Result<Option<usize>, NotHere> {
         let mut rest = oldest;
-        let mut added = 0;
+        let (mut added, mut over) = (0, false);
         while let Some(link) = NonNull::new(rest) {
             // SAFETY: the chain is ours; a link of class `Signal` has a `W::Signal` behind it.
             let message = unsafe {
                 rest = link.as_ref().next();
                 match link.as_ref().class() {
-                    Class::Message => Some(link),
-                    Class::Signal => act(Envelope::<W::Signal>::open(link).0)
-                        .map(|message| Envelope::seal(Class::Message, message)),
+                    Class::Message => link,
+                    Class::Signal => match act(Envelope::<W::Signal>::open(link).0) {
+                        Turned::Message(message, mark) => Envelope::seal_marked(message, mark),
+                        Turned::Nothing => continue,
+                        Turned::Over => {
+                            over = true;
+                            continue;
+                        }
+                    },
                 }
             };
-            if let Some(link) = message {
-                // SAFETY: the link is ours and holds a message.
-                self.fifo(|fifo| unsafe { fifo.append(link) })?;
-                self.base().came(1);
-                added += 1;
-            }
+            // SAFETY: the link is ours and holds a message.
+            self.fifo(|fifo| unsafe { fifo.append(message) })?;
+            self.base().came(1);
+            added += 1;
         }
-        Ok(added)
+        Ok((!over).then_some(added))
+    }
+
+    /// Takes back the message with that number, if it has not been received.
+    ///
+    /// COST: a look at each message that waits.
+    pub fn withdraw(&self, mark: u64) -> Result<Option<M>, NotHere> {
+        let found = self.fifo(|fifo| {
+            fifo.take_first(|link| {
+                // SAFETY: the links of the FIFO hold messages of this type, and are the owner's.
+                unsafe { Envelope::<M>::mark(link) == Some(mark) }
+            })
+        })?;
+        Ok(found.map(|link| {
+            self.base().left();
+            // SAFETY: the link has left the FIFO and holds a message of this type.
+            unsafe { Envelope::<M>::open(link) }.0
+        }))
     }
 
     /// Takes the oldest message that was fetched.

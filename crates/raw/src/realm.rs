@@ -268,13 +268,16 @@ impl<W: World> Realm<W> {
         Entered { realm: self.clone(), not_send: PhantomData }
     }
 
-    /// Makes a process and schedules it. `make` builds its body out of `stuff` and the process's
-    /// own handle, and must not panic. When the table is full `stuff` is given back.
+    /// Makes a process that keeps `local` from its beginning, and schedules it. `make` builds its
+    /// body out of `stuff` and the process's own handle, and must not panic. When the table is full
+    /// `stuff` is given back.
     ///
     /// COST: one allocation; one compare-and-swap for the slot; what the host's queue costs.
+    #[inline]
     pub fn spawn<M, B, F>(
         &self,
         shared: W::Shared,
+        local: W::Local,
         stuff: F,
         make: impl FnOnce(F, Owner<W, M>) -> B,
     ) -> Result<Address<W, M>, SpawnError<F>>
@@ -286,7 +289,7 @@ impl<W: World> Realm<W> {
         let begun = unsafe { RealmBase::begin(self.inner.cast(), vtable::<W, M, B>()) };
         let Some((base, reserved)) = begun else { return Err(SpawnError(stuff)) };
         // SAFETY: the block was taken for this vtable's cells.
-        let cell = unsafe { furnish::<W, M, B>(base, shared) };
+        let cell = unsafe { furnish::<W, M, B>(base, shared, local) };
         // SAFETY: the cell counts a reference for its owner, and has these types.
         let body = make(stuff, unsafe { Owner::new(base) });
         // SAFETY: nobody else knows the cell yet.
@@ -314,7 +317,7 @@ impl<W: World> Realm<W> {
         // SAFETY: nobody else knows the cell yet; of the three references two are given up here,
         // and the third is the address's. `Never` needs no writing.
         unsafe {
-            let cell = furnish::<W, M, Never>(base, shared);
+            let cell = furnish::<W, M, Never>(base, shared, W::Local::default());
             cell.as_ref().front.last.with_mut(|place| *place = last);
             let nothing = base.as_ref().head.close();
             debug_assert_eq!(nothing.len, 0);

@@ -16,7 +16,7 @@ use loom::cell::UnsafeCell;
 use loom::sync::{Arc, Mutex};
 use loom::thread;
 use mail::model;
-use purlin_raw::{Address, Body, Host, Owner, Ran, Realm, Runnable, World};
+use purlin_raw::{Address, Body, End, Host, Owner, Ran, Realm, Runnable, World};
 
 /// How often it was dropped. Not of loom's: it must order nothing.
 type Drops = std::sync::Arc<AtomicUsize>;
@@ -68,9 +68,9 @@ impl World for Ground {
         false
     }
 
-    fn closed(_: &Checked, _: &Checked, &mut (): &mut (), _: usize) {}
+    fn closed(_: &Checked, _: &End<'_, Self>, &mut (): &mut ()) {}
 
-    fn undelivered(_: &Checked, (): ()) {}
+    fn undelivered(_: &Checked, &mut (): &mut (), (): ()) {}
 }
 
 /// A queue that all threads of a model take from.
@@ -155,7 +155,7 @@ fn spawn(
 ) -> (Address<Ground, Checked>, Arc<Mutex<Option<Waker>>>) {
     let waker = Arc::new(Mutex::new(None));
     let make = |waker, me| Counter { me: Some(me), turns, waker: Some(waker) };
-    let spawned = realm.spawn(Checked::new(shared), Arc::clone(&waker), make);
+    let spawned = realm.spawn(Checked::new(shared), (), Arc::clone(&waker), make);
     (spawned.expect("there is a slot"), waker)
 }
 
@@ -278,7 +278,7 @@ fn what_waited_in_a_process_that_is_over_has_been_dropped() {
     model(|| {
         let (shared, home) = (Drops::default(), Drops::default());
         let (realm, queue) = realm(true, &home);
-        let made = realm.spawn(Checked::new(&shared), (), |(), _: Owner<Ground, Mark>| Deaf);
+        let made = realm.spawn(Checked::new(&shared), (), (), |(), _: Owner<Ground, Mark>| Deaf);
         let address = made.expect("there is a slot");
         let mark = Mark(std::sync::Arc::new(UnsafeCell::new(0)));
         let seen = std::mem::ManuallyDrop::new(Mark(std::sync::Arc::clone(&mark.0)));

@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
-use purlin_raw::{Address, Body, Owner, Realm, Runnable, Slot, World};
+use purlin_raw::{Address, Body, End, Owner, Realm, Runnable, Slot, Turned, World};
 use purlin_sched::{Above, Scheduler, Stopped};
 
 /// A world whose processes leave a will.
@@ -24,9 +24,9 @@ impl World for Wills {
         false
     }
 
-    fn closed((): &(), (): &(), (): &mut (), _: usize) {}
+    fn closed((): &(), _: &End<'_, Self>, (): &mut ()) {}
 
-    fn undelivered((): &(), (): ()) {}
+    fn undelivered((): &(), (): &mut (), (): ()) {}
 }
 
 /// Sends to its heir when the cell that it lies in is freed.
@@ -65,7 +65,7 @@ impl Body<Wills, ()> for Heir {
         me: &Owner<Wills, ()>,
         _: &mut Context<'_>,
     ) -> Poll<Option<Will>> {
-        if me.next(|()| None).expect("it is its turn").is_none() {
+        if me.next(|()| Turned::Nothing).expect("it is its turn").is_none() {
             me.listen().expect("it is its turn");
             return Poll::Pending;
         }
@@ -121,14 +121,15 @@ fn a_cell_that_only_a_worker_about_to_sleep_refers_to_is_freed_and_its_will_is_d
     let realm = Realm::<Wills>::new(scheduler.host(), (), 10, 1);
     scheduler.start("credit", Arc::new(Workers(realm.clone()))).expect("threads start");
     let (done, is_done) = channel();
-    let heir = realm.spawn((), done, |done, _| Heir(done)).expect("there is room");
-    let testator = realm.spawn((), Will(heir), |will, _| Testator(Some(will)));
+    let heir = realm.spawn((), (), done, |done, _| Heir(done)).expect("there is room");
+    let testator = realm.spawn((), (), Will(heir), |will, _| Testator(Some(will)));
     let testator = testator.expect("there is room");
     let (dropped, is_dropped) = channel();
     let (go, may_go) = channel();
     let stuff = (testator.clone(), dropped, may_go);
-    let keeper = realm
-        .spawn((), stuff, |(address, dropped, may_go), _| Keeper(Some(address), dropped, may_go));
+    let keeper = realm.spawn((), (), stuff, |(address, dropped, may_go), _| {
+        Keeper(Some(address), dropped, may_go)
+    });
     is_dropped.recv().expect("the keeper runs");
     // What the keeper has dropped is credit of its worker now; this is the last but that.
     drop(testator);

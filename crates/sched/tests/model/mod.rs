@@ -9,7 +9,7 @@ use std::sync::{Arc, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use purlin_raw::{Address, Body, Owner, Realm, Runnable, Slot, World, poll_again};
+use purlin_raw::{Address, Body, End, Owner, Realm, Runnable, Slot, World, poll_again};
 use purlin_sched::model::{Instant, begin, forward};
 use purlin_sched::{Above, Scheduler, Stopped};
 use shuttle::scheduler::{PctScheduler, RandomScheduler, Scheduler as Chooser};
@@ -84,11 +84,11 @@ impl World for Plain {
         false
     }
 
-    fn closed(home: &Arc<Tally>, _: &Alive, _: &mut (), dropped: usize) {
-        home.dropped.fetch_add(dropped, Ordering::Relaxed);
+    fn closed(home: &Arc<Tally>, end: &End<'_, Self>, _: &mut ()) {
+        home.dropped.fetch_add(end.dropped, Ordering::Relaxed);
     }
 
-    fn undelivered(_: &Arc<Tally>, _: ()) {}
+    fn undelivered(_: &Arc<Tally>, _: &mut (), _: ()) {}
 }
 
 /// Is in a cell, and is counted out with it.
@@ -223,7 +223,7 @@ impl Node {
         let alive = Alive(Arc::clone(&self.tally));
         let tally = Arc::clone(&self.tally);
         let make = |(), me| Code::<BLOCKING>(Some((Box::pin(code(me)), tally)));
-        self.realm.spawn(alive, (), make).unwrap_or_else(|_| panic!("the table is full"))
+        self.realm.spawn(alive, (), (), make).unwrap_or_else(|_| panic!("the table is full"))
     }
 
     /// Sends a message; `false` if it came back.

@@ -1,0 +1,139 @@
+//! What a process does with a signal when it takes it out of its inbox.
+//!
+//! In its own turn, in the order of arrival, whether it receives or not. What a signal turns into
+//! takes its place among the messages (M2). The user's code that makes a message out of a [`Down`] or
+//! an [`Exit`] runs here, and its panic is the process's.
+
+use purlin_raw::{Owner, Turned, exhaust, quietly};
+
+use crate::exit::catch;
+use crate::home::{Erlang, here};
+use crate::local::{Convert, Local, Origin, Struck};
+use crate::signal::{Signal, answer_as_ended, tell};
+use crate::{Down, Exit, ExitReason, MonitorRef, ProcessId, body};
+
+/// Acts on a signal; says what it turns into.
+#[cold]
+pub(crate) fn act<M: Send + 'static>(me: &Owner<Erlang, M>, signal: Signal) -> Turned<M> {
+    if keep(me, |local| local.exiting()) && !matches!(signal, Signal::Exit { .. }) {
+        // A process that is told to end is not there any more; who asks about it waits for its end.
+        match signal {
+            Signal::TellAtEnd(watch) => keep(me, |local| local.tell_at_end(watch)),
+            signal => answer_as_ended(id(me), signal),
+        }
+        return Turned::Over;
+    }
+    match signal {
+        Signal::Exit { from, reason } => {
+            let by = if from == Some(id(me)) { Origin::Itself } else { Origin::Other };
+            return struck(me, from, reason, by);
+        }
+        Signal::LinkExit { from, reason } => {
+            let link = keep(me, |local| local.rare().links.remove(from));
+            if link.is_some_and(|link| link.is_up()) {
+                return struck(me, Some(from), reason, Origin::Link);
+            }
+            quietly(|| drop(reason));
+        }
+        Signal::Link(peer) => keep(me, |local| local.rare().linked_by(peer)),
+        Signal::Unlink { from, id: number } => {
+            let peer = ProcessId::of(&from);
+            let link = keep(me, |local| local.rare().unlinked_by(peer));
+            drop(link);
+            tell(&from, Signal::UnlinkAck { from: id(me), id: number });
+        }
+        Signal::UnlinkAck { from, id } => {
+            drop(keep(me, |local| local.rare().unlink_acknowledged(from, id)));
+        }
+        Signal::Monitor { reference, watcher } => {
+            keep(me, |local| local.rare().watchers.insert_new(reference, watcher));
+        }
+        Signal::Demonitor(reference) => {
+            drop(keep(me, |local| local.rare().watchers.remove(reference)));
+        }
+        Signal::Down { reference, reason } => {
+            let (monitoring, convert) =
+                keep(me, |local| (local.rare().monitors.remove(reference), local.rare().down));
+            let (Some(monitoring), Some(convert)) = (monitoring, convert) else {
+                // D3: it was taken back.
+                quietly(|| drop(reason));
+                return Turned::Nothing;
+            };
+            let monitor = MonitorRef::new(reference);
+            let down = Down { monitor, process: monitoring.of, reason };
+            return turned(me, convert, down, reference.number);
+        }
+        Signal::Aliased { alias, message } => {
+            if keep(me, |local| local.rare().answers_to(alias))
+                && let Ok(message) = message.downcast::<M>()
+            {
+                return Turned::Message(*message, 0);
+            }
+            here(|here| here.realm.home().dropped.alias());
+        }
+        Signal::Named => keep(me, |local| local.rare().named = true),
+        Signal::TellAtEnd(watch) => keep(me, |local| local.tell_at_end(watch)),
+        Signal::StillThere(asker) => {
+            // Whoever asked may have given up.
+            let _ = asker.send(());
+        }
+        Signal::Describe(asker) => {
+            let details = keep(me, |local| local.describe());
+            // The same.
+            let _ = asker.send(details);
+        }
+    }
+    Turned::Nothing
+}
+
+/// What the process keeps for itself. Signals are acted on in its own turn.
+fn keep<M: Send + 'static, R>(me: &Owner<Erlang, M>, f: impl FnOnce(&mut Local) -> R) -> R {
+    me.local(f).unwrap_or_else(|_| unreachable!("signals are acted on in the process's own turn"))
+}
+
+pub(crate) fn id<M: Send + 'static>(me: &Owner<Erlang, M>) -> ProcessId {
+    ProcessId::new(me.shared().creation, me.slot())
+}
+
+/// An exit signal has come (L3, L4).
+fn struck<M: Send + 'static>(
+    me: &Owner<Erlang, M>,
+    from: Option<ProcessId>,
+    reason: ExitReason,
+    by: Origin,
+) -> Turned<M> {
+    match keep(me, |local| local.strike(reason, by)) {
+        Struck::Ignores => Turned::Nothing,
+        Struck::Traps(convert, reason) => turned(me, convert, Exit { from, reason }, 0),
+        Struck::Ends(unused) => {
+            quietly(|| drop(unused));
+            over()
+        }
+    }
+}
+
+/// Nothing that comes later is received: the process ends at its next await.
+fn over<M>() -> Turned<M> {
+    exhaust();
+    Turned::Over
+}
+
+/// Makes a message out of a notice, with the user's code.
+fn turned<M: Send + 'static, T: 'static>(
+    me: &Owner<Erlang, M>,
+    convert: Convert,
+    notice: T,
+    mark: u64,
+) -> Turned<M> {
+    let convert = convert.downcast_ref::<fn(T) -> M>();
+    let Some(convert) = convert else { unreachable!("a mailbox has one type") };
+    match catch::panics(|| convert(notice)) {
+        Ok(message) => Turned::Message(message, mark),
+        Err(reason) => {
+            body::report(me, &reason, std::any::type_name::<T>());
+            let unused = keep(me, |local| local.end(reason));
+            quietly(|| drop(unused));
+            over()
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! Aliases: addresses of a process that can be taken back (L9).
+//!
+//! A message for an alias travels as a signal, so that the receiver decides when it takes it out
+//! whether the alias is still good; what is not goes no further.
+
+use std::fmt;
+
+use purlin_raw::Address;
+
+use crate::home::Erlang;
+use crate::local::Rare;
+use crate::pid::nobody_receives;
+use crate::reference::Reference;
+use crate::signal::Signal;
+use crate::{Process, ProcessId};
+
+/// An address of a process that the process can take back.
+///
+/// COST: two words; cloning counts a reference.
+pub struct Alias<M> {
+    to: Address<Erlang, M>,
+    reference: Reference,
+}
+
+impl<M: Send + 'static> Alias<M> {
+    /// Sends a message. If the alias has been taken back when the process takes the message out of
+    /// its inbox, or the process has ended, it is dropped, and counted.
+    ///
+    /// COST: two blocks of memory, one of them for the message.
+    pub fn send(&self, message: M) {
+        let signal = Signal::Aliased { alias: self.reference, message: Box::new(message) };
+        if let Err(unread) = self.to.signal(signal) {
+            nobody_receives(unread);
+        }
+    }
+
+    /// Whose alias it is.
+    pub fn id(&self) -> ProcessId {
+        ProcessId::new(self.to.shared().creation, self.to.slot())
+    }
+}
+
+impl<M> Clone for Alias<M> {
+    fn clone(&self) -> Self {
+        Self { to: self.to.clone(), reference: self.reference }
+    }
+}
+
+impl<M> PartialEq for Alias<M> {
+    fn eq(&self, other: &Self) -> bool {
+        self.reference == other.reference
+    }
+}
+
+impl<M> Eq for Alias<M> {}
+
+impl<M> fmt::Debug for Alias<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Alias({})", self.reference)
+    }
+}
+
+impl Rare {
+    /// Whether what is sent to that alias is received; one that is good for one message is not any
+    /// more.
+    pub(crate) fn answers_to(&mut self, alias: Reference) -> bool {
+        match self.aliases.get_mut(alias).copied() {
+            Some(true) => self.aliases.remove(alias).is_some(),
+            once => once.is_some(),
+        }
+    }
+}
+
+impl<M: Send + 'static> Process<M> {
+    /// An address of this process that can be taken back with [`Process::unalias`] (L9).
+    ///
+    /// ```
+    /// # use purlin::Process;
+    /// #[purlin::main]
+    /// async fn main(mut me: Process<&'static str>) {
+    ///     let alias = me.alias();
+    ///     alias.send("in time");
+    ///     assert_eq!(me.receive().await, "in time");
+    ///     me.unalias(&alias);
+    ///     alias.send("too late");
+    ///     assert_eq!(me.try_receive(), None);
+    /// }
+    /// ```
+    ///
+    /// # Panics
+    /// Outside of this process's own turn, as receiving does.
+    #[track_caller]
+    pub fn alias(&self) -> Alias<M> {
+        self.make_alias(false)
+    }
+
+    /// An alias that is taken back when the first message for it is taken out of the inbox.
+    ///
+    /// # Panics
+    /// Outside of this process's own turn, as receiving does.
+    #[track_caller]
+    pub fn alias_once(&self) -> Alias<M> {
+        self.make_alias(true)
+    }
+
+    #[track_caller]
+    fn make_alias(&self, once: bool) -> Alias<M> {
+        let reference = self.reference();
+        self.keep(|local| local.rare().aliases.insert_new(reference, once));
+        Alias { to: self.owner().address(), reference }
+    }
+
+    /// Takes an alias back; says whether it was one of this process's, and still good. A message that
+    /// is in the mailbox already stays there.
+    ///
+    /// # Panics
+    /// Outside of this process's own turn, as receiving does.
+    #[track_caller]
+    pub fn unalias(&self, alias: &Alias<M>) -> bool {
+        self.keep(|local| local.rare().aliases.remove(alias.reference)).is_some()
+    }
+}

@@ -1,0 +1,164 @@
+//! What a process keeps for itself: links, monitors, aliases, how it takes exits.
+//!
+//! Only its own turn touches it, and nothing of the user's runs meanwhile. What is taken out of it
+//! and is the user's to drop (a reason, a waker) is handed back.
+//!
+//! COST: one word in the cell; the rest lies in a box that exists only in processes that need it.
+
+use std::any::Any;
+use std::sync::Arc;
+use std::task::Waker;
+
+use crate::links::Link;
+use crate::monitors::Monitoring;
+use crate::reference::Reference;
+use crate::signal::{Peer, Signal, Watch};
+use crate::small::Small;
+use crate::{ExitReason, ProcessDetails, ProcessId};
+
+/// How to make a message out of a `T`: a `fn(T) -> M`, where `M` is the mailbox's type.
+pub(crate) type Convert = &'static (dyn Any + Send + Sync);
+
+/// What a process keeps for itself.
+#[derive(Default)]
+pub(crate) struct Local {
+    /// What few processes need; nothing until then.
+    pub(crate) rare: Option<Box<Rare>>,
+}
+
+/// What few processes need.
+#[derive(Default)]
+pub(crate) struct Rare {
+    /// The process is to end.
+    pub(crate) exit: Option<ExitReason>,
+    /// Whom to wake when a message comes, if a combinator waits with a waker of its own.
+    pub(crate) mail: Option<Waker>,
+    /// Who waits for the end of the process.
+    pub(crate) at_end: Vec<Arc<Watch>>,
+    /// Whom it is linked to.
+    pub(crate) links: Small<ProcessId, Link>,
+    /// Who monitors it.
+    pub(crate) watchers: Small<Reference, Peer>,
+    /// Whom it monitors.
+    pub(crate) monitors: Small<Reference, Monitoring>,
+    /// Its aliases, and whether each is good for one message only.
+    pub(crate) aliases: Small<Reference, bool>,
+    /// How an exit signal becomes a message, if exits are trapped.
+    pub(crate) trap: Option<Convert>,
+    /// How a down signal becomes a message.
+    pub(crate) down: Option<Convert>,
+    /// It has, or had, a name.
+    pub(crate) named: bool,
+    /// What arrived too late, and is to be answered.
+    pub(crate) late: Vec<Signal>,
+}
+
+/// What an exit signal does to a process.
+pub(crate) enum Struck {
+    /// Nothing.
+    Ignores,
+    /// It becomes a message.
+    Traps(Convert, ExitReason),
+    /// It ends the process; a reason that does not count is the user's to drop.
+    Ends(Option<ExitReason>),
+}
+
+impl Local {
+    pub(crate) fn rare(&mut self) -> &mut Rare {
+        self.rare.get_or_insert_default()
+    }
+
+    /// Whether the process is to end.
+    pub(crate) fn exiting(&self) -> bool {
+        self.rare.as_ref().is_some_and(|rare| rare.exit.is_some())
+    }
+
+    #[inline]
+    pub(crate) fn take_exit(&mut self) -> Option<ExitReason> {
+        self.rare.as_mut()?.exit.take()
+    }
+
+    /// Whether a combinator waits for a message with a waker of its own.
+    #[inline]
+    pub(crate) fn waits_for_mail(&self) -> bool {
+        self.rare.as_ref().is_some_and(|rare| rare.mail.is_some())
+    }
+
+    /// What the end of a turn has to know: whether the process is to end, and whether a combinator
+    /// waits for a message.
+    #[inline]
+    pub(crate) fn pause(&mut self) -> (Option<ExitReason>, bool) {
+        match &mut self.rare {
+            None => (None, false),
+            Some(rare) => (rare.exit.take(), rare.mail.is_some()),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn take_mail(&mut self) -> Option<Waker> {
+        self.rare.as_mut()?.mail.take()
+    }
+
+    /// An exit signal has come (L3, L4): of a link, or sent by `from`.
+    pub(crate) fn strike(&mut self, reason: ExitReason, sent: Origin) -> Struck {
+        let kills = sent != Origin::Link && matches!(reason, ExitReason::Kill);
+        let rare = self.rare();
+        match (&rare.exit, rare.trap) {
+            _ if kills => Struck::Ends(rare.exit.replace(ExitReason::Killed)),
+            // The first reason counts.
+            (Some(_), _) => Struck::Ends(Some(reason)),
+            (None, Some(convert)) => Struck::Traps(convert, reason),
+            (None, None) if matches!(reason, ExitReason::Normal) && sent != Origin::Itself => {
+                Struck::Ignores
+            }
+            (None, None) => {
+                rare.exit = Some(reason);
+                Struck::Ends(None)
+            }
+        }
+    }
+
+    /// The process is to end with this reason, unless it is to end already; hands back the one that
+    /// does not count.
+    pub(crate) fn end(&mut self, reason: ExitReason) -> Option<ExitReason> {
+        match &mut self.rare().exit {
+            Some(_) => Some(reason),
+            none => {
+                *none = Some(reason);
+                None
+            }
+        }
+    }
+
+    /// Somebody waits for the end of the process.
+    pub(crate) fn tell_at_end(&mut self, watch: Arc<Watch>) {
+        let watches = &mut self.rare().at_end;
+        if watches.len() == watches.capacity() {
+            // Those who have given up hold theirs no longer.
+            watches.retain(|watch| Arc::strong_count(watch) > 1);
+        }
+        watches.push(watch);
+    }
+
+    /// What can be told of it.
+    pub(crate) fn describe(&self) -> ProcessDetails {
+        let Some(rare) = &self.rare else { return ProcessDetails::default() };
+        ProcessDetails {
+            links: rare.links.iter().filter(|(_, link)| link.is_up()).map(|(id, _)| id).collect(),
+            monitors: rare.monitors.iter().map(|(_, monitoring)| monitoring.of.clone()).collect(),
+            monitored_by: rare.watchers.iter().map(|(_, peer)| ProcessId::of(peer)).collect(),
+            traps_exits: rare.trap.is_some(),
+        }
+    }
+}
+
+/// Where an exit signal comes from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// A linked process has ended.
+    Link,
+    /// The process itself asked for it.
+    Itself,
+    /// Somebody else did.
+    Other,
+}

@@ -1,0 +1,277 @@
+//! Names of processes (N1).
+//!
+//! The node keeps both directions under one lock, which is held for a look-up and never while code of
+//! users runs. A process learns by a signal that it has a name, so that its end frees it before it
+//! tells anybody; until then, and if it has ended, a look-up sees that it has ended.
+
+use std::borrow::Borrow;
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use purlin_raw::Slot;
+
+use crate::home::{Home, here};
+use crate::process_ref::ToProcess;
+use crate::signal::{Peer, Signal};
+use crate::{LookupError, Node, Pid, Process, ProcessId};
+
+/// As for Erlang's atoms.
+const LONGEST: usize = 255;
+
+/// The name of a process.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Name(Arc<str>);
+
+impl From<&str> for Name {
+    fn from(name: &str) -> Self {
+        Self(name.into())
+    }
+}
+
+impl std::ops::Deref for Name {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Borrow<str> for Name {
+    fn borrow(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Debug for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&*self.0, f)
+    }
+}
+
+/// Why a process did not get a name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RegisterError {
+    /// That is no name: 1 to 255 characters, and not `undefined`.
+    BadName(String),
+    /// Another process has it.
+    Taken {
+        /// The name asked for.
+        name: Name,
+        /// Who has it.
+        by: ProcessId,
+    },
+    /// The process has a name.
+    HasName {
+        /// The process.
+        id: ProcessId,
+        /// The name that it has.
+        name: Name,
+    },
+    /// The process has ended.
+    NoProcess(ProcessId),
+    /// There is no node here: this thread runs no process.
+    NoNode,
+}
+
+impl fmt::Display for RegisterError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::BadName(name) => write!(
+                f,
+                "{name:?} cannot be the name of a process: use 1 to {LONGEST} characters, and not \
+                 \"undefined\""
+            ),
+            Self::Taken { name, by } => write!(f, "process {by} has the name {name:?}"),
+            Self::HasName { id, name } => write!(f, "process {id} already has the name {name:?}"),
+            Self::NoProcess(id) => write!(f, "noproc: process {id} has ended"),
+            Self::NoNode => f.write_str("this thread runs no process; use Node::register"),
+        }
+    }
+}
+
+impl std::error::Error for RegisterError {}
+
+/// The names of a node's processes.
+#[derive(Debug, Default)]
+pub(crate) struct Names(Mutex<Tables>);
+
+#[derive(Debug, Default)]
+struct Tables {
+    processes: HashMap<Name, Peer>,
+    names: HashMap<Slot, Name>,
+}
+
+impl Names {
+    fn lock(&self) -> MutexGuard<'_, Tables> {
+        // WHY: nobody panics while it is locked.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The live process that has that name.
+    pub(crate) fn find(&self, name: &str) -> Option<Peer> {
+        self.lock().processes.get(name).filter(|peer| !peer.has_ended()).cloned()
+    }
+
+    /// The name of a process.
+    pub(crate) fn of(&self, slot: Slot) -> Option<Name> {
+        self.lock().names.get(&slot).cloned()
+    }
+
+    fn all(&self) -> Vec<Name> {
+        let tables = self.lock();
+        let live = tables.processes.iter().filter(|(_, peer)| !peer.has_ended());
+        live.map(|(name, _)| name.clone()).collect()
+    }
+
+    /// A process has ended.
+    pub(crate) fn release(&self, slot: Slot) {
+        let mut tables = self.lock();
+        let Some(name) = tables.names.remove(&slot) else { return };
+        // WHY: another may have the name since this one ended.
+        let gone = match tables.processes.get(&name) {
+            Some(peer) if peer.slot() == slot => tables.processes.remove(&name),
+            _ => None,
+        };
+        drop(tables);
+        drop(gone);
+    }
+
+    fn unregister(&self, name: &str) -> bool {
+        let mut tables = self.lock();
+        let Some(peer) = tables.processes.remove(name) else { return false };
+        tables.names.remove(&peer.slot());
+        drop(tables);
+        !peer.has_ended()
+    }
+
+    fn register(&self, name: &str, peer: Peer) -> Result<(), RegisterError> {
+        if !(1..=LONGEST).contains(&name.chars().count()) || name == "undefined" {
+            return Err(RegisterError::BadName(name.chars().take(LONGEST).collect()));
+        }
+        let (id, slot, name) = (ProcessId::of(&peer), peer.slot(), Name::from(name));
+        let mut tables = self.lock();
+        let holder = tables.processes.get(&name).filter(|holder| !holder.has_ended());
+        if let Some(by) = holder.map(ProcessId::of) {
+            return Err(RegisterError::Taken { name, by });
+        }
+        if peer.has_ended() {
+            return Err(RegisterError::NoProcess(id));
+        }
+        if let Some(name) = tables.names.get(&slot).cloned() {
+            return Err(RegisterError::HasName { id, name });
+        }
+        tables.names.insert(slot, name.clone());
+        let before = tables.processes.insert(name.clone(), peer.clone());
+        drop(tables);
+        drop(before);
+        peer.signal(Signal::Named).map_err(|_| {
+            self.release(slot);
+            RegisterError::NoProcess(id)
+        })
+    }
+
+    pub(crate) fn whereis<M: Send + 'static>(&self, name: &str) -> Result<Pid<M>, LookupError> {
+        let peer = self.find(name).ok_or_else(|| LookupError::NoName(Name::from(name)))?;
+        Pid::typed(peer)
+    }
+}
+
+/// Gives a process of the current node a name (N1). It is free again when the process ends.
+///
+/// ```
+/// # use purlin::{Process, Reply, register, spawn, whereis};
+/// # #[purlin::main] async fn main() {
+/// let echo = spawn(async |mut me: Process<(u32, Reply<u32>)>| {
+///     let (n, reply) = me.receive().await;
+///     reply.send(n);
+/// });
+/// register("echo", &echo).expect("the name is free");
+/// let found = whereis::<(u32, Reply<u32>)>("echo").expect("it lives");
+/// assert_eq!(found.call(|reply| (7, reply)).await, Ok(7));
+/// # }
+/// ```
+///
+/// # Errors
+/// [`RegisterError`]: the name is none, or taken; the process has ended, or has a name.
+///
+/// COST: a lock that is held for a look-up; two allocations.
+pub fn register(name: &str, process: impl ToProcess) -> Result<(), RegisterError> {
+    let peer = process.find().0.ok_or(RegisterError::NoProcess(process.id()))?;
+    here(|here| register_on(here.realm.home(), name, peer)).unwrap_or(Err(RegisterError::NoNode))
+}
+
+fn register_on(home: &Home, name: &str, peer: Peer) -> Result<(), RegisterError> {
+    if peer.shared().creation != home.creation {
+        return Err(RegisterError::NoProcess(ProcessId::of(&peer)));
+    }
+    home.names.register(name, peer)
+}
+
+/// Frees a name of the current node; says whether a process had it.
+pub fn unregister(name: &str) -> bool {
+    here(|here| here.realm.home().names.unregister(name)).unwrap_or(false)
+}
+
+/// The process of the current node that has that name.
+///
+/// # Errors
+/// Nobody has it, or a process that receives another type.
+pub fn whereis<M: Send + 'static>(name: &str) -> Result<Pid<M>, LookupError> {
+    here(|here| here.realm.home().names.whereis(name))
+        .unwrap_or_else(|| Err(LookupError::NoName(Name::from(name))))
+}
+
+/// The names that processes of the current node have, in no order.
+pub fn registered() -> Vec<Name> {
+    here(|here| here.realm.home().names.all()).unwrap_or_default()
+}
+
+impl<M: Send + 'static> Process<M> {
+    /// Gives this process a name; see [`register`].
+    ///
+    /// # Errors
+    /// As [`register`].
+    pub fn register(&self, name: &str) -> Result<(), RegisterError> {
+        register(name, &self.pid())
+    }
+}
+
+impl Node {
+    /// [`register`] from any thread.
+    ///
+    /// # Errors
+    /// As [`register`].
+    pub fn register<M: Send + 'static>(
+        &self,
+        name: &str,
+        pid: &Pid<M>,
+    ) -> Result<(), RegisterError> {
+        register_on(self.home(), name, pid.address().clone().untyped())
+    }
+
+    /// [`unregister`] from any thread.
+    pub fn unregister(&self, name: &str) -> bool {
+        self.home().names.unregister(name)
+    }
+
+    /// [`whereis`] from any thread.
+    ///
+    /// # Errors
+    /// As [`whereis`].
+    pub fn whereis<M: Send + 'static>(&self, name: &str) -> Result<Pid<M>, LookupError> {
+        self.home().names.whereis(name)
+    }
+
+    /// [`registered`] from any thread.
+    pub fn registered(&self) -> Vec<Name> {
+        self.home().names.all()
+    }
+}

@@ -1,0 +1,104 @@
+//! What stands for a process where its message type does not matter.
+
+use self::sealed::Found;
+use crate::home::here;
+use crate::signal::{Peer, Signal};
+use crate::{ExitReason, Node, Pid, ProcessId};
+
+/// A process, by its address or by its id: `&Pid<M>` or [`ProcessId`].
+///
+/// An id is looked up on the current node; where nobody has it (any more) it stands for a process that
+/// has ended.
+pub trait ToProcess: sealed::ToProcess {}
+
+impl<T: sealed::ToProcess> ToProcess for T {}
+
+pub(crate) mod sealed {
+    use super::{Peer, ProcessId};
+
+    /// The process; `None` if it has gone.
+    pub struct Found(pub(crate) Option<Peer>);
+
+    pub trait ToProcess {
+        /// Its identity.
+        fn id(&self) -> ProcessId;
+        /// The process.
+        fn find(&self) -> Found;
+    }
+}
+
+impl<M: Send + 'static> sealed::ToProcess for &Pid<M> {
+    fn id(&self) -> ProcessId {
+        Pid::id(self)
+    }
+
+    fn find(&self) -> Found {
+        Found(Some(self.address().clone().untyped()))
+    }
+}
+
+impl sealed::ToProcess for ProcessId {
+    fn id(&self) -> ProcessId {
+        *self
+    }
+
+    fn find(&self) -> Found {
+        let find = here(|here| {
+            let slot = self.slot_on(here.realm.home().creation)?;
+            here.realm.find(slot)
+        });
+        Found(find.flatten())
+    }
+}
+
+/// Sends an exit signal: Erlang's `exit(Pid, Reason)`; the same as [`Pid::exit`].
+///
+/// ```
+/// # use purlin::{ExitReason, Process, spawn};
+/// # #[purlin::main] async fn main() {
+/// let pid = spawn(async |mut me: Process<()>| me.receive().await);
+/// purlin::exit_process(pid.id(), ExitReason::Kill);
+/// assert_eq!(pid.ended().await, ExitReason::Killed);
+/// # }
+/// ```
+///
+/// Nothing happens if it has ended.
+pub fn exit_process(process: impl ToProcess, reason: ExitReason) {
+    send_exit(process.find().0, reason);
+}
+
+fn send_exit(to: Option<Peer>, reason: ExitReason) {
+    let from = here(|here| here.parent().id()).flatten();
+    if let Some(peer) = to {
+        crate::signal::tell(&peer, Signal::Exit { from, reason });
+    }
+}
+
+impl<M: Send + 'static> Pid<M> {
+    /// Sends an exit signal (L4): Erlang's `exit(Pid, Reason)`.
+    ///
+    /// A process that does not trap exits ends with that reason at its next await (L7), unless the
+    /// reason is `normal` and comes from another process. One that traps finds an
+    /// [`Exit`](crate::Exit) among its messages. [`ExitReason::Kill`] cannot be trapped, and is seen by
+    /// others as `killed`.
+    ///
+    /// ```
+    /// # use purlin::{ExitReason, Process, spawn};
+    /// # #[purlin::main] async fn main() {
+    /// let pid = spawn(async |mut me: Process<()>| me.receive().await);
+    /// pid.exit(ExitReason::Normal);
+    /// pid.exit(ExitReason::Shutdown);
+    /// assert_eq!(pid.ended().await, ExitReason::Shutdown);
+    /// # }
+    /// ```
+    pub fn exit(&self, reason: ExitReason) {
+        send_exit(Some(self.address().clone().untyped()), reason);
+    }
+}
+
+impl Node {
+    /// Sends an exit signal to a process of this node, from any thread; see [`Pid::exit`].
+    pub fn exit(&self, id: ProcessId, reason: ExitReason) {
+        send_exit(self.find(id), reason);
+    }
+}
