@@ -43,12 +43,13 @@ pub struct ProcessInfo {
     pub mailbox_len: usize,
     /// Messages it has received.
     pub messages_in: u64,
-    /// Units of budget it has spent in turns that are over: one for each time a
-    /// receive is polled, and for each message that [`crate::receive!`] looks at; two for each call
-    /// of [`crate::consume_budget`].
+    /// What it has done in turns that are over: one for each turn, for each message or signal sent,
+    /// for each time a receive is polled, and for each message that [`crate::receive!`] looks at; two
+    /// for each call of [`crate::consume_budget`].
     pub reductions: u64,
-    /// Bytes of the process itself: its state, and what its function keeps across an await; not
-    /// the mailbox, nor what it allocated.
+    /// Bytes of the process itself (its state, and what its function keeps across an await), and of
+    /// the messages that wait, without what they point to; not what the process has allocated,
+    /// which it can tell itself: [`ProcessDetails::reported_memory`].
     pub memory: usize,
 }
 
@@ -64,6 +65,8 @@ pub struct ProcessDetails {
     pub monitored_by: Vec<ProcessId>,
     /// Whether it traps exits.
     pub traps_exits: bool,
+    /// Bytes that it says it has allocated: [`Process::report_memory`](crate::Process::report_memory).
+    pub reported_memory: usize,
 }
 
 impl ProcessInfo {

@@ -129,4 +129,7 @@ mod documents {
 
     #[doc = include_str!("../../../docs/guide/processes-and-messages.md")]
     struct ProcessesAndMessages;
+
+    #[doc = include_str!("../../../docs/guide/links-and-monitors.md")]
+    struct LinksAndMonitors;
 }

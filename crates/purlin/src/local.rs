@@ -47,6 +47,8 @@ pub(crate) struct Rare {
     pub(crate) trap: Option<Convert>,
     /// How a down signal becomes a message.
     pub(crate) down: Option<Convert>,
+    /// Bytes that it says it has allocated.
+    pub(crate) memory: usize,
     /// It has, or had, a name.
     pub(crate) named: bool,
     /// What arrived too late, and is to be answered.
@@ -148,6 +150,7 @@ impl Local {
             monitors: rare.monitors.iter().map(|(_, monitoring)| monitoring.of.clone()).collect(),
             monitored_by: rare.watchers.iter().map(|(_, peer)| ProcessId::of(peer)).collect(),
             traps_exits: rare.trap.is_some(),
+            reported_memory: rare.memory,
         }
     }
 }

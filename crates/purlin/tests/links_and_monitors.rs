@@ -516,6 +516,7 @@ async fn a_process_tells_whom_it_is_linked_to_and_monitors(me: Process<Msg>) {
     me.link(&linked);
     me.monitor(&monitored);
     me.trap_exit(true);
+    me.report_memory(1 << 20);
     let details = monitored.details().await.unwrap();
     assert_eq!(details.monitored_by, [me.id()]);
     assert_eq!(linked.details().await.unwrap().links, [me.id()]);
@@ -525,6 +526,7 @@ async fn a_process_tells_whom_it_is_linked_to_and_monitors(me: Process<Msg>) {
     let told = spawn(async move |_: Process<()>| {
         let told = asker.process_details(myself).await.unwrap();
         assert!(told.traps_exits);
+        assert_eq!(told.reported_memory, 1 << 20);
         assert_eq!((told.links.len(), told.monitors.len()), (1, 1));
     });
     assert_eq!(told.ended().await, ExitReason::Normal);

@@ -331,11 +331,14 @@ async fn a_process_says_what_it_runs_and_what_it_has_done(me: Process<u16>) {
     assert!(before.memory > size_of::<usize>() && before.memory < 1024, "{}", before.memory);
     (0..100).for_each(|n| pid.send(n.to_string()));
     assert_eq!(pid.info().mailbox_len, 100);
+    assert!(pid.info().memory >= before.memory + 100 * size_of::<String>());
     yield_now().await;
     let after = pid.info();
     assert_eq!((after.mailbox_len, after.messages_in), (0, 100));
     assert!(after.reductions >= before.reductions + 100, "{before:?} then {after:?}");
     assert_eq!(here().process_info(me.id()).and_then(|info| info.parent), None);
+    // The hundred sends above, in a turn that is over.
+    assert!(me.pid().info().reductions >= 100);
 }
 
 // P5: all of them

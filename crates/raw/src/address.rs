@@ -10,7 +10,7 @@ use std::ptr::NonNull;
 use crate::World;
 use crate::cell::{Base, Front, RUNNING};
 use crate::credit;
-use crate::current::{is_running, sender};
+use crate::current::{is_running, sender, sends};
 use crate::head::Pushed;
 use crate::link::{Class, Envelope, Link};
 use crate::run::Runnable;
@@ -62,9 +62,9 @@ pub struct Look {
     pub mailbox: usize,
     /// Messages received.
     pub received: u64,
-    /// Budget spent.
+    /// Polls, sends, and budget spent.
     pub reductions: u64,
-    /// Bytes of the cell, without the mailbox and what the process allocated.
+    /// Bytes of the cell and of the messages that wait, without what the process allocated.
     pub bytes: usize,
     /// The type of its messages.
     pub message: &'static str,
@@ -179,13 +179,14 @@ impl<W: World> Ref<W> {
             None if base.turn.load(Ordering::Relaxed) & RUNNING != 0 => State::Running,
             None => State::Runnable,
         };
+        let mailbox = self.mailbox();
         Look {
             slot: base.slot,
             state,
-            mailbox: self.mailbox(),
+            mailbox,
             received: base.received.load(Ordering::Relaxed),
             reductions: base.reductions.load(Ordering::Relaxed),
-            bytes: base.vtable.bytes,
+            bytes: base.vtable.bytes + mailbox * base.vtable.envelope,
             message: (base.vtable.message_name)(),
             body: (base.vtable.body_name)(),
         }
@@ -210,6 +211,7 @@ impl<W: World> Ref<W> {
 /// says in this cell.
 #[inline(always)]
 pub(crate) unsafe fn push(base: NonNull<Base>, link: NonNull<Link>, class: Class) -> bool {
+    sends();
     // SAFETY: by the contract.
     match unsafe { base.as_ref().head.push(link, class, sender) } {
         Pushed::Queued => true,

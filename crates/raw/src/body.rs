@@ -46,6 +46,7 @@ pub(crate) const fn vtable<W: World, M: Send + 'static, B: Body<W, M>>() -> &'st
             body_name: B::name,
             blocking: B::BLOCKING,
             bytes: size_of::<Cell<W, M, B>>(),
+            envelope: size_of::<Envelope<M>>(),
         }
     }
 }

@@ -58,6 +58,8 @@ pub(crate) struct VTable {
     /// A turn may block the thread.
     pub(crate) blocking: bool,
     pub(crate) bytes: usize,
+    /// Bytes of a message with its envelope.
+    pub(crate) envelope: usize,
 }
 
 /// What became of a poll.
@@ -95,7 +97,7 @@ pub(crate) struct Base {
     rest_of_the_word: [u8; 5],
     /// Messages received.
     pub(crate) received: AtomicU64,
-    /// Budget spent.
+    /// Polls, sends, and budget spent.
     pub(crate) reductions: AtomicU64,
 }
 

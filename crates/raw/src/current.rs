@@ -23,6 +23,8 @@ thread_local! {
     static RUNNING: Cell<*const Base> = const { Cell::new(ptr::null()) };
     static LEFT: Cell<u32> = const { Cell::new(0) };
     static WORK: Cell<u64> = const { Cell::new(0) };
+    /// What this thread has sent in the turn that it is in, or was in last.
+    static SENT: Cell<u32> = const { Cell::new(0) };
     /// The sender outside of any turn; none until it matters.
     static SENDER: Cell<Option<u32>> = const { Cell::new(None) };
 }
@@ -35,15 +37,17 @@ pub(crate) struct Turn {
 impl Turn {
     #[inline]
     pub(crate) fn begin(base: NonNull<Base>) -> Self {
+        SENT.set(0);
         Self { before: (RUNNING.replace(base.as_ptr()), LEFT.replace(BUDGET)) }
     }
 
-    /// Counts the turn as done; says what it has used of its budget.
+    /// Counts the turn as done; says how many reductions it was: the poll itself, what it has sent,
+    /// and what it has used of its budget.
     #[inline]
-    pub(crate) fn account(&self) -> u32 {
-        let spent = BUDGET - LEFT.get();
-        WORK.set(WORK.get() + u64::from(spent) + 1);
-        spent
+    pub(crate) fn account(&self) -> u64 {
+        let work = u64::from(BUDGET - LEFT.get()) + 1;
+        WORK.set(WORK.get() + work);
+        work + u64::from(SENT.get())
     }
 
     /// The process has ended, and `f` clears up: the thread runs nothing meanwhile, but what it
@@ -98,6 +102,12 @@ pub fn in_process() -> bool {
 pub fn current_slot() -> Option<Slot> {
     // SAFETY: a cell lives at least as long as its turn, which is on this thread's stack below us.
     NonNull::new(RUNNING.get().cast_mut()).map(|base| unsafe { base.as_ref() }.slot)
+}
+
+/// Counts something that this thread sends.
+#[inline]
+pub(crate) fn sends() {
+    SENT.set(SENT.get().wrapping_add(1));
 }
 
 /// Spends one unit of the budget; `false` when there was none left. Outside a process there is

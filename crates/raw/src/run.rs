@@ -70,7 +70,7 @@ impl Runnable {
         let waker = wake::borrowed(base);
         // SAFETY: the vtable is the cell's own, and this thread is in its turn.
         let polled = unsafe { (cell.vtable.poll)(base, &mut Context::from_waker(&waker)) };
-        count(&cell.reductions, turn.account().into());
+        count(&cell.reductions, turn.account());
         if polled != Polled::Pending {
             // SAFETY: the turn has ended the process, and the right to run is ours.
             turn.over(cell.slot, || unsafe { end(base) });
