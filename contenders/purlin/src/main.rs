@@ -35,6 +35,7 @@ fn main() -> ExitCode {
     let version = concat!("purlin ", env!("CARGO_PKG_VERSION"));
     let hello = Hello::new("purlin", version)
         .variants(&[Variant::Moved, Variant::Copied])
+        .without(&["monitor-churn", "link-churn", "exit-cascade", "restart"])
         .note(format!("a node with its default settings, of {} workers", node.workers()))
         .note("a loop that only sends or spawns calls purlin::consume_budget each time round")
         .note("allocator: mimalloc, as in tokio's contender");
@@ -73,6 +74,7 @@ fn run(node: &Node, asked: Run) -> Result<Sample, String> {
         Run::Timers { waiting, n } => root(node, move |me| waiting::timers(me, waiting, n)),
         Run::IdleMemory { n } => root(node, move |me| waiting::idle_memory(me, n)),
         Run::Hog(asked) => Ok(hog::hog(node, asked)),
+        other => Err(format!("purlin does not run {} yet", other.experiment())),
     }
 }
 
