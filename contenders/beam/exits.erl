@@ -42,6 +42,10 @@ chains(Reps, N, Elapsed, Stood, Gone) ->
     Last = receive {last, Furthest} -> Furthest end,
     Others = [receive {stands, One} -> One end || _ <- lists:seq(2, N)],
     Monitor = monitor(process, Last),
+    %% A monitor may be held back until its process does something else, and signals to different
+    %% processes have no order: the exit could overtake it along the chain. An answer cannot.
+    Last ! {monitored, self()},
+    receive monitored -> ok end,
     Start = erlang:monotonic_time(nanosecond),
     exit(First, shutdown),
     Reason = receive {'DOWN', Monitor, process, Last, Why} -> Why end,
@@ -52,6 +56,7 @@ chains(Reps, N, Elapsed, Stood, Gone) ->
 %% One of the chain, with so many left, itself among them.
 stand(1, Root) ->
     Root ! {last, self()},
+    receive {monitored, Root} -> Root ! monitored end,
     receive never -> ok end;
 stand(Left, Root) ->
     spawn_link(fun() -> stand(Left - 1, Root) end),
