@@ -9,8 +9,8 @@
 %% Nothing else is set: schedulers, heaps and collections are what users get.
 %%
 %% This module reads requests and writes answers; params.erl checks what is asked, and the
-%% experiments are in calls.erl, messages.erl, exchange.erl, processes.erl, asking.erl, waiting.erl
-%% and hog.erl. Each run happens in a fresh process, so that the heap of the one before does not
+%% experiments are in calls.erl, messages.erl, exchange.erl, processes.erl, asking.erl, waiting.erl,
+%% hog.erl, exits.erl and restarts.erl. Each run happens in a fresh process, so that the heap of the one before does not
 %% matter.
 -module(contender).
 -export([main/0]).
@@ -83,6 +83,7 @@ notes() ->
         <<"work is done in small integers: the product is taken in two halves, which gives the same numbers">>,
         <<"a call is gen_server:call/3; a timer is erlang:send_after/3 and erlang:cancel_timer/1">>,
         <<"the open loop of hog is started by erlang:send_after/4 at whole milliseconds of the runtime's clock">>,
+        <<"restart: OTP's supervisor with an intensity that is never passed; supervisor, gen_server and proc_lib log nothing meanwhile">>,
         <<"elements are measured on the last list that each process received, after the clock">>
     ].
 
@@ -117,4 +118,8 @@ run('call-deep', #{waiting := Waiting, n := N}) -> asking:call(Waiting, N);
 run('selective', #{k := K, reps := Reps}) -> asking:selective(K, Reps);
 run('timers', #{waiting := Waiting, n := N}) -> waiting:timers(Waiting, N);
 run('idle-memory', #{n := N}) -> waiting:idle_memory(N);
-run('hog', #{loop := Loop, hogs := Hogs, ms := Ms}) -> hog:run(Loop, Hogs, Ms).
+run('hog', #{loop := Loop, hogs := Hogs, ms := Ms}) -> hog:run(Loop, Hogs, Ms);
+run('monitor-churn', #{n := N}) -> exits:monitor_churn(N);
+run('link-churn', #{n := N}) -> exits:link_churn(N);
+run('exit-cascade', #{n := N, reps := Reps}) -> exits:exit_cascade(N, Reps);
+run('restart', #{n := N, reps := Reps}) -> restarts:restart(N, Reps).

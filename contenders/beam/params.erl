@@ -9,6 +9,7 @@
 -define(PROCESSES, 100000000).
 -define(LENGTH, 1000000).
 -define(WAITING, 10000000).
+-define(RESTARTS, 1000000).
 
 %% {Name, {From, To}} must be given; {Name, {From, To}, Default} and lists of words may be left out
 %% where a default stands third.
@@ -33,7 +34,11 @@ table() ->
         {'selective', [{k, {0, ?WAITING}}, reps()]},
         {'timers', [{waiting, {0, ?WAITING}}, {n, {0, ?COUNT}}]},
         {'idle-memory', [{n, {0, ?PROCESSES}}]},
-        {'hog', [{loop, [open, closed]}, {hogs, {0, 1000}}, {ms, {1, 600000}}]}
+        {'hog', [{loop, [open, closed]}, {hogs, {0, 1000}}, {ms, {1, 600000}}]},
+        {'monitor-churn', [{n, {0, ?COUNT}}]},
+        {'link-churn', [{n, {0, ?COUNT}}]},
+        {'exit-cascade', [{n, {1, ?PROCESSES}}, reps()]},
+        {'restart', [{n, {0, ?RESTARTS}}, reps()]}
     ].
 
 reps() -> {reps, {1, 1000000}, 1}.
@@ -116,6 +121,7 @@ processes('thread-ring', #{processes := Processes}) -> Processes;
 processes('fork-join', #{n := N}) -> N;
 processes('fan-out', #{processes := Processes}) -> Processes;
 processes('idle-memory', #{n := N}) -> N;
+processes('exit-cascade', #{n := N}) -> N;
 processes('hog', #{hogs := Hogs}) -> Hogs + 2;
 processes('skynet', #{leaves := Leaves}) -> Leaves + Leaves div 9 + 1;
 processes(_, _) -> 2.

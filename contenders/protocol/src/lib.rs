@@ -45,7 +45,9 @@ mod serve;
 
 pub use goods::{Copied, Goods, Moved, Short};
 pub use local::{Schedule, WORK_START, batches, count_down, shares, work};
-pub use params::{COUNT_MAX, HOGS_MAX, LENGTH_MAX, MS_MAX, PROCESSES_MAX, REPS_MAX, WAITING_MAX};
+pub use params::{
+    COUNT_MAX, HOGS_MAX, LENGTH_MAX, MS_MAX, PROCESSES_MAX, REPS_MAX, RESTARTS_MAX, WAITING_MAX,
+};
 pub use probe::{Probe, Seat, Tell};
 pub use request::Request;
 pub use run::{EXPERIMENTS, Exchange, Hog, Mode, Pace, Payload, Run, Variant};

@@ -18,6 +18,8 @@ pub const LENGTH_MAX: u64 = 1_000_000;
 pub const WAITING_MAX: u64 = 10_000_000;
 /// The most processes that may compute for ever.
 pub const HOGS_MAX: u64 = 1000;
+/// The most restarts of one supervisor.
+pub const RESTARTS_MAX: u64 = 1_000_000;
 /// The longest time that may be asked for, in milliseconds.
 pub const MS_MAX: u64 = 600_000;
 

@@ -3,7 +3,8 @@
 //! Called for every `run` request, by the contender that serves and by its examination. Pure.
 
 use crate::params::{
-    COUNT_MAX, HOGS_MAX, LENGTH_MAX, MS_MAX, PROCESSES_MAX, Params, REPS_MAX, WAITING_MAX,
+    COUNT_MAX, HOGS_MAX, LENGTH_MAX, MS_MAX, PROCESSES_MAX, Params, REPS_MAX, RESTARTS_MAX,
+    WAITING_MAX,
 };
 use crate::run::{EXPERIMENTS, Exchange, Hog, Mode, Pace, Payload, Run, Variant};
 
@@ -79,6 +80,12 @@ impl Run {
                 hogs: p.integer("hogs", 0, HOGS_MAX)?,
                 ms: p.integer("ms", 1, MS_MAX)?,
             }),
+            "monitor-churn" => Run::MonitorChurn { n: p.integer("n", 0, COUNT_MAX)? },
+            "link-churn" => Run::LinkChurn { n: p.integer("n", 0, COUNT_MAX)? },
+            "exit-cascade" => {
+                Run::ExitCascade { n: p.integer("n", 1, PROCESSES_MAX)?, reps: p.reps()? }
+            }
+            "restart" => Run::Restart { n: p.integer("n", 0, RESTARTS_MAX)?, reps: p.reps()? },
             _ => {
                 return Err(format!(
                     "unknown experiment {experiment:?}; this contender knows {}",

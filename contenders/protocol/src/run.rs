@@ -4,7 +4,7 @@
 //! its counts without fear: no total reaches 2^63.
 
 /// The experiments of the protocol, in the order of its table.
-pub const EXPERIMENTS: [&str; 20] = [
+pub const EXPERIMENTS: [&str; 24] = [
     "call-vs-send",
     "tail-call",
     "spawn-chain",
@@ -25,6 +25,10 @@ pub const EXPERIMENTS: [&str; 20] = [
     "timers",
     "idle-memory",
     "hog",
+    "monitor-churn",
+    "link-churn",
+    "exit-cascade",
+    "restart",
 ];
 
 /// One experiment with its parameters. Every count is checked: see [`Run::parse`].
@@ -138,6 +142,30 @@ pub enum Run {
     },
     /// Round trips while other processes compute for ever.
     Hog(Hog),
+    /// Spawn a process under a monitor and receive its down message, again and again.
+    MonitorChurn {
+        /// Rounds.
+        n: u64,
+    },
+    /// Spawn a process with a link and receive its exit message, again and again.
+    LinkChurn {
+        /// Rounds.
+        n: u64,
+    },
+    /// A chain of `n` linked processes of which the first is ended; at least one.
+    ExitCascade {
+        /// Processes in the chain.
+        n: u64,
+        /// Chains, one after the other.
+        reps: u64,
+    },
+    /// A supervisor that restarts its child `n` times.
+    Restart {
+        /// Restarts of each supervisor.
+        n: u64,
+        /// Supervisors, one after the other.
+        reps: u64,
+    },
 }
 
 /// The parameters of `hog`.
@@ -255,6 +283,10 @@ impl Run {
             Run::Timers { .. } => 17,
             Run::IdleMemory { .. } => 18,
             Run::Hog(_) => 19,
+            Run::MonitorChurn { .. } => 20,
+            Run::LinkChurn { .. } => 21,
+            Run::ExitCascade { .. } => 22,
+            Run::Restart { .. } => 23,
         };
         EXPERIMENTS[place]
     }

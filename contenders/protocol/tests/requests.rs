@@ -59,6 +59,10 @@ fn every_experiment_is_read_with_its_parameters() {
             json!({"loop": "open", "hogs": 4, "ms": 3}),
             Run::Hog(Hog { pace: Pace::Open, hogs: 4, ms: 3 }),
         ),
+        ("monitor-churn", json!({"n": 4}), Run::MonitorChurn { n: 4 }),
+        ("link-churn", json!({"n": 4}), Run::LinkChurn { n: 4 }),
+        ("exit-cascade", json!({"n": 4, "reps": 2}), Run::ExitCascade { n: 4, reps: 2 }),
+        ("restart", json!({"n": 4}), Run::Restart { n: 4, reps: 1 }),
     ];
     assert_eq!(cases.len(), EXPERIMENTS.len());
     for (experiment, params, run) in cases {
@@ -224,7 +228,10 @@ fn any_params() -> impl Strategy<Value = Value> {
 /// The totals a contender computes: they must not overflow for any run that was let through.
 fn totals(run: &Run) -> u64 {
     match run {
-        Run::TailCall { n, reps } | Run::SpawnChain { n, reps } => n * reps,
+        Run::TailCall { n, reps }
+        | Run::SpawnChain { n, reps }
+        | Run::ExitCascade { n, reps }
+        | Run::Restart { n, reps } => n * reps,
         Run::Exchange(exchange) => exchange.messages(),
         Run::MessageSize(payload) | Run::Bandwidth(payload) => {
             payload.exchange.messages() * payload.s

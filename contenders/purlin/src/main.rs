@@ -9,6 +9,7 @@
 mod asking;
 mod calls;
 mod exchange;
+mod exits;
 mod hog;
 mod messages;
 mod processes;
@@ -35,6 +36,7 @@ fn main() -> ExitCode {
     let version = concat!("purlin ", env!("CARGO_PKG_VERSION"));
     let hello = Hello::new("purlin", version)
         .variants(&[Variant::Moved, Variant::Copied])
+        .without(&["restart"])
         .note(format!("a node with its default settings, of {} workers", node.workers()))
         .note("a loop that only sends or spawns calls purlin::consume_budget each time round")
         .note("allocator: mimalloc, as in tokio's contender");
@@ -73,6 +75,10 @@ fn run(node: &Node, asked: Run) -> Result<Sample, String> {
         Run::Timers { waiting, n } => root(node, move |me| waiting::timers(me, waiting, n)),
         Run::IdleMemory { n } => root(node, move |me| waiting::idle_memory(me, n)),
         Run::Hog(asked) => Ok(hog::hog(node, asked)),
+        Run::MonitorChurn { n } => root(node, move |me| exits::monitor_churn(me, n)),
+        Run::LinkChurn { n } => root(node, move |me| exits::link_churn(me, n)),
+        Run::ExitCascade { n, reps } => root(node, move |me| exits::exit_cascade(me, n, reps)),
+        other => Err(format!("purlin does not run {} yet", other.experiment())),
     }
 }
 

@@ -8,6 +8,7 @@
 
 mod calls;
 mod exchange;
+mod exits;
 mod hog;
 mod messages;
 mod processes;
@@ -35,7 +36,7 @@ fn main() -> ExitCode {
     };
     let hello = Hello::new("tokio", TOKIO)
         .variants(&[Variant::Moved])
-        .without(&["call-deep", "selective"])
+        .without(&["call-deep", "selective", "link-churn", "exit-cascade", "restart"])
         .note(format!(
             "multi-thread runtime with its default of {} workers; every experiment runs in a spawned task",
             runtime.metrics().num_workers()
@@ -43,6 +44,7 @@ fn main() -> ExitCode {
         .note("mailboxes are tokio::sync::mpsc::unbounded_channel, received one by one")
         .note("a loop that only sends yields every 1024 messages; exchange calls consume_budget after each piece of work")
         .note("a call is a message with a oneshot channel, under tokio::time::timeout; there is no mailbox of several kinds, hence no call-deep and no selective")
+        .note("monitor-churn awaits the join handle that spawning gives; there are no links and no supervisors, hence no link-churn, no exit-cascade and no restart")
         .note("a timer is a sleep that is polled once and dropped")
         .note("allocator: mimalloc, as in purlin's contender");
     // WHY: in a spawned task and not in block_on, so that the task that holds the clock is one
@@ -92,6 +94,7 @@ async fn run(asked: Run) -> Result<Sample, String> {
         Run::Call { n } => messages::call(n).await,
         Run::Timers { waiting, n } => waiting::timers(waiting, n).await,
         Run::IdleMemory { n } => waiting::idle_memory(n).await,
+        Run::MonitorChurn { n } => exits::monitor_churn(n).await,
         other => return Err(format!("no task of tokio's runs {}", other.experiment())),
     })
 }

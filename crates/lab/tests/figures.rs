@@ -63,6 +63,10 @@ fn the_principal_figures_are_the_costs_that_went_in() {
         ("timers", 100.0),
         ("idle-memory", 100.0),
         ("hog", 12.0),
+        ("monitor-churn", 100.0),
+        ("link-churn", 100.0),
+        ("exit-cascade", 100.0),
+        ("restart", 1e7),
     ] {
         let found = principal(&results(id, 1)).median;
         assert!(near(found, due), "{id}: {found}, not {due}");
@@ -165,7 +169,7 @@ fn without_a_time_stamp_counter_there_are_no_ticks() {
 
 #[test]
 fn a_ratio_above_one_says_that_the_other_is_better_whichever_way_the_metric_goes() {
-    for id in ["ping-pong", "serial-spawn", "spawn-chain"] {
+    for id in ["ping-pong", "serial-spawn", "spawn-chain", "restart"] {
         let ratios = ratios(&results(id, 2), 1);
         assert_eq!(ratios.len(), 1);
         assert_eq!((ratios[0].contender.as_str(), ratios[0].against.as_str()), ("b", "a"));

@@ -50,6 +50,15 @@ pub(super) fn good() -> Vec<(&'static str, Value)> {
         ("hog", json!({"loop": "closed", "hogs": 0, "ms": 20})),
         ("hog", json!({"loop": "open", "hogs": 64, "ms": 20})),
         ("hog", json!({"loop": "closed", "hogs": 64, "ms": 20})),
+        ("monitor-churn", json!({"n": 1000})),
+        ("monitor-churn", json!({"n": 0})),
+        ("link-churn", json!({"n": 1000})),
+        ("link-churn", json!({"n": 0})),
+        ("exit-cascade", json!({"n": 1})),
+        ("exit-cascade", json!({"n": 1000, "reps": 3})),
+        ("exit-cascade", json!({"n": 100_000})),
+        ("restart", json!({"n": 0})),
+        ("restart", json!({"n": 50, "reps": 3})),
     ];
     cases.extend(with_variants());
     cases
@@ -104,6 +113,10 @@ pub(super) fn bad() -> Vec<&'static str> {
         r#"{"op":"run","experiment":"selective","params":{"n":10,"k":10}}"#,
         r#"{"op":"run","experiment":"hog","params":{"loop":"open","hogs":1,"ms":0}}"#,
         r#"{"op":"run","experiment":"hog","params":{"loop":"shut","hogs":1,"ms":5}}"#,
+        r#"{"op":"run","experiment":"monitor-churn","params":{}}"#,
+        r#"{"op":"run","experiment":"link-churn","params":{"n":1,"reps":1}}"#,
+        r#"{"op":"run","experiment":"exit-cascade","params":{"n":0}}"#,
+        r#"{"op":"run","experiment":"restart","params":{"n":1000001}}"#,
         r#"{"op":"run","experiment":"exchange","params":{"n":5,"pieces":0,"work":1}}"#,
         r#"{"op":"run","experiment":"message-size","params":{"n":5,"s":1,"pieces":1,"work":1,"variant":"beamed"}}"#,
         r#"{"op":"run","experiment":"message-size","params":{"n":1000000000000,"s":1000000,"pieces":1,"work":1,"reps":1000}}"#,

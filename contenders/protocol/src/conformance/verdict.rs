@@ -38,6 +38,7 @@ pub fn verdict(run: &Run, answer: &Value) -> Result<(), String> {
             equal(answer, "waiting", *waiting)
         }
         Run::Selective { k, .. } => equal(answer, "waiting", *k),
+        Run::Restart { reps, .. } => equal(answer, "alive", *reps),
         Run::Hog(hog) => trips(hog, answer),
         _ => Ok(()),
     }
@@ -50,7 +51,9 @@ fn due(run: &Run) -> Option<(u64, u64)> {
         Run::CallVsSend { mode: Mode::Local, n } => (n, 0),
         Run::CallVsSend { mode: Mode::Remote, n } => (n, n),
         Run::TailCall { n, reps } => (n * reps, 0),
-        Run::SpawnChain { n, reps } => (n * reps, n * reps),
+        Run::SpawnChain { n, reps } | Run::ExitCascade { n, reps } | Run::Restart { n, reps } => {
+            (n * reps, n * reps)
+        }
         Run::Exchange(exchange)
         | Run::MessageSize(Payload { exchange, .. })
         | Run::Bandwidth(Payload { exchange, .. }) => {
@@ -65,7 +68,9 @@ fn due(run: &Run) -> Option<(u64, u64)> {
         | Run::FanOut { n, .. }
         | Run::Selective { reps: n, .. }
         | Run::Timers { n, .. }
-        | Run::IdleMemory { n } => (n, n),
+        | Run::IdleMemory { n }
+        | Run::MonitorChurn { n }
+        | Run::LinkChurn { n } => (n, n),
         Run::Skynet { leaves } => (leaves, leaves),
         Run::Hog(_) => return None,
     })
@@ -135,6 +140,16 @@ mod tests {
         assert_eq!(verdict(&run, &answer), Ok(()));
         answer["sum"] = 44.into();
         assert_eq!(verdict(&run, &answer), Err("sum is 44, not 45".to_owned()));
+    }
+
+    #[test]
+    fn a_supervisor_that_gave_up_is_caught() {
+        let run = Run::Restart { n: 5, reps: 2 };
+        let mut answer =
+            json!({"elapsed_ns": 5, "ops": 10, "sent": 10, "received": 10, "alive": 2});
+        assert_eq!(verdict(&run, &answer), Ok(()));
+        answer["alive"] = 1.into();
+        assert_eq!(verdict(&run, &answer), Err("alive is 1, not 2".to_owned()));
     }
 
     #[test]

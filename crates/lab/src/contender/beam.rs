@@ -15,17 +15,20 @@ use super::find::CommandLine;
 use crate::error::Problem;
 
 /// The modules, by their file names.
-const SOURCES: [(&str, &str); 11] = [
+const SOURCES: [(&str, &str); 14] = [
     ("asking.erl", include_str!("../../../../contenders/beam/asking.erl")),
     ("calls.erl", include_str!("../../../../contenders/beam/calls.erl")),
     ("contender.erl", include_str!("../../../../contenders/beam/contender.erl")),
+    ("crashing_server.erl", include_str!("../../../../contenders/beam/crashing_server.erl")),
     ("echo_server.erl", include_str!("../../../../contenders/beam/echo_server.erl")),
     ("exchange.erl", include_str!("../../../../contenders/beam/exchange.erl")),
+    ("exits.erl", include_str!("../../../../contenders/beam/exits.erl")),
     ("hog.erl", include_str!("../../../../contenders/beam/hog.erl")),
     ("messages.erl", include_str!("../../../../contenders/beam/messages.erl")),
     ("mini_json.erl", include_str!("../../../../contenders/beam/mini_json.erl")),
     ("params.erl", include_str!("../../../../contenders/beam/params.erl")),
     ("processes.erl", include_str!("../../../../contenders/beam/processes.erl")),
+    ("restarts.erl", include_str!("../../../../contenders/beam/restarts.erl")),
     ("waiting.erl", include_str!("../../../../contenders/beam/waiting.erl")),
 ];
 

@@ -10,6 +10,7 @@ mod asking;
 mod calls;
 mod checks;
 mod exchange;
+mod exits;
 mod flow;
 mod hog;
 mod spawning;
@@ -110,8 +111,8 @@ pub enum Figure {
     PerOperation(Option<u64>),
     /// Time of the whole in ms.
     Whole,
-    /// Operations per second at this x.
-    Rate(u64),
+    /// Operations per second; in a sweep those at this x.
+    Rate(Option<u64>),
     /// Slope of time against x in ns, over this parameter where there is one.
     Slope(Option<&'static str>),
     /// Elements per second at the x where they are most.
@@ -183,7 +184,7 @@ pub struct Experiment {
 }
 
 /// Every experiment, in the order in which they are run.
-pub static ALL: [&Experiment; 20] = [
+pub static ALL: [&Experiment; 24] = [
     &calls::CALL_VS_SEND,
     &calls::TAIL_CALL,
     &spawning::SPAWN_CHAIN,
@@ -204,6 +205,10 @@ pub static ALL: [&Experiment; 20] = [
     &waiting::TIMERS,
     &waiting::IDLE_MEMORY,
     &hog::HOG,
+    &exits::MONITOR_CHURN,
+    &exits::LINK_CHURN,
+    &exits::EXIT_CASCADE,
+    &exits::RESTART,
 ];
 
 /// The experiments of these names in the order of [`ALL`]; all of them if none is named.
@@ -268,7 +273,8 @@ mod tests {
     fn every_principal_x_is_one_of_the_points_in_both_profiles() {
         for profile in [Profile::Quick, Profile::Full] {
             for experiment in ALL {
-                let (Figure::PerOperation(Some(x)) | Figure::Rate(x)) = experiment.figure else {
+                let (Figure::PerOperation(Some(x)) | Figure::Rate(Some(x))) = experiment.figure
+                else {
                     continue;
                 };
                 let points = (experiment.points)(profile);

@@ -49,7 +49,7 @@ pub(super) static SERIAL_SPAWN: Experiment = Experiment {
     better: Better::Higher,
     x: Some(Axis { param: "m", label: "chains side by side", scale: "log" }),
     y: Quantity { label: "processes created and ended", unit: "processes/s" },
-    figure: Figure::Rate(1),
+    figure: Figure::Rate(Some(1)),
     variants: false,
     manner: Manner::Usual,
     points: |profile| {

@@ -109,7 +109,7 @@ pub fn figures(
             reply.elapsed_ns as f64 / reply.ops as f64
         }),
         Figure::Whole => each(&|_| true, &|reply| reply.elapsed_ns as f64 / 1e6),
-        Figure::Rate(x) => each(&|point| point.x == Some(x), &|reply| {
+        Figure::Rate(x) => each(&|point| x.is_none() || point.x == x, &|reply| {
             reply.ops as f64 * 1e9 / reply.elapsed_ns as f64
         }),
         Figure::Slope(over) => slope::results(&frame, over),

@@ -8,7 +8,7 @@
 use serde_json::{Map, Value, json};
 
 /// The experiments of the protocol.
-pub(crate) const EXPERIMENTS: [&str; 20] = [
+pub(crate) const EXPERIMENTS: [&str; 24] = [
     "call-vs-send",
     "tail-call",
     "spawn-chain",
@@ -29,6 +29,10 @@ pub(crate) const EXPERIMENTS: [&str; 20] = [
     "timers",
     "idle-memory",
     "hog",
+    "monitor-churn",
+    "link-churn",
+    "exit-cascade",
+    "restart",
 ];
 
 /// The base of what an idle process takes.
@@ -39,7 +43,7 @@ pub(crate) const IDLE_BYTES: u64 = 100;
 /// | what | base time in ns |
 /// |---|---|
 /// | a call, a step of work, an element | 1 |
-/// | a message, a process, a round trip, a call, a timer | 100 |
+/// | a message, a process, a round trip, a call, a timer, a restart | 100 |
 /// | a run of a sweep besides | 5000 |
 /// | passing over a message | 1 |
 /// | a call with an empty mailbox, whatever the cost | 100 |
@@ -78,6 +82,8 @@ pub(crate) fn honest(experiment: &str, params: &Map<String, Value>, cost: u64) -
             let k = asked("k").unwrap_or(0);
             (reps, reps, (5000 + k) * reps, json!({"waiting": k}))
         }
+        "exit-cascade" => (n * reps, n * reps, 100 * n * reps, json!({})),
+        "restart" => (n * reps, n * reps, 100 * n * reps, json!({"alive": reps})),
         "timers" => (n, n, 100 * n, json!({"waiting": asked("waiting").unwrap_or(0)})),
         "idle-memory" => {
             let before = 1 << 20;

@@ -1,0 +1,64 @@
+%% Ends of processes that others are told of: monitor-churn, link-churn and exit-cascade.
+-module(exits).
+-export([monitor_churn/1, link_churn/1, exit_cascade/2]).
+
+monitor_churn(N) ->
+    Start = erlang:monotonic_time(nanosecond),
+    Received = monitored(N, 0),
+    Elapsed = erlang:monotonic_time(nanosecond) - Start,
+    #{elapsed_ns => Elapsed, ops => N, sent => N, received => Received}.
+
+monitored(0, Received) -> Received;
+monitored(N, Received) ->
+    {Pid, Monitor} = spawn_monitor(fun() -> ok end),
+    receive
+        {'DOWN', Monitor, process, Pid, normal} -> monitored(N - 1, Received + 1);
+        {'DOWN', _, process, _, _} -> monitored(N - 1, Received)
+    end.
+
+link_churn(N) ->
+    process_flag(trap_exit, true),
+    Start = erlang:monotonic_time(nanosecond),
+    Received = linked(N, 0),
+    Elapsed = erlang:monotonic_time(nanosecond) - Start,
+    #{elapsed_ns => Elapsed, ops => N, sent => N, received => Received}.
+
+linked(0, Received) -> Received;
+linked(N, Received) ->
+    Pid = spawn_link(fun() -> ok end),
+    receive
+        {'EXIT', Pid, normal} -> linked(N - 1, Received + 1);
+        {'EXIT', _, _} -> linked(N - 1, Received)
+    end.
+
+exit_cascade(N, Reps) ->
+    {Elapsed, Stood, Gone} = chains(Reps, N, 0, 0, 0),
+    #{elapsed_ns => Elapsed, ops => N * Reps, sent => Stood, received => Gone}.
+
+chains(0, _, Elapsed, Stood, Gone) -> {Elapsed, Stood, Gone};
+chains(Reps, N, Elapsed, Stood, Gone) ->
+    Root = self(),
+    First = spawn(fun() -> stand(N, Root) end),
+    Last = receive {last, Furthest} -> Furthest end,
+    Others = [receive {stands, One} -> One end || _ <- lists:seq(2, N)],
+    Monitor = monitor(process, Last),
+    %% A monitor may be held back until its process does something else, and signals to different
+    %% processes have no order: the exit could overtake it along the chain. An answer cannot.
+    Last ! {monitored, self()},
+    receive monitored -> ok end,
+    Start = erlang:monotonic_time(nanosecond),
+    exit(First, shutdown),
+    Reason = receive {'DOWN', Monitor, process, Last, Why} -> Why end,
+    End = erlang:monotonic_time(nanosecond),
+    Ended = [Pid || Reason =:= shutdown, Pid <- [Last | Others], not is_process_alive(Pid)],
+    chains(Reps - 1, N, Elapsed + End - Start, Stood + length(Others) + 1, Gone + length(Ended)).
+
+%% One of the chain, with so many left, itself among them.
+stand(1, Root) ->
+    Root ! {last, self()},
+    receive {monitored, Root} -> Root ! monitored end,
+    receive never -> ok end;
+stand(Left, Root) ->
+    spawn_link(fun() -> stand(Left - 1, Root) end),
+    Root ! {stands, self()},
+    receive never -> ok end.

@@ -1,0 +1,163 @@
+//! Ends of processes that others are told of: `monitor-churn`, `link-churn`, `exit-cascade`,
+//! `restart`.
+
+use super::checks::{asked, conserved, extra, reps};
+use super::flow::counted;
+use super::{
+    Axis, Better, Experiment, Figure, Manner, Params, Point, Quantity, Scaled, Void, params,
+};
+use crate::contender::Reply;
+
+/// The processes that a sample of `exit-cascade` ends, however long its chains are.
+const ENDED: u64 = 100_000;
+
+/// The restarts of one supervisor in `restart`.
+const RESTARTS: u64 = 100;
+
+pub(super) static MONITOR_CHURN: Experiment = Experiment {
+    id: "monitor-churn",
+    title: "Monitors that fire",
+    what: "One process spawns another under a monitor, which ends at once, and receives its down message; n times.",
+    notes: &[
+        "On the BEAM spawn_monitor/1, on purlin Process::spawn_monitor: the monitor is there before the process can end.",
+        "tokio has no monitors: there it is the join handle that spawning gives, awaited. It has one owner, and tells the result or the panic.",
+    ],
+    metric: "time per round",
+    unit: "ns",
+    better: Better::Lower,
+    x: None,
+    y: Quantity { label: "time per round", unit: "ns" },
+    figure: Figure::PerOperation(None),
+    variants: false,
+    manner: Manner::Usual,
+    points: |_| rounds(),
+    check: check_rounds,
+};
+
+pub(super) static LINK_CHURN: Experiment = Experiment {
+    id: "link-churn",
+    title: "Links that break",
+    what: "One process, which traps exits, spawns another with a link, which ends at once, and receives its exit message; n times.",
+    notes: &[
+        "On the BEAM spawn_link/1, on purlin Process::spawn_link: the link is there before the process can end.",
+        "tokio has no links.",
+    ],
+    metric: "time per round",
+    unit: "ns",
+    better: Better::Lower,
+    x: None,
+    y: Quantity { label: "time per round", unit: "ns" },
+    figure: Figure::PerOperation(None),
+    variants: false,
+    manner: Manner::Usual,
+    points: |_| rounds(),
+    check: check_rounds,
+};
+
+pub(super) static EXIT_CASCADE: Experiment = Experiment {
+    id: "exit-cascade",
+    title: "A chain that breaks",
+    what: "A hundred thousand processes are linked in a chain; the first is ended, and each takes the next with it.",
+    notes: &[
+        "The chain stands before the clock starts, which ends when a down message tells that the last has ended, with the reason of the first. Afterwards none of them may be alive.",
+        "The principal figure is that of one chain of a hundred thousand. Beside it stand shorter chains, as many as end a hundred thousand in all: a time that grows faster than the chain shows.",
+        "tokio has no links.",
+    ],
+    metric: "time per process",
+    unit: "ns",
+    better: Better::Lower,
+    x: Some(Axis { param: "n", label: "processes in the chain", scale: "log" }),
+    y: Quantity { label: "time per process", unit: "ns" },
+    figure: Figure::PerOperation(Some(ENDED)),
+    variants: false,
+    manner: Manner::Few,
+    points: |_| {
+        let chain =
+            |n| Point { x: Some(n), params: params([("n", n), ("reps", ENDED / n)]), scaled: None };
+        [1000, 10_000, ENDED].map(chain).to_vec()
+    },
+    check: |params, reply| {
+        let ended = asked(params, "n") * reps(params);
+        conserved(reply, ended, ended)
+    },
+};
+
+pub(super) static RESTART: Experiment = Experiment {
+    id: "restart",
+    title: "Restarts",
+    what: "A supervisor restarts its only child, a server, each time that it ends with an error.",
+    notes: &[
+        "The child is told to end, and tells when its successor has been initialised; then that one is told. The clock starts when the first child is there.",
+        "A supervisor restarts its child a hundred times and is replaced by a fresh one outside of the clock: OTP's goes through all restarts of its period at each.",
+        "Reports of crashes are switched off: writing them takes longer than the restart.",
+        "tokio has no supervisors.",
+    ],
+    metric: "restarts",
+    unit: "restarts/s",
+    better: Better::Higher,
+    x: None,
+    y: Quantity { label: "restarts", unit: "restarts/s" },
+    figure: Figure::Rate(None),
+    variants: false,
+    manner: Manner::Usual,
+    points: |_| {
+        vec![Point {
+            x: None,
+            params: params([("n", RESTARTS)]),
+            scaled: Some(Scaled {
+                param: "reps",
+                start: 1,
+                cap: 1_000_000,
+                share: 1.0,
+                stepped: false,
+            }),
+        }]
+    },
+    check: |params, reply| {
+        let restarts = asked(params, "n") * reps(params);
+        conserved(reply, restarts, restarts)?;
+        extra(reply, "alive", reps(params))
+    },
+};
+
+fn rounds() -> Vec<Point> {
+    let scaled = Some(counted(1000, 1_000_000_000, 1.0));
+    vec![Point { x: None, params: Params::new(), scaled }]
+}
+
+fn check_rounds(params: &Params, reply: &Reply) -> Result<(), Void> {
+    let n = asked(params, "n");
+    conserved(reply, n, n)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::profile::Profile;
+
+    #[test]
+    fn chains_of_every_length_end_as_many_processes() {
+        let points = (EXIT_CASCADE.points)(Profile::Quick);
+        assert!(points.len() > 1);
+        for Point { params, .. } in points {
+            assert_eq!(asked(&params, "n") * reps(&params), ENDED);
+        }
+    }
+
+    #[test]
+    fn a_chain_of_which_one_lives_on_and_a_supervisor_without_its_child_are_void() {
+        let ask = params([("n", 5), ("reps", 2)]);
+        let reply = |received: u64, alive: u64| {
+            let raw = json!({
+                "elapsed_ns": 1, "ops": 10, "sent": 10, "received": received, "alive": alive,
+            });
+            Reply::read(raw.as_object().unwrap().clone()).unwrap()
+        };
+        assert_eq!((EXIT_CASCADE.check)(&ask, &reply(10, 2)), Ok(()));
+        assert!((EXIT_CASCADE.check)(&ask, &reply(9, 2)).is_err());
+        assert_eq!((RESTART.check)(&ask, &reply(10, 2)), Ok(()));
+        assert!((RESTART.check)(&ask, &reply(10, 1)).is_err());
+    }
+}
