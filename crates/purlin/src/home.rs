@@ -9,7 +9,7 @@ use purlin_raw::{End, Realm, Slot, World, quietly};
 use purlin_sched::TimerWheel;
 use tokio::sync::watch;
 
-use crate::local::{Local, Rare};
+use crate::local::Local;
 use crate::names::Names;
 use crate::node::Inner;
 use crate::signal::{Signal, answer_as_ended, tell};
@@ -158,26 +158,22 @@ impl World for Erlang {
         if end.dropped > 0 {
             home.dropped.ended(end.dropped as u64);
         }
-        let Some(rare) = local.rare.take() else { return };
-        let Rare { mail, at_end, mut links, mut watchers, mut monitors, named, late, .. } = *rare;
+        let Some(mut rare) = local.rare.take() else { return };
         // N1: before anybody is told.
-        if named {
+        if rare.named {
             home.names.release(end.slot);
         }
         let me = ProcessId::new(end.shared.creation, end.slot);
-        let reason = end.last.reason();
-        for (reference, watcher) in watchers.take() {
-            tell(&watcher, Signal::Down { reference, reason: reason.clone() });
-        }
-        for (_, link) in links.take() {
-            link.ended(me, &reason);
-        }
-        for (reference, monitoring) in monitors.take() {
-            monitoring.over(reference);
-        }
-        at_end.iter().for_each(|watch| watch.tell());
-        late.into_iter().for_each(|signal| answer_as_ended(me, signal));
-        quietly(|| drop((mail, reason)));
+        let last = end.last;
+        rare.watchers.drain(|reference, watcher| {
+            tell(&watcher, Signal::Down { reference, reason: last.reason() });
+        });
+        rare.links.drain(|_, link| link.ended(me, last));
+        rare.monitors.drain(|reference, monitoring| monitoring.over(reference));
+        rare.at_end.iter().for_each(|watch| watch.tell());
+        rare.late.drain(..).for_each(|signal| answer_as_ended(me, signal));
+        // What is left may be the user's: a waker.
+        quietly(|| drop(rare));
     }
 
     fn undelivered(home: &Home, local: &mut Local, signal: Signal) {

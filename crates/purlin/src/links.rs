@@ -10,7 +10,7 @@
 
 use std::future::Future;
 
-use crate::home::here;
+use crate::home::{Last, here};
 use crate::local::{Convert, Local, Rare};
 use crate::process_ref::ToProcess;
 use crate::reference::Reference;
@@ -46,9 +46,9 @@ impl Link {
     }
 
     /// The process that holds this end has ended.
-    pub(crate) fn ended(self, me: ProcessId, reason: &ExitReason) {
+    pub(crate) fn ended(self, me: ProcessId, last: &Last) {
         if let (Some(peer), None) = (self.peer, self.unlinking) {
-            tell(&peer, Signal::LinkExit { from: me, reason: reason.clone() });
+            tell(&peer, Signal::LinkExit { from: me, reason: last.reason() });
         }
     }
 }

@@ -145,13 +145,15 @@ impl Local {
     /// What can be told of it.
     pub(crate) fn describe(&self) -> ProcessDetails {
         let Some(rare) = &self.rare else { return ProcessDetails::default() };
-        ProcessDetails {
-            links: rare.links.iter().filter(|(_, link)| link.is_up()).map(|(id, _)| id).collect(),
-            monitors: rare.monitors.iter().map(|(_, monitoring)| monitoring.of.clone()).collect(),
-            monitored_by: rare.watchers.iter().map(|(_, peer)| ProcessId::of(peer)).collect(),
+        let mut details = ProcessDetails {
             traps_exits: rare.trap.is_some(),
             reported_memory: rare.memory,
-        }
+            ..ProcessDetails::default()
+        };
+        rare.links.each(|id, link| details.links.extend(link.is_up().then_some(id)));
+        rare.monitors.each(|_, monitoring| details.monitors.push(monitoring.of.clone()));
+        rare.watchers.each(|_, peer| details.monitored_by.push(ProcessId::of(peer)));
+        details
     }
 }
 

@@ -8,54 +8,87 @@
 use std::hash::Hash;
 
 use rustc_hash::FxHashMap;
-use smallvec::SmallVec;
 
 /// So many entries are walked over.
 const FEW: usize = 12;
 
 /// A map.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) enum Small<K, V> {
-    Few(SmallVec<[(K, V); 1]>),
+    #[default]
+    Empty,
+    One(K, V),
+    Few(Vec<(K, V)>),
     Many(FxHashMap<K, V>),
 }
 
-impl<K, V> Default for Small<K, V> {
-    fn default() -> Self {
-        Self::Few(SmallVec::new())
-    }
-}
-
 impl<K: Copy + Eq + Hash, V> Small<K, V> {
+    #[inline]
     pub(crate) fn get_mut(&mut self, key: K) -> Option<&mut V> {
         match self {
+            Self::Empty => None,
+            Self::One(k, value) => (*k == key).then_some(value),
             Self::Few(few) => few.iter_mut().find(|(k, _)| *k == key).map(|(_, value)| value),
             Self::Many(many) => many.get_mut(&key),
         }
     }
 
     /// Adds an entry whose key is not there yet.
+    #[inline]
     pub(crate) fn insert_new(&mut self, key: K, value: V) {
         debug_assert!(self.get_mut(key).is_none(), "the key is new");
         match self {
+            Self::Empty => *self = Self::One(key, value),
+            _ => self.insert_another(key, value),
+        }
+    }
+
+    #[cold]
+    fn insert_another(&mut self, key: K, value: V) {
+        match self {
             Self::Few(few) if few.len() < FEW => few.push((key, value)),
+            Self::Many(many) => {
+                many.insert(key, value);
+            }
             Self::Few(few) => {
                 let mut many: FxHashMap<K, V> = std::mem::take(few).into_iter().collect();
                 many.insert(key, value);
                 *self = Self::Many(many);
             }
-            Self::Many(many) => {
-                many.insert(key, value);
+            Self::Empty | Self::One(..) => {
+                let mut few = Vec::with_capacity(4);
+                self.drain(|key, value| few.push((key, value)));
+                few.push((key, value));
+                *self = Self::Few(few);
             }
         }
     }
 
     /// Takes an entry out. Memory goes back when few are left of many.
+    #[inline]
     pub(crate) fn remove(&mut self, key: K) -> Option<V> {
         match self {
+            Self::Empty => None,
+            Self::One(k, _) if *k != key => None,
+            Self::One(..) => match std::mem::take(self) {
+                Self::One(_, value) => Some(value),
+                _ => None,
+            },
+            _ => self.remove_from_several(key),
+        }
+    }
+
+    #[cold]
+    fn remove_from_several(&mut self, key: K) -> Option<V> {
+        match self {
+            Self::Empty | Self::One(..) => None,
             Self::Few(few) => {
                 let place = few.iter().position(|(k, _)| *k == key)?;
-                Some(few.swap_remove(place).1)
+                let (_, value) = few.swap_remove(place);
+                if few.is_empty() {
+                    *self = Self::Empty;
+                }
+                Some(value)
             }
             Self::Many(many) => {
                 let value = many.remove(&key);
@@ -69,21 +102,25 @@ impl<K: Copy + Eq + Hash, V> Small<K, V> {
         }
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (K, &V)> {
-        let (few, many) = match self {
-            Self::Few(few) => (Some(few.iter().map(|(key, value)| (*key, value))), None),
-            Self::Many(many) => (None, Some(many.iter().map(|(key, value)| (*key, value)))),
-        };
-        few.into_iter().flatten().chain(many.into_iter().flatten())
+    /// Looks at every entry.
+    pub(crate) fn each(&self, mut f: impl FnMut(K, &V)) {
+        match self {
+            Self::Empty => {}
+            Self::One(key, value) => f(*key, value),
+            Self::Few(few) => few.iter().for_each(|(key, value)| f(*key, value)),
+            Self::Many(many) => many.iter().for_each(|(key, value)| f(*key, value)),
+        }
     }
 
     /// Takes everything out.
-    pub(crate) fn take(&mut self) -> impl Iterator<Item = (K, V)> + use<K, V> {
-        let (few, many) = match std::mem::take(self) {
-            Self::Few(few) => (Some(few.into_iter()), None),
-            Self::Many(many) => (None, Some(many.into_iter())),
-        };
-        few.into_iter().flatten().chain(many.into_iter().flatten())
+    #[inline]
+    pub(crate) fn drain(&mut self, mut f: impl FnMut(K, V)) {
+        match std::mem::take(self) {
+            Self::Empty => {}
+            Self::One(key, value) => f(key, value),
+            Self::Few(few) => few.into_iter().for_each(|(key, value)| f(key, value)),
+            Self::Many(many) => many.into_iter().for_each(|(key, value)| f(key, value)),
+        }
     }
 }
 
@@ -109,10 +146,12 @@ mod tests {
                 }
                 prop_assert_eq!(small.get_mut(key).copied(), map.get(&key).copied());
             }
-            let held: BTreeMap<_, _> = small.iter().map(|(key, value)| (key, *value)).collect();
+            let (mut held, mut taken) = (BTreeMap::new(), BTreeMap::new());
+            small.each(|key, value| assert_eq!(held.insert(key, *value), None));
+            small.drain(|key, value| assert_eq!(taken.insert(key, value), None));
             prop_assert_eq!(&held, &map);
-            prop_assert_eq!(small.take().collect::<BTreeMap<_, _>>(), map);
-            prop_assert_eq!(small.iter().count(), 0);
+            prop_assert_eq!(&taken, &map);
+            small.each(|_, _| unreachable!("everything was taken out"));
         }
     }
 }
