@@ -4,7 +4,7 @@
 //! takes its place among the messages (M2). The user's code that makes a message out of a [`Down`] or
 //! an [`Exit`] runs here, and its panic is the process's.
 
-use purlin_raw::{Owner, Turned, exhaust, quietly};
+use purlin_raw::{Owner, Sealed, Turned, exhaust, quietly};
 
 use crate::exit::catch;
 use crate::home::{Erlang, here};
@@ -59,15 +59,17 @@ pub(crate) fn act<M: Send + 'static>(me: &Owner<Erlang, M>, signal: Signal) -> T
                 quietly(|| drop(reason));
                 return Turned::Nothing;
             };
-            let monitor = MonitorRef::new(reference);
-            let down = Down { monitor, process: monitoring.of, reason };
-            return turned(me, convert, down, reference.number);
+            let (monitor, mut parts) = (MonitorRef::new(reference), Some((monitoring, reason)));
+            return turned(me, convert, reference.number, || {
+                let (monitoring, reason) = parts.take()?;
+                Some(Down { monitor, process: monitoring.of, reason })
+            });
         }
         Signal::Aliased { alias, message } => {
             if keep(me, |local| local.rare().answers_to(alias))
                 && let Ok(message) = message.downcast::<M>()
             {
-                return Turned::Message(*message, 0);
+                return Turned::Message(Sealed::new(*message, 0));
             }
             here(|here| here.realm.home().dropped.alias());
         }
@@ -104,7 +106,10 @@ fn struck<M: Send + 'static>(
 ) -> Turned<M> {
     match keep(me, |local| local.strike(reason, by)) {
         Struck::Ignores => Turned::Nothing,
-        Struck::Traps(convert, reason) => turned(me, convert, Exit { from, reason }, 0),
+        Struck::Traps(convert, reason) => {
+            let mut reason = Some(reason);
+            turned(me, convert, 0, || Some(Exit { from, reason: reason.take()? }))
+        }
         Struck::Ends(unused) => {
             quietly(|| drop(unused));
             over()
@@ -119,16 +124,18 @@ fn over<M>() -> Turned<M> {
 }
 
 /// Makes a message out of a notice, with the user's code.
+///
+/// WHY the notice is made in here: each move of it costs more than the rest of it.
 fn turned<M: Send + 'static, T: 'static>(
     me: &Owner<Erlang, M>,
     convert: Convert,
-    notice: T,
     mark: u64,
+    notice: impl FnOnce() -> Option<T>,
 ) -> Turned<M> {
     let convert = convert.downcast_ref::<fn(T) -> M>();
     let Some(convert) = convert else { unreachable!("a mailbox has one type") };
-    match catch::panics(|| convert(notice)) {
-        Ok(message) => Turned::Message(message, mark),
+    match catch::panics(|| notice().map(|notice| Sealed::new(convert(notice), mark))) {
+        Ok(sealed) => sealed.map_or(Turned::Nothing, Turned::Message),
         Err(reason) => {
             body::report(me, &reason, std::any::type_name::<T>());
             let unused = keep(me, |local| local.end(reason));

@@ -64,8 +64,9 @@ impl Rare {
     /// Whether what is sent to that alias is received; one that is good for one message is not any
     /// more.
     pub(crate) fn answers_to(&mut self, alias: Reference) -> bool {
-        match self.aliases.get_mut(alias).copied() {
-            Some(true) => self.aliases.remove(alias).is_some(),
+        let aliases = &mut self.rarer().aliases;
+        match aliases.get_mut(alias).copied() {
+            Some(true) => aliases.remove(alias).is_some(),
             once => once.is_some(),
         }
     }
@@ -106,7 +107,7 @@ impl<M: Send + 'static> Process<M> {
     #[track_caller]
     fn make_alias(&self, once: bool) -> Alias<M> {
         let reference = self.reference();
-        self.keep(|local| local.rare().aliases.insert_new(reference, once));
+        self.keep(|local| local.rare().rarer().aliases.insert_new(reference, once));
         Alias { to: self.owner().address(), reference }
     }
 
@@ -117,6 +118,6 @@ impl<M: Send + 'static> Process<M> {
     /// Outside of this process's own turn, as receiving does.
     #[track_caller]
     pub fn unalias(&self, alias: &Alias<M>) -> bool {
-        self.keep(|local| local.rare().aliases.remove(alias.reference)).is_some()
+        self.keep(|local| local.rare().rarer().aliases.remove(alias.reference)).is_some()
     }
 }

@@ -170,8 +170,10 @@ impl World for Erlang {
         });
         rare.links.drain(|_, link| link.ended(me, last));
         rare.monitors.drain(|reference, monitoring| monitoring.over(reference));
-        rare.at_end.iter().for_each(|watch| watch.tell());
-        rare.late.drain(..).for_each(|signal| answer_as_ended(me, signal));
+        if let Some(rarer) = &mut rare.rarer {
+            rarer.at_end.iter().for_each(|watch| watch.tell());
+            rarer.late.drain(..).for_each(|signal| answer_as_ended(me, signal));
+        }
         // What is left may be the user's: a waker.
         quietly(|| drop(rare));
     }
@@ -186,7 +188,7 @@ impl World for Erlang {
             asks @ (Signal::Link(_)
             | Signal::Unlink { .. }
             | Signal::Monitor { .. }
-            | Signal::TellAtEnd(_)) => local.rare().late.push(asks),
+            | Signal::TellAtEnd(_)) => local.rare().rarer().late.push(asks),
             unread => quietly(|| drop(unread)),
         }
     }

@@ -9,6 +9,7 @@
 //! changes nothing.
 
 use std::future::Future;
+use std::num::NonZero;
 
 use crate::home::{Last, here};
 use crate::local::{Convert, Local, Rare};
@@ -33,7 +34,7 @@ pub(crate) struct Link {
     /// The other end; `None` if it was gone from the start.
     peer: Option<Peer>,
     /// The number of the unlink that has not been acknowledged.
-    unlinking: Option<u64>,
+    unlinking: Option<NonZero<u64>>,
 }
 
 impl Link {
@@ -68,7 +69,7 @@ impl Rare {
     /// The process unlinks itself; whom to tell, if it was linked.
     fn unlink(&mut self, from: ProcessId, number: u64) -> Option<Peer> {
         let link = self.links.get_mut(from).filter(|link| link.is_up())?;
-        link.unlinking = Some(number);
+        link.unlinking = NonZero::new(number);
         link.peer.clone()
     }
 
@@ -92,7 +93,7 @@ impl Rare {
     /// It has read our unlink.
     #[must_use]
     pub(crate) fn unlink_acknowledged(&mut self, by: ProcessId, number: u64) -> Option<Link> {
-        let is_it = |link: &mut Link| link.unlinking == Some(number);
+        let is_it = |link: &mut Link| link.unlinking.is_some_and(|waits| waits.get() == number);
         self.links.get_mut(by).is_some_and(is_it).then(|| self.links.remove(by))?
     }
 }

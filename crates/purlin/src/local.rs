@@ -3,11 +3,13 @@
 //! Only its own turn touches it, and nothing of the user's runs meanwhile. What is taken out of it
 //! and is the user's to drop (a reason, a waker) is handed back.
 //!
-//! COST: one word in the cell; the rest lies in a box that exists only in processes that need it.
+//! COST: one word in the cell; the rest lies in a block that exists only in processes that need it.
 
 use std::any::Any;
 use std::sync::Arc;
 use std::task::Waker;
+
+use purlin_raw::Pooled;
 
 use crate::links::Link;
 use crate::monitors::Monitoring;
@@ -23,7 +25,7 @@ pub(crate) type Convert = &'static (dyn Any + Send + Sync);
 #[derive(Default)]
 pub(crate) struct Local {
     /// What few processes need; nothing until then.
-    pub(crate) rare: Option<Box<Rare>>,
+    pub(crate) rare: Option<Pooled<Rare>>,
 }
 
 /// What few processes need.
@@ -33,26 +35,39 @@ pub(crate) struct Rare {
     pub(crate) exit: Option<ExitReason>,
     /// Whom to wake when a message comes, if a combinator waits with a waker of its own.
     pub(crate) mail: Option<Waker>,
-    /// Who waits for the end of the process.
-    pub(crate) at_end: Vec<Arc<Watch>>,
     /// Whom it is linked to.
     pub(crate) links: Small<ProcessId, Link>,
     /// Who monitors it.
     pub(crate) watchers: Small<Reference, Peer>,
     /// Whom it monitors.
     pub(crate) monitors: Small<Reference, Monitoring>,
-    /// Its aliases, and whether each is good for one message only.
-    pub(crate) aliases: Small<Reference, bool>,
     /// How an exit signal becomes a message, if exits are trapped.
     pub(crate) trap: Option<Convert>,
     /// How a down signal becomes a message.
     pub(crate) down: Option<Convert>,
-    /// Bytes that it says it has allocated.
-    pub(crate) memory: usize,
     /// It has, or had, a name.
     pub(crate) named: bool,
+    /// What even fewer need.
+    pub(crate) rarer: Option<Box<Rarer>>,
+}
+
+/// What even fewer processes need.
+#[derive(Default)]
+pub(crate) struct Rarer {
+    /// Who waits for the end of the process.
+    pub(crate) at_end: Vec<Arc<Watch>>,
+    /// Its aliases, and whether each is good for one message only.
+    pub(crate) aliases: Small<Reference, bool>,
+    /// Bytes that it says it has allocated.
+    pub(crate) memory: usize,
     /// What arrived too late, and is to be answered.
     pub(crate) late: Vec<Signal>,
+}
+
+impl Rare {
+    pub(crate) fn rarer(&mut self) -> &mut Rarer {
+        self.rarer.get_or_insert_default()
+    }
 }
 
 /// What an exit signal does to a process.
@@ -134,7 +149,7 @@ impl Local {
 
     /// Somebody waits for the end of the process.
     pub(crate) fn tell_at_end(&mut self, watch: Arc<Watch>) {
-        let watches = &mut self.rare().at_end;
+        let watches = &mut self.rare().rarer().at_end;
         if watches.len() == watches.capacity() {
             // Those who have given up hold theirs no longer.
             watches.retain(|watch| Arc::strong_count(watch) > 1);
@@ -147,7 +162,7 @@ impl Local {
         let Some(rare) = &self.rare else { return ProcessDetails::default() };
         let mut details = ProcessDetails {
             traps_exits: rare.trap.is_some(),
-            reported_memory: rare.memory,
+            reported_memory: rare.rarer.as_ref().map_or(0, |rarer| rarer.memory),
             ..ProcessDetails::default()
         };
         rare.links.each(|id, link| details.links.extend(link.is_up().then_some(id)));

@@ -21,11 +21,11 @@ const LONGEST: usize = 255;
 
 /// The name of a process.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Name(Arc<str>);
+pub struct Name(Arc<Box<str>>); // WHY a box: a name is then one word.
 
 impl From<&str> for Name {
     fn from(name: &str) -> Self {
-        Self(name.into())
+        Self(Arc::new(name.into()))
     }
 }
 

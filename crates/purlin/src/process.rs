@@ -105,7 +105,7 @@ impl<M: Send + 'static> Process<M> {
     /// Says how many bytes this process has allocated, for those who look at it (P5): nobody else
     /// can know. See [`ProcessDetails::reported_memory`](crate::ProcessDetails::reported_memory).
     pub fn report_memory(&self, bytes: usize) {
-        self.keep(|local| local.rare().memory = bytes);
+        self.keep(|local| local.rare().rarer().memory = bytes);
     }
 
     /// Begins a selective receive: what [`receive!`](crate::receive!) expands to.

@@ -51,10 +51,36 @@ enum Next {
 pub enum Turned<M> {
     /// Nothing that is received.
     Nothing,
-    /// A message in the signal's place, with a number by which [`Owner::withdraw`] finds it.
-    Message(M, u64),
+    /// A message in the signal's place.
+    Message(Sealed<M>),
     /// The end: nothing that came after it is received.
     Over,
+}
+
+/// A message that a signal has turned into, in its envelope.
+#[derive(Debug)]
+pub struct Sealed<M> {
+    link: NonNull<Link>,
+    message: PhantomData<M>,
+}
+
+impl<M> Sealed<M> {
+    /// Seals a message, with a number by which [`Owner::withdraw`] finds it.
+    #[inline]
+    pub fn new(message: M, mark: u64) -> Self {
+        Self { link: Envelope::seal_marked(message, mark), message: PhantomData }
+    }
+
+    fn into_link(self) -> NonNull<Link> {
+        std::mem::ManuallyDrop::new(self).link
+    }
+}
+
+impl<M> Drop for Sealed<M> {
+    fn drop(&mut self) {
+        // SAFETY: the envelope is ours, holds an `M`, and is not used any more.
+        drop(unsafe { Envelope::<M>::open(self.link) });
+    }
 }
 
 /// The empty envelope of a message that was taken for a look.
@@ -201,7 +227,7 @@ impl<W: World, M: Send + 'static> Owner<W, M> {
                 match link.as_ref().class() {
                     Class::Message => link,
                     Class::Signal => match act(Envelope::<W::Signal>::open(link).0) {
-                        Turned::Message(message, mark) => Envelope::seal_marked(message, mark),
+                        Turned::Message(sealed) => sealed.into_link(),
                         Turned::Nothing => continue,
                         Turned::Over => {
                             over = true;
