@@ -60,7 +60,7 @@ pub(crate) fn act<M: Send + 'static>(me: &Owner<Erlang, M>, signal: Signal) -> T
                 return Turned::Nothing;
             };
             let (monitor, mut parts) = (MonitorRef::new(reference), Some((monitoring, reason)));
-            return turned(me, convert, reference.number, || {
+            return turned(me, convert, reference.number(), || {
                 let (monitoring, reason) = parts.take()?;
                 Some(Down { monitor, process: monitoring.of, reason })
             });

@@ -12,6 +12,7 @@ use tokio::sync::watch;
 use crate::local::Local;
 use crate::names::Names;
 use crate::node::Inner;
+use crate::reference::Reference;
 use crate::signal::{Signal, answer_as_ended, tell};
 use crate::{ExitReason, ProcessId, StopReport};
 
@@ -114,7 +115,7 @@ pub(crate) struct Home {
     /// The names of its processes.
     pub(crate) names: Names,
     /// Batches of numbers for references that have been handed out.
-    pub(crate) numbers: AtomicU64,
+    pub(crate) batches: AtomicU64,
     /// No process is begun any more.
     pub(crate) stopping: AtomicBool,
     /// Processes that are being spawned from outside just now.
@@ -133,7 +134,7 @@ impl Home {
             started: Instant::now(),
             dropped: Drops::default(),
             names: Names::default(),
-            numbers: AtomicU64::new(0),
+            batches: AtomicU64::new(Reference::first_batch(creation)),
             stopping: AtomicBool::new(false),
             outside_spawns: AtomicUsize::new(0),
             stillborn: AtomicU32::new(0),

@@ -142,7 +142,7 @@ impl<M: Send + 'static> Process<M> {
     /// Outside of this process's own turn, as receiving does.
     #[track_caller]
     pub fn unlink(&self, from: impl ToProcess) {
-        let (other, number) = (from.id(), self.reference().number);
+        let (other, number) = (from.id(), self.reference().number());
         let Some(peer) = self.keep(|local| local.rare().unlink(other, number)) else { return };
         if peer.signal(Signal::Unlink { from: self.peer(), id: number }).is_err() {
             // It has ended: what it sent about the link comes before anything else of it.

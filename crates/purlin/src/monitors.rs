@@ -182,8 +182,8 @@ impl<M: Send + 'static> Process<M> {
     #[track_caller]
     pub fn demonitor_flush(&self, monitor: MonitorRef) -> bool {
         let was_there = self.demonitor(monitor);
-        if !was_there && monitor.0.creation == self.id().creation() {
-            let fired = self.owner().withdraw(monitor.0.number);
+        if !was_there {
+            let fired = self.owner().withdraw(monitor.0.number());
             drop(fired.unwrap_or_else(|_| self.not_here()));
         }
         was_there

@@ -1,7 +1,11 @@
-//! Numbers that nothing else on this node has: of monitors, aliases and unlinks.
+//! Numbers that nothing else has: of monitors, aliases and unlinks.
 //!
-//! A thread that runs processes takes them from the node a thousand at a time, so that processes on
-//! different cores do not meet at one counter.
+//! A node counts up from its creation, which is random, in the upper half of the number. So two nodes
+//! of one program do not meet before one of them has made more references than their creations lie
+//! apart, in units of four thousand million.
+//!
+//! A thread that runs processes takes numbers from the node a thousand at a time, so that processes
+//! on different cores do not meet at one counter.
 
 use std::fmt;
 use std::sync::atomic::Ordering;
@@ -13,22 +17,32 @@ const BATCH: u64 = 1024;
 
 /// Something unique: Erlang's reference.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct Reference {
-    pub(crate) creation: u32,
-    pub(crate) number: u64,
-}
+pub(crate) struct Reference(u64);
 
 impl Reference {
+    /// The first batch of a node.
+    pub(crate) fn first_batch(creation: u32) -> u64 {
+        (u64::from(creation) << 32) / BATCH
+    }
+
     /// A new one; `None` on a thread that runs no process.
+    #[inline]
     pub(crate) fn new() -> Option<Self> {
-        here(|here| Self { creation: here.realm.home().creation, number: next(here) })
+        here(|here| Self(next(here)))
+    }
+
+    /// It as a number, which is not zero.
+    pub(crate) fn number(self) -> u64 {
+        self.0
     }
 }
 
+#[inline]
 fn next(here: &Here) -> u64 {
     let mut number = here.numbers.get();
     if number.is_multiple_of(BATCH) {
-        number = here.realm.home().numbers.fetch_add(1, Ordering::Relaxed) * BATCH + 1;
+        let batch = here.realm.home().batches.fetch_add(1, Ordering::Relaxed);
+        number = batch.wrapping_mul(BATCH) | 1;
     }
     here.numbers.set(number + 1);
     number
@@ -36,7 +50,7 @@ fn next(here: &Here) -> u64 {
 
 impl fmt::Display for Reference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "#Ref<0.{}.{}>", self.number >> 32, self.number & 0xffff_ffff)
+        write!(f, "#Ref<0.{}.{}>", self.0 >> 32, self.0 & 0xffff_ffff)
     }
 }
 
