@@ -15,18 +15,20 @@ use crate::{Down, Exit, ExitReason, MonitorRef, ProcessId, body};
 /// Acts on a signal; says what it turns into.
 #[cold]
 pub(crate) fn act<M: Send + 'static>(me: &Owner<Erlang, M>, signal: Signal) -> Turned<M> {
-    if keep(me, |local| local.exiting()) && !matches!(signal, Signal::Exit { .. }) {
-        // A process that is told to end is not there any more; who asks about it waits for its end.
-        match signal {
-            Signal::TellAtEnd(watch) => keep(me, |local| local.tell_at_end(watch)),
-            signal => answer_as_ended(id(me), signal),
-        }
-        return Turned::Over;
-    }
     match signal {
-        Signal::Exit { from, reason } => {
-            let by = if from == Some(id(me)) { Origin::Itself } else { Origin::Other };
-            return struck(me, from, reason, by);
+        Signal::Down { reference, reason } => {
+            let (monitoring, convert) =
+                keep(me, |local| (local.rare().monitors.remove(reference), local.rare().down));
+            let (Some(monitoring), Some(convert)) = (monitoring, convert) else {
+                // D3: it was taken back.
+                quietly(|| drop(reason));
+                return Turned::Nothing;
+            };
+            let (monitor, mut parts) = (MonitorRef::new(reference), Some((monitoring, reason)));
+            turned(me, convert, reference.number(), || {
+                let (monitoring, reason) = parts.take()?;
+                Some(Down { monitor, process: monitoring.of(), reason })
+            })
         }
         Signal::LinkExit { from, reason } => {
             let link = keep(me, |local| local.rare().links.remove(from));
@@ -34,7 +36,41 @@ pub(crate) fn act<M: Send + 'static>(me: &Owner<Erlang, M>, signal: Signal) -> T
                 return struck(me, Some(from), reason, Origin::Link);
             }
             quietly(|| drop(reason));
+            Turned::Nothing
         }
+        Signal::Exit { from, reason } => {
+            let by = if from == Some(id(me)) { Origin::Itself } else { Origin::Other };
+            struck(me, from, reason, by)
+        }
+        Signal::TellAtEnd(watch) => {
+            keep(me, |local| local.tell_at_end(watch));
+            Turned::Nothing
+        }
+        Signal::Named => {
+            keep(me, |local| local.rare().named = true);
+            Turned::Nothing
+        }
+        Signal::Aliased { alias, message } => {
+            if keep(me, |local| local.rare().answers_to(alias))
+                && let Ok(message) = message.downcast::<M>()
+            {
+                return Turned::Message(Sealed::new(*message, 0));
+            }
+            here(|here| here.realm.home().dropped.alias());
+            Turned::Nothing
+        }
+        // A process that is told to end is not there any more.
+        signal if keep(me, |local| local.exiting()) => {
+            answer_as_ended(id(me), signal);
+            Turned::Nothing
+        }
+        signal => attend(me, signal),
+    }
+}
+
+/// Acts on the rest, to which only a process attends that is not about to end.
+fn attend<M: Send + 'static>(me: &Owner<Erlang, M>, signal: Signal) -> Turned<M> {
+    match signal {
         Signal::Link(peer) => keep(me, |local| local.rare().linked_by(peer)),
         Signal::Unlink { from, id: number } => {
             let peer = ProcessId::of(&from);
@@ -51,30 +87,6 @@ pub(crate) fn act<M: Send + 'static>(me: &Owner<Erlang, M>, signal: Signal) -> T
         Signal::Demonitor(reference) => {
             drop(keep(me, |local| local.rare().watchers.remove(reference)));
         }
-        Signal::Down { reference, reason } => {
-            let (monitoring, convert) =
-                keep(me, |local| (local.rare().monitors.remove(reference), local.rare().down));
-            let (Some(monitoring), Some(convert)) = (monitoring, convert) else {
-                // D3: it was taken back.
-                quietly(|| drop(reason));
-                return Turned::Nothing;
-            };
-            let (monitor, mut parts) = (MonitorRef::new(reference), Some((monitoring, reason)));
-            return turned(me, convert, reference.number(), || {
-                let (monitoring, reason) = parts.take()?;
-                Some(Down { monitor, process: monitoring.of, reason })
-            });
-        }
-        Signal::Aliased { alias, message } => {
-            if keep(me, |local| local.rare().answers_to(alias))
-                && let Ok(message) = message.downcast::<M>()
-            {
-                return Turned::Message(Sealed::new(*message, 0));
-            }
-            here(|here| here.realm.home().dropped.alias());
-        }
-        Signal::Named => keep(me, |local| local.rare().named = true),
-        Signal::TellAtEnd(watch) => keep(me, |local| local.tell_at_end(watch)),
         Signal::StillThere(asker) => {
             // Whoever asked may have given up.
             let _ = asker.send(());
@@ -84,11 +96,13 @@ pub(crate) fn act<M: Send + 'static>(me: &Owner<Erlang, M>, signal: Signal) -> T
             // The same.
             let _ = asker.send(details);
         }
+        signal => unreachable!("{signal:?} has been acted on"),
     }
     Turned::Nothing
 }
 
 /// What the process keeps for itself. Signals are acted on in its own turn.
+#[inline]
 fn keep<M: Send + 'static, R>(me: &Owner<Erlang, M>, f: impl FnOnce(&mut Local) -> R) -> R {
     me.local(f).unwrap_or_else(|_| unreachable!("signals are acted on in the process's own turn"))
 }

@@ -166,7 +166,7 @@ impl Local {
             ..ProcessDetails::default()
         };
         rare.links.each(|id, link| details.links.extend(link.is_up().then_some(id)));
-        rare.monitors.each(|_, monitoring| details.monitors.push(monitoring.of.clone()));
+        rare.monitors.each(|_, monitoring| details.monitors.push(monitoring.of()));
         rare.watchers.each(|_, peer| details.monitored_by.push(ProcessId::of(peer)));
         details
     }

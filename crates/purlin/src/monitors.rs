@@ -43,19 +43,40 @@ pub enum Monitored {
     Name(Name),
 }
 
-/// The watching end of a monitor.
+/// The watching end of a monitor. WHY so: as a rule it is one word, and is moved often.
 #[derive(Debug)]
-pub(crate) struct Monitoring {
-    pub(crate) of: Monitored,
-    /// `None` if it was gone from the start.
-    peer: Option<Peer>,
+pub(crate) enum Monitoring {
+    /// Of that process.
+    Of(Peer),
+    /// Of one that was gone from the start.
+    OfNobody(ProcessId),
+    /// Of the process that had that name, if one had.
+    OfName(Box<(Name, Option<Peer>)>),
 }
 
 impl Monitoring {
+    /// Whom it watches.
+    #[inline]
+    pub(crate) fn of(&self) -> Monitored {
+        match self {
+            Self::Of(peer) => Monitored::Process(ProcessId::of(peer)),
+            Self::OfNobody(id) => Monitored::Process(*id),
+            Self::OfName(named) => Monitored::Name(named.0.clone()),
+        }
+    }
+
+    fn peer(&self) -> Option<&Peer> {
+        match self {
+            Self::Of(peer) => Some(peer),
+            Self::OfNobody(_) => None,
+            Self::OfName(named) => named.1.as_ref(),
+        }
+    }
+
     /// The process that watches has ended, or has had enough.
-    pub(crate) fn over(self, reference: Reference) {
-        if let Some(peer) = self.peer {
-            tell(&peer, Signal::Demonitor(reference));
+    pub(crate) fn over(&self, reference: Reference) {
+        if let Some(peer) = self.peer() {
+            tell(peer, Signal::Demonitor(reference));
         }
     }
 }
@@ -115,7 +136,10 @@ impl<M: Send + 'static> Process<M> {
     where
         M: From<Down>,
     {
-        self.begin_monitor(Monitored::Process(process.id()), process.find().0)
+        self.begin_monitor(match process.find().0 {
+            Some(peer) => Monitoring::Of(peer),
+            None => Monitoring::OfNobody(process.id()),
+        })
     }
 
     /// Monitors the process that has that name now (D5). The [`Down`] reports the name. If nobody has
@@ -129,19 +153,20 @@ impl<M: Send + 'static> Process<M> {
         M: From<Down>,
     {
         let peer = here(|here| here.realm.home().names.find(name)).flatten();
-        self.begin_monitor(Monitored::Name(Name::from(name)), peer)
+        self.begin_monitor(Monitoring::OfName(Box::new((Name::from(name), peer))))
     }
 
     #[track_caller]
-    fn begin_monitor(&self, of: Monitored, peer: Option<Peer>) -> MonitorRef
+    fn begin_monitor(&self, monitoring: Monitoring) -> MonitorRef
     where
         M: From<Down>,
     {
         let reference = self.reference();
+        let peer = monitoring.peer().cloned();
         if peer.as_ref().is_some_and(Peer::is_current) {
             return MonitorRef(reference);
         }
-        self.keep_monitor(reference, Monitoring { of, peer: peer.clone() });
+        self.keep_monitor(reference, monitoring);
         let watch = |peer: Peer| peer.signal(Signal::Monitor { reference, watcher: self.peer() });
         if peer.is_none_or(|peer| watch(peer).is_err()) {
             self.tell_itself(Signal::Down { reference, reason: ExitReason::NoProcess });
@@ -211,8 +236,7 @@ impl<M: Send + 'static> Process<M> {
         local.rare().watchers.insert_new(reference, self.peer());
         let spawned = here(|here| spawn_keeping(&here.realm, here.parent(), local, function));
         let Some(pid) = spawned else { nowhere() };
-        let peer = Some(pid.address().clone().untyped());
-        self.keep_monitor(reference, Monitoring { of: Monitored::Process(pid.id()), peer });
+        self.keep_monitor(reference, Monitoring::Of(pid.address().clone().untyped()));
         if let Some(ExitReason::SystemLimit) = pid.exit_reason() {
             self.tell_itself(Signal::Down { reference, reason: ExitReason::SystemLimit });
         }

@@ -444,6 +444,18 @@ async fn a_name_is_free_before_anybody_hears_of_the_end(mut me: Process<Msg>) {
     }
 }
 
+// N1: also of a process that was told to end before it knew that it had a name
+#[purlin::test(workers = 1)]
+async fn a_name_that_comes_with_the_end_is_free_after_it(mut me: Process<Msg>) {
+    let (child, _) = me.spawn_monitor(idle);
+    has_read(&child).await;
+    child.exit(ExitReason::Kill);
+    register("last", &child).expect("it lives, and will end in its next turn");
+    down(&mut me).await;
+    assert!(purlin::registered().is_empty());
+    register("last", &me.pid()).expect("the name is free");
+}
+
 // N1, E2: a bad name, a taken one, a second one, a dead process
 #[purlin::test]
 async fn a_name_that_cannot_be_given_is_an_error() {
