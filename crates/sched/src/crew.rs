@@ -2,6 +2,7 @@
 
 use std::io;
 use std::sync::Arc;
+use std::task::{Wake, Waker};
 
 use purlin_raw::Holder;
 
@@ -9,7 +10,7 @@ use crate::above::Above;
 use crate::post::Post;
 use crate::scheduler::Shared;
 use crate::seat::Seat;
-use crate::sync::{Parker, thread};
+use crate::sync::{Parker, Unparker, thread};
 use crate::worker::work;
 
 /// All that makes a thread a worker.
@@ -25,6 +26,29 @@ impl Assignment {
         let (post, taker) = purlin_raw::biased(post);
         Self { index, post, seat: Arc::new(Seat::new(taker)), parker: Parker::new() }
     }
+
+    /// Ends the sleep of the thread that gets this.
+    pub(crate) fn waker(&self) -> Waker {
+        waker(&self.parker)
+    }
+}
+
+/// Ends a thread's parking. WHY a waker: a simulation sleeps in other ways than a thread.
+struct Unpark(Unparker);
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        self.0.unpark();
+    }
+}
+
+/// What ends a thread's parking.
+pub(crate) fn waker(parker: &Parker) -> Waker {
+    Waker::from(Arc::new(Unpark(parker.unparker().clone())))
 }
 
 /// What begins threads.

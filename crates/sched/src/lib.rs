@@ -8,6 +8,7 @@
 //! | `scheduler` | the shared part: queues, workers, start and stop |
 //! | `above` | what it asks of the layer above |
 //! | `crew` | its threads: how one begins, and how they are counted out |
+//! | `simulation` | one thread instead of workers, a seed and a clock that is moved |
 //! | `worker` | one thread's loop: what to run next |
 //! | `post` | a worker's queue and slot, which can be taken from its thread |
 //! | `queue` | a worker's queue as the others see it, and when it wants help |
@@ -49,6 +50,7 @@ mod post;
 mod queue;
 mod scheduler;
 mod seat;
+mod simulation;
 mod slab;
 mod spread;
 mod sync;
@@ -60,6 +62,7 @@ mod worker;
 pub use above::Above;
 pub use clock::{Clock, Hand};
 pub use scheduler::{Scheduler, Stopped};
+pub use simulation::{Drove, Simulation};
 pub use timer::Timer;
 pub use timers::{Alarm, TimerWheel, Timers};
 

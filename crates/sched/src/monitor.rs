@@ -259,7 +259,7 @@ impl Monitor {
         self.used[index] = None;
         self.views[index].running = false;
         self.helpless = false;
-        self.crew.shared.set_unparker(index, assignment.parker.unparker().clone());
+        self.crew.shared.set_waker(index, assignment.waker());
         let given = spare.send(assignment);
         debug_assert!(given.is_ok(), "a spare thread does nothing but wait");
     }

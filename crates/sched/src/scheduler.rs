@@ -2,6 +2,7 @@
 
 use std::io;
 use std::sync::{Arc, PoisonError};
+use std::task::Waker;
 use std::time::Duration;
 
 use crossbeam_utils::CachePadded;
@@ -25,7 +26,7 @@ use crate::worker::schedule_here;
 /// A handle on a set of workers.
 #[derive(Clone)]
 pub struct Scheduler {
-    shared: Arc<Shared>,
+    pub(crate) shared: Arc<Shared>,
 }
 
 /// What all workers share.
@@ -37,8 +38,8 @@ pub(crate) struct Shared {
     pub(crate) hogs: Hogs,
     /// How often the monitor has looked.
     pub(crate) ticks: AtomicU64,
-    /// Of the thread that is that worker now.
-    unparkers: Box<[Mutex<Unparker>]>,
+    /// What ends the sleep of the thread that is that worker now.
+    wakers: Box<[Mutex<Waker>]>,
     monitor: Unparker,
     stop: CachePadded<AtomicBool>,
     ends: Mutex<Ends>,
@@ -74,9 +75,9 @@ impl Scheduler {
         let queue = |post: &Post| CachePadded::new(Queue::new(post.stealer()));
         let queues = posts.iter().map(queue).collect();
         let waiting: Vec<_> = (0..).zip(posts).map(|(i, post)| Assignment::new(i, post)).collect();
-        let unparkers = || waiting.iter().map(|waiting| waiting.parker.unparker().clone());
-        let timers = Timers::new(unparkers(), clock);
-        let unparkers = unparkers().map(Mutex::new).collect();
+        let wakers: Vec<_> = waiting.iter().map(Assignment::waker).collect();
+        let timers = Timers::new(wakers.iter().cloned(), clock);
+        let wakers = wakers.into_iter().map(Mutex::new).collect();
         let monitor = Parker::new();
         Self {
             shared: Arc::new(Shared {
@@ -86,7 +87,7 @@ impl Scheduler {
                 timers,
                 hogs: Hogs::default(),
                 ticks: AtomicU64::new(0),
-                unparkers,
+                wakers,
                 monitor: monitor.unparker().clone(),
                 stop: CachePadded::new(AtomicBool::new(false)),
                 ends: Mutex::new(Ends { waiting: Some((waiting, monitor)), running: 0 }),
@@ -207,17 +208,17 @@ impl Shared {
     /// and even been relieved: then this makes a sleep of its successor a short one.
     #[cold]
     fn unpark(&self, worker: usize) {
-        self.unparker(worker).unpark();
+        self.waker(worker).wake_by_ref();
     }
 
-    fn unparker(&self, worker: usize) -> MutexGuard<'_, Unparker> {
-        self.unparkers[worker].lock().unwrap_or_else(PoisonError::into_inner)
+    fn waker(&self, worker: usize) -> MutexGuard<'_, Waker> {
+        self.wakers[worker].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Another thread is that worker from now on.
-    pub(crate) fn set_unparker(&self, worker: usize, unparker: Unparker) {
-        self.timers.wheel(worker).set_worker(unparker.clone());
-        *self.unparker(worker) = unparker;
+    pub(crate) fn set_waker(&self, worker: usize, waker: Waker) {
+        self.timers.wheel(worker).set_worker(waker.clone());
+        *self.waker(worker) = waker;
     }
 
     /// A worker was taken from the sleepers, or a relieved thread is done: the monitor is to watch

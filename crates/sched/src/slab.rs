@@ -67,6 +67,10 @@ impl<T> Slab<T> {
         &mut self.blocks[index as usize / BLOCK][index as usize % BLOCK]
     }
 
+    pub(crate) fn get(&self, index: u32) -> &Entry<T> {
+        &self.blocks[index as usize / BLOCK][index as usize % BLOCK]
+    }
+
     /// Takes a place, in no list yet.
     #[inline(always)]
     pub(crate) fn insert(&mut self, due: u64, item: T) -> Key {

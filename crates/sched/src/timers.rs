@@ -36,7 +36,7 @@ use purlin_raw::{Parcel, quietly};
 
 use crate::clock::{Clock, nanos};
 use crate::slab::Key;
-use crate::sync::{AtomicU64, Mutex, MutexGuard, Ordering, Unparker};
+use crate::sync::{AtomicU64, Mutex, MutexGuard, Ordering};
 use crate::timer::Timer;
 use crate::wheel::{Due, NEVER, Wheel, moment_of, tick_at, tick_of};
 
@@ -80,8 +80,8 @@ struct Inner {
     next: AtomicU64,
     state: Mutex<State>,
     clock: Clock,
-    /// Of the thread that is the worker now.
-    worker: Mutex<Unparker>,
+    /// Ends the sleep of the thread that is the worker now.
+    worker: Mutex<Waker>,
     /// Messages whose receiver had ended when they were sent.
     dropped: AtomicU64,
 }
@@ -96,7 +96,7 @@ pub(crate) struct State {
 
 impl Timers {
     /// A wheel for each worker.
-    pub(crate) fn new(workers: impl Iterator<Item = Unparker>, clock: Clock) -> Self {
+    pub(crate) fn new(workers: impl Iterator<Item = Waker>, clock: Clock) -> Self {
         let wheels = workers.map(|worker| TimerWheel::new(worker, clock.clone())).collect();
         Self { wheels, clock }
     }
@@ -145,7 +145,7 @@ impl Timers {
 }
 
 impl TimerWheel {
-    fn new(worker: Unparker, clock: Clock) -> Self {
+    fn new(worker: Waker, clock: Clock) -> Self {
         // WHY asleep: the worker's thread is yet to start, and has not looked.
         let state = State { wheel: Wheel::new(), asleep: true, closed: false };
         Self(Arc::new(CachePadded::new(Inner {
@@ -157,13 +157,13 @@ impl TimerWheel {
         })))
     }
 
-    fn worker(&self) -> MutexGuard<'_, Unparker> {
+    fn worker(&self) -> MutexGuard<'_, Waker> {
         self.0.worker.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Another thread is the worker from now on.
-    pub(crate) fn set_worker(&self, unparker: Unparker) {
-        *self.worker() = unparker;
+    pub(crate) fn set_worker(&self, waker: Waker) {
+        *self.worker() = waker;
     }
 
     #[inline]
@@ -218,7 +218,7 @@ impl TimerWheel {
         let unpark = first && state.asleep;
         drop(state);
         if unpark {
-            self.worker().unpark();
+            self.worker().wake_by_ref();
         }
         Timer { wheel: self.clone(), key }
     }
@@ -253,6 +253,23 @@ impl TimerWheel {
             self.ring(alarm);
         }
         fired
+    }
+
+    /// For a clock that is moved to what comes next: when the first timer is due.
+    pub(crate) fn first_due(&self) -> Option<u64> {
+        self.lock().wheel.first_due()
+    }
+
+    /// For a clock that has been moved to what comes next: fires all that is due now.
+    pub(crate) fn fire_exactly(&self, now: u64) {
+        loop {
+            let mut state = self.lock();
+            let due = state.wheel.pop_exactly(now);
+            self.publish(state.wheel.next());
+            drop(state);
+            let Some(alarm) = due else { return };
+            self.ring(alarm);
+        }
     }
 
     fn ring(&self, alarm: Alarm) {
@@ -320,6 +337,7 @@ mod tests {
 
     use super::*;
     use crate::Hand;
+    use crate::crew::waker;
 
     const MS: Duration = Duration::from_millis(1);
 
@@ -343,7 +361,7 @@ mod tests {
     fn timers() -> (Timers, Hand, Parker) {
         let (clock, hand) = Clock::manual();
         let parker = Parker::new();
-        (Timers::new([parker.unparker().clone()].into_iter(), clock), hand, parker)
+        (Timers::new([waker(&parker)].into_iter(), clock), hand, parker)
     }
 
     fn bell() -> (Arc<Bell>, Waker) {
@@ -383,7 +401,7 @@ mod tests {
     #[test]
     fn a_worker_may_sleep_until_its_first_timer_and_is_unparked_for_an_earlier_one() {
         let parker = Parker::new();
-        let timers = Timers::new([parker.unparker().clone()].into_iter(), Clock::machine());
+        let timers = Timers::new([waker(&parker)].into_iter(), Clock::machine());
         let wheel = timers.wheel(0);
         let minute = Duration::from_secs(60);
         wheel.wake();

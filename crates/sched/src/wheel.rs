@@ -172,6 +172,32 @@ impl<T> Wheel<T> {
         }
     }
 
+    /// When the first entry is due, if none is fresh. Nothing moves.
+    ///
+    /// COST: a look at each entry of one slot.
+    pub(crate) fn first_due(&self) -> Option<u64> {
+        let (level, slot, _) = self.first_slot()?;
+        self.list(level * SLOTS + slot).map(|(_, due)| due).min()
+    }
+
+    /// [`Wheel::pop`] to the nanosecond, for a clock that stands at the time of the first entry; no
+    /// entry is fresh.
+    pub(crate) fn pop_exactly(&mut self, now: u64) -> Option<T> {
+        loop {
+            let (level, slot, start) = self.first_slot()?;
+            let list = level * SLOTS + slot;
+            let (index, _) = self.list(list).find(|&(_, due)| due <= now)?;
+            // INVARIANT: what is put in later is due after `now`, so it is before no present.
+            self.present = start;
+            if level == 0 {
+                let key = self.slab.key(index);
+                let removed = self.slab.remove(key)?;
+                return Some(self.unlink(list, index, removed));
+            }
+            self.move_down(list);
+        }
+    }
+
     /// The time of the fresh entries begins now.
     pub(crate) fn stamp(&mut self, now: u64) {
         if self.levels == 0 {
@@ -230,6 +256,18 @@ impl<T> Wheel<T> {
 
     fn move_down(&mut self, list: usize) {
         self.each(list, Self::place);
+    }
+
+    /// The entries of a list, and when they are due.
+    fn list(&self, list: usize) -> impl Iterator<Item = (u32, u64)> + '_ {
+        let first = self.first[list];
+        let mut index = first;
+        std::iter::from_fn(move || {
+            let entry = (index != NONE).then(|| self.slab.get(index))?;
+            let found = (index, entry.due);
+            index = if entry.next == first { NONE } else { entry.next };
+            Some(found)
+        })
     }
 
     /// Empties a list and hands its entries over, in order.
