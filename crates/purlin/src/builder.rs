@@ -8,10 +8,11 @@ use std::thread;
 
 use purlin_raw::{MAX_PROCESSES, Realm};
 use purlin_sched::Scheduler;
+use tokio::runtime::Handle;
 
 use crate::exit::catch;
 use crate::home::Home;
-use crate::node::{Inner, Node};
+use crate::node::{Inner, Io, Node};
 use crate::workers::Workers;
 
 /// The most workers a node may have.
@@ -111,30 +112,39 @@ impl Builder {
         if !(1..=MAX_WORKERS).contains(&workers) {
             return Err(BuildError::Workers(workers));
         }
-        if !(1..=MAX_PROCESSES).contains(&self.max_processes) {
-            return Err(BuildError::MaxProcesses(self.max_processes));
-        }
-        if !is_name(&self.name) {
-            return Err(BuildError::Name(self.name));
-        }
-        catch::install();
-        let io = tokio::runtime::Builder::new_multi_thread()
+        self.check()?;
+        let tokio = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
             .thread_name(format!("{}-io", self.name))
             .enable_all()
             .build()
             .map_err(BuildError::Io)?;
+        let handle = tokio.handle().clone();
         let scheduler = Scheduler::new(workers);
-        let home = Home::new(creation(), self.name.clone());
-        let realm = Realm::new(scheduler.host(), home, self.max_processes, workers);
-        let handle = io.handle().clone();
-        let inner = Arc::new(Inner::new(realm.clone(), scheduler.clone(), io));
-        let node = Arc::downgrade(&inner);
-        let workers = Workers { realm, node, scheduler: scheduler.clone(), tokio: handle };
-        let started = scheduler.start(&self.name, Arc::new(workers));
-        let node = Node::new(inner);
-        started.map_err(BuildError::Io)?;
+        let (node, workers) = self.assemble(scheduler.clone(), Io::Own(tokio), handle);
+        scheduler.start(node.name(), Arc::new(workers)).map_err(BuildError::Io)?;
         Ok(node)
+    }
+
+    /// Refuses settings that make no sense, whatever runs the processes.
+    pub(crate) fn check(&self) -> Result<(), BuildError> {
+        if !(1..=MAX_PROCESSES).contains(&self.max_processes) {
+            return Err(BuildError::MaxProcesses(self.max_processes));
+        }
+        if !is_name(&self.name) {
+            return Err(BuildError::Name(self.name.clone()));
+        }
+        Ok(())
+    }
+
+    /// The node, and what its threads need to know, when its scheduler is there.
+    pub(crate) fn assemble(self, scheduler: Scheduler, io: Io, tokio: Handle) -> (Node, Workers) {
+        catch::install();
+        let home = Home::new(creation(), self.name);
+        let realm = Realm::new(scheduler.host(), home, self.max_processes, scheduler.workers());
+        let inner = Arc::new(Inner::new(realm.clone(), scheduler.clone(), io));
+        let workers = Workers { realm, node: Arc::downgrade(&inner), scheduler, tokio };
+        (Node::new(inner), workers)
     }
 }
 

@@ -3,7 +3,6 @@
 use std::cell::{Cell, OnceCell};
 use std::sync::Weak;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
-use std::time::Instant;
 
 use purlin_raw::{End, Realm, Slot, World, quietly};
 use purlin_sched::TimerWheel;
@@ -109,7 +108,6 @@ impl Drops {
 pub(crate) struct Home {
     pub(crate) creation: u32,
     pub(crate) name: String,
-    pub(crate) started: Instant,
     /// Messages that nobody received.
     pub(crate) dropped: Drops,
     /// The names of its processes.
@@ -131,7 +129,6 @@ impl Home {
         Self {
             creation,
             name,
-            started: Instant::now(),
             dropped: Drops::default(),
             names: Names::default(),
             batches: AtomicU64::new(Reference::first_batch(creation)),
@@ -201,8 +198,9 @@ pub(crate) struct Here {
     pub(crate) node: Weak<Inner>,
     /// The timers of this worker.
     pub(crate) timers: TimerWheel,
-    /// The thread is there for turns that may block; it is none of the workers.
-    pub(crate) blocking: bool,
+    /// The thread is a worker now. One for turns that may block never is; one that simulates is not
+    /// while it runs what tokio has to do.
+    pub(crate) worker: Cell<bool>,
     /// The next number for a reference.
     pub(crate) numbers: Cell<u64>,
 }
@@ -226,16 +224,25 @@ pub(crate) fn settle(here: impl FnOnce() -> Here) {
     });
 }
 
+/// Has a thread that is settled be a worker while `f` runs.
+pub(crate) fn work<R>(f: impl FnOnce() -> R) -> R {
+    let set = |worker| HERE.with(|cell| cell.get().map(|here| here.worker.set(worker)));
+    set(true);
+    let result = f();
+    set(false);
+    result
+}
+
 /// Runs `f` on the node whose processes this thread runs.
 #[inline]
 pub(crate) fn here<R>(f: impl FnOnce(&Here) -> R) -> Option<R> {
-    // WHY: a thread for what may block is a node's only while it runs a process; in between it may
-    // be anybody's.
-    let ours = |here: &&Here| !here.blocking || purlin_raw::in_process();
+    // WHY: a thread that is no worker is a node's only while it runs a process; in between it may be
+    // anybody's.
+    let ours = |here: &&Here| here.worker.get() || purlin_raw::in_process();
     HERE.try_with(|here| here.get().filter(ours).map(f)).ok().flatten()
 }
 
 /// Whether this thread is a worker, so that blocking it would hold up processes.
 pub(crate) fn is_worker() -> bool {
-    here(|here| !here.blocking).unwrap_or(false)
+    here(|here| here.worker.get()).unwrap_or(false)
 }

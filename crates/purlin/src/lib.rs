@@ -84,6 +84,8 @@ mod receive;
 mod reference;
 mod reply;
 mod signal;
+#[doc(hidden)]
+pub mod simulated;
 mod small;
 mod spawn;
 mod stop;

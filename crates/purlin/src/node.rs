@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, mpsc};
 
 use purlin_raw::Realm;
 use purlin_sched::Scheduler;
-use tokio::runtime::Runtime;
+use tokio::runtime::{Handle, Runtime};
 
 use crate::body::Body;
 use crate::home::{Erlang, Home, Parent, here, is_worker};
@@ -54,7 +54,15 @@ pub(crate) struct Inner {
     pub(crate) realm: Realm<Erlang>,
     pub(crate) scheduler: Scheduler,
     /// Taken by whoever stops the node.
-    pub(crate) io: Mutex<Option<Runtime>>,
+    pub(crate) io: Mutex<Option<Io>>,
+}
+
+/// The tokio runtime with which processes await.
+pub(crate) enum Io {
+    /// The node's own, with a thread for it.
+    Own(Runtime),
+    /// That of a simulation, which runs the node and tokio in turn.
+    Simulated(Handle),
 }
 
 /// Why a process could not be addressed by its id.
@@ -102,7 +110,7 @@ pub struct Drops {
 }
 
 impl Inner {
-    pub(crate) fn new(realm: Realm<Erlang>, scheduler: Scheduler, io: Runtime) -> Self {
+    pub(crate) fn new(realm: Realm<Erlang>, scheduler: Scheduler, io: Io) -> Self {
         Self { realm, scheduler, io: Mutex::new(Some(io)) }
     }
 }
@@ -144,9 +152,10 @@ impl Node {
         self.inner.scheduler.workers()
     }
 
-    /// How long the node has been running.
+    /// How long the node has been running, on its own clock, which all of its timers obey. In a test
+    /// that may be a virtual one.
     pub fn uptime(&self) -> std::time::Duration {
-        self.inner.realm.home().started.elapsed()
+        self.inner.scheduler.timers().wheel(0).now()
     }
 
     /// Makes a process on this node, from any thread; see [`spawn()`](crate::spawn()).

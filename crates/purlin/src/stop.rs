@@ -6,19 +6,23 @@
 //! 3. Who has not ended by then is inside a poll that does not return. It is named in the report,
 //!    and left with its thread (L7).
 //! 4. The workers end, then the thread for sockets and timers.
+//!
+//! Time is the node's own. A simulated node's passes only while the simulation is driven, so there
+//! the stop is a task of the simulation's, and a grace period takes no time.
 
 use std::collections::HashSet;
+use std::future::{Future, poll_fn, ready};
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use purlin_raw::Realm;
-use purlin_sched::Scheduler;
-use tokio::runtime::Runtime;
+use purlin_sched::{Alarm, Scheduler, TimerWheel};
 
+use crate::call::block_on;
 use crate::home::{Erlang, is_worker};
-use crate::node::Inner;
+use crate::node::{Inner, Io};
 use crate::signal::{Signal, tell};
 use crate::{ExitReason, Node, ProcessInfo, ProcessState};
 
@@ -45,7 +49,7 @@ pub struct StopReport {
 pub(crate) struct Stopper {
     realm: Realm<Erlang>,
     scheduler: Scheduler,
-    io: Runtime,
+    io: Io,
 }
 
 impl Node {
@@ -74,8 +78,8 @@ impl Node {
     pub fn stop_blocking(&self) -> StopReport {
         assert!(!is_worker(), "blocked on a stop inside a process: await it there");
         match Stopper::begin(self.inner()) {
-            Some(stopper) => stopper.run(),
-            None => crate::call::block_on(self.stop()),
+            Some(stopper) => stopper.run_here(),
+            None => block_on(self.stop()),
         }
     }
 }
@@ -89,20 +93,34 @@ impl Stopper {
         Some(Self { realm: inner.realm.clone(), scheduler: inner.scheduler.clone(), io })
     }
 
-    /// Stops the node on a thread of its own.
+    /// Stops the node on a thread of its own, or as a task of the simulation's.
     pub(crate) fn in_background(self) {
+        if let Io::Simulated(tokio) = &self.io {
+            let wheel = self.scheduler.timers().wheel(0).clone();
+            tokio.clone().spawn(self.run(move |time| pass(wheel.clone(), time)));
+            return;
+        }
         let name = format!("{}-stop", self.realm.home().name);
         let realm = self.realm.clone();
-        let started = thread::Builder::new().name(name).spawn(move || self.run());
+        let started = thread::Builder::new().name(name).spawn(move || self.run_here());
         if let Err(error) = started {
             tracing::error!(%error, "no thread to stop the node with; it is left running");
             realm.home().stopped.send_replace(Some(StopReport::default()));
         }
     }
 
-    fn run(self) -> StopReport {
-        let ended = self.end_all(ExitReason::Shutdown, GRACE)
-            || self.end_all(ExitReason::Kill, LAST_MOMENT);
+    /// Stops the node on this thread.
+    fn run_here(self) -> StopReport {
+        block_on(self.run(|time| {
+            thread::sleep(time);
+            ready(())
+        }))
+    }
+
+    /// Stops the node; `pause` lets time pass, on the node's clock.
+    async fn run<P: Future<Output = ()>>(self, pause: impl Fn(Duration) -> P) -> StopReport {
+        let ended = self.end_all(ExitReason::Shutdown, GRACE, &pause).await
+            || self.end_all(ExitReason::Kill, LAST_MOMENT, &pause).await;
         let mut report = StopReport::default();
         if !ended {
             let left = self.realm.processes().map(|process| {
@@ -117,7 +135,9 @@ impl Stopper {
         let patience = if ended { GRACE } else { Duration::ZERO };
         let stopped = self.scheduler.stop(patience);
         tracing::debug!(?stopped, node = self.realm.home().name, "node stopped");
-        self.io.shutdown_background();
+        if let Io::Own(tokio) = self.io {
+            tokio.shutdown_background();
+        }
         self.realm.home().stopped.send_replace(Some(report.clone()));
         report
     }
@@ -126,9 +146,15 @@ impl Stopper {
     ///
     /// WHY it looks again and again: a process that was being spawned when this began may appear
     /// late, and a count of processes, or a word from each that ends, would cost every one of them.
-    fn end_all(&self, reason: ExitReason, patience: Duration) -> bool {
-        let deadline = Instant::now() + patience;
-        let mut pause = SHORTEST_PAUSE;
+    async fn end_all<P: Future<Output = ()>>(
+        &self,
+        reason: ExitReason,
+        patience: Duration,
+        pause: impl Fn(Duration) -> P,
+    ) -> bool {
+        let clock = self.scheduler.timers().wheel(0);
+        let deadline = clock.now() + patience;
+        let mut time = SHORTEST_PAUSE;
         // WHY: one that traps exits would find each of them among its messages.
         let mut told = HashSet::new();
         loop {
@@ -140,11 +166,21 @@ impl Stopper {
             if none_under_way && self.realm.is_empty() {
                 return true;
             }
-            if Instant::now() >= deadline {
+            if clock.now() >= deadline {
                 return false;
             }
-            thread::sleep(pause);
-            pause = (2 * pause).min(LONGEST_PAUSE);
+            pause(time).await;
+            time = (2 * time).min(LONGEST_PAUSE);
         }
     }
+}
+
+/// Lets time pass on a node's clock, which may be a virtual one.
+async fn pass(wheel: TimerWheel, time: Duration) {
+    let mut timer = None;
+    poll_fn(|cx| {
+        let set = || wheel.set(time, Alarm::Wake(cx.waker().clone()));
+        timer.get_or_insert_with(set).poll(cx.waker())
+    })
+    .await;
 }

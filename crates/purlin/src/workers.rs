@@ -10,7 +10,7 @@ use purlin_sched::{Above, Scheduler};
 use tokio::runtime::Handle;
 
 use crate::hog;
-use crate::home::{Erlang, Here, settle};
+use crate::home::{Erlang, Here, settle, work};
 use crate::node::Inner;
 
 /// What the threads of a node need to know.
@@ -22,13 +22,21 @@ pub(crate) struct Workers {
 }
 
 impl Workers {
-    fn here(&self, worker: usize, blocking: bool) -> Here {
+    /// Makes this thread one of the node's while `run` runs; it is no worker yet.
+    pub(crate) fn enter(&self, worker: usize, run: impl FnOnce()) {
+        let _entered = self.realm.enter();
+        settle(|| self.here(worker));
+        let _tokio = self.tokio.enter();
+        run();
+    }
+
+    fn here(&self, worker: usize) -> Here {
         let timers = self.scheduler.timers().wheel(worker).clone();
         Here {
             realm: self.realm.clone(),
             node: self.node.clone(),
             timers,
-            blocking,
+            worker: Cell::new(false),
             numbers: Cell::new(0),
         }
     }
@@ -36,15 +44,12 @@ impl Workers {
 
 impl Above for Workers {
     fn thread(&self, worker: usize, run: &mut dyn FnMut()) {
-        let _entered = self.realm.enter();
-        settle(|| self.here(worker, false));
-        let _tokio = self.tokio.enter();
-        run();
+        self.enter(worker, || work(run));
     }
 
     fn offload(&self, runnable: Runnable) {
         // WHY the timers of the first worker: those of any would do.
-        let (here, scheduler) = (self.here(0, true), self.scheduler.clone());
+        let (here, scheduler) = (self.here(0), self.scheduler.clone());
         self.tokio.spawn_blocking(move || {
             settle(|| here);
             scheduler.run_elsewhere(runnable);
