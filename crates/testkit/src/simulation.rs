@@ -34,6 +34,7 @@ use purlin::{Builder, ExitReason, Node, Process, ProcessInfo, StopReport};
 pub struct Simulation {
     seed: u64,
     simulated: Simulated,
+    holds: Vec<Sender<()>>,
 }
 
 /// Why a simulation did not come to the end of a function.
@@ -81,8 +82,14 @@ impl std::error::Error for Failure {}
 #[derive(Debug)]
 #[must_use = "the clock moves again when this is dropped"]
 pub struct Hold {
-    /// Whoever waits at the other end is released when this is dropped.
-    _release: Sender<()>,
+    release: Sender<()>,
+}
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        // The simulation may have released it before.
+        let _ = self.release.send(());
+    }
 }
 
 impl Simulation {
@@ -107,7 +114,7 @@ impl Simulation {
             .unwrap_or_else(|error| panic!("no tokio runtime for a simulation: {error}"));
         let simulated = settings.simulated(seed, tokio);
         let simulated = simulated.unwrap_or_else(|error| panic!("{error}"));
-        Self { seed, simulated }
+        Self { seed, simulated, holds: Vec::new() }
     }
 
     /// The seed.
@@ -197,6 +204,8 @@ impl Simulation {
 
     /// Keeps the clock from moving by itself, for as long as the hold is kept: somebody outside, say
     /// a thread or the other end of a socket, is going to do something. Nobody calls that a deadlock.
+    /// Stopping or dropping the simulation ends the hold; [`advance`](Simulation::advance) waits for
+    /// its end.
     ///
     /// A task of `tokio::task::spawn_blocking` and a turn of [`purlin::spawn_blocking()`] hold the
     /// clock in the same way while they run.
@@ -214,16 +223,32 @@ impl Simulation {
     ///     drop(hold);
     /// });
     /// ```
-    pub fn hold(&self) -> Hold {
-        let (release, released) = channel::<()>();
-        // Nothing is sent; it waits until the other end is dropped.
+    pub fn hold(&mut self) -> Hold {
+        let (release, released) = channel();
+        // WHY: while a blocking task is under way tokio does not move its clock.
         self.simulated.tokio().spawn_blocking(move || released.recv());
-        Hold { _release: release }
+        self.holds.push(release.clone());
+        Hold { release }
     }
 
     /// Stops the node as [`Node::stop`] does, in virtual time: a process that makes use of its grace
     /// period costs no real time.
     pub fn stop(mut self) -> StopReport {
+        self.release();
         self.simulated.stop()
+    }
+
+    /// Ends all holds.
+    fn release(&mut self) {
+        for hold in self.holds.drain(..) {
+            // One that was dropped has been released.
+            let _ = hold.send(());
+        }
+    }
+}
+
+impl Drop for Simulation {
+    fn drop(&mut self) {
+        self.release();
     }
 }

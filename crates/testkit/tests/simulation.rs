@@ -1,0 +1,352 @@
+//! Virtual time, choices that a seed repeats, and what a simulation says when it cannot go on.
+
+use std::collections::HashSet;
+use std::sync::mpsc;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use purlin::{CallError, ExitReason, Node, Pid, Process, Reply, consume_budget, receive, spawn};
+use purlin_testkit::{Failure, Simulation, for_each_seed};
+
+const MS: Duration = Duration::from_millis(1);
+const SECOND: Duration = Duration::from_secs(1);
+const HOUR: Duration = Duration::from_secs(3600);
+const DAY: Duration = Duration::from_secs(86_400);
+
+fn uptime() -> Duration {
+    Node::current().expect("this is a process").uptime()
+}
+
+/// What happens when eight processes send to one, over several turns and after several times.
+fn history(seed: u64) -> Vec<(u32, u32)> {
+    Simulation::new(seed).run(async |mut me: Process<(u32, u32)>| {
+        for sender in 0..8 {
+            let to = me.pid();
+            spawn(async move |mut me: Process<()>| {
+                for n in 0..4 {
+                    to.send((sender, n));
+                    consume_budget().await;
+                    receive!(me, { after MS * (n % 2) => {} });
+                }
+            });
+        }
+        let mut came = Vec::new();
+        while came.len() < 32 {
+            came.push(me.receive().await);
+        }
+        came
+    })
+}
+
+#[test]
+fn a_seed_repeats_the_order_of_events_and_others_bring_others() {
+    let histories: Vec<_> = (0..20).map(history).collect();
+    for (seed, before) in (0..).zip(&histories) {
+        assert_eq!(&history(seed), before, "seed {seed}");
+    }
+    let different: HashSet<_> = histories.into_iter().collect();
+    assert!(different.len() > 10, "only {} histories", different.len());
+}
+
+// M2, M3: the order of one sender's messages is kept, that of two is open. There is no third, since
+// nobody awaits between two sends.
+#[test]
+fn both_orders_of_a_race_are_seen() {
+    let mut seen = HashSet::new();
+    for_each_seed(50, |seed| {
+        let came = Simulation::new(seed).run(async |mut me: Process<&'static str>| {
+            for letters in [["a1", "a2"], ["b1", "b2"]] {
+                let to = me.pid();
+                spawn(async move |_: Process<()>| letters.into_iter().for_each(|one| to.send(one)));
+            }
+            let mut came = Vec::new();
+            while came.len() < 4 {
+                came.push(me.receive().await);
+            }
+            came
+        });
+        seen.insert(came);
+    });
+    let orders = [["a1", "a2", "b1", "b2"], ["b1", "b2", "a1", "a2"]];
+    assert_eq!(seen, orders.map(Vec::from).into());
+}
+
+// N3
+#[test]
+fn timers_of_days_fire_at_once_in_order_and_exactly() {
+    let mut simulation = Simulation::new(3);
+    let came = simulation.run(async |mut me: Process<Duration>| {
+        let times = [9 * DAY, HOUR, 900 * DAY, Duration::from_nanos(1), HOUR - MS / 1000, 40 * MS];
+        for time in times {
+            me.pid().send_after(time, time);
+        }
+        let mut came = Vec::new();
+        while came.len() < times.len() {
+            let time = me.receive().await;
+            assert_eq!(uptime(), time);
+            came.push(time);
+        }
+        came
+    });
+    assert!(came.is_sorted());
+    assert_eq!(simulation.now(), 900 * DAY);
+}
+
+// N3
+#[test]
+fn an_interval_keeps_its_times_for_a_year() {
+    let mut simulation = Simulation::new(1);
+    simulation.run(async |mut me: Process<()>| {
+        let ticks = me.pid().send_interval(HOUR, || ());
+        for n in 1..=365 * 24 {
+            me.receive().await;
+            assert_eq!(uptime(), HOUR * n);
+        }
+        assert_eq!(ticks.cancel(), Some(HOUR));
+    });
+}
+
+// C1, R3
+#[test]
+fn a_call_and_a_receive_give_up_exactly_when_they_said() {
+    let mut simulation = Simulation::new(1);
+    simulation.run(async |mut me: Process<()>| {
+        let silent = spawn(async |mut me: Process<Reply<()>>| {
+            let _kept = me.receive().await;
+            me.receive().await;
+        });
+        let answer = silent.call_timeout(|reply| reply, HOUR).await;
+        assert_eq!((answer, uptime()), (Err(CallError::Timeout(HOUR)), HOUR));
+        receive!(me, { after 500 * DAY => {} });
+        assert_eq!(uptime(), HOUR + 500 * DAY);
+    });
+}
+
+#[test]
+fn the_clock_of_tokio_moves_along() {
+    let mut simulation = Simulation::new(1);
+    simulation.run(async |mut me: Process<&'static str>| {
+        let begun = tokio::time::Instant::now();
+        let to = me.pid();
+        tokio::spawn(async move {
+            tokio::time::sleep(30 * MS).await;
+            to.send("tokio's");
+        });
+        me.pid().send_after(29 * MS, "before");
+        me.pid().send_after(31 * MS, "after");
+        for (message, time) in [("before", 29 * MS), ("tokio's", 30 * MS), ("after", 31 * MS)] {
+            assert_eq!(me.receive().await, message);
+            assert!(uptime() >= time && uptime() < time + 2 * MS, "{message}: {:?}", uptime());
+        }
+        tokio::time::sleep(3 * DAY).await;
+        assert!(begun.elapsed() >= 3 * DAY && uptime() >= 3 * DAY);
+        let never = tokio::time::timeout(DAY, me.receive()).await;
+        assert!(never.is_err() && uptime() < 5 * DAY);
+    });
+}
+
+// R3: what is to be never is not waited for
+#[test]
+fn a_process_that_waits_for_ever_is_a_deadlock_that_names_it() {
+    async fn forgotten(mut me: Process<()>) {
+        receive!(me, { after Duration::MAX => {} });
+    }
+    let mut simulation = Simulation::new(5);
+    let failed = simulation.try_run(async |mut me: Process<()>| {
+        let other: Pid<()> = spawn(forgotten);
+        receive!(me, { after HOUR => {} });
+        other.ended().await;
+    });
+    let failure = failed.expect_err("nobody ends it");
+    let Failure::Deadlock { waiting, seed: 5 } = &failure else { panic!("{failure:?}") };
+    assert!(waiting.iter().any(|one| one.function.contains("forgotten")), "{failure}");
+    let text = failure.to_string();
+    assert!(
+        text.starts_with("deadlock: nobody is ready and no timer is set; these wait:"),
+        "{text}"
+    );
+    assert!(text.ends_with("with seed 5; PURLIN_SEED=5 repeats it"), "{text}");
+    // The time in which nothing happened has not passed, and the simulation can go on.
+    assert_eq!(simulation.now(), HOUR);
+    let last = waiting.last().expect("two wait").id;
+    simulation.run(async move |_: Process<()>| {
+        let other: Pid<()> = Node::current().unwrap().pid(last).unwrap();
+        other.send(());
+    });
+    assert_eq!(simulation.now(), HOUR);
+}
+
+// P2
+#[test]
+fn a_panic_ends_its_process_alone_and_the_main_process_with_its_words() {
+    let mut simulation = Simulation::new(8);
+    let reason = simulation.run(async |_: Process<()>| {
+        let panics = spawn(async |_: Process<()>| panic!("a child's"));
+        panics.ended().await
+    });
+    assert!(matches!(reason, ExitReason::Panic(panic) if panic.message == "a child's"));
+    let failed = simulation.try_run(async |_: Process<()>| panic!("its own"));
+    let Err(Failure::Ended { reason: ExitReason::Panic(panic), seed: 8 }) = failed else {
+        panic!("{failed:?}")
+    };
+    assert_eq!(panic.message, "its own");
+}
+
+#[test]
+fn nothing_happens_between_two_runs_and_advance_goes_exactly_as_far_as_told() {
+    let mut simulation = Simulation::new(2);
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let sees = Arc::clone(&seen);
+    let pid = simulation.node().spawn(async move |mut me: Process<u32>| {
+        loop {
+            let message = me.receive().await;
+            sees.lock().unwrap().push((message, uptime()));
+        }
+    });
+    let times = || seen.lock().unwrap().clone();
+    simulation.node().send_interval(&pid, HOUR, || 1);
+    simulation.run(async |_: Process<()>| ());
+    pid.send(0);
+    assert!(times().is_empty());
+    simulation.advance(Duration::ZERO);
+    assert_eq!(times(), [(0, Duration::ZERO)]);
+    simulation.advance(HOUR + HOUR / 2);
+    assert_eq!((times().len(), simulation.now()), (2, HOUR + HOUR / 2));
+    simulation.run(async |_: Process<()>| ());
+    simulation.advance(HOUR / 2 - Duration::from_nanos(1));
+    assert_eq!(times().len(), 2);
+    simulation.advance(Duration::from_nanos(1));
+    assert_eq!(times(), [(0, Duration::ZERO), (1, HOUR), (1, 2 * HOUR)]);
+}
+
+// M1: a send from any thread wakes it
+#[test]
+fn messages_and_timers_of_other_threads_arrive_while_the_clock_is_held() {
+    let mut simulation = Simulation::new(4);
+    let (node, hold) = (simulation.node().clone(), simulation.hold());
+    let (give, given) = mpsc::channel::<Pid<u32>>();
+    let outside = std::thread::spawn(move || {
+        let pid = given.recv().unwrap();
+        pid.send(1);
+        assert_eq!(node.uptime(), Duration::ZERO, "it is held");
+        node.send_after(&pid, DAY, 2);
+        drop(hold);
+    });
+    simulation.run(async move |mut me: Process<u32>| {
+        give.send(me.pid()).unwrap();
+        assert_eq!(me.receive().await, 1);
+        assert_eq!((me.receive().await, uptime()), (2, DAY));
+    });
+    outside.join().unwrap();
+}
+
+// F2
+#[test]
+fn the_clock_stands_still_while_a_process_blocks() {
+    let mut simulation = Simulation::new(4);
+    simulation.run(async |mut me: Process<&'static str>| {
+        let (release, released) = mpsc::channel::<()>();
+        let to = me.pid();
+        purlin::spawn_blocking(async move |_: Process<()>| {
+            released.recv().unwrap();
+            to.send("blocked");
+        });
+        me.pid().send_after(DAY, "a day");
+        tokio::task::spawn_blocking(move || release.send(()).unwrap());
+        assert_eq!((me.receive().await, uptime()), ("blocked", Duration::ZERO));
+        assert_eq!((me.receive().await, uptime()), ("a day", DAY));
+    });
+}
+
+// E1
+#[test]
+fn a_stop_gives_its_grace_period_in_virtual_time() {
+    let mut simulation = Simulation::new(6);
+    let node = simulation.node().clone();
+    let spoken = Arc::new(Mutex::new(Vec::new()));
+    let spawned = |grace| {
+        let speaks = Arc::clone(&spoken);
+        node.spawn(async move |mut me: Process<purlin::Exit>| {
+            me.trap_exit(true);
+            let told = me.receive().await;
+            assert_eq!(told.reason, ExitReason::Shutdown);
+            tokio::time::sleep(grace).await;
+            speaks.lock().unwrap().push(grace);
+        });
+    };
+    spawned(3 * SECOND);
+    spawned(HOUR);
+    simulation.advance(Duration::ZERO);
+    let report = simulation.stop();
+    assert!(report.hogs.is_empty() && report.stranded.is_empty());
+    assert_eq!(*spoken.lock().unwrap(), [3 * SECOND]);
+    assert!(node.uptime() >= 5 * SECOND && node.uptime() < 6 * SECOND, "{:?}", node.uptime());
+    assert!(node.processes().is_empty(), "the long one was killed");
+}
+
+// E1: as on a real node
+#[test]
+fn a_process_may_stop_its_own_node() {
+    let mut simulation = Simulation::new(6);
+    let node = simulation.node().clone();
+    let stopped = simulation.try_run(async |_: Process<()>| {
+        spawn(async |mut me: Process<()>| me.receive().await);
+        Node::current().unwrap().stop().await
+    });
+    assert!(matches!(stopped, Err(Failure::Ended { reason: ExitReason::Shutdown, .. })));
+    assert!(node.processes().is_empty());
+    let late = node.spawn(async |_: Process<()>| {});
+    assert!(late.try_send(()).is_err());
+}
+
+// E1
+#[test]
+fn dropping_a_simulation_stops_its_node() {
+    let (told, _hold) = {
+        let mut simulation = Simulation::new(0);
+        let (tell, told) = mpsc::channel::<()>();
+        simulation.node().spawn(async move |mut me: Process<()>| {
+            me.receive().await;
+            drop(tell);
+        });
+        // One that is kept for longer does not keep the simulation.
+        (told, simulation.hold())
+    };
+    assert!(told.recv().is_err());
+}
+
+#[test]
+#[should_panic(expected = "blocked on a process inside a process")]
+fn a_process_that_blocks_on_another_is_refused_as_on_a_real_node() {
+    Simulation::new(0).run(async |_: Process<()>| {
+        Node::current().unwrap().block_on(async |_: Process<()>| {});
+    });
+}
+
+#[test]
+#[should_panic(expected = "spawned outside a node")]
+fn a_task_of_tokios_is_no_process_here_either() {
+    Simulation::new(0).run(async |_: Process<()>| {
+        let task = tokio::spawn(async { drop(spawn(async |_: Process<()>| {})) });
+        std::panic::resume_unwind(task.await.unwrap_err().into_panic());
+    });
+}
+
+// N3: what is due in one moment is ready at once, and anyone of them may be next
+#[test]
+fn the_order_of_those_who_wake_at_one_moment_is_the_seeds() {
+    let mut first = HashSet::new();
+    for_each_seed(30, |seed| {
+        first.insert(Simulation::new(seed).run(async |mut me: Process<u32>| {
+            for n in 0..3 {
+                let to = me.pid();
+                spawn(async move |mut me: Process<()>| {
+                    receive!(me, { after HOUR => {} });
+                    to.send(n);
+                });
+            }
+            me.receive().await
+        }));
+    });
+    assert_eq!(first, [0, 1, 2].into());
+}
