@@ -475,6 +475,38 @@ mod tests {
             prop_assert_eq!(pair.wheel.len(), 0);
         }
 
+        // N3: for a clock that is moved from one entry to the next, to the nanosecond
+        #[test]
+        fn a_wheel_that_is_asked_exactly_hands_out_in_the_order_of_time_and_then_of_setting(
+            steps in prop::collection::vec(step(), 1..200)
+        ) {
+            let (mut wheel, mut sorted, mut keys, mut now) = (Wheel::new(), BTreeMap::new(), Vec::new(), 0);
+            for step in steps {
+                match step {
+                    Step::At(time) | Step::In(time) => {
+                        sorted.insert((now + time, keys.len()), ());
+                        keys.push((wheel.insert(Due::At(now + time), keys.len()), now + time));
+                    }
+                    Step::Cancel(number) => if let Some(&(key, due)) = keys.get(number) {
+                        let waits = sorted.remove(&(due, number)).is_some();
+                        prop_assert_eq!(wheel.cancel(key).is_some(), waits);
+                    },
+                    Step::Forward(by) => {
+                        let until = now + by;
+                        while let Some(due) = wheel.first_due().filter(|&due| due <= until) {
+                            now = due;
+                            while let Some(number) = wheel.pop_exactly(now) {
+                                prop_assert_eq!(sorted.pop_first(), Some(((now, number), ())));
+                            }
+                        }
+                        now = until;
+                    }
+                }
+                let first = sorted.first_key_value().map(|((due, _), ())| *due);
+                prop_assert_eq!((wheel.first_due(), wheel.len()), (first, sorted.len()));
+            }
+        }
+
         // N3: a sleeper that trusts `next` wakes up a few times for one timer, and at its tick
         #[test]
         fn a_lone_timer_is_handed_out_at_its_tick_after_few_looks(now in time(), length in time()) {
