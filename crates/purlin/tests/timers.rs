@@ -1,14 +1,32 @@
-//! Messages that are sent later, once and again and again, and the deadlines of receives.
+//! Messages that are sent later, once and again and again, and the deadlines of receives: in virtual
+//! time, but for what only the machine's clock shows.
 
 mod common;
 
+use std::future::Future;
 use std::time::{Duration, Instant};
 
-use common::{Census, PanicsWhenDropped, Token, node, outside, stop, until};
+use common::{Census, PanicsWhenDropped, Token, node, stop};
 use purlin::{ExitReason, Node, Pid, Process, Timer, receive, spawn, yield_now};
+use purlin_testkit::{Simulation, for_each_seed};
 
 const MS: Duration = Duration::from_millis(1);
 const MINUTE: Duration = Duration::from_secs(60);
+
+/// Runs a process to its end in virtual time, with several seeds.
+fn simulated<M, F, Fut>(function: F)
+where
+    M: Send + 'static,
+    F: Fn(Process<M>) -> Fut + Clone + Send + 'static,
+    Fut: Future<Output = ()> + Send + 'static,
+{
+    for_each_seed(20, |seed| Simulation::new(seed).run(function.clone()));
+}
+
+/// The node's time.
+fn uptime() -> Duration {
+    Node::current().expect("this is a process").uptime()
+}
 
 // N3, CLOCK: the machine's: a timer that fires early would be seen here
 #[purlin::test]
@@ -24,20 +42,20 @@ async fn a_message_is_sent_after_its_time_and_never_before(mut me: Process<(Dura
 }
 
 // N3: the time left is told once, and the message does not come
-#[purlin::test]
-async fn a_timer_cancelled_in_time_sends_nothing(mut me: Process<&'static str>) {
-    let early = me.pid().send_after(MINUTE, "never");
-    let left = early.read().unwrap();
-    assert!(left <= MINUTE && left > MINUTE / 2);
-    assert!(early.cancel().unwrap() <= left);
-    assert_eq!((early.cancel(), early.read()), (None, None));
-    // The same for one whose time has begun to run.
-    let running = me.pid().send_after(MINUTE, "never");
-    me.pid().send_after(2 * MS, "meanwhile");
-    assert_eq!(me.receive().await, "meanwhile");
-    assert!(running.cancel().unwrap() <= MINUTE - 2 * MS);
-    me.pid().send_after(30 * MS, "later");
-    assert_eq!(me.receive().await, "later");
+#[test]
+fn a_timer_cancelled_in_time_sends_nothing() {
+    simulated(async |mut me: Process<&'static str>| {
+        let early = me.pid().send_after(MINUTE, "never");
+        assert_eq!((early.read(), early.cancel()), (Some(MINUTE), Some(MINUTE)));
+        assert_eq!((early.cancel(), early.read()), (None, None));
+        // The same for one whose time has begun to run.
+        let running = me.pid().send_after(MINUTE, "never");
+        me.pid().send_after(2 * MS, "meanwhile");
+        assert_eq!(me.receive().await, "meanwhile");
+        assert_eq!(running.cancel(), Some(MINUTE - 2 * MS));
+        me.pid().send_after(2 * MINUTE, "later");
+        assert_eq!((me.receive().await, uptime()), ("later", 2 * MINUTE + 2 * MS));
+    });
 }
 
 // N3
@@ -53,20 +71,19 @@ async fn a_time_of_zero_sends_at_once_and_one_without_end_never(mut me: Process<
 // N3, M4: the message is dropped when its time comes, and counted
 #[test]
 fn a_timer_to_a_process_that_has_ended_drops_its_message_and_the_node_counts_it() {
-    let node = node(1);
+    let mut simulation = Simulation::new(0);
+    let node = simulation.node().clone();
     let census = Census::default();
     let dead = node.spawn(async |_: Process<(Token, PanicsWhenDropped)>| {});
-    outside(dead.ended());
+    simulation.advance(Duration::ZERO);
     let before = node.dropped_messages();
     let message = || (census.token(), PanicsWhenDropped("a destructor of the user's"));
     node.send_after(&dead, MS, message());
     let later = node.send_after(&dead, MINUTE, message());
-    // WHY a loop: whoever fires it, worker or monitor, tells nobody.
-    until("it is counted", || node.dropped_messages() > before);
+    simulation.advance(MS);
     assert_eq!((census.dropped(), node.dropped_messages() - before), (1, 1));
-    assert!(later.cancel().is_some());
+    assert_eq!(later.cancel(), Some(MINUTE - MS));
     assert_eq!((census.dropped(), node.dropped_messages() - before), (2, 1));
-    stop(&node);
 }
 
 // N3, E1: what has not been sent is dropped, once
@@ -165,45 +182,56 @@ fn every_timer_is_either_sent_or_cancelled() {
 }
 
 // N3: the n-th message comes at n periods, however long the receiver took
-#[purlin::test]
-async fn an_interval_does_not_drift_and_stops_when_it_is_cancelled(mut me: Process<u32>) {
-    let begun = Instant::now();
-    let mut count = 0;
-    let ticks = me.pid().send_interval(3 * MS, move || {
-        count += 1;
-        count
+#[test]
+fn an_interval_does_not_drift_and_stops_when_it_is_cancelled() {
+    simulated(async |mut me: Process<u32>| {
+        let mut count = 0;
+        let ticks = me.pid().send_interval(3 * MS, move || {
+            count += 1;
+            count
+        });
+        for n in 1..=20 {
+            assert_eq!((me.receive().await, uptime()), (n, n * 3 * MS));
+        }
+        receive!(me, { 0 => {}, after 8 * MS => {} });
+        assert_eq!(ticks.read(), Some(MS));
+        assert_eq!(ticks.cancel(), Some(MS));
+        assert_eq!((ticks.cancel(), ticks.read()), (None, None));
+        assert_eq!(me.flush(), [21, 22]);
+        receive!(me, { _ => panic!("it was cancelled"), after MINUTE => {} });
     });
-    for n in 1..=20 {
-        assert_eq!(me.receive().await, n);
-        // CLOCK: the machine's: never before its time.
+}
+
+// N3: on the machine's clock
+#[purlin::test]
+async fn an_interval_is_never_early(mut me: Process<()>) {
+    let begun = Instant::now();
+    let ticks = me.pid().send_interval(3 * MS, || ());
+    for n in 1..=10 {
+        me.receive().await;
+        // CLOCK: the machine's.
         assert!(begun.elapsed() >= n * 3 * MS);
     }
-    assert!(ticks.read().unwrap() <= 3 * MS);
-    assert!(ticks.cancel().unwrap() <= 3 * MS);
-    assert_eq!((ticks.cancel(), ticks.read()), (None, None));
-    me.flush();
-    me.pid().send_after(15 * MS, 0);
-    assert_eq!(me.receive().await, 0);
+    assert!(ticks.cancel().is_some());
 }
 
 // N3: by itself, when there is nobody to send to, and when its function panics
-#[purlin::test]
-async fn an_interval_ends_with_its_receiver_and_with_its_function(mut me: Process<u8>) {
-    let short = spawn(async |mut me: Process<u8>| {
-        me.receive().await;
+#[test]
+fn an_interval_ends_with_its_receiver_and_with_its_function() {
+    simulated(async |mut me: Process<u8>| {
+        let short = spawn(async |mut me: Process<u8>| {
+            me.receive().await;
+        });
+        let processes = || Node::current().expect("this is a process").processes().len();
+        let to_short = short.send_interval(MS, || 1);
+        let panics = me.pid().send_interval(2 * MS, || panic!("no more"));
+        assert_eq!(processes(), 4);
+        assert_eq!((short.ended().await, uptime()), (ExitReason::Normal, MS));
+        receive!(me, { _ => panic!("nothing was sent"), after 2 * MS => {} });
+        assert_eq!((to_short.read(), panics.read()), (None, None));
+        assert_eq!((to_short.cancel(), panics.cancel()), (None, None));
+        assert_eq!(processes(), 1);
     });
-    let before = Node::current().unwrap().processes().len();
-    let to_short = short.send_interval(MS, || 1);
-    let panics = me.pid().send_interval(MS, || panic!("no more"));
-    assert_eq!(short.ended().await, ExitReason::Normal);
-    while to_short.read().is_some() || panics.read().is_some() {
-        me.pid().send_after(MS, 1);
-        me.receive().await;
-    }
-    assert_eq!((to_short.cancel(), panics.cancel()), (None, None));
-    while Node::current().unwrap().processes().len() >= before {
-        yield_now().await;
-    }
 }
 
 // N3: in a node that may have no further process there is nobody to send again and again
@@ -216,43 +244,45 @@ fn an_interval_on_a_full_node_is_over_at_once() {
 }
 
 // R3: a process that is woken again and again waits out its time all the same, and not longer
-#[purlin::test]
-async fn messages_that_do_not_match_do_not_put_off_a_deadline(mut me: Process<u8>) {
-    let noise = me.pid().send_interval(MS, || 0);
-    let begun = Instant::now();
-    receive!(me, {
-        1 => panic!("nobody sent it"),
-        after 12 * MS => {}
+#[test]
+fn messages_that_do_not_match_do_not_put_off_a_deadline() {
+    simulated(async |mut me: Process<u8>| {
+        let noise = me.pid().send_interval(MS, || 0);
+        receive!(me, {
+            1 => panic!("nobody sent it"),
+            after 12 * MS => {}
+        });
+        assert_eq!(uptime(), 12 * MS);
+        assert!(noise.cancel().is_some());
     });
-    // CLOCK: the machine's.
-    assert!(begun.elapsed() >= 12 * MS);
-    assert!(begun.elapsed() < MINUTE);
-    assert!(noise.cancel().is_some());
 }
 
 // R3, R7: the deadline obeys whatever waker it is polled with, and goes with the receive
-#[purlin::test]
-async fn a_deadline_under_a_combinator_wakes_it_and_leaves_nothing_behind(mut me: Process<u8>) {
+#[test]
+fn a_deadline_under_a_combinator_wakes_it_and_leaves_nothing_behind() {
     use futures_util::{FutureExt, StreamExt, stream::FuturesUnordered};
-    for _ in 0..3 {
-        let mut waiting = FuturesUnordered::new();
-        waiting.push(
-            async {
-                receive!(me, {
-                    1 => panic!("nobody sent it"),
-                    after 3 * MS => {}
-                })
-            }
-            .boxed(),
-        );
-        waiting.push(std::future::pending().boxed());
-        assert_eq!(waiting.next().await, Some(()));
-    }
-    tokio::select! {
-        biased;
-        () = async { receive!(me, { 1 => {}, after MINUTE => {} }) } => panic!("a minute passed"),
-        () = async { tokio::task::yield_now().await } => {}
-    }
-    me.pid().send(7);
-    assert_eq!(me.receive().await, 7);
+    simulated(async |mut me: Process<u8>| {
+        for n in 1..=3 {
+            let mut waiting = FuturesUnordered::new();
+            waiting.push(
+                async {
+                    receive!(me, {
+                        1 => panic!("nobody sent it"),
+                        after 3 * MS => {}
+                    })
+                }
+                .boxed(),
+            );
+            waiting.push(std::future::pending().boxed());
+            assert_eq!(waiting.next().await, Some(()));
+            assert_eq!(uptime(), n * 3 * MS);
+        }
+        tokio::select! {
+            biased;
+            () = async { receive!(me, { 1 => {}, after MINUTE => {} }) } => panic!("a minute passed"),
+            () = async { tokio::task::yield_now().await } => {}
+        }
+        me.pid().send(7);
+        assert_eq!((me.receive().await, uptime()), (7, 9 * MS));
+    });
 }
