@@ -34,3 +34,10 @@ mod simulation;
 
 pub use seeds::for_each_seed;
 pub use simulation::{Failure, Hold, Simulation};
+
+/// The chapter of the guide, whose examples are tests.
+#[cfg(doctest)]
+mod documents {
+    #[doc = include_str!("../../../docs/guide/testing.md")]
+    struct Testing;
+}
