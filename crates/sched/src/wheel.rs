@@ -26,6 +26,8 @@
 //! COST: 2 kB, and what `slab` says for each entry. Inserting and removing are a few reads and
 //! writes, whatever the number of entries.
 
+mod exactly;
+
 use crate::clock::LONGEST;
 use crate::slab::{Key, NONE, Removed, Slab};
 
@@ -172,32 +174,6 @@ impl<T> Wheel<T> {
         }
     }
 
-    /// When the first entry is due, if none is fresh. Nothing moves.
-    ///
-    /// COST: a look at each entry of one slot.
-    pub(crate) fn first_due(&self) -> Option<u64> {
-        let (level, slot, _) = self.first_slot()?;
-        self.list(level * SLOTS + slot).map(|(_, due)| due).min()
-    }
-
-    /// [`Wheel::pop`] to the nanosecond, for a clock that stands at the time of the first entry; no
-    /// entry is fresh.
-    pub(crate) fn pop_exactly(&mut self, now: u64) -> Option<T> {
-        loop {
-            let (level, slot, start) = self.first_slot()?;
-            let list = level * SLOTS + slot;
-            let (index, _) = self.list(list).find(|&(_, due)| due <= now)?;
-            // INVARIANT: what is put in later is due after `now`, so it is before no present.
-            self.present = start;
-            if level == 0 {
-                let key = self.slab.key(index);
-                let removed = self.slab.remove(key)?;
-                return Some(self.unlink(list, index, removed));
-            }
-            self.move_down(list);
-        }
-    }
-
     /// The time of the fresh entries begins now.
     pub(crate) fn stamp(&mut self, now: u64) {
         if self.levels == 0 {
@@ -256,18 +232,6 @@ impl<T> Wheel<T> {
 
     fn move_down(&mut self, list: usize) {
         self.each(list, Self::place);
-    }
-
-    /// The entries of a list, and when they are due.
-    fn list(&self, list: usize) -> impl Iterator<Item = (u32, u64)> + '_ {
-        let first = self.first[list];
-        let mut index = first;
-        std::iter::from_fn(move || {
-            let entry = (index != NONE).then(|| self.slab.get(index))?;
-            let found = (index, entry.due);
-            index = if entry.next == first { NONE } else { entry.next };
-            Some(found)
-        })
     }
 
     /// Empties a list and hands its entries over, in order.
@@ -434,7 +398,7 @@ mod tests {
     }
 
     #[derive(Debug, Clone)]
-    enum Step {
+    pub(super) enum Step {
         At(u64),
         In(u64),
         Cancel(usize),
@@ -446,7 +410,7 @@ mod tests {
         (0..56_u32, any::<u64>()).prop_map(|(bits, time)| time & ((1 << bits) - 1))
     }
 
-    fn step() -> impl Strategy<Value = Step> {
+    pub(super) fn step() -> impl Strategy<Value = Step> {
         prop_oneof![
             3 => time().prop_map(Step::At),
             3 => time().prop_map(Step::In),
@@ -473,38 +437,6 @@ mod tests {
             pair.forward(1 << 58);
             pair.forward(1 << 58);
             prop_assert_eq!(pair.wheel.len(), 0);
-        }
-
-        // N3: for a clock that is moved from one entry to the next, to the nanosecond
-        #[test]
-        fn a_wheel_that_is_asked_exactly_hands_out_in_the_order_of_time_and_then_of_setting(
-            steps in prop::collection::vec(step(), 1..200)
-        ) {
-            let (mut wheel, mut sorted, mut keys, mut now) = (Wheel::new(), BTreeMap::new(), Vec::new(), 0);
-            for step in steps {
-                match step {
-                    Step::At(time) | Step::In(time) => {
-                        sorted.insert((now + time, keys.len()), ());
-                        keys.push((wheel.insert(Due::At(now + time), keys.len()), now + time));
-                    }
-                    Step::Cancel(number) => if let Some(&(key, due)) = keys.get(number) {
-                        let waits = sorted.remove(&(due, number)).is_some();
-                        prop_assert_eq!(wheel.cancel(key).is_some(), waits);
-                    },
-                    Step::Forward(by) => {
-                        let until = now + by;
-                        while let Some(due) = wheel.first_due().filter(|&due| due <= until) {
-                            now = due;
-                            while let Some(number) = wheel.pop_exactly(now) {
-                                prop_assert_eq!(sorted.pop_first(), Some(((now, number), ())));
-                            }
-                        }
-                        now = until;
-                    }
-                }
-                let first = sorted.first_key_value().map(|((due, _), ())| *due);
-                prop_assert_eq!((wheel.first_due(), wheel.len()), (first, sorted.len()));
-            }
         }
 
         // N3: a sleeper that trusts `next` wakes up a few times for one timer, and at its tick

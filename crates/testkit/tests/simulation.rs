@@ -129,6 +129,7 @@ fn the_clock_of_tokio_moves_along() {
         let begun = tokio::time::Instant::now();
         let to = me.pid();
         tokio::spawn(async move {
+            // CLOCK: virtual.
             tokio::time::sleep(30 * MS).await;
             to.send("tokio's");
         });
@@ -138,6 +139,7 @@ fn the_clock_of_tokio_moves_along() {
             assert_eq!(me.receive().await, message);
             assert!(uptime() >= time && uptime() < time + 2 * MS, "{message}: {:?}", uptime());
         }
+        // CLOCK: virtual.
         tokio::time::sleep(3 * DAY).await;
         assert!(begun.elapsed() >= 3 * DAY && uptime() >= 3 * DAY);
         let never = tokio::time::timeout(DAY, me.receive()).await;
@@ -270,6 +272,7 @@ fn a_stop_gives_its_grace_period_in_virtual_time() {
             me.trap_exit(true);
             let told = me.receive().await;
             assert_eq!(told.reason, ExitReason::Shutdown);
+            // CLOCK: virtual.
             tokio::time::sleep(grace).await;
             speaks.lock().unwrap().push(grace);
         });
