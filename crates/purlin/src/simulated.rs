@@ -58,13 +58,17 @@ pub enum Halted {
 impl Builder {
     /// A simulated node, which has one worker, whatever was set. The runtime is one of tokio's for
     /// the current thread, with its clock paused.
+    #[doc(hidden)]
     pub fn simulated(self, seed: u64, tokio: Runtime) -> Result<Simulated, BuildError> {
         self.check()?;
         let simulation = Simulation::new(seed);
         let (scheduler, handle) = (simulation.scheduler().clone(), tokio.handle().clone());
         let io = Io::Simulated(handle.clone());
         let (node, workers) = self.assemble(scheduler, io, handle);
-        let start = tokio.block_on(async { Instant::now() });
+        let start = {
+            let _tokio = tokio.enter();
+            Instant::now()
+        };
         Ok(Simulated { node, workers, simulation, tokio, start })
     }
 }

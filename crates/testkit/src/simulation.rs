@@ -29,7 +29,11 @@ use purlin::{Builder, ExitReason, Node, Process, ProcessInfo, StopReport};
 /// that: other threads (`spawn_blocking`, a [`hold`](Simulation::hold)), the order of a `HashMap`,
 /// and `tokio::select!` unless it is `biased`.
 ///
-/// Dropping it stops the node.
+/// A process that does not await for long holds up the simulation, and one that is ready again and
+/// again, as with `yield_now` in a loop, keeps time from passing.
+///
+/// Dropping it stops the node. It belongs to a plain thread, such as a test's: in an `async` function
+/// tokio refuses to drop a runtime.
 #[derive(Debug)]
 pub struct Simulation {
     seed: u64,

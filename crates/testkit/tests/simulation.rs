@@ -5,7 +5,10 @@ use std::sync::mpsc;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use purlin::{CallError, ExitReason, Node, Pid, Process, Reply, consume_budget, receive, spawn};
+use purlin::{
+    CallError, Down, ExitReason, Node, Pid, Process, Reply, consume_budget, receive, spawn,
+    yield_now,
+};
 use purlin_testkit::{Failure, Simulation, for_each_seed};
 
 const MS: Duration = Duration::from_millis(1);
@@ -352,4 +355,26 @@ fn the_order_of_those_who_wake_at_one_moment_is_the_seeds() {
         }));
     });
     assert_eq!(first, [0, 1, 2].into());
+}
+
+// M2, L6: whoever is first, there is one answer, and it says the truth
+#[test]
+fn a_monitor_races_with_an_end_and_both_outcomes_are_seen() {
+    let mut seen = Vec::new();
+    for_each_seed(50, |seed| {
+        let reason = Simulation::new(seed).run(async |mut me: Process<Down>| {
+            let ends = spawn(async |_: Process<()>| ExitReason::Timeout);
+            // Somebody runs before this goes on, or nobody.
+            yield_now().await;
+            me.monitor(&ends);
+            let down = me.receive().await;
+            receive!(me, { _ => panic!("a second answer"), after HOUR => {} });
+            down.reason
+        });
+        if !seen.contains(&reason) {
+            seen.push(reason);
+        }
+    });
+    assert!(seen.len() == 2 && seen.contains(&ExitReason::Timeout), "{seen:?}");
+    assert!(seen.contains(&ExitReason::NoProcess), "{seen:?}");
 }
