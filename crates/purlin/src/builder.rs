@@ -121,7 +121,7 @@ impl Builder {
             .map_err(BuildError::Io)?;
         let handle = tokio.handle().clone();
         let scheduler = Scheduler::new(workers);
-        let (node, workers) = self.assemble(scheduler.clone(), Io::Own(tokio), handle);
+        let (node, workers) = self.assemble(creation(), scheduler.clone(), Io::Own(tokio), handle);
         scheduler.start(node.name(), Arc::new(workers)).map_err(BuildError::Io)?;
         Ok(node)
     }
@@ -138,9 +138,15 @@ impl Builder {
     }
 
     /// The node, and what its threads need to know, when its scheduler is there.
-    pub(crate) fn assemble(self, scheduler: Scheduler, io: Io, tokio: Handle) -> (Node, Workers) {
+    pub(crate) fn assemble(
+        self,
+        creation: u32,
+        scheduler: Scheduler,
+        io: Io,
+        tokio: Handle,
+    ) -> (Node, Workers) {
         catch::install();
-        let home = Home::new(creation(), self.name);
+        let home = Home::new(creation, self.name);
         let realm = Realm::new(scheduler.host(), home, self.max_processes, scheduler.workers());
         let inner = Arc::new(Inner::new(realm.clone(), scheduler.clone(), io));
         let workers = Workers { realm, node: Arc::downgrade(&inner), scheduler, tokio };

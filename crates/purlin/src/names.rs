@@ -128,7 +128,10 @@ impl Names {
     fn all(&self) -> Vec<Name> {
         let tables = self.lock();
         let live = tables.processes.iter().filter(|(_, peer)| !peer.has_ended());
-        live.map(|(name, _)| name.clone()).collect()
+        let mut names: Vec<_> = live.map(|(name, _)| name.clone()).collect();
+        drop(tables);
+        names.sort_unstable();
+        names
     }
 
     /// A process has ended.
@@ -229,7 +232,7 @@ pub fn whereis<M: Send + 'static>(name: &str) -> Result<Pid<M>, LookupError> {
         .unwrap_or_else(|| Err(LookupError::NoName(Name::from(name))))
 }
 
-/// The names that processes of the current node have, in no order.
+/// The names that processes of the current node have, sorted.
 pub fn registered() -> Vec<Name> {
     here(|here| here.realm.home().names.all()).unwrap_or_default()
 }

@@ -64,7 +64,10 @@ impl Builder {
         let simulation = Simulation::new(seed);
         let (scheduler, handle) = (simulation.scheduler().clone(), tokio.handle().clone());
         let io = Io::Simulated(handle.clone());
-        let (node, workers) = self.assemble(scheduler, io, handle);
+        // WHY the seed's: references and ids are hashed, and what many are told at an end goes out in
+        // that order.
+        let creation = seed as u32;
+        let (node, workers) = self.assemble(creation, scheduler, io, handle);
         let start = {
             let _tokio = tokio.enter();
             Instant::now()

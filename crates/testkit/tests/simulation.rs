@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use purlin::{
-    CallError, Down, ExitReason, Node, Pid, Process, Reply, consume_budget, receive, spawn,
+    CallError, Down, Exit, ExitReason, Node, Pid, Process, Reply, consume_budget, receive, spawn,
     yield_now,
 };
 use purlin_testkit::{Failure, Simulation, for_each_seed};
@@ -49,6 +49,55 @@ fn a_seed_repeats_the_order_of_events_and_others_bring_others() {
     }
     let different: HashSet<_> = histories.into_iter().collect();
     assert!(different.len() > 10, "only {} histories", different.len());
+}
+
+/// The order in which two hundred processes are told of an end, by a link or a monitor.
+fn ends(seed: u64) -> Vec<usize> {
+    Simulation::new(seed).run(async |mut me: Process<usize>| {
+        let ends = spawn(async |mut me: Process<()>| me.receive().await);
+        for n in 0..200 {
+            let (to, ends) = (me.pid(), ends.clone());
+            spawn(async move |mut me: Process<Told>| {
+                if n % 2 == 0 {
+                    me.monitor(&ends);
+                } else {
+                    me.trap_exit(true);
+                    me.link(&ends);
+                }
+                me.receive().await;
+                to.send(n);
+            });
+        }
+        receive!(me, { after MS => {} });
+        ends.send(());
+        let mut came = Vec::new();
+        while came.len() < 200 {
+            came.push(me.receive().await);
+        }
+        came
+    })
+}
+
+struct Told;
+
+impl From<Down> for Told {
+    fn from(_: Down) -> Self {
+        Self
+    }
+}
+
+impl From<Exit> for Told {
+    fn from(_: Exit) -> Self {
+        Self
+    }
+}
+
+#[test]
+fn a_seed_repeats_also_who_is_told_first_of_an_end() {
+    for seed in 0..5 {
+        assert_eq!(ends(seed), ends(seed), "seed {seed}");
+    }
+    assert_ne!(ends(0), ends(1));
 }
 
 // M2, M3: the order of one sender's messages is kept, that of two is open. There is no third, since
@@ -271,7 +320,7 @@ fn a_stop_gives_its_grace_period_in_virtual_time() {
     let spoken = Arc::new(Mutex::new(Vec::new()));
     let spawned = |grace| {
         let speaks = Arc::clone(&spoken);
-        node.spawn(async move |mut me: Process<purlin::Exit>| {
+        node.spawn(async move |mut me: Process<Exit>| {
             me.trap_exit(true);
             let told = me.receive().await;
             assert_eq!(told.reason, ExitReason::Shutdown);
@@ -357,7 +406,7 @@ fn the_order_of_those_who_wake_at_one_moment_is_the_seeds() {
     assert_eq!(first, [0, 1, 2].into());
 }
 
-// M2, L6: whoever is first, there is one answer, and it says the truth
+// D1, D2: whoever is first, there is one answer, and it says the truth
 #[test]
 fn a_monitor_races_with_an_end_and_both_outcomes_are_seen() {
     let mut seen = Vec::new();
