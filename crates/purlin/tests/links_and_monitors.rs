@@ -195,7 +195,7 @@ async fn both_ends_agree_whether_they_are_linked() {
     for round in 0..300_u32 {
         let first = spawn(idle);
         let other = first.id();
-        let second = spawn(async move |mut me: Process<()>| {
+        let second = spawn(async move |mut me: Process<Reply<()>>| {
             for step in 0..10 {
                 if (round >> (step % 8)) & 1 == 0 {
                     me.link(other)
@@ -206,9 +206,11 @@ async fn both_ends_agree_whether_they_are_linked() {
                     yield_now().await;
                 }
             }
+            me.receive().await.send(());
             me.receive().await;
         });
-        has_read(&second).await;
+        // It has come to the end; what it sent last has been read, and the answer to that.
+        second.call(|reply| reply).await.expect("it lives");
         has_read(&first).await;
         has_read(&second).await;
         let (a, b) = (first.details().await.unwrap(), second.details().await.unwrap());

@@ -9,7 +9,7 @@ use std::sync::{Arc, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use purlin_raw::{Address, Body, End, Owner, Realm, Runnable, Slot, World, poll_again};
+use purlin_raw::{Address, Body, End, Owner, Realm, Runnable, Slot, Turned, World, poll_again};
 use purlin_sched::model::{Instant, begin, forward};
 use purlin_sched::{Above, Scheduler, Stopped};
 use shuttle::scheduler::{PctScheduler, RandomScheduler, Scheduler as Chooser};
@@ -235,7 +235,7 @@ impl Node {
 
     /// Waits for the next message.
     pub(crate) async fn receive(&self, me: &Me) -> Mail {
-        let mail = poll_fn(|_| match me.next(|()| None) {
+        let mail = poll_fn(|_| match me.next(|()| Turned::Nothing) {
             Ok(Some(mail)) => Poll::Ready(mail),
             _ => {
                 let listens = me.listen();
