@@ -4,11 +4,11 @@ use std::cell::{Cell, OnceCell};
 use std::sync::Weak;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
-use purlin_raw::{End, Realm, Slot, World, quietly};
+use purlin_raw::{Either, End, Realm, Slot, World, quietly};
 use purlin_sched::TimerWheel;
 use tokio::sync::watch;
 
-use crate::local::Local;
+use crate::local::{Bond, Local};
 use crate::names::Names;
 use crate::node::Inner;
 use crate::reference::Reference;
@@ -149,20 +149,27 @@ impl World for Erlang {
 
     #[inline]
     fn keeps(local: &Local) -> bool {
-        local.rare.is_some()
+        local.keeps()
     }
 
     fn closed(home: &Home, end: &End<'_, Self>, local: &mut Local) {
         if end.dropped > 0 {
             home.dropped.ended(end.dropped as u64);
         }
-        let Some(mut rare) = local.rare.take() else { return };
+        let me = ProcessId::new(end.shared.creation, end.slot);
+        let last = end.last;
+        let mut rare = match local.take() {
+            None => return,
+            Some(Either::Left(Bond::Linked(_, link))) => return link.ended(me, last),
+            Some(Either::Left(Bond::Watched(reference, watcher))) => {
+                return tell(&watcher, Signal::Down { reference, reason: last.reason() });
+            }
+            Some(Either::Right(rare)) => rare,
+        };
         // N1: before anybody is told.
         if rare.named {
             home.names.release(end.slot);
         }
-        let me = ProcessId::new(end.shared.creation, end.slot);
-        let last = end.last;
         rare.watchers.drain(|reference, watcher| {
             tell(&watcher, Signal::Down { reference, reason: last.reason() });
         });

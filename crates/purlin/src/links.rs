@@ -12,7 +12,7 @@ use std::future::Future;
 use std::num::NonZero;
 
 use crate::home::{Last, here};
-use crate::local::{Convert, Local, Rare};
+use crate::local::{Bond, Convert, Local, Rare};
 use crate::process_ref::ToProcess;
 use crate::reference::Reference;
 use crate::signal::{Peer, Signal, tell};
@@ -201,8 +201,7 @@ impl<M: Send + 'static> Process<M> {
         Fut: Future + Send + 'static,
         Fut::Output: Outcome,
     {
-        let mut local = Local::default();
-        local.rare().links.insert_new(self.id(), Link::new(Some(self.peer())));
+        let local = Local::bound(Bond::Linked(self.id(), Link::new(Some(self.peer()))));
         let spawned = here(|here| spawn_keeping(&here.realm, here.parent(), local, function));
         let Some(pid) = spawned else { nowhere() };
         let child = pid.address().clone().untyped();

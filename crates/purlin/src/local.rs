@@ -9,7 +9,7 @@ use std::any::Any;
 use std::sync::Arc;
 use std::task::Waker;
 
-use purlin_raw::Pooled;
+use purlin_raw::{Either, Pooled};
 
 use crate::links::Link;
 use crate::monitors::Monitoring;
@@ -24,8 +24,17 @@ pub(crate) type Convert = &'static (dyn Any + Send + Sync);
 /// What a process keeps for itself.
 #[derive(Default)]
 pub(crate) struct Local {
-    /// What few processes need; nothing until then.
-    pub(crate) rare: Option<Pooled<Rare>>,
+    /// Nothing as a rule.
+    kept: Option<Pooled<Bond, Rare>>,
+}
+
+/// What a process keeps that was spawned with a link or a monitor and has needed nothing since, as
+/// most of those.
+pub(crate) enum Bond {
+    /// It is linked to whoever spawned it.
+    Linked(ProcessId, Link),
+    /// Whoever spawned it monitors it.
+    Watched(Reference, Peer),
 }
 
 /// What few processes need.
@@ -81,31 +90,84 @@ pub(crate) enum Struck {
 }
 
 impl Local {
+    /// What a process keeps that is spawned with that.
+    pub(crate) fn bound(bond: Bond) -> Self {
+        Self { kept: Some(Pooled::left(bond)) }
+    }
+
+    /// Whether there is anything.
+    #[inline]
+    pub(crate) fn keeps(&self) -> bool {
+        self.kept.is_some()
+    }
+
+    /// Takes all of it.
+    #[inline]
+    pub(crate) fn take(&mut self) -> Option<Either<Bond, Rare>> {
+        self.kept.take().map(Pooled::into_inner)
+    }
+
+    #[inline]
     pub(crate) fn rare(&mut self) -> &mut Rare {
-        self.rare.get_or_insert_default()
+        if self.seen().is_none() {
+            self.enlarge();
+        }
+        match self.kept.as_mut().map(Pooled::get_mut) {
+            Some(Either::Right(rare)) => rare,
+            _ => unreachable!("it has just been made"),
+        }
+    }
+
+    #[cold]
+    fn enlarge(&mut self) {
+        let mut rare = Rare::default();
+        match self.take() {
+            Some(Either::Left(Bond::Linked(id, link))) => rare.links.insert_new(id, link),
+            Some(Either::Left(Bond::Watched(reference, peer))) => {
+                rare.watchers.insert_new(reference, peer);
+            }
+            _ => {}
+        }
+        self.kept = Some(Pooled::right(rare));
+    }
+
+    #[inline]
+    fn seen(&self) -> Option<&Rare> {
+        match self.kept.as_ref()?.get() {
+            Either::Left(_) => None,
+            Either::Right(rare) => Some(rare),
+        }
+    }
+
+    #[inline]
+    fn seen_mut(&mut self) -> Option<&mut Rare> {
+        match self.kept.as_mut()?.get_mut() {
+            Either::Left(_) => None,
+            Either::Right(rare) => Some(rare),
+        }
     }
 
     /// Whether the process is to end.
     pub(crate) fn exiting(&self) -> bool {
-        self.rare.as_ref().is_some_and(|rare| rare.exit.is_some())
+        self.seen().is_some_and(|rare| rare.exit.is_some())
     }
 
     #[inline]
     pub(crate) fn take_exit(&mut self) -> Option<ExitReason> {
-        self.rare.as_mut()?.exit.take()
+        self.seen_mut()?.exit.take()
     }
 
     /// Whether a combinator waits for a message with a waker of its own.
     #[inline]
     pub(crate) fn waits_for_mail(&self) -> bool {
-        self.rare.as_ref().is_some_and(|rare| rare.mail.is_some())
+        self.seen().is_some_and(|rare| rare.mail.is_some())
     }
 
     /// What the end of a turn has to know: whether the process is to end, and whether a combinator
     /// waits for a message.
     #[inline]
     pub(crate) fn pause(&mut self) -> (Option<ExitReason>, bool) {
-        match &mut self.rare {
+        match self.seen_mut() {
             None => (None, false),
             Some(rare) => (rare.exit.take(), rare.mail.is_some()),
         }
@@ -113,7 +175,7 @@ impl Local {
 
     #[inline]
     pub(crate) fn take_mail(&mut self) -> Option<Waker> {
-        self.rare.as_mut()?.mail.take()
+        self.seen_mut()?.mail.take()
     }
 
     /// An exit signal has come (L3, L4): of a link, or sent by `from`.
@@ -158,8 +220,8 @@ impl Local {
     }
 
     /// What can be told of it.
-    pub(crate) fn describe(&self) -> ProcessDetails {
-        let Some(rare) = &self.rare else { return ProcessDetails::default() };
+    pub(crate) fn describe(&mut self) -> ProcessDetails {
+        let rare = self.rare();
         let mut details = ProcessDetails {
             traps_exits: rare.trap.is_some(),
             reported_memory: rare.rarer.as_ref().map_or(0, |rarer| rarer.memory),

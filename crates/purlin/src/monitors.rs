@@ -10,7 +10,7 @@ use std::fmt;
 use std::future::Future;
 
 use crate::home::here;
-use crate::local::{Convert, Local};
+use crate::local::{Bond, Convert, Local};
 use crate::names::Name;
 use crate::process_ref::ToProcess;
 use crate::reference::Reference;
@@ -232,8 +232,7 @@ impl<M: Send + 'static> Process<M> {
         Fut::Output: Outcome,
     {
         let reference = self.reference();
-        let mut local = Local::default();
-        local.rare().watchers.insert_new(reference, self.peer());
+        let local = Local::bound(Bond::Watched(reference, self.peer()));
         let spawned = here(|here| spawn_keeping(&here.realm, here.parent(), local, function));
         let Some(pid) = spawned else { nowhere() };
         self.keep_monitor(reference, Monitoring::Of(pid.address().clone().untyped()));

@@ -25,7 +25,7 @@
 //! | `answer` | the answer to a call, between who gives it and who waits for it |
 //! | `wake` | a cell as a `std::task::Waker` |
 //! | `pool` | memory for cells, envelopes and answers, kept by the thread that freed it |
-//! | `pooled` | a value in such memory |
+//! | `pooled` | a small value or a large one in such memory |
 //! | `quiet` | running users' code where nothing may unwind |
 //! | `fence` | a barrier that costs one side almost nothing and the other a system call |
 //! | `biased` | what one thread uses by plain loads and stores, and another may take away |
@@ -77,7 +77,7 @@ pub use current::{BUDGET, current_slot, exhaust, in_process, poll_again, spend, 
 pub use heap::trim;
 pub use owner::{NotHere, Owner, Sealed, Turned, Vacant};
 pub use parcel::Parcel;
-pub use pooled::Pooled;
+pub use pooled::{Either, Pooled};
 pub use quiet::quietly;
 pub use realm::{Entered, Host, MAX_PROCESSES, Realm, SpawnError};
 pub use run::{Ran, Runnable};
