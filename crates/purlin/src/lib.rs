@@ -89,6 +89,8 @@ pub mod simulated;
 mod small;
 mod spawn;
 mod stop;
+#[allow(dead_code, reason = "the process that obeys the rules is to come")]
+mod supervisor;
 mod timer;
 mod workers;
 mod yielding;
@@ -113,6 +115,10 @@ pub use purlin_macros::{main, test};
 pub use reply::Reply;
 pub use spawn::{SpawnError, spawn, try_spawn};
 pub use stop::StopReport;
+pub use supervisor::{
+    AutoShutdown, ChildCounts, ChildType, DeleteError, FailedToStartChild, Restart, RestartError,
+    Shutdown, StartChildError,
+};
 pub use timer::Timer;
 pub use yielding::{consume_budget, yield_now};
 
