@@ -42,6 +42,7 @@
 //! | end together, or be told of an end | [`Process::link`], [`Process::monitor`], [`Process::trap_exit`], [`Process::spawn_link`] |
 //! | end a process | [`exit()`], [`Pid::exit`], [`ExitReason`] |
 //! | find it by name, or by an address that can be taken back | [`register`], [`whereis`], [`Process::alias`] |
+//! | have processes restarted | [`supervisor`] |
 //! | send later | [`Pid::send_after`], [`Pid::send_interval`], [`Timer`] |
 //! | be polite in a long loop | [`yield_now`], [`consume_budget`] |
 //! | see what runs, and what does not let go | [`Node::processes`], [`Pid::info`], [`Node::hogs`] |
@@ -89,8 +90,7 @@ pub mod simulated;
 mod small;
 mod spawn;
 mod stop;
-#[allow(dead_code, reason = "the process that obeys the rules is to come")]
-mod supervisor;
+pub mod supervisor;
 mod timer;
 mod workers;
 mod yielding;
@@ -115,10 +115,6 @@ pub use purlin_macros::{main, test};
 pub use reply::Reply;
 pub use spawn::{SpawnError, spawn, try_spawn};
 pub use stop::StopReport;
-pub use supervisor::{
-    AutoShutdown, ChildCounts, ChildType, DeleteError, FailedToStartChild, Restart, RestartError,
-    Shutdown, StartChildError,
-};
 pub use timer::Timer;
 pub use yielding::{consume_budget, yield_now};
 

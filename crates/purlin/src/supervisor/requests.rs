@@ -2,6 +2,8 @@
 //!
 //! Called by the supervisor's process alone, between the ends of children.
 
+use std::sync::Arc;
+
 use super::ChildType;
 use super::children::{Child, Place, Spec};
 use super::error::{DeleteError, RestartError, StartChildError};
@@ -22,6 +24,29 @@ pub struct ChildCounts {
     pub supervisors: usize,
     /// Other children, running or not.
     pub workers: usize,
+}
+
+/// A child, as its supervisor sees it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ChildInfo {
+    /// Its id; that of the template where children have none of their own.
+    pub id: Arc<str>,
+    /// Its process, if it has one.
+    pub process: ChildProcess,
+    /// What it is.
+    pub child_type: ChildType,
+}
+
+/// Where a child's process is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChildProcess {
+    /// It was started, and its end has not been noticed.
+    Running(ProcessId),
+    /// It could not be restarted and will be tried again.
+    Restarting,
+    /// There is none: Erlang's `undefined`.
+    Absent,
 }
 
 /// What others ask of a supervisor whose children have ids.
@@ -115,6 +140,20 @@ impl<H: Hands> Keeper<H> {
         };
         self.stop(key).await;
         true
+    }
+
+    /// All children, in the order of their start.
+    pub(crate) fn which(&self) -> Vec<ChildInfo> {
+        let info = |child: &Child<H::Start>| ChildInfo {
+            id: child.spec.id.clone(),
+            process: match child.place() {
+                Place::Running(process) => ChildProcess::Running(process),
+                Place::Restarting(_) => ChildProcess::Restarting,
+                Place::Absent => ChildProcess::Absent,
+            },
+            child_type: child.spec.settings.child_type,
+        };
+        self.children.iter().map(info).collect()
     }
 
     /// How many children there are.

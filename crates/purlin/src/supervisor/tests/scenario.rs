@@ -76,7 +76,7 @@ impl Reason {
             Self::Normal => ExitReason::Normal,
             Self::Shutdown => ExitReason::Shutdown,
             Self::Killed => ExitReason::Killed,
-            Self::Oops => ExitReason::Error("oops".into()),
+            Self::Oops => ExitReason::error("oops"),
         }
     }
 }
@@ -128,7 +128,7 @@ impl Hands for Fake {
         };
         if left(&mut world.fails) {
             world.saw(format_args!("fail:{number}"));
-            return Err(ExitReason::Error("planned".into()));
+            return Err(ExitReason::error("planned"));
         }
         if left(&mut world.ignores) {
             world.saw(format_args!("ignore:{number}"));
