@@ -43,6 +43,7 @@
 //! | end a process | [`exit()`], [`Pid::exit`], [`ExitReason`] |
 //! | find it by name, or by an address that can be taken back | [`register`], [`whereis`], [`Process::alias`] |
 //! | have processes restarted | [`supervisor`] |
+//! | start and stop a program's processes as one | [`application`] |
 //! | send later | [`Pid::send_after`], [`Pid::send_interval`], [`Timer`] |
 //! | be polite in a long loop | [`yield_now`], [`consume_budget`] |
 //! | see what runs, and what does not let go | [`Node::processes`], [`Pid::info`], [`Node::hogs`] |
@@ -61,6 +62,7 @@
 
 mod act;
 mod alias;
+pub mod application;
 mod blocking;
 mod body;
 mod builder;

@@ -5,7 +5,7 @@ use std::fmt;
 use std::future::{Future, ready};
 use std::marker::PhantomData;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use super::children::{Settings, Spec};
@@ -151,11 +151,37 @@ pub struct ChildTemplate<A> {
     arguments: PhantomData<fn(A)>,
 }
 
-impl<A: Clone + Send + Sync + 'static> ChildTemplate<A> {
+impl<A: Send + 'static> ChildTemplate<A> {
+    /// Temporary processes that run that function, each with the arguments it was started with: a
+    /// socket, say, that only one can have. None can be restarted, because the arguments are used up
+    /// then, so they are to stay temporary.
+    pub fn temporary<M, F, Fut>(id: impl Into<Arc<str>>, function: F) -> Self
+    where
+        M: Send + 'static,
+        F: FnOnce(Process<M>, A) -> Fut + Clone + Send + Sync + 'static,
+        Fut: Future + Send + 'static,
+        Fut::Output: Outcome,
+    {
+        let template = Self::new(id, ChildType::Worker, move |arguments: A| -> Start {
+            let once = Mutex::new(Some((function.clone(), arguments)));
+            Arc::new(move |me| {
+                let taken = once.lock().unwrap_or_else(PoisonError::into_inner).take();
+                match taken {
+                    Some((function, arguments)) => {
+                        start_worker(me, move |me| function(me, arguments))
+                    }
+                    None => Box::pin(ready(Err(ExitReason::error("its arguments are used up")))),
+                }
+            })
+        });
+        template.restart(Restart::Temporary)
+    }
+
     /// Processes that run that function, each with the arguments it was started with; when one is
     /// restarted it gets the same. The id stands in reports.
     pub fn worker<M, F, Fut>(id: impl Into<Arc<str>>, function: F) -> Self
     where
+        A: Clone + Sync,
         M: Send + 'static,
         F: FnOnce(Process<M>, A) -> Fut + Clone + Send + Sync + 'static,
         Fut: Future + Send + 'static,
