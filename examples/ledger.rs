@@ -15,8 +15,8 @@
 //! They stop in the reverse order of their start: the door, so that nobody comes in any more, then the
 //! clerks, and last the book, which no clerk is left to write to.
 //!
-//! Run it with `cargo run --example ledger -- ledger.txt`, write to it with `nc`, and stop it with
-//! `kill` or Ctrl-C.
+//! Run it with `cargo run --example ledger` and, after `--`, the file that is the ledger; write to it
+//! with `nc`, and stop it with `kill` or Ctrl-C.
 
 use std::env;
 use std::fs::OpenOptions;

@@ -8,6 +8,7 @@ use purlin::supervisor::{
     TerminateError,
 };
 use purlin::{Exit, ExitReason, Node, Pid, Process, ProcessId, Reply, receive, spawn};
+use purlin_testkit::{Simulation, for_each_seed};
 
 /// What a test sees of children.
 #[derive(Clone, Debug, PartialEq)]
@@ -159,6 +160,73 @@ async fn it_gives_up_with_shutdown_at_one_restart_more_than_its_intensity(mut me
     }
     assert_eq!(seen_all(&mut me).await, ["shutdown steady", "exit shutdown"]);
     assert!(!supervisor.pid().is_alive());
+}
+
+/// Lets virtual time pass.
+async fn pass(me: &mut Process<Seen>, time: Duration) {
+    receive!(me, {
+        Seen::Told(_, reason) => panic!("somebody was told {reason}"),
+        after time => {}
+    });
+}
+
+// G2: within a sliding window
+#[test]
+fn the_window_slides_with_the_nodes_clock() {
+    let mut simulation = Simulation::new(4);
+    simulation.run(async |mut me: Process<Seen>| {
+        me.trap_exit(true);
+        let spec = SupervisorSpec::one_for_one()
+            .intensity(2)
+            .period(Duration::from_secs(3600))
+            .child(worker("crash", &me));
+        let supervisor = spec.start_link(&me).await.expect("it starts");
+        // Two in an hour, for a day.
+        for _ in 0..48 {
+            up(&mut me, "crash").await.send(Order::End(oops()));
+            pass(&mut me, Duration::from_secs(1802)).await;
+        }
+        let last = up(&mut me, "crash").await;
+        assert_eq!(supervisor.count_children().await.expect("it lives").active, 1);
+        // One more, before those of the last hour are forgotten.
+        last.send(Order::End(oops()));
+        let last = up(&mut me, "crash").await;
+        last.send(Order::End(oops()));
+        assert_eq!(supervisor.pid().ended().await, ExitReason::Shutdown);
+    });
+}
+
+// G2: whoever is faster, a child is there once or not at all, and none outlives its supervisor
+#[test]
+fn ends_and_requests_may_come_in_any_order() {
+    for_each_seed(300, |seed| {
+        Simulation::new(seed).run(async |mut me: Process<Seen>| {
+            me.trap_exit(true);
+            let spec = SupervisorSpec::rest_for_one()
+                .intensity(1000)
+                .child(worker("a", &me))
+                .child(worker("b", &me))
+                .child(worker("c", &me));
+            let supervisor = spec.start_link(&me).await.expect("all start");
+            let mut pids = vec![up(&mut me, "a").await, up(&mut me, "b").await];
+            pids[0].send(Order::End(oops()));
+            pids[1].send(Order::End(oops()));
+            let terminated = supervisor.terminate_child("b").await;
+            assert_eq!(terminated, Ok(()));
+            pids[0].exit(ExitReason::Kill);
+            let restarted = supervisor.restart_child("b").await;
+            // The end of a may have brought it back before.
+            assert!(matches!(restarted, Ok(Some(_)) | Err(RestartError::Running)), "{restarted:?}");
+            assert_eq!(supervisor.count_children().await.expect("it lives").specs, 3);
+            supervisor.stop(ExitReason::Shutdown).await;
+            for seen in me.flush() {
+                if let Seen::Up(_, pid) = seen {
+                    pids.push(pid);
+                }
+            }
+            assert!(pids.iter().all(|pid| !pid.is_alive()), "none outlives its supervisor");
+        });
+    });
 }
 
 // G2: from the parent any reason stops it, from others none does
