@@ -133,9 +133,15 @@ mod documents {
     #[doc = include_str!("../../../README.md")]
     struct Readme;
 
+    #[doc = include_str!("../../../docs/guide/applications.md")]
+    struct Applications;
+
     #[doc = include_str!("../../../docs/guide/processes-and-messages.md")]
     struct ProcessesAndMessages;
 
     #[doc = include_str!("../../../docs/guide/links-and-monitors.md")]
     struct LinksAndMonitors;
+
+    #[doc = include_str!("../../../docs/guide/supervisors.md")]
+    struct Supervisors;
 }
