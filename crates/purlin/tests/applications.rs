@@ -121,6 +121,20 @@ async fn an_application_that_does_not_stop_in_its_time_is_killed() {
     assert!(began.elapsed() >= Duration::from_millis(30), "it had its time");
 }
 
+#[purlin::test]
+async fn a_tree_is_stopped_in_order_although_a_hook_panics() {
+    let (log, mut said) = unbounded_channel();
+    let node = Node::current().expect("a process lives on a node");
+    let tree = SupervisorSpec::one_for_one().child(talkative("child", &log));
+    let spec = ApplicationSpec::new("shop", tree)
+        .prep_stop(async || panic!("as is planned"))
+        .stop(say(&log, "stopped"));
+    let shop = node.start_application(spec).await.expect("it starts");
+    assert_eq!(next(&mut said).await, ["child up"]);
+    assert_eq!(shop.stop().await, ExitReason::Normal);
+    assert_eq!(next(&mut said).await, ["child shutdown", "stopped"]);
+}
+
 #[test]
 fn the_end_of_a_permanent_application_stops_its_node() {
     for (application_type, stops) in [

@@ -3,7 +3,11 @@
 //! It starts the supervisor, and then waits for one of two things: that it is told to stop, or that
 //! the supervisor ends by itself. It traps exits; no one but the node, or `kill`, ends it otherwise.
 
+use std::future::poll_fn;
+use std::task::Poll;
+
 use super::{ApplicationSpec, ApplicationType, Hook};
+use crate::exit::catch;
 use crate::supervisor::SupervisorRef;
 use crate::{Exit, ExitReason, Node, Process, Reply};
 
@@ -38,7 +42,7 @@ pub(super) async fn master(mut me: Process<Mail>, spec: ApplicationSpec) -> Exit
                 return ExitReason::Normal;
             }
             Mail::Exit(exit) if exit.from == Some(supervisor.id()) => {
-                call(spec.stop.as_ref()).await;
+                call(&spec, spec.stop.as_ref()).await;
                 ended(&spec, &exit.reason);
                 return exit.reason;
             }
@@ -59,16 +63,28 @@ async fn stop(
     supervisor: &SupervisorRef,
     reason: ExitReason,
 ) {
-    call(spec.prep_stop.as_ref()).await;
+    call(spec, spec.prep_stop.as_ref()).await;
     supervisor.pid().exit(reason);
     let over = |mail: &Mail| matches!(mail, Mail::Exit(exit) if exit.from == Some(supervisor.id()));
     while !over(&me.receive().await) {}
-    call(spec.stop.as_ref()).await;
+    call(spec, spec.stop.as_ref()).await;
 }
 
-async fn call(hook: Option<&Hook>) {
-    if let Some(hook) = hook {
-        hook().await;
+/// Calls what is the user's. A panic in it is reported; the tree is stopped all the same.
+async fn call(spec: &ApplicationSpec, hook: Option<&Hook>) {
+    let Some(hook) = hook else { return };
+    let called = match catch::panics(|| hook()) {
+        Ok(mut running) => {
+            poll_fn(|cx| match catch::panics(|| running.as_mut().poll(cx)) {
+                Ok(polled) => polled.map(Ok),
+                Err(reason) => Poll::Ready(Err(reason)),
+            })
+            .await
+        }
+        Err(reason) => Err(reason),
+    };
+    if let Err(reason) = called {
+        tracing::error!(application = %spec.name, %reason, "a hook of the application failed");
     }
 }
 
