@@ -107,7 +107,7 @@ pub use outcome::Outcome;
 pub use pid::{Pid, SendError};
 pub use process::{Process, Receive};
 pub use process_ref::{ToProcess, exit_process};
-pub use purlin_macros::{main, test};
+pub use purlin_macros::{Message, main, test};
 pub use reply::Reply;
 pub use spawn::{SpawnError, spawn, try_spawn};
 pub use stop::StopReport;
