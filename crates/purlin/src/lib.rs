@@ -38,6 +38,7 @@
 //! | make a process | [`spawn()`], [`Node::spawn`], [`try_spawn`] |
 //! | make one that may block its thread | [`spawn_blocking()`], [`Node::spawn_blocking`] |
 //! | send to it, ask it | [`Pid::send`], [`Pid::call`], [`Pid::call_blocking`] |
+//! | ask many at once | [`multi_call()`] |
 //! | receive | [`Process::receive`], [`receive!`], [`Process::try_receive`], [`Process::flush`] |
 //! | end together, or be told of an end | [`Process::link`], [`Process::monitor`], [`Process::trap_exit`], [`Process::spawn_link`] |
 //! | end a process | [`exit()`], [`Pid::exit`], [`ExitReason`] |
@@ -75,6 +76,7 @@ mod links;
 mod local;
 mod monitors;
 mod names;
+mod multi_call;
 mod node;
 mod outcome;
 mod pid;
@@ -103,6 +105,9 @@ pub use links::Exit;
 pub use monitors::{Down, MonitorRef, Monitored};
 pub use names::{Name, RegisterError, register, registered, unregister, whereis};
 pub use node::{Drops, LookupError, Node};
+pub use info::{ProcessInfo, ProcessState};
+pub use multi_call::multi_call;
+pub use node::{LookupError, Node};
 pub use outcome::Outcome;
 pub use pid::{Pid, SendError};
 pub use process::{Process, Receive};
