@@ -9,7 +9,8 @@ use std::time::Duration;
 use common::{Census, Token};
 use purlin::server::{self, Init, Mail, Next, Server, ServerRef, StartError};
 use purlin::{
-    CallError, ExitReason, Node, Pid, Process, ProcessInfo, ProcessState, Reply, receive, spawn,
+    CallError, Down, Exit, ExitReason, LookupError, Message, MonitorRef, Name, Node, Pid, Process,
+    ProcessId, ProcessInfo, ProcessState, RegisterError, Reply, receive, spawn,
 };
 use tokio::sync::oneshot;
 
@@ -382,6 +383,189 @@ async fn a_cast_to_the_dead_is_dropped_and_counted(me: Process<Seen>) {
     assert_eq!(node.dropped_messages(), before + 1);
     assert_eq!(puppet.call(Call::Get).await, Err(CallError::NoProcess));
     assert_eq!(puppet.state().await, Err(CallError::NoProcess));
+}
+
+// G1, N1: a name is given before `init`, and one that is taken says by whom
+#[purlin::test]
+async fn a_server_can_be_started_with_a_name(mut me: Process<Seen>) {
+    let start = || server::start::<Puppet>((Begin::Ready, me.pid())).name("puppet");
+    let one = start().await.expect("it starts");
+    assert_eq!(ServerRef::whereis("puppet"), Ok(one.clone()));
+    let name = Name::from("puppet");
+    let taken = RegisterError::Taken { name: name.clone(), by: one.id() };
+    assert_eq!(start().await, Err(StartError::Name(taken)));
+    assert!(ServerRef::<Plain>::whereis("puppet").is_err(), "it is no such server");
+    assert_eq!(one.stop().await, Ok(()));
+    assert_eq!(ServerRef::<Puppet>::whereis("puppet"), Err(LookupError::NoName(name)));
+    assert!(start().await.is_ok());
+    assert_eq!(me.flush().len(), 1, "the one that got no name has not begun");
+}
+
+/// A server that traps exits and monitors, and the parent of one.
+#[derive(Debug)]
+struct Guard {
+    witness: Pid<Witnessed>,
+}
+
+#[derive(Debug, Message)]
+enum Notice {
+    #[from]
+    Down(Down),
+    #[from]
+    Exit(Exit),
+}
+
+#[derive(Debug, Message)]
+enum Witnessed {
+    #[from]
+    Exit(Exit),
+    Notice(Notice),
+    Terminate(ExitReason),
+}
+
+impl Server for Guard {
+    type Args = (Pid<Witnessed>, ExitReason);
+    type Call = (ProcessId, Reply<MonitorRef>);
+    type Cast = ProcessId;
+    type Info = Notice;
+    type Continue = Infallible;
+
+    async fn init(
+        (witness, begin): Self::Args,
+        me: &mut Process<Mail<Self>>,
+    ) -> server::Result<Init<Self>> {
+        me.trap_exit(true);
+        if begin == ExitReason::Normal { Ok(Init::Ready(Guard { witness })) } else { Err(begin)? }
+    }
+
+    async fn handle_call(
+        &mut self,
+        (process, reply): Self::Call,
+        me: &mut Process<Mail<Self>>,
+    ) -> server::Result<Next<Self>> {
+        reply.send(me.monitor(process));
+        Ok(Next::Wait)
+    }
+
+    async fn handle_cast(
+        &mut self,
+        process: ProcessId,
+        me: &mut Process<Mail<Self>>,
+    ) -> server::Result<Next<Self>> {
+        me.link(process);
+        Ok(Next::Wait)
+    }
+
+    async fn handle_info(
+        &mut self,
+        notice: Notice,
+        _me: &mut Process<Mail<Self>>,
+    ) -> server::Result<Next<Self>> {
+        self.witness.send(Witnessed::Notice(notice));
+        Ok(Next::Wait)
+    }
+
+    async fn terminate(&mut self, reason: &ExitReason, _me: &mut Process<Mail<Self>>) {
+        self.witness.send(Witnessed::Terminate(reason.clone()));
+    }
+}
+
+async fn guard(me: &Process<Witnessed>) -> ServerRef<Guard> {
+    let args = (me.pid(), ExitReason::Normal);
+    server::start_link::<Guard>(me, args).await.expect("it starts")
+}
+
+/// A process that waits until it is told to end.
+fn idle() -> Pid<()> {
+    spawn(async |mut me: Process<()>| me.receive().await)
+}
+
+// G1, D1, L3: what concerns others is an info
+#[purlin::test]
+async fn downs_and_exits_of_others_are_infos(mut me: Process<Witnessed>) {
+    me.trap_exit(true);
+    let guard = guard(&me).await;
+    let (watched, linked) = (idle(), idle());
+    let monitor = guard.call(|reply| (watched.id(), reply)).await.expect("it answers");
+    watched.exit(ExitReason::error("one"));
+    let Witnessed::Notice(Notice::Down(down)) = me.receive().await else { panic!("no down") };
+    assert_eq!((down.monitor, down.reason), (monitor, ExitReason::error("one")));
+    guard.cast(linked.id());
+    guard.state().await.expect("it is linked by then");
+    linked.exit(ExitReason::Shutdown);
+    let Witnessed::Notice(Notice::Exit(exit)) = me.receive().await else { panic!("no exit") };
+    assert_eq!((exit.from, exit.reason), (Some(linked.id()), ExitReason::Shutdown));
+    let shut = guard.pid().clone();
+    let teller = spawn(async move |_: Process<()>| shut.exit(ExitReason::Shutdown));
+    let Witnessed::Notice(Notice::Exit(exit)) = me.receive().await else { panic!("no exit") };
+    assert_eq!((exit.from, exit.reason), (Some(teller.id()), ExitReason::Shutdown));
+    assert!(guard.pid().is_alive());
+}
+
+// G1, L3: the parent's exit, whatever its reason, stops a server that traps exits, in order
+#[purlin::test]
+async fn the_parents_exit_stops_a_server_that_traps_exits(mut me: Process<Witnessed>) {
+    me.trap_exit(true);
+    for reason in [ExitReason::Normal, ExitReason::Shutdown, ExitReason::error("lost")] {
+        let guard = guard(&me).await;
+        guard.pid().exit(reason.clone());
+        let Witnessed::Terminate(last) = me.receive().await else { panic!("no terminate") };
+        let Witnessed::Exit(exit) = me.receive().await else { panic!("no exit") };
+        assert_eq!(last, reason);
+        assert_eq!((exit.from, exit.reason), (Some(guard.id()), reason));
+    }
+    let guard = guard(&me).await;
+    guard.pid().exit(ExitReason::Kill);
+    let Witnessed::Exit(exit) = me.receive().await else { panic!("it is killed") };
+    assert_eq!(exit.reason, ExitReason::Killed);
+    assert!(me.try_receive().is_none());
+}
+
+// G1, L2: the end of the parent is an exit of the parent
+#[purlin::test]
+async fn a_server_stops_when_its_parent_ends(mut me: Process<Witnessed>) {
+    let own = me.pid();
+    let parent = spawn(async move |mut me: Process<ServerRef<Guard>>| {
+        let start = server::start_link::<Guard>(&me, (own, ExitReason::Normal));
+        let guard = start.await.expect("it starts");
+        me.pid().send(guard);
+        drop(me.receive().await);
+        // `normal`, which would not harm a server that does not trap exits
+    });
+    let Witnessed::Terminate(reason) = me.receive().await else { panic!("no terminate") };
+    assert_eq!(reason, ExitReason::Normal);
+    assert_eq!(parent.ended().await, ExitReason::Normal);
+}
+
+// G1, L2: an init that fails is an end like any other for who is linked to it
+#[purlin::test]
+async fn a_linked_start_that_fails_sends_an_exit_too(mut me: Process<Witnessed>) {
+    me.trap_exit(true);
+    let reason = ExitReason::error("no disk");
+    let failed = server::start_link::<Guard>(&me, (me.pid(), reason.clone())).await;
+    assert_eq!(failed, Err(StartError::Failed(reason.clone())));
+    let Witnessed::Exit(exit) = me.receive().await else { panic!("no exit") };
+    assert_eq!(exit.reason, reason);
+}
+
+// G1, E1: a node that stops is above every parent
+#[test]
+fn a_server_that_traps_exits_is_stopped_in_order_with_its_node() {
+    let node = common::node(2);
+    let (tell, told) = std::sync::mpsc::channel();
+    let witness = node.spawn(async move |mut me: Process<Witnessed>| {
+        me.trap_exit(true);
+        let guard = server::start::<Guard>((me.pid(), ExitReason::Normal)).await;
+        tell.send(guard.is_ok()).expect("the test listens");
+        loop {
+            if let Witnessed::Terminate(reason) = me.receive().await {
+                return reason;
+            }
+        }
+    });
+    assert_eq!(told.recv(), Ok(true));
+    common::stop(&node);
+    assert_eq!(witness.exit_reason(), Some(ExitReason::Shutdown));
 }
 
 /// A server that says nothing of what it does about anything.

@@ -8,8 +8,8 @@ use std::fmt::{self, Write};
 
 use purlin_raw::quietly;
 
-use super::Server;
-use crate::{ExitReason, ProcessId};
+use super::{Mail, Server};
+use crate::{ExitReason, Process, ProcessId};
 
 /// How many bytes of a server's state are reported.
 const STATE: usize = 8 * 1024;
@@ -48,14 +48,14 @@ impl Write for Bounded {
 
 /// The last message of a server, in words.
 pub(super) struct LastMessage {
-    /// Where it came from; empty before the first.
+    /// Which handler it went to.
     kind: &'static str,
     message: Bounded,
 }
 
 impl LastMessage {
     pub(super) fn new(limit: usize) -> Self {
-        Self { kind: "", message: Bounded { text: String::new(), limit } }
+        Self { kind: "none", message: Bounded { text: String::new(), limit } }
     }
 
     /// Remembers a message.
@@ -68,16 +68,35 @@ impl LastMessage {
     }
 }
 
+impl fmt::Display for LastMessage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.kind, self.message.text)
+    }
+}
+
 /// Reports a crash.
 #[cold]
-pub(super) fn crash<S: Server>(pid: ProcessId, last: &LastMessage, state: &S, reason: &ExitReason) {
+pub(super) fn crash<S: Server>(
+    me: &Process<Mail<S>>,
+    state: &S,
+    last: &LastMessage,
+    reason: &ExitReason,
+) {
     let mut text = Bounded { text: String::new(), limit: STATE };
     text.write(state);
-    let server = std::any::type_name::<S>();
-    let (kind, message, state) = (last.kind, &last.message.text, &text.text);
+    let info = me.pid().info();
     // WHY quietly: a subscriber is the user's.
     quietly(|| {
-        tracing::error!(server, %pid, kind, last_message = message, state, %reason, "server crashed");
+        tracing::error!(
+            server = std::any::type_name::<S>(),
+            pid = %info.id,
+            name = info.name.as_deref(),
+            mailbox = info.mailbox_len,
+            last_message = %last,
+            state = text.text,
+            %reason,
+            "server crashed"
+        );
     });
 }
 
@@ -86,4 +105,43 @@ pub(super) fn crash<S: Server>(pid: ProcessId, last: &LastMessage, state: &S, re
 pub(super) fn unhandled<S: Server>(pid: ProcessId, message: &dyn fmt::Debug) {
     let server = std::any::type_name::<S>();
     tracing::warn!(server, %pid, ?message, "a server was sent what it does not handle");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::LastMessage;
+
+    /// What is kept of a message where so many bytes may be.
+    fn kept(limit: usize, message: &dyn std::fmt::Debug) -> String {
+        let mut last = LastMessage::new(limit);
+        last.note("cast", &"what was before");
+        last.note("cast", message);
+        last.to_string()
+    }
+
+    #[test]
+    fn a_message_is_kept_as_far_as_there_is_room() {
+        assert_eq!(kept(16, &Some(7)), "cast Some(7)");
+        assert_eq!(kept(7, &Some(7)), "cast Some(7)");
+        assert_eq!(kept(6, &Some(7)), "cast Some(7…");
+        assert_eq!(kept(4, &"ééé"), "cast \"é…");
+        assert_eq!(kept(5, &vec![0; 1_000_000]), "cast [0, 0…");
+    }
+
+    #[test]
+    fn nothing_is_kept_where_nothing_may_be() {
+        assert_eq!(kept(0, &Some(7)), "none ");
+    }
+
+    #[test]
+    fn a_text_that_panics_is_cut_there() {
+        struct Half;
+        impl std::fmt::Debug for Half {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("half")?;
+                panic!("on purpose")
+            }
+        }
+        assert_eq!(kept(100, &Half), "cast half");
+    }
 }

@@ -134,7 +134,7 @@ impl<S: Server> Loop<S> {
             reason = worse;
         }
         if !reason.is_orderly() {
-            report::crash(self.me.id(), &self.last, &self.server, &reason);
+            report::crash(&self.me, &self.server, &self.last, &reason);
         }
         reason
     }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::Server;
 use super::mail::{Mail, Request, System};
 use crate::call::Patience;
-use crate::{CALL_TIMEOUT, CallError, ExitReason, Pid, ProcessId, Reply};
+use crate::{CALL_TIMEOUT, CallError, ExitReason, LookupError, Pid, ProcessId, Reply};
 
 /// The address of a server.
 ///
@@ -21,6 +21,14 @@ impl<S: Server> ServerRef<S> {
     /// The server whose process that is.
     pub fn new(pid: Pid<Mail<S>>) -> Self {
         Self { pid }
+    }
+
+    /// The server of the current node that has that name (N1).
+    ///
+    /// # Errors
+    /// Nobody has the name, or a process that is no such server.
+    pub fn whereis(name: &str) -> Result<Self, LookupError> {
+        crate::whereis(name).map(Self::new)
     }
 
     /// Asks the server and waits for its answer, at most five seconds (C1); see [`Pid::call`].
