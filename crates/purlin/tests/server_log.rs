@@ -112,7 +112,7 @@ fn the_log_has_the_last_message_and_the_state_of_a_server_that_crashes() {
         let till = start(2).await;
         till.send("hello");
         let line = said(&log);
-        assert!(line.contains("WARN") && line.contains("message=\"hello\""), "{line}");
+        assert!(line.contains("WARN") && line.contains("info=\"hello\""), "{line}");
         till.cast(ExitReason::shutdown_with("upgrade"));
         till.pid().ended().await;
         let till = start(3).await;

@@ -6,7 +6,7 @@ use std::future::pending;
 use std::time::Duration;
 
 use common::Census;
-use purlin::{ExitReason, Node, Process, task, yield_now};
+use purlin::{Exit, ExitReason, Message, Node, Process, spawn, task, yield_now};
 use tokio::sync::oneshot;
 
 /// How long a test waits for what comes.
@@ -108,6 +108,40 @@ async fn a_task_whose_handle_is_dropped_runs_on() {
     finish.send(()).expect("it still runs");
     assert!(is_done.await.is_err(), "the result is dropped");
     assert_eq!((census.born(), census.dropped()), (1, 1));
+}
+
+#[derive(Debug, Message)]
+enum Notice {
+    #[from]
+    Exit(Exit),
+}
+
+// G3, L2, L3: a linked task ends with its caller, and its caller with it
+#[purlin::test]
+async fn a_linked_task_and_its_caller_end_together(mut me: Process<Notice>) {
+    let caller = spawn(async |me: Process<()>| {
+        let task: Result<(), _> = task::spawn_link(&me, async { panic!("on purpose") }).await;
+        drop(task);
+        pending::<()>().await
+    });
+    assert!(matches!(caller.ended().await, ExitReason::Panic(_)));
+
+    me.trap_exit(true);
+    let (tell, told) = oneshot::channel();
+    let caller = spawn(async move |me: Process<()>| {
+        let task = task::spawn_link(&me, pending::<()>());
+        let _ = tell.send(task.id());
+        drop(task.await);
+    });
+    me.link(told.await.expect("it has a task"));
+    caller.exit(ExitReason::error("lost"));
+    let Notice::Exit(exit) = me.receive().await;
+    assert_eq!(exit.reason, ExitReason::error("lost"), "the task was told");
+
+    let mut task = task::spawn_link(&me, async { 7 });
+    assert_eq!(task.timeout(PATIENCE).await, Some(Ok(7)));
+    let Notice::Exit(exit) = me.receive().await;
+    assert_eq!((exit.from, exit.reason), (Some(task.id()), ExitReason::Normal));
 }
 
 // G3, E2: no room is a value too

@@ -102,9 +102,9 @@ pub(super) fn crash<S: Server>(
 
 /// Reports a message for which there is no handler.
 #[cold]
-pub(super) fn unhandled<S: Server>(pid: ProcessId, message: &dyn fmt::Debug) {
+pub(super) fn unhandled<S: Server>(pid: ProcessId, info: &dyn fmt::Debug) {
     let server = std::any::type_name::<S>();
-    tracing::warn!(server, %pid, ?message, "a server was sent what it does not handle");
+    tracing::warn!(server, %pid, ?info, "a server was sent what it does not handle");
 }
 
 #[cfg(test)]
