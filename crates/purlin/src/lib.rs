@@ -79,6 +79,7 @@ mod multi_call;
 mod names;
 mod node;
 mod outcome;
+pub mod pg;
 mod pid;
 mod process;
 mod process_ref;
