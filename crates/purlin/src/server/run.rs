@@ -7,6 +7,7 @@ use std::convert::Infallible;
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
 use std::task::Poll;
+use std::time::Duration;
 
 use purlin_raw::Answer;
 
@@ -18,9 +19,6 @@ use super::{Init, Next, Result, Server};
 use crate::deadline::Deadline;
 use crate::exit::catch;
 use crate::{ExitReason, Process, ProcessId, Reply};
-
-/// What comes next, or why the server stops.
-type Outcome<S> = std::result::Result<Next<S>, ExitReason>;
 
 /// The whole life of a server; gives the reason of its end.
 pub(super) async fn serve<S: Server>(mut me: Process<Mail<S>>, boot: Boot<S>) -> ExitReason {
@@ -65,59 +63,76 @@ struct Loop<S: Server> {
 }
 
 impl<S: Server> Loop<S> {
+    /// One handler after the other, until one says stop.
     async fn run(mut self, first: Next<S>) -> ExitReason {
         let mut next = first;
-        loop {
-            match self.step(next).await {
-                Ok(then) => next = then,
-                Err(reason) => return self.end(reason).await,
-            }
-        }
-    }
-
-    /// Does what comes next.
-    async fn step(&mut self, next: Next<S>) -> Outcome<S> {
-        let mut patience = match next {
-            Next::Wait => None,
-            Next::Timeout(time) => Some(Deadline::after(time)),
-            Next::Stop(reason) => return Err(reason),
-            Next::Continue(term) => {
-                self.last.note("continue", &term);
-                return handled(self.server.handle_continue(term, &mut self.me)).await;
-            }
-        };
-        loop {
-            match receive(&mut self.me, &mut patience).await {
-                None => {
-                    self.last.note("timeout", &());
-                    return handled(self.server.handle_timeout(&mut self.me)).await;
+        let reason = loop {
+            let mail = match next {
+                Next::Wait => self.me.receive().await,
+                Next::Timeout(time) => match self.receive_within(time).await {
+                    Some(mail) => mail,
+                    None => {
+                        self.last.note("timeout", &());
+                        let handler = self.server.handle_timeout(&mut self.me);
+                        next = after(Caught::new(handler).await);
+                        continue;
+                    }
+                },
+                Next::Continue(term) => {
+                    self.last.note("continue", &term);
+                    let handler = self.server.handle_continue(term, &mut self.me);
+                    next = after(Caught::new(handler).await);
+                    continue;
                 }
-                Some(Mail::Call(call)) => {
+                Next::Stop(reason) => break reason,
+            };
+            next = match mail {
+                Mail::Call(call) => {
                     self.last.note("call", &call);
-                    return handled(self.server.handle_call(call, &mut self.me)).await;
+                    after(Caught::new(self.server.handle_call(call, &mut self.me)).await)
                 }
-                Some(Mail::Cast(cast)) => {
+                Mail::Cast(cast) => {
                     self.last.note("cast", &cast);
-                    return handled(self.server.handle_cast(cast, &mut self.me)).await;
+                    after(Caught::new(self.server.handle_cast(cast, &mut self.me)).await)
                 }
-                Some(Mail::Info(info)) => return self.info(info).await,
-                Some(Mail::System(System(Request::Stop(reason)))) => return Err(reason),
-                Some(Mail::System(System(Request::Exit(exit, info)))) => {
+                Mail::Info(info) => self.info(info).await,
+                Mail::System(System(Request::Exit(exit, info))) => {
                     // Above the parent is the node, which is no process.
                     if exit.from.is_none() || exit.from == self.parent {
-                        return Err(exit.reason);
+                        break exit.reason;
                     }
-                    return self.info(info(exit)).await;
+                    self.info(info(exit)).await
                 }
-                // A look changes nothing, not even how long the server has waited.
-                Some(Mail::System(System(Request::State(reply)))) => self.show(reply),
-            }
-        }
+                Mail::System(System(Request::Stop(reason))) => break reason,
+                Mail::System(System(Request::State(reply))) => {
+                    self.show(reply);
+                    Next::Wait
+                }
+            };
+        };
+        self.end(reason).await
     }
 
-    async fn info(&mut self, info: S::Info) -> Outcome<S> {
+    async fn info(&mut self, info: S::Info) -> Next<S> {
         self.last.note("info", &info);
-        handled(self.server.handle_info(info, &mut self.me)).await
+        after(Caught::new(self.server.handle_info(info, &mut self.me)).await)
+    }
+
+    /// The next message; `None` if none comes in that time. A look changes nothing, not even how
+    /// long the server has waited.
+    async fn receive_within(&mut self, time: Duration) -> Option<Mail<S>> {
+        let mut deadline = Deadline::after(time);
+        loop {
+            let mut receive = self.me.receive();
+            let came = poll_fn(|cx| match Pin::new(&mut receive).poll(cx) {
+                Poll::Ready(mail) => Poll::Ready(Some(mail)),
+                Poll::Pending => deadline.poll(cx).map(|()| None),
+            });
+            match came.await {
+                Some(Mail::System(System(Request::State(reply)))) => self.show(reply),
+                came => return came,
+            }
+        }
     }
 
     /// Shows the state. A panic on the way is the asker's loss.
@@ -140,25 +155,11 @@ impl<S: Server> Loop<S> {
     }
 }
 
-/// Polls a handler to its end, whatever that is.
-async fn handled<S: Server>(handler: impl Future<Output = Result<Next<S>>>) -> Outcome<S> {
-    match Caught::new(handler).await {
-        Ok(Ok(next)) => Ok(next),
-        Ok(Err(error)) => Err(ExitReason::error(error)),
-        Err(reason) => Err(reason),
+/// What comes after a handler, however it ended.
+fn after<S: Server>(handled: std::result::Result<Result<Next<S>>, ExitReason>) -> Next<S> {
+    match handled {
+        Ok(Ok(next)) => next,
+        Ok(Err(error)) => Next::Stop(ExitReason::error(error)),
+        Err(reason) => Next::Stop(reason),
     }
-}
-
-/// The next message; `None` when patience is at its end.
-async fn receive<M: Send + 'static>(
-    me: &mut Process<M>,
-    patience: &mut Option<Deadline>,
-) -> Option<M> {
-    let mut receive = me.receive();
-    poll_fn(|cx| match (Pin::new(&mut receive).poll(cx), &mut *patience) {
-        (Poll::Ready(message), _) => Poll::Ready(Some(message)),
-        (Poll::Pending, Some(patience)) => patience.poll(cx).map(|()| None),
-        (Poll::Pending, None) => Poll::Pending,
-    })
-    .await
 }
