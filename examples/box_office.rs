@@ -24,7 +24,6 @@
 //! ```
 
 use std::collections::{HashMap, VecDeque};
-use std::error::Error;
 
 use purlin::server::{self, Init, Mail, Next, Server, ServerRef};
 use purlin::{Down, ExitReason, Message, MonitorRef, Pid, Process, ProcessId, Reply, spawn};
@@ -168,7 +167,7 @@ fn customer(
 }
 
 #[purlin::main]
-async fn main() -> Result<(), Box<dyn Error>> {
+async fn main() -> server::Result<()> {
     let office = server::start::<Office>(3).await?;
     let (anna, anna_served) = customer(&office, "anna", 2);
     anna_served.await?;

@@ -43,6 +43,9 @@
 //! | end together, or be told of an end | [`Process::link`], [`Process::monitor`], [`Process::trap_exit`], [`Process::spawn_link`] |
 //! | end a process | [`exit()`], [`Pid::exit`], [`ExitReason`] |
 //! | find it by name, or by an address that can be taken back | [`register`], [`whereis`], [`Process::alias`] |
+//! | write a server, as OTP's `gen_server` | [`server`] |
+//! | run a future as a process, and have its result | [`task`] |
+//! | find those who do the same | [`pg`] |
 //! | send later | [`Pid::send_after`], [`Pid::send_interval`], [`Timer`] |
 //! | be polite in a long loop | [`yield_now`], [`consume_budget`] |
 //! | see what runs, and what does not let go | [`Node::processes`], [`Pid::info`], [`Node::hogs`] |
@@ -138,4 +141,7 @@ mod documents {
 
     #[doc = include_str!("../../../docs/guide/links-and-monitors.md")]
     struct LinksAndMonitors;
+
+    #[doc = include_str!("../../../docs/guide/servers.md")]
+    struct Servers;
 }

@@ -149,6 +149,11 @@ impl Local {
         }
     }
 
+    /// How an event of that monitor of a group becomes a message, if the monitor is there.
+    pub(crate) fn watches_group(&mut self, monitor: Reference) -> Option<Convert> {
+        self.rare().rarer().groups.get_mut(monitor).copied()
+    }
+
     /// Somebody waits for the end of the process.
     pub(crate) fn tell_at_end(&mut self, watch: Arc<Watch>) {
         let watches = &mut self.rare().rarer().at_end;

@@ -9,8 +9,8 @@
 //! assert_eq!(sum.await, Ok(5050));
 //! assert!(lucky.await.is_ok_and(|parsed| parsed.is_err()));
 //!
-//! let broken = task::spawn(async { panic!("on purpose") });
-//! let Err(reason) = broken.await as Result<(), _> else { unreachable!() };
+//! let broken = task::spawn(async { assert_eq!(1 + 1, 3, "on purpose") });
+//! let reason = broken.await.unwrap_err();
 //! assert!(reason.to_string().contains("on purpose"));
 //! # }
 //! ```

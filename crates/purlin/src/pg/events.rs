@@ -127,7 +127,7 @@ impl Groups {
         if me.keep(|local| local.rare().rarer().groups.remove(reference)).is_none() {
             return false;
         }
-        while let Ok(Some(event)) = me.owner().withdraw(reference.number) {
+        while let Ok(Some(event)) = me.owner().withdraw(reference.number()) {
             drop(event);
         }
         self.tell(Ask::Unwatch(reference));
@@ -147,7 +147,8 @@ impl<M: Send + 'static> Drop for Begun<'_, M> {
     fn drop(&mut self) {
         if !self.stays {
             // Where the process has ended, or is not in its turn, it sees none of the events.
-            let _ = self.me.owner().local(|local| local.rare().rarer().groups.remove(self.reference));
+            let _ =
+                self.me.owner().local(|local| local.rare().rarer().groups.remove(self.reference));
             self.groups.tell(Ask::Unwatch(self.reference));
         }
     }

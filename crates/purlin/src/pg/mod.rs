@@ -16,7 +16,7 @@
 //! }
 //!
 //! #[purlin::main]
-//! async fn main(mut me: Process<Mail>) -> Result<(), Box<dyn std::error::Error>> {
+//! async fn main(mut me: Process<Mail>) -> purlin::server::Result<()> {
 //!     let groups = Groups::start("shop").await?;
 //!     let (monitor, members) = groups.monitor(&me, "clerks").await?;
 //!     assert!(members.is_empty());

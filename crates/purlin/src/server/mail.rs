@@ -10,9 +10,41 @@ use crate::{Down, Exit, ExitReason, Reply};
 /// The server sorts it into its handlers. It matters to those who send without a
 /// [`ServerRef`](super::ServerRef), as a timer does, and to a handler that receives by itself:
 ///
-/// ```ignore
-/// me.pid().send_after(Duration::from_secs(1), Mail::Info(Info::Tick));
-/// let ready = receive!(me, { Mail::Info(Info::Ready(what)) => what });
+/// ```
+/// # use std::convert::Infallible;
+/// # use std::time::Duration;
+/// # use purlin::server::{self, Init, Mail, Next, Server};
+/// # use purlin::{ExitReason, Process, receive};
+/// # #[derive(Debug)] struct Clock { ticks: u32 }
+/// #[derive(Debug)]
+/// enum Info { Tick, Ready(u32) }
+/// # impl Server for Clock {
+/// #     type Args = (); type Call = Infallible; type Cast = (); type Info = Info;
+/// #     type Continue = Infallible;
+///
+/// async fn init((): (), me: &mut Process<Mail<Self>>) -> server::Result<Init<Self>> {
+///     me.pid().send_after(Duration::from_millis(5), Mail::Info(Info::Tick));
+///     Ok(Init::Ready(Clock { ticks: 0 }))
+/// }
+///
+/// async fn handle_info(
+///     &mut self,
+///     info: Info,
+///     me: &mut Process<Mail<Self>>,
+/// ) -> server::Result<Next<Self>> {
+///     me.pid().send(Mail::Info(Info::Ready(7)));
+///     // Whatever else has come waits meanwhile.
+///     let n = receive!(me, { Mail::Info(Info::Ready(n)) => n });
+///     self.ticks += n;
+/// #   assert!(matches!(info, Info::Tick));
+///     Ok(Next::Stop(ExitReason::Normal))
+/// }
+/// # }
+/// # #[purlin::main] async fn main() -> server::Result<()> {
+/// # let clock = server::start::<Clock>(()).await?;
+/// # assert_eq!(clock.pid().ended().await, ExitReason::Normal);
+/// # Ok(())
+/// # }
 /// ```
 ///
 /// A server whose `Info` can be made from a [`Down`] may monitor, and one whose `Info` can be made

@@ -60,7 +60,7 @@
 //! }
 //!
 //! #[purlin::main]
-//! async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! async fn main() -> server::Result<()> {
 //!     let tickets = server::start::<Tickets>(10).await?;
 //!     assert!(tickets.call(|reply| Call::Buy(7, reply)).await?);
 //!     assert!(!tickets.call(|reply| Call::Buy(7, reply)).await?);

@@ -29,7 +29,7 @@ use crate::{ExitReason, Name, Node, Pid, Process, ProcessId, RegisterError, Repl
 /// #         Ok(Init::Ready(Clerk))
 /// #     }
 /// # }
-/// # #[purlin::main] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # #[purlin::main] async fn main() -> server::Result<()> {
 /// use std::time::Duration;
 ///
 /// let clerk = server::start::<Clerk>(7).await?;
@@ -76,7 +76,7 @@ pub fn start<S: Server>(args: S::Args) -> Start<'static, S> {
 /// #         Ok(Init::Ready(Clerk))
 /// #     }
 /// # }
-/// # #[purlin::main] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # #[purlin::main] async fn main() -> server::Result<()> {
 /// let (tell, told) = tokio::sync::oneshot::channel();
 /// let parent = purlin::spawn(async move |mut me: Process<()>| {
 ///     let clerk = server::start_link::<Clerk>(&me, ()).await;
