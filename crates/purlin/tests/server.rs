@@ -515,6 +515,8 @@ async fn the_parents_exit_stops_a_server_that_traps_exits(mut me: Process<Witnes
         assert_eq!((exit.from, exit.reason), (Some(guard.id()), reason));
     }
     let guard = guard(&me).await;
+    me.unlink(&guard);
+    me.link(&guard);
     guard.pid().exit(ExitReason::Kill);
     let Witnessed::Exit(exit) = me.receive().await else { panic!("it is killed") };
     assert_eq!(exit.reason, ExitReason::Killed);
@@ -543,7 +545,9 @@ async fn a_linked_start_that_fails_sends_an_exit_too(mut me: Process<Witnessed>)
     me.trap_exit(true);
     let reason = ExitReason::error("no disk");
     let failed = server::start_link::<Guard>(&me, (me.pid(), reason.clone())).await;
-    assert_eq!(failed, Err(StartError::Failed(reason.clone())));
+    let failed = failed.expect_err("it fails");
+    assert_eq!(failed, StartError::Failed(reason.clone()));
+    assert_eq!(ExitReason::from(failed), reason);
     let Witnessed::Exit(exit) = me.receive().await else { panic!("no exit") };
     assert_eq!(exit.reason, reason);
 }

@@ -8,6 +8,7 @@ use std::time::Duration;
 use super::Server;
 use super::mail::{Mail, Request, System};
 use crate::call::Patience;
+use crate::process_ref::sealed;
 use crate::{CALL_TIMEOUT, CallError, ExitReason, LookupError, Pid, ProcessId, Reply};
 
 /// The address of a server.
@@ -124,6 +125,17 @@ impl<S: Server> ServerRef<S> {
     /// The identity of its process.
     pub fn id(&self) -> ProcessId {
         self.pid.id()
+    }
+}
+
+/// So that a server can be linked to and monitored.
+impl<S: Server> sealed::ToProcess for &ServerRef<S> {
+    fn id(&self) -> ProcessId {
+        self.pid.id()
+    }
+
+    fn find(&self) -> sealed::Found {
+        sealed::ToProcess::find(&&self.pid)
     }
 }
 

@@ -239,6 +239,18 @@ impl<S: Server> fmt::Debug for Start<'_, S> {
     }
 }
 
+/// The reason, as a parent reports it; a server that was not to be has ended with `normal`.
+impl From<StartError> for ExitReason {
+    fn from(error: StartError) -> Self {
+        match error {
+            StartError::Failed(reason) => reason,
+            StartError::Ignored => Self::Normal,
+            StartError::Timeout(_) => Self::Timeout,
+            name @ StartError::Name(_) => Self::error(name),
+        }
+    }
+}
+
 impl fmt::Display for StartError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
