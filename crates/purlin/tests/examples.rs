@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
-const EXAMPLES: [&str; 7] =
-    ["hello", "adder", "accumulator", "tracing", "timeout", "triangle", "ledger"];
+const EXAMPLES: [&str; 8] =
+    ["hello", "adder", "accumulator", "tracing", "timeout", "triangle", "ledger", "box_office"];
 
 fn run(example: &str, arguments: &[&str]) -> Output {
     // This test is target/PROFILE/deps/examples-HASH; what it runs is in target/PROFILE/examples.
@@ -89,7 +89,7 @@ fn every_header_says_how_to_run_its_example() {
 
 #[test]
 fn what_is_determined_is_printed_as_promised_to_the_letter() {
-    for example in ["adder", "accumulator", "timeout"] {
+    for example in ["adder", "accumulator", "timeout", "box_office"] {
         assert_eq!(printed(example, &[]), promised(example), "{example}");
     }
 }
