@@ -1,7 +1,9 @@
 //! Supervisors, as processes: that the rules of the unit tests are those that real children see.
 
+use std::convert::Infallible;
 use std::time::{Duration, Instant};
 
+use purlin::server::{self, Init, Mail, Next, Server};
 use purlin::supervisor::{
     AutoShutdown, BadSpec, ChildProcess, ChildSpec, ChildTemplate, DeleteError, FailedToStartChild,
     Restart, RestartError, Shutdown, SimpleRef, StartChildError, SupervisorRef, SupervisorSpec,
@@ -348,6 +350,83 @@ async fn dynamic_children_keep_their_arguments_and_stop_side_by_side(mut me: Pro
     let mut told: [String; 2] = seen_all(&mut me).await;
     told.sort();
     assert_eq!(told, ["shutdown y", "shutdown z"]);
+}
+
+/// A server that says from its `init` that it is there, or is not needed, or cannot be.
+#[derive(Debug)]
+struct Clerk;
+
+#[derive(Clone, Debug)]
+enum Begin {
+    Up(&'static str, Pid<Seen>),
+    Ignore,
+    Fail,
+}
+
+#[derive(Debug)]
+struct Resign;
+
+impl Server for Clerk {
+    type Args = Begin;
+    type Call = Infallible;
+    type Cast = Resign;
+    type Info = Infallible;
+    type Continue = Infallible;
+
+    async fn init(begin: Begin, me: &mut Process<Mail<Self>>) -> server::Result<Init<Self>> {
+        match begin {
+            Begin::Up(id, witness) => {
+                let done = Exit { from: Some(me.id()), reason: ExitReason::error(id) };
+                witness.send(Seen::Exit(done));
+                Ok(Init::Ready(Clerk))
+            }
+            Begin::Ignore => Ok(Init::Ignore),
+            Begin::Fail => Err(oops().into()),
+        }
+    }
+
+    async fn handle_cast(
+        &mut self,
+        _: Resign,
+        _: &mut Process<Mail<Self>>,
+    ) -> server::Result<Next<Self>> {
+        Err(oops().into())
+    }
+}
+
+// G1, G2: a child that is a server is up when its init has returned, so they start in order
+#[purlin::test]
+async fn servers_are_children_that_say_when_they_are_up(mut me: Process<Seen>) {
+    me.trap_exit(true);
+    let clerk = |id, begin: Begin| {
+        ChildSpec::server(id, move |me| server::start_link::<Clerk>(me, begin.clone()))
+    };
+    let witness = me.pid();
+    let spec = SupervisorSpec::rest_for_one()
+        .child(clerk("a", Begin::Up("a", witness.clone())))
+        .child(clerk("none", Begin::Ignore))
+        .child(clerk("b", Begin::Up("b", witness.clone())));
+    let supervisor = spec.start_link(&me).await.expect("all start");
+    assert_eq!(seen_all(&mut me).await, ["exit a", "exit b"]);
+    let children = supervisor.which_children().await.expect("it lives");
+    assert_eq!(children[1].process, ChildProcess::Absent);
+    let ChildProcess::Running(a) = children[0].process else { panic!("{children:?}") };
+    let node = Node::current().expect("a process lives on a node");
+    let a: Pid<Mail<Clerk>> = node.pid(a).expect("it is a clerk");
+    a.send(Mail::Cast(Resign));
+    assert_eq!(seen_all(&mut me).await, ["exit a", "exit b"]);
+
+    let failed = supervisor.start_child(clerk("fails", Begin::Fail)).await;
+    assert_eq!(failed, Err(StartChildError::Failed(oops())));
+    assert_eq!(supervisor.restart_child("none").await, Ok(None));
+
+    let template = ChildTemplate::server("clerk", server::start_link::<Clerk>);
+    let clerks = SupervisorSpec::simple_one_for_one(template).start_link(&me).await;
+    let clerks = clerks.expect("it needs nothing");
+    let started = clerks.start_child(Begin::Up("c", witness)).await;
+    assert!(started.is_ok_and(|pid| pid.is_some()));
+    assert_eq!(seen(&mut me).await, "exit c");
+    assert_eq!(clerks.start_child(Begin::Ignore).await, Ok(None));
 }
 
 // G2: significant children and auto_shutdown

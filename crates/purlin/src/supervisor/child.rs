@@ -2,7 +2,7 @@
 
 use std::any::Any;
 use std::fmt;
-use std::future::{Future, ready};
+use std::future::{Future, IntoFuture as _, ready};
 use std::marker::PhantomData;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,6 +11,7 @@ use std::time::Duration;
 use super::children::{Settings, Spec};
 use super::process::SupervisorMail;
 use super::{ChildType, Restart, Shutdown, SupervisorSpec};
+use crate::server::{self, Server, StartError};
 use crate::{ExitReason, Outcome, Process, ProcessId};
 
 /// How long a worker has to end when it is told to.
@@ -22,7 +23,6 @@ pub(crate) enum Started {
     /// The process, which is linked to its supervisor.
     Child(ProcessId),
     /// It has decided that it is not needed.
-    #[allow(dead_code, reason = "only a server can, which is to come")]
     Ignored,
 }
 
@@ -75,6 +75,40 @@ impl ChildSpec {
         Fut::Output: Outcome,
     {
         Self::new(id, ChildType::Worker, move |me| start_worker(me, function.clone()))
+    }
+
+    /// A server, which is up when its `init` has returned; otherwise as a worker. `start` is called
+    /// for each start.
+    ///
+    /// ```
+    /// # use std::convert::Infallible;
+    /// # use purlin::Process;
+    /// # use purlin::server::{self, Init, Mail, Server};
+    /// # use purlin::supervisor::{ChildSpec, SupervisorSpec};
+    /// # #[derive(Debug)] struct Clerk;
+    /// # impl Server for Clerk {
+    /// #     type Args = u32; type Call = Infallible; type Cast = Infallible;
+    /// #     type Info = Infallible; type Continue = Infallible;
+    /// #     async fn init(_: u32, _: &mut Process<Mail<Self>>) -> server::Result<Init<Self>> {
+    /// #         Ok(Init::Ready(Clerk))
+    /// #     }
+    /// # }
+    /// # #[purlin::main] async fn main(me: Process<()>) {
+    /// let clerk = ChildSpec::server("clerk", |me| {
+    ///     server::start_link::<Clerk>(me, 7).name("clerk")
+    /// });
+    /// let supervisor = SupervisorSpec::one_for_one().child(clerk);
+    /// let supervisor = supervisor.start_link(&me).await.expect("the clerk starts");
+    /// # assert_eq!(supervisor.count_children().await.expect("it lives").active, 1);
+    /// # }
+    /// ```
+    ///
+    /// A server whose `init` decides that there is to be none is a child without a process.
+    pub fn server<S: Server>(
+        id: impl Into<Arc<str>>,
+        start: impl Fn(&Process<SupervisorMail>) -> server::Start<'_, S> + Send + Sync + 'static,
+    ) -> Self {
+        Self::new(id, ChildType::Worker, move |me| start_server(start(me)))
     }
 
     /// A supervisor. It is permanent and has all the time it wants to stop its own children.
@@ -142,6 +176,17 @@ where
     }))
 }
 
+fn start_server<S: Server>(start: server::Start<'_, S>) -> Starting<'static> {
+    let started = start.into_future();
+    Box::pin(async move {
+        match started.await {
+            Ok(server) => Ok(Started::Child(server.id())),
+            Err(StartError::Ignored) => Ok(Started::Ignored),
+            Err(error) => Err(error.into()),
+        }
+    })
+}
+
 /// Makes the start of one child out of its arguments; `None` if they are of another type.
 pub(crate) type Make = Arc<dyn Fn(Box<dyn Any + Send>) -> Option<Start> + Send + Sync>;
 
@@ -195,6 +240,20 @@ impl<A: Send + 'static> ChildTemplate<A> {
             })
         };
         Self::new(id, ChildType::Worker, make)
+    }
+
+    /// Servers, each started with arguments of its own; when one is restarted it gets the same.
+    /// Otherwise as [`ChildSpec::server`].
+    pub fn server<S, F>(id: impl Into<Arc<str>>, start: F) -> Self
+    where
+        A: Clone + Sync,
+        S: Server,
+        F: Fn(&Process<SupervisorMail>, A) -> server::Start<'_, S> + Clone + Send + Sync + 'static,
+    {
+        Self::new(id, ChildType::Worker, move |arguments: A| -> Start {
+            let start = start.clone();
+            Arc::new(move |me| start_server(start(me, arguments.clone())))
+        })
     }
 
     pub(crate) fn new(
