@@ -1,6 +1,9 @@
-//! The attribute macros of purlin: `#[purlin::main]` and `#[purlin::test]`.
+//! The macros of purlin that need to see code: `#[purlin::main]`, `#[purlin::test]` and
+//! `#[derive(purlin::Message)]`.
 
 #![forbid(unsafe_code)]
+
+mod message;
 
 use proc_macro::TokenStream;
 use proc_macro2::TokenStream as Tokens;
@@ -35,6 +38,62 @@ pub fn test(settings: TokenStream, item: TokenStream) -> TokenStream {
     let item = parse_macro_input!(item as ItemFn);
     let settings = Settings { workers: settings.workers.or(Some(2)), ..settings };
     expand(&settings, item, &quote!(run_test), &quote!(#[::core::prelude::v1::test])).into()
+}
+
+/// Lets signals come among the messages of a mailbox: a variant marked `#[from]` is made from its
+/// one field.
+///
+/// A process that monitors needs a mailbox that can be made from a `Down`, and one that traps exits
+/// a mailbox that can be made from an `Exit`; a server's `Info` likewise.
+///
+/// ```
+/// # struct Down; struct Exit { from: u32 }
+/// # use purlin_macros::Message;
+/// #[derive(Message)]
+/// enum Mail {
+///     Work(u32),
+///     #[from]
+///     Down(Down),
+///     #[from]
+///     Exit { signal: Exit },
+/// }
+///
+/// assert!(matches!(Mail::from(Down), Mail::Down(_)));
+/// assert!(matches!(Exit { from: 7 }.into(), Mail::Exit { signal: Exit { from: 7 } }));
+/// # let _ = Mail::Work(1);
+/// ```
+///
+/// It is nothing but `impl From<Down> for Mail`, and may be written by hand.
+///
+/// # Errors
+/// What cannot be derived does not compile, and the error points at it. A marked variant has one
+/// field:
+///
+/// ```compile_fail
+/// # struct Down;
+/// #[derive(purlin_macros::Message)]
+/// enum Mail {
+///     #[from]
+///     Gone(Down, u64),
+/// }
+/// ```
+///
+/// No two variants are made from one type:
+///
+/// ```compile_fail
+/// # struct Down;
+/// #[derive(purlin_macros::Message)]
+/// enum Mail {
+///     #[from]
+///     Gone(Down),
+///     #[from]
+///     Lost(Down),
+/// }
+/// ```
+#[proc_macro_derive(Message, attributes(from))]
+pub fn message(item: TokenStream) -> TokenStream {
+    let item = parse_macro_input!(item as syn::DeriveInput);
+    message::expand(&item).unwrap_or_else(Error::into_compile_error).into()
 }
 
 /// `workers = 2, name = "shop"`.

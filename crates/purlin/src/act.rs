@@ -87,6 +87,12 @@ fn attend<M: Send + 'static>(me: &Owner<Erlang, M>, signal: Signal) -> Turned<M>
         Signal::Demonitor(reference) => {
             drop(keep(me, |local| local.rare().watchers.remove(reference)));
         }
+        Signal::Group(reference, event) => {
+            // N2: unless it was taken back.
+            if let Some(convert) = keep(me, |local| local.watches_group(reference)) {
+                return turned(me, convert, reference.number(), || Some(*event));
+            }
+        }
         Signal::StillThere(asker) => {
             // Whoever asked may have given up.
             let _ = asker.send(());

@@ -109,7 +109,7 @@ impl<M: Send + 'static> Pid<M> {
         match patience.wait(|cx| answer.poll(cx)).await? {
             Some(answer) => Ok(answer),
             // WHY boxed: it is rare, and would make every call several times as large.
-            None => Err(Box::pin(self.unanswered(patience)).await),
+            None => Err(Box::pin(self.unanswered(&mut patience)).await),
         }
     }
 
@@ -129,7 +129,7 @@ impl<M: Send + 'static> Pid<M> {
         block_on_for(answered, timeout).unwrap_or(Err(CallError::Timeout(timeout)))
     }
 
-    fn ask<T>(
+    pub(crate) fn ask<T>(
         &self,
         message: impl FnOnce(Reply<T>) -> M,
         waiter: Waker,
@@ -147,12 +147,13 @@ impl<M: Send + 'static> Pid<M> {
     /// Why there is no answer, when the reply has been dropped: asks the process whether it still
     /// lives, since a reply may be dropped by a function that returns. The signal is answered by
     /// the next turn, or comes back when there is none.
-    async fn unanswered(&self, mut patience: Patience) -> CallError {
+    pub(crate) async fn unanswered(&self, patience: &mut Patience) -> CallError {
         let (still, mut there) = oneshot(own_waker().await);
         let asked = self.address().signal(Signal::StillThere(still)).is_ok();
         let lives = match patience.wait(|cx| there.poll(cx)).await {
             Ok(answer) => asked && answer.is_some(),
-            Err(error) => return error,
+            // The time is up; if the process has ended meanwhile, the reason says more.
+            Err(error) => return self.exit_reason().map_or(error, CallError::Ended),
         };
         if lives {
             return CallError::NoReply;
@@ -166,23 +167,23 @@ impl<M: Send + 'static> Pid<M> {
 }
 
 /// The waker of whoever polls this.
-async fn own_waker() -> Waker {
+pub(crate) async fn own_waker() -> Waker {
     poll_fn(|cx| Poll::Ready(cx.waker().clone())).await
 }
 
-/// How long a call waits in all, for whatever it waits.
-struct Patience {
+/// How long a call waits in all, for whatever it waits, one thing after the other.
+pub(crate) struct Patience {
     timeout: Duration,
     deadline: Deadline,
 }
 
 impl Patience {
-    fn new(timeout: Duration) -> Self {
+    pub(crate) fn new(timeout: Duration) -> Self {
         Self { timeout, deadline: Deadline::after(timeout) }
     }
 
     /// Waits until `poll` is ready. What is ready at the first look sets no timer.
-    async fn wait<R>(
+    pub(crate) async fn wait<R>(
         &mut self,
         mut poll: impl FnMut(&mut Context<'_>) -> Poll<R>,
     ) -> Result<R, CallError> {

@@ -8,6 +8,7 @@ use purlin_raw::{Either, End, Realm, Slot, World, quietly};
 use purlin_sched::TimerWheel;
 use tokio::sync::watch;
 
+use crate::application::Applications;
 use crate::local::{Bond, Local};
 use crate::names::Names;
 use crate::node::Inner;
@@ -112,6 +113,8 @@ pub(crate) struct Home {
     pub(crate) dropped: Drops,
     /// The names of its processes.
     pub(crate) names: Names,
+    /// Its applications.
+    pub(crate) applications: Applications,
     /// Batches of numbers for references that have been handed out.
     pub(crate) batches: AtomicU64,
     /// No process is begun any more.
@@ -131,6 +134,7 @@ impl Home {
             name,
             dropped: Drops::default(),
             names: Names::default(),
+            applications: Applications::default(),
             batches: AtomicU64::new(Reference::first_batch(creation)),
             stopping: AtomicBool::new(false),
             outside_spawns: AtomicUsize::new(0),

@@ -38,10 +38,16 @@
 //! | make a process | [`spawn()`], [`Node::spawn`], [`try_spawn`] |
 //! | make one that may block its thread | [`spawn_blocking()`], [`Node::spawn_blocking`] |
 //! | send to it, ask it | [`Pid::send`], [`Pid::call`], [`Pid::call_blocking`] |
+//! | ask many at once | [`multi_call()`] |
 //! | receive | [`Process::receive`], [`receive!`], [`Process::try_receive`], [`Process::flush`] |
 //! | end together, or be told of an end | [`Process::link`], [`Process::monitor`], [`Process::trap_exit`], [`Process::spawn_link`] |
 //! | end a process | [`exit()`], [`Pid::exit`], [`ExitReason`] |
 //! | find it by name, or by an address that can be taken back | [`register`], [`whereis`], [`Process::alias`] |
+//! | write a server, as OTP's `gen_server` | [`server`] |
+//! | run a future as a process, and have its result | [`task`] |
+//! | find those who do the same | [`pg`] |
+//! | have processes restarted | [`supervisor`] |
+//! | start and stop a program's processes as one | [`application`] |
 //! | send later | [`Pid::send_after`], [`Pid::send_interval`], [`Timer`] |
 //! | be polite in a long loop | [`yield_now`], [`consume_budget`] |
 //! | see what runs, and what does not let go | [`Node::processes`], [`Pid::info`], [`Node::hogs`] |
@@ -60,6 +66,7 @@
 
 mod act;
 mod alias;
+pub mod application;
 mod blocking;
 mod body;
 mod builder;
@@ -74,21 +81,26 @@ mod interval;
 mod links;
 mod local;
 mod monitors;
+mod multi_call;
 mod names;
 mod node;
 mod outcome;
+pub mod pg;
 mod pid;
 mod process;
 mod process_ref;
 mod receive;
 mod reference;
 mod reply;
+pub mod server;
 mod signal;
 #[doc(hidden)]
 pub mod simulated;
 mod small;
 mod spawn;
 mod stop;
+pub mod supervisor;
+pub mod task;
 mod timer;
 mod workers;
 mod yielding;
@@ -103,13 +115,14 @@ pub use id::ProcessId;
 pub use info::{ProcessDetails, ProcessInfo, ProcessState};
 pub use links::Exit;
 pub use monitors::{Down, MonitorRef, Monitored};
+pub use multi_call::multi_call;
 pub use names::{Name, RegisterError, register, registered, unregister, whereis};
 pub use node::{Drops, LookupError, Node};
 pub use outcome::Outcome;
 pub use pid::{Pid, SendError};
 pub use process::{Process, Receive};
 pub use process_ref::{ToProcess, exit_process};
-pub use purlin_macros::{main, test};
+pub use purlin_macros::{Message, main, test};
 pub use reply::Reply;
 pub use spawn::{SpawnError, spawn, try_spawn};
 pub use stop::StopReport;
@@ -129,9 +142,18 @@ mod documents {
     #[doc = include_str!("../../../README.md")]
     struct Readme;
 
+    #[doc = include_str!("../../../docs/guide/applications.md")]
+    struct Applications;
+
     #[doc = include_str!("../../../docs/guide/processes-and-messages.md")]
     struct ProcessesAndMessages;
 
     #[doc = include_str!("../../../docs/guide/links-and-monitors.md")]
     struct LinksAndMonitors;
+
+    #[doc = include_str!("../../../docs/guide/servers.md")]
+    struct Servers;
+
+    #[doc = include_str!("../../../docs/guide/supervisors.md")]
+    struct Supervisors;
 }

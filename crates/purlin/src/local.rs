@@ -67,6 +67,8 @@ pub(crate) struct Rarer {
     pub(crate) at_end: Vec<Arc<Watch>>,
     /// Its aliases, and whether each is good for one message only.
     pub(crate) aliases: Small<Reference, bool>,
+    /// The groups that it watches, and how an event becomes a message.
+    pub(crate) groups: Small<Reference, Convert>,
     /// Bytes that it says it has allocated.
     pub(crate) memory: usize,
     /// What arrived too late, and is to be answered.
@@ -207,6 +209,11 @@ impl Local {
                 None
             }
         }
+    }
+
+    /// How an event of that monitor of a group becomes a message, if the monitor is there.
+    pub(crate) fn watches_group(&mut self, monitor: Reference) -> Option<Convert> {
+        self.rare().rarer().groups.get_mut(monitor).copied()
     }
 
     /// Somebody waits for the end of the process.

@@ -5,7 +5,7 @@ use crate::home::here;
 use crate::signal::{Peer, Signal};
 use crate::{ExitReason, Node, Pid, ProcessId};
 
-/// A process, by its address or by its id: `&Pid<M>` or [`ProcessId`].
+/// A process, by its address or by its id: `&Pid<M>`, `&ServerRef<S>` or [`ProcessId`].
 ///
 /// An id is looked up on the current node; where nobody has it (any more) it stands for a process that
 /// has ended.

@@ -8,7 +8,7 @@ use purlin_raw::{Ref, ReplyTo, quietly};
 
 use crate::home::Erlang;
 use crate::reference::Reference;
-use crate::{ExitReason, ProcessDetails, ProcessId};
+use crate::{ExitReason, ProcessDetails, ProcessId, pg};
 
 /// Another process, of whatever type.
 pub(crate) type Peer = Ref<Erlang>;
@@ -34,6 +34,8 @@ pub(crate) enum Signal {
     Down { reference: Reference, reason: ExitReason },
     /// A message for an alias (L9), of the mailbox's type.
     Aliased { alias: Reference, message: Box<dyn Any + Send> },
+    /// Somebody has joined or left a group that the process watches (N2).
+    Group(Reference, Box<pg::Event>),
     /// The process has got a name (N1), which its end has to free.
     Named,
     /// Tell whoever watches when the process has ended.

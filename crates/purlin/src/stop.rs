@@ -1,11 +1,13 @@
 //! Stopping a node in good order.
 //!
-//! 1. No process is begun any more.
-//! 2. Every process is told `shutdown`, once, and has the grace period to end, also if it traps exits;
+//! 1. The node's applications are stopped, the last that was started first, each in its own time, by a
+//!    process of the node's.
+//! 2. No process is begun any more.
+//! 3. Every process is told `shutdown`, once, and has the grace period to end, also if it traps exits;
 //!    then it is killed, and has a moment more.
-//! 3. Who has not ended by then is inside a poll that does not return. It is named in the report,
+//! 4. Who has not ended by then is inside a poll that does not return. It is named in the report,
 //!    and left with its thread (L7).
-//! 4. The workers end, then the thread for sockets and timers.
+//! 5. The workers end, then the thread for sockets and timers.
 //!
 //! Time is the node's own. A simulated node's passes only while the simulation is driven, so there
 //! the stop is a task of the simulation's, and a grace period takes no time.
@@ -20,11 +22,13 @@ use std::time::Duration;
 use purlin_raw::Realm;
 use purlin_sched::{Alarm, Scheduler, TimerWheel};
 
+use crate::application::{ApplicationRef, stop_all};
 use crate::call::block_on;
-use crate::home::{Erlang, is_worker};
+use crate::home::{Erlang, Parent, is_worker};
 use crate::node::{Inner, Io};
 use crate::signal::{Signal, tell};
-use crate::{ExitReason, Node, ProcessInfo, ProcessState};
+use crate::spawn::spawn_on;
+use crate::{ExitReason, Node, Process, ProcessInfo, ProcessState};
 
 /// How long processes have to end after they were told `shutdown`, as for OTP's workers.
 const GRACE: Duration = Duration::from_secs(5);
@@ -53,7 +57,8 @@ pub(crate) struct Stopper {
 }
 
 impl Node {
-    /// Stops the node (E1): every process is told `shutdown` and has five seconds to end at its
+    /// Stops the node (E1): its applications first, in the reverse order of their start, each in its
+    /// own time; then every process that is left is told `shutdown` and has five seconds to end at its
     /// next await, then it is killed; what will not end is named in the report and left.
     ///
     /// Whoever calls it later, or meanwhile, waits for the same end and gets the same report. A
@@ -62,12 +67,17 @@ impl Node {
     /// *Cancellation*: dropping the future does not call the stop off.
     pub async fn stop(&self) -> StopReport {
         let mut stopped = self.inner().realm.home().stopped.subscribe();
-        if let Some(stopper) = Stopper::begin(self.inner()) {
-            stopper.in_background();
-        }
+        self.begin_stop();
         // The sender lives in the realm, which `self` keeps.
         let report = stopped.wait_for(Option::is_some).await;
         report.ok().and_then(|report| report.clone()).unwrap_or_default()
+    }
+
+    /// Begins to stop the node, unless somebody has, and waits for nothing.
+    pub(crate) fn begin_stop(&self) {
+        if let Some(stopper) = Stopper::begin(self.inner()) {
+            stopper.in_background();
+        }
     }
 
     /// [`Node::stop`] for a thread that is no process: it blocks.
@@ -88,8 +98,11 @@ impl Stopper {
     /// Becomes the one who stops the node; `None` if somebody has.
     pub(crate) fn begin(inner: &Inner) -> Option<Self> {
         let io = inner.io.lock().unwrap_or_else(PoisonError::into_inner).take()?;
-        // ORDER: see `try_spawn_on`.
-        inner.realm.home().stopping.store(true, Ordering::SeqCst);
+        let home = inner.realm.home();
+        if home.applications.running().is_empty() {
+            // ORDER: see `try_spawn_on`.
+            home.stopping.store(true, Ordering::SeqCst);
+        }
         Some(Self { realm: inner.realm.clone(), scheduler: inner.scheduler.clone(), io })
     }
 
@@ -119,6 +132,9 @@ impl Stopper {
 
     /// Stops the node; `pause` lets time pass, on the node's clock.
     async fn run<P: Future<Output = ()>>(self, pause: impl Fn(Duration) -> P) -> StopReport {
+        self.stop_applications(&pause).await;
+        // ORDER: see `try_spawn_on`.
+        self.realm.home().stopping.store(true, Ordering::SeqCst);
         let ended = self.end_all(ExitReason::Shutdown, GRACE, &pause).await
             || self.end_all(ExitReason::Kill, LAST_MOMENT, &pause).await;
         let mut report = StopReport::default();
@@ -142,6 +158,20 @@ impl Stopper {
         report
     }
 
+    /// Stops the applications. They may still spawn meanwhile.
+    async fn stop_applications<P: Future<Output = ()>>(&self, pause: impl Fn(Duration) -> P) {
+        let applications = self.realm.home().applications.running();
+        if applications.is_empty() {
+            return;
+        }
+        let patience = applications.iter().map(ApplicationRef::patience);
+        let patience = patience.fold(Duration::ZERO, Duration::saturating_add);
+        let stop = move |_: Process<()>| stop_all(applications);
+        let stopping = spawn_on(&self.realm, Parent::current(), stop);
+        self.until(patience, pause, || !stopping.is_alive()).await;
+        self.realm.home().applications.forget();
+    }
+
     /// Tells every process to end and waits until all have; `false` when the time is up.
     ///
     /// WHY it looks again and again: a process that was being spawned when this began may appear
@@ -152,18 +182,31 @@ impl Stopper {
         patience: Duration,
         pause: impl Fn(Duration) -> P,
     ) -> bool {
-        let clock = self.scheduler.timers().wheel(0);
-        let deadline = clock.now() + patience;
-        let mut time = SHORTEST_PAUSE;
         // WHY: one that traps exits would find each of them among its messages.
         let mut told = HashSet::new();
-        loop {
+        self.until(patience, pause, || {
             for process in self.realm.processes().filter(|process| told.insert(process.slot())) {
                 tell(&process, Signal::Exit { from: None, reason: reason.clone() });
             }
             // In this order: a spawn from outside is done, or is seen here, or sees the stop.
             let none_under_way = self.realm.home().outside_spawns.load(Ordering::SeqCst) == 0;
-            if none_under_way && self.realm.is_empty() {
+            none_under_way && self.realm.is_empty()
+        })
+        .await
+    }
+
+    /// Waits until something is so; `false` when the time is up.
+    async fn until<P: Future<Output = ()>>(
+        &self,
+        patience: Duration,
+        pause: impl Fn(Duration) -> P,
+        mut is_so: impl FnMut() -> bool,
+    ) -> bool {
+        let clock = self.scheduler.timers().wheel(0);
+        let deadline = clock.now().saturating_add(patience);
+        let mut time = SHORTEST_PAUSE;
+        loop {
+            if is_so() {
                 return true;
             }
             if clock.now() >= deadline {

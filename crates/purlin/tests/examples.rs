@@ -7,7 +7,8 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
-const EXAMPLES: [&str; 6] = ["hello", "adder", "accumulator", "tracing", "timeout", "triangle"];
+const EXAMPLES: [&str; 8] =
+    ["hello", "adder", "accumulator", "tracing", "timeout", "triangle", "ledger", "box_office"];
 
 fn run(example: &str, arguments: &[&str]) -> Output {
     // This test is target/PROFILE/deps/examples-HASH; what it runs is in target/PROFILE/examples.
@@ -88,7 +89,7 @@ fn every_header_says_how_to_run_its_example() {
 
 #[test]
 fn what_is_determined_is_printed_as_promised_to_the_letter() {
-    for example in ["adder", "accumulator", "timeout"] {
+    for example in ["adder", "accumulator", "timeout", "box_office"] {
         assert_eq!(printed(example, &[]), promised(example), "{example}");
     }
 }
@@ -138,7 +139,7 @@ fn every_round_of_the_triangle_is_won_by_one_of_the_two_ways() {
 
 #[test]
 fn arguments_that_are_no_numbers_get_one_clear_line_and_status_2() {
-    let refused: [(&str, &[&str]); 10] = [
+    let refused: [(&str, &[&str]); 12] = [
         ("hello", &["five"]),
         ("hello", &["0"]),
         ("hello", &["10001"]),
@@ -149,6 +150,8 @@ fn arguments_that_are_no_numbers_get_one_clear_line_and_status_2() {
         ("adder", &["2", "9223372036854775808"]),
         ("triangle", &["often\nor not"]),
         ("triangle", &["-1"]),
+        ("ledger", &[]),
+        ("ledger", &["here", "there"]),
     ];
     for (example, arguments) in refused {
         let output = run(example, arguments);

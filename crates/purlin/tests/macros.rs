@@ -65,3 +65,23 @@ fn process() -> u32 {
 async fn a_test_may_call_a_function_of_its_users_by_any_name() {
     assert_eq!(process(), 7);
 }
+
+/// What a process may be told: by its user, by the end of another, and by both at once.
+#[derive(Debug, PartialEq, purlin::Message)]
+enum Mail<T> {
+    Work(T),
+    #[from]
+    Reason(ExitReason),
+    #[from]
+    Many {
+        of: Vec<T>,
+    },
+}
+
+// a mailbox says how a signal comes among its messages
+#[test]
+fn a_variant_that_is_marked_is_made_from_its_field() {
+    assert_eq!(Mail::<u8>::from(ExitReason::Normal), Mail::Reason(ExitReason::Normal));
+    assert_eq!(Mail::from(vec![1, 2]), Mail::Many { of: vec![1, 2] });
+    assert_ne!(Mail::Work(1), vec![1].into());
+}

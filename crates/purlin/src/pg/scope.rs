@@ -1,0 +1,215 @@
+//! A scope: the server that keeps the groups.
+//!
+//! It alone changes the table. It monitors every member, once however often it has joined, and every
+//! watcher, and tells the watchers of a group, and those of the whole scope, of each change.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use super::events::{Change, Event};
+use super::table::Shared;
+use crate::reference::Reference;
+use crate::server::{self, Init, Mail, Next, Server};
+use crate::signal::{Peer, Signal, tell};
+use crate::{Down, MonitorRef, Name, Process, ProcessId, Reply};
+
+/// The server of a scope: `server::start_link::<Scope>(&me, "shop".into())`, or as the child of a
+/// supervisor. It has the name it is started with. Its users hold [`super::Groups`].
+#[derive(Debug)]
+pub struct Scope {
+    shared: Arc<Shared>,
+    /// The members, and how often each is in which group, in the order of joining.
+    joined: FxHashMap<ProcessId, Joined>,
+    /// Who watches which group; `None`: all. INVARIANT: none is empty.
+    watchers: HashMap<Option<Name>, FxHashMap<Reference, Watcher>>,
+    /// What each watcher watches.
+    watched: FxHashMap<Reference, Option<Name>>,
+    /// What it means when a monitor fires.
+    monitors: FxHashMap<MonitorRef, Gone>,
+}
+
+#[derive(Debug)]
+struct Joined {
+    monitor: MonitorRef,
+    groups: Vec<Name>,
+}
+
+#[derive(Debug)]
+struct Watcher {
+    peer: Peer,
+    monitor: MonitorRef,
+}
+
+/// Who has ended.
+#[derive(Clone, Debug)]
+enum Gone {
+    Member(ProcessId),
+    Watcher(Reference),
+}
+
+/// What a scope is asked.
+#[derive(Debug)]
+pub struct Request(Ask);
+
+impl From<Ask> for Request {
+    fn from(ask: Ask) -> Self {
+        Self(ask)
+    }
+}
+
+/// The same, for those who ask.
+#[derive(Debug)]
+pub(super) enum Ask {
+    Share(Reply<Arc<Shared>>),
+    Join { group: Name, id: ProcessId, found: Option<Peer>, reply: Reply<()> },
+    Leave { group: Name, id: ProcessId, reply: Reply<bool> },
+    Watch { group: Option<Name>, reference: Reference, watcher: Peer, reply: Reply<Known> },
+    Unwatch(Reference),
+}
+
+/// The groups and their members.
+type Known = HashMap<Name, Vec<ProcessId>>;
+
+impl Server for Scope {
+    type Args = Name;
+    type Call = Request;
+    type Cast = Request;
+    type Info = Down;
+    type Continue = ();
+
+    async fn init(name: Name, me: &mut Process<Mail<Self>>) -> server::Result<Init<Self>> {
+        me.register(&name)?;
+        Ok(Init::Ready(Self {
+            shared: Arc::default(),
+            joined: FxHashMap::default(),
+            watchers: HashMap::new(),
+            watched: FxHashMap::default(),
+            monitors: FxHashMap::default(),
+        }))
+    }
+
+    async fn handle_call(
+        &mut self,
+        Request(ask): Request,
+        me: &mut Process<Mail<Self>>,
+    ) -> server::Result<Next<Self>> {
+        self.act(ask, me);
+        Ok(Next::Wait)
+    }
+
+    async fn handle_cast(
+        &mut self,
+        Request(ask): Request,
+        me: &mut Process<Mail<Self>>,
+    ) -> server::Result<Next<Self>> {
+        self.act(ask, me);
+        Ok(Next::Wait)
+    }
+
+    async fn handle_info(
+        &mut self,
+        down: Down,
+        me: &mut Process<Mail<Self>>,
+    ) -> server::Result<Next<Self>> {
+        match self.monitors.remove(&down.monitor) {
+            Some(Gone::Member(id)) => {
+                let groups = self.joined.remove(&id).map(|joined| joined.groups);
+                for group in groups.into_iter().flatten().rev() {
+                    self.left(&group, id);
+                }
+            }
+            Some(Gone::Watcher(reference)) => self.unwatch(reference, me),
+            // It was taken back while it fired.
+            None => {}
+        }
+        Ok(Next::Wait)
+    }
+}
+
+impl Scope {
+    fn act(&mut self, ask: Ask, me: &Process<Mail<Self>>) {
+        match ask {
+            Ask::Share(reply) => reply.send(Arc::clone(&self.shared)),
+            Ask::Join { group, id, found, reply } => {
+                self.join(group, id, found, me);
+                reply.send(());
+            }
+            Ask::Leave { group, id, reply } => reply.send(self.leave(&group, id, me)),
+            Ask::Watch { group, reference, watcher, reply } => {
+                let monitor = me.monitor(ProcessId::of(&watcher));
+                self.monitors.insert(monitor, Gone::Watcher(reference));
+                let known = self.shared.known(group.as_ref());
+                self.watched.insert(reference, group.clone());
+                let watcher = Watcher { peer: watcher, monitor };
+                self.watchers.entry(group).or_default().insert(reference, watcher);
+                reply.send(known);
+            }
+            Ask::Unwatch(reference) => self.unwatch(reference, me),
+        }
+    }
+
+    fn join(&mut self, group: Name, id: ProcessId, found: Option<Peer>, me: &Process<Mail<Self>>) {
+        let Some(peer) = found else {
+            // It had gone when it was looked up: there is nobody to keep.
+            self.notify(&group, Change::Joined, id);
+            self.notify(&group, Change::Left, id);
+            return;
+        };
+        let monitors = &mut self.monitors;
+        let joined = self.joined.entry(id).or_insert_with(|| {
+            let monitor = me.monitor(id);
+            monitors.insert(monitor, Gone::Member(id));
+            Joined { monitor, groups: Vec::new() }
+        });
+        joined.groups.push(group.clone());
+        self.shared.join(&group, id, peer);
+        self.notify(&group, Change::Joined, id);
+    }
+
+    fn leave(&mut self, group: &Name, id: ProcessId, me: &Process<Mail<Self>>) -> bool {
+        let Some(joined) = self.joined.get_mut(&id) else { return false };
+        let Some(place) = joined.groups.iter().rposition(|joined| joined == group) else {
+            return false;
+        };
+        joined.groups.remove(place);
+        if joined.groups.is_empty() {
+            me.demonitor(joined.monitor);
+            self.monitors.remove(&joined.monitor);
+            self.joined.remove(&id);
+        }
+        self.left(group, id);
+        true
+    }
+
+    /// A member has left a group, once.
+    fn left(&self, group: &Name, id: ProcessId) {
+        let was_in_it = self.shared.leave(group, id);
+        debug_assert!(was_in_it, "what has joined is in the table");
+        self.notify(group, Change::Left, id);
+    }
+
+    fn unwatch(&mut self, reference: Reference, me: &Process<Mail<Self>>) {
+        let Some(group) = self.watched.remove(&reference) else { return };
+        let Some(watchers) = self.watchers.get_mut(&group) else { return };
+        if let Some(watcher) = watchers.remove(&reference)
+            && self.monitors.remove(&watcher.monitor).is_some()
+        {
+            me.demonitor(watcher.monitor);
+        }
+        if watchers.is_empty() {
+            self.watchers.remove(&group);
+        }
+    }
+
+    /// Tells those who watch the group, and those who watch all.
+    fn notify(&self, group: &Name, change: Change, id: ProcessId) {
+        for watched in [Some(group.clone()), None] {
+            for (reference, watcher) in self.watchers.get(&watched).into_iter().flatten() {
+                let event = Event::new(*reference, group, change, id);
+                tell(&watcher.peer, Signal::Group(*reference, Box::new(event)));
+            }
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! Who is in which group: what everybody may look at, and only the scope changes.
+//!
+//! The lock is held for a look-up or a change, and never while code of users runs: what is taken out
+//! of the table is dropped after the lock.
+
+use std::collections::HashMap;
+use std::iter::repeat_n;
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use rustc_hash::FxHashMap;
+
+use crate::signal::Peer;
+use crate::{Name, ProcessId};
+
+/// The members of all groups of a scope. INVARIANT: no group is empty.
+#[derive(Debug, Default)]
+pub(super) struct Shared(RwLock<Groups>);
+
+type Groups = HashMap<Name, FxHashMap<ProcessId, Member>>;
+
+/// A process, and how often it has joined.
+#[derive(Debug)]
+struct Member {
+    peer: Peer,
+    times: usize,
+}
+
+impl Shared {
+    fn read(&self) -> RwLockReadGuard<'_, Groups> {
+        // WHY: nobody panics while it is locked.
+        self.0.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, Groups> {
+        // WHY: the same.
+        self.0.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The members that live, as often as they have joined.
+    pub(super) fn members(&self, group: &str) -> Vec<Peer> {
+        let groups = self.read();
+        let members = groups.get(group).into_iter().flat_map(|members| members.values());
+        let living = members.filter(|member| !member.peer.has_ended());
+        living.flat_map(|member| repeat_n(member.peer.clone(), member.times)).collect()
+    }
+
+    /// The groups that have such members.
+    pub(super) fn groups(&self) -> Vec<Name> {
+        let groups = self.read();
+        let living = groups
+            .iter()
+            .filter(|(_, members)| members.values().any(|member| !member.peer.has_ended()));
+        living.map(|(name, _)| name.clone()).collect()
+    }
+
+    /// Every member of a group, or of all, as the scope knows them.
+    pub(super) fn known(&self, group: Option<&Name>) -> HashMap<Name, Vec<ProcessId>> {
+        let groups = self.read();
+        let wanted = |name: &&Name| group.is_none_or(|group| group == *name);
+        let known = groups.iter().filter(|(name, _)| wanted(name));
+        let ids = |members: &FxHashMap<ProcessId, Member>| {
+            members.iter().flat_map(|(id, member)| repeat_n(*id, member.times)).collect()
+        };
+        known.map(|(name, members)| (name.clone(), ids(members))).collect()
+    }
+
+    pub(super) fn join(&self, group: &Name, id: ProcessId, peer: Peer) {
+        let mut groups = self.write();
+        let members = groups.entry(group.clone()).or_default();
+        members.entry(id).or_insert(Member { peer, times: 0 }).times += 1;
+    }
+
+    /// Takes a process out of a group, once; says whether it was in it.
+    pub(super) fn leave(&self, group: &Name, id: ProcessId) -> bool {
+        let mut groups = self.write();
+        let Some(members) = groups.get_mut(group) else { return false };
+        let Some(member) = members.get_mut(&id) else { return false };
+        member.times -= 1;
+        let left = if member.times == 0 { members.remove(&id) } else { None };
+        let empty = if members.is_empty() { groups.remove(group) } else { None };
+        drop(groups);
+        drop((left, empty));
+        true
+    }
+}

@@ -1,0 +1,165 @@
+//! The loop of a server.
+//!
+//! Runs as the function of the server's process. One handler at a time is polled; its panic ends the
+//! server and not the loop, which then has `terminate` called and the crash reported.
+
+use std::convert::Infallible;
+use std::future::{Future, poll_fn};
+use std::pin::{Pin, pin};
+use std::task::Poll;
+use std::time::Duration;
+
+use purlin_raw::Answer;
+
+use super::caught::Caught;
+use super::mail::{Mail, Request, System};
+use super::report::{self, LastMessage};
+use super::start::{Boot, Unclaimed, Up};
+use super::{Init, Next, Result, Server};
+use crate::deadline::Deadline;
+use crate::exit::catch;
+use crate::{ExitReason, Process, ProcessId, Reply};
+
+/// The whole life of a server; gives the reason of its end.
+pub(super) async fn serve<S: Server>(mut me: Process<Mail<S>>, boot: Boot<S>) -> ExitReason {
+    let Boot { args, name, parent, up, given_up } = boot;
+    if let Some(Err(error)) = name.as_deref().map(|name| me.register(name)) {
+        up.send(Up::NotNamed(error));
+        return ExitReason::Normal;
+    }
+    let Some(made) = unless(given_up, S::init(args, &mut me)).await else {
+        return ExitReason::Normal;
+    };
+    let (server, first) = match made {
+        Ok(Init::Ready(server)) => (server, Next::Wait),
+        Ok(Init::Then(server, next)) => (server, next),
+        Ok(Init::Ignore) => {
+            up.send(Up::Ignored);
+            return ExitReason::Normal;
+        }
+        Err(error) => return ExitReason::error(error),
+    };
+    up.send(Up::Ready(Unclaimed::new(me.pid())));
+    let last = LastMessage::new(S::LAST_MESSAGE);
+    Loop { server, me, parent, last }.run(first).await
+}
+
+/// The output of a future, unless it is given up before.
+async fn unless<F: Future>(mut given_up: Answer<Infallible>, future: F) -> Option<F::Output> {
+    let mut future = pin!(future);
+    poll_fn(|cx| match future.as_mut().poll(cx) {
+        Poll::Ready(output) => Poll::Ready(Some(output)),
+        Poll::Pending => given_up.poll(cx).map(|_| None),
+    })
+    .await
+}
+
+struct Loop<S: Server> {
+    server: S,
+    me: Process<Mail<S>>,
+    /// Whose exit ends a server that traps exits.
+    parent: Option<ProcessId>,
+    last: LastMessage,
+}
+
+impl<S: Server> Loop<S> {
+    /// One handler after the other, until one says stop.
+    async fn run(mut self, first: Next<S>) -> ExitReason {
+        let mut next = first;
+        let reason = loop {
+            let mail = match next {
+                Next::Wait => self.me.receive().await,
+                Next::Timeout(time) => match self.receive_within(time).await {
+                    Some(mail) => mail,
+                    None => {
+                        self.last.note("timeout", &());
+                        let handler = self.server.handle_timeout(&mut self.me);
+                        next = after(Caught::new(handler).await);
+                        continue;
+                    }
+                },
+                Next::Continue(term) => {
+                    self.last.note("continue", &term);
+                    let handler = self.server.handle_continue(term, &mut self.me);
+                    next = after(Caught::new(handler).await);
+                    continue;
+                }
+                Next::Stop(reason) => break reason,
+            };
+            next = match mail {
+                Mail::Call(call) => {
+                    self.last.note("call", &call);
+                    after(Caught::new(self.server.handle_call(call, &mut self.me)).await)
+                }
+                Mail::Cast(cast) => {
+                    self.last.note("cast", &cast);
+                    after(Caught::new(self.server.handle_cast(cast, &mut self.me)).await)
+                }
+                Mail::Info(info) => self.info(info).await,
+                Mail::System(System(Request::Exit(exit, info))) => {
+                    // Above the parent is the node, which is no process.
+                    if exit.from.is_none() || exit.from == self.parent {
+                        break exit.reason;
+                    }
+                    self.info(info(exit)).await
+                }
+                Mail::System(System(Request::Stop(reason))) => break reason,
+                Mail::System(System(Request::State(reply))) => {
+                    self.show(reply);
+                    Next::Wait
+                }
+            };
+        };
+        self.end(reason).await
+    }
+
+    async fn info(&mut self, info: S::Info) -> Next<S> {
+        self.last.note("info", &info);
+        after(Caught::new(self.server.handle_info(info, &mut self.me)).await)
+    }
+
+    /// The next message; `None` if none comes in that time. A look changes nothing, not even how
+    /// long the server has waited.
+    async fn receive_within(&mut self, time: Duration) -> Option<Mail<S>> {
+        let mut deadline = Deadline::after(time);
+        loop {
+            let mut receive = self.me.receive();
+            let came = poll_fn(|cx| match Pin::new(&mut receive).poll(cx) {
+                Poll::Ready(mail) => Poll::Ready(Some(mail)),
+                Poll::Pending => deadline.poll(cx).map(|()| None),
+            });
+            match came.await {
+                Some(Mail::System(System(Request::State(reply)))) => self.show(reply),
+                came => return came,
+            }
+        }
+    }
+
+    /// Shows the state. A panic on the way is the asker's loss.
+    fn show(&self, reply: Reply<String>) {
+        if let Ok(state) = catch::panics(|| format!("{:?}", self.server)) {
+            reply.send(state);
+        }
+    }
+
+    /// Ends the server, which has `terminate` to say, or to change, its last word.
+    async fn end(mut self, mut reason: ExitReason) -> ExitReason {
+        let terminate = self.server.terminate(&reason, &mut self.me);
+        if let Err(worse) = Caught::new(terminate).await {
+            reason = worse;
+        }
+        if !reason.is_orderly() {
+            report::crash(&self.me, &self.server, &self.last, &reason);
+        }
+        reason
+    }
+}
+
+/// What comes after a handler, however it ended.
+fn after<S: Server>(handled: std::result::Result<Result<Next<S>>, ExitReason>) -> Next<S> {
+    match handled {
+        Ok(Ok(next)) => next,
+        Ok(Err(error)) => Next::Stop(ExitReason::error(error)),
+        Err(reason) => Next::Stop(reason),
+    }
+}

@@ -1,0 +1,166 @@
+//! The address of a server: what its clients hold.
+
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::pin::pin;
+use std::time::Duration;
+
+use super::Server;
+use super::mail::{Mail, Request, System};
+use crate::call::Patience;
+use crate::process_ref::sealed;
+use crate::{CALL_TIMEOUT, CallError, ExitReason, LookupError, Pid, ProcessId, Reply};
+
+/// The address of a server.
+///
+/// COST: as a [`Pid`], which it is: one word; cloning and dropping are one atomic operation each.
+pub struct ServerRef<S: Server> {
+    pid: Pid<Mail<S>>,
+}
+
+impl<S: Server> ServerRef<S> {
+    /// The server whose process that is.
+    pub fn new(pid: Pid<Mail<S>>) -> Self {
+        Self { pid }
+    }
+
+    /// The server of the current node that has that name (N1).
+    ///
+    /// # Errors
+    /// Nobody has the name, or a process that is no such server.
+    pub fn whereis(name: &str) -> Result<Self, LookupError> {
+        crate::whereis(name).map(Self::new)
+    }
+
+    /// Asks the server and waits for its answer, at most five seconds (C1); see [`Pid::call`].
+    ///
+    /// # Errors
+    /// [`CallError`] says why no answer came; a server that ends is noticed at once.
+    pub async fn call<T>(&self, call: impl FnOnce(Reply<T>) -> S::Call) -> Result<T, CallError> {
+        self.call_timeout(call, CALL_TIMEOUT).await
+    }
+
+    /// [`ServerRef::call`] with another patience; `Duration::MAX` waits for ever.
+    ///
+    /// # Errors
+    /// As [`ServerRef::call`].
+    pub async fn call_timeout<T>(
+        &self,
+        call: impl FnOnce(Reply<T>) -> S::Call,
+        timeout: Duration,
+    ) -> Result<T, CallError> {
+        self.pid.call_timeout(|reply| Mail::Call(call(reply)), timeout).await
+    }
+
+    /// [`ServerRef::call`] for a thread that is no process: it blocks.
+    ///
+    /// # Errors
+    /// As [`ServerRef::call`].
+    pub fn call_blocking<T>(
+        &self,
+        call: impl FnOnce(Reply<T>) -> S::Call,
+        timeout: Duration,
+    ) -> Result<T, CallError> {
+        self.pid.call_blocking(|reply| Mail::Call(call(reply)), timeout)
+    }
+
+    /// Tells the server something, and does not wait. It never fails: what is told to a server that
+    /// has ended is dropped, and counted (C2, M4).
+    ///
+    /// COST: as [`Pid::send`].
+    pub fn cast(&self, cast: S::Cast) {
+        self.pid.send(Mail::Cast(cast));
+    }
+
+    /// Sends the server what [`Server::handle_info`] handles.
+    pub fn send(&self, info: S::Info) {
+        self.pid.send(Mail::Info(info));
+    }
+
+    /// What the state is at the moment, as its `Debug` text. The server shows it between two
+    /// messages, and writes all of it.
+    ///
+    /// # Errors
+    /// As [`ServerRef::call`]; [`CallError::NoReply`] if writing the text panicked.
+    pub async fn state(&self) -> Result<String, CallError> {
+        self.pid.call(|reply| Mail::System(System(Request::State(reply)))).await
+    }
+
+    /// Stops the server with the reason `normal`, and waits until it has ended; see
+    /// [`ServerRef::stop_with`].
+    ///
+    /// # Errors
+    /// As [`ServerRef::stop_with`].
+    pub async fn stop(&self) -> Result<(), CallError> {
+        self.stop_with(ExitReason::Normal, Duration::MAX).await
+    }
+
+    /// Stops the server with a reason, and waits until it has ended, but no longer than that.
+    ///
+    /// What was sent to the server before is handled first; then [`Server::terminate`] is called.
+    ///
+    /// *Cancellation*: dropping the future does not take the order back.
+    ///
+    /// # Errors
+    /// The server had already ended, ended with another reason, or did not end in time; or a server
+    /// told itself, which would have waited for ever: there a handler returns [`super::Next::Stop`].
+    pub async fn stop_with(&self, reason: ExitReason, timeout: Duration) -> Result<(), CallError> {
+        if self.pid.address().is_current() {
+            return Err(CallError::OwnProcess);
+        }
+        let stop = Mail::System(System(Request::Stop(reason.clone())));
+        self.pid.try_send(stop).map_err(|_| CallError::NoProcess)?;
+        let mut ended = pin!(self.pid.ended());
+        match Patience::new(timeout).wait(|cx| ended.as_mut().poll(cx)).await? {
+            ended if ended == reason => Ok(()),
+            other => Err(CallError::Ended(other)),
+        }
+    }
+
+    /// The address of its process.
+    pub fn pid(&self) -> &Pid<Mail<S>> {
+        &self.pid
+    }
+
+    /// The identity of its process.
+    pub fn id(&self) -> ProcessId {
+        self.pid.id()
+    }
+}
+
+/// So that a server can be linked to and monitored.
+impl<S: Server> sealed::ToProcess for &ServerRef<S> {
+    fn id(&self) -> ProcessId {
+        self.pid.id()
+    }
+
+    fn find(&self) -> sealed::Found {
+        sealed::ToProcess::find(&&self.pid)
+    }
+}
+
+impl<S: Server> Clone for ServerRef<S> {
+    fn clone(&self) -> Self {
+        Self { pid: self.pid.clone() }
+    }
+}
+
+impl<S: Server> PartialEq for ServerRef<S> {
+    fn eq(&self, other: &Self) -> bool {
+        self.pid == other.pid
+    }
+}
+
+impl<S: Server> Eq for ServerRef<S> {}
+
+impl<S: Server> Hash for ServerRef<S> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.pid.hash(state);
+    }
+}
+
+impl<S: Server> fmt::Debug for ServerRef<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("ServerRef").field(&self.id()).finish()
+    }
+}

@@ -1,0 +1,256 @@
+//! What a supervisor does when a child ends, or somebody asks for something: OTP's rules.
+//!
+//! The keeper owns the table of children and takes every decision. What it cannot do itself, start
+//! and stop processes, read the clock, report, it does through its [`Hands`]: a supervisor's process
+//! has those of [`super::process`], a test has others, so that the rules are tried without a process,
+//! against the real module of OTP.
+//!
+//! One thing is done at a time: nothing else is looked at while children are started and stopped, as
+//! in OTP. A child that cannot be restarted is tried again by a message to oneself, so that who asks
+//! for something meanwhile is heard.
+
+use std::fmt;
+use std::ops::RangeInclusive;
+
+use super::children::{Child, Children, Place, Settings, Spec};
+use super::error::FailedToStartChild;
+use super::hands::{Hands, Stopped};
+use super::intensity::{Intensity, Limit};
+use super::report::{Context, Offender};
+use super::restart::AfterEnd;
+use super::strategy::{ALL, Key, Strategy};
+use super::{AutoShutdown, Shutdown};
+use crate::{ExitReason, ProcessId};
+
+/// Whether the supervisor goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+pub(crate) enum Next {
+    GoOn,
+    /// It ends with `shutdown`, after its children.
+    Shutdown,
+}
+
+/// A supervisor's state.
+pub(crate) struct Keeper<H: Hands> {
+    pub(super) strategy: Strategy,
+    auto_shutdown: AutoShutdown,
+    intensity: Intensity,
+    pub(super) children: Children<H::Start>,
+    pub(super) hands: H,
+}
+
+impl<H: Hands> Keeper<H> {
+    pub(crate) fn new(
+        strategy: Strategy,
+        auto_shutdown: AutoShutdown,
+        intensity: Intensity,
+        hands: H,
+    ) -> Self {
+        let children = match strategy {
+            Strategy::SimpleOneForOne => Children::nameless(),
+            _ => Children::named(),
+        };
+        Self { strategy, auto_shutdown, intensity, children, hands }
+    }
+
+    /// Starts the first children, in order. If one cannot be started those before it are stopped.
+    pub(crate) async fn begin(
+        &mut self,
+        specs: Vec<Spec<H::Start>>,
+    ) -> Result<(), FailedToStartChild> {
+        for spec in specs {
+            self.children.add(spec, Place::Absent);
+        }
+        match self.start_all(ALL).await {
+            Ok(()) => Ok(()),
+            Err((_, failed)) => {
+                self.stop_all(ALL).await;
+                Err(failed)
+            }
+        }
+    }
+
+    /// Stops all children, before the supervisor ends.
+    pub(crate) async fn end(&mut self) {
+        if self.strategy == Strategy::SimpleOneForOne {
+            self.stop_side_by_side().await;
+        } else {
+            self.stop_all(ALL).await;
+        }
+    }
+
+    /// A process has ended, of which this was told because they were linked.
+    pub(crate) async fn ended(&mut self, process: ProcessId, reason: &ExitReason) -> Next {
+        let Some(key) = self.children.with_process(process) else { return Next::GoOn };
+        let Some(child) = self.children.get(key) else { return Next::GoOn };
+        let settings = child.spec.settings;
+        match settings.restart.after(reason) {
+            AfterEnd::Restart => {
+                self.report(Context::ChildTerminated, reason, key);
+                self.restart(key).await
+            }
+            AfterEnd::Stay { report } => {
+                if report {
+                    self.report(Context::ChildTerminated, reason, key);
+                }
+                self.children.settle(key);
+                let others = || self.children.iter().any(is_significant_and_there);
+                if self.auto_shutdown.ends(settings.significant, others) {
+                    Next::Shutdown
+                } else {
+                    Next::GoOn
+                }
+            }
+        }
+    }
+
+    /// A restart failed before; now it is tried again, unless somebody decided otherwise meanwhile.
+    pub(crate) async fn try_again(&mut self, key: Key) -> Next {
+        match self.children.get(key).map(Child::place) {
+            Some(Place::Restarting(_)) => self.restart(key).await,
+            _ => Next::GoOn,
+        }
+    }
+
+    async fn restart(&mut self, key: Key) -> Next {
+        if self.intensity.restart(self.hands.now()) == Limit::Exceeded {
+            self.report(Context::Shutdown, &"reached_max_restart_intensity", key);
+            self.children.settle(key);
+            return Next::Shutdown;
+        }
+        match self.strategy {
+            Strategy::OneForOne | Strategy::SimpleOneForOne => self.restart_one(key).await,
+            Strategy::OneForAll | Strategy::RestForOne => self.restart_many(key).await,
+        }
+        Next::GoOn
+    }
+
+    /// COST: no other child is looked at.
+    async fn restart_one(&mut self, key: Key) {
+        let Some(before) = self.children.get(key).map(Child::place) else { return };
+        match self.start(key).await {
+            // An ignored child with no id is nothing that anybody could ask for.
+            Ok(Place::Absent) => self.children.settle(key),
+            Ok(place) => self.children.put(key, place),
+            Err(reason) => {
+                self.children.put(key, Place::Restarting(before.process()));
+                self.report(Context::StartError, &reason, key);
+                self.hands.try_again(key);
+            }
+        }
+    }
+
+    async fn restart_many(&mut self, key: Key) {
+        let Some(before) = self.children.get(key).map(Child::place) else { return };
+        self.children.put(key, Place::Absent);
+        let reach = self.strategy.reach(key);
+        self.stop_all(reach.clone()).await;
+        if let Err((failed, _)) = self.start_all(reach).await {
+            let before = if failed == key { before.process() } else { None };
+            self.children.put(failed, Place::Restarting(before));
+            self.hands.try_again(failed);
+        }
+    }
+
+    /// Starts children from first to last; stops at the first that cannot be.
+    async fn start_all(
+        &mut self,
+        reach: RangeInclusive<Key>,
+    ) -> Result<(), (Key, FailedToStartChild)> {
+        for key in self.children.keys(reach) {
+            match self.start(key).await {
+                Ok(Place::Absent) => self.children.settle(key),
+                Ok(place) => self.children.put(key, place),
+                Err(reason) => {
+                    self.report(Context::StartError, &reason, key);
+                    let id = self.children.get(key).map(|child| child.spec.id.clone());
+                    return Err((key, FailedToStartChild::new(id.unwrap_or_default(), reason)));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Stops children one after the other, from last to first; the temporary ones leave the table.
+    async fn stop_all(&mut self, reach: RangeInclusive<Key>) {
+        for key in self.children.keys(reach).into_iter().rev() {
+            self.stop(key).await;
+        }
+    }
+
+    /// Stops one child, if it runs.
+    pub(super) async fn stop(&mut self, key: Key) {
+        let Some(child) = self.children.get(key) else { return };
+        if let Place::Running(process) = child.place() {
+            let shutdown = child.spec.settings.shutdown;
+            for stopped in self.hands.stop(&[process], shutdown).await {
+                self.check(key, &stopped);
+            }
+        }
+        self.children.settle(key);
+    }
+
+    /// Reports a child that did not end as it should when it was stopped.
+    fn check(&self, key: Key, stopped: &Stopped) {
+        let Some(child) = self.children.get(key) else { return };
+        let Settings { shutdown, restart, .. } = child.spec.settings;
+        match stopped {
+            Stopped::Ended(reason) if shutdown.expects(restart, reason) => {}
+            Stopped::Ended(reason) => self.report(Context::ShutdownError, reason, key),
+            Stopped::Left => {
+                self.report(Context::ShutdownError, &"it does not let go and is left", key);
+            }
+        }
+    }
+
+    /// Stops all children at once. They are of one kind.
+    async fn stop_side_by_side(&mut self) {
+        let (mut keys, mut processes) = (Vec::new(), Vec::new());
+        let mut shutdown = Shutdown::Infinity;
+        for key in self.children.keys(ALL) {
+            let Some(child) = self.children.get(key) else { continue };
+            if let Place::Running(process) = child.place() {
+                shutdown = child.spec.settings.shutdown;
+                keys.push(key);
+                processes.push(process);
+            }
+        }
+        let stopped = self.hands.stop(&processes, shutdown).await;
+        for (key, stopped) in keys.into_iter().zip(&stopped) {
+            self.check(key, stopped);
+            self.children.settle(key);
+        }
+    }
+
+    /// Starts a child that has a specification; where it is then.
+    pub(super) async fn start(&mut self, key: Key) -> Result<Place, ExitReason> {
+        let Some(child) = self.children.get(key) else { return Ok(Place::Absent) };
+        let started = self.hands.start(&child.spec.start).await?;
+        let Some(process) = started else { return Ok(Place::Absent) };
+        if self.strategy != Strategy::SimpleOneForOne {
+            self.hands.report(
+                Context::Started,
+                &"",
+                Offender {
+                    process: Some(process),
+                    id: &child.spec.id,
+                    settings: child.spec.settings,
+                },
+            );
+        }
+        Ok(Place::Running(process))
+    }
+
+    fn report(&self, context: Context, reason: &dyn fmt::Display, key: Key) {
+        if let Some(child) = self.children.get(key) {
+            let Spec { id, settings, .. } = &child.spec;
+            let process = child.place().process();
+            self.hands.report(context, reason, Offender { process, id, settings: *settings });
+        }
+    }
+}
+
+fn is_significant_and_there<S>(child: &Child<S>) -> bool {
+    child.spec.settings.significant && child.place() != Place::Absent
+}

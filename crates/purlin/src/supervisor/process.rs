@@ -1,0 +1,318 @@
+//! A supervisor's process: it reads one message after the other and has the keeper act on it.
+//!
+//! It traps exits. What ends is told to the keeper; what its parent, or no process, sends ends it,
+//! for any reason, and its children before it. An exit signal from anybody else is ignored.
+//!
+//! While it starts or stops children it receives nothing else, except the ends it waits for.
+//!
+//! COST: for the end of one child among any number, a message, a look-up and a spawn.
+
+use std::any::Any;
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use super::child::{ChildSpec, Make, Start, Started};
+use super::children::Spec;
+use super::error::{DeleteError, RestartError, StartChildError};
+use super::hands::{Hands, Stopped};
+use super::keeper::{Keeper, Next};
+use super::report::{Context, Offender, write};
+use super::requests::{ChildCounts, ChildInfo};
+use super::spec::{SupervisorSpec, check};
+use super::strategy::Key;
+use super::{AutoShutdown, Shutdown};
+use crate::exit::catch;
+use crate::home::here;
+use crate::process_ref::sealed::ToProcess as _;
+use crate::{Down, Exit, ExitReason, MonitorRef, Process, ProcessId, Reply, exit_process, receive};
+
+/// How long a process that was killed has to let go (L7).
+const LAST_MOMENT: Duration = Duration::from_secs(2);
+
+/// How long the exit signal of a process is waited for that was found to have ended.
+const IN_FLIGHT: Duration = Duration::from_millis(50);
+
+/// What a supervisor receives; nothing that anybody else could make.
+#[derive(Debug)]
+pub struct SupervisorMail(pub(super) Mail);
+
+pub(super) enum Mail {
+    Exit(Exit),
+    Down(Down),
+    TryAgain(Key),
+    /// Answered when the first children have been started.
+    AreYouUp(Reply<()>),
+    StartChild(Box<ChildSpec>, Reply<Result<Option<ProcessId>, StartChildError>>),
+    StartWith(Box<dyn Any + Send>, Reply<Result<Option<ProcessId>, StartChildError>>),
+    RestartChild(Arc<str>, Reply<Result<Option<ProcessId>, RestartError>>),
+    DeleteChild(Arc<str>, Reply<Result<(), DeleteError>>),
+    /// Answered whether there was such a child.
+    TerminateChild(Arc<str>, Reply<bool>),
+    TerminateProcess(ProcessId, Reply<bool>),
+    WhichChildren(Reply<Vec<ChildInfo>>),
+    CountChildren(Reply<ChildCounts>),
+    Stop(ExitReason),
+}
+
+impl SupervisorMail {
+    pub(super) fn are_you_up(reply: Reply<()>) -> Self {
+        Self(Mail::AreYouUp(reply))
+    }
+}
+
+impl From<Exit> for SupervisorMail {
+    fn from(exit: Exit) -> Self {
+        Self(Mail::Exit(exit))
+    }
+}
+
+impl From<Down> for SupervisorMail {
+    fn from(down: Down) -> Self {
+        Self(Mail::Down(down))
+    }
+}
+
+impl fmt::Debug for Mail {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Exit(exit) => return fmt::Debug::fmt(exit, f),
+            Self::Down(down) => return fmt::Debug::fmt(down, f),
+            Self::TryAgain(_) => "TryAgain",
+            Self::AreYouUp(_) => "AreYouUp",
+            Self::StartChild(..) | Self::StartWith(..) => "StartChild",
+            Self::RestartChild(..) => "RestartChild",
+            Self::DeleteChild(..) => "DeleteChild",
+            Self::TerminateChild(..) | Self::TerminateProcess(..) => "TerminateChild",
+            Self::WhichChildren(_) => "WhichChildren",
+            Self::CountChildren(_) => "CountChildren",
+            Self::Stop(_) => "Stop",
+        })
+    }
+}
+
+/// The function of a supervisor's process.
+pub(super) async fn supervise(
+    me: Process<SupervisorMail>,
+    spec: SupervisorSpec,
+    parent: Option<ProcessId>,
+) -> ExitReason {
+    me.trap_exit(true);
+    if let Err(bad) = spec.check() {
+        return ExitReason::error(bad);
+    }
+    if let Some(Err(taken)) = spec.name.as_ref().map(|name| me.register(name)) {
+        return ExitReason::error(taken);
+    }
+    let window = spec.window();
+    let SupervisorSpec { strategy, auto_shutdown, name, children, template, .. } = spec;
+    let title = name.map_or_else(|| me.id().to_string(), |name| name.to_string());
+    let keeper = Keeper::new(strategy, auto_shutdown, window, Own { me, title });
+    let supervisor = Supervisor { keeper, template, auto_shutdown, parent };
+    supervisor.run(children).await
+}
+
+struct Supervisor {
+    keeper: Keeper<Own>,
+    template: Option<Spec<Make>>,
+    auto_shutdown: AutoShutdown,
+    parent: Option<ProcessId>,
+}
+
+impl Supervisor {
+    async fn run(mut self, children: Vec<ChildSpec>) -> ExitReason {
+        let specs = children.into_iter().map(ChildSpec::into_spec).collect();
+        if let Err(failed) = self.keeper.begin(specs).await {
+            return ExitReason::shutdown_with(failed);
+        }
+        loop {
+            let SupervisorMail(mail) = self.keeper.hands.me.receive().await;
+            if let Some(reason) = self.act(mail).await {
+                self.keeper.end().await;
+                return reason;
+            }
+        }
+    }
+
+    /// Acts on one message; why the supervisor ends, if it does.
+    async fn act(&mut self, mail: Mail) -> Option<ExitReason> {
+        let keeper = &mut self.keeper;
+        let next = match mail {
+            Mail::Exit(exit) => return self.exit(exit).await,
+            Mail::Stop(reason) => return Some(reason),
+            Mail::TryAgain(key) => keeper.try_again(key).await,
+            other => {
+                self.answer(other).await;
+                Next::GoOn
+            }
+        };
+        (next == Next::Shutdown).then_some(ExitReason::Shutdown)
+    }
+
+    async fn exit(&mut self, exit: Exit) -> Option<ExitReason> {
+        let Exit { from, reason } = exit;
+        match from {
+            Some(child) if from != self.parent => {
+                // WHY: where the node stops, children end of it and can be started no more.
+                if here(|here| here.realm.home().stopping.load(Ordering::Relaxed)) == Some(true) {
+                    return Some(ExitReason::Shutdown);
+                }
+                let next = self.keeper.ended(child, &reason).await;
+                (next == Next::Shutdown).then_some(ExitReason::Shutdown)
+            }
+            _ => Some(reason),
+        }
+    }
+
+    async fn answer(&mut self, request: Mail) {
+        let keeper = &mut self.keeper;
+        match request {
+            Mail::AreYouUp(reply) => reply.send(()),
+            Mail::StartChild(child, reply) => {
+                let checked = check(child.id(), child.settings(), self.auto_shutdown);
+                reply.send(match checked {
+                    Ok(()) => keeper.start_child(child.into_spec()).await,
+                    Err(bad) => Err(StartChildError::BadSpec(bad)),
+                });
+            }
+            Mail::StartWith(arguments, reply) => reply.send(self.start_with(arguments).await),
+            Mail::RestartChild(id, reply) => reply.send(keeper.restart_child(&id).await),
+            Mail::DeleteChild(id, reply) => reply.send(keeper.delete_child(&id)),
+            Mail::TerminateChild(id, reply) => reply.send(keeper.terminate_child(&id).await),
+            Mail::TerminateProcess(pid, reply) => reply.send(keeper.terminate_dynamic(pid).await),
+            Mail::WhichChildren(reply) => reply.send(keeper.which()),
+            Mail::CountChildren(reply) => reply.send(keeper.count()),
+            // A monitor that is no longer waited for, or what is no request.
+            Mail::Down(_) | Mail::Exit(_) | Mail::TryAgain(_) | Mail::Stop(_) => {}
+        }
+    }
+
+    async fn start_with(
+        &mut self,
+        arguments: Box<dyn Any + Send>,
+    ) -> Result<Option<ProcessId>, StartChildError> {
+        let Some(template) = &self.template else { return Err(StartChildError::OtherArguments) };
+        let start = (template.start)(arguments).ok_or(StartChildError::OtherArguments)?;
+        let spec = Spec { id: Arc::clone(&template.id), settings: template.settings, start };
+        self.keeper.start_dynamic(spec).await.map_err(StartChildError::Failed)
+    }
+}
+
+/// The hands of a supervisor that is a process.
+struct Own {
+    me: Process<SupervisorMail>,
+    /// How reports call it: its name, or else its pid.
+    title: String,
+}
+
+impl Own {
+    /// Waits for the ends of monitored processes, at most that long.
+    async fn downs(&mut self, waiting: &mut Waiting, patience: Option<Duration>) {
+        let deadline = patience.map(|patience| now().saturating_add(patience));
+        while !waiting.left.is_empty() {
+            // WHY so long where there is none: it never comes.
+            let left = deadline.map_or(Duration::MAX, |end| end.saturating_sub(now()));
+            let down = receive!(self.me, {
+                SupervisorMail(Mail::Down(down)) if waiting.left.contains_key(&down.monitor) => {
+                    Some(down)
+                }
+                after left => None,
+            });
+            let Some(Down { monitor, reason, .. }) = down else { return };
+            let Some((at, process)) = waiting.left.remove(&monitor) else { return };
+            let reason = self.unlink(process, reason).await;
+            waiting.ended[at] = Stopped::Ended(reason);
+        }
+    }
+
+    /// Has no link with a process that has ended, nor its exit signal in the mailbox; why it ended.
+    async fn unlink(&mut self, process: ProcessId, reason: ExitReason) -> ExitReason {
+        // It had ended before it was monitored: then only the exit signal says why, which may just be
+        // on its way; it does not come from one that had unlinked itself.
+        if reason == ExitReason::NoProcess {
+            return receive!(self.me, {
+                SupervisorMail(Mail::Exit(exit)) if exit.from == Some(process) => exit.reason,
+                after IN_FLIGHT => reason,
+            });
+        }
+        self.me.unlink(process);
+        receive!(self.me, {
+            SupervisorMail(Mail::Exit(exit)) if exit.from == Some(process) => exit.reason,
+            after Duration::ZERO => reason,
+        })
+    }
+}
+
+/// Processes whose end is waited for.
+struct Waiting {
+    /// With their place among all.
+    left: HashMap<MonitorRef, (usize, ProcessId)>,
+    ended: Vec<Stopped>,
+}
+
+impl Waiting {
+    fn tell(&self, reason: &ExitReason) {
+        self.left.values().for_each(|(_, process)| exit_process(*process, reason.clone()));
+    }
+}
+
+impl Hands for Own {
+    type Start = Start;
+
+    async fn start(&mut self, start: &Start) -> Result<Option<ProcessId>, ExitReason> {
+        // The start clones what is the user's, which may panic.
+        let starting = catch::panics(|| start(&self.me))?;
+        Ok(match starting.await? {
+            Started::Child(process) => Some(process),
+            Started::Ignored => None,
+        })
+    }
+
+    async fn stop(&mut self, processes: &[ProcessId], shutdown: Shutdown) -> Vec<Stopped> {
+        let monitored = processes.iter().enumerate();
+        let left = monitored.map(|(at, process)| (self.me.monitor(*process), (at, *process)));
+        let mut waiting =
+            Waiting { left: left.collect(), ended: vec![Stopped::Left; processes.len()] };
+        match shutdown {
+            Shutdown::BrutalKill => {}
+            Shutdown::Timeout(time) => {
+                waiting.tell(&ExitReason::Shutdown);
+                self.downs(&mut waiting, Some(time)).await;
+            }
+            Shutdown::Infinity => {
+                waiting.tell(&ExitReason::Shutdown);
+                self.downs(&mut waiting, None).await;
+            }
+        }
+        waiting.tell(&ExitReason::Kill);
+        self.downs(&mut waiting, Some(LAST_MOMENT)).await;
+        for (monitor, (_, process)) in waiting.left {
+            self.me.unlink(process);
+            self.me.demonitor_flush(monitor);
+        }
+        waiting.ended
+    }
+
+    fn is_alive(&self, process: ProcessId) -> bool {
+        process.find().0.is_some_and(|peer| !peer.has_ended())
+    }
+
+    fn now(&self) -> u64 {
+        now().as_secs()
+    }
+
+    fn try_again(&mut self, key: Key) {
+        self.me.pid().send(SupervisorMail(Mail::TryAgain(key)));
+    }
+
+    fn report(&self, context: Context, reason: &dyn fmt::Display, offender: Offender<'_>) {
+        write(&self.title, context, reason, offender);
+    }
+}
+
+/// The time on the node's clock.
+fn now() -> Duration {
+    here(|here| here.timers.now()).unwrap_or_default()
+}

@@ -1,0 +1,308 @@
+//! What a supervisor is to be, and starting it.
+
+use std::collections::HashSet;
+use std::fmt;
+use std::marker::PhantomData;
+use std::time::Duration;
+
+use super::child::{ChildSpec, ChildTemplate, Make};
+use super::children::{Settings, Spec};
+use super::error::{BadSpec, StartError};
+use super::intensity::Intensity;
+use super::process::{SupervisorMail, supervise};
+use super::strategy::Strategy;
+use super::supervisor_ref::{SimpleRef, SupervisorRef};
+use super::{AutoShutdown, Restart};
+use crate::{CallError, ExitReason, Name, Node, Pid, Process};
+
+/// A supervisor as it is specified: its strategy, how often it restarts, and its first children in
+/// the order of their start (G2).
+///
+/// ```
+/// use std::time::Duration;
+/// use purlin::Process;
+/// use purlin::supervisor::{ChildSpec, SupervisorSpec};
+///
+/// async fn counter(mut me: Process<u64>) {
+///     let mut sum = 0;
+///     loop {
+///         sum += me.receive().await;
+///     }
+/// }
+///
+/// #[purlin::main]
+/// async fn main(me: Process<()>) {
+///     let counters = SupervisorSpec::one_for_one()
+///         .intensity(10)
+///         .period(Duration::from_secs(60))
+///         .child(ChildSpec::worker("odd", counter))
+///         .child(ChildSpec::worker("even", counter));
+///     let supervisor = counters.start_link(&me).await.expect("both start");
+///     assert_eq!(supervisor.count_children().await.expect("it lives").active, 2);
+/// }
+/// ```
+#[derive(Clone)]
+pub struct SupervisorSpec {
+    pub(super) strategy: Strategy,
+    pub(super) auto_shutdown: AutoShutdown,
+    intensity: usize,
+    period: Duration,
+    pub(super) name: Option<Name>,
+    pub(super) children: Vec<ChildSpec>,
+    /// What the children of a simple one for one supervisor are.
+    pub(super) template: Option<Spec<Make>>,
+}
+
+impl SupervisorSpec {
+    fn new(strategy: Strategy) -> Self {
+        Self {
+            strategy,
+            auto_shutdown: AutoShutdown::Never,
+            intensity: 1,
+            period: Duration::from_secs(5),
+            name: None,
+            children: Vec::new(),
+            template: None,
+        }
+    }
+
+    /// A child that ends is restarted, and nothing else happens.
+    pub fn one_for_one() -> Self {
+        Self::new(Strategy::OneForOne)
+    }
+
+    /// When a child is to be restarted all others are stopped, in reverse order, and all are started,
+    /// in order. The temporary ones are not started again.
+    pub fn one_for_all() -> Self {
+        Self::new(Strategy::OneForAll)
+    }
+
+    /// As [`SupervisorSpec::one_for_all`], but those that come before the child in the order of
+    /// starting stay.
+    pub fn rest_for_one() -> Self {
+        Self::new(Strategy::RestForOne)
+    }
+
+    /// Children that come and go, all of one kind: see [`SimpleSpec`].
+    pub fn simple_one_for_one<A>(template: ChildTemplate<A>) -> SimpleSpec<A> {
+        let mut spec = Self::new(Strategy::SimpleOneForOne);
+        spec.template = Some(template.spec);
+        SimpleSpec { spec, arguments: PhantomData }
+    }
+
+    /// How many restarts it does within a period; at one more it gives up: it stops its children and
+    /// ends with `shutdown`. It is 1 unless said otherwise.
+    pub fn intensity(mut self, restarts: usize) -> Self {
+        self.intensity = restarts;
+        self
+    }
+
+    /// The period, in whole seconds (a part of one counts as one); 5 unless said otherwise.
+    pub fn period(mut self, period: Duration) -> Self {
+        self.period = period;
+        self
+    }
+
+    /// Whether it ends when significant children have.
+    pub fn auto_shutdown(mut self, auto_shutdown: AutoShutdown) -> Self {
+        self.auto_shutdown = auto_shutdown;
+        self
+    }
+
+    /// The name it has (N1): see [`SupervisorRef::whereis`].
+    pub fn name(mut self, name: &str) -> Self {
+        self.name = Some(Name::from(name));
+        self
+    }
+
+    /// One child more, started after those before it.
+    pub fn child(mut self, child: ChildSpec) -> Self {
+        self.children.push(child);
+        self
+    }
+
+    /// Starts the supervisor, linked to the calling process, and waits until its children have been
+    /// started.
+    ///
+    /// The caller is its *parent*: an exit signal from it, for any reason, stops the supervisor, which
+    /// stops its children and ends with that reason. Exit signals from others are ignored.
+    ///
+    /// *Cancellation*: dropping the future leaves the supervisor to itself, linked.
+    ///
+    /// # Errors
+    /// [`StartError`], whose reason is `{shutdown, {failed_to_start_child, …}}` where a child could not
+    /// be started. The supervisor has ended by then, and since they are linked the caller is sent that
+    /// reason too.
+    ///
+    /// # Panics
+    /// Outside of the calling process's own turn.
+    pub async fn start_link<M: Send + 'static>(
+        self,
+        me: &Process<M>,
+    ) -> Result<SupervisorRef, StartError> {
+        Ok(self.spawn_link(me).up().await.map(SupervisorRef::new)?)
+    }
+
+    /// [`SupervisorSpec::start_link`] on a node, from any thread or task, with no parent: only
+    /// [`SupervisorRef::stop`], the end of its node and `kill` stop it.
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn start(self, node: &Node) -> Result<SupervisorRef, StartError> {
+        let pid = node.spawn(move |me| supervise(me, self, None));
+        Ok(Starting(pid).up().await.map(SupervisorRef::new)?)
+    }
+
+    pub(crate) fn spawn_link<M: Send + 'static>(self, me: &Process<M>) -> Starting {
+        let parent = Some(me.id());
+        Starting(me.spawn_link(move |me| supervise(me, self, parent)))
+    }
+
+    pub(super) fn window(&self) -> Intensity {
+        let part = u64::from(self.period.subsec_nanos() > 0);
+        Intensity::new(self.intensity, self.period.as_secs().saturating_add(part).max(1))
+    }
+
+    /// Whether there can be such a supervisor.
+    pub(super) fn check(&self) -> Result<(), BadSpec> {
+        let mut ids = HashSet::new();
+        for child in &self.children {
+            if !ids.insert(child.id()) {
+                return Err(BadSpec::DuplicateId(child.id().into()));
+            }
+            check(child.id(), child.settings(), self.auto_shutdown)?;
+        }
+        let template = self.template.as_ref();
+        template.map_or(Ok(()), |spec| check(&spec.id, &spec.settings, self.auto_shutdown))
+    }
+}
+
+/// Whether a supervisor may have such a child.
+pub(super) fn check(id: &str, settings: &Settings, policy: AutoShutdown) -> Result<(), BadSpec> {
+    let may = policy != AutoShutdown::Never && settings.restart != Restart::Permanent;
+    if settings.significant && !may {
+        return Err(BadSpec::BadSignificance(id.into()));
+    }
+    Ok(())
+}
+
+/// A supervisor that is starting its children.
+pub(crate) struct Starting(Pid<SupervisorMail>);
+
+impl Starting {
+    /// Waits until it has.
+    pub(crate) async fn up(self) -> Result<Pid<SupervisorMail>, ExitReason> {
+        match self.0.call_timeout(SupervisorMail::are_you_up, Duration::MAX).await {
+            Ok(()) => Ok(self.0),
+            Err(CallError::Ended(reason)) => Err(reason),
+            Err(_) => Err(self.0.ended().await),
+        }
+    }
+}
+
+/// A supervisor of children that come and go, all of one kind: OTP's `simple_one_for_one`.
+///
+/// It has none at first. Each is started with arguments of its own, has no id, and is known by its
+/// process. When the supervisor stops, they are stopped side by side.
+///
+/// ```
+/// use purlin::{ExitReason, Process};
+/// use purlin::supervisor::{ChildTemplate, Restart, SupervisorSpec};
+///
+/// async fn greeter(mut me: Process<()>, whom: String) {
+///     me.receive().await;
+///     println!("hello {whom}");
+/// }
+///
+/// #[purlin::main]
+/// async fn main(me: Process<()>) {
+///     let template = ChildTemplate::worker("greeter", greeter).restart(Restart::Temporary);
+///     let greeters = SupervisorSpec::simple_one_for_one(template);
+///     let greeters = greeters.start_link(&me).await.expect("it needs nothing");
+///     let world = greeters.start_child("world".to_string()).await.expect("there is room");
+///     assert!(world.is_some());
+/// }
+/// ```
+pub struct SimpleSpec<A> {
+    spec: SupervisorSpec,
+    arguments: PhantomData<fn(A)>,
+}
+
+impl<A: Send + 'static> SimpleSpec<A> {
+    /// As [`SupervisorSpec::intensity`].
+    pub fn intensity(mut self, restarts: usize) -> Self {
+        self.spec = self.spec.intensity(restarts);
+        self
+    }
+
+    /// As [`SupervisorSpec::period`].
+    pub fn period(mut self, period: Duration) -> Self {
+        self.spec = self.spec.period(period);
+        self
+    }
+
+    /// As [`SupervisorSpec::auto_shutdown`].
+    pub fn auto_shutdown(mut self, auto_shutdown: AutoShutdown) -> Self {
+        self.spec = self.spec.auto_shutdown(auto_shutdown);
+        self
+    }
+
+    /// As [`SupervisorSpec::name`].
+    pub fn name(mut self, name: &str) -> Self {
+        self.spec = self.spec.name(name);
+        self
+    }
+
+    /// As [`SupervisorSpec::start_link`].
+    ///
+    /// # Errors
+    /// As there.
+    ///
+    /// # Panics
+    /// As there.
+    pub async fn start_link<M: Send + 'static>(
+        self,
+        me: &Process<M>,
+    ) -> Result<SimpleRef<A>, StartError> {
+        Ok(SimpleRef::new(self.spec.start_link(me).await?))
+    }
+
+    /// As [`SupervisorSpec::start`].
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn start(self, node: &Node) -> Result<SimpleRef<A>, StartError> {
+        Ok(SimpleRef::new(self.spec.start(node).await?))
+    }
+}
+
+impl<A> Clone for SimpleSpec<A> {
+    fn clone(&self) -> Self {
+        Self { spec: self.spec.clone(), arguments: PhantomData }
+    }
+}
+
+impl<A> From<SimpleSpec<A>> for SupervisorSpec {
+    fn from(simple: SimpleSpec<A>) -> Self {
+        simple.spec
+    }
+}
+
+impl fmt::Debug for SupervisorSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SupervisorSpec")
+            .field("strategy", &self.strategy)
+            .field("intensity", &self.intensity)
+            .field("period", &self.period)
+            .field("auto_shutdown", &self.auto_shutdown)
+            .field("name", &self.name)
+            .field("children", &self.children)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<A> fmt::Debug for SimpleSpec<A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("SimpleSpec").field(&self.spec).finish()
+    }
+}

@@ -1,0 +1,153 @@
+//! The rules against OTP's own supervisor: the same scenarios, step by step, with the same clock.
+
+use std::io::Write as _;
+use std::process::{Command, Stdio};
+
+use proptest::prelude::*;
+use proptest::strategy::ValueTree as _;
+use proptest::test_runner::TestRunner;
+
+use super::scenario::{Event, Kind, Number, Reason, Scenario, play};
+use crate::supervisor::strategy::Strategy as Reach;
+use crate::supervisor::{AutoShutdown, Restart};
+
+const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/supervisor/tests/otp.escript");
+
+/// What OTP's supervisor does in these scenarios, a line for each. `None` if there is no Erlang and
+/// none may be installed.
+fn otp(scenarios: &[Scenario]) -> Option<Vec<String>> {
+    let mut command = Command::new("escript");
+    command.arg(SCRIPT).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
+    let mut child = match command.spawn() {
+        Ok(child) => child,
+        Err(_) if std::env::var_os("PURLIN_NO_INSTALL").is_some_and(|value| value == "1") => {
+            println!("skipped: there is no escript, and PURLIN_NO_INSTALL=1 forbids installing it");
+            return None;
+        }
+        Err(error) => panic!(
+            "escript cannot be started ({error}): install Erlang, on Debian with `apt-get install erlang-base`, or run `make test`, which does"
+        ),
+    };
+    let mut asks = child.stdin.take().expect("its input is a pipe");
+    let text: String = scenarios.iter().map(|scenario| format!("{scenario}.\n")).collect();
+    let asking = std::thread::spawn(move || asks.write_all(text.as_bytes()));
+    let output = child.wait_with_output().expect("it ends");
+    asking.join().expect("this thread does not panic").expect("it reads all");
+    assert!(output.status.success(), "the script ends well");
+    let lines = String::from_utf8(output.stdout).expect("it writes text");
+    Some(lines.lines().map(str::to_owned).collect())
+}
+
+/// Demands that purlin's rules do what OTP's do; shows the shortest scenario in which they do not.
+fn compare(scenarios: &[Scenario]) {
+    let Some(otp) = otp(scenarios) else { return };
+    assert_eq!(otp.len(), scenarios.len(), "each is answered");
+    let differ = scenarios.iter().zip(&otp).filter(|(scenario, otp)| play(scenario) != **otp);
+    if let Some((scenario, otp)) = differ.min_by_key(|(scenario, _)| scenario.events.len()) {
+        panic!("{scenario}\n   otp: {otp}\npurlin: {}", play(scenario));
+    }
+}
+
+fn restart() -> impl Strategy<Value = Restart> + Clone {
+    prop_oneof![Just(Restart::Permanent), Just(Restart::Transient), Just(Restart::Temporary)]
+}
+
+/// A kind of child that OTP accepts under that policy.
+fn kind(policy: AutoShutdown) -> impl Strategy<Value = Kind> + Clone {
+    (restart(), any::<bool>()).prop_map(move |(restart, significant)| {
+        let may = policy != AutoShutdown::Never && restart != Restart::Permanent;
+        Kind { restart, significant: significant && may }
+    })
+}
+
+fn event(policy: AutoShutdown) -> impl Strategy<Value = Event> {
+    let number = || 1..=6 as Number;
+    let reason = prop_oneof![
+        2 => Just(Reason::Oops),
+        1 => Just(Reason::Killed),
+        1 => Just(Reason::Normal),
+        1 => Just(Reason::Shutdown),
+    ];
+    prop_oneof![
+        4 => (0_u64..5).prop_map(Event::Wait),
+        8 => (number(), reason).prop_map(|(number, reason)| Event::Crash(number, reason)),
+        2 => (number(), 1_u32..4).prop_map(|(number, times)| Event::Fail(number, times)),
+        1 => number().prop_map(Event::Ignore),
+        4 => Just(Event::Again),
+        2 => (number(), kind(policy)).prop_map(|(number, kind)| Event::Start(number, kind)),
+        1 => number().prop_map(Event::Terminate),
+        1 => number().prop_map(Event::Restart),
+        1 => number().prop_map(Event::Delete),
+    ]
+}
+
+/// WHY: a simple one for one supervisor of OTP 25 keeps a child that was not needed when it was
+/// restarted as a process `undefined`, and crashes on it when it ends.
+fn is_sound(strategy: Reach, event: &Event) -> bool {
+    strategy != Reach::SimpleOneForOne || !matches!(event, Event::Ignore(_))
+}
+
+pub(super) fn scenario() -> impl Strategy<Value = Scenario> {
+    let strategy = prop_oneof![
+        Just(Reach::OneForOne),
+        Just(Reach::OneForAll),
+        Just(Reach::RestForOne),
+        Just(Reach::SimpleOneForOne),
+    ];
+    let policy = prop_oneof![
+        Just(AutoShutdown::Never),
+        Just(AutoShutdown::AnySignificant),
+        Just(AutoShutdown::AllSignificant),
+    ];
+    (strategy, 0_usize..8, 1_u64..6, policy).prop_flat_map(
+        |(strategy, intensity, period, auto_shutdown)| {
+            let kinds = prop::collection::vec(kind(auto_shutdown), 1..6);
+            let events = prop::collection::vec(event(auto_shutdown), 0..40);
+            let fails = prop::option::weighted(0.05, 1..=6 as Number);
+            (kinds, fails, events).prop_map(move |(children, fails, events)| Scenario {
+                strategy,
+                intensity,
+                period,
+                auto_shutdown,
+                children,
+                fails,
+                events: events.into_iter().filter(|event| is_sound(strategy, event)).collect(),
+            })
+        },
+    )
+}
+
+// G2: strategies, kinds of children, significant ones, children that come and go, failed restarts
+#[test]
+fn a_supervisor_does_step_by_step_what_otps_does() {
+    let mut runner = TestRunner::deterministic();
+    let mut draw = || scenario().new_tree(&mut runner).expect("nothing is rejected").current();
+    compare(&(0..2000).map(|_| draw()).collect::<Vec<_>>());
+}
+
+// G2: too many restarts within a sliding window
+#[test]
+fn a_supervisor_gives_up_when_otps_does_on_the_same_crashes_and_times() {
+    let mut runner = TestRunner::deterministic();
+    let crashes = (0_usize..6, 1_u64..10, prop::collection::vec((0_u64..12, 0_u32..3), 1..60));
+    let mut draw = || {
+        let tree = crashes.new_tree(&mut runner).expect("nothing is rejected");
+        let (intensity, period, crashes) = tree.current();
+        let crash = |(wait, fails): (u64, u32)| {
+            let again = (0..fails).map(|_| Event::Again);
+            [Event::Wait(wait), Event::Fail(1, fails), Event::Crash(1, Reason::Oops)]
+                .into_iter()
+                .chain(again)
+        };
+        Scenario {
+            strategy: Reach::OneForOne,
+            intensity,
+            period,
+            auto_shutdown: AutoShutdown::Never,
+            children: vec![Kind { restart: Restart::Permanent, significant: false }],
+            fails: None,
+            events: crashes.into_iter().flat_map(crash).collect(),
+        }
+    };
+    compare(&(0..2000).map(|_| draw()).collect::<Vec<_>>());
+}

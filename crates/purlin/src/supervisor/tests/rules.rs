@@ -1,0 +1,64 @@
+//! What holds in every scenario.
+
+use std::collections::HashMap;
+
+use proptest::prelude::*;
+
+use super::otp::scenario;
+use super::scenario::{Event, Kind, Scenario, play};
+use crate::supervisor::strategy::Strategy as Reach;
+use crate::supervisor::{AutoShutdown, Restart};
+
+proptest! {
+    // G2: whatever is started ends by itself or is stopped, before its supervisor has ended
+    #[test]
+    fn every_child_that_was_started_has_ended_when_its_supervisor_has(scenario in scenario()) {
+        let trace = play(&scenario);
+        let mut running: HashMap<&str, i32> = HashMap::new();
+        for seen in trace.split(' ') {
+            match seen.split_once(':') {
+                Some(("start", number)) => *running.entry(number).or_default() += 1,
+                Some(("crash" | "stop", number)) => *running.entry(number).or_default() -= 1,
+                _ => {}
+            }
+        }
+        prop_assert!(running.values().all(|count| *count == 0), "{scenario}: {trace}");
+    }
+
+    // G2: temporary
+    #[test]
+    fn a_temporary_child_is_not_started_again_unless_somebody_asks(scenario in scenario()) {
+        let asks = |event: &Event| matches!(event, Event::Start(..) | Event::Restart(..));
+        let temporary = |kind: &Kind| kind.restart == Restart::Temporary;
+        let events = scenario.events.iter().copied().filter(|event| !asks(event)).collect();
+        let scenario = Scenario { events, ..scenario };
+        let trace = play(&scenario);
+        for (number, _) in (1..).zip(&scenario.children).filter(|(_, kind)| temporary(kind)) {
+            let start = format!("start:{number}");
+            let starts = trace.split(' ').filter(|seen| *seen == start).count();
+            prop_assert!(starts <= 1, "{number} in {scenario}: {trace}");
+        }
+    }
+}
+
+#[test]
+fn a_child_without_an_id_that_is_not_needed_is_not_kept() {
+    let permanent = Kind { restart: Restart::Permanent, significant: false };
+    let scenario = Scenario {
+        strategy: Reach::SimpleOneForOne,
+        intensity: 5,
+        period: 5,
+        auto_shutdown: AutoShutdown::Never,
+        children: vec![permanent],
+        fails: None,
+        events: vec![
+            Event::Ignore(1),
+            Event::Start(1, permanent),
+            Event::Start(2, permanent),
+            Event::Ignore(2),
+            Event::Crash(2, super::scenario::Reason::Oops),
+        ],
+    };
+    let expected = "ignore:1 ok:undefined start:2 ok crash:2 ignore:2 specs:1 active:0 all:0";
+    assert_eq!(play(&scenario), expected);
+}

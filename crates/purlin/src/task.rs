@@ -1,0 +1,180 @@
+//! Tasks: a future as a process of its own, and its result as a value.
+//!
+//! ```
+//! use purlin::task;
+//!
+//! # #[purlin::main] async fn main() {
+//! let sum = task::spawn(async { (1..=100).sum::<u32>() });
+//! let lucky = task::spawn(async { "seven".parse::<u32>() });
+//! assert_eq!(sum.await, Ok(5050));
+//! assert!(lucky.await.is_ok_and(|parsed| parsed.is_err()));
+//!
+//! let broken = task::spawn(async { assert_eq!(1 + 1, 3, "on purpose") });
+//! let reason = broken.await.unwrap_err();
+//! assert!(reason.to_string().contains("on purpose"));
+//! # }
+//! ```
+//!
+//! A task is a process: it runs beside its spawner, can be seen in the node's list, and a panic ends
+//! nobody else. It has no mailbox. Erlang has no tasks; they are what Elixir's `Task` gives.
+
+use std::convert::Infallible;
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use purlin_raw::{Answer, oneshot};
+
+use crate::call::Patience;
+use crate::{ExitReason, Pid, Process, ProcessId, Reply};
+
+/// How long [`Task::shutdown`] waits for a task that was killed and does not await.
+const LET_GO: Duration = Duration::from_millis(500);
+
+/// Runs a future as a process of its own; see [`Task`].
+///
+/// It is not linked to the caller: its end, however it comes, is only a value here. When the node has
+/// as many processes as it may have the task ends with `system_limit`.
+///
+/// # Panics
+/// As [`spawn()`](crate::spawn()).
+///
+/// COST: a process, and a block for the result.
+#[track_caller]
+pub fn spawn<T, F>(future: F) -> Task<T>
+where
+    T: Send + 'static,
+    F: Future<Output = T> + Send + 'static,
+{
+    Task::new(|result| crate::spawn(|_me: Process<Infallible>| give(future, result)))
+}
+
+/// [`spawn`]s a task that is linked to the caller: it does not outlive it, and the caller ends with
+/// it unless it ends with `normal`, or the caller traps exits.
+///
+/// # Panics
+/// Outside of the caller's own turn, as receiving does.
+#[track_caller]
+pub fn spawn_link<T, F>(me: &Process<impl Send + 'static>, future: F) -> Task<T>
+where
+    T: Send + 'static,
+    F: Future<Output = T> + Send + 'static,
+{
+    Task::new(|result| me.spawn_link(|_me: Process<Infallible>| give(future, result)))
+}
+
+/// What a task does.
+async fn give<T>(future: impl Future<Output = T>, result: Reply<T>) {
+    result.send(future.await);
+}
+
+/// A future that runs as a process, made by [`spawn`] or [`spawn_link`].
+///
+/// Awaiting it gives the future's output, or the reason for which the process ended without one (G3).
+///
+/// *Cancellation*: a task may be awaited through `&mut`, in a `select!` or with
+/// [`Task::timeout`], and again later: nothing is lost. Dropping it leaves the process
+/// running, and drops its result.
+///
+/// # Panics
+/// When it is polled after it was ready.
+#[must_use = "dropping a task leaves it running and drops its result"]
+pub struct Task<T> {
+    pid: Pid<Infallible>,
+    wait: Wait<T>,
+}
+
+/// What a task is waited for by.
+enum Wait<T> {
+    /// Its result.
+    Result(Answer<T>),
+    /// Its end, since no result will come.
+    End(Pin<Box<dyn Future<Output = ExitReason> + Send>>),
+}
+
+impl<T: Send + 'static> Task<T> {
+    fn new(spawn: impl FnOnce(Reply<T>) -> Pid<Infallible>) -> Self {
+        // Whoever polls it first says whom to wake.
+        let (give, result) = oneshot(Waker::noop().clone());
+        Self { pid: spawn(Reply::new(give)), wait: Wait::Result(result) }
+    }
+
+    /// The identity of the task's process.
+    pub fn id(&self) -> ProcessId {
+        self.pid.id()
+    }
+
+    /// Waits for the task, but no longer than that; `None` if it goes on.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use purlin::{ExitReason, task};
+    /// # #[purlin::main] async fn main() {
+    /// let mut task = task::spawn(std::future::pending::<()>());
+    /// assert_eq!(task.timeout(Duration::from_millis(10)).await, None);
+    /// assert_eq!(task.shutdown(Duration::from_secs(5)).await, Err(ExitReason::Shutdown));
+    /// # }
+    /// ```
+    ///
+    /// *Cancellation*: dropping the future changes nothing.
+    ///
+    /// # Panics
+    /// If the task was ready already.
+    pub async fn timeout(&mut self, time: Duration) -> Option<Result<T, ExitReason>> {
+        Patience::new(time).wait(|cx| Pin::new(&mut *self).poll(cx)).await.ok()
+    }
+
+    /// Tells the task to end, and waits until it has: gives its result if it came first, and
+    /// otherwise the reason for which it ended.
+    ///
+    /// It is told `shutdown`, which takes effect where it next awaits; after `time` it is killed. One
+    /// that does not await even then is left, half a second later, with a warning (L7).
+    ///
+    /// *Cancellation*: dropping the future leaves what it has told so far.
+    ///
+    /// # Errors
+    /// Why the task gave no result: as a rule `shutdown` or `killed`.
+    ///
+    /// # Panics
+    /// If the task was ready already.
+    pub async fn shutdown(mut self, time: Duration) -> Result<T, ExitReason> {
+        self.pid.exit(ExitReason::Shutdown);
+        if let Some(ended) = self.timeout(time).await {
+            return ended;
+        }
+        self.pid.exit(ExitReason::Kill);
+        if let Some(ended) = self.timeout(LET_GO).await {
+            return ended;
+        }
+        tracing::warn!(pid = %self.id(), "a task that was killed does not await, and was left");
+        Err(ExitReason::Killed)
+    }
+}
+
+impl<T: Send + 'static> Future for Task<T> {
+    type Output = Result<T, ExitReason>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        loop {
+            match &mut self.wait {
+                Wait::End(ended) => return ended.as_mut().poll(cx).map(Err),
+                Wait::Result(result) => match result.poll(cx) {
+                    Poll::Pending => return Poll::Pending,
+                    Poll::Ready(Some(result)) => return Poll::Ready(Ok(result)),
+                    Poll::Ready(None) => {
+                        let pid = self.pid.clone();
+                        self.wait = Wait::End(Box::pin(async move { pid.ended().await }));
+                    }
+                },
+            }
+        }
+    }
+}
+
+impl<T> fmt::Debug for Task<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Task").field(&self.pid.id()).finish()
+    }
+}

@@ -1,0 +1,132 @@
+//! What the log says of a server that crashes. A program of its own, because the subscriber is the
+//! whole program's.
+
+mod common;
+
+use std::io;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use purlin::server::{self, Init, Mail, Next, Server};
+use purlin::{ExitReason, Process, Reply};
+
+/// Passes on what is written.
+struct Log(Mutex<Sender<String>>);
+
+impl io::Write for &Log {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let log = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let _ = log.send(String::from_utf8_lossy(bytes).into_owned());
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// The next line that the log has about servers.
+fn said(log: &Receiver<String>) -> String {
+    loop {
+        let line = log.recv_timeout(Duration::from_secs(20)).expect("the log says something");
+        if line.contains("server") && !line.contains("process ended") {
+            return line;
+        }
+    }
+}
+
+/// A server that fails in one way or another.
+#[derive(Debug)]
+struct Till<const BYTES: usize>(u32);
+
+#[derive(Debug)]
+enum Call {
+    Panic { coins: Vec<u32>, reply: Reply<()> },
+}
+
+impl<const BYTES: usize> Server for Till<BYTES> {
+    type Args = u32;
+    type Call = Call;
+    type Cast = ExitReason;
+    type Info = &'static str;
+    type Continue = ();
+
+    const LAST_MESSAGE: usize = BYTES;
+
+    async fn init(n: u32, _: &mut Process<Mail<Self>>) -> server::Result<Init<Self>> {
+        Ok(Init::Ready(Till(n)))
+    }
+
+    async fn handle_call(
+        &mut self,
+        call: Call,
+        _: &mut Process<Mail<Self>>,
+    ) -> server::Result<Next<Self>> {
+        let Call::Panic { coins, reply } = call;
+        self.0 += coins.iter().sum::<u32>();
+        drop(reply);
+        panic!("the till is full")
+    }
+
+    async fn handle_cast(
+        &mut self,
+        reason: ExitReason,
+        _: &mut Process<Mail<Self>>,
+    ) -> server::Result<Next<Self>> {
+        Ok(Next::Stop(reason))
+    }
+}
+
+// G1: who, its last message, its state and why; and nothing where nothing is wrong
+#[test]
+fn the_log_has_the_last_message_and_the_state_of_a_server_that_crashes() {
+    let (write, log) = channel();
+    let subscriber = tracing_subscriber::fmt().with_ansi(false);
+    let writer: &'static Log = Box::leak(Box::new(Log(Mutex::new(write))));
+    subscriber.with_writer(move || writer).init();
+    let node = common::node(2);
+    common::outside(async {
+        let start = async |n| node.start::<Till<40>>(n).name("till").await.expect("it starts");
+        let till = start(1).await;
+        let coins: Vec<u32> = (1..1000).collect();
+        let call = till.call(|reply| Call::Panic { coins, reply });
+        assert!(call.await.is_err());
+        let line = said(&log);
+        let pid = format!("pid={}", till.id());
+        for part in [
+            "ERROR",
+            "server crashed",
+            "server_log::Till<40>",
+            &pid,
+            "name=\"till\"",
+            "last_message=call Panic { coins: [1, 2, 3, 4, 5, 6, 7, 8, … ",
+            "state=\"Till(499501)\"",
+            "server_log.rs:",
+            "the till is full",
+        ] {
+            assert!(line.contains(part), "no {part} in {line}");
+        }
+
+        till.pid().ended().await;
+        let till = start(2).await;
+        till.send("hello");
+        let line = said(&log);
+        assert!(line.contains("WARN") && line.contains("info=\"hello\""), "{line}");
+        till.cast(ExitReason::shutdown_with("upgrade"));
+        till.pid().ended().await;
+        let till = start(3).await;
+        till.cast(ExitReason::error("burgled"));
+        till.pid().ended().await;
+        let line = said(&log);
+        assert!(line.contains("last_message=cast Error(\"burgled\") "), "the third: {line}");
+        assert!(line.contains("reason=burgled"), "{line}");
+
+        let blind = node.start::<Till<0>>(4).await.expect("it starts");
+        blind.cast(ExitReason::error("burgled"));
+        blind.pid().ended().await;
+        let line = said(&log);
+        assert!(line.contains("last_message=none ") && line.contains("Till(4)"), "{line}");
+    });
+    common::stop(&node);
+}

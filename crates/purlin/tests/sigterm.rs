@@ -1,0 +1,118 @@
+//! A real program under load that is told to end by a real SIGTERM.
+//!
+//! `cargo test -p purlin` builds the example; with `--test sigterm` alone, build it before by
+//! `cargo build -p purlin --examples`.
+
+#![cfg(unix)]
+
+use std::collections::HashSet;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::TcpStream;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Sender, channel};
+use std::time::{Duration, Instant};
+
+const CLIENTS: usize = 8;
+/// So many lines are answered before the program is told to end.
+const WARM: usize = 2000;
+/// What the example gives its application.
+const BUDGET: Duration = Duration::from_secs(10);
+
+fn program() -> PathBuf {
+    // This test is target/PROFILE/deps/sigterm-HASH; the example is in target/PROFILE/examples.
+    let test = std::env::current_exe().expect("a test knows its own program");
+    let profile = test.ancestors().nth(2).expect("a test is two folders below");
+    profile.join("examples/ledger")
+}
+
+/// Starts the program; it, what it says, and the address at which it listens.
+fn start(ledger: &PathBuf) -> (Child, impl Iterator<Item = String>, String) {
+    let mut command = Command::new(program());
+    command.arg(ledger).stdout(Stdio::piped());
+    let mut child = command.spawn().unwrap_or_else(|error| {
+        panic!("the example: {error}; `cargo build -p purlin --examples` builds it")
+    });
+    let output = child.stdout.take().expect("its output is a pipe");
+    let mut lines = BufReader::new(output).lines().map_while(Result::ok);
+    let first = lines.next().expect("it says where it listens");
+    let address = first.strip_prefix("listening on ").expect("it says where").to_owned();
+    (child, lines, address)
+}
+
+/// Sends lines, each when the one before was answered, and tells which were, until nobody answers.
+fn write(address: &str, client: usize, acknowledged: &Sender<String>) {
+    let stream = TcpStream::connect(address).expect("it listens");
+    let mut answers = BufReader::new(stream.try_clone().expect("a socket can be cloned"));
+    let (mut stream, mut answer) = (stream, String::new());
+    for number in 0.. {
+        let line = format!("{client}-{number}");
+        answer.clear();
+        let sent = stream.write_all(format!("{line}\n").as_bytes());
+        let answered = sent.and_then(|()| answers.read_line(&mut answer));
+        if !answered.is_ok_and(|read| read > 0 && answer.ends_with('\n')) {
+            return;
+        }
+        acknowledged.send(line).expect("the test waits for all");
+    }
+}
+
+fn tell(child: &Child, signal: &str) {
+    let status = Command::new("kill").args([signal, &child.id().to_string()]).status();
+    assert!(status.expect("there is kill").success());
+}
+
+// G4, E1: what was acknowledged to anybody outside had happened; SIGTERM stops in order
+#[test]
+fn what_was_answered_is_in_the_ledger_when_sigterm_ends_the_program_under_load() {
+    let ledger = std::env::temp_dir().join(format!("purlin-ledger-{}", std::process::id()));
+    let (mut child, said, address) = start(&ledger);
+    let (tell_acknowledged, acknowledged) = channel();
+    let clients: Vec<_> = (0..CLIENTS)
+        .map(|client| {
+            let (address, acknowledged) = (address.clone(), tell_acknowledged.clone());
+            std::thread::spawn(move || write(&address, client, &acknowledged))
+        })
+        .collect();
+    drop(tell_acknowledged);
+    let mut answered: Vec<String> = acknowledged.iter().take(WARM).collect();
+    let began = Instant::now();
+    tell(&child, "-TERM");
+    let status = child.wait().expect("it ends");
+    let took = began.elapsed();
+    clients.into_iter().for_each(|client| client.join().expect("a client does not panic"));
+    answered.extend(acknowledged);
+    let written = std::fs::read_to_string(&ledger).expect("there is a ledger");
+    std::fs::remove_file(&ledger).expect("it can be removed");
+
+    assert_eq!(status.code(), Some(0), "an orderly end");
+    assert!(took < BUDGET, "it took {took:?}");
+    assert_eq!(said.collect::<Vec<_>>(), ["stopping", "stopped"]);
+    let lines: Vec<&str> = written.lines().collect();
+    let written: HashSet<&str> = lines.iter().copied().collect();
+    assert_eq!(written.len(), lines.len(), "nothing was written twice");
+    let lost: Vec<_> = answered.iter().filter(|line| !written.contains(line.as_str())).collect();
+    assert!(lost.is_empty(), "answered and not written: {lost:?}");
+    assert!(lines.len() <= answered.len() + CLIENTS, "each client waits for one answer at most");
+}
+
+#[test]
+fn ctrl_c_ends_the_program_as_well() {
+    let ledger = std::env::temp_dir().join(format!("purlin-ledger-int-{}", std::process::id()));
+    let (mut child, said, _) = start(&ledger);
+    tell(&child, "-INT");
+    assert_eq!(child.wait().expect("it ends").code(), Some(0));
+    assert_eq!(said.collect::<Vec<_>>(), ["stopping", "stopped"]);
+    std::fs::remove_file(&ledger).expect("it can be removed");
+}
+
+#[test]
+fn an_application_that_cannot_be_started_ends_the_program_with_one_line_and_status_1() {
+    let output = Command::new(program()).arg("/no/such/folder/ledger").output();
+    let output = output.expect("the example is built");
+    // The book ends at once, again and again, until its supervisor gives up.
+    assert_eq!(output.status.code(), Some(1));
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(errors.lines().count(), 1, "{errors}");
+    assert!(errors.starts_with("purlin: application ledger"), "{errors}");
+}

@@ -1,0 +1,101 @@
+//! What supervisors report. A program of its own, because it listens to the whole program's log.
+
+use std::io;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use purlin::supervisor::{ChildSpec, Restart, Shutdown, SupervisorSpec};
+use purlin::{Exit, ExitReason, Process};
+use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+
+/// Passes on what is written.
+struct Log(Mutex<Sender<String>>);
+
+impl io::Write for &Log {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let log = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let _ = log.send(String::from_utf8_lossy(bytes).into_owned());
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Waits until the log has said all of it, in one line.
+fn said(log: &Receiver<String>, all: &[&str]) {
+    let mut before = Vec::new();
+    loop {
+        let Ok(line) = log.recv_timeout(Duration::from_secs(20)) else {
+            panic!("{all:?} is in none of {before:#?}");
+        };
+        if all.iter().all(|part| line.contains(part)) {
+            return;
+        }
+        before.push(line);
+    }
+}
+
+struct Told;
+
+impl From<Exit> for Told {
+    fn from(_: Exit) -> Self {
+        Told
+    }
+}
+
+/// Traps exits and ends otherwise than it was told.
+async fn unruly(mut me: Process<Told>, up: UnboundedSender<()>) -> ExitReason {
+    me.trap_exit(true);
+    let _ = up.send(());
+    me.receive().await;
+    ExitReason::error("not now")
+}
+
+// G2: progress, child_terminated, start_error, shutdown_error and shutdown, with what OTP's carry
+#[test]
+fn every_kind_of_report_says_who_why_and_about_which_child() {
+    let (write, log) = channel();
+    let subscriber = tracing_subscriber::fmt().with_ansi(false);
+    let writer: &'static Log = Box::leak(Box::new(Log(Mutex::new(write))));
+    subscriber.with_writer(move || writer).init();
+    let node = purlin::Node::builder().workers(2).build().expect("a node starts");
+
+    node.block_on(async |me: Process<Told>| {
+        me.trap_exit(true);
+        let (tell, mut up) = unbounded_channel();
+        let child =
+            ChildSpec::worker("unruly", move |me| unruly(me, tell)).restart(Restart::Transient);
+        let spec = SupervisorSpec::one_for_one().name("alpha").child(child);
+        let supervisor = spec.start_link(&me).await.expect("it starts");
+        up.recv().await.expect("it says that it traps");
+        supervisor.stop(ExitReason::Shutdown).await;
+
+        let crash = async |_: Process<()>| ExitReason::error("oops");
+        let child = ChildSpec::worker("crash", crash).shutdown(Shutdown::BrutalKill);
+        let spec = SupervisorSpec::one_for_one().intensity(0).name("beta").child(child);
+        if let Ok(supervisor) = spec.start_link(&me).await {
+            supervisor.pid().ended().await;
+        }
+
+        let taken = SupervisorSpec::one_for_one().name("taken");
+        let _holder = taken.clone().start_link(&me).await.expect("the name is free");
+        let spec = SupervisorSpec::one_for_one().name("gamma");
+        let spec = spec.child(ChildSpec::supervisor("twin", taken));
+        spec.start_link(&me).await.expect_err("a child cannot have the name");
+    });
+    let child = "id=unruly restart=transient significant=false shutdown=5000 child_type=worker";
+    said(&log, &["INFO", "progress", "supervisor=alpha", "pid=<0.", child]);
+    let error = "supervisor=alpha error_context=shutdown_error reason=not now pid=<0.";
+    said(&log, &["ERROR", error, child]);
+    let child = "id=crash restart=permanent significant=false shutdown=brutal_kill";
+    let terminated = "supervisor=beta error_context=child_terminated reason=oops pid=<0.";
+    said(&log, &["ERROR", "supervisor report", terminated, child]);
+    let gives_up = "error_context=shutdown reason=reached_max_restart_intensity pid=<0.";
+    said(&log, &["ERROR", "supervisor=beta", gives_up, child]);
+    let start_error = "supervisor=gamma error_context=start_error reason=";
+    said(&log, &["ERROR", start_error, "\"taken\"", "id=twin", "child_type=supervisor"]);
+    node.stop_blocking();
+}
