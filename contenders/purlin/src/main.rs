@@ -13,6 +13,7 @@ mod exits;
 mod hog;
 mod messages;
 mod processes;
+mod restarts;
 mod trees;
 mod waiting;
 
@@ -36,7 +37,6 @@ fn main() -> ExitCode {
     let version = concat!("purlin ", env!("CARGO_PKG_VERSION"));
     let hello = Hello::new("purlin", version)
         .variants(&[Variant::Moved, Variant::Copied])
-        .without(&["restart"])
         .note(format!("a node with its default settings, of {} workers", node.workers()))
         .note("a loop that only sends or spawns calls purlin::consume_budget each time round")
         .note("allocator: mimalloc, as in tokio's contender");
@@ -78,7 +78,7 @@ fn run(node: &Node, asked: Run) -> Result<Sample, String> {
         Run::MonitorChurn { n } => root(node, move |me| exits::monitor_churn(me, n)),
         Run::LinkChurn { n } => root(node, move |me| exits::link_churn(me, n)),
         Run::ExitCascade { n, reps } => root(node, move |me| exits::exit_cascade(me, n, reps)),
-        other => Err(format!("purlin does not run {} yet", other.experiment())),
+        Run::Restart { n, reps } => root(node, move |me| restarts::restart(me, n, reps)),
     }
 }
 
