@@ -152,8 +152,7 @@ impl<M: Send + 'static> Pid<M> {
         let asked = self.address().signal(Signal::StillThere(still)).is_ok();
         let lives = match patience.wait(|cx| there.poll(cx)).await {
             Ok(answer) => asked && answer.is_some(),
-            // The time is up; if the process has ended meanwhile, the reason says more.
-            Err(error) => return self.exit_reason().map_or(error, CallError::Ended),
+            Err(error) => return error,
         };
         if lives {
             return CallError::NoReply;

@@ -98,6 +98,19 @@ async fn one_that_is_silent_costs_nobody_elses_answer() {
     assert_eq!(answers[3], late);
 }
 
+// C1: one timeout for all, not one for each
+#[purlin::test]
+async fn a_thousand_that_are_silent_take_no_longer_than_one() {
+    let silent = async |mut me: Process<Reply<u8>>| {
+        let _kept = me.receive().await;
+        me.receive().await;
+    };
+    let pids: Vec<_> = (0..1000).map(|_| spawn(silent)).collect();
+    let asking = multi_call(&pids, |reply| reply, MOMENT);
+    let answers = tokio::time::timeout(PATIENCE, asking).await.expect("it is no 30 seconds");
+    assert!(answers.iter().all(|answer| *answer == Err(CallError::Timeout(MOMENT))));
+}
+
 // C1, C3: those who cannot be asked answer at once
 #[purlin::test]
 async fn the_dead_and_oneself_answer_at_once(me: Process<Reply<u8>>) {

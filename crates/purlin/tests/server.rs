@@ -234,9 +234,16 @@ async fn continue_goes_before_what_waits(mut me: Process<Seen>) {
 #[purlin::test]
 async fn a_timeout_comes_only_if_nothing_else_does(mut me: Process<Seen>) {
     let puppet = puppet(&me).await;
-    puppet.cast(Cast::Next(Next::Timeout(MOMENT)));
-    puppet.state().await.expect("it shows its state");
-    assert_eq!(me.receive().await, Seen::Timeout);
+    puppet.cast(Cast::Next(Next::Timeout(10 * MOMENT)));
+    let watched = puppet.clone();
+    let watcher = spawn(async move |_: Process<()>| {
+        while watched.state().await.is_ok() {
+            purlin::yield_now().await;
+        }
+    });
+    let seen = tokio::time::timeout(PATIENCE, me.receive()).await;
+    assert_eq!(seen, Ok(Seen::Timeout), "whoever looks does not hold it up");
+    watcher.exit(ExitReason::Shutdown);
     puppet.cast(Cast::Next(Next::Timeout(Duration::MAX)));
     puppet.send("in time");
     puppet.cast(Cast::Next(Next::Timeout(Duration::ZERO)));
@@ -559,7 +566,7 @@ fn a_server_that_traps_exits_is_stopped_in_order_with_its_node() {
     let (tell, told) = std::sync::mpsc::channel();
     let witness = node.spawn(async move |mut me: Process<Witnessed>| {
         me.trap_exit(true);
-        let guard = server::start::<Guard>((me.pid(), ExitReason::Normal)).await;
+        let guard = server::start_link::<Guard>(&me, (me.pid(), ExitReason::Normal)).await;
         tell.send(guard.is_ok()).expect("the test listens");
         loop {
             if let Witnessed::Terminate(reason) = me.receive().await {

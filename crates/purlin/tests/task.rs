@@ -6,8 +6,16 @@ use std::future::pending;
 use std::time::Duration;
 
 use common::Census;
-use purlin::{Exit, ExitReason, Message, Node, Process, spawn, task, yield_now};
+use purlin::{Down, Exit, ExitReason, Message, Node, Process, spawn, task, yield_now};
 use tokio::sync::oneshot;
+
+#[derive(Debug, Message)]
+enum Notice {
+    #[from]
+    Down(Down),
+    #[from]
+    Exit(Exit),
+}
 
 /// How long a test waits for what comes.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -80,6 +88,24 @@ async fn a_task_that_is_shut_down_has_cleared_up() {
     assert_eq!((census.born(), census.dropped()), (1, 1));
 }
 
+// G3, L7: one that does not let go is killed, waited for no longer, and left
+#[purlin::test]
+async fn a_task_that_does_not_await_is_left_in_the_end(mut me: Process<Notice>) {
+    let (release, released) = std::sync::mpsc::channel::<()>();
+    let (begin, begun) = oneshot::channel::<()>();
+    let task = task::spawn(async move {
+        drop(begin);
+        let _ = released.recv();
+        pending::<()>().await
+    });
+    assert!(begun.await.is_err(), "it has begun");
+    me.monitor(task.id());
+    assert_eq!(task.shutdown(MOMENT).await, Err(ExitReason::Killed));
+    drop(release);
+    let Notice::Down(down) = me.receive().await else { panic!("no down") };
+    assert_eq!(down.reason, ExitReason::Killed);
+}
+
 // G3: a result that came first counts
 #[purlin::test]
 async fn a_task_that_was_ready_before_it_was_shut_down_gives_its_result() {
@@ -110,12 +136,6 @@ async fn a_task_whose_handle_is_dropped_runs_on() {
     assert_eq!((census.born(), census.dropped()), (1, 1));
 }
 
-#[derive(Debug, Message)]
-enum Notice {
-    #[from]
-    Exit(Exit),
-}
-
 // G3, L2, L3: a linked task ends with its caller, and its caller with it
 #[purlin::test]
 async fn a_linked_task_and_its_caller_end_together(mut me: Process<Notice>) {
@@ -135,12 +155,12 @@ async fn a_linked_task_and_its_caller_end_together(mut me: Process<Notice>) {
     });
     me.link(told.await.expect("it has a task"));
     caller.exit(ExitReason::error("lost"));
-    let Notice::Exit(exit) = me.receive().await;
+    let Notice::Exit(exit) = me.receive().await else { panic!("no exit") };
     assert_eq!(exit.reason, ExitReason::error("lost"), "the task was told");
 
     let mut task = task::spawn_link(&me, async { 7 });
     assert_eq!(task.timeout(PATIENCE).await, Some(Ok(7)));
-    let Notice::Exit(exit) = me.receive().await;
+    let Notice::Exit(exit) = me.receive().await else { panic!("no exit") };
     assert_eq!((exit.from, exit.reason), (Some(task.id()), ExitReason::Normal));
 }
 

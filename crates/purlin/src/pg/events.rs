@@ -4,7 +4,7 @@
 //! message itself where the event stands among the others (M2). An event whose monitor it has taken
 //! back is dropped there, so none is seen after that.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::fmt;
 
 use super::Groups;
@@ -92,7 +92,7 @@ impl Groups {
     pub async fn monitor_scope<M>(
         &self,
         me: &Process<M>,
-    ) -> Result<(GroupMonitor, HashMap<Name, Vec<ProcessId>>), CallError>
+    ) -> Result<(GroupMonitor, BTreeMap<Name, Vec<ProcessId>>), CallError>
     where
         M: From<Event> + Send + 'static,
     {
@@ -103,7 +103,7 @@ impl Groups {
         &self,
         me: &Process<M>,
         group: Option<Name>,
-    ) -> Result<(GroupMonitor, HashMap<Name, Vec<ProcessId>>), CallError>
+    ) -> Result<(GroupMonitor, BTreeMap<Name, Vec<ProcessId>>), CallError>
     where
         M: From<Event> + Send + 'static,
     {

@@ -184,7 +184,7 @@ impl Groups {
         self.shared.members(group).iter().map(ProcessId::of).collect()
     }
 
-    /// The groups that have members; in no particular order.
+    /// The groups that have members, sorted.
     pub fn which_groups(&self) -> Vec<Name> {
         self.shared.groups()
     }

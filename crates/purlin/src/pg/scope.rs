@@ -3,7 +3,7 @@
 //! It alone changes the table. It monitors every member, once however often it has joined, and every
 //! watcher, and tells the watchers of a group, and those of the whole scope, of each change.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
@@ -23,7 +23,7 @@ pub struct Scope {
     /// The members, and how often each is in which group, in the order of joining.
     joined: FxHashMap<ProcessId, Joined>,
     /// Who watches which group; `None`: all. INVARIANT: none is empty.
-    watchers: HashMap<Option<Name>, FxHashMap<Reference, Watcher>>,
+    watchers: FxHashMap<Option<Name>, FxHashMap<Reference, Watcher>>,
     /// What each watcher watches.
     watched: FxHashMap<Reference, Option<Name>>,
     /// What it means when a monitor fires.
@@ -70,7 +70,7 @@ pub(super) enum Ask {
 }
 
 /// The groups and their members.
-type Known = HashMap<Name, Vec<ProcessId>>;
+type Known = BTreeMap<Name, Vec<ProcessId>>;
 
 impl Server for Scope {
     type Args = Name;
@@ -84,7 +84,7 @@ impl Server for Scope {
         Ok(Init::Ready(Self {
             shared: Arc::default(),
             joined: FxHashMap::default(),
-            watchers: HashMap::new(),
+            watchers: FxHashMap::default(),
             watched: FxHashMap::default(),
             monitors: FxHashMap::default(),
         }))

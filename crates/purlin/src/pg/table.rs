@@ -3,7 +3,7 @@
 //! The lock is held for a look-up or a change, and never while code of users runs: what is taken out
 //! of the table is dropped after the lock.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::iter::repeat_n;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
@@ -16,7 +16,7 @@ use crate::{Name, ProcessId};
 #[derive(Debug, Default)]
 pub(super) struct Shared(RwLock<Groups>);
 
-type Groups = HashMap<Name, FxHashMap<ProcessId, Member>>;
+type Groups = BTreeMap<Name, FxHashMap<ProcessId, Member>>;
 
 /// A process, and how often it has joined.
 #[derive(Debug)]
@@ -44,7 +44,7 @@ impl Shared {
         living.flat_map(|member| repeat_n(member.peer.clone(), member.times)).collect()
     }
 
-    /// The groups that have such members.
+    /// The groups that have such members, sorted.
     pub(super) fn groups(&self) -> Vec<Name> {
         let groups = self.read();
         let living = groups
@@ -54,7 +54,7 @@ impl Shared {
     }
 
     /// Every member of a group, or of all, as the scope knows them.
-    pub(super) fn known(&self, group: Option<&Name>) -> HashMap<Name, Vec<ProcessId>> {
+    pub(super) fn known(&self, group: Option<&Name>) -> BTreeMap<Name, Vec<ProcessId>> {
         let groups = self.read();
         let wanted = |name: &&Name| group.is_none_or(|group| group == *name);
         let known = groups.iter().filter(|(name, _)| wanted(name));
