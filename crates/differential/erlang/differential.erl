@@ -1,0 +1,65 @@
+%% The programs of the differential test on the real BEAM: reads them from the standard input,
+%% runs each to its rest, and writes what was seen.
+%%
+%% It needs a virtual machine with one scheduler, because rest is told by priorities: programs run
+%% at high, so that this process, which runs at normal, is not chosen while any of them can go on,
+%% handle a signal or finish its end. So a yield that returns says that the program rests; nothing
+%% is polled and nothing waited for.
+-module(differential).
+-export([main/0]).
+
+%% A packet is a batch: programs, each after its length. So is the answer.
+main() ->
+    %% Crashes are what is tested; nobody wants to read of each.
+    ok = logger:set_primary_config(level, none),
+    %% Loading a module asks a process that runs at normal; a program that waited for it would seem
+    %% to rest.
+    [{module, _} = code:ensure_loaded(Module) || Module <- [differential_process, differential_log, gen, maps, lists]],
+    Port = open_port({fd, 0, 1}, [binary, eof, {packet, 4}]),
+    serve(Port).
+
+serve(Port) ->
+    receive
+        {Port, {data, Batch}} ->
+            port_command(Port, [answer(Kind, Program) || <<Length:32, Kind, Program:Length/binary>> <= Batch]),
+            serve(Port);
+        {Port, eof} ->
+            halt(0)
+    end.
+
+answer(0, Program) ->
+    Answer = run(Program),
+    [<<(iolist_size(Answer)):32>>, Answer].
+
+%% A program: a seed for where its processes yield, how many of them are there from the beginning,
+%% and the scripts.
+run(<<Seed:32, Bases, _, Coded/binary>>) ->
+    Scripts = list_to_tuple([Script || <<Steps:16, Script:(Steps * 4)/binary>> <= Coded]),
+    Log = differential_log:start(),
+    Pids = maps:from_list([{I, base(I, Scripts, Log, Seed)} || I <- lists:seq(0, Bases - 1)]),
+    maps:foreach(fun(_, Pid) -> Pid ! {go, Pids} end, Pids),
+    Seen = rest(Log),
+    Outcome = differential_log:outcome(Seen, tuple_size(Scripts)),
+    differential_log:clear(Log, Seen),
+    Outcome.
+
+base(I, Scripts, Log, Seed) ->
+    Pid = spawn_opt(
+        fun() -> receive {go, Pids} -> differential_process:run(I, Scripts, Pids, Log, Seed) end end,
+        [{priority, high}]
+    ),
+    Log ! {pid, I, Pid},
+    Pid.
+
+%% Lets the program come to its rest, and of those that wait a while lets the first go on, until
+%% nobody waits so.
+rest(Log) ->
+    erlang:yield(),
+    Seen = differential_log:look(Log),
+    case differential_log:first_idle(Seen) of
+        none ->
+            Seen;
+        Pid ->
+            Pid ! idle,
+            rest(Log)
+    end.

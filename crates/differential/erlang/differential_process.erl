@@ -1,0 +1,183 @@
+%% One process of a program: carries out its script, and tells the log what it sees.
+-module(differential_process).
+-export([run/5, name/1]).
+
+%% Whom it knows, its monitors, the calls it owes an answer, and where it yields.
+-record(me, {i, scripts, pids, log, slots = #{}, owed = [], seed}).
+
+run(I, Scripts, Pids, Log, Seed) ->
+    steps(
+        element(I + 1, Scripts),
+        #me{i = I, scripts = Scripts, pids = Pids#{I => self()}, log = Log, seed = Seed + I * 7919}
+    ).
+
+steps(<<>>, _) ->
+    ok;
+steps(<<Op, A, B, C, Rest/binary>>, Me) ->
+    steps(Rest, step(Op, A, B, C, yield(Me))).
+
+%% WHY: with one scheduler processes take turns only where they wait or yield; so they yield
+%% before one step in three.
+yield(#me{seed = Seed} = Me) ->
+    Next = (Seed * 1103515245 + 12345) band 16#7fffffff,
+    case (Next bsr 16) rem 3 of
+        0 -> erlang:yield();
+        _ -> ok
+    end,
+    Me#me{seed = Next}.
+
+step(1, Child, How, Slot, Me) ->
+    #me{scripts = Scripts, pids = Pids, log = Log, seed = Seed} = Me,
+    Body = fun() -> run(Child, Scripts, Pids, Log, Seed) end,
+    %% The log has to monitor the child before anybody sends it a signal. It can, if this process
+    %% stays at the priority of the log until it has stepped aside for it.
+    process_flag(priority, max),
+    Started =
+        case How of
+            0 -> spawn_opt(Body, [{priority, high}]);
+            1 -> spawn_opt(Body, [{priority, high}, link]);
+            2 -> spawn_opt(Body, [{priority, high}, monitor])
+        end,
+    Pid =
+        case Started of
+            {Pid_, _} -> Pid_;
+            Pid_ -> Pid_
+        end,
+    Log ! {pid, Child, Pid},
+    erlang:yield(),
+    process_flag(priority, high),
+    Knows = Me#me{pids = Pids#{Child => Pid}},
+    case Started of
+        {_, Ref} -> monitored(Ref, Slot, Knows);
+        _ -> Knows
+    end;
+step(2, To, Tag, _, Me) ->
+    pid(To, Me) ! {message, Me#me.i, Tag},
+    Me;
+step(3, Name, Tag, _, Me) ->
+    see({sent, succeeds(fun() -> name(Name) ! {message, Me#me.i, Tag} end)}, Me);
+step(4, Pattern, Argument, 0, Me) ->
+    take(Pattern, Argument, infinity, Me);
+step(4, Pattern, Argument, 1, Me) ->
+    take(Pattern, Argument, 0, Me);
+step(4, Pattern, Argument, 2, Me) ->
+    Me#me.log ! {idle, Me#me.i, true},
+    Taken = take(Pattern, Argument, infinity, Me),
+    Me#me.log ! {idle, Me#me.i, false},
+    Taken;
+step(5, To, _, _, Me) ->
+    %% Where the end is known already this raises in who does not trap; the signal would end it.
+    try link(pid(To, Me)) catch error:noproc -> exit(noproc) end,
+    Me;
+step(6, To, _, _, Me) ->
+    unlink(pid(To, Me)),
+    Me;
+step(7, To, Slot, _, Me) ->
+    monitored(monitor(process, pid(To, Me)), Slot, Me);
+step(8, Name, Slot, _, Me) ->
+    monitored(monitor(process, name(Name)), Slot, Me);
+step(9, Slot, Flush, _, Me) ->
+    Ref = maps:get(Slot, Me#me.slots),
+    There = demonitor(Ref, [info]),
+    Flush =:= 1 andalso receive {'DOWN', Ref, _, _, _} -> ok after 0 -> ok end,
+    see({demonitored, There}, Me);
+step(10, Reason, _, _, _) ->
+    exit(reason(Reason));
+step(11, _, _, _, _) ->
+    error(crash);
+step(12, To, Reason, _, Me) ->
+    exit(pid(To, Me), reason(Reason)),
+    Me;
+step(13, On, _, _, Me) ->
+    process_flag(trap_exit, On =:= 1),
+    Me;
+step(14, Name, Who, _, Me) ->
+    see({registered, succeeds(fun() -> register(name(Name), pid(Who, Me)) end)}, Me);
+step(15, Name, _, _, Me) ->
+    see({unregistered, succeeds(fun() -> unregister(name(Name)) end)}, Me);
+step(16, Name, _, _, Me) ->
+    see({whereis, whereis(name(Name))}, Me);
+step(17, To, Tag, _, Me) ->
+    %% What gen_server:call does, with the reason alone.
+    Answer =
+        try gen:call(pid(To, Me), '$gen_call', Tag, infinity) of
+            {ok, Value} -> {answer, Value}
+        catch
+            exit:Reason -> {failed, Reason}
+        end,
+    see(Answer, Me);
+step(18, _, _, _, #me{owed = []} = Me) ->
+    Me;
+step(18, Value, _, _, #me{owed = [Oldest | Others]} = Me) ->
+    gen:reply(Oldest, Value),
+    Me#me{owed = Others};
+step(19, _, _, _, _) ->
+    %% Asleep, not in a receive that takes nothing, for which the compiler has a word to say.
+    receive never -> never end.
+
+take(0, _, Time, Me) ->
+    receive M -> taken(M, Me) after Time -> see(nothing, Me) end;
+take(1, Tag, Time, Me) ->
+    receive
+        {message, _, Tag} = M -> taken(M, Me);
+        idle -> see(nothing, Me)
+    after Time -> see(nothing, Me)
+    end;
+take(2, _, Time, Me) ->
+    receive
+        {'$gen_call', _, _} = M -> taken(M, Me);
+        idle -> see(nothing, Me)
+    after Time -> see(nothing, Me)
+    end;
+take(3, _, Time, Me) ->
+    receive
+        {'DOWN', _, _, _, _} = M -> taken(M, Me);
+        idle -> see(nothing, Me)
+    after Time -> see(nothing, Me)
+    end;
+take(4, Slot, Time, Me) ->
+    Ref = maps:get(Slot, Me#me.slots),
+    receive
+        {'DOWN', Ref, _, _, _} = M -> taken(M, Me);
+        idle -> see(nothing, Me)
+    after Time -> see(nothing, Me)
+    end;
+take(5, _, Time, Me) ->
+    receive
+        {'EXIT', _, _} = M -> taken(M, Me);
+        idle -> see(nothing, Me)
+    after Time -> see(nothing, Me)
+    end.
+
+taken(idle, Me) ->
+    see(nothing, Me);
+taken({'$gen_call', From, _} = Request, #me{owed = Owed} = Me) ->
+    see({got, Request}, Me#me{owed = Owed ++ [From]});
+taken(Message, Me) ->
+    see({got, Message}, Me).
+
+see(Seen, Me) ->
+    Me#me.log ! {seen, Me#me.i, Seen},
+    Me.
+
+monitored(Ref, Slot, #me{slots = Slots, log = Log} = Me) ->
+    Log ! {ref, Ref, Slot},
+    Me#me{slots = Slots#{Slot => Ref}}.
+
+succeeds(Does) ->
+    try Does() of _ -> true catch error:badarg -> false end.
+
+pid(Who, Me) ->
+    maps:get(Who, Me#me.pids).
+
+name(0) -> differential_name_0;
+name(1) -> differential_name_1.
+
+reason(0) -> normal;
+reason(1) -> shutdown;
+reason(2) -> {shutdown, x};
+reason(3) -> kill;
+reason(4) -> killed;
+reason(5) -> noproc;
+reason(6) -> boom;
+reason(7) -> bang.

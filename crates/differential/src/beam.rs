@@ -1,0 +1,136 @@
+//! The real BEAM: compiles the interpreter, starts it, and runs programs on it in batches.
+//!
+//! One virtual machine serves one [`Beam`], until it is dropped. A batch goes in one packet and
+//! comes back in one; the BEAM works while the caller waits.
+
+use std::io::{self, Read, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+use tempfile::TempDir;
+
+use crate::code;
+use crate::language::Program;
+use crate::outcome::Outcome;
+
+const SOURCES: [(&str, &str); 3] = [
+    ("differential.erl", include_str!("../erlang/differential.erl")),
+    ("differential_log.erl", include_str!("../erlang/differential_log.erl")),
+    ("differential_process.erl", include_str!("../erlang/differential_process.erl")),
+];
+
+/// What a batch is of, as the interpreter is told.
+const PROCESSES: u8 = 0;
+
+/// A virtual machine that runs programs.
+pub struct Beam {
+    machine: Child,
+    /// Taken at the end, which tells the machine to stop.
+    input: Option<ChildStdin>,
+    output: ChildStdout,
+    /// Holds the compiled modules as long as the machine may want them.
+    _code: TempDir,
+}
+
+impl Beam {
+    /// Compiles the interpreter and starts a machine.
+    ///
+    /// # Errors
+    ///
+    /// `erlc` or `erl` is not there, or the compiler refuses.
+    pub fn start() -> io::Result<Self> {
+        let code = tempfile::tempdir()?;
+        compile(code.path())?;
+        let mut machine = Command::new("erl")
+            // WHY: one scheduler, because rest is told by priorities (see differential.erl).
+            .args(["+S", "1:1", "+SDcpu", "1:1", "+SDio", "1", "+A", "1", "+sbwt", "none"])
+            .args(["-noinput", "-boot", "start_clean", "-pa"])
+            .arg(code.path())
+            .args(["-s", "differential", "main"])
+            .env("ERL_CRASH_DUMP_SECONDS", "0")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .map_err(|error| named("cannot start erl", &error))?;
+        let input = machine.stdin.take();
+        let output = machine.stdout.take().ok_or_else(|| io::Error::other("erl has no output"))?;
+        Ok(Self { machine, input, output, _code: code })
+    }
+
+    /// Runs the programs one after the other, each with the seed of its yields.
+    ///
+    /// # Errors
+    ///
+    /// The machine ended, or answered what is no outcome; the first such program is named.
+    pub fn run(&mut self, programs: &[(Program, u32)]) -> io::Result<Vec<Outcome>> {
+        let codes: Vec<_> =
+            programs.iter().map(|(program, seed)| code::encode(program, *seed)).collect();
+        let answers = self.batch(PROCESSES, &codes)?;
+        let decoded = programs.iter().zip(answers).map(|((program, _), answer)| {
+            code::decode(&answer, program.scripts.len())
+                .ok_or_else(|| io::Error::other(format!("the BEAM saw what cannot be:\n{program}")))
+        });
+        decoded.collect()
+    }
+
+    fn batch(&mut self, kind: u8, codes: &[Vec<u8>]) -> io::Result<Vec<Vec<u8>>> {
+        let mut batch = Vec::new();
+        for code in codes {
+            batch.extend(length(code));
+            batch.push(kind);
+            batch.extend(code);
+        }
+        let input = self.input.as_mut().ok_or_else(|| io::Error::other("the BEAM has ended"))?;
+        input.write_all(&length(&batch))?;
+        input.write_all(&batch)?;
+        input.flush()?;
+        let mut packet = self.packet(&mut [0; 4])?.into_iter();
+        // What follows is in memory already; only the machine itself could have cut it short.
+        let mut answers = Vec::with_capacity(codes.len());
+        for _ in codes {
+            let size = packet.by_ref().take(4).fold(0, |size, byte| size << 8 | usize::from(byte));
+            answers.push(packet.by_ref().take(size).collect());
+        }
+        Ok(answers)
+    }
+
+    fn packet(&mut self, size: &mut [u8; 4]) -> io::Result<Vec<u8>> {
+        self.output.read_exact(size).map_err(|error| named("the BEAM has ended", &error))?;
+        let mut packet = vec![0; u32::from_be_bytes(*size) as usize];
+        self.output.read_exact(&mut packet)?;
+        Ok(packet)
+    }
+}
+
+impl Drop for Beam {
+    fn drop(&mut self) {
+        // The machine stops when its input ends.
+        drop(self.input.take());
+        let _ = self.machine.wait();
+    }
+}
+
+fn compile(folder: &Path) -> io::Result<()> {
+    for (name, source) in SOURCES {
+        std::fs::write(folder.join(name), source)?;
+    }
+    let output = Command::new("erlc")
+        .arg("-o")
+        .arg(folder)
+        .args(SOURCES.map(|(name, _)| folder.join(name)))
+        .output()
+        .map_err(|error| named("cannot start erlc", &error))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    Err(io::Error::other(format!("erlc refuses the interpreter: {said}")))
+}
+
+fn length(bytes: &[u8]) -> [u8; 4] {
+    (bytes.len() as u32).to_be_bytes()
+}
+
+fn named(what: &str, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("{what}: {error}"))
+}

@@ -1,0 +1,1 @@
+//! Judges what was seen.

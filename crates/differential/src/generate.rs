@@ -1,0 +1,234 @@
+//! Random programs: the same number gives the same program for ever.
+//!
+//! Each program has a theme, which makes some operations likelier than others: what goes wrong
+//! between links and their undoing needs several of both in one program.
+
+use fastrand::Rng;
+
+use crate::language::{
+    After, How, MOST_PROCESSES, NAMES, Op, Pattern, Program, Reason, Script, Slot, TAGS, Tag, Who,
+};
+
+/// The operations that are drawn, in the order of the columns below.
+#[derive(Clone, Copy)]
+enum Draw {
+    Spawn,
+    Send,
+    Receive,
+    Link,
+    Unlink,
+    Monitor,
+    Demonitor,
+    ExitSelf,
+    Exit,
+    Trap,
+    Register,
+    Named,
+    Call,
+    Reply,
+}
+
+const DRAWS: [Draw; 14] = [
+    Draw::Spawn,
+    Draw::Send,
+    Draw::Receive,
+    Draw::Link,
+    Draw::Unlink,
+    Draw::Monitor,
+    Draw::Demonitor,
+    Draw::ExitSelf,
+    Draw::Exit,
+    Draw::Trap,
+    Draw::Register,
+    Draw::Named,
+    Draw::Call,
+    Draw::Reply,
+];
+
+/// How likely each operation is, theme by theme.
+const THEMES: [[u32; DRAWS.len()]; 6] = [
+    // spawn send receive link unlink monitor demonitor exit-self exit trap register named call reply
+    [4, 12, 14, 1, 0, 1, 0, 1, 1, 1, 0, 0, 1, 1],
+    [5, 4, 7, 9, 6, 1, 0, 4, 5, 7, 0, 0, 0, 0],
+    [5, 4, 8, 1, 0, 9, 6, 4, 4, 1, 0, 0, 0, 0],
+    [4, 3, 7, 1, 0, 2, 1, 3, 2, 1, 8, 11, 0, 0],
+    [4, 3, 8, 1, 0, 1, 0, 3, 3, 1, 0, 0, 9, 8],
+    [5, 6, 8, 3, 2, 3, 2, 2, 3, 3, 2, 3, 2, 2],
+];
+
+/// The program of this number.
+#[must_use]
+pub fn generate(seed: u64) -> Program {
+    let mut rng = Rng::with_seed(seed);
+    let bases = [1, 2, 2, 2, 3, 3][rng.usize(..6)];
+    let children = rng.usize(..3).min(MOST_PROCESSES - usize::from(bases));
+    let weights = &THEMES[rng.usize(..THEMES.len())];
+    let mut author = Author { rng, weights, children, scripts: vec![Vec::new(); bases.into()] };
+    for base in 0..bases {
+        let length = author.rng.usize(2..8);
+        author.write(base, (0..bases).collect(), length);
+    }
+    Program { bases, scripts: author.scripts }
+}
+
+/// Writes the scripts of one program.
+struct Author {
+    rng: Rng,
+    weights: &'static [u32; DRAWS.len()],
+    /// How many children may still be spawned.
+    children: usize,
+    scripts: Vec<Script>,
+}
+
+impl Author {
+    fn write(&mut self, who: Who, mut known: Vec<Who>, length: usize) {
+        if !known.contains(&who) {
+            known.push(who);
+        }
+        let mut slots = 0;
+        for _ in 0..length {
+            let op = self.op(who, &mut known, &mut slots);
+            self.scripts[usize::from(who)].push(op);
+            if op.is_last() {
+                return;
+            }
+        }
+        // A process that waits shows its mailbox and can still be hit.
+        if self.rng.u32(..100) < 65 {
+            self.scripts[usize::from(who)].push(Op::Park);
+        }
+    }
+
+    fn op(&mut self, who: Who, known: &mut Vec<Who>, slots: &mut Slot) -> Op {
+        let tag = self.tag();
+        match self.draw() {
+            Draw::Spawn if self.children > 0 => self.spawn(known, slots),
+            // All children have been spawned.
+            Draw::Spawn | Draw::Send => Op::Send(self.other(who, known), tag),
+            Draw::Receive => self.receive(*slots),
+            Draw::Link => Op::Link(self.other(who, known)),
+            Draw::Unlink => Op::Unlink(self.other(who, known)),
+            Draw::Demonitor if *slots > 0 => {
+                Op::Demonitor(self.rng.u8(..*slots), self.rng.bool())
+            }
+            // There is none to take back yet.
+            Draw::Monitor | Draw::Demonitor => {
+                *slots += 1;
+                Op::Monitor(self.other(who, known), *slots - 1)
+            }
+            Draw::ExitSelf if self.rng.u8(..5) == 0 => Op::Crash,
+            Draw::ExitSelf => Op::ExitSelf(self.reason()),
+            Draw::Exit => Op::Exit(self.other(who, known), self.reason()),
+            Draw::Trap => Op::Trap(self.rng.u8(..4) > 0),
+            Draw::Register => {
+                let of = if self.rng.bool() { who } else { self.other(who, known) };
+                Op::Register(self.rng.u8(..NAMES), of)
+            }
+            Draw::Named => self.named(slots),
+            Draw::Call => Op::Call(self.other(who, known), tag),
+            Draw::Reply => Op::Reply(tag),
+        }
+    }
+
+    fn draw(&mut self) -> Draw {
+        let total: u32 = self.weights.iter().sum();
+        let mut left = self.rng.u32(..total);
+        for (draw, weight) in DRAWS.into_iter().zip(self.weights) {
+            match left.checked_sub(*weight) {
+                Some(rest) => left = rest,
+                None => return draw,
+            }
+        }
+        Draw::Receive
+    }
+
+    fn spawn(&mut self, known: &mut Vec<Who>, slots: &mut Slot) -> Op {
+        self.children -= 1;
+        let child = self.scripts.len() as Who;
+        self.scripts.push(Vec::new());
+        let length = self.rng.usize(1..5);
+        self.write(child, known.clone(), length);
+        known.push(child);
+        let how = match self.rng.u8(..3) {
+            0 => How::Plain,
+            1 => How::Link,
+            _ => {
+                *slots += 1;
+                How::Monitor(*slots - 1)
+            }
+        };
+        Op::Spawn(child, how)
+    }
+
+    fn receive(&mut self, slots: Slot) -> Op {
+        let pattern = match self.rng.u8(..12) {
+            0..6 => Pattern::Any,
+            6..9 => Pattern::Tag(self.tag()),
+            9 if slots > 0 => Pattern::DownOf(self.rng.u8(..slots)),
+            10 if slots > 0 => Pattern::Down,
+            9 | 10 => Pattern::Request,
+            _ => Pattern::Exit,
+        };
+        let after = match self.rng.u8(..10) {
+            0..5 => After::Never,
+            5..7 => After::Zero,
+            _ => After::Idle,
+        };
+        Op::Receive(pattern, after)
+    }
+
+    fn named(&mut self, slots: &mut Slot) -> Op {
+        let name = self.rng.u8(..NAMES);
+        match self.rng.u8(..8) {
+            0..3 => Op::SendName(name, self.tag()),
+            3..5 => {
+                *slots += 1;
+                Op::MonitorName(name, *slots - 1)
+            }
+            5..7 => Op::Whereis(name),
+            _ => Op::Unregister(name),
+        }
+    }
+
+    /// Mostly somebody else.
+    fn other(&mut self, who: Who, known: &[Who]) -> Who {
+        let others: Vec<Who> = known.iter().copied().filter(|one| *one != who).collect();
+        if others.is_empty() || self.rng.u8(..12) == 0 {
+            return who;
+        }
+        others[self.rng.usize(..others.len())]
+    }
+
+    fn tag(&mut self) -> Tag {
+        self.rng.u8(..TAGS)
+    }
+
+    fn reason(&mut self) -> Reason {
+        const LIKELY: [Reason; 9] = [
+            Reason::Normal,
+            Reason::Normal,
+            Reason::Kill,
+            Reason::Kill,
+            Reason::Shutdown,
+            Reason::ShutdownWith,
+            Reason::Killed,
+            Reason::Boom,
+            Reason::Bang,
+        ];
+        LIKELY[self.rng.usize(..LIKELY.len())]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::generate;
+
+    #[test]
+    fn every_program_is_valid_and_its_number_gives_it_again() {
+        for seed in 0..5000 {
+            let program = generate(seed);
+            assert!(program.is_valid(), "seed {seed}:\n{program}");
+            assert_eq!(program, generate(seed));
+        }
+    }
+}

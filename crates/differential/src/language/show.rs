@@ -1,0 +1,66 @@
+//! Programs as text, near to what Erlang's users would write.
+
+use std::fmt;
+
+use super::{After, How, Op, Pattern, Program};
+
+impl fmt::Display for Pattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Any => f.write_str("_"),
+            Self::Tag(tag) => write!(f, "{{t{tag}, _}}"),
+            Self::Request => f.write_str("{call, _}"),
+            Self::Down => f.write_str("{'DOWN', _}"),
+            Self::DownOf(slot) => write!(f, "{{'DOWN', M{slot}}}"),
+            Self::Exit => f.write_str("{'EXIT', _}"),
+        }
+    }
+}
+
+impl fmt::Display for Op {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Spawn(child, How::Plain) => write!(f, "spawn(P{child})"),
+            Self::Spawn(child, How::Link) => write!(f, "spawn_link(P{child})"),
+            Self::Spawn(child, How::Monitor(slot)) => write!(f, "M{slot} = spawn_monitor(P{child})"),
+            Self::Send(to, tag) => write!(f, "P{to} ! t{tag}"),
+            Self::SendName(name, tag) => write!(f, "n{name} ! t{tag}"),
+            Self::Receive(pattern, After::Never) => write!(f, "receive {pattern}"),
+            Self::Receive(pattern, After::Zero) => write!(f, "receive {pattern} after 0"),
+            Self::Receive(pattern, After::Idle) => write!(f, "receive {pattern} after a while"),
+            Self::Link(to) => write!(f, "link(P{to})"),
+            Self::Unlink(to) => write!(f, "unlink(P{to})"),
+            Self::Monitor(to, slot) => write!(f, "M{slot} = monitor(P{to})"),
+            Self::MonitorName(name, slot) => write!(f, "M{slot} = monitor(n{name})"),
+            Self::Demonitor(slot, false) => write!(f, "demonitor(M{slot})"),
+            Self::Demonitor(slot, true) => write!(f, "demonitor(M{slot}, [flush])"),
+            Self::ExitSelf(reason) => write!(f, "exit({reason})"),
+            Self::Crash => f.write_str("error(crash)"),
+            Self::Exit(to, reason) => write!(f, "exit(P{to}, {reason})"),
+            Self::Trap(on) => write!(f, "trap_exit({on})"),
+            Self::Register(name, who) => write!(f, "register(n{name}, P{who})"),
+            Self::Unregister(name) => write!(f, "unregister(n{name})"),
+            Self::Whereis(name) => write!(f, "whereis(n{name})"),
+            Self::Call(to, tag) => write!(f, "call(P{to}, t{tag})"),
+            Self::Reply(tag) => write!(f, "reply(t{tag})"),
+            Self::Park => f.write_str("wait for ever"),
+        }
+    }
+}
+
+impl fmt::Display for Program {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (who, script) in self.scripts.iter().enumerate() {
+            if who < usize::from(self.bases) {
+                write!(f, "P{who}:")?;
+            } else {
+                write!(f, "P{who} (a child):")?;
+            }
+            for op in script {
+                write!(f, "  {op};")?;
+            }
+            writeln!(f)?;
+        }
+        Ok(())
+    }
+}

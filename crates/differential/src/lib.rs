@@ -1,0 +1,22 @@
+//! The differential test: random programs of processes and messages, run on the real BEAM and on
+//! purlin, and judged by a model of the clauses.
+//!
+//! A [program](language) is a handful of processes, each with a short script. A
+//! [generator](generate) makes one from a number; the same program runs on [the BEAM](beam) and
+//! the [model] says which [outcomes](outcome) the clauses allow. An outcome that is not among them
+//! is a [difference](compare); its program is [made smaller](shrink) and printed with the line that
+//! runs it again.
+//!
+//! Nothing here is part of purlin: it is a test that is too large for a file of tests.
+
+#![forbid(unsafe_code)]
+
+pub mod beam;
+pub mod code;
+pub mod compare;
+pub mod generate;
+pub mod language;
+pub mod model;
+pub mod outcome;
+pub mod report;
+pub mod shrink;

@@ -1,0 +1,93 @@
+//! What a signal does to the process that it arrives at.
+
+use super::end::end;
+use super::state::{Phase, Signal, State};
+use crate::language::{Reason, Tag, Who};
+use crate::outcome::{Item, Seen};
+
+/// The states in which the program can be once `to` has dealt with `signal`.
+pub(super) fn handle(mut state: State, from: Who, to: Who, signal: Signal) -> Vec<State> {
+    if state.has_ended(to) {
+        return answer_for_the_dead(state, from, to, signal);
+    }
+    match signal {
+        Signal::Item(item) => state.change(to).mailbox.push(item),
+        Signal::Answer(tag) => answer(&mut state, from, to, tag),
+        // A link that is being taken back here has its taking back under way, which will
+        // meet this one at the other end and undo it; so it is undone here too.
+        Signal::Link if state.get(to).links.iter().any(|(peer, _)| *peer == from) => {}
+        Signal::Link => {
+            state.change(to).links.push((from, None));
+            state.change(to).links.sort_unstable();
+        }
+        Signal::Unlink(number) => {
+            state.change(to).links.retain(|link| *link != (from, None));
+            state.put(to, from, Signal::UnlinkAck(number));
+        }
+        Signal::UnlinkAck(number) => {
+            state.change(to).links.retain(|link| *link != (from, Some(number)));
+        }
+        Signal::LinkExit(reason) => {
+            // L5: a signal of a link that is no more is nothing.
+            let Ok(at) = state.get(to).links.binary_search(&(from, None)) else {
+                return vec![state];
+            };
+            state.change(to).links.remove(at);
+            return exit(state, from, to, reason);
+        }
+        // L4: only the signal of `exit` kills, and it is seen as `killed`.
+        Signal::Exit(Reason::Kill) => return end(state, to, Reason::Killed),
+        Signal::Exit(reason) => return exit(state, from, to, reason),
+        Signal::Monitor(slot, watched) => {
+            let watchers = &mut state.change(to).watchers;
+            watchers.push((from, slot, watched));
+            watchers.sort_unstable();
+        }
+        Signal::Demonitor(slot) => {
+            state.change(to).watchers.retain(|(who, own, _)| (*who, *own) != (from, slot));
+        }
+        Signal::Down(slot, watched, reason) => {
+            // D1, D3: a monitor fires once, and not at all when it was taken back.
+            let process = state.change(to);
+            let Some(at) = process.monitors.iter().position(|(own, _)| *own == slot) else {
+                return vec![state];
+            };
+            process.monitors.remove(at);
+            if process.phase == Phase::Calling(slot) {
+                process.phase = Phase::Called(Seen::Failed(reason));
+            } else {
+                process.mailbox.push(Item::Down(slot, watched, reason));
+            }
+        }
+    }
+    vec![state]
+}
+
+/// L3: an exit signal is a message to who traps, nothing if it is `normal`, and an end to others.
+fn exit(mut state: State, from: Who, to: Who, reason: Reason) -> Vec<State> {
+    if state.get(to).trap {
+        state.change(to).mailbox.push(Item::Exit(from, reason));
+    } else if reason != Reason::Normal || from == to {
+        return end(state, to, reason);
+    }
+    vec![state]
+}
+
+fn answer(state: &mut State, from: Who, to: Who, tag: Tag) {
+    let process = state.change(to);
+    let Phase::Calling(slot) = process.phase else { return };
+    process.phase = Phase::Called(Seen::Answer(tag));
+    process.monitors.retain(|(own, _)| *own != slot);
+    state.put(to, from, Signal::Demonitor(slot));
+}
+
+/// L6, D2: a link or a monitor that comes too late is answered with `noproc`.
+fn answer_for_the_dead(state: State, from: Who, to: Who, signal: Signal) -> Vec<State> {
+    match signal {
+        Signal::Link => state.put_late(to, from, Signal::LinkExit(Reason::NoProcess)),
+        Signal::Monitor(slot, watched) => {
+            state.put_late(to, from, Signal::Down(slot, watched, Reason::NoProcess))
+        }
+        _ => vec![state],
+    }
+}

@@ -1,0 +1,197 @@
+//! One moment of a program: every process, every signal under way, every name.
+
+use std::collections::VecDeque;
+use std::rc::Rc;
+
+use crate::language::{NAMES, Name, Program, Reason, Slot, Tag, Who};
+use crate::outcome::{End, Item, Outcome, Seen, Trace, Watched};
+
+/// What goes from one process to another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Signal {
+    /// For the mailbox: a message or a request.
+    Item(Item),
+    /// The answer of a call.
+    Answer(Tag),
+    /// A link is made.
+    Link,
+    /// A link is taken back; the number comes back in the acknowledgement.
+    Unlink(u8),
+    /// The taking back is known at the other end.
+    UnlinkAck(u8),
+    /// Somebody linked has ended.
+    LinkExit(Reason),
+    /// `exit(pid, reason)`.
+    Exit(Reason),
+    /// A monitor begins.
+    Monitor(Slot, Watched),
+    /// A monitor is taken back.
+    Demonitor(Slot),
+    /// A monitor fires.
+    Down(Slot, Watched, Reason),
+}
+
+impl Signal {
+    /// Is it the answer to a link or a monitor that came too late?
+    fn is_late(&self) -> bool {
+        matches!(
+            self,
+            Self::LinkExit(Reason::NoProcess) | Self::Down(_, _, Reason::NoProcess)
+        )
+    }
+}
+
+/// Where a process is in its life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Phase {
+    Unborn,
+    Running,
+    /// In a call, until an answer or the down signal of this monitor.
+    Calling(Slot),
+    /// The call is over, with this to see.
+    Called(Seen),
+    Ended(Reason),
+}
+
+/// The end of a link: with a number it was taken back, and the other end has not yet said so.
+pub(super) type LinkEnd = (Who, Option<u8>);
+
+/// One process.
+///
+/// INVARIANT: an ended process has only its phase, its place and its log, so that lives that end
+/// alike are the same state.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Process {
+    pub(super) phase: Phase,
+    /// How many steps of its script are done.
+    pub(super) at: u8,
+    pub(super) trap: bool,
+    pub(super) mailbox: Vec<Item>,
+    /// Kept in order, as are the monitors.
+    pub(super) links: Vec<LinkEnd>,
+    /// How often it unlinked.
+    pub(super) unlinks: u8,
+    /// Its own monitors that may still fire, and whom they watch.
+    pub(super) monitors: Vec<(Slot, Who)>,
+    /// Who monitors it.
+    pub(super) watchers: Vec<(Who, Slot, Watched)>,
+    /// Whose calls it has received and not answered, the oldest first.
+    pub(super) owed: Vec<Who>,
+    pub(super) log: Vec<Seen>,
+}
+
+impl Process {
+    /// One that has done nothing.
+    pub(super) fn new(phase: Phase) -> Self {
+        Self {
+            phase,
+            at: 0,
+            trap: false,
+            mailbox: Vec::new(),
+            links: Vec::new(),
+            unlinks: 0,
+            monitors: Vec::new(),
+            watchers: Vec::new(),
+            owed: Vec::new(),
+            log: Vec::new(),
+        }
+    }
+}
+
+/// A program at one moment.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct State {
+    /// Shared with the states they are copied from, until they change.
+    pub(super) processes: Vec<Rc<Process>>,
+    /// What is under way from each process to each, by [`State::wire`].
+    wires: Vec<VecDeque<Signal>>,
+    pub(super) names: [Option<Who>; NAMES as usize],
+}
+
+impl State {
+    pub(super) fn new(program: &Program) -> Self {
+        let count = program.scripts.len();
+        let process = |who| {
+            let there = who < usize::from(program.bases);
+            Rc::new(Process::new(if there { Phase::Running } else { Phase::Unborn }))
+        };
+        Self {
+            processes: (0..count).map(process).collect(),
+            wires: vec![VecDeque::new(); count * count],
+            names: [None; NAMES as usize],
+        }
+    }
+
+    pub(super) fn all(&self) -> impl Iterator<Item = Who> + use<> {
+        0..self.processes.len() as Who
+    }
+
+    pub(super) fn get(&self, who: Who) -> &Process {
+        &self.processes[usize::from(who)]
+    }
+
+    pub(super) fn change(&mut self, who: Who) -> &mut Process {
+        Rc::make_mut(&mut self.processes[usize::from(who)])
+    }
+
+    pub(super) fn has_ended(&self, who: Who) -> bool {
+        matches!(self.get(who).phase, Phase::Ended(_))
+    }
+
+    /// What is under way from one process to another, the oldest first.
+    pub(super) fn wire(&self, from: Who, to: Who) -> &VecDeque<Signal> {
+        &self.wires[usize::from(from) * self.processes.len() + usize::from(to)]
+    }
+
+    fn wire_mut(&mut self, from: Who, to: Who) -> &mut VecDeque<Signal> {
+        let at = usize::from(from) * self.processes.len() + usize::from(to);
+        &mut self.wires[at]
+    }
+
+    /// Puts a signal to another process on its way.
+    pub(super) fn put(&mut self, from: Who, to: Who, signal: Signal) {
+        self.wire_mut(from, to).push_back(signal);
+    }
+
+    /// Puts the answer of a process that has ended on its way, in every place that it can have:
+    /// such answers are in no order among themselves.
+    pub(super) fn put_late(self, from: Who, to: Who, signal: Signal) -> Vec<Self> {
+        let wire = self.wire(from, to);
+        let late = wire.iter().rev().take_while(|earlier| earlier.is_late()).count();
+        let first = wire.len() - late;
+        let at = |place| {
+            let mut state = self.clone();
+            state.wire_mut(from, to).insert(place, signal);
+            state
+        };
+        (first..=first + late).map(at).collect()
+    }
+
+    /// Takes the oldest signal off a wire.
+    pub(super) fn take(&mut self, from: Who, to: Who) -> Option<Signal> {
+        self.wire_mut(from, to).pop_front()
+    }
+
+    pub(super) fn see(&mut self, who: Who, seen: Seen) {
+        self.change(who).log.push(seen);
+    }
+
+    pub(super) fn name_of(&self, who: Who) -> Option<Name> {
+        self.names.iter().position(|owner| *owner == Some(who)).map(|name| name as Name)
+    }
+
+    /// What can be seen of it now.
+    pub(super) fn outcome(&self) -> Outcome {
+        let trace = |process: &Rc<Process>| Trace {
+            log: process.log.clone(),
+            end: match process.phase {
+                Phase::Unborn => End::Unborn,
+                Phase::Ended(reason) => End::Ended(reason),
+                Phase::Running | Phase::Calling(_) | Phase::Called(_) => {
+                    End::Waits(process.mailbox.clone())
+                }
+            },
+        };
+        Outcome(self.processes.iter().map(trace).collect())
+    }
+}

@@ -1,0 +1,218 @@
+//! What one step of a script does.
+
+use super::end::end;
+use super::signal::handle;
+use super::state::{Phase, Signal, State};
+use crate::language::{After, How, Name, Op, Pattern, Program, Reason, Slot, Who};
+use crate::outcome::{Item, Seen, Watched};
+
+/// The first of the numbers that the monitors of calls have, by the place of the call.
+const CALLS: Slot = 128;
+
+/// The operation that a running process comes to next; `None` at the end of its script.
+pub(super) fn next<'a>(program: &'a Program, state: &State, who: Who) -> Option<&'a Op> {
+    program.scripts[usize::from(who)].get(usize::from(state.get(who).at))
+}
+
+/// Can the process take a step now? One that waits for time to pass cannot.
+pub(super) fn is_ready(program: &Program, state: &State, who: Who) -> bool {
+    match state.get(who).phase {
+        Phase::Running => match next(program, state, who) {
+            Some(Op::Park) => false,
+            Some(Op::Receive(pattern, After::Never | After::Idle)) => {
+                found(state, who, *pattern).is_some()
+            }
+            _ => true,
+        },
+        Phase::Called(_) => true,
+        Phase::Unborn | Phase::Calling(_) | Phase::Ended(_) => false,
+    }
+}
+
+/// Does the process wait until nothing else goes on?
+pub(super) fn waits_a_while(program: &Program, state: &State, who: Who) -> bool {
+    state.get(who).phase == Phase::Running
+        && matches!(next(program, state, who), Some(Op::Receive(_, After::Idle)))
+}
+
+/// The receive of a process that waits a while gives up.
+pub(super) fn give_up(mut state: State, who: Who) -> State {
+    state.change(who).at += 1;
+    state.see(who, Seen::Nothing);
+    state
+}
+
+/// R1: where in the mailbox the oldest message lies that matches.
+pub(super) fn found(state: &State, who: Who, pattern: Pattern) -> Option<usize> {
+    state.get(who).mailbox.iter().position(|item| match (pattern, item) {
+        (Pattern::Any, _)
+        | (Pattern::Request, Item::Request(..))
+        | (Pattern::Down, Item::Down(..))
+        | (Pattern::Exit, Item::Exit(..)) => true,
+        (Pattern::Tag(tag), Item::Message(_, own)) => tag == *own,
+        (Pattern::DownOf(slot), Item::Down(own, ..)) => slot == *own,
+        _ => false,
+    })
+}
+
+/// The states in which the program can be once a process that is ready has taken its step.
+pub(super) fn step(program: &Program, mut state: State, who: Who) -> Vec<State> {
+    if let Phase::Called(seen) = state.get(who).phase {
+        state.change(who).phase = Phase::Running;
+        state.see(who, seen);
+        return vec![state];
+    }
+    let Some(op) = next(program, &state, who) else { return end(state, who, Reason::Normal) };
+    let at = state.get(who).at;
+    state.change(who).at += 1;
+    match *op {
+        Op::Spawn(child, how) => spawn(&mut state, who, child, how),
+        Op::Send(to, tag) => return send(state, who, to, Signal::Item(Item::Message(who, tag))),
+        Op::SendName(name, tag) => {
+            let owner = owner(&state, name);
+            state.see(who, Seen::SentByName(owner.is_some()));
+            if let Some(to) = owner {
+                return send(state, who, to, Signal::Item(Item::Message(who, tag)));
+            }
+        }
+        Op::Receive(pattern, _) => receive(&mut state, who, pattern),
+        Op::Link(to) if to != who => link(&mut state, who, to),
+        Op::Unlink(to) if to != who => unlink(&mut state, who, to),
+        // L1: a link to oneself is nothing.
+        Op::Link(_) | Op::Unlink(_) => {}
+        Op::Monitor(to, slot) => monitor(&mut state, who, to, slot, Watched::Process(to)),
+        Op::MonitorName(name, slot) => match owner(&state, name) {
+            Some(to) => monitor(&mut state, who, to, slot, Watched::Name(name)),
+            None => {
+                // D2: the answer comes with nothing more needed, but not before anything else.
+                let watched = Watched::Name(name);
+                state.change(who).monitors.push((slot, who));
+                state.put(who, who, Signal::Down(slot, watched, Reason::NoProcess));
+            }
+        },
+        Op::Demonitor(slot, flush) => demonitor(&mut state, who, slot, flush),
+        Op::ExitSelf(reason) => return end(state, who, reason),
+        Op::Crash => return end(state, who, Reason::Crash),
+        Op::Exit(to, reason) => return send(state, who, to, Signal::Exit(reason)),
+        Op::Trap(on) => state.change(who).trap = on,
+        Op::Register(name, of) => {
+            // N1: one owner for a name, one name for a process, and the owner lives.
+            let free = owner(&state, name).is_none()
+                && state.name_of(of).is_none()
+                && !state.has_ended(of);
+            if free {
+                state.names[usize::from(name)] = Some(of);
+            }
+            state.see(who, Seen::Registered(free));
+        }
+        Op::Unregister(name) => {
+            let there = state.names[usize::from(name)].take().is_some();
+            state.see(who, Seen::Unregistered(there));
+        }
+        Op::Whereis(name) => {
+            let owner = owner(&state, name);
+            state.see(who, Seen::Whereis(owner));
+        }
+        // C3
+        Op::Call(to, _) if to == who => state.see(who, Seen::Refused),
+        Op::Call(to, tag) => {
+            let slot = CALLS + at;
+            monitor(&mut state, who, to, slot, Watched::Process(to));
+            state.put(who, to, Signal::Item(Item::Request(who, tag)));
+            state.change(who).phase = Phase::Calling(slot);
+        }
+        Op::Reply(tag) => {
+            if !state.get(who).owed.is_empty() {
+                let to = state.change(who).owed.remove(0);
+                state.put(who, to, Signal::Answer(tag));
+            }
+        }
+        Op::Park => {}
+    }
+    vec![state]
+}
+
+fn owner(state: &State, name: Name) -> Option<Who> {
+    state.names[usize::from(name)]
+}
+
+/// A signal to oneself has arrived when it is sent.
+fn send(mut state: State, from: Who, to: Who, signal: Signal) -> Vec<State> {
+    if from == to {
+        return handle(state, from, to, signal);
+    }
+    state.put(from, to, signal);
+    vec![state]
+}
+
+fn spawn(state: &mut State, who: Who, child: Who, how: How) {
+    state.change(child).phase = Phase::Running;
+    match how {
+        How::Plain => {}
+        // L8: both ends are there at once.
+        How::Link => {
+            state.change(child).links.push((who, None));
+            state.change(who).links.push((child, None));
+            state.change(who).links.sort_unstable();
+        }
+        How::Monitor(slot) => {
+            state.change(child).watchers.push((who, slot, Watched::Process(child)));
+            state.change(who).monitors.push((slot, child));
+        }
+    }
+}
+
+fn receive(state: &mut State, who: Who, pattern: Pattern) {
+    let Some(at) = found(state, who, pattern) else {
+        state.see(who, Seen::Nothing);
+        return;
+    };
+    let process = state.change(who);
+    let item = process.mailbox.remove(at);
+    process.log.push(Seen::Got(item));
+    if let Item::Request(from, _) = item {
+        process.owed.push(from);
+    }
+}
+
+fn link(state: &mut State, who: Who, to: Who) {
+    let links = &mut state.change(who).links;
+    match links.iter_mut().find(|(peer, _)| *peer == to) {
+        // L1: there is one at most.
+        Some((_, None)) => return,
+        Some((_, taken_back)) => *taken_back = None,
+        None => links.push((to, None)),
+    }
+    links.sort_unstable();
+    state.put(who, to, Signal::Link);
+}
+
+fn unlink(state: &mut State, who: Who, to: Who) {
+    let process = state.change(who);
+    let number = process.unlinks;
+    let Some(link) = process.links.iter_mut().find(|link| **link == (to, None)) else { return };
+    link.1 = Some(number);
+    process.unlinks += 1;
+    state.put(who, to, Signal::Unlink(number));
+}
+
+fn monitor(state: &mut State, who: Who, to: Who, slot: Slot, watched: Watched) {
+    // D1: a monitor of oneself is nothing.
+    if to != who {
+        state.change(who).monitors.push((slot, to));
+        state.put(who, to, Signal::Monitor(slot, watched));
+    }
+}
+
+fn demonitor(state: &mut State, who: Who, slot: Slot, flush: bool) {
+    let process = state.change(who);
+    let at = process.monitors.iter().position(|(own, _)| *own == slot);
+    process.log.push(Seen::Demonitored(at.is_some()));
+    if flush {
+        process.mailbox.retain(|item| !matches!(item, Item::Down(own, ..) if *own == slot));
+    }
+    if let Some(at) = at {
+        let (_, to) = process.monitors.remove(at);
+        state.put(who, to, Signal::Demonitor(slot));
+    }
+}
