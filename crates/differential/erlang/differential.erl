@@ -48,8 +48,8 @@ base(I, Scripts, Log, Seed) ->
         fun() -> receive {go, Pids} -> differential_process:run(I, Scripts, Pids, Log, Seed) end end,
         [{priority, high}]
     ),
-    Log ! {pid, I, Pid},
-    Pid.
+    Log ! {pid, I, Pid, self()},
+    receive {watched, Pid} -> Pid end.
 
 %% Lets the program come to its rest, and of those that wait a while lets the first go on, until
 %% nobody waits so.

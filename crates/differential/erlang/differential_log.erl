@@ -14,8 +14,9 @@ collect(Log) ->
     receive
         {seen, I, Seen} ->
             collect(Log#log{seen = maps:update_with(I, fun(More) -> [Seen | More] end, [Seen], Log#log.seen)});
-        {pid, I, Pid} ->
+        {pid, I, Pid, By} ->
             monitor(process, Pid),
+            By ! {watched, Pid},
             #log{pids = Pids, numbers = Numbers} = Log,
             collect(Log#log{pids = Pids#{I => Pid}, numbers = Numbers#{Pid => I}});
         {ref, Ref, Slot} ->

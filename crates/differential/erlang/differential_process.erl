@@ -29,9 +29,6 @@ yield(#me{seed = Seed} = Me) ->
 step(1, Child, How, Slot, Me) ->
     #me{scripts = Scripts, pids = Pids, log = Log, seed = Seed} = Me,
     Body = fun() -> run(Child, Scripts, Pids, Log, Seed) end,
-    %% The log has to monitor the child before anybody sends it a signal. It can, if this process
-    %% stays at the priority of the log until it has stepped aside for it.
-    process_flag(priority, max),
     Started =
         case How of
             0 -> spawn_opt(Body, [{priority, high}]);
@@ -43,9 +40,9 @@ step(1, Child, How, Slot, Me) ->
             {Pid_, _} -> Pid_;
             Pid_ -> Pid_
         end,
-    Log ! {pid, Child, Pid},
-    erlang:yield(),
-    process_flag(priority, high),
+    %% Whoever sends the child a signal from now on comes after the log's monitor.
+    Log ! {pid, Child, Pid, self()},
+    receive {watched, Pid} -> ok end,
     Knows = Me#me{pids = Pids#{Child => Pid}},
     case Started of
         {_, Ref} -> monitored(Ref, Slot, Knows);
