@@ -113,4 +113,4 @@ reason(bang) -> 7;
 reason({crash, [_ | _]}) -> 8;
 reason(Other) ->
     io:format(standard_error, "differential: an unknown reason ~p~n", [Other]),
-    255.
+    9.

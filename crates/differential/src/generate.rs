@@ -108,9 +108,7 @@ impl Author {
             Draw::Receive => self.receive(*slots),
             Draw::Link => Op::Link(self.other(who, known)),
             Draw::Unlink => Op::Unlink(self.other(who, known)),
-            Draw::Demonitor if *slots > 0 => {
-                Op::Demonitor(self.rng.u8(..*slots), self.rng.bool())
-            }
+            Draw::Demonitor if *slots > 0 => Op::Demonitor(self.rng.u8(..*slots), self.rng.bool()),
             // There is none to take back yet.
             Draw::Monitor | Draw::Demonitor => {
                 *slots += 1;

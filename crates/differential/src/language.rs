@@ -49,11 +49,13 @@ pub enum Reason {
     Bang,
     /// An error or panic, whatever it says.
     Crash,
+    /// None of these. No program has it, so an outcome in which it appears is never allowed.
+    Other,
 }
 
 impl Reason {
     /// All of them, in the order of their codes.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Normal,
         Self::Shutdown,
         Self::ShutdownWith,
@@ -63,6 +65,7 @@ impl Reason {
         Self::Boom,
         Self::Bang,
         Self::Crash,
+        Self::Other,
     ];
 }
 
@@ -78,6 +81,7 @@ impl fmt::Display for Reason {
             Self::Boom => "boom",
             Self::Bang => "bang",
             Self::Crash => "crash",
+            Self::Other => "another reason",
         })
     }
 }

@@ -17,6 +17,7 @@ pub mod compare;
 pub mod generate;
 pub mod language;
 pub mod model;
+pub mod native;
 pub mod outcome;
 pub mod report;
 pub mod shrink;

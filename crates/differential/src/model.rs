@@ -21,18 +21,39 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use self::ahead::Ahead;
 use self::state::{Phase, State};
 use self::step::{give_up, is_ready, waits_a_while};
-use crate::language::{Program, Who};
+use crate::language::{Op, Program, Who};
 use crate::outcome::{End, Outcome};
 
 /// How many steps of each script were taken on the way to an outcome.
 pub type Reached = Vec<usize>;
 
+/// Whose outcomes are asked for: the two differ where SEMANTICS says so beside the clause.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Runtime {
+    /// The BEAM.
+    Beam,
+    /// purlin.
+    Purlin,
+}
+
+impl Runtime {
+    /// Does the program do anything that may end differently on the two?
+    #[must_use]
+    pub fn differ_on(program: &Program) -> bool {
+        program.scripts.iter().flatten().any(|op| matches!(op, Op::Call(..)))
+    }
+}
+
 /// Every outcome that the clauses allow, or `None` where more than so many states would have to be
 /// looked at.
 #[must_use]
-pub fn outcomes(program: &Program, most_states: usize) -> Option<FxHashMap<Outcome, Reached>> {
+pub fn outcomes(
+    program: &Program,
+    runtime: Runtime,
+    most_states: usize,
+) -> Option<FxHashMap<Outcome, Reached>> {
     let mut found = FxHashMap::default();
-    let all = search(program, most_states, &mut |_| true, &mut |state| {
+    let all = search(program, runtime, most_states, &mut |_| true, &mut |state| {
         found.entry(state.outcome()).or_insert_with(|| reached(state));
         true
     });
@@ -47,17 +68,19 @@ pub fn outcomes(program: &Program, most_states: usize) -> Option<FxHashMap<Outco
 /// [`TooMany`], if neither was found by then.
 pub fn allows(
     program: &Program,
+    runtime: Runtime,
     seen: &Outcome,
     most_states: usize,
 ) -> Result<Option<Reached>, TooMany> {
     let mut way = None;
-    let all = search(program, most_states, &mut |state| agrees(state, seen), &mut |state| {
-        let same = state.outcome() == *seen;
-        if same {
-            way = Some(reached(state));
-        }
-        !same
-    });
+    let all =
+        search(program, runtime, most_states, &mut |state| agrees(state, seen), &mut |state| {
+            let same = state.outcome() == *seen;
+            if same {
+                way = Some(reached(state));
+            }
+            !same
+        });
     if way.is_some() || all { Ok(way) } else { Err(TooMany) }
 }
 
@@ -69,13 +92,14 @@ pub struct TooMany;
 /// to `rest`, which says whether to go on. Says whether it saw all there was to see.
 fn search(
     program: &Program,
+    runtime: Runtime,
     most_states: usize,
     wanted: &mut dyn FnMut(&State) -> bool,
     rest: &mut dyn FnMut(&State) -> bool,
 ) -> bool {
     let ahead = Ahead::new(program);
     let mut visited = FxHashSet::default();
-    let mut waiting = vec![State::new(program)];
+    let mut waiting = vec![State::new(program, runtime)];
     while let Some(state) = waiting.pop() {
         if !wanted(&state) || visited.contains(&state) {
             continue;

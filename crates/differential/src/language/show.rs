@@ -22,7 +22,9 @@ impl fmt::Display for Op {
         match self {
             Self::Spawn(child, How::Plain) => write!(f, "spawn(P{child})"),
             Self::Spawn(child, How::Link) => write!(f, "spawn_link(P{child})"),
-            Self::Spawn(child, How::Monitor(slot)) => write!(f, "M{slot} = spawn_monitor(P{child})"),
+            Self::Spawn(child, How::Monitor(slot)) => {
+                write!(f, "M{slot} = spawn_monitor(P{child})")
+            }
             Self::Send(to, tag) => write!(f, "P{to} ! t{tag}"),
             Self::SendName(name, tag) => write!(f, "n{name} ! t{tag}"),
             Self::Receive(pattern, After::Never) => write!(f, "receive {pattern}"),

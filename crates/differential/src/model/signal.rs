@@ -1,5 +1,6 @@
 //! What a signal does to the process that it arrives at.
 
+use super::Runtime;
 use super::end::end;
 use super::state::{Phase, Signal, State};
 use crate::language::{Reason, Tag, Who};
@@ -82,11 +83,21 @@ fn answer(state: &mut State, from: Who, to: Who, tag: Tag) {
 }
 
 /// L6, D2: a link or a monitor that comes too late is answered with `noproc`.
-fn answer_for_the_dead(state: State, from: Who, to: Who, signal: Signal) -> Vec<State> {
+fn answer_for_the_dead(mut state: State, from: Who, to: Who, signal: Signal) -> Vec<State> {
     match signal {
         Signal::Link => state.put_late(to, from, Signal::LinkExit(Reason::NoProcess)),
         Signal::Monitor(slot, watched) => {
-            state.put_late(to, from, Signal::Down(slot, watched, Reason::NoProcess))
+            let mut states =
+                state.clone().put_late(to, from, Signal::Down(slot, watched, Reason::NoProcess));
+            // C1: on purlin a call that was sent to a process before it had ended may be told its
+            // reason, even if what ended the process was sent before the call.
+            if let (Runtime::Purlin, Phase::Ended(reason)) = (state.runtime, state.get(to).phase)
+                && state.get(from).phase == Phase::Calling(slot)
+            {
+                state.put(to, from, Signal::Down(slot, watched, reason));
+                states.push(state);
+            }
+            states
         }
         _ => vec![state],
     }

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::rc::Rc;
 
+use super::Runtime;
 use crate::language::{NAMES, Name, Program, Reason, Slot, Tag, Who};
 use crate::outcome::{End, Item, Outcome, Seen, Trace, Watched};
 
@@ -34,10 +35,7 @@ pub(super) enum Signal {
 impl Signal {
     /// Is it the answer to a link or a monitor that came too late?
     fn is_late(&self) -> bool {
-        matches!(
-            self,
-            Self::LinkExit(Reason::NoProcess) | Self::Down(_, _, Reason::NoProcess)
-        )
+        matches!(self, Self::LinkExit(Reason::NoProcess) | Self::Down(_, _, Reason::NoProcess))
     }
 }
 
@@ -101,6 +99,7 @@ impl Process {
 /// A program at one moment.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct State {
+    pub(super) runtime: Runtime,
     /// Shared with the states they are copied from, until they change.
     pub(super) processes: Vec<Rc<Process>>,
     /// What is under way from each process to each, by [`State::wire`].
@@ -109,13 +108,14 @@ pub(super) struct State {
 }
 
 impl State {
-    pub(super) fn new(program: &Program) -> Self {
+    pub(super) fn new(program: &Program, runtime: Runtime) -> Self {
         let count = program.scripts.len();
         let process = |who| {
             let there = who < usize::from(program.bases);
             Rc::new(Process::new(if there { Phase::Running } else { Phase::Unborn }))
         };
         Self {
+            runtime,
             processes: (0..count).map(process).collect(),
             wires: vec![VecDeque::new(); count * count],
             names: [None; NAMES as usize],

@@ -1,0 +1,294 @@
+//! One process of a program on purlin: carries out its script, and tells what it sees.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use purlin::{
+    CallError, Down, Exit, ExitReason, MonitorRef, Pid, Process, Reply, exit, receive, register,
+    unregister, whereis, yield_now,
+};
+
+use super::world::{Raw, World, reason};
+use crate::language::{After, How, Op, Pattern, Reason, Slot, Tag, Who};
+use crate::outcome::{Item, Seen};
+
+/// What the processes send each other.
+#[derive(Debug)]
+pub(super) enum Msg {
+    Message(Who, Tag),
+    Request(Who, Tag, Reply<Tag>),
+    Down(Down),
+    Exit(Exit),
+}
+
+impl From<Down> for Msg {
+    fn from(down: Down) -> Self {
+        Self::Down(down)
+    }
+}
+
+impl From<Exit> for Msg {
+    fn from(exit: Exit) -> Self {
+        Self::Exit(exit)
+    }
+}
+
+/// Longer than any run.
+const FOR_EVER: Duration = Duration::from_secs(24 * 3600);
+
+/// WHY boxed: what a process spawns runs the same function, whose type would contain itself.
+type Life = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// One that is there from the beginning: it waits until all are.
+pub(super) fn base(world: Arc<World>, who: Who) -> impl FnOnce(Process<Msg>) -> Life + Send {
+    move |me| {
+        Box::pin(async move {
+            world.nudged(who).await;
+            Player::new(world, who, me).play().await;
+        })
+    }
+}
+
+fn child(world: Arc<World>, who: Who) -> impl FnOnce(Process<Msg>) -> Life + Send {
+    move |me| Box::pin(Player::new(world, who, me).play())
+}
+
+/// A process with its handle on itself.
+struct Player {
+    me: Process<Msg>,
+    who: Who,
+    world: Arc<World>,
+    /// Its monitors, by their slots.
+    monitors: Vec<(Slot, MonitorRef)>,
+    /// The calls it has received and not answered, the oldest first.
+    owed: Vec<Reply<Tag>>,
+    chance: fastrand::Rng,
+}
+
+impl Player {
+    fn new(world: Arc<World>, who: Who, me: Process<Msg>) -> Self {
+        let chance = fastrand::Rng::with_seed(u64::from(world.seed) << 8 | u64::from(who));
+        Self { me, who, world, monitors: Vec::new(), owed: Vec::new(), chance }
+    }
+
+    async fn play(mut self) {
+        let script = self.world.scripts[usize::from(self.who)].clone();
+        for op in script {
+            // WHY: signals are dealt with between turns; so there are turns of one step and of many.
+            if self.chance.u8(..3) == 0 {
+                yield_now().await;
+            }
+            self.step(op).await;
+        }
+    }
+
+    async fn step(&mut self, op: Op) {
+        match op {
+            Op::Spawn(child, how) => self.spawn(child, how),
+            Op::Send(to, tag) => self.world.pid(to).send(Msg::Message(self.who, tag)),
+            Op::SendName(name, tag) => {
+                let to = whereis::<Msg>(&self.world.name(name));
+                self.see(Seen::SentByName(to.is_ok()));
+                if let Ok(to) = to {
+                    to.send(Msg::Message(self.who, tag));
+                }
+            }
+            Op::Receive(pattern, after) => self.receive(pattern, after).await,
+            Op::Link(to) => self.me.link(&self.world.pid(to)),
+            Op::Unlink(to) => self.me.unlink(&self.world.pid(to)),
+            Op::Monitor(to, slot) => {
+                let monitor = self.me.monitor(&self.world.pid(to));
+                self.monitors(slot, monitor);
+            }
+            Op::MonitorName(name, slot) => {
+                let monitor = self.me.monitor_name(&self.world.name(name));
+                self.monitors(slot, monitor);
+            }
+            Op::Demonitor(slot, flush) => {
+                let monitor = self.monitor(slot);
+                let there = match flush {
+                    true => self.me.demonitor_flush(monitor),
+                    false => self.me.demonitor(monitor),
+                };
+                self.see(Seen::Demonitored(there));
+            }
+            Op::ExitSelf(reason) => exit(reason_of(reason)),
+            // WHY not `panic!`: thousands of them would each print a line.
+            Op::Crash => std::panic::resume_unwind(Box::new("crash")),
+            Op::Exit(to, reason) => self.world.pid(to).exit(reason_of(reason)),
+            Op::Trap(on) => {
+                self.me.trap_exit(on);
+            }
+            Op::Register(name, of) => {
+                let done = register(&self.world.name(name), &self.world.pid(of));
+                self.see(Seen::Registered(done.is_ok()));
+            }
+            Op::Unregister(name) => {
+                self.see(Seen::Unregistered(unregister(&self.world.name(name))));
+            }
+            Op::Whereis(name) => match whereis::<Msg>(&self.world.name(name)) {
+                Ok(pid) => self.world.see(self.who, Raw::Whereis(pid.id())),
+                Err(_) => self.see(Seen::Whereis(None)),
+            },
+            Op::Call(to, tag) => self.call(to, tag).await,
+            Op::Reply(tag) => {
+                if !self.owed.is_empty() {
+                    self.owed.remove(0).send(tag);
+                }
+            }
+            Op::Park => self.rest().await,
+        }
+    }
+
+    fn see(&self, seen: Seen) {
+        self.world.see(self.who, Raw::Seen(seen));
+    }
+
+    fn spawn(&mut self, who: Who, how: How) {
+        let life = child(Arc::clone(&self.world), who);
+        let pid: Pid<Msg> = match how {
+            How::Plain => purlin::spawn(life),
+            How::Link => self.me.spawn_link(life),
+            How::Monitor(slot) => {
+                let (pid, monitor) = self.me.spawn_monitor(life);
+                self.monitors(slot, monitor);
+                pid
+            }
+        };
+        self.world.spawned(who, pid);
+    }
+
+    fn monitors(&mut self, slot: Slot, monitor: MonitorRef) {
+        self.monitors.push((slot, monitor));
+        self.world.monitors(monitor, slot);
+    }
+
+    fn monitor(&self, slot: Slot) -> MonitorRef {
+        match self.monitors.iter().find(|(own, _)| *own == slot) {
+            Some((_, monitor)) => *monitor,
+            None => unreachable!("a valid program uses no monitor before it makes it"),
+        }
+    }
+
+    async fn receive(&mut self, pattern: Pattern, after: After) {
+        let taken = if after == After::Zero {
+            self.take_now(pattern).await
+        } else {
+            self.world.set_idle(self.who, after == After::Idle);
+            let (world, who) = (Arc::clone(&self.world), self.who);
+            let taken = tokio::select! {
+                biased;
+                message = self.take(pattern) => Some(message),
+                () = world.nudged(who) => None,
+            };
+            if taken.is_none() && world.finishing.load(Ordering::SeqCst) {
+                return self.show().await;
+            }
+            world.set_idle(who, false);
+            taken
+        };
+        match taken {
+            Some(message) => {
+                let raw = raw(message, |reply| self.owed.push(reply));
+                self.world.see(self.who, raw);
+            }
+            None => self.see(Seen::Nothing),
+        }
+    }
+
+    async fn take(&mut self, pattern: Pattern) -> Msg {
+        let monitors = &self.monitors;
+        match pattern {
+            Pattern::Any => self.me.receive().await,
+            pattern => receive!(self.me, {
+                message if matches(pattern, &message, monitors) => message,
+            }),
+        }
+    }
+
+    async fn take_now(&mut self, pattern: Pattern) -> Option<Msg> {
+        let monitors = &self.monitors;
+        match pattern {
+            Pattern::Any => self.me.try_receive(),
+            pattern => receive!(self.me, {
+                message if matches(pattern, &message, monitors) => Some(message),
+                after Duration::ZERO => None,
+            }),
+        }
+    }
+
+    async fn call(&mut self, to: Who, tag: Tag) {
+        let (world, who) = (Arc::clone(&self.world), self.who);
+        let server = world.pid(to);
+        let seen = tokio::select! {
+            biased;
+            answer = server.call_timeout(|reply| Msg::Request(who, tag, reply), FOR_EVER) => {
+                match answer {
+                    Ok(tag) => Seen::Answer(tag),
+                    Err(CallError::NoProcess) => Seen::Failed(Reason::NoProcess),
+                    Err(CallError::Ended(why)) => Seen::Failed(reason(&why)),
+                    Err(CallError::OwnProcess) => Seen::Refused,
+                    Err(_) => Seen::Failed(Reason::Other),
+                }
+            }
+            () = world.nudged(who) => return self.show().await,
+        };
+        self.see(seen);
+    }
+
+    /// Waits for ever.
+    async fn rest(&mut self) {
+        self.world.nudged(self.who).await;
+        self.show().await;
+    }
+
+    /// The program rests: shows the mailbox, and does no more.
+    async fn show(&mut self) {
+        // WHY kept: a call whose right to reply is dropped ends, and its caller has not been asked yet.
+        let waiting = self.me.flush().into_iter();
+        let left = waiting.map(|message| raw(message, |reply| self.owed.push(reply))).collect();
+        self.world.leave(self.who, left);
+        std::future::pending().await
+    }
+}
+
+fn matches(pattern: Pattern, message: &Msg, monitors: &[(Slot, MonitorRef)]) -> bool {
+    match (pattern, message) {
+        (Pattern::Any, _)
+        | (Pattern::Request, Msg::Request(..))
+        | (Pattern::Down, Msg::Down(_))
+        | (Pattern::Exit, Msg::Exit(_)) => true,
+        (Pattern::Tag(tag), Msg::Message(_, own)) => tag == *own,
+        (Pattern::DownOf(slot), Msg::Down(down)) => monitors.contains(&(slot, down.monitor)),
+        _ => false,
+    }
+}
+
+fn raw(message: Msg, owe: impl FnOnce(Reply<Tag>)) -> Raw {
+    match message {
+        Msg::Message(from, tag) => Raw::Seen(Seen::Got(Item::Message(from, tag))),
+        Msg::Request(from, tag, reply) => {
+            owe(reply);
+            Raw::Seen(Seen::Got(Item::Request(from, tag)))
+        }
+        Msg::Down(down) => Raw::Down(down),
+        Msg::Exit(exit) => Raw::Exit(exit),
+    }
+}
+
+fn reason_of(reason: Reason) -> ExitReason {
+    match reason {
+        Reason::Normal => ExitReason::Normal,
+        Reason::Shutdown => ExitReason::Shutdown,
+        Reason::ShutdownWith => ExitReason::shutdown_with("x"),
+        Reason::Kill => ExitReason::Kill,
+        Reason::Killed => ExitReason::Killed,
+        Reason::NoProcess => ExitReason::NoProcess,
+        Reason::Boom | Reason::Bang | Reason::Crash | Reason::Other => {
+            ExitReason::error(reason.to_string())
+        }
+    }
+}
