@@ -33,9 +33,9 @@ pub(super) enum Signal {
 }
 
 impl Signal {
-    /// Is it the answer to a link or a monitor that came too late?
-    fn is_late(&self) -> bool {
-        matches!(self, Self::LinkExit(Reason::NoProcess) | Self::Down(_, _, Reason::NoProcess))
+    /// Does it tell of an end?
+    fn is_of_an_end(&self) -> bool {
+        matches!(self, Self::LinkExit(_) | Self::Down(..))
     }
 }
 
@@ -153,11 +153,12 @@ impl State {
         self.wire_mut(from, to).push_back(signal);
     }
 
-    /// Puts the answer of a process that has ended on its way, in every place that it can have:
-    /// such answers are in no order among themselves.
+    /// Puts the answer to a link or a monitor that came too late on its way, in every place that it
+    /// can have. It comes after all that the process sent while it lived, but who gives it may know
+    /// of the end before all others have been told, so among those signals it is in no order.
     pub(super) fn put_late(self, from: Who, to: Who, signal: Signal) -> Vec<Self> {
         let wire = self.wire(from, to);
-        let late = wire.iter().rev().take_while(|earlier| earlier.is_late()).count();
+        let late = wire.iter().rev().take_while(|earlier| earlier.is_of_an_end()).count();
         let first = wire.len() - late;
         let at = |place| {
             let mut state = self.clone();
