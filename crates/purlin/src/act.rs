@@ -39,7 +39,11 @@ pub(crate) fn act<M: Send + 'static>(me: &Owner<Erlang, M>, signal: Signal) -> T
             Turned::Nothing
         }
         Signal::Exit { from, reason } => {
-            let by = if from == Some(id(me)) { Origin::Itself } else { Origin::Other };
+            let by = match from {
+                None => Origin::Outside,
+                Some(sender) if sender == id(me) => Origin::Itself,
+                Some(_) => Origin::Other,
+            };
             struck(me, from, reason, by)
         }
         Signal::TellAtEnd(watch) => {

@@ -185,9 +185,13 @@ impl Local {
         let kills = sent != Origin::Link && matches!(reason, ExitReason::Kill);
         let rare = self.rare();
         match (&rare.exit, rare.trap) {
-            _ if kills => Struck::Ends(rare.exit.replace(ExitReason::Killed)),
-            // The first reason counts.
+            // Whoever stops the node says of a process that did not let go that it was killed.
+            (Some(_), _) if kills && sent == Origin::Outside => {
+                Struck::Ends(rare.exit.replace(ExitReason::Killed))
+            }
+            // M2, L3: the first reason counts, also against a `kill` that comes after it.
             (Some(_), _) => Struck::Ends(Some(reason)),
+            (None, _) if kills => Struck::Ends(rare.exit.replace(ExitReason::Killed)),
             (None, Some(convert)) => Struck::Traps(convert, reason),
             (None, None) if matches!(reason, ExitReason::Normal) && sent != Origin::Itself => {
                 Struck::Ignores
@@ -248,6 +252,8 @@ pub(crate) enum Origin {
     Link,
     /// The process itself asked for it.
     Itself,
-    /// Somebody else did.
+    /// Another process did.
     Other,
+    /// The node did, or a thread that is no process.
+    Outside,
 }

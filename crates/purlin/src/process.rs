@@ -66,7 +66,7 @@ impl<M: Send + 'static> Process<M> {
     }
 
     /// Whether the process is to end at its next await: then it receives nothing any more.
-    fn is_over(&self) -> bool {
+    pub(crate) fn is_over(&self) -> bool {
         self.owner.has_local() && self.keep(|local| local.exiting())
     }
 

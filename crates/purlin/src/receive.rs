@@ -74,6 +74,10 @@ impl<'a, M: Send + 'static> Scan<'a, M> {
                 Err(_) => self.process.not_here(),
             }
         }
+        // L7: a process that is to end has come to a place where it does; `after` does not save it.
+        if self.process.is_over() {
+            return Poll::Pending;
+        }
         // R3: `after 0` is ready at once, so it looks once and never waits.
         if self.after.as_mut().is_some_and(|after| after.poll(cx).is_ready()) {
             return Poll::Ready(None);

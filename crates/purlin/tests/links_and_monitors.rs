@@ -163,6 +163,19 @@ async fn kill_ends_also_who_traps_and_is_seen_as_killed(mut me: Process<Msg>) {
     assert_eq!(exit(&mut me).await, exit_of(&stubborn, ExitReason::Killed));
 }
 
+// L4, M2: the signal that came first has ended it, and a kill after it changes nothing
+#[purlin::test]
+async fn a_kill_after_another_exit_leaves_the_reason_as_it_is(mut me: Process<Msg>) {
+    for _ in 0..100 {
+        let victim = spawn(idle);
+        let monitor = me.monitor(&victim);
+        victim.exit(boom());
+        victim.exit(ExitReason::Kill);
+        let down = down(&mut me).await;
+        assert_eq!((down.monitor, down.reason), (monitor, boom()));
+    }
+}
+
 // L4: kill as one's own reason is a reason like any other
 #[purlin::test]
 async fn a_process_that_ends_itself_with_kill_is_seen_with_kill(mut me: Process<Msg>) {
@@ -255,6 +268,20 @@ async fn a_process_that_is_told_to_end_does_so_at_its_next_await() {
     assert_eq!(pid.call(|reply| reply).await, Ok(7));
     assert_eq!(pid.ended().await, boom());
     assert_eq!(census.dropped(), 1);
+}
+
+// L7: a receive that finds an exit signal is a place to end, also with `after 0`
+#[purlin::test]
+async fn a_process_that_finds_its_exit_in_a_receive_goes_no_further() {
+    let went_on = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let further = std::sync::Arc::clone(&went_on);
+    let pid = spawn(async move |mut me: Process<u32>| {
+        me.pid().exit(boom());
+        receive!(me, { _ => (), after Duration::ZERO => () });
+        further.store(true, std::sync::atomic::Ordering::SeqCst);
+    });
+    assert_eq!(pid.ended().await, boom());
+    assert!(!went_on.load(std::sync::atomic::Ordering::SeqCst));
 }
 
 // L7, M2: what is sent after an exit signal is not received any more
