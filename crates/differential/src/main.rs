@@ -20,7 +20,7 @@ fn main() {
         tn += t.elapsed().as_secs_f64();
         let t = std::time::Instant::now();
         for ((p, s), (o, na)) in ps.iter().zip(os.into_iter().zip(ns)) {
-            let all = model::outcomes(p, model::Runtime::Purlin, bound);
+            let all = model::outcomes(p, model::Runtime::Purlin, bound); let beams = model::outcomes(p, model::Runtime::Beam, bound);
             if let Some(all) = &all {
                 total += all.len();
                 if all.len() == 1 {
@@ -28,7 +28,7 @@ fn main() {
                 }
             }
             for (name, o) in [("BEAM", o), ("purlin", na)] {
-                match &all {
+                match if name == "BEAM" { &beams } else { &all } {
                     Some(all) => {
                         if !all.contains_key(&o) {
                             bad += 1;
@@ -40,7 +40,7 @@ fn main() {
                             }
                         }
                     }
-                    None => match model::allows(p, model::Runtime::Purlin, &o, bound) {
+                    None => match model::allows(p, if name == "BEAM" { model::Runtime::Beam } else {model::Runtime::Purlin}, &o, bound) {
                         Ok(Some(_)) => {}
                         Ok(None) => {
                             bad += 1;

@@ -6,6 +6,7 @@
 //! the scripts that are left, whether they will be carried out or not, so it errs only towards
 //! searching more.
 
+use super::Runtime;
 use super::state::{Phase, Signal, State};
 use super::step::{found, next};
 use crate::language::{After, How, Op, Program, Who};
@@ -109,6 +110,8 @@ impl Ahead {
             Some(Op::Demonitor(slot, _)) => {
                 !state.get(who).monitors.iter().any(|(own, _)| own == slot)
             }
+            // On purlin it makes a difference whether the end of the other is known.
+            Some(Op::Call(to, _)) => state.runtime == Runtime::Beam || state.has_ended(*to),
             // Names belong to all.
             Some(
                 Op::SendName(..)

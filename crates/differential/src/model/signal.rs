@@ -65,10 +65,13 @@ pub(super) fn handle(mut state: State, from: Who, to: Who, signal: Signal) -> Ve
 }
 
 /// L3: an exit signal is a message to who traps, nothing if it is `normal`, and an end to others.
+///
+/// L4: `normal` from oneself is an end too. On the BEAM it was dealt with when it was sent, so one
+/// that comes later is from who trapped exits then; it is nothing.
 fn exit(mut state: State, from: Who, to: Who, reason: Reason) -> Vec<State> {
     if state.get(to).trap {
         state.change(to).mailbox.push(Item::Exit(from, reason));
-    } else if reason != Reason::Normal || from == to {
+    } else if reason != Reason::Normal || (from == to && state.runtime == Runtime::Purlin) {
         return end(state, to, reason);
     }
     vec![state]

@@ -1,5 +1,6 @@
 //! What one step of a script does.
 
+use super::Runtime;
 use super::end::end;
 use super::signal::handle;
 use super::state::{Phase, Signal, State};
@@ -93,6 +94,7 @@ pub(super) fn step(program: &Program, mut state: State, who: Who) -> Vec<State> 
         Op::Demonitor(slot, flush) => demonitor(&mut state, who, slot, flush),
         Op::ExitSelf(reason) => return end(state, who, reason),
         Op::Crash => return end(state, who, Reason::Crash),
+        Op::Exit(to, reason) if to == who => return exit_itself(state, who, reason),
         Op::Exit(to, reason) => return send(state, who, to, Signal::Exit(reason)),
         Op::Trap(on) => state.change(who).trap = on,
         Op::Register(name, of) => {
@@ -117,9 +119,17 @@ pub(super) fn step(program: &Program, mut state: State, who: Who) -> Vec<State> 
         Op::Call(to, _) if to == who => state.see(who, Seen::Refused),
         Op::Call(to, tag) => {
             let slot = CALLS + at;
+            // C1, L7: on purlin whoever calls one that has ended already need not look into its inbox,
+            // where signals of that process may wait.
+            let known = (state.runtime == Runtime::Purlin && state.has_ended(to)).then(|| {
+                let mut state = state.clone();
+                state.see(who, Seen::Failed(Reason::NoProcess));
+                state
+            });
             monitor(&mut state, who, to, slot, Watched::Process(to));
             state.put(who, to, Signal::Item(Item::Request(who, tag)));
             state.change(who).phase = Phase::Calling(slot);
+            return known.into_iter().chain([state]).collect();
         }
         Op::Reply(tag) => {
             if !state.get(who).owed.is_empty() {
@@ -137,14 +147,21 @@ fn owner(state: &State, name: Name) -> Option<Who> {
 }
 
 /// What one sends to oneself is in the mailbox at once, unless something else is under way before it.
-///
-/// An exit signal to oneself takes its time. *BEAM*: it ends the sender at once, but where exits are
-/// trapped it has not been seen to be so when they are not trapped any more a moment later.
 fn send(mut state: State, from: Who, to: Who, signal: Signal) -> Vec<State> {
     if from == to && matches!(signal, Signal::Item(_)) && state.wire(from, to).is_empty() {
         return handle(state, from, to, signal);
     }
     state.put(from, to, signal);
+    vec![state]
+}
+
+/// L4, L7: on the BEAM an exit signal to oneself ends the process at once, unless it traps exits; then
+/// the signal takes its time, as it does on purlin in either case.
+fn exit_itself(mut state: State, who: Who, reason: Reason) -> Vec<State> {
+    if state.runtime == Runtime::Beam && !state.get(who).trap {
+        return end(state, who, if reason == Reason::Kill { Reason::Killed } else { reason });
+    }
+    state.put(who, who, Signal::Exit(reason));
     vec![state]
 }
 

@@ -211,13 +211,10 @@ impl Player {
 
     async fn take_now(&mut self, pattern: Pattern) -> Option<Msg> {
         let monitors = &self.monitors;
-        match pattern {
-            Pattern::Any => self.me.try_receive(),
-            pattern => receive!(self.me, {
-                message if matches(pattern, &message, monitors) => Some(message),
-                after Duration::ZERO => None,
-            }),
-        }
+        receive!(self.me, {
+            message if matches(pattern, &message, monitors) => Some(message),
+            after Duration::ZERO => None,
+        })
     }
 
     async fn call(&mut self, to: Who, tag: Tag) {
