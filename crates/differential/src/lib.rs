@@ -2,16 +2,17 @@
 //! purlin, and judged by a model of the clauses.
 //!
 //! A [program](language) is a handful of processes, each with a short script. A
-//! [generator](generate) makes one from a number; the same program runs on [the BEAM](beam) and
-//! the [model] says which [outcomes](outcome) the clauses allow. An outcome that is not among them
-//! is a [difference](compare); its program is [made smaller](shrink) and printed with the line that
-//! runs it again.
+//! [generator](generate) makes one from a number; the same program runs on [the BEAM](beam) and on
+//! [purlin](native), and the [model] says which [outcomes](outcome) the clauses allow. An outcome that is not among them
+//! is a [difference](compare); its program is [made smaller](shrink) and [printed](report) with the
+//! line that runs it again. A [campaign] does so with as many programs as it is told.
 //!
 //! Nothing here is part of purlin: it is a test that is too large for a file of tests.
 
 #![forbid(unsafe_code)]
 
 pub mod beam;
+pub mod campaign;
 pub mod code;
 pub mod compare;
 pub mod generate;

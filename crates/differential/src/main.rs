@@ -1,62 +1,59 @@
-//! x
-use purlin_differential::{beam::Beam, generate::generate, model, native::Native};
-fn main() {
-    let n: u64 = std::env::args().nth(1).and_then(|s| s.parse().ok()).unwrap_or(1000);
-    let from: u64 = std::env::args().nth(2).and_then(|s| s.parse().ok()).unwrap_or(0);
-    let bound: usize = std::env::args().nth(3).and_then(|s| s.parse().ok()).unwrap_or(20000);
-    let mut beam = Beam::start().unwrap();
-    let mut native = Native::start(2).unwrap();
-    let (mut tb, mut tm, mut tn) = (0.0, 0.0, 0.0);
-    let (mut over, mut one, mut bad, mut total) = (0, 0, 0, 0usize);
-    let mut seed = from;
-    while seed < from + n {
-        let ps: Vec<_> =
-            (seed..(seed + 100).min(from + n)).map(|s| (generate(s), s as u32)).collect();
-        let t = std::time::Instant::now();
-        let os = beam.run(&ps).unwrap();
-        tb += t.elapsed().as_secs_f64();
-        let t = std::time::Instant::now();
-        let ns = native.run(&ps);
-        tn += t.elapsed().as_secs_f64();
-        let t = std::time::Instant::now();
-        for ((p, s), (o, na)) in ps.iter().zip(os.into_iter().zip(ns)) {
-            let all = model::outcomes(p, model::Runtime::Purlin, bound); let beams = model::outcomes(p, model::Runtime::Beam, bound);
-            if let Some(all) = &all {
-                total += all.len();
-                if all.len() == 1 {
-                    one += 1
-                }
-            }
-            for (name, o) in [("BEAM", o), ("purlin", na)] {
-                match if name == "BEAM" { &beams } else { &all } {
-                    Some(all) => {
-                        if !all.contains_key(&o) {
-                            bad += 1;
-                            if bad < 8 {
-                                println!("seed {s}\n{p}{name}:\n{o}model has {}:", all.len());
-                                for m in all.keys().take(2) {
-                                    println!("{m}");
-                                }
-                            }
-                        }
-                    }
-                    None => match model::allows(p, if name == "BEAM" { model::Runtime::Beam } else {model::Runtime::Purlin}, &o, bound) {
-                        Ok(Some(_)) => {}
-                        Ok(None) => {
-                            bad += 1;
-                            if bad < 8 {
-                                println!("seed {s} not allowed\n{p}{name}:\n{o}");
-                            }
-                        }
-                        Err(_) => over += 1,
-                    },
-                }
-            }
+//! The `differential` command: runs random programs on the BEAM and on purlin, and says where they
+//! come to what the clauses do not allow.
+//!
+//! Ends with status 0 if nothing differed, 1 if something did, and 2 if it could not run.
+
+#![forbid(unsafe_code)]
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::Parser;
+use purlin_differential::campaign::{Campaign, Until};
+use purlin_differential::generate::generate;
+
+/// Random process programs on the BEAM and on purlin, judged by a model of the clauses.
+#[derive(Parser)]
+struct Options {
+    /// How many programs to run
+    #[arg(long, default_value_t = 3000)]
+    programs: u64,
+    /// Run for so many seconds instead
+    #[arg(long)]
+    seconds: Option<u64>,
+    /// The number of the first program
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// How many workers the node has
+    #[arg(long, default_value_t = 2)]
+    workers: usize,
+    /// Print the programs and run none
+    #[arg(long)]
+    show: bool,
+}
+
+fn main() -> ExitCode {
+    let options = Options::parse();
+    if options.show {
+        for seed in options.seed..options.seed + options.programs {
+            println!("program {seed}:\n{}", generate(seed));
         }
-        tm += t.elapsed().as_secs_f64();
-        seed += 100;
+        return ExitCode::SUCCESS;
     }
-    println!(
-        "{n} programs: beam {tb:.2}s native {tn:.2} model {tm:.2}s; over {over} one {one} bad {bad} outcomes {total}"
-    );
+    let until = match options.seconds {
+        Some(seconds) => Until::Time(Duration::from_secs(seconds)),
+        None => Until::Programs(options.programs),
+    };
+    let ran =
+        Campaign::start(options.workers).and_then(|mut campaign| campaign.run(options.seed, until));
+    match ran {
+        Ok(report) => {
+            print!("{report}");
+            if report.differences.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) }
+        }
+        Err(error) => {
+            eprintln!("differential: {error}");
+            ExitCode::from(2)
+        }
+    }
 }

@@ -16,6 +16,8 @@ mod signal;
 mod state;
 mod step;
 
+use std::fmt;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use self::ahead::Ahead;
@@ -40,7 +42,23 @@ impl Runtime {
     /// Does the program do anything that may end differently on the two?
     #[must_use]
     pub fn differ_on(program: &Program) -> bool {
-        program.scripts.iter().flatten().any(|op| matches!(op, Op::Call(..)))
+        let scripts = (0..).zip(&program.scripts);
+        scripts.into_iter().any(|(who, script)| {
+            script.iter().any(|op| match op {
+                Op::Call(..) => true,
+                Op::Exit(to, _) => *to == who,
+                _ => false,
+            })
+        })
+    }
+}
+
+impl fmt::Display for Runtime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Beam => "the BEAM",
+            Self::Purlin => "purlin",
+        })
     }
 }
 

@@ -1,1 +1,120 @@
-//! x
+//! What a run of many programs came to.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::time::Duration;
+
+use crate::compare::{Legal, Verdict};
+use crate::language::Program;
+use crate::model::Runtime;
+use crate::outcome::Outcome;
+
+/// What was counted, and what differed.
+#[derive(Debug, Default)]
+pub struct Report {
+    /// Programs that ran.
+    pub programs: u64,
+    /// Of these, those whose outcomes nobody could judge.
+    pub excluded: u64,
+    /// Of those compared, the ones with one outcome only.
+    pub determined: u64,
+    /// The ones with several, all of them listed.
+    pub listed: u64,
+    /// In how many compared programs each operation was carried out.
+    pub operations: BTreeMap<&'static str, u64>,
+    /// What is not allowed.
+    pub differences: Vec<Difference>,
+    /// How long it took.
+    pub took: Duration,
+}
+
+/// A program that came to what the clauses do not allow.
+#[derive(Debug)]
+pub struct Difference {
+    /// The number of the program that it was found with.
+    pub seed: u64,
+    /// Where.
+    pub runtime: Runtime,
+    /// The program, as small as it could be made.
+    pub program: Program,
+    /// What was seen.
+    pub seen: Outcome,
+}
+
+impl Report {
+    /// Counts a program, with how many outcomes it has if they could be listed.
+    pub fn count(&mut self, program: &Program, outcomes: Option<usize>, verdicts: &[Verdict]) {
+        self.programs += 1;
+        if verdicts.contains(&Verdict::Unknown) {
+            self.excluded += 1;
+            return;
+        }
+        match outcomes {
+            Some(1) => self.determined += 1,
+            Some(_) => self.listed += 1,
+            None => {}
+        }
+        let mut done = Vec::new();
+        for verdict in verdicts {
+            let Verdict::Allowed(reached) = verdict else { continue };
+            for (script, steps) in program.scripts.iter().zip(reached) {
+                done.extend(script.iter().take(steps + 1).map(crate::language::Op::kind));
+            }
+        }
+        done.sort_unstable();
+        done.dedup();
+        for kind in done {
+            *self.operations.entry(kind).or_default() += 1;
+        }
+    }
+
+    /// Programs that were judged.
+    #[must_use]
+    pub fn compared(&self) -> u64 {
+        self.programs - self.excluded
+    }
+}
+
+fn share(part: u64, whole: u64) -> f64 {
+    if whole == 0 { 0.0 } else { part as f64 * 100.0 / whole as f64 }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let compared = self.compared();
+        for difference in &self.differences {
+            writeln!(f, "{difference}")?;
+        }
+        writeln!(f, "programs run        {:>9}  in {:.0?}", self.programs, self.took)?;
+        let line = |f: &mut fmt::Formatter<'_>, what: &str, count: u64, of: u64| {
+            writeln!(f, "{what:<20}{count:>9}  {:>5.1} %", share(count, of))
+        };
+        line(f, "  excluded", self.excluded, self.programs)?;
+        line(f, "  compared", compared, self.programs)?;
+        line(f, "    one outcome", self.determined, compared)?;
+        line(f, "    several, listed", self.listed, compared)?;
+        line(f, "    too many to list", compared - self.determined - self.listed, compared)?;
+        writeln!(f, "differences         {:>9}", self.differences.len())?;
+        writeln!(f, "operations carried out, by the compared programs they are in:")?;
+        for (kind, count) in &self.operations {
+            writeln!(f, "  {kind:<22}{count:>9}  {:>5.1} %", share(*count, compared))?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let legal = Legal::of(&self.program, self.runtime);
+        writeln!(f, "a difference on {}, found with program {}:", self.runtime, self.seed)?;
+        write!(f, "{}seen:\n{}", self.program, self.seen)?;
+        match legal.count() {
+            Some(count) => writeln!(f, "allowed is one of {count}, such as:")?,
+            None => writeln!(f, "allowed are more than can be listed")?,
+        }
+        for (at, example) in legal.examples().enumerate() {
+            write!(f, "{}{example}", if at == 0 { "" } else { "or\n" })?;
+        }
+        writeln!(f, "again: make differential SEED={} PROGRAMS=1", self.seed)
+    }
+}
