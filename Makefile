@@ -1,6 +1,6 @@
 # The doors of the house. Each target does its own set-up; the work is in scripts/, which can be run by hand.
 
-.PHONY: help lab test check fuzz
+.PHONY: help lab test check fuzz differential
 
 help: ## list the targets (this is what `make` alone does)
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
@@ -16,3 +16,6 @@ check: ## the quick half of `make test`: format, house rules, lints, docs
 
 fuzz: ## everything that parses, on arbitrary bytes; SECONDS=20 for each target
 	@scripts/fuzz.sh $(SECONDS)
+
+differential: ## random programs on the BEAM and on purlin; PROGRAMS=3000 or SECONDS=60, and SEED of the first
+	@scripts/differential.sh $(if $(SECONDS),--seconds $(SECONDS)) $(if $(PROGRAMS),--programs $(PROGRAMS)) $(if $(SEED),--seed $(SEED))

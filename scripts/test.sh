@@ -8,6 +8,7 @@ step "set-up: a C compiler, Erlang, a browser and node, for the tests that use t
   scripts/install-missing.sh cc erlc chromium node npm
 scripts/check.sh
 step "tests: unit, integration and doc tests of every crate" scripts/test-workspace.sh
+step "differential: some thousand programs on the BEAM and on purlin" scripts/differential.sh --programs 5000
 step "loom: every interleaving of the lock-free core, up to a bound" scripts/test-loom.sh
 step "shuttle: the whole scheduler under thousands of schedules" scripts/test-shuttle.sh
 step "AddressSanitizer" scripts/asan.sh

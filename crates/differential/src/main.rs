@@ -21,9 +21,9 @@ struct Options {
     /// Run for so many seconds instead
     #[arg(long)]
     seconds: Option<u64>,
-    /// The number of the first program
-    #[arg(long, default_value_t = 1)]
-    seed: u64,
+    /// The number of the first program; chosen at random unless told
+    #[arg(long)]
+    seed: Option<u64>,
     /// How many workers the node has
     #[arg(long, default_value_t = 2)]
     workers: usize,
@@ -34,18 +34,19 @@ struct Options {
 
 fn main() -> ExitCode {
     let options = Options::parse();
+    let first = options.seed.unwrap_or_else(|| fastrand::u32(..).into());
     if options.show {
-        for seed in options.seed..options.seed + options.programs {
+        for seed in first..first + options.programs {
             println!("program {seed}:\n{}", generate(seed));
         }
         return ExitCode::SUCCESS;
     }
+    println!("the first program is {first}");
     let until = match options.seconds {
         Some(seconds) => Until::Time(Duration::from_secs(seconds)),
         None => Until::Programs(options.programs),
     };
-    let ran =
-        Campaign::start(options.workers).and_then(|mut campaign| campaign.run(options.seed, until));
+    let ran = Campaign::start(options.workers).and_then(|mut campaign| campaign.run(first, until));
     match ran {
         Ok(report) => {
             print!("{report}");

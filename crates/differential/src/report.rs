@@ -5,7 +5,7 @@ use std::fmt;
 use std::time::Duration;
 
 use crate::compare::{Legal, Verdict};
-use crate::language::Program;
+use crate::language::{Op, Program};
 use crate::model::Runtime;
 use crate::outcome::Outcome;
 
@@ -58,7 +58,7 @@ impl Report {
         for verdict in verdicts {
             let Verdict::Allowed(reached) = verdict else { continue };
             for (script, steps) in program.scripts.iter().zip(reached) {
-                done.extend(script.iter().take(steps + 1).map(crate::language::Op::kind));
+                done.extend(script.iter().take(*steps).map(Op::kind));
             }
         }
         done.sort_unstable();

@@ -18,9 +18,10 @@ const FLOORS: [(&str, u8); 10] = [
 ];
 
 /// Crates that stand beside the house, and all of the workspace that each may depend on.
-const BESIDE: [(&str, &[&str]); 5] = [
+const BESIDE: [(&str, &[&str]); 6] = [
     ("purlin-checks", &[]),
     ("purlin-testkit", &["purlin-raw", "purlin-sched", "purlin-term", "purlin-macros", "purlin"]),
+    ("purlin-differential", &["purlin"]),
     ("purlin-contender", &[]),
     ("contender-purlin", &["purlin", "purlin-ack", "purlin-dist", "purlin-contender"]),
     ("contender-tokio", &["purlin-contender"]),

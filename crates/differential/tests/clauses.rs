@@ -1,0 +1,120 @@
+//! What the model says of small programs: as many outcomes as the clauses leave, and which.
+
+use purlin_differential::language::{After, How, Op, Pattern, Program, Reason, Script};
+use purlin_differential::model::{Runtime, allows, outcomes};
+use purlin_differential::outcome::{End, Item, Outcome, Seen, Watched};
+
+const ANY: Op = Op::Receive(Pattern::Any, After::Never);
+
+fn program(bases: u8, scripts: &[&[Op]]) -> Program {
+    let scripts: Vec<Script> = scripts.iter().map(|script| script.to_vec()).collect();
+    let program = Program { bases, scripts };
+    assert!(program.is_valid(), "{program}");
+    program
+}
+
+fn all(program: &Program) -> Vec<Outcome> {
+    let found = outcomes(program, Runtime::Beam, 10_000).expect("the program is small");
+    found.into_keys().collect()
+}
+
+/// The one outcome of a program that leaves no choice.
+fn only(program: &Program) -> Outcome {
+    let mut all = all(program);
+    assert_eq!(all.len(), 1, "{program}");
+    all.remove(0)
+}
+
+// M2, D4: between two processes everything comes in the order in which it was sent, the end last
+#[test]
+fn messages_of_one_sender_and_its_end_come_in_order() {
+    let sends: &[Op] = &[Op::Send(0, 0), Op::Send(0, 1), Op::ExitSelf(Reason::Boom)];
+    let outcome = only(&program(1, &[&[Op::Spawn(1, How::Monitor(0)), ANY, ANY, Op::Park], sends]));
+    assert_eq!(outcome.0[0].log, [Seen::Got(Item::Message(1, 0)), Seen::Got(Item::Message(1, 1))]);
+    let down = Item::Down(0, Watched::Process(1), Reason::Boom);
+    assert_eq!(outcome.0[0].end, End::Waits(vec![down]));
+}
+
+// M3: what goes by way of another may be overtaken
+#[test]
+fn nothing_is_promised_between_two_senders() {
+    let triangle = program(
+        3,
+        &[&[Op::Send(2, 0), Op::Send(1, 1), Op::Park], &[ANY, Op::Send(2, 2)], &[ANY, ANY]],
+    );
+    assert_eq!(all(&triangle).len(), 2);
+}
+
+// R3: `after 0` sees what is there, and what one has sent oneself is
+#[test]
+fn what_one_sends_oneself_is_there_at_once() {
+    let looks = Op::Receive(Pattern::Any, After::Zero);
+    let outcome = only(&program(1, &[&[Op::Send(0, 1), looks]]));
+    assert_eq!(outcome.0[0].log, [Seen::Got(Item::Message(0, 1))]);
+}
+
+// L3, L4: normal from another is nothing, kill cannot be trapped
+#[test]
+fn a_signal_that_ends_nobody_leaves_no_choice() {
+    let ignored = program(2, &[&[Op::Exit(1, Reason::Normal)], &[Op::Park]]);
+    assert_eq!(only(&ignored).0[1].end, End::Waits(vec![]));
+    let killed = program(2, &[&[Op::Exit(1, Reason::Kill)], &[Op::Trap(true), Op::Park]]);
+    assert_eq!(only(&killed).0[1].end, End::Ended(Reason::Killed));
+}
+
+// L5: after unlink the end of the other is no harm; the link that was made anew counts again
+#[test]
+fn a_link_that_was_taken_back_and_made_again_is_a_link() {
+    let ends = |steps: &[Op]| {
+        let script = [&[Op::Spawn(1, How::Link)], steps, &[Op::Send(1, 0), Op::Park]].concat();
+        only(&program(1, &[&script, &[ANY, Op::ExitSelf(Reason::Bang)]])).0[0].end.clone()
+    };
+    assert_eq!(ends(&[Op::Unlink(1)]), End::Waits(vec![]));
+    assert_eq!(ends(&[Op::Unlink(1), Op::Link(1)]), End::Ended(Reason::Bang));
+}
+
+// L6, D2: whoever comes too late is told noproc
+#[test]
+fn links_and_monitors_of_the_dead_say_noproc() {
+    let late: &[Op] = &[Op::Receive(Pattern::Any, After::Idle), Op::Link(0), Op::Park];
+    assert_eq!(only(&program(2, &[&[], late])).0[1].end, End::Ended(Reason::NoProcess));
+}
+
+// C1, C3: a call ends with the answer, with the reason of the server's end, or at once for oneself
+#[test]
+fn a_call_ends_in_one_way() {
+    let serve: &[Op] = &[Op::Receive(Pattern::Request, After::Never), Op::Reply(2)];
+    let answered = only(&program(2, &[&[Op::Call(1, 0)], serve]));
+    assert_eq!(answered.0[0].log, [Seen::Answer(2)]);
+    let fail: &[Op] = &[Op::Receive(Pattern::Request, After::Never), Op::Crash];
+    let failed = only(&program(2, &[&[Op::Call(1, 0)], fail]));
+    assert_eq!(failed.0[0].log, [Seen::Failed(Reason::Crash)]);
+    let refused = only(&program(1, &[&[Op::Call(0, 0)]]));
+    assert_eq!(refused.0[0].log, [Seen::Refused]);
+}
+
+// N1: a name has one owner
+#[test]
+fn of_two_that_want_a_name_one_gets_it() {
+    let wants: &[Op] = &[Op::Register(0, 0), Op::Park];
+    let also: &[Op] = &[Op::Register(0, 1), Op::Park];
+    for outcome in all(&program(2, &[wants, also])) {
+        let got = outcome.0.iter().filter(|trace| trace.log == [Seen::Registered(true)]);
+        assert_eq!(got.count(), 1);
+    }
+}
+
+#[test]
+fn the_search_for_one_outcome_agrees_with_the_list_of_all() {
+    for seed in 0..300 {
+        let program = purlin_differential::generate::generate(seed);
+        let Some(all) = outcomes(&program, Runtime::Purlin, 2_000) else { continue };
+        for outcome in all.keys() {
+            let way = allows(&program, Runtime::Purlin, outcome, 100_000);
+            assert!(matches!(way, Ok(Some(_))), "seed {seed}:\n{program}{outcome}");
+        }
+        let mut other = all.keys().next().expect("every program comes to rest").clone();
+        other.0[0].log.push(Seen::Failed(Reason::Other));
+        assert_eq!(allows(&program, Runtime::Purlin, &other, 100_000), Ok(None));
+    }
+}
