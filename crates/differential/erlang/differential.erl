@@ -12,9 +12,7 @@
 main() ->
     %% Crashes are what is tested; nobody wants to read of each.
     ok = logger:set_primary_config(level, none),
-    %% Loading a module asks a process that runs at normal; a program that waited for it would seem
-    %% to rest.
-    [{module, _} = code:ensure_loaded(Module) || Module <- [differential_process, differential_log, gen, maps, lists]],
+    ok = code:ensure_modules_loaded([differential_log, differential_process, differential_tree]),
     Port = open_port({fd, 0, 1}, [binary, eof, {packet, 4}]),
     serve(Port).
 
@@ -27,8 +25,12 @@ serve(Port) ->
             halt(0)
     end.
 
-answer(0, Program) ->
-    Answer = run(Program),
+answer(Kind, Program) ->
+    Answer =
+        case Kind of
+            0 -> run(Program);
+            1 -> differential_tree:run(Program)
+        end,
     [<<(iolist_size(Answer)):32>>, Answer].
 
 %% A program: a seed for where its processes yield, how many of them are there from the beginning,

@@ -12,15 +12,18 @@ use tempfile::TempDir;
 use crate::code;
 use crate::language::Program;
 use crate::outcome::Outcome;
+use crate::tree::{self, Event, Tree};
 
-const SOURCES: [(&str, &str); 3] = [
+const SOURCES: [(&str, &str); 4] = [
     ("differential.erl", include_str!("../erlang/differential.erl")),
     ("differential_log.erl", include_str!("../erlang/differential_log.erl")),
+    ("differential_tree.erl", include_str!("../erlang/differential_tree.erl")),
     ("differential_process.erl", include_str!("../erlang/differential_process.erl")),
 ];
 
 /// What a batch is of, as the interpreter is told.
 const PROCESSES: u8 = 0;
+const TREES: u8 = 1;
 
 /// A virtual machine that runs programs.
 pub struct Beam {
@@ -44,7 +47,7 @@ impl Beam {
         let mut machine = Command::new("erl")
             // WHY: one scheduler, because rest is told by priorities (see differential.erl).
             .args(["+S", "1:1", "+SDcpu", "1:1", "+SDio", "1", "+A", "1", "+sbwt", "none"])
-            .args(["-noinput", "-boot", "start_clean", "-pa"])
+            .args(["-noinput", "-mode", "embedded", "-boot", "start_clean", "-pa"])
             .arg(code.path())
             .args(["-s", "differential", "main"])
             .env("ERL_CRASH_DUMP_SECONDS", "0")
@@ -69,6 +72,21 @@ impl Beam {
         let decoded = programs.iter().zip(answers).map(|((program, _), answer)| {
             code::decode(&answer, program.scripts.len())
                 .ok_or_else(|| io::Error::other(format!("the BEAM saw what cannot be:\n{program}")))
+        });
+        decoded.collect()
+    }
+
+    /// Does to each tree what it is ordered.
+    ///
+    /// # Errors
+    ///
+    /// As [`Beam::run`].
+    pub fn run_trees(&mut self, trees: &[Tree]) -> io::Result<Vec<Vec<Event>>> {
+        let codes: Vec<_> = trees.iter().map(tree::code::encode).collect();
+        let answers = self.batch(TREES, &codes)?;
+        let decoded = trees.iter().zip(answers).map(|(tree, answer)| {
+            tree::code::decode(&answer)
+                .ok_or_else(|| io::Error::other(format!("the BEAM saw what cannot be:\n{tree}")))
         });
         decoded.collect()
     }

@@ -1,6 +1,7 @@
 //! A run of many programs: each on both runtimes, judged, counted, and made smaller if it differs.
 
 use std::io;
+use std::slice;
 use std::time::{Duration, Instant};
 
 use crate::beam::Beam;
@@ -12,6 +13,7 @@ use crate::native::Native;
 use crate::outcome::Outcome;
 use crate::report::{Difference, Report};
 use crate::shrink::shrink;
+use crate::tree::{self, Event, Tree};
 
 /// How many programs run side by side.
 const BATCH: u64 = 64;
@@ -20,10 +22,25 @@ const TRIES: u32 = 100;
 /// After so many differences there is no need for more.
 const MOST_DIFFERENCES: usize = 5;
 
+/// Every fourth program is a tree of supervisors.
+fn is_tree(seed: &u64) -> bool {
+    seed % 4 == 0
+}
+
 /// Both runtimes.
 pub struct Campaign {
     beam: Beam,
     native: Native,
+}
+
+/// The program of this number, as text.
+#[must_use]
+pub fn show(seed: u64) -> String {
+    if is_tree(&seed) {
+        tree::generate::generate(seed).to_string()
+    } else {
+        generate(seed).to_string()
+    }
 }
 
 /// How long to go on.
@@ -64,19 +81,52 @@ impl Campaign {
             if end == next {
                 break;
             }
-            let batch: Vec<(Program, u32)> =
-                (next..end).map(|seed| (generate(seed), seed as u32)).collect();
-            let of_beam = self.beam.run(&batch)?;
-            let of_native = self.native.run(&batch);
-            for (seed, ((program, _), seen)) in
-                (next..end).zip(batch.iter().zip(of_beam.iter().zip(&of_native)))
-            {
-                self.judge(seed, program, seen, &mut report)?;
-            }
+            let (trees, programs): (Vec<u64>, Vec<u64>) = (next..end).partition(is_tree);
+            self.run_programs(&programs, &mut report)?;
+            self.run_trees(&trees, &mut report)?;
             next = end;
         }
         report.took = began.elapsed();
         Ok(report)
+    }
+
+    fn run_programs(&mut self, seeds: &[u64], report: &mut Report) -> io::Result<()> {
+        let batch: Vec<(Program, u32)> =
+            seeds.iter().map(|seed| (generate(*seed), *seed as u32)).collect();
+        let of_beam = self.beam.run(&batch)?;
+        let of_native = self.native.run(&batch);
+        let seen = of_beam.iter().zip(&of_native);
+        for (seed, ((program, _), seen)) in seeds.iter().zip(batch.iter().zip(seen)) {
+            self.judge(*seed, program, seen, report)?;
+        }
+        Ok(())
+    }
+
+    fn run_trees(&mut self, seeds: &[u64], report: &mut Report) -> io::Result<()> {
+        let trees: Vec<Tree> = seeds.iter().map(|seed| tree::generate::generate(*seed)).collect();
+        let of_beam = self.beam.run_trees(&trees)?;
+        for (seed, (tree, seen)) in seeds.iter().zip(trees.iter().zip(&of_beam)) {
+            if *seen != tree::model::events(tree) {
+                report.differences.push(self.explain_tree(*seed, tree.clone())?);
+            }
+            report.count_tree(tree);
+        }
+        Ok(())
+    }
+
+    fn explain_tree(&mut self, seed: u64, tree: Tree) -> io::Result<Difference> {
+        let mut sees = |tree: &Tree| Ok(self.beam.run_trees(slice::from_ref(tree))?.remove(0));
+        let mut fails = |tree: &Tree| {
+            sees(tree).is_ok_and(|seen: Vec<Event>| seen != tree::model::events(tree))
+        };
+        let tree = shrink(tree, &mut fails);
+        Ok(Difference {
+            seed,
+            runtime: Runtime::Beam,
+            seen: tree::text(&sees(&tree)?),
+            allowed: tree::text(&tree::model::events(&tree)),
+            program: tree.to_string(),
+        })
     }
 
     fn judge(
@@ -94,31 +144,33 @@ impl Campaign {
         ];
         for (runtime, verdict) in &verdicts {
             if *verdict == Verdict::Refused {
-                let difference = self.explain(seed, program, *runtime)?;
-                report.differences.push(difference.unwrap_or_else(|| Difference {
+                let seen = if *runtime == Runtime::Beam { of_beam } else { of_native };
+                let again = self.explain(program, *runtime)?;
+                let (program, seen) = again.as_ref().map_or((program, seen), |(p, s)| (p, s));
+                report.differences.push(Difference {
                     seed,
                     runtime: *runtime,
-                    program: program.clone(),
-                    seen: if *runtime == Runtime::Beam { of_beam } else { of_native }.clone(),
-                }));
+                    program: program.to_string(),
+                    seen: seen.to_string(),
+                    allowed: Legal::of(program, *runtime).examples(),
+                });
             }
         }
         report.count(program, beams.count(), &verdicts.map(|(_, verdict)| verdict));
         Ok(())
     }
 
-    /// The smallest program that still differs, if this one does so again.
+    /// The smallest program that still differs, and what is seen of it, if this one does so again.
     fn explain(
         &mut self,
-        seed: u64,
         program: &Program,
         runtime: Runtime,
-    ) -> io::Result<Option<Difference>> {
+    ) -> io::Result<Option<(Program, Outcome)>> {
         let mut trouble = None;
         let mut found = None;
         let mut fails = |program: &Program| match self.refused(program, runtime) {
             Ok(Some(seen)) => {
-                found = Some(Difference { seed, runtime, program: program.clone(), seen });
+                found = Some((program.clone(), seen));
                 true
             }
             Ok(None) => false,

@@ -43,9 +43,13 @@ impl<'a> Legal<'a> {
         self.all.as_ref().map(FxHashMap::len)
     }
 
-    /// Some of what is allowed.
-    pub fn examples(&self) -> impl Iterator<Item = &Outcome> {
-        self.all.iter().flat_map(FxHashMap::keys).take(3)
+    /// Some of what is allowed, as text.
+    #[must_use]
+    pub fn examples(&self) -> String {
+        let Some(all) = &self.all else { return "more than can be listed".to_string() };
+        let some: Vec<String> = all.keys().take(3).map(ToString::to_string).collect();
+        let more = if all.len() > some.len() { format!("and {} more", all.len() - some.len()) } else { String::new() };
+        some.join("or\n") + &more
     }
 
     /// Is this allowed?

@@ -22,3 +22,4 @@ pub mod native;
 pub mod outcome;
 pub mod report;
 pub mod shrink;
+pub mod tree;

@@ -9,8 +9,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Parser;
-use purlin_differential::campaign::{Campaign, Until};
-use purlin_differential::generate::generate;
+use purlin_differential::campaign::{Campaign, Until, show};
 
 /// Random process programs on the BEAM and on purlin, judged by a model of the clauses.
 #[derive(Parser)]
@@ -37,7 +36,7 @@ fn main() -> ExitCode {
     let first = options.seed.unwrap_or_else(|| fastrand::u32(..).into());
     if options.show {
         for seed in first..first + options.programs {
-            println!("program {seed}:\n{}", generate(seed));
+            println!("program {seed}:\n{}", show(seed));
         }
         return ExitCode::SUCCESS;
     }

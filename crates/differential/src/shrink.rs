@@ -1,30 +1,54 @@
-//! Makes a program that fails smaller, as long as it fails.
+//! Makes what fails smaller, as long as it fails.
 
 use crate::language::{Op, Program};
+use crate::tree::Tree;
 
-/// The smallest program that still fails and is made of this one by leaving operations out.
-pub fn shrink(program: Program, fails: &mut dyn FnMut(&Program) -> bool) -> Program {
-    let mut smallest = program;
-    while let Some(smaller) = smaller(&smallest).into_iter().find(|program| fails(program)) {
+/// The smallest that still fails and is made of this one by leaving things out.
+pub fn shrink<T: Smaller>(failing: T, fails: &mut dyn FnMut(&T) -> bool) -> T {
+    let mut smallest = failing;
+    while let Some(smaller) = smallest.smaller().into_iter().find(|one| fails(one)) {
         smallest = smaller;
     }
     smallest
 }
 
-/// Every valid program with one script or one operation less, the boldest cuts first.
-fn smaller(program: &Program) -> Vec<Program> {
-    let mut all = Vec::new();
-    for who in 0..program.scripts.len() {
-        let steps = program.scripts[who].len();
-        if steps > 1 {
-            all.push(without(program, who, 0..steps));
+/// What can be made smaller.
+pub trait Smaller: Sized {
+    /// Everything valid that is this with something left out, the boldest cuts first.
+    fn smaller(&self) -> Vec<Self>;
+}
+
+impl Smaller for Program {
+    fn smaller(&self) -> Vec<Self> {
+        let mut all = Vec::new();
+        for (who, script) in self.scripts.iter().enumerate() {
+            if script.len() > 1 {
+                all.push(without(self, who, 0..script.len()));
+            }
         }
+        for (who, script) in self.scripts.iter().enumerate() {
+            all.extend((0..script.len()).map(|at| without(self, who, at..at + 1)));
+        }
+        all.retain(Self::is_valid);
+        all
     }
-    for who in 0..program.scripts.len() {
-        all.extend((0..program.scripts[who].len()).map(|at| without(program, who, at..at + 1)));
+}
+
+impl Smaller for Tree {
+    fn smaller(&self) -> Vec<Self> {
+        let mut all = Vec::new();
+        for at in 0..self.orders.len() {
+            let mut smaller = self.clone();
+            smaller.orders.remove(at);
+            all.push(smaller);
+        }
+        for at in 0..self.top.children.len() {
+            let mut smaller = self.clone();
+            smaller.top.children.remove(at);
+            all.push(smaller);
+        }
+        all
     }
-    all.retain(Program::is_valid);
-    all
 }
 
 fn without(program: &Program, who: usize, steps: std::ops::Range<usize>) -> Program {
@@ -61,6 +85,7 @@ mod tests {
     use super::shrink;
     use crate::generate::generate;
     use crate::language::{Op, Program};
+    use crate::tree;
 
     fn links(program: &Program) -> usize {
         program.scripts.iter().flatten().filter(|op| matches!(op, Op::Link(_))).count()
@@ -71,6 +96,13 @@ mod tests {
         let program = (0..).map(generate).find(|program| links(program) > 3).unwrap();
         let small = shrink(program, &mut |program| links(program) >= 2);
         assert_eq!((links(&small), small.len()), (2, 2), "{small}");
+    }
+
+    #[test]
+    fn a_tree_that_fails_by_an_order_has_one_order_and_no_children_in_the_end() {
+        let tree = (0..).map(tree::generate::generate).find(|tree| tree.orders.len() > 4).unwrap();
+        let small = shrink(tree, &mut |tree| !tree.orders.is_empty());
+        assert_eq!((small.orders.len(), small.top.children.len()), (1, 0), "{small}");
     }
 
     proptest! {
