@@ -47,7 +47,7 @@ impl Beam {
         let mut machine = Command::new("erl")
             // WHY: one scheduler, because rest is told by priorities (see differential.erl).
             .args(["+S", "1:1", "+SDcpu", "1:1", "+SDio", "1", "+A", "1", "+sbwt", "none"])
-            .args(["-noinput", "-mode", "embedded", "-boot", "start_clean", "-pa"])
+            .args(["-noinput", "-boot", "start_clean", "-pa"])
             .arg(code.path())
             .args(["-s", "differential", "main"])
             .env("ERL_CRASH_DUMP_SECONDS", "0")

@@ -9,9 +9,9 @@ use crate::compare::{Legal, Verdict};
 use crate::generate::generate;
 use crate::language::Program;
 use crate::model::Runtime;
-use crate::native::Native;
+use crate::native::{Native, simulate};
 use crate::outcome::Outcome;
-use crate::report::{Difference, Report};
+use crate::report::{Difference, Place, Report};
 use crate::shrink::shrink;
 use crate::tree::{self, Event, Tree};
 
@@ -95,8 +95,12 @@ impl Campaign {
             seeds.iter().map(|seed| (generate(*seed), *seed as u32)).collect();
         let of_beam = self.beam.run(&batch)?;
         let of_native = self.native.run(&batch);
-        let seen = of_beam.iter().zip(&of_native);
-        for (seed, ((program, _), seen)) in seeds.iter().zip(batch.iter().zip(seen)) {
+        let seen = of_beam.into_iter().zip(of_native);
+        for (seed, ((program, chance), (beam, native))) in seeds.iter().zip(batch.iter().zip(seen))
+        {
+            let simulated = simulate(program, *chance);
+            let seen =
+                [(Place::Beam, beam), (Place::Purlin, native), (Place::Simulated, simulated)];
             self.judge(*seed, program, seen, report)?;
         }
         Ok(())
@@ -115,14 +119,16 @@ impl Campaign {
     }
 
     fn explain_tree(&mut self, seed: u64, tree: Tree) -> io::Result<Difference> {
-        let mut sees = |tree: &Tree| Ok(self.beam.run_trees(slice::from_ref(tree))?.remove(0));
-        let mut fails = |tree: &Tree| {
-            sees(tree).is_ok_and(|seen: Vec<Event>| seen != tree::model::events(tree))
+        let mut sees = |tree: &Tree| -> io::Result<Vec<Event>> {
+            Ok(self.beam.run_trees(slice::from_ref(tree))?.remove(0))
         };
-        let tree = shrink(tree, &mut fails);
+        let differs = |seen: io::Result<Vec<Event>>, tree: &Tree| {
+            seen.is_ok_and(|seen| seen != tree::model::events(tree))
+        };
+        let tree = shrink(tree, &mut |tree| differs(sees(tree), tree));
         Ok(Difference {
             seed,
-            runtime: Runtime::Beam,
+            place: Place::Beam,
             seen: tree::text(&sees(&tree)?),
             allowed: tree::text(&tree::model::events(&tree)),
             program: tree.to_string(),
@@ -133,30 +139,32 @@ impl Campaign {
         &mut self,
         seed: u64,
         program: &Program,
-        (of_beam, of_native): (&Outcome, &Outcome),
+        seen: [(Place, Outcome); 3],
         report: &mut Report,
     ) -> io::Result<()> {
         let beams = Legal::of(program, Runtime::Beam);
         let own = Runtime::differ_on(program).then(|| Legal::of(program, Runtime::Purlin));
-        let verdicts = [
-            (Runtime::Beam, beams.judge(of_beam)),
-            (Runtime::Purlin, own.as_ref().unwrap_or(&beams).judge(of_native)),
-        ];
-        for (runtime, verdict) in &verdicts {
-            if *verdict == Verdict::Refused {
-                let seen = if *runtime == Runtime::Beam { of_beam } else { of_native };
-                let again = self.explain(program, *runtime)?;
-                let (program, seen) = again.as_ref().map_or((program, seen), |(p, s)| (p, s));
+        let mut verdicts = Vec::new();
+        for (place, seen) in seen {
+            let legal = match place.runtime() {
+                Runtime::Beam => &beams,
+                Runtime::Purlin => own.as_ref().unwrap_or(&beams),
+            };
+            let verdict = legal.judge(&seen);
+            if verdict == Verdict::Refused {
+                let (program, seen) =
+                    self.explain(program, place)?.unwrap_or_else(|| (program.clone(), seen));
                 report.differences.push(Difference {
                     seed,
-                    runtime: *runtime,
+                    place,
                     program: program.to_string(),
                     seen: seen.to_string(),
-                    allowed: Legal::of(program, *runtime).examples(),
+                    allowed: Legal::of(&program, place.runtime()).examples(),
                 });
             }
+            verdicts.push(verdict);
         }
-        report.count(program, beams.count(), &verdicts.map(|(_, verdict)| verdict));
+        report.count(program, beams.count(), &verdicts);
         Ok(())
     }
 
@@ -164,11 +172,11 @@ impl Campaign {
     fn explain(
         &mut self,
         program: &Program,
-        runtime: Runtime,
+        place: Place,
     ) -> io::Result<Option<(Program, Outcome)>> {
         let mut trouble = None;
         let mut found = None;
-        let mut fails = |program: &Program| match self.refused(program, runtime) {
+        let mut fails = |program: &Program| match self.refused(program, place) {
             Ok(Some(seen)) => {
                 found = Some((program.clone(), seen));
                 true
@@ -186,13 +194,14 @@ impl Campaign {
     }
 
     /// What is seen of a program on a runtime, if it is refused at any of several tries.
-    fn refused(&mut self, program: &Program, runtime: Runtime) -> io::Result<Option<Outcome>> {
+    fn refused(&mut self, program: &Program, place: Place) -> io::Result<Option<Outcome>> {
         let tries: Vec<(Program, u32)> = (0..TRIES).map(|seed| (program.clone(), seed)).collect();
-        let seen = match runtime {
-            Runtime::Beam => self.beam.run(&tries)?,
-            Runtime::Purlin => self.native.run(&tries),
+        let seen = match place {
+            Place::Beam => self.beam.run(&tries)?,
+            Place::Purlin => self.native.run(&tries),
+            Place::Simulated => (0..TRIES).map(|seed| simulate(program, seed)).collect(),
         };
-        let legal = Legal::of(program, runtime);
+        let legal = Legal::of(program, place.runtime());
         Ok(seen.into_iter().find(|seen| legal.judge(seen) == Verdict::Refused))
     }
 }

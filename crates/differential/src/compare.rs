@@ -48,7 +48,11 @@ impl<'a> Legal<'a> {
     pub fn examples(&self) -> String {
         let Some(all) = &self.all else { return "more than can be listed".to_string() };
         let some: Vec<String> = all.keys().take(3).map(ToString::to_string).collect();
-        let more = if all.len() > some.len() { format!("and {} more", all.len() - some.len()) } else { String::new() };
+        let more = if all.len() > some.len() {
+            format!("and {} more", all.len() - some.len())
+        } else {
+            String::new()
+        };
         some.join("or\n") + &more
     }
 

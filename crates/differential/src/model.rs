@@ -16,8 +16,6 @@ mod signal;
 mod state;
 mod step;
 
-use std::fmt;
-
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use self::ahead::Ahead;
@@ -49,15 +47,6 @@ impl Runtime {
                 Op::Exit(to, _) => *to == who,
                 _ => false,
             })
-        })
-    }
-}
-
-impl fmt::Display for Runtime {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Beam => "the BEAM",
-            Self::Purlin => "purlin",
         })
     }
 }

@@ -1,10 +1,11 @@
-//! The programs on purlin: a real node, many programs at the same time, and when each has come to
-//! rest.
+//! The programs on purlin: side by side on a node with threads, or each alone on a simulated node,
+//! whose choices its seed repeats.
 //!
-//! Driven from a plain thread. A process counts its turns, and one that sleeps has nothing in its
-//! inbox. So if every process of a program is seen to sleep, or to be over, and afterwards every one
-//! is seen so again and has had no turn in between, then there was a moment at which all slept and
-//! nothing was under way: the program rests. No time is waited for.
+//! Driven from a plain thread. With threads, a process counts its turns, and one that sleeps has
+//! nothing in its inbox. So if every process of a program is seen to sleep, or to be over, and
+//! afterwards every one is seen so again and has had no turn in between, then there was a moment at
+//! which all slept and nothing was under way: the program rests. A simulated node says itself when
+//! nobody is ready. No time is waited for.
 
 mod process;
 mod world;
@@ -15,15 +16,17 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::{Context, Waker};
 use std::thread;
+use std::time::Duration;
 
 use purlin::{BuildError, ExitReason, Node, Pid, ProcessState};
+use purlin_testkit::Simulation;
 
 use self::process::Msg;
 use self::world::World;
 use crate::language::Program;
 use crate::outcome::Outcome;
 
-/// A node that runs programs.
+/// A node with threads that runs programs.
 pub struct Native {
     node: Node,
     /// How many programs have begun, which tells their names apart.
@@ -59,49 +62,67 @@ impl Native {
 
     /// Runs the programs side by side, each with the seed of its yields.
     pub fn run(&mut self, programs: &[(Program, u32)]) -> Vec<Outcome> {
-        let runs: Vec<Run> =
-            programs.iter().map(|(program, seed)| self.begin(program, *seed)).collect();
-        let mut going: Vec<Run> = runs;
+        let begin = |(number, (program, seed)): (u64, &(Program, u32))| {
+            Run::begin(&self.node, program, number, *seed)
+        };
+        let mut going: Vec<Run> = (self.begun..).zip(programs).map(begin).collect();
+        self.begun += programs.len() as u64;
         let worlds: Vec<_> = going.iter().map(|run| Arc::clone(&run.world)).collect();
         while !going.is_empty() {
-            going.retain_mut(|run| !run.is_done());
+            going.retain_mut(|run| !(run.is_at_rest() && run.goes_no_further()));
             thread::yield_now();
         }
         worlds.iter().map(|world| world.outcome()).collect()
     }
+}
 
-    fn begin(&mut self, program: &Program, seed: u32) -> Run {
-        self.begun += 1;
-        let world = Arc::new(World::new(program, self.begun, seed));
-        let bases: Vec<Pid<Msg>> = (0..program.bases)
-            .map(|who| self.node.spawn(process::base(Arc::clone(&world), who)))
-            .collect();
-        world.begin(bases);
-        Run { world, last: None, finishing: false }
+/// Runs a program alone on a simulated node; the seed is that of its yields and of every choice of
+/// the node.
+///
+/// # Panics
+///
+/// If the operating system refuses what the node needs.
+#[must_use]
+pub fn simulate(program: &Program, seed: u32) -> Outcome {
+    let mut simulation = Simulation::new(seed.into());
+    let mut run = Run::begin(simulation.node(), program, 0, seed);
+    loop {
+        simulation.advance(Duration::ZERO);
+        if run.goes_no_further() {
+            return run.world.outcome();
+        }
     }
 }
 
 impl Run {
-    /// Looks once. A program that rests goes on where it waited for that, or shows what is left.
-    fn is_done(&mut self) -> bool {
-        let pids = self.world.pids();
-        let look: Option<Vec<Glance>> = pids.iter().map(glance).collect();
+    fn begin(node: &Node, program: &Program, number: u64, seed: u32) -> Self {
+        let world = Arc::new(World::new(program, number, seed));
+        let base = |who| node.spawn(process::base(Arc::clone(&world), who));
+        let bases: Vec<Pid<Msg>> = (0..program.bases).map(base).collect();
+        world.begin(bases);
+        Self { world, last: None, finishing: false }
+    }
+
+    /// Looks once.
+    fn is_at_rest(&mut self) -> bool {
+        let look: Option<Vec<Glance>> = self.world.pids().iter().map(glance).collect();
         let rests = look.is_some() && look == self.last;
-        self.last = look;
-        if !rests {
-            return false;
-        }
-        self.last = None;
+        self.last = if rests { None } else { look };
+        rests
+    }
+
+    /// A program that rests goes on where it waited for that, or shows what is left; after that it is
+    /// at its end.
+    fn goes_no_further(&mut self) -> bool {
         if self.finishing {
-            pids.iter().for_each(|pid| pid.exit(ExitReason::Kill));
-            return true;
-        }
-        if !self.world.wake_first_idle() {
+            self.world.pids().iter().for_each(|pid| pid.exit(ExitReason::Kill));
+        } else if !self.world.wake_first_idle() {
             self.finishing = true;
             self.world.finishing.store(true, Ordering::SeqCst);
             self.world.nudge_all();
+            return false;
         }
-        false
+        self.finishing
     }
 }
 

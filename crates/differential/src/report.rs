@@ -30,13 +30,45 @@ pub struct Report {
     pub took: Duration,
 }
 
+/// Where programs run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// The real BEAM.
+    Beam,
+    /// A node of purlin's with threads.
+    Purlin,
+    /// A simulated node of purlin's.
+    Simulated,
+}
+
+impl Place {
+    /// Whose rules hold there.
+    #[must_use]
+    pub fn runtime(self) -> Runtime {
+        match self {
+            Self::Beam => Runtime::Beam,
+            Self::Purlin | Self::Simulated => Runtime::Purlin,
+        }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Beam => "the BEAM",
+            Self::Purlin => "purlin",
+            Self::Simulated => "purlin, simulated",
+        })
+    }
+}
+
 /// A program that came to what the clauses do not allow.
 #[derive(Debug)]
 pub struct Difference {
     /// The number of the program that it was found with.
     pub seed: u64,
     /// Where.
-    pub runtime: Runtime,
+    pub place: Place,
     /// The program, as small as it could be made.
     pub program: String,
     /// What was seen.
@@ -122,8 +154,8 @@ impl fmt::Display for Report {
 
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { seed, runtime, program, seen, allowed } = self;
-        writeln!(f, "a difference on {runtime}, found with program {seed}:\n{program}")?;
+        let Self { seed, place, program, seen, allowed } = self;
+        writeln!(f, "a difference on {place}, found with program {seed}:\n{program}")?;
         writeln!(f, "seen:\n{seen}\nallowed:\n{allowed}")?;
         writeln!(f, "again: make differential SEED={seed} PROGRAMS=1")
     }

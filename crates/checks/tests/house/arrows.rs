@@ -21,7 +21,7 @@ const FLOORS: [(&str, u8); 10] = [
 const BESIDE: [(&str, &[&str]); 6] = [
     ("purlin-checks", &[]),
     ("purlin-testkit", &["purlin-raw", "purlin-sched", "purlin-term", "purlin-macros", "purlin"]),
-    ("purlin-differential", &["purlin"]),
+    ("purlin-differential", &["purlin", "purlin-testkit"]),
     ("purlin-contender", &[]),
     ("contender-purlin", &["purlin", "purlin-ack", "purlin-dist", "purlin-contender"]),
     ("contender-tokio", &["purlin-contender"]),
