@@ -24,7 +24,7 @@ const MOST_DIFFERENCES: usize = 5;
 
 /// Every fourth program is a tree of supervisors.
 fn is_tree(seed: &u64) -> bool {
-    seed % 4 == 0
+    seed.is_multiple_of(4)
 }
 
 /// Both runtimes.
