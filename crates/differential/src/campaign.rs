@@ -9,7 +9,7 @@ use crate::compare::{Legal, Verdict};
 use crate::generate::generate;
 use crate::language::Program;
 use crate::model::Runtime;
-use crate::native::{Native, simulate};
+use crate::native::{Native, simulate, simulate_tree};
 use crate::outcome::Outcome;
 use crate::report::{Difference, Place, Report};
 use crate::shrink::shrink;
@@ -109,18 +109,22 @@ impl Campaign {
     fn run_trees(&mut self, seeds: &[u64], report: &mut Report) -> io::Result<()> {
         let trees: Vec<Tree> = seeds.iter().map(|seed| tree::generate::generate(*seed)).collect();
         let of_beam = self.beam.run_trees(&trees)?;
-        for (seed, (tree, seen)) in seeds.iter().zip(trees.iter().zip(&of_beam)) {
-            if *seen != tree::model::events(tree) {
-                report.differences.push(self.explain_tree(*seed, tree.clone())?);
+        for ((seed, tree), of_beam) in seeds.iter().zip(&trees).zip(of_beam) {
+            let simulated = simulate_tree(tree, *seed as u32);
+            for (place, seen) in [(Place::Beam, of_beam), (Place::Simulated, simulated)] {
+                if seen != tree::model::events(tree) {
+                    report.differences.push(self.explain_tree(*seed, tree.clone(), place)?);
+                }
             }
             report.count_tree(tree);
         }
         Ok(())
     }
 
-    fn explain_tree(&mut self, seed: u64, tree: Tree) -> io::Result<Difference> {
-        let mut sees = |tree: &Tree| -> io::Result<Vec<Event>> {
-            Ok(self.beam.run_trees(slice::from_ref(tree))?.remove(0))
+    fn explain_tree(&mut self, seed: u64, tree: Tree, place: Place) -> io::Result<Difference> {
+        let mut sees = |tree: &Tree| match place {
+            Place::Beam => Ok(self.beam.run_trees(slice::from_ref(tree))?.remove(0)),
+            Place::Purlin | Place::Simulated => Ok(simulate_tree(tree, seed as u32)),
         };
         let differs = |seen: io::Result<Vec<Event>>, tree: &Tree| {
             seen.is_ok_and(|seen| seen != tree::model::events(tree))
@@ -128,7 +132,7 @@ impl Campaign {
         let tree = shrink(tree, &mut |tree| differs(sees(tree), tree));
         Ok(Difference {
             seed,
-            place: Place::Beam,
+            place,
             seen: tree::text(&sees(&tree)?),
             allowed: tree::text(&tree::model::events(&tree)),
             program: tree.to_string(),

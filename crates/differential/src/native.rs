@@ -8,6 +8,7 @@
 //! nobody is ready. No time is waited for.
 
 mod process;
+mod tree;
 mod world;
 
 use std::future::Future;
@@ -20,6 +21,8 @@ use std::time::Duration;
 
 use purlin::{BuildError, ExitReason, Node, Pid, ProcessState};
 use purlin_testkit::Simulation;
+
+pub use self::tree::simulate_tree;
 
 use self::process::Msg;
 use self::world::World;

@@ -276,7 +276,7 @@ fn raw(message: Msg, owe: impl FnOnce(Reply<Tag>)) -> Raw {
     }
 }
 
-fn reason_of(reason: Reason) -> ExitReason {
+pub(super) fn reason_of(reason: Reason) -> ExitReason {
     match reason {
         Reason::Normal => ExitReason::Normal,
         Reason::Shutdown => ExitReason::Shutdown,

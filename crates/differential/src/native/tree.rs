@@ -1,0 +1,318 @@
+//! Trees on purlin: its own supervisors, on a simulated node that says when the tree rests.
+//!
+//! One process is the parent of the tree's top and gives the orders that the test's thread sends it;
+//! between two of them everything that is ready runs.
+
+use std::collections::HashMap;
+use std::convert::Infallible;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use purlin::server::{self, Init, Mail, Next, Server};
+use purlin::supervisor::{
+    AutoShutdown, ChildProcess, ChildSpec, DeleteError, Restart, RestartError, Shutdown,
+    StartChildError, SupervisorRef, SupervisorSpec, TerminateError,
+};
+use purlin::{Exit, ExitReason, Pid, Process, receive, spawn};
+use purlin_testkit::Simulation;
+
+use super::process::reason_of;
+use super::world::reason;
+use crate::language::Reason;
+use crate::tree::{self, Answer, Child, Event, Id, Order, Strategy, Supervisor, TOP, Tree};
+
+/// Longer than any run.
+const PERIOD: Duration = Duration::from_secs(1_000_000);
+
+/// What is seen of a tree on a simulated node, whose choices are those of the seed.
+///
+/// # Panics
+///
+/// If the operating system refuses what the node needs.
+#[must_use]
+pub fn simulate_tree(tree: &Tree, seed: u32) -> Vec<Event> {
+    let mut simulation = Simulation::new(seed.into());
+    let forest = Arc::new(Forest::default());
+    let top = supervisor(&forest, &tree.top);
+    let parent = simulation.node().spawn({
+        let forest = Arc::clone(&forest);
+        move |me| parent(me, forest, top)
+    });
+    let orders = tree.orders.iter().flat_map(|order| [Errand::Give(*order), Errand::Look]);
+    for errand in orders.chain([Errand::Stop]) {
+        parent.send(errand);
+        simulation.advance(Duration::ZERO);
+    }
+    drop(simulation);
+    std::mem::take(&mut forest.lock().events)
+}
+
+/// What all processes of a tree share.
+#[derive(Debug, Default)]
+struct Forest(Mutex<Records>);
+
+#[derive(Debug, Default)]
+struct Records {
+    events: Vec<Event>,
+    /// How many of the next starts of a worker fail.
+    fails: HashMap<Id, u8>,
+    workers: HashMap<Id, Pid<Mail<Worker>>>,
+}
+
+impl Forest {
+    fn lock(&self) -> MutexGuard<'_, Records> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn see(&self, event: Event) {
+        self.lock().events.push(event);
+    }
+}
+
+/// A worker of a tree.
+#[derive(Debug)]
+struct Worker {
+    id: Id,
+    forest: Arc<Forest>,
+    /// It ends as it was ordered, and not because it was told to stop.
+    ends: bool,
+}
+
+/// No process of a tree is sent anything else.
+#[derive(Debug)]
+struct Note;
+
+impl From<Exit> for Note {
+    fn from(_: Exit) -> Self {
+        Self
+    }
+}
+
+impl Server for Worker {
+    type Args = (Id, Arc<Forest>);
+    type Call = Infallible;
+    type Cast = Reason;
+    type Info = Note;
+    type Continue = Infallible;
+
+    async fn init(
+        (id, forest): Self::Args,
+        me: &mut Process<Mail<Self>>,
+    ) -> server::Result<Init<Self>> {
+        let mut records = forest.lock();
+        if let Some(left) = records.fails.get_mut(&id).filter(|left| **left > 0) {
+            *left -= 1;
+            records.events.push(Event::Refused(id));
+            return Err("refused".into());
+        }
+        records.events.push(Event::Started(id));
+        records.workers.insert(id, me.pid());
+        drop(records);
+        me.trap_exit(true);
+        Ok(Init::Ready(Self { id, forest, ends: false }))
+    }
+
+    async fn handle_cast(
+        &mut self,
+        why: Reason,
+        _: &mut Process<Mail<Self>>,
+    ) -> server::Result<Next<Self>> {
+        self.forest.see(Event::Ended(self.id, why));
+        self.ends = true;
+        Ok(Next::Stop(reason_of(why)))
+    }
+
+    async fn terminate(&mut self, why: &ExitReason, _: &mut Process<Mail<Self>>) {
+        if !self.ends {
+            self.forest.see(Event::Stopped(self.id, reason(why)));
+        }
+    }
+}
+
+fn supervisor(forest: &Arc<Forest>, of: &Supervisor) -> SupervisorSpec {
+    let spec = match of.strategy {
+        Strategy::OneForOne => SupervisorSpec::one_for_one(),
+        Strategy::OneForAll => SupervisorSpec::one_for_all(),
+        Strategy::RestForOne => SupervisorSpec::rest_for_one(),
+    };
+    let spec = spec.intensity(of.intensity.into()).period(PERIOD);
+    let spec = spec.auto_shutdown(match of.auto_shutdown {
+        tree::AutoShutdown::Never => AutoShutdown::Never,
+        tree::AutoShutdown::Any => AutoShutdown::AnySignificant,
+        tree::AutoShutdown::All => AutoShutdown::AllSignificant,
+    });
+    of.children.iter().fold(spec, |spec, own| spec.child(child(forest, own)))
+}
+
+fn child(forest: &Arc<Forest>, of: &Child) -> ChildSpec {
+    let id = of.id;
+    let spec = match &of.supervises {
+        Some(own) => {
+            ChildSpec::supervisor(id.to_string(), supervisor(forest, own).name(&name(id)))
+        }
+        None => {
+            let forest = Arc::clone(forest);
+            ChildSpec::server(id.to_string(), move |me| {
+                server::start_link::<Worker>(me, (id, Arc::clone(&forest)))
+            })
+        }
+    };
+    let spec = spec.restart(restart(of.restart));
+    let spec = spec.shutdown(if of.brutal { Shutdown::BrutalKill } else { Shutdown::Infinity });
+    if of.significant { spec.significant() } else { spec }
+}
+
+fn restart(of: tree::Restart) -> Restart {
+    match of {
+        tree::Restart::Permanent => Restart::Permanent,
+        tree::Restart::Transient => Restart::Transient,
+        tree::Restart::Temporary => Restart::Temporary,
+    }
+}
+
+/// By which a supervisor that is a child is found.
+fn name(id: Id) -> String {
+    format!("supervisor-{id}")
+}
+
+/// What the parent is told.
+enum Errand {
+    /// To carry out an order.
+    Give(Order),
+    /// To tell its answer, and how the tree looks.
+    Look,
+    /// To stop the tree, and to tell how it ended.
+    Stop,
+    /// The top has ended.
+    Over(Exit),
+}
+
+impl From<Exit> for Errand {
+    fn from(exit: Exit) -> Self {
+        Self::Over(exit)
+    }
+}
+
+async fn parent(mut me: Process<Errand>, forest: Arc<Forest>, top: SupervisorSpec) {
+    me.trap_exit(true);
+    let top = top.start_link(&me).await.ok();
+    let (mut answer, mut over) = (Answer::Nobody, top.is_none());
+    loop {
+        let errand = receive!(me, {
+            Errand::Give(order) => Errand::Give(order),
+            Errand::Look => Errand::Look,
+            Errand::Stop => Errand::Stop,
+        });
+        // Once the top has ended nobody gives orders or looks.
+        let top = top.as_ref().filter(|top| top.pid().is_alive());
+        match errand {
+            Errand::Give(order) => {
+                let Some(top) = top else { continue };
+                answer = carry_out(order, top, &forest).await;
+            }
+            Errand::Look if over => {}
+            Errand::Look => {
+                forest.see(Event::Answered(answer));
+                match top {
+                    Some(top) => show(top.clone(), &forest).await,
+                    None => over = true,
+                }
+            }
+            Errand::Stop | Errand::Over(_) => {
+                if let Some(top) = top {
+                    top.pid().exit(ExitReason::Shutdown);
+                }
+                let exit = receive!(me, { Errand::Over(exit) => exit });
+                return forest.see(Event::Over(reason(&exit.reason)));
+            }
+        }
+    }
+}
+
+async fn carry_out(order: Order, top: &SupervisorRef, forest: &Arc<Forest>) -> Answer {
+    let worker = |id: Id| forest.lock().workers.get(&id).filter(|pid| pid.is_alive()).cloned();
+    let supervisor = |id: Id| match id {
+        TOP => Some(top.clone()),
+        id => SupervisorRef::whereis(&name(id)).ok(),
+    };
+    match order {
+        Order::Fail(id, starts) => {
+            forest.lock().fails.insert(id, starts);
+            Answer::Done
+        }
+        Order::End(id, why) => {
+            let Some(pid) = worker(id) else { return Answer::Nobody };
+            pid.send(Mail::Cast(why));
+            Answer::Done
+        }
+        Order::Kill(id) => {
+            let Some(pid) = worker(id) else { return Answer::Nobody };
+            pid.exit(ExitReason::Kill);
+            Answer::Done
+        }
+        Order::Terminate(of, id) => {
+            let Some(of) = supervisor(of) else { return Answer::Nobody };
+            match of.terminate_child(&id.to_string()).await {
+                Ok(()) => Answer::Done,
+                Err(TerminateError::NotFound) => Answer::NotFound,
+                Err(_) => Answer::Nobody,
+            }
+        }
+        Order::Restart(of, id) => {
+            let Some(of) = supervisor(of) else { return Answer::Nobody };
+            match of.restart_child(&id.to_string()).await {
+                Ok(_) => Answer::Done,
+                Err(RestartError::NotFound) => Answer::NotFound,
+                Err(RestartError::Running) => Answer::Running,
+                Err(RestartError::Restarting) => Answer::Restarting,
+                Err(RestartError::Failed(_)) => Answer::Failed,
+                Err(_) => Answer::Nobody,
+            }
+        }
+        Order::Delete(of, id) => {
+            let Some(of) = supervisor(of) else { return Answer::Nobody };
+            match of.delete_child(&id.to_string()).await {
+                Ok(()) => Answer::Done,
+                Err(DeleteError::NotFound) => Answer::NotFound,
+                Err(DeleteError::Running) => Answer::Running,
+                Err(DeleteError::Restarting) => Answer::Restarting,
+                Err(_) => Answer::Nobody,
+            }
+        }
+        Order::Start(of, id, restart) => {
+            let Some(of) = supervisor(of) else { return Answer::Nobody };
+            let own =
+                Child { id, restart, brutal: false, significant: false, supervises: None };
+            match of.start_child(child(forest, &own)).await {
+                Ok(_) => Answer::Done,
+                Err(StartChildError::AlreadyStarted(_)) => Answer::AlreadyStarted,
+                Err(StartChildError::AlreadyPresent) => Answer::AlreadyPresent,
+                Err(StartChildError::Failed(_)) => Answer::Failed,
+                Err(_) => Answer::Nobody,
+            }
+        }
+        Order::Stranger(of) => {
+            let Some(of) = supervisor(of) else { return Answer::Nobody };
+            spawn(async move |_: Process<()>| of.pid().exit(ExitReason::Shutdown));
+            Answer::Done
+        }
+    }
+}
+
+/// The children as the supervisors tell of them.
+///
+/// WHY boxed: it goes down the tree.
+fn show(of: SupervisorRef, forest: &Forest) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+    Box::pin(async move {
+        for own in of.which_children().await.unwrap_or_default() {
+            let id = own.id.parse().unwrap_or(Id::MAX);
+            let runs = matches!(own.process, ChildProcess::Running(_));
+            forest.see(Event::Child(id, runs));
+            if let (true, Ok(of)) = (runs, SupervisorRef::whereis(&name(id))) {
+                show(of, forest).await;
+            }
+        }
+    })
+}
