@@ -149,9 +149,7 @@ fn supervisor(forest: &Arc<Forest>, of: &Supervisor) -> SupervisorSpec {
 fn child(forest: &Arc<Forest>, of: &Child) -> ChildSpec {
     let id = of.id;
     let spec = match &of.supervises {
-        Some(own) => {
-            ChildSpec::supervisor(id.to_string(), supervisor(forest, own).name(&name(id)))
-        }
+        Some(own) => ChildSpec::supervisor(id.to_string(), supervisor(forest, own).name(&name(id))),
         None => {
             let forest = Arc::clone(forest);
             ChildSpec::server(id.to_string(), move |me| {
@@ -283,8 +281,7 @@ async fn carry_out(order: Order, top: &SupervisorRef, forest: &Arc<Forest>) -> A
         }
         Order::Start(of, id, restart) => {
             let Some(of) = supervisor(of) else { return Answer::Nobody };
-            let own =
-                Child { id, restart, brutal: false, significant: false, supervises: None };
+            let own = Child { id, restart, brutal: false, significant: false, supervises: None };
             match of.start_child(child(forest, &own)).await {
                 Ok(_) => Answer::Done,
                 Err(StartChildError::AlreadyStarted(_)) => Answer::AlreadyStarted,
@@ -301,12 +298,13 @@ async fn carry_out(order: Order, top: &SupervisorRef, forest: &Arc<Forest>) -> A
     }
 }
 
-/// The children as the supervisors tell of them.
+/// The children as the supervisors tell of them. OTP tells of the last first, without a promise;
+/// purlin of the first, so its list is turned round.
 ///
 /// WHY boxed: it goes down the tree.
 fn show(of: SupervisorRef, forest: &Forest) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
     Box::pin(async move {
-        for own in of.which_children().await.unwrap_or_default() {
+        for own in of.which_children().await.unwrap_or_default().into_iter().rev() {
             let id = own.id.parse().unwrap_or(Id::MAX);
             let runs = matches!(own.process, ChildProcess::Running(_));
             forest.see(Event::Child(id, runs));
