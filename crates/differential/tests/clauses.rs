@@ -53,6 +53,16 @@ fn what_one_sends_oneself_is_there_at_once() {
     assert_eq!(outcome.0[0].log, [Seen::Got(Item::Message(0, 1))]);
 }
 
+// M2, L3: what has come before one's own message stays before it, also if one traps exits only then
+#[test]
+fn a_signal_that_waits_is_before_what_one_sends_oneself_later() {
+    let steps = [Op::Link(0), Op::Send(1, 0), Op::Trap(true), Op::Park];
+    let exit = Item::Exit(0, Reason::NoProcess);
+    let before = End::Waits(vec![exit, Item::Message(1, 0)]);
+    let outcomes = all(&program(2, &[&[], &steps]));
+    assert!(outcomes.iter().any(|outcome| outcome.0[1].end == before));
+}
+
 // L3, L4: normal from another is nothing, kill cannot be trapped
 #[test]
 fn a_signal_that_ends_nobody_leaves_no_choice() {

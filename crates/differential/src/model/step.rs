@@ -2,7 +2,6 @@
 
 use super::Runtime;
 use super::end::end;
-use super::signal::handle;
 use super::state::{Phase, Signal, State};
 use crate::language::{After, How, Name, Op, Pattern, Program, Reason, Slot, Who};
 use crate::outcome::{Item, Seen, Watched};
@@ -20,14 +19,21 @@ pub(super) fn is_ready(program: &Program, state: &State, who: Who) -> bool {
     match state.get(who).phase {
         Phase::Running => match next(program, state, who) {
             Some(Op::Park) => false,
-            Some(Op::Receive(pattern, After::Never | After::Idle)) => {
+            Some(Op::Receive(pattern, after)) => {
                 found(state, who, *pattern).is_some()
+                    || *after == After::Zero && !has_sent_itself(state, who)
             }
             _ => true,
         },
         Phase::Called(_) => true,
         Phase::Unborn | Phase::Calling(_) | Phase::Ended(_) => false,
     }
+}
+
+/// Is there a message on its way from the process to itself? It has arrived when it is sent, so whoever
+/// looks finds it; but what stands before it may not have been dealt with before.
+fn has_sent_itself(state: &State, who: Who) -> bool {
+    state.wire(who, who).iter().any(|signal| matches!(signal, Signal::Item(_)))
 }
 
 /// Does the process wait until nothing else goes on?
@@ -68,12 +74,12 @@ pub(super) fn step(program: &Program, mut state: State, who: Who) -> Vec<State> 
     state.change(who).at += 1;
     match *op {
         Op::Spawn(child, how) => spawn(&mut state, who, child, how),
-        Op::Send(to, tag) => return send(state, who, to, Signal::Item(Item::Message(who, tag))),
+        Op::Send(to, tag) => state.put(who, to, Signal::Item(Item::Message(who, tag))),
         Op::SendName(name, tag) => {
             let owner = owner(&state, name);
             state.see(who, Seen::SentByName(owner.is_some()));
             if let Some(to) = owner {
-                return send(state, who, to, Signal::Item(Item::Message(who, tag)));
+                state.put(who, to, Signal::Item(Item::Message(who, tag)));
             }
         }
         Op::Receive(pattern, _) => receive(&mut state, who, pattern),
@@ -95,7 +101,7 @@ pub(super) fn step(program: &Program, mut state: State, who: Who) -> Vec<State> 
         Op::ExitSelf(reason) => return end(state, who, reason),
         Op::Crash => return end(state, who, Reason::Crash),
         Op::Exit(to, reason) if to == who => return exit_itself(state, who, reason),
-        Op::Exit(to, reason) => return send(state, who, to, Signal::Exit(reason)),
+        Op::Exit(to, reason) => state.put(who, to, Signal::Exit(reason)),
         Op::Trap(on) => state.change(who).trap = on,
         Op::Register(name, of) => {
             // N1: one owner for a name, one name for a process, and the owner lives.
@@ -144,15 +150,6 @@ pub(super) fn step(program: &Program, mut state: State, who: Who) -> Vec<State> 
 
 fn owner(state: &State, name: Name) -> Option<Who> {
     state.names[usize::from(name)]
-}
-
-/// What one sends to oneself is in the mailbox at once, unless something else is under way before it.
-fn send(mut state: State, from: Who, to: Who, signal: Signal) -> Vec<State> {
-    if from == to && matches!(signal, Signal::Item(_)) && state.wire(from, to).is_empty() {
-        return handle(state, from, to, signal);
-    }
-    state.put(from, to, signal);
-    vec![state]
 }
 
 /// L4, L7: on the BEAM an exit signal to oneself ends the process at once, unless it traps exits; then
