@@ -11,6 +11,7 @@ use std::task::{Context, Poll};
 use pin_project_lite::pin_project;
 use purlin_raw::Owner;
 
+use crate::body::Body;
 use crate::home::{Erlang, Last, Parent, here};
 use crate::local::Local;
 use crate::spawn::{nowhere, stillborn, try_spawn_as};
@@ -34,6 +35,7 @@ impl<M: Send + 'static, B: purlin_raw::Body<Erlang, M>> purlin_raw::Body<Erlang,
     for Blocking<B>
 {
     const BLOCKING: bool = true;
+    type Edge = B::Edge;
 
     fn turn(self: Pin<&mut Self>, me: &Owner<Erlang, M>, cx: &mut Context<'_>) -> Poll<Last> {
         self.project().body.turn(me, cx)
@@ -42,6 +44,14 @@ impl<M: Send + 'static, B: purlin_raw::Body<Erlang, M>> purlin_raw::Body<Erlang,
     fn name() -> &'static str {
         B::name()
     }
+}
+
+/// What is run for a function of which nothing more is wanted than that it may block.
+fn blocking<M, F, Fut>(function: F, me: Owner<Erlang, M>) -> Blocking<Body<M, F, Fut, ()>>
+where
+    M: Send + 'static,
+{
+    Blocking::new(Body::new(function, me))
 }
 
 /// Makes a process that may block its thread between two awaits, on the current node.
@@ -83,7 +93,7 @@ where
 {
     let spawned = here(|here| {
         let parent = here.parent();
-        try_spawn_as(&here.realm, parent, Local::default(), function, Blocking::new)
+        try_spawn_as(&here.realm, parent, Local::default(), (), function, blocking)
             .unwrap_or_else(|error| stillborn(&here.realm, parent, error))
     });
     match spawned {
@@ -102,7 +112,9 @@ impl Node {
         Fut: Future + Send + 'static,
         Fut::Output: Outcome,
     {
-        self.try_spawn_as(function, Blocking::new)
-            .unwrap_or_else(|error| stillborn(&self.inner().realm, Parent::current(), error))
+        self.spawn_from_outside(function, |function| {
+            try_spawn_as(self.realm(), Parent::current(), Local::default(), (), function, blocking)
+        })
+        .unwrap_or_else(|error| stillborn(self.realm(), Parent::current(), error))
     }
 }

@@ -10,20 +10,21 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use pin_project_lite::pin_project;
-use purlin_raw::{NotHere, Owner, quietly};
+use purlin_raw::{Bounds, NotHere, Owner, quietly};
 
 use crate::act::act;
 use crate::exit::catch;
 use crate::home::{Erlang, Last};
 use crate::local::Local;
 use crate::signal::wake;
-use crate::{ExitReason, Outcome, Process, ProcessId};
+use crate::{ExitReason, Outcome, Process, ProcessId, room};
 
 pin_project! {
-    /// The code of a process whose function is `F`.
-    pub(crate) struct Body<M, F, Fut> {
+    /// The code of a process whose function is `F`, and whose mailbox has `E` at its edge.
+    pub(crate) struct Body<M, F, Fut, E> {
         #[pin]
         stage: Stage<M, F, Fut>,
+        edge: PhantomData<fn() -> E>,
     }
 }
 
@@ -41,10 +42,21 @@ pin_project! {
     }
 }
 
-impl<M, F, Fut> Body<M, F, Fut> {
-    pub(crate) fn new(function: F, me: Process<M>) -> Self {
-        Self { stage: Stage::Start { function, me, future: PhantomData } }
+impl<M: Send + 'static, F, Fut, E> Body<M, F, Fut, E> {
+    pub(crate) fn new(function: F, me: Owner<Erlang, M>) -> Self {
+        let me = Process::new(me);
+        Self { stage: Stage::Start { function, me, future: PhantomData }, edge: PhantomData }
     }
+}
+
+/// How a turn begins.
+enum Begun {
+    /// With the process's function.
+    Function,
+    /// It has sent past the bound of a mailbox that is still full: its function is not polled.
+    Suspended,
+    /// It is to end.
+    Over(ExitReason),
 }
 
 /// Acts on what arrived and moves messages to the FIFO; says how many came.
@@ -62,19 +74,31 @@ pub(crate) fn next<M: Send + 'static>(me: &Owner<Erlang, M>) -> Result<Option<M>
     me.next(|signal| act(me, signal))
 }
 
-impl<M, F, Fut> purlin_raw::Body<Erlang, M> for Body<M, F, Fut>
+impl<M, F, Fut, E> purlin_raw::Body<Erlang, M> for Body<M, F, Fut, E>
 where
+    E: Bounds,
     M: Send + 'static,
     F: FnOnce(Process<M>) -> Fut + Send + 'static,
     Fut: Future + Send + 'static,
     Fut::Output: Outcome,
 {
+    type Edge = E;
+
     fn turn(self: Pin<&mut Self>, me: &Owner<Erlang, M>, cx: &mut Context<'_>) -> Poll<Last> {
         let mut stage = self.project().stage;
-        if let Some(reason) = signalled(me) {
-            // WHY: a destructor of the user's may panic, and the process was told to end anyway.
-            quietly(|| stage.set(Stage::Over));
-            return Poll::Ready(Last::new(reason));
+        match begin::<M, E>(me) {
+            Begun::Function => {}
+            Begun::Suspended => {
+                if E::BOUNDED {
+                    me.make_room();
+                }
+                return Poll::Pending;
+            }
+            Begun::Over(reason) => {
+                // WHY: a destructor of the user's may panic, and the process was told to end anyway.
+                quietly(|| stage.set(Stage::Over));
+                return Poll::Ready(Last::new(reason));
+            }
         }
         let polled = catch::panics(|| {
             let polled = advance(stage.as_mut(), cx);
@@ -86,7 +110,12 @@ where
         let last = match polled {
             Ok(Poll::Ready(last)) => last,
             Ok(Poll::Pending) => {
-                let Poll::Ready(exit) = suspended(me) else { return Poll::Pending };
+                let Poll::Ready(exit) = suspended(me) else {
+                    if E::BOUNDED {
+                        me.make_room();
+                    }
+                    return Poll::Pending;
+                };
                 quietly(|| stage.set(Stage::Over));
                 Last::new(exit)
             }
@@ -107,31 +136,42 @@ where
     }
 }
 
-/// The beginning of a turn: the signals that arrived, and whether the process is to end.
+/// The beginning of a turn: the signals that arrived, and whether the process is to end or to wait.
 ///
 /// Messages alone can wait in the inbox until they are received: a process with more than it can
 /// handle need not sort what it will not get to in this turn (F3).
 #[inline]
-fn signalled<M: Send + 'static>(me: &Owner<Erlang, M>) -> Option<ExitReason> {
-    let waits = || me.local(|local| local.waits_for_mail()) == Ok(true);
-    let news = me.has_signals() || me.has_local() && me.has_news() && waits();
-    if news { act_on_signals(me) } else { None }
+fn begin<M: Send + 'static, E: Bounds>(me: &Owner<Erlang, M>) -> Begun {
+    if me.has_signals() || E::BOUNDED && me.is_past_bound() {
+        return act_on_signals(me);
+    }
+    if !me.has_local() {
+        return Begun::Function;
+    }
+    match me.local(|local| local.waits()) {
+        Ok((true, _)) if me.has_news() => act_on_signals(me),
+        Ok((_, true)) if room::is_suspended(me) => Begun::Suspended,
+        _ => Begun::Function,
+    }
 }
 
 #[inline(never)]
-fn act_on_signals<M: Send + 'static>(me: &Owner<Erlang, M>) -> Option<ExitReason> {
-    let came = me.fetch(true, |signal| act(me, signal));
+fn act_on_signals<M: Send + 'static>(me: &Owner<Erlang, M>) -> Begun {
+    let came = me.fetch_within_bound(|signal| act(me, signal));
     debug_assert!(came.is_ok(), "a turn runs on its own thread");
-    let (mail, exit) = me
-        .local(|local| {
-            let mail = if came.is_ok_and(|came| came > 0) { local.take_mail() } else { None };
-            (mail, local.take_exit())
-        })
-        .ok()?;
+    let found = me.local(|local| {
+        let mail = if came.is_ok_and(|came| came > 0) { local.take_mail() } else { None };
+        (mail, local.take_exit(), local.waits().1)
+    });
+    let Ok((mail, exit, suspended)) = found else { return Begun::Function };
     if let Some(waker) = mail {
         wake(waker);
     }
-    exit
+    match exit {
+        Some(reason) => Begun::Over(reason),
+        None if suspended && room::is_suspended(me) => Begun::Suspended,
+        None => Begun::Function,
+    }
 }
 
 /// The end of a turn in which the function has not returned: whether it was told to end meanwhile.

@@ -16,7 +16,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
-use purlin_raw::{Answer, oneshot};
+use purlin_raw::{Answer, Manner, Refused, Unsent, oneshot};
 
 use crate::deadline::Deadline;
 use crate::signal::Signal;
@@ -37,6 +37,8 @@ pub enum CallError {
     NoReply,
     /// No answer came in that time. One that comes later is dropped (C1).
     Timeout(Duration),
+    /// The mailbox of the process is full, and rejects what comes (B1).
+    Full,
     /// A process called itself, and would have waited for ever (C3).
     OwnProcess,
 }
@@ -48,6 +50,7 @@ impl fmt::Display for CallError {
             Self::Ended(reason) => write!(f, "the process ended before it answered: {reason}"),
             Self::NoReply => f.write_str("the process dropped the call without an answer"),
             Self::Timeout(time) => write!(f, "timeout: no answer within {time:?}"),
+            Self::Full => f.write_str("the mailbox of the process is full"),
             Self::OwnProcess => f.write_str("calling_self: a process cannot wait for itself"),
         }
     }
@@ -138,9 +141,17 @@ impl<M: Send + 'static> Pid<M> {
             return Err(CallError::OwnProcess);
         }
         let (to, answer) = oneshot(waiter);
-        match self.try_send(message(Reply::new(to))) {
+        match self.address().send(message(Reply::new(to))) {
             Ok(()) => Ok(answer),
-            Err(_) => Err(CallError::NoProcess),
+            Err(Unsent::Ended(_)) => Err(CallError::NoProcess),
+            // WHY past the bound, where senders wait: this one waits for the answer anyway.
+            Err(Unsent::Bounded(message)) => {
+                match self.address().send_within(message, Manner::Send) {
+                    Ok(_) => Ok(answer),
+                    Err(Refused::Ended(_)) => Err(CallError::NoProcess),
+                    Err(Refused::Full(_)) => Err(CallError::Full),
+                }
+            }
         }
     }
 

@@ -1,10 +1,10 @@
 //! What all processes of a node share, and what each keeps: the fillings of [`World`].
 
 use std::cell::{Cell, OnceCell};
-use std::sync::Weak;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Weak};
 
-use purlin_raw::{Either, End, Realm, Slot, World, quietly};
+use purlin_raw::{Either, End, Realm, Slot, Spilled, World, quietly};
 use purlin_sched::TimerWheel;
 use tokio::sync::watch;
 
@@ -92,6 +92,8 @@ pub(crate) struct Drops {
     pub(crate) ended: AtomicU64,
     /// The alias had been taken back.
     pub(crate) alias: AtomicU64,
+    /// The mailbox was full.
+    pub(crate) spilled: Arc<Spilled>,
 }
 
 impl Drops {

@@ -1,9 +1,9 @@
 //! What can be seen of a process from outside.
 
-use purlin_raw::{Ref, State};
+use purlin_raw::{Edge, Ref, State};
 
 use crate::home::{Erlang, Home, here};
-use crate::{Monitored, Name, ProcessId};
+use crate::{Monitored, Name, Overflow, ProcessId};
 
 /// What a process is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,6 +41,8 @@ pub struct ProcessInfo {
     pub parent: Option<ProcessId>,
     /// Messages that wait, fetched or in transit; approximate past 32767 in transit.
     pub mailbox_len: usize,
+    /// The bound of its mailbox, if it has one (B1).
+    pub bound: Option<MailboxBound>,
     /// Messages it has received.
     pub messages_in: u64,
     /// What it has done in turns that are over: one for each turn, for each message or signal sent,
@@ -51,6 +53,24 @@ pub struct ProcessInfo {
     /// the messages that wait, without what they point to; not what the process has allocated,
     /// which it can tell itself: [`ProcessDetails::reported_memory`].
     pub memory: usize,
+}
+
+/// The bound of a mailbox (B1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MailboxBound {
+    /// How many messages may wait.
+    pub limit: usize,
+    /// What becomes of one more.
+    pub overflow: Overflow,
+    /// Messages that were dropped because of it (B3).
+    pub dropped: u64,
+}
+
+impl MailboxBound {
+    fn of(edge: &Edge) -> Self {
+        Self { limit: edge.limit(), overflow: edge.overflow(), dropped: edge.dropped() }
+    }
 }
 
 /// What a process tells of itself when it is asked (P5).
@@ -97,6 +117,7 @@ impl ProcessInfo {
             message_type: look.message,
             parent: shared.parent(),
             mailbox_len: look.mailbox,
+            bound: process.edge().map(MailboxBound::of),
             messages_in: look.received,
             reductions: look.reductions,
             memory: look.bytes,

@@ -121,15 +121,16 @@ impl<M: Send + 'static, F: FnMut() -> M> Sender<M, F> {
         }
         let sent = self.to.try_send(message);
         state.next = state.next.saturating_add(self.period);
-        state.over = sent.is_err();
+        state.over = matches!(sent, Err(SendError::NoProcess(_)));
+        let over = state.over;
         drop(state);
         match sent {
-            Ok(()) => true,
-            Err(SendError(message)) => {
-                nobody_receives(message);
-                false
-            }
+            Ok(()) => {}
+            Err(SendError::NoProcess(message)) => nobody_receives(message),
+            // B1: as the mailbox has it.
+            Err(SendError::Full(message)) => self.to.send(message),
         }
+        !over
     }
 }
 

@@ -37,6 +37,7 @@
 //! | start a node | [`Node::builder`], [`macro@main`], [`macro@test`] |
 //! | make a process | [`spawn()`], [`Node::spawn`], [`try_spawn`] |
 //! | make one that may block its thread | [`spawn_blocking()`], [`Node::spawn_blocking`] |
+//! | bound its mailbox, name it from the start | [`SpawnOptions`], [`spawn_opt()`] |
 //! | send to it, ask it | [`Pid::send`], [`Pid::call`], [`Pid::call_blocking`] |
 //! | ask many at once | [`multi_call()`] |
 //! | receive | [`Process::receive`], [`receive!`], [`Process::try_receive`], [`Process::flush`] |
@@ -84,6 +85,7 @@ mod monitors;
 mod multi_call;
 mod names;
 mod node;
+mod options;
 mod outcome;
 pub mod pg;
 mod pid;
@@ -92,6 +94,7 @@ mod process_ref;
 mod receive;
 mod reference;
 mod reply;
+mod room;
 pub mod server;
 mod signal;
 #[doc(hidden)]
@@ -112,17 +115,19 @@ pub use call::{CALL_TIMEOUT, CallError};
 pub use exit::{Cause, ExitReason, Panic, exit};
 pub use hog::Hog;
 pub use id::ProcessId;
-pub use info::{ProcessDetails, ProcessInfo, ProcessState};
+pub use info::{MailboxBound, ProcessDetails, ProcessInfo, ProcessState};
 pub use links::Exit;
 pub use monitors::{Down, MonitorRef, Monitored};
 pub use multi_call::multi_call;
 pub use names::{Name, RegisterError, register, registered, unregister, whereis};
 pub use node::{Drops, LookupError, Node};
+pub use options::{SpawnOptions, spawn_opt};
 pub use outcome::Outcome;
 pub use pid::{Pid, SendError};
 pub use process::{Process, Receive};
 pub use process_ref::{ToProcess, exit_process};
 pub use purlin_macros::{Message, main, test};
+pub use purlin_raw::Overflow;
 pub use reply::Reply;
 pub use spawn::{SpawnError, spawn, try_spawn};
 pub use stop::StopReport;

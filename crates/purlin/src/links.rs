@@ -13,11 +13,12 @@ use std::num::NonZero;
 
 use crate::home::{Last, here};
 use crate::local::{Bond, Convert, Local, Rare};
+use crate::options::{SpawnOptions, spawn_here};
 use crate::process_ref::ToProcess;
 use crate::reference::Reference;
 use crate::signal::{Peer, Signal, tell};
 use crate::spawn::{nowhere, spawn_keeping};
-use crate::{ExitReason, Outcome, Pid, Process, ProcessId};
+use crate::{ExitReason, Outcome, Pid, Process, ProcessId, SpawnError};
 
 /// An exit signal, as a process that traps exits receives it: Erlang's `{'EXIT', From, Reason}`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -201,15 +202,49 @@ impl<M: Send + 'static> Process<M> {
         Fut: Future + Send + 'static,
         Fut::Output: Outcome,
     {
-        let local = Local::bound(Bond::Linked(self.id(), Link::new(Some(self.peer()))));
+        let local = self.linked_child();
         let spawned = here(|here| spawn_keeping(&here.realm, here.parent(), local, function));
         let Some(pid) = spawned else { nowhere() };
-        let child = pid.address().clone().untyped();
-        self.keep(|local| local.rare().links.insert_new(pid.id(), Link::new(Some(child))));
+        self.keep_child(&pid);
         if let Some(ExitReason::SystemLimit) = pid.exit_reason() {
             self.tell_itself(Signal::LinkExit { from: pid.id(), reason: ExitReason::SystemLimit });
         }
         pid
+    }
+
+    /// [`Process::spawn_link`] with options.
+    ///
+    /// # Errors
+    /// As [`spawn_opt`](crate::spawn_opt()); then nothing is linked, and no signal comes.
+    ///
+    /// # Panics
+    /// Outside of this process's own turn, as receiving does.
+    #[track_caller]
+    pub fn spawn_link_opt<N, F, Fut>(
+        &self,
+        options: SpawnOptions,
+        function: F,
+    ) -> Result<Pid<N>, SpawnError<F>>
+    where
+        N: Send + 'static,
+        F: FnOnce(Process<N>) -> Fut + Send + 'static,
+        Fut: Future + Send + 'static,
+        Fut::Output: Outcome,
+    {
+        let pid = spawn_here(options, self.linked_child(), function)?;
+        self.keep_child(&pid);
+        Ok(pid)
+    }
+
+    /// What a child keeps that is linked to this process from its beginning.
+    fn linked_child(&self) -> Local {
+        Local::bound(Bond::Linked(self.id(), Link::new(Some(self.peer()))))
+    }
+
+    #[track_caller]
+    fn keep_child<N: Send + 'static>(&self, pid: &Pid<N>) {
+        let child = pid.address().clone().untyped();
+        self.keep(|local| local.rare().links.insert_new(pid.id(), Link::new(Some(child))));
     }
 
     /// Acts on what this process keeps for itself.

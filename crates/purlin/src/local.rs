@@ -14,6 +14,7 @@ use purlin_raw::{Either, Pooled};
 use crate::links::Link;
 use crate::monitors::Monitoring;
 use crate::reference::Reference;
+use crate::room::Suspended;
 use crate::signal::{Peer, Signal, Watch};
 use crate::small::Small;
 use crate::{ExitReason, ProcessDetails, ProcessId};
@@ -69,6 +70,8 @@ pub(crate) struct Rarer {
     pub(crate) aliases: Small<Reference, bool>,
     /// The groups that it watches, and how an event becomes a message.
     pub(crate) groups: Small<Reference, Convert>,
+    /// It has sent past bounds, and waits for room.
+    pub(crate) suspended: Option<Suspended>,
     /// Bytes that it says it has allocated.
     pub(crate) memory: usize,
     /// What arrived too late, and is to be answered.
@@ -159,10 +162,15 @@ impl Local {
         self.seen_mut()?.exit.take()
     }
 
-    /// Whether a combinator waits for a message with a waker of its own.
+    /// What the beginning of a turn has to know: whether a combinator waits for a message with a
+    /// waker of its own, and whether the process has sent past a bound.
     #[inline]
-    pub(crate) fn waits_for_mail(&self) -> bool {
-        self.seen().is_some_and(|rare| rare.mail.is_some())
+    pub(crate) fn waits(&self) -> (bool, bool) {
+        let suspended = |rarer: &Rarer| rarer.suspended.is_some();
+        match self.seen() {
+            None => (false, false),
+            Some(rare) => (rare.mail.is_some(), rare.rarer.as_deref().is_some_and(suspended)),
+        }
     }
 
     /// What the end of a turn has to know: whether the process is to end, and whether a combinator

@@ -12,11 +12,12 @@ use std::future::Future;
 use crate::home::here;
 use crate::local::{Bond, Convert, Local};
 use crate::names::Name;
+use crate::options::{SpawnOptions, spawn_here};
 use crate::process_ref::ToProcess;
 use crate::reference::Reference;
 use crate::signal::{Peer, Signal, tell};
 use crate::spawn::{nowhere, spawn_keeping};
-use crate::{ExitReason, Outcome, Pid, Process, ProcessId};
+use crate::{ExitReason, Outcome, Pid, Process, ProcessId, SpawnError};
 
 /// A monitor: Erlang's reference of one.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -231,14 +232,54 @@ impl<M: Send + 'static> Process<M> {
         Fut: Future + Send + 'static,
         Fut::Output: Outcome,
     {
-        let reference = self.reference();
-        let local = Local::bound(Bond::Watched(reference, self.peer()));
+        let (reference, local) = self.monitored_child();
         let spawned = here(|here| spawn_keeping(&here.realm, here.parent(), local, function));
         let Some(pid) = spawned else { nowhere() };
-        self.keep_monitor(reference, Monitoring::Of(pid.address().clone().untyped()));
+        self.monitor_child(reference, &pid);
         if let Some(ExitReason::SystemLimit) = pid.exit_reason() {
             self.tell_itself(Signal::Down { reference, reason: ExitReason::SystemLimit });
         }
         (pid, MonitorRef(reference))
+    }
+
+    /// [`Process::spawn_monitor`] with options.
+    ///
+    /// # Errors
+    /// As [`spawn_opt`](crate::spawn_opt()); then nothing is monitored, and no [`Down`] comes.
+    ///
+    /// # Panics
+    /// Outside of this process's own turn, as receiving does.
+    #[track_caller]
+    pub fn spawn_monitor_opt<N, F, Fut>(
+        &self,
+        options: SpawnOptions,
+        function: F,
+    ) -> Result<(Pid<N>, MonitorRef), SpawnError<F>>
+    where
+        M: From<Down>,
+        N: Send + 'static,
+        F: FnOnce(Process<N>) -> Fut + Send + 'static,
+        Fut: Future + Send + 'static,
+        Fut::Output: Outcome,
+    {
+        let (reference, local) = self.monitored_child();
+        let pid = spawn_here(options, local, function)?;
+        self.monitor_child(reference, &pid);
+        Ok((pid, MonitorRef(reference)))
+    }
+
+    /// A new monitor, and what a child keeps that this process monitors from its beginning.
+    #[track_caller]
+    fn monitored_child(&self) -> (Reference, Local) {
+        let reference = self.reference();
+        let local = Local::bound(Bond::Watched(reference, self.peer()));
+        (reference, local)
+    }
+
+    fn monitor_child<N: Send + 'static>(&self, reference: Reference, pid: &Pid<N>)
+    where
+        M: From<Down>,
+    {
+        self.keep_monitor(reference, Monitoring::Of(pid.address().clone().untyped()));
     }
 }

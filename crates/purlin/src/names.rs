@@ -109,6 +109,23 @@ struct Tables {
     names: HashMap<Slot, Name>,
 }
 
+/// A name that nobody has and nobody else can get.
+pub(crate) struct Claim<'a> {
+    tables: MutexGuard<'a, Tables>,
+    name: Name,
+    /// Who had it, and has ended. WHY kept until the lock is given up: dropping it may drop a reason,
+    /// which is the user's.
+    before: Option<Peer>,
+}
+
+impl Claim<'_> {
+    /// The process that has the name from now on, and had none.
+    pub(crate) fn give_to(&mut self, peer: Peer) {
+        self.tables.names.insert(peer.slot(), self.name.clone());
+        self.before = self.tables.processes.insert(self.name.clone(), peer);
+    }
+}
+
 impl Names {
     fn lock(&self) -> MutexGuard<'_, Tables> {
         // WHY: nobody panics while it is locked.
@@ -155,26 +172,31 @@ impl Names {
         !peer.has_ended()
     }
 
-    fn register(&self, name: &str, peer: Peer) -> Result<(), RegisterError> {
-        if !(1..=LONGEST).contains(&name.chars().count()) || name == "undefined" {
+    /// Claims a name for a process that is about to be made. Nobody can look a name up until the
+    /// claim is dropped.
+    pub(crate) fn claim(&self, name: Name) -> Result<Claim<'_>, RegisterError> {
+        if !(1..=LONGEST).contains(&name.chars().count()) || &*name == "undefined" {
             return Err(RegisterError::BadName(name.chars().take(LONGEST).collect()));
         }
-        let (id, slot, name) = (ProcessId::of(&peer), peer.slot(), Name::from(name));
-        let mut tables = self.lock();
+        let tables = self.lock();
         let holder = tables.processes.get(&name).filter(|holder| !holder.has_ended());
-        if let Some(by) = holder.map(ProcessId::of) {
-            return Err(RegisterError::Taken { name, by });
+        match holder.map(ProcessId::of) {
+            Some(by) => Err(RegisterError::Taken { name, by }),
+            None => Ok(Claim { tables, name, before: None }),
         }
+    }
+
+    fn register(&self, name: &str, peer: Peer) -> Result<(), RegisterError> {
+        let (id, slot) = (ProcessId::of(&peer), peer.slot());
+        let mut claim = self.claim(Name::from(name))?;
         if peer.has_ended() {
             return Err(RegisterError::NoProcess(id));
         }
-        if let Some(name) = tables.names.get(&slot).cloned() {
+        if let Some(name) = claim.tables.names.get(&slot).cloned() {
             return Err(RegisterError::HasName { id, name });
         }
-        tables.names.insert(slot, name.clone());
-        let before = tables.processes.insert(name.clone(), peer.clone());
-        drop(tables);
-        drop(before);
+        claim.give_to(peer.clone());
+        drop(claim);
         peer.signal(Signal::Named).map_err(|_| {
             self.release(slot);
             RegisterError::NoProcess(id)

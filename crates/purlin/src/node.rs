@@ -9,11 +9,9 @@ use purlin_raw::Realm;
 use purlin_sched::Scheduler;
 use tokio::runtime::{Handle, Runtime};
 
-use crate::body::Body;
 use crate::home::{Erlang, Home, Parent, here, is_worker};
-use crate::local::Local;
 use crate::signal::Peer;
-use crate::spawn::{SpawnError, stillborn, try_spawn_as};
+use crate::spawn::{SpawnError, stillborn, try_spawn_on};
 use crate::stop::Stopper;
 use crate::{
     Builder, ExitReason, Name, Outcome, Pid, Process, ProcessDetails, ProcessId, ProcessInfo, pid,
@@ -107,6 +105,13 @@ pub struct Drops {
     pub ended: u64,
     /// For an alias that had been taken back, or whose process ended before it took them out.
     pub alias: u64,
+    /// Sent to a full mailbox that rejects, by one who did not want them back.
+    pub rejected: u64,
+    /// Sent to a full mailbox that drops the newest; or to one that drops the oldest, whose process
+    /// did not come to it.
+    pub newest: u64,
+    /// The oldest in a full mailbox that drops those.
+    pub oldest: u64,
 }
 
 impl Inner {
@@ -135,6 +140,10 @@ impl Node {
 
     pub(crate) fn inner(&self) -> &Inner {
         &self.inner
+    }
+
+    pub(crate) fn realm(&self) -> &Realm<Erlang> {
+        &self.inner.realm
     }
 
     /// The node on which the current process lives; `None` outside of processes.
@@ -181,25 +190,23 @@ impl Node {
         Fut: Future + Send + 'static,
         Fut::Output: Outcome,
     {
-        self.try_spawn_as(function, |body| body)
+        self.spawn_from_outside(function, |function| {
+            try_spawn_on(self.realm(), Parent::current(), function)
+        })
     }
 
-    /// [`Node::try_spawn`] for a process whose body is more than its function's.
-    pub(crate) fn try_spawn_as<M, F, Fut, B>(
+    /// Spawns from any thread, if the node is not stopping.
+    pub(crate) fn spawn_from_outside<M, F>(
         &self,
         function: F,
-        wrap: impl FnOnce(Body<M, F, Fut>) -> B,
-    ) -> Result<Pid<M>, SpawnError<F>>
-    where
-        M: Send + 'static,
-        B: purlin_raw::Body<Erlang, M>,
-    {
+        spawn: impl FnOnce(F) -> Result<Pid<M>, SpawnError<F>>,
+    ) -> Result<Pid<M>, SpawnError<F>> {
         // WHY asked before it is counted: those who try again and again must not hold up the stop.
         if self.inner.realm.home().stopping.load(Ordering::Relaxed) {
             return Err(SpawnError::Stopping(function));
         }
         let _under_way = self.under_way();
-        try_spawn_as(&self.inner.realm, Parent::current(), Local::default(), function, wrap)
+        spawn(function)
     }
 
     /// Runs a process to its end and returns what its function returned. Blocks this thread.
@@ -300,8 +307,8 @@ impl Node {
 
     /// Messages that nobody received (M4, B3), in all; [`Node::drops`] says why.
     pub fn dropped_messages(&self) -> u64 {
-        let Drops { ended, alias } = self.drops();
-        ended + alias
+        let Drops { ended, alias, rejected, newest, oldest } = self.drops();
+        ended + alias + rejected + newest + oldest
     }
 
     /// Messages that nobody received, by the reason (M4, B3).
@@ -310,6 +317,9 @@ impl Node {
         Drops {
             ended: counted.ended.load(Ordering::Relaxed) + self.inner.scheduler.timers().dropped(),
             alias: counted.alias.load(Ordering::Relaxed),
+            rejected: counted.spilled.rejected.load(Ordering::Relaxed),
+            newest: counted.spilled.newest.load(Ordering::Relaxed),
+            oldest: counted.spilled.oldest.load(Ordering::Relaxed),
         }
     }
 }

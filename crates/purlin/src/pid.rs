@@ -6,11 +6,11 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use purlin_raw::{Address, oneshot};
+use purlin_raw::{Address, Manner, Refused, Unsent, oneshot};
 
 use crate::home::{Erlang, Last, here};
 use crate::signal::{Peer, Signal, Watch};
-use crate::{ExitReason, LookupError, ProcessDetails, ProcessId, ProcessInfo};
+use crate::{ExitReason, LookupError, ProcessDetails, ProcessId, ProcessInfo, room};
 
 /// The address of a process that receives messages of type `M`.
 ///
@@ -22,9 +22,32 @@ pub struct Pid<M> {
     address: Address<Erlang, M>,
 }
 
-/// The process has ended; the message is handed back.
+/// Why a message was not sent; it is handed back.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub struct SendError<M>(pub M);
+pub enum SendError<M> {
+    /// The process has ended: Erlang's `noproc`.
+    NoProcess(M),
+    /// The mailbox of the process is full (B1).
+    Full(M),
+}
+
+impl<M> SendError<M> {
+    /// The message.
+    pub fn into_inner(self) -> M {
+        match self {
+            Self::NoProcess(message) | Self::Full(message) => message,
+        }
+    }
+}
+
+impl<M> From<Refused<M>> for SendError<M> {
+    fn from(refused: Refused<M>) -> Self {
+        match refused {
+            Refused::Ended(message) => Self::NoProcess(message),
+            Refused::Full(message) => Self::Full(message),
+        }
+    }
+}
 
 impl<M: Send + 'static> Pid<M> {
     pub(crate) fn new(address: Address<Erlang, M>) -> Self {
@@ -48,25 +71,37 @@ impl<M: Send + 'static> Pid<M> {
     ///
     /// Messages from one process arrive in the order sent (M2). A message to a process that has
     /// ended is dropped silently and counted, if a worker of a node sent it (M4, see
-    /// [`crate::Node::dropped_messages`]); use [`Pid::try_send`] to have it back.
+    /// [`crate::Node::dropped_messages`]); use [`Pid::try_send`] to have it back. If the mailbox has
+    /// a bound and is full, its policy decides ([`Overflow`](crate::Overflow), B1).
     ///
     /// COST: one block of `8 + size_of::<M>()` bytes, as a rule one that this thread freed before,
     /// and one atomic read-modify-write; the message is moved (M5).
     #[inline]
     pub fn send(&self, message: M) {
-        if let Err(message) = self.address.send(message) {
-            nobody_receives(message);
+        match self.address.send(message) {
+            Ok(()) => {}
+            Err(Unsent::Ended(message)) => nobody_receives(message),
+            Err(Unsent::Bounded(message)) => room::send(&self.address, message),
         }
     }
 
-    /// Sends a message, and hands it back if the process has already ended.
+    /// Sends a message, and hands it back if the process has already ended, or if its mailbox is
+    /// full and its senders wait or are rejected ([`Overflow`](crate::Overflow)).
     ///
-    /// `Ok` does not say that the message will be received: the process may end first.
+    /// `Ok` does not say that the message will be received: the process may end first, and a full
+    /// mailbox may drop it.
     ///
     /// # Errors
-    /// The message, if the process has ended.
+    /// The message, if the process has ended or its mailbox is full.
     pub fn try_send(&self, message: M) -> Result<(), SendError<M>> {
-        self.address.send(message).map_err(SendError)
+        match self.address.send(message) {
+            Ok(()) => Ok(()),
+            Err(Unsent::Ended(message)) => Err(SendError::NoProcess(message)),
+            Err(Unsent::Bounded(message)) => {
+                self.address.send_within(message, Manner::Try)?;
+                Ok(())
+            }
+        }
     }
 
     /// The identity of the process.
@@ -201,13 +236,19 @@ impl<M: Send + 'static> fmt::Debug for Pid<M> {
 
 impl<M> fmt::Debug for SendError<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SendError").finish_non_exhaustive()
+        f.write_str(match self {
+            Self::NoProcess(_) => "NoProcess(..)",
+            Self::Full(_) => "Full(..)",
+        })
     }
 }
 
 impl<M> fmt::Display for SendError<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("sending to a process that has ended")
+        f.write_str(match self {
+            Self::NoProcess(_) => "noproc: sending to a process that has ended",
+            Self::Full(_) => "sending to a process whose mailbox is full",
+        })
     }
 }
 

@@ -4,13 +4,13 @@ use std::fmt;
 use std::future::Future;
 use std::sync::atomic::Ordering;
 
-use purlin_raw::Realm;
+use purlin_raw::{Owner, Realm};
 
 use crate::body::Body;
 use crate::home::{Erlang, Last, Parent, Shared, here};
 use crate::local::Local;
 use crate::signal::Signal;
-use crate::{ExitReason, Outcome, Pid, Process};
+use crate::{ExitReason, Outcome, Pid, Process, RegisterError};
 
 /// Why no process came to be; the function is handed back.
 pub enum SpawnError<F> {
@@ -18,32 +18,47 @@ pub enum SpawnError<F> {
     SystemLimit(F),
     /// The node is stopping or has stopped.
     Stopping(F),
+    /// No mailbox has that bound: 1 to 4,294,967,295 messages.
+    BadBound(F),
+    /// The process cannot have the name that was asked for.
+    Name(RegisterError, F),
 }
 
 impl<F> SpawnError<F> {
     /// The function that was to be the process.
     pub fn into_inner(self) -> F {
         match self {
-            Self::SystemLimit(function) | Self::Stopping(function) => function,
+            Self::SystemLimit(function)
+            | Self::Stopping(function)
+            | Self::BadBound(function)
+            | Self::Name(_, function) => function,
         }
     }
 }
 
 impl<F> fmt::Debug for SpawnError<F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::SystemLimit(_) => "SystemLimit(..)",
-            Self::Stopping(_) => "Stopping(..)",
-        })
+        match self {
+            Self::SystemLimit(_) => f.write_str("SystemLimit(..)"),
+            Self::Stopping(_) => f.write_str("Stopping(..)"),
+            Self::BadBound(_) => f.write_str("BadBound(..)"),
+            Self::Name(error, _) => write!(f, "Name({error:?}, ..)"),
+        }
     }
 }
 
 impl<F> fmt::Display for SpawnError<F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::SystemLimit(_) => "system_limit: the node has as many processes as it may have",
-            Self::Stopping(_) => "the node is stopping",
-        })
+        match self {
+            Self::SystemLimit(_) => {
+                f.write_str("system_limit: the node has as many processes as it may have")
+            }
+            Self::Stopping(_) => f.write_str("the node is stopping"),
+            Self::BadBound(_) => {
+                f.write_str("the bound of a mailbox is from 1 to 4,294,967,295 messages")
+            }
+            Self::Name(error, _) => fmt::Display::fmt(error, f),
+        }
     }
 }
 
@@ -156,10 +171,11 @@ where
     Fut: Future + Send + 'static,
     Fut::Output: Outcome,
 {
-    try_spawn_as(realm, parent, Local::default(), function, |body| body)
+    try_spawn_as(realm, parent, Local::default(), (), function, Body::<M, F, Fut, ()>::new)
 }
 
 /// [`spawn_on`] for a process that keeps something from its beginning.
+#[inline]
 pub(crate) fn spawn_keeping<M, F, Fut>(
     realm: &Realm<Erlang>,
     parent: Parent,
@@ -172,18 +188,19 @@ where
     Fut: Future + Send + 'static,
     Fut::Output: Outcome,
 {
-    try_spawn_as(realm, parent, local, function, |body| body)
+    try_spawn_as(realm, parent, local, (), function, Body::<M, F, Fut, ()>::new)
         .unwrap_or_else(|error| stillborn(realm, parent, error))
 }
 
-/// [`try_spawn_on`] for a process whose body is more than its function's: what `wrap` makes of it.
+/// [`try_spawn_on`] for any body, which `make` makes of the function.
 #[inline]
-pub(crate) fn try_spawn_as<M, F, Fut, B>(
+pub(crate) fn try_spawn_as<M, F, B>(
     realm: &Realm<Erlang>,
     parent: Parent,
     local: Local,
+    edge: B::Edge,
     function: F,
-    wrap: impl FnOnce(Body<M, F, Fut>) -> B,
+    make: impl FnOnce(F, Owner<Erlang, M>) -> B,
 ) -> Result<Pid<M>, SpawnError<F>>
 where
     M: Send + 'static,
@@ -194,10 +211,7 @@ where
         return Err(SpawnError::Stopping(function));
     }
     let shared = Shared::new(realm.home().creation, parent);
-    let made = realm.spawn(shared, local, function, |function, owner| {
-        wrap(Body::new(function, Process::new(owner)))
-    });
-    match made {
+    match realm.spawn(shared, local, edge, function, make) {
         Ok(address) => {
             // ORDER: after the slot was filled, in the one order of SeqCst: either this sees that
             // the node stops, or `Stopper::end_all`, which walks the table after it said so, sees

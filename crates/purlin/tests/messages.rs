@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use common::{Census, PanicsWhenDropped, Token, node, outside, stop};
-use purlin::{ExitReason, Node, Pid, Process, SendError, consume_budget, spawn, yield_now};
+use purlin::{ExitReason, Node, Pid, Process, consume_budget, spawn, yield_now};
 use tokio::sync::oneshot;
 
 fn here() -> Node {
@@ -119,7 +119,7 @@ async fn a_message_to_the_dead_is_dropped_and_counted() {
 async fn a_message_that_cannot_be_delivered_is_handed_back() {
     let pid = dead::<String>().await;
     let before = here().dropped_messages();
-    let SendError(message) = pid.try_send("mine".to_string()).expect_err("nobody is there");
+    let message = pid.try_send("mine".to_string()).expect_err("nobody is there").into_inner();
     assert_eq!(message, "mine");
     assert_eq!(here().dropped_messages(), before, "it was not dropped");
     let live = spawn(async |mut me: Process<String>| assert_eq!(me.receive().await, "yours"));

@@ -8,9 +8,10 @@ use std::marker::PhantomData;
 use std::ptr::NonNull;
 
 use crate::World;
-use crate::cell::{Base, Front, RUNNING};
+use crate::cell::{Base, Front, RUNNING, edge};
 use crate::credit;
-use crate::current::{is_running, sender, sends};
+use crate::current::{exhaust, is_running, sender, sends};
+use crate::edge::{Edge, Entry, Manner, Overflow, Sent};
 use crate::head::Pushed;
 use crate::link::{Class, Envelope, Link};
 use crate::run::Runnable;
@@ -27,6 +28,42 @@ pub struct Ref<W: World> {
 pub struct Address<W: World, M> {
     to: Ref<W>,
     message: PhantomData<fn(M)>,
+}
+
+/// A message that [`Address::send`] has not sent.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Unsent<M> {
+    /// The process has ended.
+    Ended(M),
+    /// Its mailbox has a bound.
+    Bounded(M),
+}
+
+/// A message that [`Address::send_within`] has not sent.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Refused<M> {
+    /// The process has ended.
+    Ended(M),
+    /// Its mailbox is full.
+    Full(M),
+}
+
+impl<M> std::fmt::Debug for Unsent<M> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Ended(_) => "Ended(..)",
+            Self::Bounded(_) => "Bounded(..)",
+        })
+    }
+}
+
+impl<M> std::fmt::Debug for Refused<M> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Ended(_) => "Ended(..)",
+            Self::Full(_) => "Full(..)",
+        })
+    }
 }
 
 // SAFETY: everything reachable through a `Ref` is atomic, or `W::Shared`, which is `Sync`; the
@@ -148,6 +185,18 @@ impl<W: World> Ref<W> {
         }
     }
 
+    /// The bound of its mailbox, if it has one.
+    #[inline]
+    pub fn edge(&self) -> Option<&Edge> {
+        // SAFETY: the handle holds a reference.
+        unsafe { edge(self.base) }
+    }
+
+    /// Whether its mailbox has room for one more: a glance that may be old at once.
+    pub(crate) fn has_room(&self) -> bool {
+        self.edge().is_none_or(|edge| edge.has_room(self.base()))
+    }
+
     /// Whether this thread is in a turn of the process.
     pub fn is_current(&self) -> bool {
         is_running(self.base)
@@ -224,6 +273,27 @@ pub(crate) unsafe fn push(base: NonNull<Base>, link: NonNull<Link>, class: Class
     }
 }
 
+/// Does what is to be done about a message that was pushed past the bound.
+///
+/// # Safety
+/// The caller holds a reference to the cell, whose edge this is.
+pub(crate) unsafe fn past(base: NonNull<Base>, edge: &Edge) -> Sent {
+    if edge.overflow() != Overflow::DropOldest {
+        return Sent::Past;
+    }
+    if is_running(base) {
+        exhaust();
+    }
+    // SAFETY: the caller keeps the cell; a process that was asleep has not left its table, and the
+    // wake has taken `ASLEEP` away.
+    unsafe {
+        if edge.raise() && base.as_ref().head.wake() {
+            Runnable::new(base).schedule();
+        }
+    }
+    Sent::Done
+}
+
 impl<W: World, M> Clone for Address<W, M> {
     fn clone(&self) -> Self {
         Self { to: self.to.clone(), message: PhantomData }
@@ -252,17 +322,53 @@ impl<W: World, M: Send + 'static> Address<W, M> {
         Self { to: unsafe { Ref::new(base) }, message: PhantomData }
     }
 
-    /// Sends a message; gives it back if the process has ended.
+    /// Sends a message; gives it back if the process has ended, or if its mailbox has a bound: then
+    /// [`Address::send_within`] is to be used.
     ///
     /// COST: one allocation of `8 + size_of::<M>()` bytes, one compare-and-swap.
     #[inline]
-    pub fn send(&self, message: M) -> Result<(), M> {
+    pub fn send(&self, message: M) -> Result<(), Unsent<M>> {
+        if self.to.edge().is_some() {
+            return Err(Unsent::Bounded(message));
+        }
         let link = Envelope::seal(Class::Message, message);
         // SAFETY: the envelope is ours to give, and of the class and payload it says.
         match unsafe { push(self.to.base, link, Class::Message) } {
             true => Ok(()),
             // SAFETY: a refused link is ours again.
-            false => Err(unsafe { refused(link) }),
+            false => Err(Unsent::Ended(unsafe { refused(link) })),
+        }
+    }
+
+    /// Sends a message to a mailbox that has a bound, in the manner that is asked for; gives it back
+    /// if the process has ended, or has no room for it.
+    ///
+    /// COST: as [`Address::send`], and one more compare-and-swap.
+    #[cold]
+    pub fn send_within(&self, message: M, manner: Manner) -> Result<Sent, Refused<M>> {
+        let base = self.to.base;
+        let entry = self.to.edge().map(|edge| (edge, edge.enter(self.to.base(), manner)));
+        if let Some((edge, Entry::Full)) = entry {
+            // WHY asked here only: what waited when the process ended is never received.
+            if self.to.has_ended() {
+                return Err(Refused::Ended(message));
+            }
+            if !edge.drops(manner) {
+                return Err(Refused::Full(message));
+            }
+            drop(message);
+            return Ok(Sent::Done);
+        }
+        let link = Envelope::seal(Class::Message, message);
+        // SAFETY: the envelope is ours to give, and of the class and payload it says.
+        if !unsafe { push(base, link, Class::Message) } {
+            // SAFETY: a refused link is ours again.
+            return Err(Refused::Ended(unsafe { refused(link) }));
+        }
+        match entry {
+            // SAFETY: the handle holds a reference.
+            Some((edge, Entry::Past)) => Ok(unsafe { past(base, edge) }),
+            _ => Ok(Sent::Done),
         }
     }
 

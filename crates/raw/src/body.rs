@@ -9,6 +9,7 @@ use std::task::{Context, Poll};
 
 use crate::cell::{Base, Cell, Front, Polled, VTable};
 use crate::chain::Chain;
+use crate::edge::Bounds;
 use crate::link::{Class, Envelope, Link};
 use crate::owner::Owner;
 use crate::parcel::discard;
@@ -22,6 +23,9 @@ use crate::{End, World};
 pub trait Body<W: World, M: Send + 'static>: Send + 'static {
     /// Whether its turns may block the thread, so that the host runs them elsewhere.
     const BLOCKING: bool = false;
+
+    /// What the mailbox has at its edge.
+    type Edge: Bounds;
 
     /// Takes one turn. `Ready` ends the process and says how it ended; by then the body has dropped
     /// whatever it held, for it is not dropped any more. Must not unwind: the program is aborted if
@@ -40,12 +44,17 @@ pub(crate) const fn vtable<W: World, M: Send + 'static, B: Body<W, M>>() -> &'st
             wind_up: wind_up::<W, M>,
             free: free::<W, M, B>,
             discard: discard::<M>,
-            block: pool::Block::of::<Cell<W, M, B>>(),
+            block: pool::Block::of::<Cell<W, M, B::Edge, B>>(),
             message: std::any::TypeId::of::<M>,
+            world: std::any::TypeId::of::<W>,
             message_name: std::any::type_name::<M>,
             body_name: B::name,
             blocking: B::BLOCKING,
-            bytes: size_of::<Cell<W, M, B>>(),
+            edge: match B::Edge::BOUNDED {
+                true => std::mem::offset_of!(Cell<W, M, B::Edge, B>, edge),
+                false => 0,
+            },
+            bytes: size_of::<Cell<W, M, B::Edge, B>>(),
             envelope: size_of::<Envelope<M>>(),
         }
     }
@@ -60,8 +69,9 @@ pub(crate) unsafe fn furnish<W: World, M: Send + 'static, B: Body<W, M>>(
     base: NonNull<Base>,
     shared: W::Shared,
     local: W::Local,
-) -> NonNull<Cell<W, M, MaybeUninit<B>>> {
-    let cell = base.cast::<Cell<W, M, MaybeUninit<B>>>();
+    edge: B::Edge,
+) -> NonNull<Cell<W, M, B::Edge, MaybeUninit<B>>> {
+    let cell = base.cast::<Cell<W, M, B::Edge, MaybeUninit<B>>>();
     // WHY field by field: a cell built on the stack would be copied here whole.
     // SAFETY: the block has room for them.
     unsafe {
@@ -72,6 +82,7 @@ pub(crate) unsafe fn furnish<W: World, M: Send + 'static, B: Body<W, M>>(
             base.as_ref().keeps(true);
         }
         (&raw mut (*front).local).write(UnsafeCell::new(local.into()));
+        (&raw mut (*cell.as_ptr()).edge).write(edge);
         (&raw mut (*cell.as_ptr()).body).write(UnsafeCell::new(MaybeUninit::uninit()));
     }
     cell
@@ -86,7 +97,7 @@ unsafe extern "C" fn poll<W: World, M: Send + 'static, B: Body<W, M>>(
     cx: &mut Context<'_>,
 ) -> Polled {
     // SAFETY: the process lives as long as its turn.
-    let cell = unsafe { base.cast::<Cell<W, M, B>>().as_ref() };
+    let cell = unsafe { base.cast::<Cell<W, M, B::Edge, B>>().as_ref() };
     // SAFETY: the reference that this handle would give up is never given up; the table's keeps the
     // cell meanwhile.
     let me = ManuallyDrop::new(unsafe { Owner::<W, M>::new(base) });
@@ -159,6 +170,8 @@ unsafe fn free<W: World, M: Send + 'static, B: Body<W, M>>(base: NonNull<Base>) 
         (&raw mut (*front).base).drop_in_place();
         (&raw mut (*front).shared).drop_in_place();
         (&raw mut (*front).last).drop_in_place();
-        pool::free(base.cast::<Cell<W, M, B>>());
+        let cell = base.cast::<Cell<W, M, B::Edge, B>>();
+        (&raw mut (*cell.as_ptr()).edge).drop_in_place();
+        pool::free(cell);
     }
 }

@@ -5,12 +5,13 @@
 //!       │         ├─ shared   W::Shared                      read by anyone, also after the end
 //!       │         ├─ last     W::Last                        how it ended, once it has
 //!       │         └─ local    W::Local                       the process's own
+//!       ├─ edge                                              nothing, or the bound of the mailbox
 //!       └─ body                                              the code: only `run` touches it
 //! ```
 //!
 //! # Who may touch what
 //!
-//! 1. `head`, `refs` and the counters: any thread that holds a reference.
+//! 1. `head`, `refs`, the counters and the edge: any thread that holds a reference.
 //! 2. `last`: the last turn writes it, once, before the inbox closes; any thread that has found the
 //!    inbox closed reads it.
 //! 3. `fifo`, `traffic` and `local`: the thread that runs the process's turn, and it alone
@@ -32,6 +33,7 @@ use std::task::Context;
 
 use crate::World;
 use crate::chain::Chain;
+use crate::edge::Edge;
 use crate::fifo::Fifo;
 use crate::head::Head;
 use crate::lanes::Traffic;
@@ -53,10 +55,14 @@ pub(crate) struct VTable {
     /// Drops a message that was sealed for the process and not sent.
     pub(crate) discard: unsafe fn(NonNull<Link>),
     pub(crate) message: fn() -> TypeId,
+    /// The type of the world.
+    pub(crate) world: fn() -> TypeId,
     pub(crate) message_name: fn() -> &'static str,
     pub(crate) body_name: fn() -> &'static str,
     /// A turn may block the thread.
     pub(crate) blocking: bool,
+    /// Where in the cell the [`Edge`] is; 0: the mailbox has no bound.
+    pub(crate) edge: usize,
     pub(crate) bytes: usize,
     /// Bytes of a message with its envelope.
     pub(crate) envelope: usize,
@@ -113,8 +119,9 @@ pub(crate) struct Front<W: World> {
 
 /// All of it.
 #[repr(C)]
-pub(crate) struct Cell<W: World, M, B> {
+pub(crate) struct Cell<W: World, M, E, B> {
     pub(crate) front: Front<W>,
+    pub(crate) edge: E,
     pub(crate) body: UnsafeCell<B>,
     pub(crate) message: PhantomData<fn(M)>,
 }
@@ -174,6 +181,19 @@ impl Base {
     pub(crate) fn keeps(&self, something: bool) {
         let others = self.turn.load(Ordering::Relaxed) & !KEPT;
         self.turn.store(others | if something { KEPT } else { 0 }, Ordering::Relaxed);
+    }
+}
+
+/// The edge of the process's mailbox, if that has a bound.
+///
+/// # Safety
+/// `base` begins a whole cell, which the caller keeps meanwhile.
+#[inline]
+pub(crate) unsafe fn edge<'a>(base: NonNull<Base>) -> Option<&'a Edge> {
+    // SAFETY: by the contract; where the vtable says that there is an edge there is one.
+    unsafe {
+        let place = base.as_ref().vtable.edge;
+        (place != 0).then(|| base.byte_add(place).cast::<Edge>().as_ref())
     }
 }
 

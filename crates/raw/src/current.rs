@@ -6,11 +6,14 @@
 //!
 //! COST: a read of a thread-local that needs no initialisation.
 
+use std::any::TypeId;
 use std::cell::Cell;
 use std::ptr::{self, NonNull};
 use std::task::Waker;
 
-use crate::cell::{AGAIN, Base};
+use crate::World;
+use crate::cell::{AGAIN, Base, Front};
+use crate::credit;
 use crate::sync::{thread_local, thread_number};
 use crate::table::Slot;
 use crate::wake;
@@ -102,6 +105,51 @@ pub fn in_process() -> bool {
 pub fn current_slot() -> Option<Slot> {
     // SAFETY: a cell lives at least as long as its turn, which is on this thread's stack below us.
     NonNull::new(RUNNING.get().cast_mut()).map(|base| unsafe { base.as_ref() }.slot)
+}
+
+/// A waker of the process whose turn this thread is in.
+pub fn current_waker() -> Option<Waker> {
+    let base = NonNull::new(RUNNING.get().cast_mut())?;
+    // SAFETY: as in `current_slot`; the reference that is counted is the waker's.
+    unsafe {
+        credit::retain(base);
+        Some(wake::from_cell(base.as_ptr()))
+    }
+}
+
+/// Runs `f` on what the process whose turn this thread is in keeps for itself, if it is one of that
+/// world. As for [`Owner::local`](crate::Owner::local), `f` runs no user code.
+pub fn current_local<W: World, R>(f: impl FnOnce(&mut W::Local) -> R) -> Option<R> {
+    let base = NonNull::new(RUNNING.get().cast_mut())?;
+    // SAFETY: as in `current_slot`.
+    if (unsafe { base.as_ref() }.vtable.world)() != TypeId::of::<W>() {
+        return None;
+    }
+    // SAFETY: a cell of this world, in whose turn this thread is.
+    Some(unsafe { on_local::<W, R>(base, f) })
+}
+
+/// Runs `f` on what a process keeps for itself.
+///
+/// # Safety
+/// `base` is a cell of this world, and this thread is in its turn.
+#[inline]
+pub(crate) unsafe fn on_local<W: World, R>(
+    base: NonNull<Base>,
+    f: impl FnOnce(&mut W::Local) -> R,
+) -> R {
+    // SAFETY: by the contract.
+    let front = unsafe { base.cast::<Front<W>>().as_ref() };
+    front.local.with(|local| {
+        // SAFETY: by the contract; nobody else touches it meanwhile.
+        let place = unsafe { &*local };
+        let mut local = place.take();
+        let result = f(&mut local);
+        front.base.keeps(W::keeps(&local));
+        // WHY not dropped: nothing is there, and the compiler does not know.
+        std::mem::forget(place.replace(local));
+        result
+    })
 }
 
 /// Counts something that this thread sends.

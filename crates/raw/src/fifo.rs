@@ -4,7 +4,7 @@
 //! Only the owner touches it. Each operation is a few pointer writes; none runs user code.
 //!
 //! INVARIANT: `cursor` is null or a link of this list that stays in it until the cursor moves:
-//! links leave the list only behind the cursor, or at the front with the cursor reset.
+//! links leave the list only behind the cursor, or at the front with the cursor reset if it was there.
 
 use std::ptr::{self, NonNull};
 
@@ -57,6 +57,16 @@ impl Fifo {
     pub(crate) fn pop(&mut self) -> Option<NonNull<Link>> {
         self.cursor = ptr::null_mut();
         self.take_next()
+    }
+
+    /// Takes the oldest link; a scan under way goes on where it was.
+    pub(crate) fn shift(&mut self) -> Option<NonNull<Link>> {
+        let cursor = std::mem::replace(&mut self.cursor, ptr::null_mut());
+        let oldest = self.take_next()?;
+        if cursor != oldest.as_ptr() {
+            self.cursor = cursor;
+        }
+        Some(oldest)
     }
 
     /// Begins a scan at the oldest link.

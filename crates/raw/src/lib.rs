@@ -11,6 +11,8 @@
 //! | `head` | the word of a process: its state and the stack of signals that arrived |
 //! | `lanes` | words beside it, for when many senders crowd before one |
 //! | `chain` | what arrived, oldest first |
+//! | `edge` | the bound of a mailbox that has one: how many wait, and what becomes of one more |
+//! | `line` | those who wait until such a mailbox has room |
 //! | `fifo` | the owner's end: signals in order, and the cursor of a selective receive |
 //! | `cell` | the one allocation that is a process |
 //! | `credit` | references to cells, counted now and then |
@@ -50,11 +52,13 @@ mod cell;
 mod chain;
 mod credit;
 mod current;
+mod edge;
 mod fence;
 mod fifo;
 mod head;
 mod heap;
 mod lanes;
+mod line;
 mod link;
 mod owner;
 mod parcel;
@@ -68,13 +72,18 @@ mod table;
 mod threads;
 mod wake;
 
-pub use address::{Address, Look, Ref, State};
+pub use address::{Address, Look, Ref, Refused, State, Unsent};
 pub use answer::{Answer, ReplyTo, oneshot};
 pub use biased::{Holder, Taker, biased};
 pub use body::Body;
 pub use credit::settle;
-pub use current::{BUDGET, current_slot, exhaust, in_process, poll_again, spend, work_done};
+pub use current::{
+    BUDGET, current_local, current_slot, current_waker, exhaust, in_process, poll_again, spend,
+    work_done,
+};
+pub use edge::{Bounds, Edge, Manner, Overflow, Sent, Spilled};
 pub use heap::trim;
+pub use line::Place;
 pub use owner::{NotHere, Owner, Sealed, Turned, Vacant};
 pub use parcel::Parcel;
 pub use pooled::{Either, Pooled};

@@ -9,12 +9,14 @@ use std::task::Waker;
 
 use crate::World;
 use crate::address::Address;
-use crate::cell::{AGAIN, Base, Front, KEPT, LISTENING, count};
+use crate::cell::{AGAIN, Base, Front, KEPT, LISTENING, count, edge};
 use crate::chain::Chain;
 use crate::credit;
-use crate::current::is_running;
+use crate::current::{is_running, on_local};
+use crate::edge::Edge;
 use crate::fifo::Fifo;
 use crate::link::{Class, Envelope, Link, Paper};
+use crate::quiet::quietly;
 use crate::sync::Ordering;
 use crate::table::Slot;
 use crate::wake;
@@ -146,6 +148,7 @@ impl<W: World, M: Send + 'static> Owner<W, M> {
     /// it is over.
     ///
     /// A wake found at the `beginning` of a turn is that turn; one found later asks for another.
+    #[inline(never)]
     pub fn fetch(
         &self,
         beginning: bool,
@@ -194,7 +197,7 @@ impl<W: World, M: Send + 'static> Owner<W, M> {
 
     /// Takes what arrived; messages, if that is all there is, are moved to the end of the FIFO. Only
     /// in the turn, which whoever has the FIFO is in.
-    #[inline]
+    #[inline(always)]
     fn take(&self, fifo: &mut Fifo, beginning: bool) -> Chain {
         let base = self.base();
         // SAFETY: this thread is in the turn, and `take` does not come back here.
@@ -227,7 +230,10 @@ impl<W: World, M: Send + 'static> Owner<W, M> {
                 match link.as_ref().class() {
                     Class::Message => link,
                     Class::Signal => match act(Envelope::<W::Signal>::open(link).0) {
-                        Turned::Message(sealed) => sealed.into_link(),
+                        Turned::Message(sealed) => {
+                            self.edge().inspect(|edge| edge.passed());
+                            sealed.into_link()
+                        }
                         Turned::Nothing => continue,
                         Turned::Over => {
                             over = true;
@@ -256,9 +262,60 @@ impl<W: World, M: Send + 'static> Owner<W, M> {
         })?;
         Ok(found.map(|link| {
             self.base().left();
+            self.edge().inspect(|edge| edge.withdrawn());
             // SAFETY: the link has left the FIFO and holds a message of this type.
             unsafe { Envelope::<M>::open(link) }.0
         }))
+    }
+
+    /// Whether the mailbox is past its bound, and the oldest are to be dropped: a glance.
+    #[inline]
+    pub fn is_past_bound(&self) -> bool {
+        self.edge().is_some_and(Edge::is_raised)
+    }
+
+    /// [`Owner::fetch`] at the beginning of a turn, which drops the oldest messages if too many wait.
+    pub fn fetch_within_bound(
+        &self,
+        mut act: impl FnMut(W::Signal) -> Turned<M>,
+    ) -> Result<usize, NotHere> {
+        // WHY before the flag is looked at: a wake that is found was sent after the flag was raised.
+        let added = self.fetch(true, &mut act)?;
+        match self.edge().filter(|edge| edge.is_raised()) {
+            None => Ok(added),
+            Some(edge) => Ok(added + self.drop_oldest(edge, act)?),
+        }
+    }
+
+    /// Takes the flag down, fetches, and drops the oldest messages if too many wait.
+    #[cold]
+    fn drop_oldest(
+        &self,
+        edge: &Edge,
+        act: impl FnMut(W::Signal) -> Turned<M>,
+    ) -> Result<usize, NotHere> {
+        edge.lower();
+        let added = self.fetch(true, act)?;
+        while edge.is_past(self.base()) {
+            // What is not there is on its way, and whoever sends it past the bound raises the flag.
+            let Some(link) = self.fifo(Fifo::shift)? else { break };
+            self.base().left();
+            edge.dropped_oldest();
+            // SAFETY: the link has left the FIFO and holds a message of this type.
+            quietly(|| drop(unsafe { Envelope::<M>::open(link) }));
+        }
+        if edge.is_raised() {
+            // The wake of whoever raised it may have been found above.
+            self.base().ask(AGAIN);
+        }
+        Ok(added)
+    }
+
+    /// Lets those who wait for room go, if there is room. At the end of a turn.
+    pub fn make_room(&self) {
+        if let Some(edge) = self.edge().filter(|edge| edge.has_room(self.base())) {
+            edge.line.let_go();
+        }
     }
 
     /// Takes the oldest message that was fetched.
@@ -358,16 +415,8 @@ impl<W: World, M: Send + 'static> Owner<W, M> {
         if !is_running(self.base) {
             return Err(NotHere);
         }
-        self.front().local.with(|local| {
-            // SAFETY: this thread is in the process's turn.
-            let place = unsafe { &*local };
-            let mut local = place.take();
-            let result = f(&mut local);
-            self.base().keeps(W::keeps(&local));
-            // WHY not dropped: nothing is there, and the compiler does not know.
-            std::mem::forget(place.replace(local));
-            Ok(result)
-        })
+        // SAFETY: this thread is in the process's turn, and the cell is of this world.
+        Ok(unsafe { on_local::<W, R>(self.base, f) })
     }
 
     /// The place in the table.
@@ -394,6 +443,12 @@ impl<W: World, M> Owner<W, M> {
     fn base(&self) -> &Base {
         // SAFETY: the handle holds a reference.
         unsafe { self.base.as_ref() }
+    }
+
+    #[inline]
+    fn edge(&self) -> Option<&Edge> {
+        // SAFETY: the handle holds a reference.
+        unsafe { edge(self.base) }
     }
 
     #[inline(always)]

@@ -11,9 +11,10 @@ use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 
 use crate::World;
-use crate::address::{Address, push};
-use crate::cell::Base;
+use crate::address::{Address, past, push};
+use crate::cell::{Base, edge};
 use crate::credit;
+use crate::edge::{Entry, Manner};
 use crate::link::{Class, Envelope, Link};
 use crate::quiet::quietly;
 
@@ -40,12 +41,26 @@ impl<W: World, M: Send + 'static> Address<W, M> {
 }
 
 impl Parcel {
-    /// Sends the message; `false` if the process had ended, and the message was dropped.
+    /// Sends the message; `false` if the process had ended, and the message was dropped. One that
+    /// the mailbox has no room for is dropped there, and counted.
     pub fn send(self) -> bool {
-        // SAFETY: the reference of the parcel keeps the cell; the envelope is ours to give and holds
-        // a message of the receiver's type.
+        // SAFETY: the reference of the parcel keeps the cell.
+        let (cell, edge) = unsafe { (self.to.as_ref(), edge(self.to)) };
+        let entry = edge.map(|edge| (edge, edge.enter(cell, Manner::Send)));
+        if let Some((edge, Entry::Full)) = entry {
+            let ended = cell.head.is_closed();
+            if !ended && !edge.drops(Manner::Send) {
+                edge.reject();
+            }
+            return !ended;
+        }
+        // SAFETY: as above; the envelope is ours to give and holds a message of the receiver's type.
         let sent = unsafe { push(self.to, self.link, Class::Message) };
         if sent {
+            if let Some((edge, Entry::Past)) = entry {
+                // SAFETY: as above. Nobody is there to wait.
+                let _ = unsafe { past(self.to, edge) };
+            }
             let parcel = ManuallyDrop::new(self);
             // SAFETY: the message is gone; the parcel still holds its reference, and gives it up.
             unsafe { credit::release(parcel.to) };

@@ -208,6 +208,8 @@ unsafe fn free<W: World>(realm: NonNull<RealmBase>) {
 struct Never;
 
 impl<W: World, M: Send + 'static> Body<W, M> for Never {
+    type Edge = ();
+
     fn turn(self: Pin<&mut Self>, _: &Owner<W, M>, _: &mut Context<'_>) -> Poll<W::Last> {
         Poll::Pending
     }
@@ -268,7 +270,8 @@ impl<W: World> Realm<W> {
         Entered { realm: self.clone(), not_send: PhantomData }
     }
 
-    /// Makes a process that keeps `local` from its beginning, and schedules it. `make` builds its
+    /// Makes a process that keeps `local` from its beginning and has `edge` at its mailbox, and
+    /// schedules it. `make` builds its
     /// body out of `stuff` and the process's own handle, and must not panic. When the table is full
     /// `stuff` is given back.
     ///
@@ -278,6 +281,7 @@ impl<W: World> Realm<W> {
         &self,
         shared: W::Shared,
         local: W::Local,
+        edge: B::Edge,
         stuff: F,
         make: impl FnOnce(F, Owner<W, M>) -> B,
     ) -> Result<Address<W, M>, SpawnError<F>>
@@ -289,7 +293,7 @@ impl<W: World> Realm<W> {
         let begun = unsafe { RealmBase::begin(self.inner.cast(), vtable::<W, M, B>()) };
         let Some((base, reserved)) = begun else { return Err(SpawnError(stuff)) };
         // SAFETY: the block was taken for this vtable's cells.
-        let cell = unsafe { furnish::<W, M, B>(base, shared, local) };
+        let cell = unsafe { furnish::<W, M, B>(base, shared, local, edge) };
         // SAFETY: the cell counts a reference for its owner, and has these types.
         let body = make(stuff, unsafe { Owner::new(base) });
         // SAFETY: nobody else knows the cell yet.
@@ -317,7 +321,7 @@ impl<W: World> Realm<W> {
         // SAFETY: nobody else knows the cell yet; of the three references two are given up here,
         // and the third is the address's. `Never` needs no writing.
         unsafe {
-            let cell = furnish::<W, M, Never>(base, shared, W::Local::default());
+            let cell = furnish::<W, M, Never>(base, shared, W::Local::default(), ());
             cell.as_ref().front.last.with_mut(|place| *place = last);
             let nothing = base.as_ref().head.close();
             debug_assert_eq!(nothing.len, 0);

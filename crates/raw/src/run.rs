@@ -11,13 +11,14 @@
 //!    sleeps, another thread may run and even free it, so nothing of the cell is touched after.
 //! 4. *Ready*: the thread is marked as running nothing, so that no destructor finds its way back
 //!    into the process. Then the slot is vacated, the inbox closed, what waited in it dropped or
-//!    handed to the world, the world told, and the table's reference given up. A process that
+//!    handed to the world, the world told, those who wait for room in its mailbox let go, and the
+//!    table's reference given up. A process that
 //!    nobody else refers to needs no closing: once it has left the table nobody can find it.
 
 use std::ptr::NonNull;
 use std::task::Context;
 
-use crate::cell::{AGAIN, Base, KEPT, LISTENING, Polled, RUNNING, count};
+use crate::cell::{AGAIN, Base, KEPT, LISTENING, Polled, RUNNING, count, edge};
 use crate::credit;
 use crate::current::Turn;
 use crate::head::Slept;
@@ -141,6 +142,10 @@ unsafe fn end(base: NonNull<Base>) {
     if keeps || waiting > 0 || arrived.len > 0 {
         // SAFETY: the vtable is the cell's own, and the chain came out of the word.
         unsafe { (cell.vtable.wind_up)(base, &arrived) };
+    }
+    // SAFETY: the table's reference keeps the cell.
+    if let Some(edge) = unsafe { edge(base) } {
+        edge.line.let_go();
     }
     // ORDER: release to `Ref::is_over`: what waited has been dropped and counted.
     cell.turn.store(0, Ordering::Release);

@@ -16,7 +16,7 @@ use loom::cell::UnsafeCell;
 use loom::sync::{Arc, Mutex};
 use loom::thread;
 use mail::model;
-use purlin_raw::{Address, Body, End, Host, Owner, Ran, Realm, Runnable, World};
+use purlin_raw::{Address, Body, End, Host, Owner, Ran, Realm, Runnable, Unsent, World};
 
 /// How often it was dropped. Not of loom's: it must order nothing.
 type Drops = std::sync::Arc<AtomicUsize>;
@@ -128,6 +128,8 @@ struct Counter {
 }
 
 impl Body<Ground, Checked> for Counter {
+    type Edge = ();
+
     fn turn(
         mut self: Pin<&mut Self>,
         _: &Owner<Ground, Checked>,
@@ -155,7 +157,7 @@ fn spawn(
 ) -> (Address<Ground, Checked>, Arc<Mutex<Option<Waker>>>) {
     let waker = Arc::new(Mutex::new(None));
     let make = |waker, me| Counter { me: Some(me), turns, waker: Some(waker) };
-    let spawned = realm.spawn(Checked::new(shared), (), Arc::clone(&waker), make);
+    let spawned = realm.spawn(Checked::new(shared), (), (), Arc::clone(&waker), make);
     (spawned.expect("there is a slot"), waker)
 }
 
@@ -228,6 +230,7 @@ fn a_process_that_ends_is_freed_once_and_what_was_sent_is_dropped_or_comes_back(
                 thread::spawn(move || {
                     let _worker = worker.then(|| realm.enter());
                     if let Err(back) = address.send(Checked::new(&mail)) {
+                        let Unsent::Ended(back) = back else { unreachable!("there is no bound") };
                         assert_eq!(back.read(), 7);
                     }
                     if let Some(last) = address.last() {
@@ -263,6 +266,8 @@ impl Drop for Mark {
 struct Deaf;
 
 impl Body<Ground, Mark> for Deaf {
+    type Edge = ();
+
     fn turn(self: Pin<&mut Self>, _: &Owner<Ground, Mark>, _: &mut Context<'_>) -> Poll<u32> {
         Poll::Ready(9)
     }
@@ -278,7 +283,8 @@ fn what_waited_in_a_process_that_is_over_has_been_dropped() {
     model(|| {
         let (shared, home) = (Drops::default(), Drops::default());
         let (realm, queue) = realm(true, &home);
-        let made = realm.spawn(Checked::new(&shared), (), (), |(), _: Owner<Ground, Mark>| Deaf);
+        let made =
+            realm.spawn(Checked::new(&shared), (), (), (), |(), _: Owner<Ground, Mark>| Deaf);
         let address = made.expect("there is a slot");
         let mark = Mark(std::sync::Arc::new(UnsafeCell::new(0)));
         let seen = std::mem::ManuallyDrop::new(Mark(std::sync::Arc::clone(&mark.0)));

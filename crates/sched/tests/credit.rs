@@ -60,6 +60,8 @@ impl Above for Workers {
 struct Heir(Sender<()>);
 
 impl Body<Wills, ()> for Heir {
+    type Edge = ();
+
     fn turn(
         self: Pin<&mut Self>,
         me: &Owner<Wills, ()>,
@@ -82,6 +84,8 @@ impl Body<Wills, ()> for Heir {
 struct Testator(Option<Will>);
 
 impl Body<Wills, ()> for Testator {
+    type Edge = ();
+
     fn turn(
         mut self: Pin<&mut Self>,
         _: &Owner<Wills, ()>,
@@ -99,6 +103,8 @@ impl Body<Wills, ()> for Testator {
 struct Keeper(Option<Address<Wills, ()>>, Sender<()>, Receiver<()>);
 
 impl Body<Wills, ()> for Keeper {
+    type Edge = ();
+
     fn turn(
         mut self: Pin<&mut Self>,
         _: &Owner<Wills, ()>,
@@ -121,13 +127,13 @@ fn a_cell_that_only_a_worker_about_to_sleep_refers_to_is_freed_and_its_will_is_d
     let realm = Realm::<Wills>::new(scheduler.host(), (), 10, 1);
     scheduler.start("credit", Arc::new(Workers(realm.clone()))).expect("threads start");
     let (done, is_done) = channel();
-    let heir = realm.spawn((), (), done, |done, _| Heir(done)).expect("there is room");
-    let testator = realm.spawn((), (), Will(heir), |will, _| Testator(Some(will)));
+    let heir = realm.spawn((), (), (), done, |done, _| Heir(done)).expect("there is room");
+    let testator = realm.spawn((), (), (), Will(heir), |will, _| Testator(Some(will)));
     let testator = testator.expect("there is room");
     let (dropped, is_dropped) = channel();
     let (go, may_go) = channel();
     let stuff = (testator.clone(), dropped, may_go);
-    let keeper = realm.spawn((), (), stuff, |(address, dropped, may_go), _| {
+    let keeper = realm.spawn((), (), (), stuff, |(address, dropped, may_go), _| {
         Keeper(Some(address), dropped, may_go)
     });
     is_dropped.recv().expect("the keeper runs");

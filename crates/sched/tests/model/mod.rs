@@ -138,6 +138,7 @@ struct Code<const BLOCKING: bool>(Option<(Running, Arc<Tally>)>);
 
 impl<const BLOCKING: bool> Body<Plain, Mail> for Code<BLOCKING> {
     const BLOCKING: bool = BLOCKING;
+    type Edge = ();
 
     fn turn(mut self: Pin<&mut Self>, _: &Me, cx: &mut Context<'_>) -> Poll<()> {
         let Some((future, _)) = &mut self.0 else { return Poll::Pending };
@@ -223,7 +224,7 @@ impl Node {
         let alive = Alive(Arc::clone(&self.tally));
         let tally = Arc::clone(&self.tally);
         let make = |(), me| Code::<BLOCKING>(Some((Box::pin(code(me)), tally)));
-        self.realm.spawn(alive, (), (), make).unwrap_or_else(|_| panic!("the table is full"))
+        self.realm.spawn(alive, (), (), (), make).unwrap_or_else(|_| panic!("the table is full"))
     }
 
     /// Sends a message; `false` if it came back.

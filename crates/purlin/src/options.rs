@@ -1,0 +1,192 @@
+//! Making processes with more said about them than their function.
+
+use std::future::Future;
+use std::sync::Arc;
+
+use purlin_raw::{Edge, Overflow, Owner, Realm};
+
+use crate::blocking::Blocking;
+use crate::body::Body;
+use crate::home::{Erlang, Parent, here};
+use crate::local::Local;
+use crate::spawn::{nowhere, try_spawn_as};
+use crate::{Name, Node, Outcome, Pid, Process, SpawnError};
+
+/// What a process is to be, besides its function: Erlang's options of `spawn_opt`.
+///
+/// Whether it is to be linked or monitored is not said here but by the method that spawns:
+/// [`Process::spawn_link_opt`], [`Process::spawn_monitor_opt`].
+///
+/// ```
+/// # use purlin::{Overflow, Process, SendError, SpawnOptions, spawn_opt, whereis};
+/// # #[purlin::main] async fn main() {
+/// let options = SpawnOptions::new().name("printer").bound(2, Overflow::Reject);
+/// let printer = spawn_opt(options, async |mut me: Process<&str>| {
+///     while me.receive().await != "stop" {}
+/// });
+/// let printer = printer.expect("the name is free");
+/// assert_eq!(whereis("printer"), Ok(printer.clone()));
+/// while printer.try_send("page").is_ok() {}
+/// assert_eq!(printer.try_send("page"), Err(SendError::Full("page")));
+/// # printer.send_wait("stop").await.expect("it lives");
+/// # assert_eq!(printer.ended().await, purlin::ExitReason::Normal);
+/// # }
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[must_use = "options are given to one of the functions that spawn"]
+pub struct SpawnOptions {
+    bound: Option<(usize, Overflow)>,
+    blocking: bool,
+    name: Option<Name>,
+}
+
+impl SpawnOptions {
+    /// Those of [`spawn()`](crate::spawn()): no bound, no name, turns that must not block.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// At most so many messages wait in the mailbox, from 1 to 4,294,967,295; `overflow` says what
+    /// becomes of one more (B1). Signals pass: exits, down signals, links, and what is sent to an
+    /// alias (B2).
+    ///
+    /// COST: 80 bytes, and one more atomic read-modify-write for each message sent.
+    pub fn bound(mut self, limit: usize, overflow: Overflow) -> Self {
+        self.bound = Some((limit, overflow));
+        self
+    }
+
+    /// Its turns may block their thread, as those of [`spawn_blocking()`](crate::spawn_blocking()).
+    pub fn blocking(mut self) -> Self {
+        self.blocking = true;
+        self
+    }
+
+    /// It has this name before it runs (N1).
+    pub fn name(mut self, name: &str) -> Self {
+        self.name = Some(Name::from(name));
+        self
+    }
+}
+
+/// Makes a process on the current node, with these options.
+///
+/// # Errors
+/// [`SpawnError`], with the function in it (E2): the node is full or stopping, the bound is none, or
+/// the name is none or taken.
+///
+/// # Panics
+/// As [`spawn()`](crate::spawn()): on a thread that runs no process; use [`Node::spawn_opt`] there.
+///
+/// COST: as [`spawn()`](crate::spawn()), and of each option what it says. The function is compiled
+/// for each of the four kinds of process that the options may ask for.
+#[track_caller]
+pub fn spawn_opt<M, F, Fut>(options: SpawnOptions, function: F) -> Result<Pid<M>, SpawnError<F>>
+where
+    M: Send + 'static,
+    F: FnOnce(Process<M>) -> Fut + Send + 'static,
+    Fut: Future + Send + 'static,
+    Fut::Output: Outcome,
+{
+    spawn_here(options, Local::default(), function)
+}
+
+/// [`spawn_opt`] for a process that keeps something from its beginning.
+#[track_caller]
+pub(crate) fn spawn_here<M, F, Fut>(
+    options: SpawnOptions,
+    local: Local,
+    function: F,
+) -> Result<Pid<M>, SpawnError<F>>
+where
+    M: Send + 'static,
+    F: FnOnce(Process<M>) -> Fut + Send + 'static,
+    Fut: Future + Send + 'static,
+    Fut::Output: Outcome,
+{
+    match here(|here| spawn_on(&here.realm, here.parent(), options, local, function)) {
+        Some(spawned) => spawned,
+        None => nowhere(),
+    }
+}
+
+impl Node {
+    /// [`spawn_opt()`](crate::spawn_opt()) on this node, from any thread.
+    ///
+    /// # Errors
+    /// As [`spawn_opt()`](crate::spawn_opt()).
+    pub fn spawn_opt<M, F, Fut>(
+        &self,
+        options: SpawnOptions,
+        function: F,
+    ) -> Result<Pid<M>, SpawnError<F>>
+    where
+        M: Send + 'static,
+        F: FnOnce(Process<M>) -> Fut + Send + 'static,
+        Fut: Future + Send + 'static,
+        Fut::Output: Outcome,
+    {
+        self.spawn_from_outside(function, |function| {
+            spawn_on(self.realm(), Parent::current(), options, Local::default(), function)
+        })
+    }
+}
+
+fn spawn_on<M, F, Fut>(
+    realm: &Realm<Erlang>,
+    parent: Parent,
+    options: SpawnOptions,
+    mut local: Local,
+    function: F,
+) -> Result<Pid<M>, SpawnError<F>>
+where
+    M: Send + 'static,
+    F: FnOnce(Process<M>) -> Fut + Send + 'static,
+    Fut: Future + Send + 'static,
+    Fut::Output: Outcome,
+{
+    let home = realm.home();
+    let mut edge = None;
+    if let Some((limit, overflow)) = options.bound {
+        edge = Edge::new(limit, overflow, Arc::clone(&home.dropped.spilled));
+        if edge.is_none() {
+            return Err(SpawnError::BadBound(function));
+        }
+    }
+    let mut claim = None;
+    if let Some(name) = options.name {
+        match home.names.claim(name) {
+            Ok(claimed) => claim = Some(claimed),
+            Err(error) => return Err(SpawnError::Name(error, function)),
+        }
+        local.rare().named = true;
+    }
+    // Before the process runs, and before anybody else can find it.
+    let mut born = |owner: &Owner<Erlang, M>| {
+        if let Some(claim) = &mut claim {
+            claim.give_to(owner.address().untyped());
+        }
+    };
+    match (edge, options.blocking) {
+        (None, false) => try_spawn_as(realm, parent, local, (), function, |function, owner| {
+            born(&owner);
+            Body::<M, F, Fut, ()>::new(function, owner)
+        }),
+        (Some(edge), false) => {
+            try_spawn_as(realm, parent, local, edge, function, |function, owner| {
+                born(&owner);
+                Body::<M, F, Fut, Edge>::new(function, owner)
+            })
+        }
+        (None, true) => try_spawn_as(realm, parent, local, (), function, |function, owner| {
+            born(&owner);
+            Blocking::new(Body::<M, F, Fut, ()>::new(function, owner))
+        }),
+        (Some(edge), true) => {
+            try_spawn_as(realm, parent, local, edge, function, |function, owner| {
+                born(&owner);
+                Blocking::new(Body::<M, F, Fut, Edge>::new(function, owner))
+            })
+        }
+    }
+}

@@ -1,0 +1,281 @@
+//! Models of mailboxes that have a bound: the count, the line of those who wait for room, and the
+//! flag by which the oldest are dropped.
+//!
+//! Run with `scripts/test-loom.sh`. Everything is used as the layers above use it.
+#![cfg(loom)]
+
+mod mail;
+
+use std::pin::Pin;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll, Wake, Waker};
+
+use loom::sync::{Arc, Mutex};
+use loom::thread;
+use mail::model;
+use purlin_raw::{
+    Address, Body, Edge, End, Host, Manner, Overflow, Owner, Place, Ran, Realm, Refused, Runnable,
+    Sent, Spilled, Turned, World,
+};
+
+struct Ground;
+
+impl World for Ground {
+    type Signal = ();
+    type Local = ();
+    type Shared = ();
+    type Last = ();
+    type Home = ();
+
+    fn keeps(&(): &()) -> bool {
+        false
+    }
+
+    fn closed((): &(), _: &End<'_, Self>, &mut (): &mut ()) {}
+
+    fn undelivered((): &(), &mut (): &mut (), (): ()) {}
+}
+
+/// A queue that all threads of a model may put processes into.
+#[derive(Clone)]
+struct Queue(Arc<Mutex<Vec<Runnable>>>);
+
+impl Host for Queue {
+    fn schedule_here(&self, runnable: Runnable) -> Result<(), Runnable> {
+        self.0.lock().unwrap().push(runnable);
+        Ok(())
+    }
+
+    fn schedule_from_outside(&self, _: Runnable) {
+        unreachable!("everybody is a worker")
+    }
+}
+
+impl Queue {
+    /// Ends the process, so that nothing is left of the model.
+    fn end(&self, process: Address<Ground, u32>) {
+        // One that has ended already need not be told.
+        let _ = process.signal(());
+        self.run();
+        assert!(process.has_ended());
+    }
+
+    /// Runs what is queued, as often as it wants.
+    fn run(&self) {
+        loop {
+            let next = self.0.lock().unwrap().pop();
+            match next.map(Runnable::run) {
+                Some(Ran::Again(runnable)) => self.0.lock().unwrap().push(runnable),
+                Some(_) => {}
+                None => return,
+            }
+        }
+    }
+}
+
+/// What a receiver does in each turn.
+#[derive(Clone, Copy, PartialEq)]
+enum Does {
+    /// It takes all there is.
+    Takes,
+    /// It takes nothing, and waits for something else than messages.
+    Idles,
+    /// It takes all there is, and ends in the turn in which there was something.
+    Ends,
+}
+
+struct Receiver(Does);
+
+impl Body<Ground, u32> for Receiver {
+    type Edge = Edge;
+
+    fn turn(self: Pin<&mut Self>, me: &Owner<Ground, u32>, _: &mut Context<'_>) -> Poll<()> {
+        let mut told = false;
+        let mut act = |()| {
+            told = true;
+            Turned::Over
+        };
+        if me.has_signals() || me.is_past_bound() {
+            me.fetch_within_bound(&mut act).expect("it is its turn");
+        }
+        let mut taken = 0;
+        while self.0 != Does::Idles && me.next(&mut act).expect("it is its turn").is_some() {
+            taken += 1;
+        }
+        if told || self.0 == Does::Ends && taken > 0 {
+            return Poll::Ready(());
+        }
+        if self.0 != Does::Idles {
+            me.listen().expect("it is its turn");
+        }
+        me.make_room();
+        Poll::Pending
+    }
+
+    fn name() -> &'static str {
+        "receiver"
+    }
+}
+
+/// A realm, its queue, and a process with room for one message.
+fn receiver(
+    overflow: Overflow,
+    does: Does,
+    spilled: &std::sync::Arc<Spilled>,
+) -> (Realm<Ground>, Queue, Address<Ground, u32>) {
+    let queue = Queue(Arc::new(Mutex::new(Vec::new())));
+    let realm = Realm::new(Box::new(queue.clone()), (), 2, 1);
+    let edge = Edge::new(1, overflow, std::sync::Arc::clone(spilled)).expect("a bound");
+    let made = realm.spawn((), (), edge, (), |(), _: Owner<Ground, u32>| Receiver(does));
+    let address = made.expect("there is a slot");
+    (realm, queue, address)
+}
+
+/// How often it was woken. Not of loom's: it must order nothing.
+#[derive(Default)]
+struct Woken(AtomicUsize);
+
+impl Wake for Woken {
+    fn wake(self: std::sync::Arc<Self>) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// A place in the line, if one was taken, and who is woken there.
+type Waits = Option<(Place<Ground>, std::sync::Arc<Woken>)>;
+
+fn line_up(to: &Address<Ground, u32>) -> Waits {
+    let woken = std::sync::Arc::<Woken>::default();
+    let waker = Waker::from(std::sync::Arc::clone(&woken));
+    Some((to.line_up(waker)?, woken))
+}
+
+/// Sends past the bound and waits for room.
+fn send_past(to: &Address<Ground, u32>) -> Waits {
+    match to.send_within(1, Manner::Send) {
+        Ok(Sent::Past) => line_up(to),
+        Ok(Sent::Done) | Err(Refused::Ended(_)) => None,
+        Err(Refused::Full(_)) => unreachable!("senders wait afterwards"),
+    }
+}
+
+/// Nobody is left in the line: whoever joined it was let go, and woken once.
+fn demand_let_go(waits: &Waits) {
+    if let Some((place, woken)) = waits {
+        assert!(place.is_over());
+        assert_eq!(woken.0.load(Ordering::Relaxed), 1);
+    }
+}
+
+// M1, B1: a sender that joins the line while the receiver makes room is let go, or has seen the room
+#[test]
+fn a_sender_past_the_bound_goes_on_when_there_is_room_or_the_receiver_has_ended() {
+    for does in [Does::Takes, Does::Ends] {
+        model(move || {
+            let spilled = std::sync::Arc::default();
+            let (_realm, queue, to) = receiver(Overflow::Wait, does, &spilled);
+            assert_eq!(to.send_within(0, Manner::Send), Ok(Sent::Done));
+            let sender = {
+                let to = to.clone();
+                thread::spawn(move || send_past(&to))
+            };
+            queue.run();
+            let waits = sender.join().unwrap();
+            queue.run();
+            demand_let_go(&waits);
+            drop(waits);
+            queue.end(to);
+        });
+    }
+}
+
+// B1: the same for those who have not sent yet, and then the message fits
+#[test]
+fn who_waits_for_room_finds_it() {
+    for overflow in [Overflow::Wait, Overflow::DropNewest] {
+        model(move || {
+            let spilled = std::sync::Arc::default();
+            let (_realm, queue, to) = receiver(overflow, Does::Takes, &spilled);
+            assert_eq!(to.send_within(0, Manner::Strict), Ok(Sent::Done));
+            let sender = {
+                let to = to.clone();
+                thread::spawn(move || match to.send_within(1, Manner::Strict) {
+                    Ok(_) => (true, None),
+                    Err(_) => (false, line_up(&to)),
+                })
+            };
+            queue.run();
+            let (sent, waits) = sender.join().unwrap();
+            queue.run();
+            demand_let_go(&waits);
+            assert!(sent || to.send_within(1, Manner::Strict) == Ok(Sent::Done));
+            drop(waits);
+            queue.end(to);
+        });
+    }
+}
+
+// B1: one who gives up leaves the line, and another is let go all the same
+#[test]
+fn who_leaves_the_line_holds_up_nobody() {
+    model(|| {
+        let spilled = std::sync::Arc::default();
+        let (_realm, queue, to) = receiver(Overflow::Wait, Does::Takes, &spilled);
+        assert_eq!(to.send_within(0, Manner::Send), Ok(Sent::Done));
+        let waits = send_past(&to);
+        assert!(waits.is_some());
+        let other = {
+            let to = to.clone();
+            thread::spawn(move || drop(line_up(&to)))
+        };
+        queue.run();
+        other.join().unwrap();
+        queue.run();
+        demand_let_go(&waits);
+        drop(waits);
+        queue.end(to);
+    });
+}
+
+// B1: never past the limit, and not refused while there is room
+#[test]
+fn of_two_senders_one_finds_the_mailbox_full() {
+    model(|| {
+        let spilled = std::sync::Arc::default();
+        let (_realm, queue, to) = receiver(Overflow::Reject, Does::Idles, &spilled);
+        let other = {
+            let to = to.clone();
+            thread::spawn(move || to.send_within(1, Manner::Send).is_ok())
+        };
+        let mine = to.send_within(0, Manner::Send).is_ok();
+        let theirs = other.join().unwrap();
+        queue.run();
+        assert!(mine != theirs);
+        assert_eq!(to.mailbox(), 1);
+        queue.end(to);
+    });
+}
+
+// B1, B3: whoever goes past the bound is seen by the receiver, which then has no more than it may
+#[test]
+fn the_oldest_are_dropped_whoever_comes_while_they_are() {
+    model(|| {
+        let spilled = std::sync::Arc::<Spilled>::default();
+        let (_realm, queue, to) = receiver(Overflow::DropOldest, Does::Idles, &spilled);
+        assert_eq!(to.send_within(0, Manner::Send), Ok(Sent::Done));
+        let other = {
+            let to = to.clone();
+            thread::spawn(move || {
+                (1..3).for_each(|n| assert_eq!(to.send_within(n, Manner::Send), Ok(Sent::Done)));
+            })
+        };
+        queue.run();
+        other.join().unwrap();
+        queue.run();
+        assert_eq!(to.mailbox(), 1);
+        let dropped = spilled.oldest.load(Ordering::Relaxed);
+        assert_eq!(dropped + spilled.newest.load(Ordering::Relaxed), 2);
+        assert_eq!(to.edge().map(Edge::dropped), Some(2));
+        queue.end(to);
+    });
+}
