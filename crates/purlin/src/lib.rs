@@ -150,8 +150,11 @@ mod documents {
     #[doc = include_str!("../../../docs/guide/applications.md")]
     struct Applications;
 
-    #[doc = include_str!("../../../docs/guide/processes-and-messages.md")]
-    struct ProcessesAndMessages;
+    #[doc = include_str!("../../../docs/guide/processes.md")]
+    struct Processes;
+
+    #[doc = include_str!("../../../docs/guide/receive.md")]
+    struct Receive;
 
     #[doc = include_str!("../../../docs/guide/links-and-monitors.md")]
     struct LinksAndMonitors;

@@ -253,6 +253,20 @@ async fn polls<F: Future>(future: F) -> (F::Output, u32) {
     (output.await, polls)
 }
 
+// C1, N1: by name, while somebody has it
+#[purlin::test]
+async fn a_server_is_called_by_its_name() {
+    let pid = spawn(server);
+    purlin::register("doubler", &pid).expect("the name is free");
+    let found = purlin::whereis::<Ask>("doubler").expect("it lives");
+    assert_eq!(found.call(|reply| Ask::Double(4, reply)).await, Ok(8));
+    pid.exit(ExitReason::Kill);
+    pid.ended().await;
+    let nobody = purlin::whereis::<Ask>("doubler").expect_err("it has ended");
+    assert_eq!(nobody.to_string(), "noproc: no process has the name \"doubler\"");
+    assert_eq!(found.call(|reply| Ask::Double(4, reply)).await, Err(CallError::NoProcess));
+}
+
 // R5: as many turns and reductions, and no message is looked at
 #[purlin::test(workers = 1)]
 async fn a_call_costs_the_same_whatever_waits_in_the_mailbox(mut me: Process<u64>) {
