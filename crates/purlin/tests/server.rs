@@ -3,7 +3,7 @@
 mod common;
 
 use std::convert::Infallible;
-use std::future::IntoFuture;
+use std::future::{Future, IntoFuture};
 use std::time::Duration;
 
 use common::{Census, Token};
@@ -632,6 +632,105 @@ impl Server for Secret {
     async fn init((): (), _: &mut Process<Mail<Self>>) -> server::Result<Init<Self>> {
         Ok(Init::Ready(Secret))
     }
+}
+
+/// A server that never waits for a message.
+#[derive(Debug)]
+struct Restless;
+
+impl Server for Restless {
+    type Args = Next<Restless>;
+    type Call = Infallible;
+    type Cast = Infallible;
+    type Info = Infallible;
+    type Continue = ();
+
+    async fn init(next: Self::Args, _: &mut Process<Mail<Self>>) -> server::Result<Init<Self>> {
+        Ok(Init::Then(Restless, next))
+    }
+
+    async fn handle_timeout(&mut self, _: &mut Process<Mail<Self>>) -> server::Result<Next<Self>> {
+        Ok(Next::Timeout(Duration::ZERO))
+    }
+
+    async fn handle_continue(
+        &mut self,
+        (): (),
+        _: &mut Process<Mail<Self>>,
+    ) -> server::Result<Next<Self>> {
+        Ok(Next::Continue(()))
+    }
+}
+
+// G1, F1, L7: a server that always goes on by itself yields, and can be ended
+#[purlin::test]
+async fn a_server_that_never_waits_can_be_ended() {
+    for next in [Next::Timeout(Duration::ZERO), Next::Continue(())] {
+        let restless = server::start::<Restless>(next).await.expect("it starts");
+        restless.pid().exit(ExitReason::Kill);
+        let ended = tokio::time::timeout(PATIENCE, restless.pid().ended()).await;
+        assert_eq!(ended, Ok(ExitReason::Killed));
+    }
+}
+
+/// A server that panics where there is no future yet, and where an exit becomes an info.
+#[derive(Debug)]
+struct Sudden(Pid<&'static str>);
+
+#[derive(Debug)]
+struct NoExit;
+
+impl From<Exit> for NoExit {
+    fn from(_: Exit) -> Self {
+        panic!("no exits")
+    }
+}
+
+impl Server for Sudden {
+    type Args = Pid<&'static str>;
+    type Call = Reply<()>;
+    type Cast = Infallible;
+    type Info = NoExit;
+    type Continue = Infallible;
+
+    async fn init(witness: Self::Args, me: &mut Process<Mail<Self>>) -> server::Result<Init<Self>> {
+        me.trap_exit(true);
+        Ok(Init::Ready(Sudden(witness)))
+    }
+
+    fn handle_call(
+        &mut self,
+        reply: Reply<()>,
+        _: &mut Process<Mail<Self>>,
+    ) -> impl Future<Output = server::Result<Next<Self>>> + Send {
+        assert!(!self.0.is_alive(), "no future");
+        async move {
+            reply.send(());
+            Ok(Next::Wait)
+        }
+    }
+
+    async fn terminate(&mut self, _: &ExitReason, _: &mut Process<Mail<Self>>) {
+        self.0.send("terminated");
+    }
+}
+
+// G1: wherever it is that a server's own code panics, it ends through `terminate`
+#[purlin::test]
+async fn a_panic_outside_of_any_future_ends_the_server_in_order(mut me: Process<&'static str>) {
+    let sudden = server::start::<Sudden>(me.pid()).await.expect("it starts");
+    let Err(CallError::Ended(reason)) = sudden.call(|reply| reply).await else {
+        panic!("it cannot answer")
+    };
+    assert!(reason.to_string().ends_with("no future"), "{reason}");
+    assert_eq!(me.receive().await, "terminated");
+
+    let sudden = server::start::<Sudden>(me.pid()).await.expect("it starts");
+    let told = sudden.pid().clone();
+    spawn(async move |_: Process<()>| told.exit(ExitReason::Shutdown));
+    let reason = sudden.pid().ended().await;
+    assert!(reason.to_string().ends_with("no exits"), "{reason}");
+    assert_eq!(me.try_receive(), Some("terminated"));
 }
 
 // G1: a look never ends a server

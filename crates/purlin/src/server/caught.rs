@@ -10,18 +10,23 @@ use crate::ExitReason;
 use crate::exit::catch;
 
 pin_project! {
-    /// Gives a future's output, or the reason why it panicked or left by [`crate::exit()`].
+    /// Gives a future's output, or the reason why it panicked or left by [`crate::exit()`], also
+    /// where that happened before there was a future.
     ///
-    /// COST: what `catch_unwind` costs where nothing unwinds, which is a few instructions.
-    pub(super) struct Caught<F> {
-        #[pin]
-        future: F,
+    /// COST: twice what `catch_unwind` costs where nothing unwinds, which is a few instructions.
+    #[project = Stage]
+    pub(super) enum Caught<F> {
+        Runs { #[pin] future: F },
+        Failed { reason: ExitReason },
     }
 }
 
 impl<F: Future> Caught<F> {
-    pub(super) fn new(future: F) -> Self {
-        Self { future }
+    pub(super) fn new(handler: impl FnOnce() -> F) -> Self {
+        match catch::panics(handler) {
+            Ok(future) => Self::Runs { future },
+            Err(reason) => Self::Failed { reason },
+        }
     }
 }
 
@@ -29,7 +34,10 @@ impl<F: Future> Future for Caught<F> {
     type Output = Result<F::Output, ExitReason>;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let future = self.project().future;
+        let future = match self.project() {
+            Stage::Runs { future } => future,
+            Stage::Failed { reason } => return Poll::Ready(Err(reason.clone())),
+        };
         match catch::panics(|| future.poll(cx)) {
             Ok(polled) => polled.map(Ok),
             Err(reason) => Poll::Ready(Err(reason)),

@@ -2,6 +2,9 @@
 //!
 //! Runs as the function of the server's process. One handler at a time is polled; its panic ends the
 //! server and not the loop, which then has `terminate` called and the crash reported.
+//!
+//! F1: what a server goes on with by itself spends its budget, as receiving does, so a server that
+//! always goes on lets others run and can be ended.
 
 use std::convert::Infallible;
 use std::future::{Future, poll_fn};
@@ -18,7 +21,7 @@ use super::start::{Boot, Unclaimed, Up};
 use super::{Init, Next, Result, Server};
 use crate::deadline::Deadline;
 use crate::exit::catch;
-use crate::{ExitReason, Process, ProcessId, Reply};
+use crate::{ExitReason, Process, ProcessId, Reply, consume_budget};
 
 /// The whole life of a server; gives the reason of its end.
 pub(super) async fn serve<S: Server>(mut me: Process<Mail<S>>, boot: Boot<S>) -> ExitReason {
@@ -72,15 +75,17 @@ impl<S: Server> Loop<S> {
                 Next::Timeout(time) => match self.receive_within(time).await {
                     Some(mail) => mail,
                     None => {
+                        consume_budget().await;
                         self.last.note("timeout", &());
-                        let handler = self.server.handle_timeout(&mut self.me);
-                        next = after(Caught::new(handler).await);
+                        let handler = Caught::new(|| self.server.handle_timeout(&mut self.me));
+                        next = after(handler.await);
                         continue;
                     }
                 },
                 Next::Continue(term) => {
+                    consume_budget().await;
                     self.last.note("continue", &term);
-                    let handler = self.server.handle_continue(term, &mut self.me);
+                    let handler = || self.server.handle_continue(term, &mut self.me);
                     next = after(Caught::new(handler).await);
                     continue;
                 }
@@ -89,11 +94,11 @@ impl<S: Server> Loop<S> {
             next = match mail {
                 Mail::Call(call) => {
                     self.last.note("call", &call);
-                    after(Caught::new(self.server.handle_call(call, &mut self.me)).await)
+                    after(Caught::new(|| self.server.handle_call(call, &mut self.me)).await)
                 }
                 Mail::Cast(cast) => {
                     self.last.note("cast", &cast);
-                    after(Caught::new(self.server.handle_cast(cast, &mut self.me)).await)
+                    after(Caught::new(|| self.server.handle_cast(cast, &mut self.me)).await)
                 }
                 Mail::Info(info) => self.info(info).await,
                 Mail::System(System(Request::Exit(exit, info))) => {
@@ -101,7 +106,10 @@ impl<S: Server> Loop<S> {
                     if exit.from.is_none() || exit.from == self.parent {
                         break exit.reason;
                     }
-                    self.info(info(exit)).await
+                    match catch::panics(|| info(exit)) {
+                        Ok(info) => self.info(info).await,
+                        Err(reason) => Next::Stop(reason),
+                    }
                 }
                 Mail::System(System(Request::Stop(reason))) => break reason,
                 Mail::System(System(Request::State(reply))) => {
@@ -115,7 +123,7 @@ impl<S: Server> Loop<S> {
 
     async fn info(&mut self, info: S::Info) -> Next<S> {
         self.last.note("info", &info);
-        after(Caught::new(self.server.handle_info(info, &mut self.me)).await)
+        after(Caught::new(|| self.server.handle_info(info, &mut self.me)).await)
     }
 
     /// The next message; `None` if none comes in that time. A look changes nothing, not even how
@@ -144,8 +152,8 @@ impl<S: Server> Loop<S> {
 
     /// Ends the server, which has `terminate` to say, or to change, its last word.
     async fn end(mut self, mut reason: ExitReason) -> ExitReason {
-        let terminate = self.server.terminate(&reason, &mut self.me);
-        if let Err(worse) = Caught::new(terminate).await {
+        let terminate = Caught::new(|| self.server.terminate(&reason, &mut self.me));
+        if let Err(worse) = terminate.await {
             reason = worse;
         }
         if !reason.is_orderly() {
