@@ -368,6 +368,17 @@ async fn a_start_that_takes_too_long_is_given_up(me: Process<Seen>) {
     assert_eq!((census.born(), census.dropped()), (2, 2));
 }
 
+// G1, N1: when the start has failed the name is free, so that it can be tried again
+#[purlin::test]
+async fn a_start_that_is_given_up_has_freed_its_name(me: Process<Seen>) {
+    let census = Census::default();
+    for _ in 0..20 {
+        let hang = server::start::<Puppet>((Begin::Hang(census.token()), me.pid()));
+        let error = hang.name("hung").timeout(Duration::from_millis(1)).await.unwrap_err();
+        assert_eq!(error, StartError::Timeout(Duration::from_millis(1)));
+    }
+}
+
 // G1: the same where the server is up and its starter has not looked yet
 #[purlin::test]
 async fn a_server_that_nobody_takes_is_stopped(mut me: Process<Seen>) {

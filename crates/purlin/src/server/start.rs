@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 use std::fmt;
 use std::future::{Future, IntoFuture};
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::task::Waker;
 use std::time::Duration;
 
@@ -14,6 +14,9 @@ use super::run::serve;
 use super::{Server, ServerRef};
 use crate::call::Patience;
 use crate::{ExitReason, Name, Node, Pid, Process, ProcessId, RegisterError, Reply, spawn};
+
+/// How long a server has to end whose start was given up.
+const LET_GO: Duration = Duration::from_millis(500);
 
 /// Starts a server and, when awaited, waits until its [`Server::init`] has returned.
 ///
@@ -47,7 +50,8 @@ use crate::{ExitReason, Name, Node, Pid, Process, ProcessId, RegisterError, Repl
 /// by then is stopped.
 ///
 /// # Errors
-/// [`StartError`] says why there is no server. By then its process has ended.
+/// [`StartError`] says why there is no server. By then its process has ended; only after a timeout one
+/// that does not let go is left, half a second later, with a warning (L7).
 ///
 /// # Panics
 /// As [`spawn()`](crate::spawn()), when it is awaited where there is no node.
@@ -226,7 +230,15 @@ impl<S: Server> IntoFuture for Start<'_, S> {
                     Err(StartError::Name(error))
                 }
                 Ok(None) => Err(StartError::Failed(pid.ended().await)),
-                Err(_) => Err(StartError::Timeout(timeout)),
+                Err(_) => {
+                    // WHY: who starts it again wants its name to be free.
+                    let mut ended = pin!(pid.ended());
+                    let ended = Patience::new(LET_GO).wait(|cx| ended.as_mut().poll(cx)).await;
+                    if ended.is_err() {
+                        tracing::warn!(pid = %pid.id(), "a server whose start was given up lives on");
+                    }
+                    Err(StartError::Timeout(timeout))
+                }
             }
         })
     }
