@@ -36,7 +36,7 @@ impl Intensity {
 
     /// Counts a restart, also one that will fail, at that second.
     pub(crate) fn restart(&mut self, now: u64) -> Limit {
-        while self.restarts.front().is_some_and(|then| then + self.period < now) {
+        while self.restarts.front().is_some_and(|then| now.saturating_sub(*then) > self.period) {
             self.restarts.pop_front();
         }
         self.restarts.push_back(now);
@@ -61,7 +61,7 @@ mod tests {
     #[test]
     fn the_window_slides_and_both_its_ends_count() {
         // The most restarts, the period, when they come, how many are survived.
-        let table: [(usize, u64, &[u64], usize); 9] = [
+        let table: [(usize, u64, &[u64], usize); 10] = [
             (0, 5, &[3], 0),
             (1, 5, &[0, 0], 1),
             (1, 5, &[0, 5], 1),
@@ -71,6 +71,7 @@ mod tests {
             (2, 5, &[0, 4, 8, 12, 16], 5),
             (2, 5, &[0, 4, 5], 2),
             (3, 10, &[0, 1, 2, 11, 12, 13, 20], 6),
+            (2, u64::MAX, &[7, 8, 9], 2),
         ];
         for (most, period, times, expected) in table {
             assert_eq!(survived(most, period, times), expected, "{most} in {period}: {times:?}");
