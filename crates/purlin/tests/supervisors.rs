@@ -429,6 +429,92 @@ async fn servers_are_children_that_say_when_they_are_up(mut me: Process<Seen>) {
     assert_eq!(clerks.start_child(Begin::Ignore).await, Ok(None));
 }
 
+/// A server that does nothing.
+#[derive(Debug)]
+struct Quiet;
+
+impl Server for Quiet {
+    type Args = ();
+    type Call = Infallible;
+    type Cast = Infallible;
+    type Info = Infallible;
+    type Continue = Infallible;
+
+    async fn init((): (), _: &mut Process<Mail<Self>>) -> server::Result<Init<Self>> {
+        Ok(Init::Ready(Quiet))
+    }
+}
+
+// G2: a child whose end nobody would notice is none
+#[purlin::test]
+async fn a_server_that_is_not_linked_to_its_supervisor_is_not_started(me: Process<Seen>) {
+    me.trap_exit(true);
+    let quiet = ChildSpec::server("quiet", |_| server::start::<Quiet>(()));
+    let error = SupervisorSpec::one_for_one().child(quiet).start_link(&me).await.unwrap_err();
+    assert!(error.to_string().contains("start_link"), "{error}");
+}
+
+// G2: children that come and go are all of one kind
+#[purlin::test]
+async fn a_template_takes_no_children_of_other_kinds(me: Process<Seen>) {
+    let template = ChildTemplate::worker("own", async |mut me: Process<()>, (): ()| {
+        me.receive().await;
+    });
+    let simple = SupervisorSpec::simple_one_for_one(template).name("own");
+    simple.start_link(&me).await.expect("it starts");
+    let supervisor = SupervisorRef::whereis("own").expect("it has the name");
+    let refused = supervisor.start_child(worker("other", &me)).await;
+    assert_eq!(refused, Err(StartChildError::OtherArguments));
+}
+
+/// What cannot be cloned.
+struct Unique;
+
+impl Clone for Unique {
+    fn clone(&self) -> Self {
+        panic!("there is one")
+    }
+}
+
+// G2: what is the user's may panic, and the supervisor goes on
+#[purlin::test]
+async fn a_template_that_cannot_be_cloned_is_a_start_that_failed(me: Process<Seen>) {
+    let unique = Unique;
+    let function = move |mut me: Process<()>, (): ()| {
+        let _unique = unique;
+        async move { me.receive().await }
+    };
+    let simple = SupervisorSpec::simple_one_for_one(ChildTemplate::worker("one", function));
+    let simple = simple.start_link(&me).await.expect("it starts");
+    let Err(StartChildError::Failed(reason)) = simple.start_child(()).await else {
+        panic!("it cannot start")
+    };
+    assert!(reason.to_string().ends_with("there is one"), "{reason}");
+    assert_eq!(simple.count_children().await.expect("it lives").active, 0);
+}
+
+// G2: children that ended and are linked no more do not hold up the stop, however many
+#[test]
+fn ended_children_that_had_unlinked_themselves_do_not_add_up() {
+    let mut simulation = Simulation::new(1);
+    let took = simulation.run(async |me: Process<()>| {
+        let template = ChildTemplate::worker("free", async |me: Process<()>, from: ProcessId| {
+            me.unlink(from);
+        });
+        let simple = SupervisorSpec::simple_one_for_one(template);
+        let simple = simple.start_link(&me).await.expect("it starts");
+        for _ in 0..100 {
+            simple.start_child(simple.id()).await.expect("it starts");
+        }
+        let node = Node::current().expect("a process has a node");
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        let began = node.uptime();
+        simple.stop(ExitReason::Normal).await;
+        node.uptime() - began
+    });
+    assert!(took < Duration::from_secs(1), "{took:?}");
+}
+
 // G2: significant children and auto_shutdown
 #[purlin::test]
 async fn it_ends_when_its_significant_children_have(mut me: Process<Seen>) {

@@ -198,6 +198,11 @@ impl<'a, S: Server> Start<'a, S> {
         self
     }
 
+    /// To whom it is to be linked.
+    pub(crate) fn parent(&self) -> Option<ProcessId> {
+        self.parent
+    }
+
     /// Gives it that long to be up; otherwise all the time it wants.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;

@@ -17,6 +17,9 @@ use crate::{ExitReason, Outcome, Process, ProcessId};
 /// How long a worker has to end when it is told to.
 const SHUTDOWN: Duration = Duration::from_secs(5);
 
+/// Why a server that would be no child is not started.
+const NOT_LINKED: &str = "not linked to its supervisor: a child is started with start_link(me, …)";
+
 /// What starting a child came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Started {
@@ -78,7 +81,8 @@ impl ChildSpec {
     }
 
     /// A server, which is up when its `init` has returned; otherwise as a worker. `start` is called
-    /// for each start.
+    /// for each start, and starts it linked to the supervisor, whose process it is given; one that
+    /// would not be linked is not started.
     ///
     /// ```
     /// # use std::convert::Infallible;
@@ -108,7 +112,7 @@ impl ChildSpec {
         id: impl Into<Arc<str>>,
         start: impl Fn(&Process<SupervisorMail>) -> server::Start<'_, S> + Send + Sync + 'static,
     ) -> Self {
-        Self::new(id, ChildType::Worker, move |me| start_server(start(me)))
+        Self::new(id, ChildType::Worker, move |me| start_server(me, start(me)))
     }
 
     /// A supervisor. It is permanent and has all the time it wants to stop its own children.
@@ -176,7 +180,13 @@ where
     }))
 }
 
-fn start_server<S: Server>(start: server::Start<'_, S>) -> Starting<'static> {
+fn start_server<S: Server>(
+    me: &Process<SupervisorMail>,
+    start: server::Start<'_, S>,
+) -> Starting<'static> {
+    if start.parent() != Some(me.id()) {
+        return Box::pin(ready(Err(ExitReason::error(NOT_LINKED))));
+    }
     let started = start.into_future();
     Box::pin(async move {
         match started.await {
@@ -252,7 +262,7 @@ impl<A: Send + 'static> ChildTemplate<A> {
     {
         Self::new(id, ChildType::Worker, move |arguments: A| -> Start {
             let start = start.clone();
-            Arc::new(move |me| start_server(start(me, arguments.clone())))
+            Arc::new(move |me| start_server(me, start(me, arguments.clone())))
         })
     }
 

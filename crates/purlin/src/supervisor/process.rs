@@ -32,7 +32,7 @@ use crate::{Down, Exit, ExitReason, MonitorRef, Process, ProcessId, Reply, exit_
 /// How long a process that was killed has to let go (L7).
 const LAST_MOMENT: Duration = Duration::from_secs(2);
 
-/// How long the exit signal of a process is waited for that was found to have ended.
+/// How long the exit signals of processes are waited for that were found to have ended.
 const IN_FLIGHT: Duration = Duration::from_millis(50);
 
 /// What a supervisor receives; nothing that anybody else could make.
@@ -170,6 +170,10 @@ impl Supervisor {
         let keeper = &mut self.keeper;
         match request {
             Mail::AreYouUp(reply) => reply.send(()),
+            // Children that come and go are all of one kind.
+            Mail::StartChild(_, reply) if self.template.is_some() => {
+                reply.send(Err(StartChildError::OtherArguments));
+            }
             Mail::StartChild(child, reply) => {
                 let checked = check(child.id(), child.settings(), self.auto_shutdown);
                 reply.send(match checked {
@@ -194,7 +198,10 @@ impl Supervisor {
         arguments: Box<dyn Any + Send>,
     ) -> Result<Option<ProcessId>, StartChildError> {
         let Some(template) = &self.template else { return Err(StartChildError::OtherArguments) };
-        let start = (template.start)(arguments).ok_or(StartChildError::OtherArguments)?;
+        // The template clones what is the user's, which may panic.
+        let start =
+            catch::panics(|| (template.start)(arguments)).map_err(StartChildError::Failed)?;
+        let start = start.ok_or(StartChildError::OtherArguments)?;
         let spec = Spec { id: Arc::clone(&template.id), settings: template.settings, start };
         self.keeper.start_dynamic(spec).await.map_err(StartChildError::Failed)
     }
@@ -211,6 +218,7 @@ impl Own {
     /// Waits for the ends of monitored processes, at most that long.
     async fn downs(&mut self, waiting: &mut Waiting, patience: Option<Duration>) {
         let deadline = patience.map(|patience| now().saturating_add(patience));
+        let mut in_flight = None;
         while !waiting.left.is_empty() {
             // WHY so long where there is none: it never comes.
             let left = deadline.map_or(Duration::MAX, |end| end.saturating_sub(now()));
@@ -222,19 +230,26 @@ impl Own {
             });
             let Some(Down { monitor, reason, .. }) = down else { return };
             let Some((at, process)) = waiting.left.remove(&monitor) else { return };
-            let reason = self.unlink(process, reason).await;
+            let reason = self.unlink(process, reason, &mut in_flight).await;
             waiting.ended[at] = Stopped::Ended(reason);
         }
     }
 
     /// Has no link with a process that has ended, nor its exit signal in the mailbox; why it ended.
-    async fn unlink(&mut self, process: ProcessId, reason: ExitReason) -> ExitReason {
+    /// `in_flight` is until when such are waited for whose signal is on its way, once there is one.
+    async fn unlink(
+        &mut self,
+        process: ProcessId,
+        reason: ExitReason,
+        in_flight: &mut Option<Duration>,
+    ) -> ExitReason {
         // It had ended before it was monitored: then only the exit signal says why, which may just be
         // on its way; it does not come from one that had unlinked itself.
         if reason == ExitReason::NoProcess {
+            let end = *in_flight.get_or_insert_with(|| now().saturating_add(IN_FLIGHT));
             return receive!(self.me, {
                 SupervisorMail(Mail::Exit(exit)) if exit.from == Some(process) => exit.reason,
-                after IN_FLIGHT => reason,
+                after end.saturating_sub(now()) => reason,
             });
         }
         self.me.unlink(process);
