@@ -211,6 +211,18 @@ async fn a_scope_is_found_by_its_name(me: Process<Mail>) {
     assert!(linked.is_ok(), "as a supervisor would");
 }
 
+// N2: what nobody keeps up to date any more is not shown
+#[purlin::test]
+async fn the_groups_end_with_their_scope() {
+    let groups = Groups::start("brief").await.expect("it starts");
+    let clerk = spawn(async |mut me: Process<()>| me.receive().await);
+    groups.join("clerks", &clerk).await.expect("the scope lives");
+    assert_eq!(groups.member_ids("clerks"), [clerk.id()]);
+    groups.server().stop().await.expect("it stops");
+    assert!(groups.members::<()>("clerks").is_empty());
+    assert!(groups.which_groups().is_empty());
+}
+
 // N2: a scope is of its node
 #[test]
 fn a_process_of_another_node_does_not_join() {

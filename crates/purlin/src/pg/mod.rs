@@ -173,7 +173,7 @@ impl Groups {
     }
 
     /// The members of a group that receive messages of type `M`, as often as they have joined; in no
-    /// particular order. One that has ended is not among them.
+    /// particular order. One that has ended is not among them; there are none when the scope has ended.
     pub fn members<M: Send + 'static>(&self, group: &str) -> Vec<Pid<M>> {
         let typed = |peer: Peer| peer.typed().map(|to: Address<Erlang, M>| Pid::new(to)).ok();
         self.shared.members(group).into_iter().filter_map(typed).collect()

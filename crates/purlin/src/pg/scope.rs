@@ -128,6 +128,13 @@ impl Server for Scope {
     }
 }
 
+/// The groups end with their scope, also for those who still know it.
+impl Drop for Scope {
+    fn drop(&mut self) {
+        self.shared.clear();
+    }
+}
+
 impl Scope {
     fn act(&mut self, ask: Ask, me: &Process<Mail<Self>>) {
         match ask {

@@ -64,6 +64,12 @@ impl Shared {
         known.map(|(name, members)| (name.clone(), ids(members))).collect()
     }
 
+    /// There are no groups any more.
+    pub(super) fn clear(&self) {
+        let groups = std::mem::take(&mut *self.write());
+        drop(groups);
+    }
+
     pub(super) fn join(&self, group: &Name, id: ProcessId, peer: Peer) {
         let mut groups = self.write();
         let members = groups.entry(group.clone()).or_default();
