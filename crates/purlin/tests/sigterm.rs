@@ -6,12 +6,18 @@
 #![cfg(unix)]
 
 use std::collections::HashSet;
+use std::convert::Infallible;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::TcpStream;
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitCode, Stdio};
 use std::sync::mpsc::{Sender, channel};
 use std::time::{Duration, Instant};
+
+use purlin::application::{self, ApplicationSpec};
+use purlin::server::{self, Init, Mail, Server};
+use purlin::supervisor::{ChildSpec, SupervisorSpec};
+use purlin::{Node, Process};
 
 const CLIENTS: usize = 8;
 /// So many lines are answered before the program is told to end.
@@ -104,6 +110,55 @@ fn ctrl_c_ends_the_program_as_well() {
     assert_eq!(child.wait().expect("it ends").code(), Some(0));
     assert_eq!(said.collect::<Vec<_>>(), ["stopping", "stopped"]);
     std::fs::remove_file(&ledger).expect("it can be removed");
+}
+
+/// Says that it is being started, and never is.
+#[derive(Debug)]
+struct Hangs;
+
+impl Server for Hangs {
+    type Args = ();
+    type Call = Infallible;
+    type Cast = Infallible;
+    type Info = Infallible;
+    type Continue = Infallible;
+
+    async fn init((): (), _: &mut Process<Mail<Self>>) -> server::Result<Init<Self>> {
+        println!("starting");
+        std::future::pending().await
+    }
+}
+
+const HANGS: &str = "a_program_whose_start_hangs_is_ended_all_the_same";
+
+// G4: SIGTERM ends a program in the time it has, however far it has come
+#[test]
+fn a_program_whose_start_hangs_is_ended_all_the_same() {
+    if std::env::var_os(HANGS).is_some() {
+        let node = Node::builder().build().expect("a node starts");
+        let code = node.block_on(|_: Process<()>| {
+            let tree = SupervisorSpec::one_for_one()
+                .child(ChildSpec::server("hangs", |me| server::start_link::<Hangs>(me, ())));
+            let hangs = ApplicationSpec::new("hangs", tree).shutdown(Duration::from_millis(100));
+            application::run(hangs)
+        });
+        node.stop_blocking();
+        std::process::exit(i32::from(code != ExitCode::SUCCESS));
+    }
+    // This test again, as a program of its own.
+    let test = std::env::current_exe().expect("a test knows its own program");
+    let mut command = Command::new(test);
+    command.args([HANGS, "--exact", "--nocapture"]).env(HANGS, "1").stdout(Stdio::piped());
+    let mut child = command.spawn().expect("it runs again");
+    let output = child.stdout.take().expect("its output is a pipe");
+    let mut lines = BufReader::new(output).lines().map_while(Result::ok);
+    assert!(lines.any(|line| line.ends_with("starting")));
+    let began = Instant::now();
+    tell(&child, "-TERM");
+    let status = child.wait().expect("it ends");
+    let took = began.elapsed();
+    assert_eq!(status.code(), Some(1), "it was not stopped in its time");
+    assert!(took < Duration::from_secs(5), "it took {took:?}");
 }
 
 #[test]

@@ -85,24 +85,26 @@ impl Node {
         &self,
         spec: ApplicationSpec,
     ) -> Result<ApplicationRef, ApplicationError> {
+        let application = self.begin_application(spec)?;
+        application.up().await?;
+        Ok(application)
+    }
+
+    /// [`Node::start_application`], but does not wait.
+    pub(super) fn begin_application(
+        &self,
+        spec: ApplicationSpec,
+    ) -> Result<ApplicationRef, ApplicationError> {
         let (name, shutdown) = (spec.name.clone(), spec.shutdown);
-        let started = {
-            let mut applications = self.home().applications.lock();
-            applications.retain(|one| one.master.is_alive());
-            if applications.iter().any(|one| one.name == name) {
-                return Err(ApplicationError::AlreadyStarted(name));
-            }
-            let master = self.spawn(move |me| master(me, spec));
-            let started = ApplicationRef { name, shutdown, master };
-            applications.push(started.clone());
-            started
-        };
-        let failed = |reason| Err(ApplicationError::Failed(started.name.clone(), reason));
-        match started.master.call_timeout(Mail::AreYouUp, Duration::MAX).await {
-            Ok(()) => Ok(started),
-            Err(CallError::Ended(reason)) => failed(reason),
-            Err(_) => failed(started.master.ended().await),
+        let mut applications = self.home().applications.lock();
+        applications.retain(|one| one.master.is_alive());
+        if applications.iter().any(|one| one.name == name) {
+            return Err(ApplicationError::AlreadyStarted(name));
         }
+        let master = self.spawn(move |me| master(me, spec));
+        let begun = ApplicationRef { name, shutdown, master };
+        applications.push(begun.clone());
+        Ok(begun)
     }
 
     /// The names of the applications that run on this node, in the order of their start.
@@ -115,6 +117,16 @@ impl ApplicationRef {
     /// What it is called.
     pub fn name(&self) -> &Name {
         &self.name
+    }
+
+    /// Waits until its tree has been started.
+    pub(super) async fn up(&self) -> Result<(), ApplicationError> {
+        let failed = |reason| Err(ApplicationError::Failed(self.name.clone(), reason));
+        match self.master.call_timeout(Mail::AreYouUp, Duration::MAX).await {
+            Ok(()) => Ok(()),
+            Err(CallError::Ended(reason)) => failed(reason),
+            Err(_) => failed(self.master.ended().await),
+        }
     }
 
     /// How long it has to stop.

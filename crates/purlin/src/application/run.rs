@@ -1,13 +1,13 @@
 //! A program that is one application: from its start until SIGTERM.
 
 use std::future::{Future, poll_fn};
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::process::ExitCode;
 use std::task::Poll;
 use std::thread;
 use std::time::Duration;
 
-use super::{ApplicationSpec, ApplicationType};
+use super::{ApplicationError, ApplicationSpec, ApplicationType};
 use crate::{ExitReason, Node};
 
 /// How long the node has, when the application has stopped, to end what else there is.
@@ -18,7 +18,8 @@ const AFTER: Duration = Duration::from_secs(6);
 ///
 /// What `main` returns then ends the program: with status 0 if it was told to end and did so in its
 /// time, and with 1 if the application could not be started or has ended by itself, which a supervisor
-/// does when it gives up. A program that has not stopped within the application's time, and a few
+/// does when it gives up. One that is told while it starts is stopped in the same time, however far
+/// it has come. A program that has not stopped within the application's time, and a few
 /// seconds for the rest of the node, is ended with status 1 and says so.
 ///
 /// ```no_run
@@ -47,20 +48,17 @@ pub async fn run(spec: ApplicationSpec) -> ExitCode {
     let patience = spec.shutdown.saturating_add(AFTER);
     // Before the start, so that a signal that comes meanwhile is not lost.
     let told = signals();
-    let application = match node.start_application(spec).await {
+    let application = match node.begin_application(spec) {
         Ok(application) => application,
-        Err(error) => {
-            eprintln!("purlin: {error}");
-            return ExitCode::FAILURE;
-        }
+        Err(error) => return failed(&error),
     };
-    let mut ended = pin!(application.ended());
     let mut told = pin!(told);
-    let by_itself = poll_fn(|cx| match ended.as_mut().poll(cx) {
-        Poll::Ready(reason) => Poll::Ready(Some(reason)),
-        Poll::Pending => told.as_mut().poll(cx).map(|()| None),
-    });
-    let reason = match by_itself.await {
+    let by_itself = match sooner(application.up(), told.as_mut()).await {
+        Some(Err(error)) => return failed(&error),
+        Some(Ok(())) => sooner(application.ended(), told).await,
+        None => None,
+    };
+    let reason = match by_itself {
         Some(reason) => reason,
         None => {
             watch(patience);
@@ -72,6 +70,24 @@ pub async fn run(spec: ApplicationSpec) -> ExitCode {
     }
     eprintln!("purlin: application {} ended: {reason}", application.name());
     ExitCode::FAILURE
+}
+
+fn failed(error: &ApplicationError) -> ExitCode {
+    eprintln!("purlin: {error}");
+    ExitCode::FAILURE
+}
+
+/// What the future gives, unless the program is told to end before.
+async fn sooner<T>(
+    future: impl Future<Output = T>,
+    mut told: Pin<&mut impl Future<Output = ()>>,
+) -> Option<T> {
+    let mut future = pin!(future);
+    poll_fn(|cx| match future.as_mut().poll(cx) {
+        Poll::Ready(output) => Poll::Ready(Some(output)),
+        Poll::Pending => told.as_mut().poll(cx).map(|()| None),
+    })
+    .await
 }
 
 /// Ends the program if it has not ended by itself in that time.
