@@ -493,6 +493,32 @@ async fn a_template_that_cannot_be_cloned_is_a_start_that_failed(me: Process<See
     assert_eq!(simple.count_children().await.expect("it lives").active, 0);
 }
 
+/// Arguments that panic where they are dropped, except in a child.
+#[derive(Clone)]
+struct Bomb;
+
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            panic!("dropped");
+        }
+    }
+}
+
+// G2: the destructor of a child's arguments does not end the supervisor of all the others
+#[purlin::test]
+async fn arguments_whose_destructor_panics_end_nobody(me: Process<Seen>) {
+    let template = ChildTemplate::worker("bomb", async |mut me: Process<()>, bomb: Bomb| {
+        std::mem::forget(bomb);
+        me.receive().await;
+    });
+    let simple = SupervisorSpec::simple_one_for_one(template);
+    let simple = simple.start_link(&me).await.expect("it starts");
+    let child = simple.start_child(Bomb).await.expect("it starts").expect("it is a process");
+    assert_eq!(simple.terminate_child(child).await, Ok(()));
+    assert_eq!(simple.count_children().await.expect("it lives").active, 0);
+}
+
 // G2: children that ended and are linked no more do not hold up the stop, however many
 #[test]
 fn ended_children_that_had_unlinked_themselves_do_not_add_up() {

@@ -8,6 +8,8 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use purlin_raw::quietly;
+
 use super::children::{Settings, Spec};
 use super::process::SupervisorMail;
 use super::{ChildType, Restart, Shutdown, SupervisorSpec};
@@ -34,7 +36,32 @@ pub(crate) type Starting<'a> =
     Pin<Box<dyn Future<Output = Result<Started, ExitReason>> + Send + 'a>>;
 
 /// How a child is started, by its supervisor's process, again and again.
-pub(crate) type Start = Arc<dyn Fn(&Process<SupervisorMail>) -> Starting<'_> + Send + Sync>;
+#[derive(Clone)]
+pub(crate) struct Start(Option<Arc<StartFn>>);
+
+type StartFn = dyn Fn(&Process<SupervisorMail>) -> Starting<'_> + Send + Sync;
+
+impl Start {
+    fn new(
+        start: impl Fn(&Process<SupervisorMail>) -> Starting<'_> + Send + Sync + 'static,
+    ) -> Self {
+        Self(Some(Arc::new(start)))
+    }
+
+    pub(crate) fn call<'a>(&self, me: &'a Process<SupervisorMail>) -> Starting<'a> {
+        // WHY: only dropping takes it away.
+        let start = self.0.as_ref().expect("it is there while it can be called");
+        start(me)
+    }
+}
+
+impl Drop for Start {
+    fn drop(&mut self) {
+        // WHY quietly: what it owns is the user's, and a supervisor does not end of a child's
+        // arguments.
+        quietly(|| drop(self.0.take()));
+    }
+}
 
 /// A child of a supervisor, as it is specified: an id, how it is started, when it is restarted, and
 /// how it is stopped.
@@ -62,7 +89,7 @@ impl ChildSpec {
         child_type: ChildType,
         start: impl Fn(&Process<SupervisorMail>) -> Starting<'_> + Send + Sync + 'static,
     ) -> Self {
-        Self(Spec { id: id.into(), settings: settings(child_type), start: Arc::new(start) })
+        Self(Spec { id: id.into(), settings: settings(child_type), start: Start::new(start) })
     }
 
     /// A process that runs that function. It is permanent and has five seconds to end when it is told
@@ -219,7 +246,7 @@ impl<A: Send + 'static> ChildTemplate<A> {
     {
         let template = Self::new(id, ChildType::Worker, move |arguments: A| -> Start {
             let once = Mutex::new(Some((function.clone(), arguments)));
-            Arc::new(move |me| {
+            Start::new(move |me| {
                 let taken = once.lock().unwrap_or_else(PoisonError::into_inner).take();
                 match taken {
                     Some((function, arguments)) => {
@@ -244,7 +271,7 @@ impl<A: Send + 'static> ChildTemplate<A> {
     {
         let make = move |arguments: A| -> Start {
             let function = function.clone();
-            Arc::new(move |me| {
+            Start::new(move |me| {
                 let (function, arguments) = (function.clone(), arguments.clone());
                 start_worker(me, move |me| function(me, arguments))
             })
@@ -262,7 +289,7 @@ impl<A: Send + 'static> ChildTemplate<A> {
     {
         Self::new(id, ChildType::Worker, move |arguments: A| -> Start {
             let start = start.clone();
-            Arc::new(move |me| start_server(me, start(me, arguments.clone())))
+            Start::new(move |me| start_server(me, start(me, arguments.clone())))
         })
     }
 

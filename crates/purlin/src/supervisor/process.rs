@@ -278,7 +278,7 @@ impl Hands for Own {
 
     async fn start(&mut self, start: &Start) -> Result<Option<ProcessId>, ExitReason> {
         // The start clones what is the user's, which may panic.
-        let starting = catch::panics(|| start(&self.me))?;
+        let starting = catch::panics(|| start.call(&self.me))?;
         Ok(match starting.await? {
             Started::Child(process) => Some(process),
             Started::Ignored => None,
