@@ -12,6 +12,7 @@ use purlin::{
     CallError, Down, Exit, ExitReason, LookupError, Message, MonitorRef, Name, Node, Pid, Process,
     ProcessId, ProcessInfo, ProcessState, RegisterError, Reply, receive, spawn,
 };
+use purlin_testkit::Simulation;
 use tokio::sync::oneshot;
 
 /// How long a test waits for what comes.
@@ -249,6 +250,19 @@ async fn a_timeout_comes_only_if_nothing_else_does(mut me: Process<Seen>) {
     puppet.cast(Cast::Next(Next::Timeout(Duration::ZERO)));
     assert_eq!(me.receive().await, Seen::Info("in time"));
     assert_eq!(me.receive().await, Seen::Timeout);
+}
+
+// G1, R3, F1: what waits comes before a timeout, also where the budget has just been used up
+#[test]
+fn a_timeout_of_no_time_looks_before_it_comes() {
+    Simulation::new(1).run(async |mut me: Process<Seen>| {
+        let puppet = puppet(&me).await;
+        for _ in 0..2000 {
+            puppet.cast(Cast::Next(Next::Timeout(Duration::ZERO)));
+        }
+        puppet.send("last");
+        assert_eq!(me.receive().await, Seen::Info("last"));
+    });
 }
 
 // G1: the state can be looked at while the server runs

@@ -8,7 +8,7 @@
 
 use std::convert::Infallible;
 use std::future::{Future, poll_fn};
-use std::pin::{Pin, pin};
+use std::pin::pin;
 use std::task::Poll;
 use std::time::Duration;
 
@@ -75,7 +75,6 @@ impl<S: Server> Loop<S> {
                 Next::Timeout(time) => match self.receive_within(time).await {
                     Some(mail) => mail,
                     None => {
-                        consume_budget().await;
                         self.last.note("timeout", &());
                         let handler = Caught::new(|| self.server.handle_timeout(&mut self.me));
                         next = after(handler.await);
@@ -131,10 +130,24 @@ impl<S: Server> Loop<S> {
     async fn receive_within(&mut self, time: Duration) -> Option<Mail<S>> {
         let mut deadline = Deadline::after(time);
         loop {
-            let mut receive = self.me.receive();
-            let came = poll_fn(|cx| match Pin::new(&mut receive).poll(cx) {
-                Poll::Ready(mail) => Poll::Ready(Some(mail)),
-                Poll::Pending => deadline.poll(cx).map(|()| None),
+            let came = poll_fn(|cx| {
+                // WHY before the time: whose budget is used up has not looked.
+                if !purlin_raw::spend() {
+                    purlin_raw::poll_again(cx.waker());
+                    return Poll::Pending;
+                }
+                if let Some(mail) = self.me.try_receive() {
+                    return Poll::Ready(Some(mail));
+                }
+                // L7: a server that is to end does so here; its timeout does not save it.
+                if self.me.is_over() {
+                    return Poll::Pending;
+                }
+                if deadline.poll(cx).is_ready() {
+                    return Poll::Ready(None);
+                }
+                self.me.wait(cx);
+                Poll::Pending
             });
             match came.await {
                 Some(Mail::System(System(Request::State(reply)))) => self.show(reply),
