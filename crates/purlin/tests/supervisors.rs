@@ -533,6 +533,7 @@ fn ended_children_that_had_unlinked_themselves_do_not_add_up() {
             simple.start_child(simple.id()).await.expect("it starts");
         }
         let node = Node::current().expect("a process has a node");
+        // CLOCK: virtual; when it has passed all of them have ended.
         tokio::time::sleep(Duration::from_secs(1)).await;
         let began = node.uptime();
         simple.stop(ExitReason::Normal).await;
