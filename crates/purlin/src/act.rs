@@ -55,13 +55,16 @@ pub(crate) fn act<M: Send + 'static>(me: &Owner<Erlang, M>, signal: Signal) -> T
             Turned::Nothing
         }
         Signal::Aliased { alias, message } => {
-            if keep(me, |local| local.rare().answers_to(alias))
-                && let Ok(message) = message.downcast::<M>()
-            {
-                return Turned::Message(Sealed::new(*message, 0));
+            let good = keep(me, |local| local.rare().answers_to(alias));
+            match if good { message.downcast::<M>() } else { Err(message) } {
+                Ok(message) => Turned::Message(Sealed::new(*message, 0)),
+                Err(unread) => {
+                    here(|here| here.realm.home().dropped.alias());
+                    // WHY quietly: its destructor is the user's, and a turn may be just beginning.
+                    quietly(|| drop(unread));
+                    Turned::Nothing
+                }
             }
-            here(|here| here.realm.home().dropped.alias());
-            Turned::Nothing
         }
         // A process that is told to end is not there any more.
         signal if keep(me, |local| local.exiting()) => {

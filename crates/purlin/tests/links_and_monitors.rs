@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use common::{Census, node, outside, stop};
 use purlin::{
-    Down, Exit, ExitReason, Monitored, Pid, Process, ProcessId, Reply, exit_process, receive,
+    Down, Exit, ExitReason, Monitored, Node, Pid, Process, ProcessId, Reply, exit_process, receive,
     register, spawn, whereis, yield_now,
 };
 
@@ -330,7 +330,7 @@ async fn a_linked_child_ends_with_a_parent_that_is_gone_at_once(mut me: Process<
 // L9: an alias that was taken back, and one for a single message
 #[purlin::test]
 async fn what_arrives_for_an_alias_that_was_taken_back_is_dropped(mut me: Process<Msg>) {
-    let node = purlin::Node::current().unwrap();
+    let node = Node::current().unwrap();
     let (alias, once) = (me.alias(), me.alias_once());
     alias.send(Msg::Number(1));
     once.send(Msg::Number(2));
@@ -345,6 +345,30 @@ async fn what_arrives_for_an_alias_that_was_taken_back_is_dropped(mut me: Proces
     alias.send(Msg::Number(5));
     assert!(me.try_receive().is_none());
     assert_eq!(node.drops().alias, 2);
+}
+
+/// A message whose destructor panics.
+struct Barbed;
+
+impl Drop for Barbed {
+    fn drop(&mut self) {
+        panic!("on purpose");
+    }
+}
+
+// L9: also one whose destructor panics is dropped without harm to the process
+#[purlin::test]
+async fn a_message_for_a_lost_alias_may_panic_as_it_is_dropped() {
+    let pid = spawn(async |mut me: Process<Option<Barbed>>| {
+        let alias = me.alias();
+        me.unalias(&alias);
+        spawn(async move |_: Process<()>| alias.send(Some(Barbed)));
+        while Node::current().unwrap().drops().alias == 0 {
+            yield_now().await;
+        }
+        assert!(me.try_receive().is_none());
+    });
+    assert_eq!(pid.ended().await, ExitReason::Normal);
 }
 
 // D1: each monitor fires once, whatever their number
@@ -562,7 +586,7 @@ async fn a_process_tells_whom_it_is_linked_to_and_monitors(me: Process<Msg>) {
     assert_eq!(details.monitored_by, [me.id()]);
     assert_eq!(linked.details().await.unwrap().links, [me.id()]);
     assert_eq!(me.pid().info().name.as_deref(), Some("teller"));
-    let node = purlin::Node::current().unwrap();
+    let node = Node::current().unwrap();
     let (asker, myself) = (node.clone(), me.id());
     let told = spawn(async move |_: Process<()>| {
         let told = asker.process_details(myself).await.unwrap();
@@ -620,7 +644,7 @@ async fn a_long_chain_of_links_ends_as_a_whole(mut me: Process<Msg>) {
     assert!(matches!(me.receive().await, Msg::Number(0)));
     first.exit(boom());
     assert_eq!(down(&mut me).await.monitor, monitor);
-    let node = purlin::Node::current().unwrap();
+    let node = Node::current().unwrap();
     let id: ProcessId = me.id();
     while node.processes().iter().any(|info| info.id != id) {
         yield_now().await;
