@@ -2,9 +2,10 @@
 
 mod common;
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use common::{Census, node, outside, stop};
+use common::{Census, PanicsWhenDropped, node, outside, stop};
 use purlin::{
     Down, Exit, ExitReason, Monitored, Node, Pid, Process, ProcessId, Reply, exit_process, receive,
     register, spawn, whereis, yield_now,
@@ -313,6 +314,28 @@ async fn spawning_with_a_link_or_a_monitor_is_one_step(mut me: Process<Msg>) {
     }
 }
 
+// L8: a handle that another process got hold of does neither half of it
+#[purlin::test]
+async fn who_may_not_link_or_monitor_spawns_nothing_either(me: Process<Msg>) {
+    let (me, census) = (Arc::new(me), Census::default());
+    for link in [true, false] {
+        let (me, token) = (Arc::clone(&me), census.token());
+        let other = spawn(async move |_: Process<()>| {
+            let child = async move |mut child: Process<()>| {
+                let _token = token;
+                child.receive().await;
+            };
+            if link {
+                me.spawn_link(child);
+            } else {
+                me.spawn_monitor(child);
+            }
+        });
+        assert!(other.ended().await.to_string().contains("used outside of process"));
+    }
+    assert_eq!(census.dropped(), census.born());
+}
+
 // L8: the child of a parent that ends at once ends with it
 #[purlin::test]
 async fn a_linked_child_ends_with_a_parent_that_is_gone_at_once(mut me: Process<Pid<()>>) {
@@ -347,22 +370,13 @@ async fn what_arrives_for_an_alias_that_was_taken_back_is_dropped(mut me: Proces
     assert_eq!(node.drops().alias, 2);
 }
 
-/// A message whose destructor panics.
-struct Barbed;
-
-impl Drop for Barbed {
-    fn drop(&mut self) {
-        panic!("on purpose");
-    }
-}
-
 // L9: also one whose destructor panics is dropped without harm to the process
 #[purlin::test]
 async fn a_message_for_a_lost_alias_may_panic_as_it_is_dropped() {
-    let pid = spawn(async |mut me: Process<Option<Barbed>>| {
+    let pid = spawn(async |mut me: Process<PanicsWhenDropped>| {
         let alias = me.alias();
         me.unalias(&alias);
-        spawn(async move |_: Process<()>| alias.send(Some(Barbed)));
+        spawn(async move |_: Process<()>| alias.send(PanicsWhenDropped("a barb")));
         while Node::current().unwrap().drops().alias == 0 {
             yield_now().await;
         }
