@@ -2,7 +2,8 @@
 
 mod common;
 
-use std::sync::Arc;
+use std::future::pending;
+use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use common::{Census, PanicsWhenDropped, node, outside, stop};
@@ -298,6 +299,35 @@ async fn nothing_that_comes_after_an_exit_signal_is_received() {
         unreachable!("it was told to end");
     });
     assert_eq!(pid.ended().await, boom());
+}
+
+// L7: nor by its destructors
+#[purlin::test]
+async fn what_comes_after_an_exit_signal_is_not_received_by_destructors_either() {
+    struct Receives(Process<u32>, mpsc::Sender<Vec<u32>>);
+    impl Drop for Receives {
+        fn drop(&mut self) {
+            let one = self.0.try_receive();
+            let _ = self.1.send(one.into_iter().chain(self.0.flush()).collect());
+        }
+    }
+    for awake in [false, true] {
+        let (tell, told) = mpsc::channel();
+        let pid = spawn(async move |me: Process<u32>| {
+            let mut me = Receives(me, tell);
+            if awake {
+                me.0.pid().exit(boom());
+                me.0.pid().send(1);
+                assert_eq!(me.0.try_receive(), None);
+            }
+            pending::<()>().await;
+        });
+        pid.details().await;
+        pid.exit(boom());
+        pid.send(2);
+        assert_eq!(pid.ended().await, boom());
+        assert_eq!(told.recv(), Ok(vec![]), "awake: {awake}");
+    }
 }
 
 // L8: the child never lives unlinked or unmonitored
