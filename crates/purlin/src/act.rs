@@ -4,6 +4,8 @@
 //! takes its place among the messages (M2). The user's code that makes a message out of a [`Down`] or
 //! an [`Exit`] runs here, and its panic is the process's.
 
+use std::sync::atomic::Ordering;
+
 use purlin_raw::{Owner, Sealed, Turned, exhaust, quietly};
 
 use crate::exit::catch;
@@ -40,9 +42,9 @@ pub(crate) fn act<M: Send + 'static>(me: &Owner<Erlang, M>, signal: Signal) -> T
         }
         Signal::Exit { from, reason } => {
             let by = match from {
-                None => Origin::Outside,
                 Some(sender) if sender == id(me) => Origin::Itself,
-                Some(_) => Origin::Other,
+                None if is_stopping() => Origin::Stop,
+                _ => Origin::Other,
             };
             struck(me, from, reason, by)
         }
@@ -118,6 +120,11 @@ fn attend<M: Send + 'static>(me: &Owner<Erlang, M>, signal: Signal) -> Turned<M>
 #[inline]
 fn keep<M: Send + 'static, R>(me: &Owner<Erlang, M>, f: impl FnOnce(&mut Local) -> R) -> R {
     me.local(f).unwrap_or_else(|_| unreachable!("signals are acted on in the process's own turn"))
+}
+
+/// Whether the node stops: what no process sends is then taken for its own.
+fn is_stopping() -> bool {
+    here(|here| here.realm.home().stopping.load(Ordering::Relaxed)).unwrap_or(false)
 }
 
 pub(crate) fn id<M: Send + 'static>(me: &Owner<Erlang, M>) -> ProcessId {

@@ -195,7 +195,7 @@ impl Local {
         let rare = self.rare();
         match (&rare.exit, rare.trap) {
             // Whoever stops the node says of a process that did not let go that it was killed.
-            (Some(_), _) if kills && sent == Origin::Outside => {
+            (Some(_), _) if kills && sent == Origin::Stop => {
                 Struck::Ends(rare.exit.replace(ExitReason::Killed))
             }
             // M2, L3: the first reason counts, also against a `kill` that comes after it.
@@ -261,8 +261,8 @@ pub(crate) enum Origin {
     Link,
     /// The process itself asked for it.
     Itself,
-    /// Another process did.
+    /// Another process did, or a thread that is none.
     Other,
-    /// The node did, or a thread that is no process.
-    Outside,
+    /// The node did, which is stopping.
+    Stop,
 }

@@ -178,6 +178,24 @@ async fn a_kill_after_another_exit_leaves_the_reason_as_it_is(mut me: Process<Ms
     }
 }
 
+// L4, M2: also where no process sends them; only a node that stops has the last word (E1)
+#[test]
+fn a_kill_from_outside_after_another_exit_leaves_the_reason_as_it_is() {
+    let node = node(1);
+    for _ in 0..100 {
+        let (go, wait) = mpsc::channel::<()>();
+        let pid = node.spawn(async move |mut me: Process<()>| {
+            let _ = wait.recv();
+            me.receive().await;
+        });
+        pid.exit(boom());
+        pid.exit(ExitReason::Kill);
+        drop(go);
+        assert_eq!(outside(pid.ended()), boom());
+    }
+    stop(&node);
+}
+
 // L4: kill as one's own reason is a reason like any other
 #[purlin::test]
 async fn a_process_that_ends_itself_with_kill_is_seen_with_kill(mut me: Process<Msg>) {
