@@ -19,10 +19,13 @@ use crate::{Down, Exit, ExitReason, MonitorRef, ProcessId, body};
 pub(crate) fn act<M: Send + 'static>(me: &Owner<Erlang, M>, signal: Signal) -> Turned<M> {
     match signal {
         Signal::Down { reference, reason } => {
-            let (monitoring, convert) =
-                keep(me, |local| (local.rare().monitors.remove(reference), local.rare().down));
+            let (monitoring, convert) = keep(me, |local| {
+                let rare = local.rare();
+                // L7: who is to end receives nothing more.
+                (rare.monitors.remove(reference), rare.down.filter(|_| rare.exit.is_none()))
+            });
             let (Some(monitoring), Some(convert)) = (monitoring, convert) else {
-                // D3: it was taken back.
+                // It was taken back (D3), or comes too late.
                 quietly(|| drop(reason));
                 return Turned::Nothing;
             };

@@ -3,6 +3,7 @@
 mod common;
 
 use std::future::pending;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
@@ -633,6 +634,37 @@ async fn a_panic_in_making_a_message_is_the_process_s_own() {
     });
     let reason = pid.ended().await;
     assert!(reason.to_string().contains("no message of that"), "{reason}");
+}
+
+// L7: who is to end makes no messages any more
+#[test]
+fn no_message_is_made_of_a_down_behind_an_exit() {
+    struct Counted(#[allow(dead_code)] Down);
+    static MADE: AtomicUsize = AtomicUsize::new(0);
+    impl From<Down> for Counted {
+        fn from(down: Down) -> Self {
+            MADE.fetch_add(1, Ordering::Relaxed);
+            Self(down)
+        }
+    }
+    let node = node(2);
+    let child = node.spawn(mortal);
+    let watched = child.clone();
+    let ((ready, is_ready), (go, wait)) = (mpsc::channel(), mpsc::channel::<()>());
+    let pid = node.spawn(async move |mut me: Process<Counted>| {
+        me.monitor(&watched);
+        ready.send(()).expect("the test waits");
+        let _ = wait.recv();
+        me.receive().await;
+    });
+    is_ready.recv().expect("it monitors");
+    pid.exit(boom());
+    child.send(ExitReason::Normal);
+    outside(child.ended());
+    drop(go);
+    assert_eq!(outside(pid.ended()), boom());
+    assert_eq!(MADE.load(Ordering::Relaxed), 0);
+    stop(&node);
 }
 
 // P5: what a process keeps can be asked for
