@@ -126,7 +126,10 @@ impl Server for Office {
         }
         while self.waiting.front().is_some_and(|order| order.seats <= self.seats) {
             let Some(order) = self.waiting.pop_front() else { break };
-            self.sell(order, me);
+            // Who waits no longer gets no seats.
+            if order.reply.is_wanted() {
+                self.sell(order, me);
+            }
         }
         Ok(Next::Wait)
     }

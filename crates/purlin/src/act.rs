@@ -4,6 +4,8 @@
 //! takes its place among the messages (M2). The user's code that makes a message out of a [`Down`] or
 //! an [`Exit`] runs here, and its panic is the process's.
 
+use std::sync::atomic::Ordering;
+
 use purlin_raw::{Owner, Sealed, Turned, exhaust, quietly};
 
 use crate::exit::catch;
@@ -17,10 +19,13 @@ use crate::{Down, Exit, ExitReason, MonitorRef, ProcessId, body};
 pub(crate) fn act<M: Send + 'static>(me: &Owner<Erlang, M>, signal: Signal) -> Turned<M> {
     match signal {
         Signal::Down { reference, reason } => {
-            let (monitoring, convert) =
-                keep(me, |local| (local.rare().monitors.remove(reference), local.rare().down));
+            let (monitoring, convert) = keep(me, |local| {
+                let rare = local.rare();
+                // L7: who is to end receives nothing more.
+                (rare.monitors.remove(reference), rare.down.filter(|_| rare.exit.is_none()))
+            });
             let (Some(monitoring), Some(convert)) = (monitoring, convert) else {
-                // D3: it was taken back.
+                // It was taken back (D3), or comes too late.
                 quietly(|| drop(reason));
                 return Turned::Nothing;
             };
@@ -40,9 +45,9 @@ pub(crate) fn act<M: Send + 'static>(me: &Owner<Erlang, M>, signal: Signal) -> T
         }
         Signal::Exit { from, reason } => {
             let by = match from {
-                None => Origin::Outside,
                 Some(sender) if sender == id(me) => Origin::Itself,
-                Some(_) => Origin::Other,
+                None if is_stopping() => Origin::Stop,
+                _ => Origin::Other,
             };
             struck(me, from, reason, by)
         }
@@ -55,13 +60,16 @@ pub(crate) fn act<M: Send + 'static>(me: &Owner<Erlang, M>, signal: Signal) -> T
             Turned::Nothing
         }
         Signal::Aliased { alias, message } => {
-            if keep(me, |local| local.rare().answers_to(alias))
-                && let Ok(message) = message.downcast::<M>()
-            {
-                return Turned::Message(Sealed::new(*message, 0));
+            let good = keep(me, |local| local.rare().answers_to(alias));
+            match if good { message.downcast::<M>() } else { Err(message) } {
+                Ok(message) => Turned::Message(Sealed::new(*message, 0)),
+                Err(unread) => {
+                    here(|here| here.realm.home().dropped.alias());
+                    // WHY quietly: its destructor is the user's, and a turn may be just beginning.
+                    quietly(|| drop(unread));
+                    Turned::Nothing
+                }
             }
-            here(|here| here.realm.home().dropped.alias());
-            Turned::Nothing
         }
         // A process that is told to end is not there any more.
         signal if keep(me, |local| local.exiting()) => {
@@ -115,6 +123,11 @@ fn attend<M: Send + 'static>(me: &Owner<Erlang, M>, signal: Signal) -> Turned<M>
 #[inline]
 fn keep<M: Send + 'static, R>(me: &Owner<Erlang, M>, f: impl FnOnce(&mut Local) -> R) -> R {
     me.local(f).unwrap_or_else(|_| unreachable!("signals are acted on in the process's own turn"))
+}
+
+/// Whether the node stops: what no process sends is then taken for its own.
+fn is_stopping() -> bool {
+    here(|here| here.realm.home().stopping.load(Ordering::Relaxed)).unwrap_or(false)
 }
 
 pub(crate) fn id<M: Send + 'static>(me: &Owner<Erlang, M>) -> ProcessId {

@@ -15,7 +15,6 @@ use purlin_raw::{Bounds, NotHere, Owner, quietly};
 use crate::act::act;
 use crate::exit::catch;
 use crate::home::{Erlang, Last};
-use crate::local::Local;
 use crate::signal::wake;
 use crate::{ExitReason, Outcome, Process, ProcessId, room};
 
@@ -161,7 +160,7 @@ fn act_on_signals<M: Send + 'static>(me: &Owner<Erlang, M>) -> Begun {
     debug_assert!(came.is_ok(), "a turn runs on its own thread");
     let found = me.local(|local| {
         let mail = if came.is_ok_and(|came| came > 0) { local.take_mail() } else { None };
-        (mail, local.take_exit(), local.waits().1)
+        (mail, local.exit(), local.waits().1)
     });
     let Ok((mail, exit, suspended)) = found else { return Begun::Function };
     if let Some(waker) = mail {
@@ -180,7 +179,7 @@ fn suspended<M: Send + 'static>(me: &Owner<Erlang, M>) -> Poll<ExitReason> {
     if !me.has_local() {
         return Poll::Pending;
     }
-    match me.local(Local::pause) {
+    match me.local(|local| local.pause()) {
         Ok((Some(reason), _)) => Poll::Ready(reason),
         Ok((None, true)) => {
             // A combinator may have polled others in this turn and not its receive, which waits for

@@ -85,6 +85,17 @@ impl Last {
     }
 }
 
+impl Drop for Last {
+    #[inline]
+    fn drop(&mut self) {
+        // WHY quietly: a reason may hold an error of the user's, and goes with its cell, on whatever
+        // thread gives up the last reference.
+        if let Some(reason) = self.0.take() {
+            quietly(|| drop(reason));
+        }
+    }
+}
+
 /// Messages that nobody received, by the reason (M4, B3).
 #[derive(Debug, Default)]
 pub(crate) struct Drops {

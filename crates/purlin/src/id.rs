@@ -11,7 +11,8 @@ use crate::home::Erlang;
 /// It is printed as Erlang prints a local pid, `<0.12.3>`: the process in slot 12 of its node, the
 /// fourth in that slot. Two processes never have the same id, neither one after the other in the
 /// same slot nor on two nodes of one program (P4), because the id holds the node's *creation*, a
-/// number that is different each time a node is started.
+/// number that is different each time a node is started. Only two simulated nodes of one seed have the
+/// same.
 ///
 /// To send to a process of which only the id is known, ask its node: [`crate::Node::pid`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -237,7 +237,9 @@ impl<M: Send + 'static> Process<M> {
     }
 
     /// What a child keeps that is linked to this process from its beginning.
+    #[track_caller]
     fn linked_child(&self) -> Local {
+        self.demand_here();
         Local::bound(Bond::Linked(self.id(), Link::new(Some(self.peer()))))
     }
 

@@ -157,9 +157,10 @@ impl Local {
         self.seen().is_some_and(|rare| rare.exit.is_some())
     }
 
+    /// Why the process is to end, if it is. It stays so while destructors run (L7).
     #[inline]
-    pub(crate) fn take_exit(&mut self) -> Option<ExitReason> {
-        self.seen_mut()?.exit.take()
+    pub(crate) fn exit(&self) -> Option<ExitReason> {
+        self.seen()?.exit.clone()
     }
 
     /// What the beginning of a turn has to know: whether a combinator waits for a message with a
@@ -176,10 +177,10 @@ impl Local {
     /// What the end of a turn has to know: whether the process is to end, and whether a combinator
     /// waits for a message.
     #[inline]
-    pub(crate) fn pause(&mut self) -> (Option<ExitReason>, bool) {
-        match self.seen_mut() {
+    pub(crate) fn pause(&self) -> (Option<ExitReason>, bool) {
+        match self.seen() {
             None => (None, false),
-            Some(rare) => (rare.exit.take(), rare.mail.is_some()),
+            Some(rare) => (rare.exit.clone(), rare.mail.is_some()),
         }
     }
 
@@ -194,7 +195,7 @@ impl Local {
         let rare = self.rare();
         match (&rare.exit, rare.trap) {
             // Whoever stops the node says of a process that did not let go that it was killed.
-            (Some(_), _) if kills && sent == Origin::Outside => {
+            (Some(_), _) if kills && sent == Origin::Stop => {
                 Struck::Ends(rare.exit.replace(ExitReason::Killed))
             }
             // M2, L3: the first reason counts, also against a `kill` that comes after it.
@@ -260,8 +261,8 @@ pub(crate) enum Origin {
     Link,
     /// The process itself asked for it.
     Itself,
-    /// Another process did.
+    /// Another process did, or a thread that is none.
     Other,
-    /// The node did, or a thread that is no process.
-    Outside,
+    /// The node did, which is stopping.
+    Stop,
 }

@@ -271,6 +271,7 @@ impl<M: Send + 'static> Process<M> {
     /// A new monitor, and what a child keeps that this process monitors from its beginning.
     #[track_caller]
     fn monitored_child(&self) -> (Reference, Local) {
+        self.demand_here();
         let reference = self.reference();
         let local = Local::bound(Bond::Watched(reference, self.peer()));
         (reference, local)

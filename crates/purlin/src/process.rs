@@ -141,6 +141,18 @@ impl<M: Send + 'static> Process<M> {
         }
     }
 
+    /// For what has done something before it looks at what the process keeps.
+    ///
+    /// # Panics
+    /// Outside of this process's own turn.
+    #[inline]
+    #[track_caller]
+    pub(crate) fn demand_here(&self) {
+        if !self.owner.is_here() {
+            self.not_here();
+        }
+    }
+
     #[cold]
     #[track_caller]
     pub(crate) fn not_here(&self) -> ! {

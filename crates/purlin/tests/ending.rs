@@ -2,12 +2,13 @@
 
 mod common;
 
+use std::fmt;
 use std::sync::mpsc;
 use std::sync::{Arc, Barrier};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use common::{Census, Token, node, outside, stop};
+use common::{Census, PanicsWhenDropped, Token, node, outside, stop};
 use purlin::{
     BuildError, CallError, ExitReason, Node, Pid, Process, ProcessState, Reply, SpawnError, spawn,
     try_spawn, yield_now,
@@ -395,6 +396,42 @@ fn a_waker_that_panics_does_not_take_the_worker_with_it() {
     assert_eq!(end_of(&pid), Some(ExitReason::Normal));
     let after = node.spawn(async |_: Process<()>| {});
     assert_eq!(end_of(&after), Some(ExitReason::Normal));
+    stop(&node);
+}
+
+/// An error whose destructor panics.
+struct Barbed(PanicsWhenDropped);
+
+impl fmt::Debug for Barbed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0.0)
+    }
+}
+
+impl fmt::Display for Barbed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0.0)
+    }
+}
+
+impl std::error::Error for Barbed {}
+
+// P2: a reason goes with the last address of its process, wherever that is, and may panic then
+#[test]
+fn a_reason_that_panics_when_it_is_dropped_harms_nobody() {
+    let node = node(1);
+    let barbed = async |_: Process<()>| ExitReason::error(Barbed(PanicsWhenDropped("a barb")));
+    let worker = async |_: Process<()>| std::thread::current().id();
+    let before = node.block_on(worker);
+    drop(node.spawn(barbed));
+    node.block_on(async move |_: Process<()>| {
+        let pid = spawn(barbed);
+        assert_eq!(pid.ended().await.to_string(), "a barb");
+    });
+    let pid = node.spawn(barbed);
+    assert_eq!(end_of(&pid).map(|reason| reason.to_string()).as_deref(), Some("a barb"));
+    drop(pid);
+    assert_eq!(node.block_on(worker), before, "the worker is still there");
     stop(&node);
 }
 

@@ -2,11 +2,14 @@
 
 mod common;
 
+use std::future::pending;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
-use common::{Census, node, outside, stop};
+use common::{Census, PanicsWhenDropped, node, outside, stop};
 use purlin::{
-    Down, Exit, ExitReason, Monitored, Pid, Process, ProcessId, Reply, exit_process, receive,
+    Down, Exit, ExitReason, Monitored, Node, Pid, Process, ProcessId, Reply, exit_process, receive,
     register, spawn, whereis, yield_now,
 };
 
@@ -176,6 +179,24 @@ async fn a_kill_after_another_exit_leaves_the_reason_as_it_is(mut me: Process<Ms
     }
 }
 
+// L4, M2: also where no process sends them; only a node that stops has the last word (E1)
+#[test]
+fn a_kill_from_outside_after_another_exit_leaves_the_reason_as_it_is() {
+    let node = node(1);
+    for _ in 0..100 {
+        let (go, wait) = mpsc::channel::<()>();
+        let pid = node.spawn(async move |mut me: Process<()>| {
+            let _ = wait.recv();
+            me.receive().await;
+        });
+        pid.exit(boom());
+        pid.exit(ExitReason::Kill);
+        drop(go);
+        assert_eq!(outside(pid.ended()), boom());
+    }
+    stop(&node);
+}
+
 // L4: kill as one's own reason is a reason like any other
 #[purlin::test]
 async fn a_process_that_ends_itself_with_kill_is_seen_with_kill(mut me: Process<Msg>) {
@@ -299,6 +320,35 @@ async fn nothing_that_comes_after_an_exit_signal_is_received() {
     assert_eq!(pid.ended().await, boom());
 }
 
+// L7: nor by its destructors
+#[purlin::test]
+async fn what_comes_after_an_exit_signal_is_not_received_by_destructors_either() {
+    struct Receives(Process<u32>, mpsc::Sender<Vec<u32>>);
+    impl Drop for Receives {
+        fn drop(&mut self) {
+            let one = self.0.try_receive();
+            let _ = self.1.send(one.into_iter().chain(self.0.flush()).collect());
+        }
+    }
+    for awake in [false, true] {
+        let (tell, told) = mpsc::channel();
+        let pid = spawn(async move |me: Process<u32>| {
+            let mut me = Receives(me, tell);
+            if awake {
+                me.0.pid().exit(boom());
+                me.0.pid().send(1);
+                assert_eq!(me.0.try_receive(), None);
+            }
+            pending::<()>().await;
+        });
+        pid.details().await;
+        pid.exit(boom());
+        pid.send(2);
+        assert_eq!(pid.ended().await, boom());
+        assert_eq!(told.recv(), Ok(vec![]), "awake: {awake}");
+    }
+}
+
 // L8: the child never lives unlinked or unmonitored
 #[purlin::test]
 async fn spawning_with_a_link_or_a_monitor_is_one_step(mut me: Process<Msg>) {
@@ -311,6 +361,28 @@ async fn spawning_with_a_link_or_a_monitor_is_one_step(mut me: Process<Msg>) {
         assert_eq!((down.monitor, down.reason), (monitor, boom()));
         assert_eq!(down.process, Monitored::Process(child.id()));
     }
+}
+
+// L8: a handle that another process got hold of does neither half of it
+#[purlin::test]
+async fn who_may_not_link_or_monitor_spawns_nothing_either(me: Process<Msg>) {
+    let (me, census) = (Arc::new(me), Census::default());
+    for link in [true, false] {
+        let (me, token) = (Arc::clone(&me), census.token());
+        let other = spawn(async move |_: Process<()>| {
+            let child = async move |mut child: Process<()>| {
+                let _token = token;
+                child.receive().await;
+            };
+            if link {
+                me.spawn_link(child);
+            } else {
+                me.spawn_monitor(child);
+            }
+        });
+        assert!(other.ended().await.to_string().contains("used outside of process"));
+    }
+    assert_eq!(census.dropped(), census.born());
 }
 
 // L8: the child of a parent that ends at once ends with it
@@ -330,7 +402,7 @@ async fn a_linked_child_ends_with_a_parent_that_is_gone_at_once(mut me: Process<
 // L9: an alias that was taken back, and one for a single message
 #[purlin::test]
 async fn what_arrives_for_an_alias_that_was_taken_back_is_dropped(mut me: Process<Msg>) {
-    let node = purlin::Node::current().unwrap();
+    let node = Node::current().unwrap();
     let (alias, once) = (me.alias(), me.alias_once());
     alias.send(Msg::Number(1));
     once.send(Msg::Number(2));
@@ -345,6 +417,21 @@ async fn what_arrives_for_an_alias_that_was_taken_back_is_dropped(mut me: Proces
     alias.send(Msg::Number(5));
     assert!(me.try_receive().is_none());
     assert_eq!(node.drops().alias, 2);
+}
+
+// L9: also one whose destructor panics is dropped without harm to the process
+#[purlin::test]
+async fn a_message_for_a_lost_alias_may_panic_as_it_is_dropped() {
+    let pid = spawn(async |mut me: Process<PanicsWhenDropped>| {
+        let alias = me.alias();
+        me.unalias(&alias);
+        spawn(async move |_: Process<()>| alias.send(PanicsWhenDropped("a barb")));
+        while Node::current().unwrap().drops().alias == 0 {
+            yield_now().await;
+        }
+        assert!(me.try_receive().is_none());
+    });
+    assert_eq!(pid.ended().await, ExitReason::Normal);
 }
 
 // D1: each monitor fires once, whatever their number
@@ -549,6 +636,37 @@ async fn a_panic_in_making_a_message_is_the_process_s_own() {
     assert!(reason.to_string().contains("no message of that"), "{reason}");
 }
 
+// L7: who is to end makes no messages any more
+#[test]
+fn no_message_is_made_of_a_down_behind_an_exit() {
+    struct Counted;
+    static MADE: AtomicUsize = AtomicUsize::new(0);
+    impl From<Down> for Counted {
+        fn from(_: Down) -> Self {
+            MADE.fetch_add(1, Ordering::Relaxed);
+            Self
+        }
+    }
+    let node = node(2);
+    let child = node.spawn(mortal);
+    let watched = child.clone();
+    let ((ready, is_ready), (go, wait)) = (mpsc::channel(), mpsc::channel::<()>());
+    let pid = node.spawn(async move |mut me: Process<Counted>| {
+        me.monitor(&watched);
+        ready.send(()).expect("the test waits");
+        let _ = wait.recv();
+        me.receive().await;
+    });
+    is_ready.recv().expect("it monitors");
+    pid.exit(boom());
+    child.send(ExitReason::Normal);
+    outside(child.ended());
+    drop(go);
+    assert_eq!(outside(pid.ended()), boom());
+    assert_eq!(MADE.load(Ordering::Relaxed), 0);
+    stop(&node);
+}
+
 // P5: what a process keeps can be asked for
 #[purlin::test]
 async fn a_process_tells_whom_it_is_linked_to_and_monitors(me: Process<Msg>) {
@@ -562,7 +680,7 @@ async fn a_process_tells_whom_it_is_linked_to_and_monitors(me: Process<Msg>) {
     assert_eq!(details.monitored_by, [me.id()]);
     assert_eq!(linked.details().await.unwrap().links, [me.id()]);
     assert_eq!(me.pid().info().name.as_deref(), Some("teller"));
-    let node = purlin::Node::current().unwrap();
+    let node = Node::current().unwrap();
     let (asker, myself) = (node.clone(), me.id());
     let told = spawn(async move |_: Process<()>| {
         let told = asker.process_details(myself).await.unwrap();
@@ -620,7 +738,7 @@ async fn a_long_chain_of_links_ends_as_a_whole(mut me: Process<Msg>) {
     assert!(matches!(me.receive().await, Msg::Number(0)));
     first.exit(boom());
     assert_eq!(down(&mut me).await.monitor, monitor);
-    let node = purlin::Node::current().unwrap();
+    let node = Node::current().unwrap();
     let id: ProcessId = me.id();
     while node.processes().iter().any(|info| info.id != id) {
         yield_now().await;

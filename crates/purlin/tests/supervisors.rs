@@ -575,6 +575,12 @@ async fn what_cannot_be_is_refused_with_the_reason(me: Process<Seen>) {
     let bad = BadSpec::DuplicateId("a".into());
     assert_eq!(cause(&error.reason).downcast_ref::<BadSpec>(), Some(&bad));
 
+    let template = ChildTemplate::worker("each", async |_: Process<()>, (): ()| ());
+    let simple = SupervisorSpec::from(SupervisorSpec::simple_one_for_one(template));
+    let error = simple.child(worker("a", &me)).start_link(&me).await.expect_err("of another kind");
+    let bad = BadSpec::NotSimple("a".into());
+    assert_eq!(cause(&error.reason).downcast_ref::<BadSpec>(), Some(&bad));
+
     let important = SupervisorSpec::one_for_one().child(worker("a", &me).significant());
     let error = important.clone().start_link(&me).await.expect_err("it never ends by itself");
     let bad = BadSpec::BadSignificance("a".into());

@@ -29,6 +29,9 @@ use purlin::{Builder, ExitReason, Node, Process, ProcessInfo, StopReport};
 /// that: other threads (`spawn_blocking`, a [`hold`](Simulation::hold)), the order of a `HashMap`,
 /// and `tokio::select!` unless it is `biased`.
 ///
+/// Two simulations of one seed give out the same ids and references, so that processes of the one
+/// must not get to know those of the other: they would be taken for one another.
+///
 /// A process that does not await for long holds up the simulation, and one that is ready again and
 /// again, as with `yield_now` in a loop, keeps time from passing.
 ///

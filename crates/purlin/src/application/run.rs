@@ -17,10 +17,11 @@ const AFTER: Duration = Duration::from_secs(6);
 /// end by SIGTERM or SIGINT (Ctrl-C), and stops it.
 ///
 /// What `main` returns then ends the program: with status 0 if it was told to end and did so in its
-/// time, and with 1 if the application could not be started or has ended by itself, which a supervisor
-/// does when it gives up. One that is told while it starts is stopped in the same time, however far
-/// it has come. A program that has not stopped within the application's time, and a few
-/// seconds for the rest of the node, is ended with status 1 and says so.
+/// time, or the application ended by itself with `normal`; and with 1 if it could not be started or
+/// ended by itself with another reason, as when its supervisor gives up. One that is told while it
+/// starts is stopped in the same time, however far it has come. A program that has not stopped within
+/// the application's time, and a few seconds for the rest of the node, is ended with status 1 and says
+/// so.
 ///
 /// ```no_run
 /// use std::process::ExitCode;

@@ -44,6 +44,8 @@ pub enum BadSpec {
     /// That child is significant and may not be: it is permanent, or its supervisor has no
     /// [`AutoShutdown`](super::AutoShutdown).
     BadSignificance(Arc<str>),
+    /// That child was given to a supervisor whose children come and go and are all of one kind.
+    NotSimple(Arc<str>),
 }
 
 impl fmt::Display for BadSpec {
@@ -56,6 +58,11 @@ impl fmt::Display for BadSpec {
                 f,
                 "child {id:?} cannot be significant: make it transient or temporary, and give its \
                  supervisor an auto_shutdown"
+            ),
+            Self::NotSimple(id) => write!(
+                f,
+                "child {id:?} cannot be among children that come and go: start those with \
+                 start_child, and give this one to another supervisor"
             ),
         }
     }

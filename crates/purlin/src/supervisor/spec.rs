@@ -165,6 +165,9 @@ impl SupervisorSpec {
 
     /// Whether there can be such a supervisor.
     pub(super) fn check(&self) -> Result<(), BadSpec> {
+        if let (Some(_), Some(child)) = (&self.template, self.children.first()) {
+            return Err(BadSpec::NotSimple(child.id().into()));
+        }
         let mut ids = HashSet::new();
         for child in &self.children {
             if !ids.insert(child.id()) {
