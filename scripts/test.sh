@@ -14,5 +14,6 @@ step "shuttle: the whole scheduler under thousands of schedules" scripts/test-sh
 step "AddressSanitizer" scripts/asan.sh
 # WHY not all: the others add a minute and few meetings; those of hogs have to be in time, on a machine made slow.
 step "ThreadSanitizer: the tests in which threads meet most" \
-  scripts/tsan.sh --lib --test calls --test crowd --test messages --test stress --test timers
+  scripts/tsan.sh --lib --test bounds_stress --test calls --test crowd --test links_and_monitors --test messages \
+  --test stress --test timers
 printf '\n== everything passed in %d min %d s\n' "$((SECONDS / 60))" "$((SECONDS % 60))"

@@ -17,7 +17,8 @@ fi
 export CARGO_PROFILE_DEV_OPT_LEVEL=1
 export TSAN_OPTIONS="suppressions=$PWD/scripts/tsan.supp history_size=5 ${TSAN_OPTIONS:-}"
 if [ $# -eq 0 ]; then
-  set -- --lib --test blocking --test calls --test crowd --test ending --test fairness --test hogs --test messages \
+  set -- --lib --test blocking --test bounds --test bounds_stress --test calls --test crowd --test ending \
+    --test fairness --test hogs --test links_and_monitors --test messages \
     --test processes --test receive --test stress --test timers --test with_tokio
 fi
 step "the tests of raw, sched and purlin under ThreadSanitizer" \
