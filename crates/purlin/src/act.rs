@@ -60,7 +60,7 @@ pub(crate) fn act<M: Send + 'static>(me: &Owner<Erlang, M>, signal: Signal) -> T
             Turned::Nothing
         }
         Signal::Aliased { alias, message } => {
-            let good = keep(me, |local| local.rare().answers_to(alias));
+            let good = keep(me, |local| local.answers_to(alias));
             match if good { message.downcast::<M>() } else { Err(message) } {
                 Ok(message) => Turned::Message(Sealed::new(*message, 0)),
                 Err(unread) => {
@@ -76,47 +76,48 @@ pub(crate) fn act<M: Send + 'static>(me: &Owner<Erlang, M>, signal: Signal) -> T
             answer_as_ended(id(me), signal);
             Turned::Nothing
         }
-        signal => attend(me, signal),
-    }
-}
-
-/// Acts on the rest, to which only a process attends that is not about to end.
-fn attend<M: Send + 'static>(me: &Owner<Erlang, M>, signal: Signal) -> Turned<M> {
-    match signal {
-        Signal::Link(peer) => keep(me, |local| local.rare().linked_by(peer)),
+        Signal::Link(peer) => {
+            keep(me, |local| local.rare().linked_by(peer));
+            Turned::Nothing
+        }
         Signal::Unlink { from, id: number } => {
             let peer = ProcessId::of(&from);
             let link = keep(me, |local| local.rare().unlinked_by(peer));
             drop(link);
             tell(&from, Signal::UnlinkAck { from: id(me), id: number });
+            Turned::Nothing
         }
         Signal::UnlinkAck { from, id } => {
             drop(keep(me, |local| local.rare().unlink_acknowledged(from, id)));
+            Turned::Nothing
         }
         Signal::Monitor { reference, watcher } => {
             keep(me, |local| local.rare().watchers.insert_new(reference, watcher));
+            Turned::Nothing
         }
         Signal::Demonitor(reference) => {
             drop(keep(me, |local| local.rare().watchers.remove(reference)));
+            Turned::Nothing
         }
         Signal::Group(reference, event) => {
             // N2: unless it was taken back.
-            if let Some(convert) = keep(me, |local| local.watches_group(reference)) {
-                return turned(me, convert, reference.number(), || Some(*event));
+            match keep(me, |local| local.watches_group(reference)) {
+                Some(convert) => turned(me, convert, reference.number(), || Some(*event)),
+                None => Turned::Nothing,
             }
         }
         Signal::StillThere(asker) => {
             // Whoever asked may have given up.
             let _ = asker.send(());
+            Turned::Nothing
         }
         Signal::Describe(asker) => {
             let details = keep(me, |local| local.describe());
             // The same.
             let _ = asker.send(details);
+            Turned::Nothing
         }
-        signal => unreachable!("{signal:?} has been acted on"),
     }
-    Turned::Nothing
 }
 
 /// What the process keeps for itself. Signals are acted on in its own turn.

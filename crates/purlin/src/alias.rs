@@ -8,7 +8,6 @@ use std::fmt;
 use purlin_raw::Address;
 
 use crate::home::Erlang;
-use crate::local::Rare;
 use crate::pid::nobody_receives;
 use crate::reference::Reference;
 use crate::signal::Signal;
@@ -57,18 +56,6 @@ impl<M> Eq for Alias<M> {}
 impl<M> fmt::Debug for Alias<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Alias({})", self.reference)
-    }
-}
-
-impl Rare {
-    /// Whether what is sent to that alias is received; one that is good for one message is not any
-    /// more.
-    pub(crate) fn answers_to(&mut self, alias: Reference) -> bool {
-        let aliases = &mut self.rarer().aliases;
-        match aliases.get_mut(alias).copied() {
-            Some(true) => aliases.remove(alias).is_some(),
-            once => once.is_some(),
-        }
     }
 }
 

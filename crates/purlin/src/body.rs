@@ -84,15 +84,33 @@ where
     type Edge = E;
 
     fn turn(self: Pin<&mut Self>, me: &Owner<Erlang, M>, cx: &mut Context<'_>) -> Poll<Last> {
+        let last = self.work(me, cx);
+        if E::BOUNDED && last.is_pending() {
+            me.make_room();
+        }
+        last
+    }
+
+    fn name() -> &'static str {
+        std::any::type_name::<F>()
+    }
+}
+
+impl<M, F, Fut, E> Body<M, F, Fut, E>
+where
+    E: Bounds,
+    M: Send + 'static,
+    F: FnOnce(Process<M>) -> Fut + Send + 'static,
+    Fut: Future + Send + 'static,
+    Fut::Output: Outcome,
+{
+    /// A turn: signals, then the function, then whether it was told to end meanwhile.
+    #[inline]
+    fn work(self: Pin<&mut Self>, me: &Owner<Erlang, M>, cx: &mut Context<'_>) -> Poll<Last> {
         let mut stage = self.project().stage;
         match begin::<M, E>(me) {
             Begun::Function => {}
-            Begun::Suspended => {
-                if E::BOUNDED {
-                    me.make_room();
-                }
-                return Poll::Pending;
-            }
+            Begun::Suspended => return Poll::Pending,
             Begun::Over(reason) => {
                 // WHY: a destructor of the user's may panic, and the process was told to end anyway.
                 quietly(|| stage.set(Stage::Over));
@@ -109,12 +127,7 @@ where
         let last = match polled {
             Ok(Poll::Ready(last)) => last,
             Ok(Poll::Pending) => {
-                let Poll::Ready(exit) = suspended(me) else {
-                    if E::BOUNDED {
-                        me.make_room();
-                    }
-                    return Poll::Pending;
-                };
+                let Poll::Ready(exit) = suspended(me) else { return Poll::Pending };
                 quietly(|| stage.set(Stage::Over));
                 Last::new(exit)
             }
@@ -125,13 +138,9 @@ where
             }
         };
         if !last.is_normal() {
-            report(me, &last.reason(), Self::name());
+            report(me, &last.reason(), std::any::type_name::<F>());
         }
         Poll::Ready(last)
-    }
-
-    fn name() -> &'static str {
-        std::any::type_name::<F>()
     }
 }
 

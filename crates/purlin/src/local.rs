@@ -152,6 +152,21 @@ impl Local {
         }
     }
 
+    #[inline]
+    fn seen_rarer(&mut self) -> Option<&mut Rarer> {
+        self.seen_mut()?.rarer.as_deref_mut()
+    }
+
+    /// Whether what is sent to that alias is received; one that is good for one message is not any
+    /// more.
+    pub(crate) fn answers_to(&mut self, alias: Reference) -> bool {
+        let Some(rarer) = self.seen_rarer() else { return false };
+        match rarer.aliases.get_mut(alias).copied() {
+            Some(true) => rarer.aliases.remove(alias).is_some(),
+            once => once.is_some(),
+        }
+    }
+
     /// Whether the process is to end.
     pub(crate) fn exiting(&self) -> bool {
         self.seen().is_some_and(|rare| rare.exit.is_some())
@@ -189,20 +204,20 @@ impl Local {
         self.seen_mut()?.mail.take()
     }
 
-    /// An exit signal has come (L3, L4): of a link, or sent by `from`.
-    pub(crate) fn strike(&mut self, reason: ExitReason, sent: Origin) -> Struck {
-        let kills = sent != Origin::Link && matches!(reason, ExitReason::Kill);
+    /// An exit signal has come (L3, L4).
+    pub(crate) fn strike(&mut self, reason: ExitReason, origin: Origin) -> Struck {
+        let kills = origin != Origin::Link && matches!(reason, ExitReason::Kill);
         let rare = self.rare();
         match (&rare.exit, rare.trap) {
             // Whoever stops the node says of a process that did not let go that it was killed.
-            (Some(_), _) if kills && sent == Origin::Stop => {
+            (Some(_), _) if kills && origin == Origin::Stop => {
                 Struck::Ends(rare.exit.replace(ExitReason::Killed))
             }
             // M2, L3: the first reason counts, also against a `kill` that comes after it.
             (Some(_), _) => Struck::Ends(Some(reason)),
             (None, _) if kills => Struck::Ends(rare.exit.replace(ExitReason::Killed)),
             (None, Some(convert)) => Struck::Traps(convert, reason),
-            (None, None) if matches!(reason, ExitReason::Normal) && sent != Origin::Itself => {
+            (None, None) if matches!(reason, ExitReason::Normal) && origin != Origin::Itself => {
                 Struck::Ignores
             }
             (None, None) => {
@@ -226,7 +241,7 @@ impl Local {
 
     /// How an event of that monitor of a group becomes a message, if the monitor is there.
     pub(crate) fn watches_group(&mut self, monitor: Reference) -> Option<Convert> {
-        self.rare().rarer().groups.get_mut(monitor).copied()
+        self.seen_rarer()?.groups.get_mut(monitor).copied()
     }
 
     /// Somebody waits for the end of the process.
@@ -239,9 +254,19 @@ impl Local {
         watches.push(watch);
     }
 
-    /// What can be told of it.
-    pub(crate) fn describe(&mut self) -> ProcessDetails {
-        let rare = self.rare();
+    /// What can be told of it. Looking makes nothing larger.
+    pub(crate) fn describe(&self) -> ProcessDetails {
+        let rare = match self.kept.as_ref().map(Pooled::get) {
+            None => return ProcessDetails::default(),
+            Some(Either::Left(Bond::Linked(id, _))) => {
+                return ProcessDetails { links: vec![*id], ..ProcessDetails::default() };
+            }
+            Some(Either::Left(Bond::Watched(_, peer))) => {
+                let monitored_by = vec![ProcessId::of(peer)];
+                return ProcessDetails { monitored_by, ..ProcessDetails::default() };
+            }
+            Some(Either::Right(rare)) => rare,
+        };
         let mut details = ProcessDetails {
             traps_exits: rare.trap.is_some(),
             reported_memory: rare.rarer.as_ref().map_or(0, |rarer| rarer.memory),
