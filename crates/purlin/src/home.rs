@@ -80,6 +80,14 @@ impl Last {
         self.0.is_none()
     }
 
+    /// WHY quietly: a reason may hold an error of the user's, and goes with its cell, on whatever
+    /// thread gives up the last reference.
+    #[cold]
+    fn let_go(&mut self) {
+        let reason = self.0.take();
+        quietly(|| drop(reason));
+    }
+
     pub(crate) fn reason(&self) -> ExitReason {
         self.0.as_deref().cloned().unwrap_or(ExitReason::Normal)
     }
@@ -88,10 +96,8 @@ impl Last {
 impl Drop for Last {
     #[inline]
     fn drop(&mut self) {
-        // WHY quietly: a reason may hold an error of the user's, and goes with its cell, on whatever
-        // thread gives up the last reference.
-        if let Some(reason) = self.0.take() {
-            quietly(|| drop(reason));
+        if !self.is_normal() {
+            self.let_go();
         }
     }
 }
