@@ -250,6 +250,8 @@ impl Local {
         if watches.len() == watches.capacity() {
             // Those who have given up hold theirs no longer.
             watches.retain(|watch| Arc::strong_count(watch) > 1);
+            // WHY room for as many again: the next look at all of them is as far off as they are many.
+            watches.reserve(watches.len() + 1);
         }
         watches.push(watch);
     }
