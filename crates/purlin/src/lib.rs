@@ -72,6 +72,7 @@ mod blocking;
 mod body;
 mod builder;
 mod call;
+mod caught;
 mod deadline;
 mod exit;
 mod hog;

@@ -91,7 +91,6 @@
 //! orderly. [`Server::terminate`] is called, then the crash is reported through `tracing`, at level
 //! `ERROR`, with the server's type, pid, last message, state and reason, as OTP's.
 
-mod caught;
 mod mail;
 mod report;
 mod run;

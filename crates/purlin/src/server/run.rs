@@ -14,11 +14,11 @@ use std::time::Duration;
 
 use purlin_raw::Answer;
 
-use super::caught::Caught;
 use super::mail::{Mail, Request, System};
 use super::report::{self, LastMessage};
 use super::start::{Boot, Unclaimed, Up};
 use super::{Init, Next, Result, Server};
+use crate::caught::Caught;
 use crate::deadline::Deadline;
 use crate::exit::catch;
 use crate::{ExitReason, Process, ProcessId, Reply, consume_budget};
