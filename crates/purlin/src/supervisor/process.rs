@@ -30,7 +30,7 @@ use crate::process_ref::sealed::ToProcess as _;
 use crate::{Down, Exit, ExitReason, MonitorRef, Process, ProcessId, Reply, exit_process, receive};
 
 /// How long a process that was killed has to let go (L7).
-const LAST_MOMENT: Duration = Duration::from_secs(2);
+pub(crate) const LAST_MOMENT: Duration = Duration::from_secs(2);
 
 /// How long the exit signals of processes are waited for that were found to have ended.
 const IN_FLIGHT: Duration = Duration::from_millis(50);
@@ -55,12 +55,6 @@ pub(super) enum Mail {
     WhichChildren(Reply<Vec<ChildInfo>>),
     CountChildren(Reply<ChildCounts>),
     Stop(ExitReason),
-}
-
-impl SupervisorMail {
-    pub(super) fn are_you_up(reply: Reply<()>) -> Self {
-        Self(Mail::AreYouUp(reply))
-    }
 }
 
 impl From<Exit> for SupervisorMail {
