@@ -106,6 +106,7 @@ mod stop;
 pub mod supervisor;
 pub mod task;
 mod timer;
+mod unless;
 mod workers;
 mod yielding;
 
