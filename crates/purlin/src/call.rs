@@ -155,6 +155,24 @@ impl<M: Send + 'static> Pid<M> {
         }
     }
 
+    /// Asks a process that answers, unless it ends before: then why it ended. For as long as it lives.
+    pub(crate) async fn answer_or_end<T>(
+        &self,
+        message: impl FnOnce(Reply<T>) -> M,
+    ) -> Result<T, ExitReason> {
+        match self.call_timeout(message, Duration::MAX).await {
+            Ok(answer) => Ok(answer),
+            Err(CallError::Ended(reason)) => Err(reason),
+            Err(_) => Err(self.ended().await),
+        }
+    }
+
+    /// [`Pid::ended`], but no longer than that; `None` if the process goes on.
+    pub(crate) async fn ended_within(&self, time: Duration) -> Option<ExitReason> {
+        let mut ended = pin!(self.ended());
+        Patience::new(time).wait(|cx| ended.as_mut().poll(cx)).await.ok()
+    }
+
     /// Why there is no answer, when the reply has been dropped: asks the process whether it still
     /// lives, since a reply may be dropped by a function that returns. The signal is answered by
     /// the next turn, or comes back when there is none.

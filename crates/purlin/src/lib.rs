@@ -72,6 +72,7 @@ mod blocking;
 mod body;
 mod builder;
 mod call;
+mod caught;
 mod deadline;
 mod exit;
 mod hog;
@@ -105,6 +106,7 @@ mod stop;
 pub mod supervisor;
 pub mod task;
 mod timer;
+mod unless;
 mod workers;
 mod yielding;
 

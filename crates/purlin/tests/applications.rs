@@ -1,7 +1,10 @@
 //! Applications: trees that start and stop as one, and their node with them.
 
+mod common;
+
 use std::time::{Duration, Instant};
 
+use common::{node, outside, stop};
 use purlin::application::{ApplicationError, ApplicationSpec, ApplicationType};
 use purlin::supervisor::{ChildSpec, Restart, SupervisorSpec};
 use purlin::{Exit, ExitReason, Node, Pid, Process};
@@ -45,14 +48,10 @@ async fn next<const N: usize>(said: &mut UnboundedReceiver<String>) -> [String; 
     all
 }
 
-fn node() -> Node {
-    Node::builder().workers(2).build().expect("a node starts")
-}
-
 // E1, G4: applications stop in reverse order, each with what is done before and after
 #[test]
 fn a_node_stops_its_applications_first_and_in_reverse() {
-    let node = node();
+    let node = node(2);
     let (log, mut said) = unbounded_channel();
     let starter = node.clone();
     let logs = log.clone();
@@ -74,8 +73,7 @@ fn a_node_stops_its_applications_first_and_in_reverse() {
         me.receive().await;
         let _ = log.send("the rest".to_string());
     });
-    let report = node.stop_blocking();
-    assert!(report.hogs.is_empty());
+    stop(&node);
     assert!(!late.is_alive());
     let all: Vec<String> = std::iter::from_fn(|| said.try_recv().ok()).collect();
     let expected = [
@@ -91,6 +89,7 @@ fn a_node_stops_its_applications_first_and_in_reverse() {
     assert!(all[6..].iter().all(|last| last == "the rest"), "{all:?}");
 }
 
+// G4: no tree, no application; and one of each name
 #[purlin::test]
 async fn an_application_whose_tree_cannot_start_is_none() {
     let (log, _said) = unbounded_channel();
@@ -109,6 +108,7 @@ async fn an_application_whose_tree_cannot_start_is_none() {
     node.start_application(good()).await.expect("the name is free again");
 }
 
+// G4, E1: the time it has is the most that its stop takes
 #[purlin::test]
 async fn an_application_that_does_not_stop_in_its_time_is_killed() {
     let node = Node::current().expect("a process lives on a node");
@@ -121,6 +121,7 @@ async fn an_application_that_does_not_stop_in_its_time_is_killed() {
     assert!(began.elapsed() >= Duration::from_millis(30), "it had its time");
 }
 
+// G4: what is the user's may panic, and the stop goes on
 #[purlin::test]
 async fn a_tree_is_stopped_in_order_although_a_hook_panics() {
     let (log, mut said) = unbounded_channel();
@@ -135,6 +136,7 @@ async fn a_tree_is_stopped_in_order_although_a_hook_panics() {
     assert_eq!(next(&mut said).await, ["child shutdown", "stopped"]);
 }
 
+// G4: permanent, transient, temporary
 #[test]
 fn the_end_of_a_permanent_application_stops_its_node() {
     for (application_type, stops) in [
@@ -142,7 +144,7 @@ fn the_end_of_a_permanent_application_stops_its_node() {
         (ApplicationType::Transient, true),
         (ApplicationType::Temporary, false),
     ] {
-        let node = node();
+        let node = node(2);
         let starter = node.clone();
         let watcher: Pid<Told> = node.spawn(async |mut me: Process<Told>| {
             me.trap_exit(true);
@@ -157,21 +159,16 @@ fn the_end_of_a_permanent_application_stops_its_node() {
         });
         // It may have given up before it was seen to be up.
         let reason = match shop {
-            Ok(shop) => tokio_block(shop.ended()),
+            Ok(shop) => outside(shop.ended()),
             Err(ApplicationError::Failed(_, reason)) => reason,
             Err(other) => panic!("{other}"),
         };
         assert_eq!(reason, ExitReason::Shutdown);
         if stops {
-            tokio_block(watcher.ended());
+            outside(watcher.ended());
         } else {
             assert!(watcher.is_alive());
         }
-        node.stop_blocking();
+        stop(&node);
     }
-}
-
-fn tokio_block<F: Future>(future: F) -> F::Output {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    runtime.expect("a runtime starts").block_on(future)
 }

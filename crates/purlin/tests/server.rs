@@ -6,10 +6,10 @@ use std::convert::Infallible;
 use std::future::{Future, IntoFuture};
 use std::time::Duration;
 
-use common::{Census, Token};
+use common::{Census, Notice, Token};
 use purlin::server::{self, Init, Mail, Next, Server, ServerRef, StartError};
 use purlin::{
-    CallError, Down, Exit, ExitReason, LookupError, Message, MonitorRef, Name, Node, Pid, Process,
+    CallError, Exit, ExitReason, LookupError, Message, MonitorRef, Name, Node, Pid, Process,
     ProcessId, ProcessInfo, ProcessState, RegisterError, Reply, receive, spawn,
 };
 use purlin_testkit::Simulation;
@@ -437,14 +437,6 @@ async fn a_server_can_be_started_with_a_name(mut me: Process<Seen>) {
 #[derive(Debug)]
 struct Guard {
     witness: Pid<Witnessed>,
-}
-
-#[derive(Debug, Message)]
-enum Notice {
-    #[from]
-    Down(Down),
-    #[from]
-    Exit(Exit),
 }
 
 #[derive(Debug, Message)]

@@ -3,28 +3,11 @@
 
 mod common;
 
-use std::io;
-use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Mutex, PoisonError};
+use std::sync::mpsc::Receiver;
 use std::time::Duration;
 
 use purlin::server::{self, Init, Mail, Next, Server};
 use purlin::{ExitReason, Process, Reply};
-
-/// Passes on what is written.
-struct Log(Mutex<Sender<String>>);
-
-impl io::Write for &Log {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let log = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let _ = log.send(String::from_utf8_lossy(bytes).into_owned());
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
 
 /// The next line that the log has about servers.
 fn said(log: &Receiver<String>) -> String {
@@ -81,10 +64,7 @@ impl<const BYTES: usize> Server for Till<BYTES> {
 // G1: who, its last message, its state and why; and nothing where nothing is wrong
 #[test]
 fn the_log_has_the_last_message_and_the_state_of_a_server_that_crashes() {
-    let (write, log) = channel();
-    let subscriber = tracing_subscriber::fmt().with_ansi(false);
-    let writer: &'static Log = Box::leak(Box::new(Log(Mutex::new(write))));
-    subscriber.with_writer(move || writer).init();
+    let log = common::log();
     let node = common::node(2);
     common::outside(async {
         let start = async |n| node.start::<Till<40>>(n).name("till").await.expect("it starts");

@@ -102,6 +102,7 @@ fn what_was_answered_is_in_the_ledger_when_sigterm_ends_the_program_under_load()
     assert!(lines.len() <= answered.len() + CLIENTS, "each client waits for one answer at most");
 }
 
+// G4: SIGINT stops in order as well
 #[test]
 fn ctrl_c_ends_the_program_as_well() {
     let ledger = std::env::temp_dir().join(format!("purlin-ledger-int-{}", std::process::id()));
@@ -161,6 +162,7 @@ fn a_program_whose_start_hangs_is_ended_all_the_same() {
     assert!(took < Duration::from_secs(5), "it took {took:?}");
 }
 
+// G4: an application that ends by itself ends its program, and says why
 #[test]
 fn an_application_that_cannot_be_started_ends_the_program_with_one_line_and_status_1() {
     let output = Command::new(program()).arg("/no/such/folder/ledger").output();

@@ -1,42 +1,11 @@
 //! What supervisors report. A program of its own, because it listens to the whole program's log.
 
-use std::io;
-use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
+mod common;
 
+use common::{node, said, stop};
 use purlin::supervisor::{ChildSpec, Restart, Shutdown, SupervisorSpec};
 use purlin::{Exit, ExitReason, Process};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
-
-/// Passes on what is written.
-struct Log(Mutex<Sender<String>>);
-
-impl io::Write for &Log {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let log = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let _ = log.send(String::from_utf8_lossy(bytes).into_owned());
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-/// Waits until the log has said all of it, in one line.
-fn said(log: &Receiver<String>, all: &[&str]) {
-    let mut before = Vec::new();
-    loop {
-        let Ok(line) = log.recv_timeout(Duration::from_secs(20)) else {
-            panic!("{all:?} is in none of {before:#?}");
-        };
-        if all.iter().all(|part| line.contains(part)) {
-            return;
-        }
-        before.push(line);
-    }
-}
 
 struct Told;
 
@@ -57,11 +26,8 @@ async fn unruly(mut me: Process<Told>, up: UnboundedSender<()>) -> ExitReason {
 // G2: progress, child_terminated, start_error, shutdown_error and shutdown, with what OTP's carry
 #[test]
 fn every_kind_of_report_says_who_why_and_about_which_child() {
-    let (write, log) = channel();
-    let subscriber = tracing_subscriber::fmt().with_ansi(false);
-    let writer: &'static Log = Box::leak(Box::new(Log(Mutex::new(write))));
-    subscriber.with_writer(move || writer).init();
-    let node = purlin::Node::builder().workers(2).build().expect("a node starts");
+    let log = common::log();
+    let node = node(2);
 
     node.block_on(async |me: Process<Told>| {
         me.trap_exit(true);
@@ -97,5 +63,5 @@ fn every_kind_of_report_says_who_why_and_about_which_child() {
     said(&log, &["ERROR", "supervisor=beta", gives_up, child]);
     let start_error = "supervisor=gamma error_context=start_error reason=";
     said(&log, &["ERROR", start_error, "\"taken\"", "id=twin", "child_type=supervisor"]);
-    node.stop_blocking();
+    stop(&node);
 }

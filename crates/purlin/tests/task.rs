@@ -5,17 +5,9 @@ mod common;
 use std::future::pending;
 use std::time::Duration;
 
-use common::Census;
-use purlin::{Down, Exit, ExitReason, Message, Node, Process, spawn, task, yield_now};
+use common::{Census, Notice};
+use purlin::{ExitReason, Node, Process, spawn, task, yield_now};
 use tokio::sync::oneshot;
-
-#[derive(Debug, Message)]
-enum Notice {
-    #[from]
-    Down(Down),
-    #[from]
-    Exit(Exit),
-}
 
 /// How long a test waits for what comes.
 const PATIENCE: Duration = Duration::from_secs(20);

@@ -3,19 +3,13 @@
 //! From any thread, process or task.
 
 use std::fmt;
-use std::future::{Future, poll_fn};
-use std::pin::pin;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::task::Poll;
 use std::time::Duration;
 
 use super::ApplicationSpec;
 use super::master::{Mail, master};
-use crate::deadline::Deadline;
-use crate::{CallError, ExitReason, Name, Node, Pid};
-
-/// How long a master that was killed has to let go (L7).
-const LAST_MOMENT: Duration = Duration::from_secs(2);
+use crate::supervisor::LAST_MOMENT;
+use crate::{ExitReason, Name, Node, Pid};
 
 /// An application that was started.
 #[derive(Clone)]
@@ -121,12 +115,8 @@ impl ApplicationRef {
 
     /// Waits until its tree has been started.
     pub(super) async fn up(&self) -> Result<(), ApplicationError> {
-        let failed = |reason| Err(ApplicationError::Failed(self.name.clone(), reason));
-        match self.master.call_timeout(Mail::AreYouUp, Duration::MAX).await {
-            Ok(()) => Ok(()),
-            Err(CallError::Ended(reason)) => failed(reason),
-            Err(_) => failed(self.master.ended().await),
-        }
+        let up = self.master.answer_or_end(Mail::AreYouUp).await;
+        up.map_err(|reason| ApplicationError::Failed(self.name.clone(), reason))
     }
 
     /// How long it has to stop.
@@ -144,27 +134,17 @@ impl ApplicationRef {
     /// Where there is neither a node nor a tokio runtime to measure time.
     pub async fn stop(&self) -> ExitReason {
         self.master.send(Mail::Stop);
-        if let Some(reason) = self.ended_within(self.shutdown).await {
+        if let Some(reason) = self.master.ended_within(self.shutdown).await {
             return reason;
         }
         tracing::error!(application = %self.name, time = ?self.shutdown, "application did not stop in time");
         self.master.exit(ExitReason::Kill);
-        self.ended_within(LAST_MOMENT).await.unwrap_or(ExitReason::Killed)
+        self.master.ended_within(LAST_MOMENT).await.unwrap_or(ExitReason::Killed)
     }
 
     /// Waits until it has ended, and says why.
     pub async fn ended(&self) -> ExitReason {
         self.master.ended().await
-    }
-
-    async fn ended_within(&self, time: Duration) -> Option<ExitReason> {
-        let mut ended = pin!(self.master.ended());
-        let mut deadline = Deadline::after(time);
-        poll_fn(|cx| match ended.as_mut().poll(cx) {
-            Poll::Ready(reason) => Poll::Ready(Some(reason)),
-            Poll::Pending => deadline.poll(cx).map(|()| None),
-        })
-        .await
     }
 }
 

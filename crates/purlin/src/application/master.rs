@@ -3,11 +3,8 @@
 //! It starts the supervisor, and then waits for one of two things: that it is told to stop, or that
 //! the supervisor ends by itself. It traps exits; no one but the node, or `kill`, ends it otherwise.
 
-use std::future::poll_fn;
-use std::task::Poll;
-
 use super::{ApplicationSpec, ApplicationType, Hook};
-use crate::exit::catch;
+use crate::caught::Caught;
 use crate::supervisor::SupervisorRef;
 use crate::{Exit, ExitReason, Node, Process, Reply};
 
@@ -73,17 +70,7 @@ async fn stop(
 /// Calls what is the user's. A panic in it is reported; the tree is stopped all the same.
 async fn call(spec: &ApplicationSpec, hook: Option<&Hook>) {
     let Some(hook) = hook else { return };
-    let called = match catch::panics(|| hook()) {
-        Ok(mut running) => {
-            poll_fn(|cx| match catch::panics(|| running.as_mut().poll(cx)) {
-                Ok(polled) => polled.map(Ok),
-                Err(reason) => Poll::Ready(Err(reason)),
-            })
-            .await
-        }
-        Err(reason) => Err(reason),
-    };
-    if let Err(reason) = called {
+    if let Err(reason) = Caught::new(|| hook()).await {
         tracing::error!(application = %spec.name, %reason, "a hook of the application failed");
     }
 }

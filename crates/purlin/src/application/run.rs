@@ -1,13 +1,14 @@
 //! A program that is one application: from its start until SIGTERM.
 
 use std::future::{Future, poll_fn};
-use std::pin::{Pin, pin};
+use std::pin::pin;
 use std::process::ExitCode;
-use std::task::Poll;
+use std::task::{Context, Poll};
 use std::thread;
 use std::time::Duration;
 
 use super::{ApplicationError, ApplicationSpec, ApplicationType};
+use crate::unless::unless;
 use crate::{ExitReason, Node};
 
 /// How long the node has, when the application has stopped, to end what else there is.
@@ -54,9 +55,10 @@ pub async fn run(spec: ApplicationSpec) -> ExitCode {
         Err(error) => return failed(&error),
     };
     let mut told = pin!(told);
-    let by_itself = match sooner(application.up(), told.as_mut()).await {
+    let mut told = |cx: &mut Context<'_>| told.as_mut().poll(cx);
+    let by_itself = match unless(&mut told, application.up()).await {
         Some(Err(error)) => return failed(&error),
-        Some(Ok(())) => sooner(application.ended(), told).await,
+        Some(Ok(())) => unless(told, application.ended()).await,
         None => None,
     };
     let reason = match by_itself {
@@ -76,19 +78,6 @@ pub async fn run(spec: ApplicationSpec) -> ExitCode {
 fn failed(error: &ApplicationError) -> ExitCode {
     eprintln!("purlin: {error}");
     ExitCode::FAILURE
-}
-
-/// What the future gives, unless the program is told to end before.
-async fn sooner<T>(
-    future: impl Future<Output = T>,
-    mut told: Pin<&mut impl Future<Output = ()>>,
-) -> Option<T> {
-    let mut future = pin!(future);
-    poll_fn(|cx| match future.as_mut().poll(cx) {
-        Poll::Ready(output) => Poll::Ready(Some(output)),
-        Poll::Pending => told.as_mut().poll(cx).map(|()| None),
-    })
-    .await
 }
 
 /// Ends the program if it has not ended by itself in that time.

@@ -15,7 +15,7 @@ use crate::{CallError, Name, Process, ProcessId};
 
 /// A monitor of one group or of a whole scope.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct GroupMonitor(Reference);
+pub struct GroupMonitor(pub(super) Reference);
 
 impl fmt::Display for GroupMonitor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -130,7 +130,7 @@ impl Groups {
         while let Ok(Some(event)) = me.owner().withdraw(reference.number()) {
             drop(event);
         }
-        self.tell(Ask::Unwatch(reference));
+        self.server.cast(monitor);
         true
     }
 }
@@ -149,7 +149,7 @@ impl<M: Send + 'static> Drop for Begun<'_, M> {
             // Where the process has ended, or is not in its turn, it sees none of the events.
             let _ =
                 self.me.owner().local(|local| local.rare().rarer().groups.remove(self.reference));
-            self.groups.tell(Ask::Unwatch(self.reference));
+            self.groups.server.cast(GroupMonitor(self.reference));
         }
     }
 }

@@ -60,7 +60,7 @@ use self::scope::Ask;
 use self::table::Shared;
 use crate::home::Erlang;
 use crate::process_ref::ToProcess;
-use crate::server::{self, Mail, ServerRef, StartError};
+use crate::server::{self, ServerRef, StartError};
 use crate::signal::Peer;
 use crate::{CallError, ExitReason, LookupError, Name, Pid, Process, ProcessId, Reply};
 
@@ -139,7 +139,7 @@ impl Groups {
     }
 
     async fn attach(server: ServerRef<Scope>) -> Result<Self, CallError> {
-        let shared = server.call_timeout(|reply| Ask::Share(reply).into(), Duration::MAX).await?;
+        let shared = server.call_timeout(|reply| Request(Ask::Share(reply)), Duration::MAX).await?;
         Ok(Self { server, shared })
     }
 
@@ -195,12 +195,7 @@ impl Groups {
     }
 
     async fn ask<T>(&self, ask: impl FnOnce(Reply<T>) -> Ask) -> Result<T, CallError> {
-        self.server.call(|reply| ask(reply).into()).await
-    }
-
-    /// Tells the scope something.
-    fn tell(&self, ask: Ask) {
-        self.server.pid().send(Mail::Cast(ask.into()));
+        self.server.call(|reply| Request(ask(reply))).await
     }
 }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::events::{Change, Event};
+use super::events::{Change, Event, GroupMonitor};
 use super::table::Shared;
 use crate::reference::Reference;
 use crate::server::{self, Init, Mail, Next, Server};
@@ -51,13 +51,7 @@ enum Gone {
 
 /// What a scope is asked.
 #[derive(Debug)]
-pub struct Request(Ask);
-
-impl From<Ask> for Request {
-    fn from(ask: Ask) -> Self {
-        Self(ask)
-    }
-}
+pub struct Request(pub(super) Ask);
 
 /// The same, for those who ask.
 #[derive(Debug)]
@@ -66,7 +60,6 @@ pub(super) enum Ask {
     Join { group: Name, id: ProcessId, found: Option<Peer>, reply: Reply<()> },
     Leave { group: Name, id: ProcessId, reply: Reply<bool> },
     Watch { group: Option<Name>, reference: Reference, watcher: Peer, reply: Reply<Known> },
-    Unwatch(Reference),
 }
 
 /// The groups and their members.
@@ -75,7 +68,8 @@ type Known = BTreeMap<Name, Vec<ProcessId>>;
 impl Server for Scope {
     type Args = Name;
     type Call = Request;
-    type Cast = Request;
+    /// A monitor that is taken back.
+    type Cast = GroupMonitor;
     type Info = Down;
     type Continue = ();
 
@@ -95,16 +89,26 @@ impl Server for Scope {
         Request(ask): Request,
         me: &mut Process<Mail<Self>>,
     ) -> server::Result<Next<Self>> {
-        self.act(ask, me);
+        match ask {
+            Ask::Share(reply) => reply.send(Arc::clone(&self.shared)),
+            Ask::Join { group, id, found, reply } => {
+                self.join(group, id, found, me);
+                reply.send(());
+            }
+            Ask::Leave { group, id, reply } => reply.send(self.leave(&group, id, me)),
+            Ask::Watch { group, reference, watcher, reply } => {
+                reply.send(self.watch(group, reference, watcher, me));
+            }
+        }
         Ok(Next::Wait)
     }
 
     async fn handle_cast(
         &mut self,
-        Request(ask): Request,
+        GroupMonitor(reference): GroupMonitor,
         me: &mut Process<Mail<Self>>,
     ) -> server::Result<Next<Self>> {
-        self.act(ask, me);
+        self.unwatch(reference, me);
         Ok(Next::Wait)
     }
 
@@ -136,27 +140,6 @@ impl Drop for Scope {
 }
 
 impl Scope {
-    fn act(&mut self, ask: Ask, me: &Process<Mail<Self>>) {
-        match ask {
-            Ask::Share(reply) => reply.send(Arc::clone(&self.shared)),
-            Ask::Join { group, id, found, reply } => {
-                self.join(group, id, found, me);
-                reply.send(());
-            }
-            Ask::Leave { group, id, reply } => reply.send(self.leave(&group, id, me)),
-            Ask::Watch { group, reference, watcher, reply } => {
-                let monitor = me.monitor(ProcessId::of(&watcher));
-                self.monitors.insert(monitor, Gone::Watcher(reference));
-                let known = self.shared.known(group.as_ref());
-                self.watched.insert(reference, group.clone());
-                let watcher = Watcher { peer: watcher, monitor };
-                self.watchers.entry(group).or_default().insert(reference, watcher);
-                reply.send(known);
-            }
-            Ask::Unwatch(reference) => self.unwatch(reference, me),
-        }
-    }
-
     fn join(&mut self, group: Name, id: ProcessId, found: Option<Peer>, me: &Process<Mail<Self>>) {
         let Some(peer) = found else {
             // It had gone when it was looked up: there is nobody to keep.
@@ -195,6 +178,21 @@ impl Scope {
         let was_in_it = self.shared.leave(group, id);
         debug_assert!(was_in_it, "what has joined is in the table");
         self.notify(group, Change::Left, id);
+    }
+
+    fn watch(
+        &mut self,
+        group: Option<Name>,
+        reference: Reference,
+        peer: Peer,
+        me: &Process<Mail<Self>>,
+    ) -> Known {
+        let monitor = me.monitor(ProcessId::of(&peer));
+        self.monitors.insert(monitor, Gone::Watcher(reference));
+        let known = self.shared.known(group.as_ref());
+        self.watched.insert(reference, group.clone());
+        self.watchers.entry(group).or_default().insert(reference, Watcher { peer, monitor });
+        known
     }
 
     fn unwatch(&mut self, reference: Reference, me: &Process<Mail<Self>>) {

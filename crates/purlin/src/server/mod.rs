@@ -91,7 +91,6 @@
 //! orderly. [`Server::terminate`] is called, then the crash is reported through `tracing`, at level
 //! `ERROR`, with the server's type, pid, last message, state and reason, as OTP's.
 
-mod caught;
 mod mail;
 mod report;
 mod run;
@@ -136,7 +135,7 @@ pub trait Server: fmt::Debug + Send + Sized + 'static {
     /// How many bytes of a message are kept, as its `Debug` text, for the report of a crash; 0 for none.
     ///
     /// COST: the text is written before each message is handled, into one buffer of this size at
-    /// most: a few hundred instructions for a small message, about 1500 for one with two fields and a
+    /// most: a few hundred instructions for a small message, about 1600 for one with two fields and a
     /// string (a call costs about 1700 without). Of one that is longer the rest is not written, but
     /// collections in it are walked to their end; where that takes more than a microsecond, so many
     /// of the messages that follow are not kept that it is less on average.

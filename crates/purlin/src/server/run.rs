@@ -6,30 +6,28 @@
 //! F1: what a server goes on with by itself spends its budget, as receiving does, so a server that
 //! always goes on lets others run and can be ended.
 
-use std::convert::Infallible;
-use std::future::{Future, poll_fn};
-use std::pin::pin;
-use std::task::Poll;
+use std::future::poll_fn;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
-use purlin_raw::Answer;
-
-use super::caught::Caught;
 use super::mail::{Mail, Request, System};
 use super::report::{self, LastMessage};
 use super::start::{Boot, Unclaimed, Up};
 use super::{Init, Next, Result, Server};
+use crate::caught::Caught;
 use crate::deadline::Deadline;
 use crate::exit::catch;
+use crate::unless::unless;
 use crate::{ExitReason, Process, ProcessId, Reply, consume_budget};
 
 /// The whole life of a server; gives the reason of its end.
 pub(super) async fn serve<S: Server>(mut me: Process<Mail<S>>, boot: Boot<S>) -> ExitReason {
-    let Boot { args, name, parent, up, given_up } = boot;
+    let Boot { args, name, parent, up, mut given_up } = boot;
     if let Some(Err(error)) = name.as_deref().map(|name| me.register(name)) {
         up.send(Up::NotNamed(error));
         return ExitReason::Normal;
     }
+    let given_up = move |cx: &mut Context<'_>| given_up.poll(cx).map(drop);
     let Some(made) = unless(given_up, S::init(args, &mut me)).await else {
         return ExitReason::Normal;
     };
@@ -45,16 +43,6 @@ pub(super) async fn serve<S: Server>(mut me: Process<Mail<S>>, boot: Boot<S>) ->
     up.send(Up::Ready(Unclaimed::new(me.pid())));
     let last = LastMessage::new(S::LAST_MESSAGE);
     Loop { server, me, parent, last }.run(first).await
-}
-
-/// The output of a future, unless it is given up before.
-async fn unless<F: Future>(mut given_up: Answer<Infallible>, future: F) -> Option<F::Output> {
-    let mut future = pin!(future);
-    poll_fn(|cx| match future.as_mut().poll(cx) {
-        Poll::Ready(output) => Poll::Ready(Some(output)),
-        Poll::Pending => given_up.poll(cx).map(|_| None),
-    })
-    .await
 }
 
 struct Loop<S: Server> {

@@ -2,12 +2,10 @@
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
-use std::pin::pin;
 use std::time::Duration;
 
 use super::Server;
 use super::mail::{Mail, Request, System};
-use crate::call::Patience;
 use crate::process_ref::sealed;
 use crate::{CALL_TIMEOUT, CallError, ExitReason, LookupError, Pid, ProcessId, Reply};
 
@@ -110,10 +108,10 @@ impl<S: Server> ServerRef<S> {
         }
         let stop = Mail::System(System(Request::Stop(reason.clone())));
         self.pid.try_send(stop).map_err(|_| CallError::NoProcess)?;
-        let mut ended = pin!(self.pid.ended());
-        match Patience::new(timeout).wait(|cx| ended.as_mut().poll(cx)).await? {
-            ended if ended == reason => Ok(()),
-            other => Err(CallError::Ended(other)),
+        match self.pid.ended_within(timeout).await {
+            Some(ended) if ended == reason => Ok(()),
+            Some(other) => Err(CallError::Ended(other)),
+            None => Err(CallError::Timeout(timeout)),
         }
     }
 

@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 use std::fmt;
 use std::future::{Future, IntoFuture};
-use std::pin::{Pin, pin};
+use std::pin::Pin;
 use std::task::Waker;
 use std::time::Duration;
 
@@ -237,9 +237,7 @@ impl<S: Server> IntoFuture for Start<'_, S> {
                 Ok(None) => Err(StartError::Failed(pid.ended().await)),
                 Err(_) => {
                     // WHY: who starts it again wants its name to be free.
-                    let mut ended = pin!(pid.ended());
-                    let ended = Patience::new(LET_GO).wait(|cx| ended.as_mut().poll(cx)).await;
-                    if ended.is_err() {
+                    if pid.ended_within(LET_GO).await.is_none() {
                         tracing::warn!(pid = %pid.id(), "a server whose start was given up lives on");
                     }
                     Err(StartError::Timeout(timeout))

@@ -22,18 +22,10 @@ const SHUTDOWN: Duration = Duration::from_secs(5);
 /// Why a server that would be no child is not started.
 const NOT_LINKED: &str = "not linked to its supervisor: a child is started with start_link(me, …)";
 
-/// What starting a child came to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Started {
-    /// The process, which is linked to its supervisor.
-    Child(ProcessId),
-    /// It has decided that it is not needed.
-    Ignored,
-}
-
-/// A child that is being started.
+/// A child that is being started; its process, which is linked to its supervisor, or `None` if it has
+/// decided that it is not needed.
 pub(crate) type Starting<'a> =
-    Pin<Box<dyn Future<Output = Result<Started, ExitReason>> + Send + 'a>>;
+    Pin<Box<dyn Future<Output = Result<Option<ProcessId>, ExitReason>> + Send + 'a>>;
 
 /// How a child is started, by its supervisor's process, again and again.
 #[derive(Clone)]
@@ -84,7 +76,7 @@ impl Drop for Start {
 pub struct ChildSpec(Spec<Start>);
 
 impl ChildSpec {
-    pub(crate) fn new(
+    fn new(
         id: impl Into<Arc<str>>,
         child_type: ChildType,
         start: impl Fn(&Process<SupervisorMail>) -> Starting<'_> + Send + Sync + 'static,
@@ -147,7 +139,7 @@ impl ChildSpec {
         let spec = spec.into();
         Self::new(id, ChildType::Supervisor, move |me| {
             let started = spec.clone().spawn_link(me);
-            Box::pin(async move { Ok(Started::Child(started.up().await?.id())) })
+            Box::pin(async move { Ok(Some(started.up().await?.id())) })
         })
     }
 
@@ -203,7 +195,7 @@ where
     let pid = me.spawn_link(function);
     Box::pin(ready(match pid.exit_reason() {
         Some(ExitReason::SystemLimit) => Err(ExitReason::SystemLimit),
-        _ => Ok(Started::Child(pid.id())),
+        _ => Ok(Some(pid.id())),
     }))
 }
 
@@ -217,8 +209,8 @@ fn start_server<S: Server>(
     let started = start.into_future();
     Box::pin(async move {
         match started.await {
-            Ok(server) => Ok(Started::Child(server.id())),
-            Err(StartError::Ignored) => Ok(Started::Ignored),
+            Ok(server) => Ok(Some(server.id())),
+            Err(StartError::Ignored) => Ok(None),
             Err(error) => Err(error.into()),
         }
     })
@@ -293,7 +285,7 @@ impl<A: Send + 'static> ChildTemplate<A> {
         })
     }
 
-    pub(crate) fn new(
+    fn new(
         id: impl Into<Arc<str>>,
         child_type: ChildType,
         make: impl Fn(A) -> Start + Send + Sync + 'static,

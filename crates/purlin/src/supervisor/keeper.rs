@@ -34,7 +34,7 @@ pub(crate) enum Next {
 /// A supervisor's state.
 pub(crate) struct Keeper<H: Hands> {
     pub(super) strategy: Strategy,
-    auto_shutdown: AutoShutdown,
+    pub(super) auto_shutdown: AutoShutdown,
     intensity: Intensity,
     pub(super) children: Children<H::Start>,
     pub(super) hands: H,
@@ -129,15 +129,10 @@ impl<H: Hands> Keeper<H> {
     /// COST: no other child is looked at.
     async fn restart_one(&mut self, key: Key) {
         let Some(before) = self.children.get(key).map(Child::place) else { return };
-        match self.start(key).await {
-            // An ignored child with no id is nothing that anybody could ask for.
-            Ok(Place::Absent) => self.children.settle(key),
-            Ok(place) => self.children.put(key, place),
-            Err(reason) => {
-                self.children.put(key, Place::Restarting(before.process()));
-                self.report(Context::StartError, &reason, key);
-                self.hands.try_again(key);
-            }
+        if let Err(reason) = self.start(key).await {
+            self.children.put(key, Place::Restarting(before.process()));
+            self.report(Context::StartError, &reason, key);
+            self.hands.try_again(key);
         }
     }
 
@@ -159,14 +154,10 @@ impl<H: Hands> Keeper<H> {
         reach: RangeInclusive<Key>,
     ) -> Result<(), (Key, FailedToStartChild)> {
         for key in self.children.keys(reach) {
-            match self.start(key).await {
-                Ok(Place::Absent) => self.children.settle(key),
-                Ok(place) => self.children.put(key, place),
-                Err(reason) => {
-                    self.report(Context::StartError, &reason, key);
-                    let id = self.children.get(key).map(|child| child.spec.id.clone());
-                    return Err((key, FailedToStartChild::new(id.unwrap_or_default(), reason)));
-                }
+            if let Err(reason) = self.start(key).await {
+                self.report(Context::StartError, &reason, key);
+                let id = self.children.get(key).map(|child| child.spec.id.clone());
+                return Err((key, FailedToStartChild::new(id.unwrap_or_default(), reason)));
             }
         }
         Ok(())
@@ -223,23 +214,23 @@ impl<H: Hands> Keeper<H> {
         }
     }
 
-    /// Starts a child that has a specification; where it is then.
-    pub(super) async fn start(&mut self, key: Key) -> Result<Place, ExitReason> {
-        let Some(child) = self.children.get(key) else { return Ok(Place::Absent) };
+    /// Starts a child that has a specification, and keeps its process, if it was needed. Where it
+    /// cannot be started nothing has changed.
+    pub(super) async fn start(&mut self, key: Key) -> Result<Option<ProcessId>, ExitReason> {
+        let Some(child) = self.children.get(key) else { return Ok(None) };
         let started = self.hands.start(&child.spec.start).await?;
-        let Some(process) = started else { return Ok(Place::Absent) };
+        let Some(process) = started else {
+            // One with no id is nothing that anybody could ask for.
+            self.children.settle(key);
+            return Ok(None);
+        };
         if self.strategy != Strategy::SimpleOneForOne {
-            self.hands.report(
-                Context::Started,
-                &"",
-                Offender {
-                    process: Some(process),
-                    id: &child.spec.id,
-                    settings: child.spec.settings,
-                },
-            );
+            let Spec { id, settings, .. } = &child.spec;
+            let offender = Offender { process: Some(process), id, settings: *settings };
+            self.hands.report(Context::Started, &"", offender);
         }
-        Ok(Place::Running(process))
+        self.children.put(key, Place::Running(process));
+        Ok(Some(process))
     }
 
     fn report(&self, context: Context, reason: &dyn fmt::Display, key: Key) {

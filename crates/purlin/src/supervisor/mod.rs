@@ -45,6 +45,7 @@ pub use error::{
     TerminateError,
 };
 pub use order::Shutdown;
+pub(crate) use process::LAST_MOMENT;
 pub use process::SupervisorMail;
 pub use requests::{ChildCounts, ChildInfo, ChildProcess};
 pub use restart::{AutoShutdown, Restart};

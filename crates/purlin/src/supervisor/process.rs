@@ -14,7 +14,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use super::child::{ChildSpec, Make, Start, Started};
+use super::Shutdown;
+use super::child::{ChildSpec, Make, Start};
 use super::children::Spec;
 use super::error::{DeleteError, RestartError, StartChildError};
 use super::hands::{Hands, Stopped};
@@ -23,14 +24,13 @@ use super::report::{Context, Offender, write};
 use super::requests::{ChildCounts, ChildInfo};
 use super::spec::{SupervisorSpec, check};
 use super::strategy::Key;
-use super::{AutoShutdown, Shutdown};
 use crate::exit::catch;
 use crate::home::here;
 use crate::process_ref::sealed::ToProcess as _;
 use crate::{Down, Exit, ExitReason, MonitorRef, Process, ProcessId, Reply, exit_process, receive};
 
 /// How long a process that was killed has to let go (L7).
-const LAST_MOMENT: Duration = Duration::from_secs(2);
+pub(crate) const LAST_MOMENT: Duration = Duration::from_secs(2);
 
 /// How long the exit signals of processes are waited for that were found to have ended.
 const IN_FLIGHT: Duration = Duration::from_millis(50);
@@ -55,12 +55,6 @@ pub(super) enum Mail {
     WhichChildren(Reply<Vec<ChildInfo>>),
     CountChildren(Reply<ChildCounts>),
     Stop(ExitReason),
-}
-
-impl SupervisorMail {
-    pub(super) fn are_you_up(reply: Reply<()>) -> Self {
-        Self(Mail::AreYouUp(reply))
-    }
 }
 
 impl From<Exit> for SupervisorMail {
@@ -110,14 +104,13 @@ pub(super) async fn supervise(
     let SupervisorSpec { strategy, auto_shutdown, name, children, template, .. } = spec;
     let title = name.map_or_else(|| me.id().to_string(), |name| name.to_string());
     let keeper = Keeper::new(strategy, auto_shutdown, window, Own { me, title });
-    let supervisor = Supervisor { keeper, template, auto_shutdown, parent };
+    let supervisor = Supervisor { keeper, template, parent };
     supervisor.run(children).await
 }
 
 struct Supervisor {
     keeper: Keeper<Own>,
     template: Option<Spec<Make>>,
-    auto_shutdown: AutoShutdown,
     parent: Option<ProcessId>,
 }
 
@@ -175,7 +168,7 @@ impl Supervisor {
                 reply.send(Err(StartChildError::OtherArguments));
             }
             Mail::StartChild(child, reply) => {
-                let checked = check(child.id(), child.settings(), self.auto_shutdown);
+                let checked = check(child.id(), child.settings(), keeper.auto_shutdown);
                 reply.send(match checked {
                     Ok(()) => keeper.start_child(child.into_spec()).await,
                     Err(bad) => Err(StartChildError::BadSpec(bad)),
@@ -279,10 +272,7 @@ impl Hands for Own {
     async fn start(&mut self, start: &Start) -> Result<Option<ProcessId>, ExitReason> {
         // The start clones what is the user's, which may panic.
         let starting = catch::panics(|| start.call(&self.me))?;
-        Ok(match starting.await? {
-            Started::Child(process) => Some(process),
-            Started::Ignored => None,
-        })
+        starting.await
     }
 
     async fn stop(&mut self, processes: &[ProcessId], shutdown: Shutdown) -> Vec<Stopped> {

@@ -9,7 +9,7 @@ use super::children::{Child, Place, Spec};
 use super::error::{DeleteError, RestartError, StartChildError};
 use super::hands::Hands;
 use super::keeper::Keeper;
-use super::strategy::Strategy;
+use super::strategy::{Key, Strategy};
 use crate::{ExitReason, ProcessId};
 
 /// How many children there are.
@@ -56,27 +56,19 @@ impl<H: Hands> Keeper<H> {
         &mut self,
         spec: Spec<H::Start>,
     ) -> Result<Option<ProcessId>, StartChildError> {
-        if let Some(key) = self.children.with_id(&spec.id) {
-            return Err(match self.children.get(key).map(Child::place) {
-                Some(Place::Running(process)) => StartChildError::AlreadyStarted(process),
-                _ => StartChildError::AlreadyPresent,
-            });
+        match self.named(&spec.id) {
+            None => {}
+            Some((_, Place::Running(process))) => {
+                return Err(StartChildError::AlreadyStarted(process));
+            }
+            Some(_) => return Err(StartChildError::AlreadyPresent),
         }
         let key = self.children.add(spec, Place::Absent);
-        match self.start(key).await {
-            Ok(Place::Absent) => {
-                self.children.settle(key);
-                Ok(None)
-            }
-            Ok(place) => {
-                self.children.put(key, place);
-                Ok(place.process())
-            }
-            Err(reason) => {
-                self.children.remove(key);
-                Err(StartChildError::Failed(reason))
-            }
+        let started = self.start(key).await;
+        if started.is_err() {
+            self.children.remove(key);
         }
+        started.map_err(StartChildError::Failed)
     }
 
     /// Starts a child that is there but has no process.
@@ -84,28 +76,23 @@ impl<H: Hands> Keeper<H> {
         &mut self,
         id: &str,
     ) -> Result<Option<ProcessId>, RestartError> {
-        let key = self.children.with_id(id).ok_or(RestartError::NotFound)?;
-        match self.children.get(key).map(Child::place) {
-            Some(Place::Absent) => {}
-            Some(Place::Restarting(_)) => return Err(RestartError::Restarting),
-            Some(Place::Running(_)) => return Err(RestartError::Running),
-            None => return Err(RestartError::NotFound),
+        match self.named(id) {
+            Some((key, Place::Absent)) => self.start(key).await.map_err(RestartError::Failed),
+            Some((_, Place::Restarting(_))) => Err(RestartError::Restarting),
+            Some((_, Place::Running(_))) => Err(RestartError::Running),
+            None => Err(RestartError::NotFound),
         }
-        let place = self.start(key).await.map_err(RestartError::Failed)?;
-        self.children.put(key, place);
-        Ok(place.process())
     }
 
     /// Takes a child without a process out of the table.
     pub(crate) fn delete_child(&mut self, id: &str) -> Result<(), DeleteError> {
-        let key = self.children.with_id(id).ok_or(DeleteError::NotFound)?;
-        match self.children.get(key).map(Child::place) {
-            Some(Place::Absent) => {
+        match self.named(id) {
+            Some((key, Place::Absent)) => {
                 self.children.remove(key);
                 Ok(())
             }
-            Some(Place::Restarting(_)) => Err(DeleteError::Restarting),
-            Some(Place::Running(_)) => Err(DeleteError::Running),
+            Some((_, Place::Restarting(_))) => Err(DeleteError::Restarting),
+            Some((_, Place::Running(_))) => Err(DeleteError::Running),
             None => Err(DeleteError::NotFound),
         }
     }
@@ -116,6 +103,12 @@ impl<H: Hands> Keeper<H> {
         let Some(key) = self.children.with_id(id) else { return false };
         self.stop(key).await;
         true
+    }
+
+    /// The child of that id, and where it is.
+    fn named(&self, id: &str) -> Option<(Key, Place)> {
+        let key = self.children.with_id(id)?;
+        Some((key, self.children.get(key)?.place()))
     }
 }
 

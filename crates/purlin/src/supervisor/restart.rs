@@ -96,6 +96,7 @@ mod tests {
         }
     }
 
+    // G2: never, any significant, all significant
     #[test]
     fn a_supervisor_ends_by_itself_by_its_policy() {
         use AutoShutdown::{AllSignificant, AnySignificant, Never};

@@ -9,11 +9,11 @@ use super::child::{ChildSpec, ChildTemplate, Make};
 use super::children::{Settings, Spec};
 use super::error::{BadSpec, StartError};
 use super::intensity::Intensity;
-use super::process::{SupervisorMail, supervise};
+use super::process::{Mail, SupervisorMail, supervise};
 use super::strategy::Strategy;
 use super::supervisor_ref::{SimpleRef, SupervisorRef};
 use super::{AutoShutdown, Restart};
-use crate::{CallError, ExitReason, Name, Node, Pid, Process};
+use crate::{ExitReason, Name, Node, Pid, Process};
 
 /// A supervisor as it is specified: its strategy, how often it restarts, and its first children in
 /// the order of their start (G2).
@@ -195,11 +195,8 @@ pub(crate) struct Starting(Pid<SupervisorMail>);
 impl Starting {
     /// Waits until it has.
     pub(crate) async fn up(self) -> Result<Pid<SupervisorMail>, ExitReason> {
-        match self.0.call_timeout(SupervisorMail::are_you_up, Duration::MAX).await {
-            Ok(()) => Ok(self.0),
-            Err(CallError::Ended(reason)) => Err(reason),
-            Err(_) => Err(self.0.ended().await),
-        }
+        let up = self.0.answer_or_end(|reply| SupervisorMail(Mail::AreYouUp(reply))).await;
+        up.map(|()| self.0)
     }
 }
 

@@ -1,14 +1,17 @@
-//! What several test files share: a node, a way to wait from outside, a message that is counted.
+//! What several test files share: a node, a way to wait from outside, a message that is counted, the
+//! log.
 
 // WHY: each test file is a program of its own and uses some of these.
 #![allow(dead_code)]
 
 use std::future::Future;
-use std::sync::Arc;
+use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use purlin::Node;
+use purlin::{Down, Exit, Message, Node};
 
 /// A node of that many workers.
 pub(crate) fn node(workers: usize) -> Node {
@@ -76,7 +79,17 @@ impl Drop for Token {
     }
 }
 
+/// What a process receives that only looks at the ends of others.
+#[derive(Debug, Message)]
+pub(crate) enum Notice {
+    #[from]
+    Down(Down),
+    #[from]
+    Exit(Exit),
+}
+
 /// Panics when it is dropped, unless the thread does already.
+#[derive(Clone)]
 pub(crate) struct PanicsWhenDropped(pub(crate) &'static str);
 
 impl Drop for PanicsWhenDropped {
@@ -84,5 +97,42 @@ impl Drop for PanicsWhenDropped {
         if !std::thread::panicking() {
             panic!("{}", self.0);
         }
+    }
+}
+
+/// Has all that the program logs passed on, a line each. Once in a program.
+pub(crate) fn log() -> Receiver<String> {
+    let (write, log) = channel();
+    let writer: &'static Log = Box::leak(Box::new(Log(Mutex::new(write))));
+    tracing_subscriber::fmt().with_ansi(false).with_writer(move || writer).init();
+    log
+}
+
+/// Passes on what is written.
+struct Log(Mutex<Sender<String>>);
+
+impl io::Write for &Log {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let log = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let _ = log.send(String::from_utf8_lossy(bytes).into_owned());
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Waits until the log has said all of it, in one line.
+pub(crate) fn said(log: &Receiver<String>, all: &[&str]) {
+    let mut before = Vec::new();
+    loop {
+        let Ok(line) = log.recv_timeout(Duration::from_secs(20)) else {
+            panic!("{all:?} is in none of {before:#?}");
+        };
+        if all.iter().all(|part| line.contains(part)) {
+            return;
+        }
+        before.push(line);
     }
 }

@@ -41,6 +41,7 @@ proptest! {
     }
 }
 
+// G2: children that come and go
 #[test]
 fn a_child_without_an_id_that_is_not_needed_is_not_kept() {
     let permanent = Kind { restart: Restart::Permanent, significant: false };

@@ -1,4 +1,4 @@
-//! A handler whose panic does not end the loop around it.
+//! A future whose panic is a value: what is the user's, in a loop that is to go on after it.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -15,15 +15,15 @@ pin_project! {
     ///
     /// COST: twice what `catch_unwind` costs where nothing unwinds, which is a few instructions.
     #[project = Stage]
-    pub(super) enum Caught<F> {
+    pub(crate) enum Caught<F> {
         Runs { #[pin] future: F },
         Failed { reason: ExitReason },
     }
 }
 
 impl<F: Future> Caught<F> {
-    pub(super) fn new(handler: impl FnOnce() -> F) -> Self {
-        match catch::panics(handler) {
+    pub(crate) fn new(make: impl FnOnce() -> F) -> Self {
+        match catch::panics(make) {
             Ok(future) => Self::Runs { future },
             Err(reason) => Self::Failed { reason },
         }
