@@ -10,8 +10,8 @@
 %%
 %% This module reads requests and writes answers; params.erl checks what is asked, and the
 %% experiments are in calls.erl, messages.erl, exchange.erl, processes.erl, asking.erl, waiting.erl,
-%% hog.erl, exits.erl and restarts.erl. Each run happens in a fresh process, so that the heap of the one before does not
-%% matter.
+%% hog.erl, exits.erl and restarts.erl. Each run happens in a fresh process, so that the heap of the
+%% one before does not matter.
 -module(contender).
 -export([main/0]).
 

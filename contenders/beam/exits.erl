@@ -3,8 +3,16 @@
 -export([monitor_churn/1, link_churn/1, exit_cascade/2]).
 
 monitor_churn(N) ->
+    churn(N, fun monitored/2).
+
+link_churn(N) ->
+    process_flag(trap_exit, true),
+    churn(N, fun linked/2).
+
+%% So many rounds, which give how many ends were told of.
+churn(N, Rounds) ->
     Start = erlang:monotonic_time(nanosecond),
-    Received = monitored(N, 0),
+    Received = Rounds(N, 0),
     Elapsed = erlang:monotonic_time(nanosecond) - Start,
     #{elapsed_ns => Elapsed, ops => N, sent => N, received => Received}.
 
@@ -15,13 +23,6 @@ monitored(N, Received) ->
         {'DOWN', Monitor, process, Pid, normal} -> monitored(N - 1, Received + 1);
         {'DOWN', _, process, _, _} -> monitored(N - 1, Received)
     end.
-
-link_churn(N) ->
-    process_flag(trap_exit, true),
-    Start = erlang:monotonic_time(nanosecond),
-    Received = linked(N, 0),
-    Elapsed = erlang:monotonic_time(nanosecond) - Start,
-    #{elapsed_ns => Elapsed, ops => N, sent => N, received => Received}.
 
 linked(0, Received) -> Received;
 linked(N, Received) ->

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use purlin::{Down, Exit, ExitReason, Monitored, Node, Pid, Process, ProcessId, spawn};
+use purlin::{Down, Exit, ExitReason, Message, Monitored, Node, Pid, Process, ProcessId, spawn};
 use purlin_contender::Sample;
 
 pub(crate) async fn monitor_churn(mut me: Process<Down>, n: u64) -> Sample {
@@ -34,16 +34,12 @@ pub(crate) async fn link_churn(mut me: Process<Exit>, n: u64) -> Sample {
 }
 
 /// What the root of `exit-cascade` is told.
+#[derive(Message)]
 pub(crate) enum Told {
     Stands(ProcessId),
     Last(ProcessId),
+    #[from]
     Down(Down),
-}
-
-impl From<Down> for Told {
-    fn from(down: Down) -> Self {
-        Self::Down(down)
-    }
 }
 
 pub(crate) async fn exit_cascade(mut me: Process<Told>, n: u64, reps: u64) -> Sample {
@@ -89,6 +85,7 @@ async fn stand(mut me: Process<()>, left: u64, root: Pid<Told>) {
     me.receive().await;
 }
 
+/// WHY not in `stand`: a future that spawns its own kind cannot be known to be `Send`.
 fn link_next(me: &Process<()>, left: u64, root: Pid<Told>) {
     me.spawn_link(move |me| stand(me, left, root));
 }

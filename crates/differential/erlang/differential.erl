@@ -13,7 +13,7 @@ main() ->
     %% Crashes are what is tested; nobody wants to read of each.
     ok = logger:set_primary_config(level, none),
     Libraries = [Modules || Library <- [kernel, stdlib], {ok, Modules} <- [application:get_key(Library, modules)]],
-    Own = [differential_log, differential_process, differential_tree],
+    Own = [differential_code, differential_log, differential_process, differential_tree],
     lists:foreach(fun prepare/1, lists:append([Own | Libraries])),
     Port = open_port({fd, 0, 1}, [binary, eof, {packet, 4}]),
     serve(Port).

@@ -5,6 +5,8 @@
 -module(differential_log).
 -export([start/0, look/1, first_idle/1, outcome/2, clear/2]).
 
+-import(differential_code, [bool/1, code_of_name/1, code_of_reason/1]).
+
 -record(log, {pids = #{}, numbers = #{}, refs = #{}, seen = #{}, ends = #{}, idle = []}).
 
 start() ->
@@ -55,7 +57,7 @@ trace(I, #log{seen = Seen, ends = Ends, pids = Pids} = Log) ->
     End =
         case {Ends, Pids} of
             {#{I := Reason}, _} ->
-                <<1, (reason(Reason))>>;
+                <<1, (code_of_reason(Reason))>>;
             {_, #{I := Pid}} ->
                 {messages, Left} = process_info(Pid, messages),
                 [<<2, (length(Left)):16>> | [item(Message, Log) || Message <- Left]];
@@ -69,11 +71,11 @@ item({message, From, Tag}, _) ->
 item({'$gen_call', {Pid, _}, Tag}, Log) ->
     <<2, (number(Pid, Log)), Tag, 0>>;
 item({'DOWN', Ref, process, Pid, Reason}, Log) when is_pid(Pid) ->
-    <<3, (maps:get(Ref, Log#log.refs)), (number(Pid, Log)), (reason(Reason))>>;
+    <<3, (maps:get(Ref, Log#log.refs)), (number(Pid, Log)), (code_of_reason(Reason))>>;
 item({'DOWN', Ref, process, {Name, Node}, Reason}, Log) when Node =:= node() ->
-    <<4, (maps:get(Ref, Log#log.refs)), (name(Name)), (reason(Reason))>>;
+    <<4, (maps:get(Ref, Log#log.refs)), (code_of_name(Name)), (code_of_reason(Reason))>>;
 item({'EXIT', Pid, Reason}, Log) ->
-    <<5, (number(Pid, Log)), (reason(Reason)), 0>>;
+    <<5, (number(Pid, Log)), (code_of_reason(Reason)), 0>>;
 item(Other, _) ->
     %% No such message can be meant; the code says so to whoever reads it.
     io:format(standard_error, "differential: an unknown message ~p~n", [Other]),
@@ -89,28 +91,6 @@ entry({sent, Done}, _) -> <<10, (bool(Done)), 0, 0>>;
 entry({demonitored, There}, _) -> <<11, (bool(There)), 0, 0>>;
 entry({answer, Value}, _) -> <<12, Value, 0, 0>>;
 entry({failed, calling_self}, _) -> <<14, 0, 0, 0>>;
-entry({failed, Reason}, _) -> <<13, (reason(Reason)), 0, 0>>.
+entry({failed, Reason}, _) -> <<13, (code_of_reason(Reason)), 0, 0>>.
 
 number(Pid, #log{numbers = Numbers}) -> maps:get(Pid, Numbers).
-
-name(Name) ->
-    case differential_process:name(0) of
-        Name -> 0;
-        _ -> 1
-    end.
-
-bool(true) -> 1;
-bool(false) -> 0.
-
-reason(normal) -> 0;
-reason(shutdown) -> 1;
-reason({shutdown, x}) -> 2;
-reason(kill) -> 3;
-reason(killed) -> 4;
-reason(noproc) -> 5;
-reason(boom) -> 6;
-reason(bang) -> 7;
-reason({crash, [_ | _]}) -> 8;
-reason(Other) ->
-    io:format(standard_error, "differential: an unknown reason ~p~n", [Other]),
-    9.

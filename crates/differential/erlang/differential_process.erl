@@ -1,6 +1,8 @@
 %% One process of a program: carries out its script, and tells the log what it sees.
 -module(differential_process).
--export([run/5, name/1]).
+-export([run/5]).
+
+-import(differential_code, [name/1, reason/1]).
 
 %% Whom it knows, its monitors, the calls it owes an answer, and where it yields.
 -record(me, {i, scripts, pids, log, slots = #{}, owed = [], seed}).
@@ -112,42 +114,24 @@ step(19, _, _, _, _) ->
     %% Asleep, not in a receive that takes nothing, for which the compiler has a word to say.
     receive never -> never end.
 
-take(0, _, Time, Me) ->
-    receive M -> taken(M, Me) after Time -> see(nothing, Me) end;
-take(1, Tag, Time, Me) ->
+%% `idle` comes from the driver, when the program rests.
+take(Pattern, Argument, Time, Me) ->
+    Wanted =
+        case Pattern of
+            4 -> maps:get(Argument, Me#me.slots);
+            _ -> Argument
+        end,
     receive
-        {message, _, Tag} = M -> taken(M, Me);
-        idle -> see(nothing, Me)
-    after Time -> see(nothing, Me)
-    end;
-take(2, _, Time, Me) ->
-    receive
-        {'$gen_call', _, _} = M -> taken(M, Me);
-        idle -> see(nothing, Me)
-    after Time -> see(nothing, Me)
-    end;
-take(3, _, Time, Me) ->
-    receive
-        {'DOWN', _, _, _, _} = M -> taken(M, Me);
-        idle -> see(nothing, Me)
-    after Time -> see(nothing, Me)
-    end;
-take(4, Slot, Time, Me) ->
-    Ref = maps:get(Slot, Me#me.slots),
-    receive
-        {'DOWN', Ref, _, _, _} = M -> taken(M, Me);
-        idle -> see(nothing, Me)
-    after Time -> see(nothing, Me)
-    end;
-take(5, _, Time, Me) ->
-    receive
-        {'EXIT', _, _} = M -> taken(M, Me);
-        idle -> see(nothing, Me)
+        idle -> see(nothing, Me);
+        M when Pattern =:= 0 -> taken(M, Me);
+        {message, _, Wanted} = M when Pattern =:= 1 -> taken(M, Me);
+        {'$gen_call', _, _} = M when Pattern =:= 2 -> taken(M, Me);
+        {'DOWN', _, _, _, _} = M when Pattern =:= 3 -> taken(M, Me);
+        {'DOWN', Wanted, _, _, _} = M when Pattern =:= 4 -> taken(M, Me);
+        {'EXIT', _, _} = M when Pattern =:= 5 -> taken(M, Me)
     after Time -> see(nothing, Me)
     end.
 
-taken(idle, Me) ->
-    see(nothing, Me);
 taken({'$gen_call', From, _} = Request, #me{owed = Owed} = Me) ->
     see({got, Request}, Me#me{owed = Owed ++ [From]});
 taken(Message, Me) ->
@@ -166,15 +150,3 @@ succeeds(Does) ->
 
 pid(Who, Me) ->
     maps:get(Who, Me#me.pids).
-
-name(0) -> differential_name_0;
-name(1) -> differential_name_1.
-
-reason(0) -> normal;
-reason(1) -> shutdown;
-reason(2) -> {shutdown, x};
-reason(3) -> kill;
-reason(4) -> killed;
-reason(5) -> noproc;
-reason(6) -> boom;
-reason(7) -> bang.

@@ -8,6 +8,8 @@
 -behaviour(supervisor).
 -export([run/1, init/1, start_supervisor/3, start_worker/2, worker/2]).
 
+-import(differential_code, [bool/1, code_of_reason/1, reason/1]).
+
 -define(TOP, 0).
 %% Longer than any run, in seconds.
 -define(PERIOD, 1000000).
@@ -25,7 +27,7 @@ run(<<Count, Orders:(Count * 4)/binary, Coded/binary>>) ->
         {ok, Pid} -> exit(Pid, shutdown);
         nobody -> ok
     end,
-    receive {'EXIT', _, Reason} -> see(Table, <<7, (reason(Reason)), 0>>) end,
+    receive {'EXIT', _, Reason} -> see(Table, <<7, (code_of_end(Reason)), 0>>) end,
     erlang:yield(),
     Seen = [Event || [Event] <- ets:match(Table, {{event, '_'}, '$1'})],
     ets:delete(Table),
@@ -47,7 +49,7 @@ give(<<Order, A, B, C, Orders/binary>>, Table) ->
     end.
 
 order(1, Id, Reason, _, Table) ->
-    to(Table, Id, fun(Pid) -> Pid ! {'end', reason_of(Reason)}, ok end);
+    to(Table, Id, fun(Pid) -> Pid ! {'end', reason(Reason)}, ok end);
 order(2, Id, _, _, Table) ->
     to(Table, Id, fun(Pid) -> exit(Pid, kill), ok end);
 order(3, Id, Starts, _, Table) ->
@@ -146,12 +148,16 @@ worker(Table, Id) ->
     proc_lib:init_ack({ok, self()}),
     receive
         {'end', Reason} ->
-            see(Table, <<4, Id, (reason(Reason))>>),
+            see(Table, <<4, Id, (code_of_reason(Reason))>>),
             exit(Reason);
         {'EXIT', _, Reason} ->
-            see(Table, <<3, Id, (reason(Reason))>>),
+            see(Table, <<3, Id, (code_of_reason(Reason))>>),
             exit(Reason)
     end.
+
+%% A supervisor whose first children do not start says which of them, and why.
+code_of_end({shutdown, {failed_to_start_child, _, _}}) -> code_of_reason({shutdown, x});
+code_of_end(Reason) -> code_of_reason(Reason).
 
 see(Table, Event) ->
     ets:insert(Table, {{event, ets:update_counter(Table, events, 1, {events, 0})}, Event}).
@@ -170,21 +176,3 @@ restart(0) -> permanent;
 restart(1) -> transient;
 restart(2) -> temporary.
 
-bool(true) -> 1;
-bool(false) -> 0.
-
-reason_of(0) -> normal;
-reason_of(1) -> shutdown;
-reason_of(2) -> {shutdown, x};
-reason_of(6) -> boom;
-reason_of(7) -> bang.
-
-reason(normal) -> 0;
-reason(shutdown) -> 1;
-reason({shutdown, _}) -> 2;
-reason(kill) -> 3;
-reason(killed) -> 4;
-reason(noproc) -> 5;
-reason(boom) -> 6;
-reason(bang) -> 7;
-reason(_) -> 9.

@@ -3,6 +3,7 @@
 //! One virtual machine serves one [`Beam`], until it is dropped. A batch goes in one packet and
 //! comes back in one; the BEAM works while the caller waits.
 
+use std::fmt;
 use std::io::{self, Read, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -14,11 +15,12 @@ use crate::language::Program;
 use crate::outcome::Outcome;
 use crate::tree::{self, Event, Tree};
 
-const SOURCES: [(&str, &str); 4] = [
+const SOURCES: [(&str, &str); 5] = [
     ("differential.erl", include_str!("../erlang/differential.erl")),
+    ("differential_code.erl", include_str!("../erlang/differential_code.erl")),
     ("differential_log.erl", include_str!("../erlang/differential_log.erl")),
-    ("differential_tree.erl", include_str!("../erlang/differential_tree.erl")),
     ("differential_process.erl", include_str!("../erlang/differential_process.erl")),
+    ("differential_tree.erl", include_str!("../erlang/differential_tree.erl")),
 ];
 
 /// What a batch is of, as the interpreter is told.
@@ -26,7 +28,7 @@ const PROCESSES: u8 = 0;
 const TREES: u8 = 1;
 
 /// A virtual machine that runs programs.
-pub struct Beam {
+pub(crate) struct Beam {
     machine: Child,
     /// Taken at the end, which tells the machine to stop.
     input: Option<ChildStdin>,
@@ -41,7 +43,7 @@ impl Beam {
     /// # Errors
     ///
     /// `erlc` or `erl` is not there, or the compiler refuses.
-    pub fn start() -> io::Result<Self> {
+    pub(crate) fn start() -> io::Result<Self> {
         let code = tempfile::tempdir()?;
         compile(code.path())?;
         let mut machine = Command::new("erl")
@@ -65,13 +67,12 @@ impl Beam {
     /// # Errors
     ///
     /// The machine ended, or answered what is no outcome; the first such program is named.
-    pub fn run(&mut self, programs: &[(Program, u32)]) -> io::Result<Vec<Outcome>> {
+    pub(crate) fn run(&mut self, programs: &[(Program, u32)]) -> io::Result<Vec<Outcome>> {
         let codes: Vec<_> =
             programs.iter().map(|(program, seed)| code::encode(program, *seed)).collect();
         let answers = self.batch(PROCESSES, &codes)?;
         let decoded = programs.iter().zip(answers).map(|((program, _), answer)| {
-            code::decode(&answer, program.scripts.len())
-                .ok_or_else(|| io::Error::other(format!("the BEAM saw what cannot be:\n{program}")))
+            code::decode(&answer, program.scripts.len()).ok_or_else(|| cannot_be(program))
         });
         decoded.collect()
     }
@@ -81,13 +82,13 @@ impl Beam {
     /// # Errors
     ///
     /// As [`Beam::run`].
-    pub fn run_trees(&mut self, trees: &[Tree]) -> io::Result<Vec<Vec<Event>>> {
+    pub(crate) fn run_trees(&mut self, trees: &[Tree]) -> io::Result<Vec<Vec<Event>>> {
         let codes: Vec<_> = trees.iter().map(tree::code::encode).collect();
         let answers = self.batch(TREES, &codes)?;
-        let decoded = trees.iter().zip(answers).map(|(tree, answer)| {
-            tree::code::decode(&answer)
-                .ok_or_else(|| io::Error::other(format!("the BEAM saw what cannot be:\n{tree}")))
-        });
+        let decoded = trees
+            .iter()
+            .zip(answers)
+            .map(|(tree, answer)| tree::code::decode(&answer).ok_or_else(|| cannot_be(tree)));
         decoded.collect()
     }
 
@@ -102,7 +103,7 @@ impl Beam {
         input.write_all(&length(&batch))?;
         input.write_all(&batch)?;
         input.flush()?;
-        let mut packet = self.packet(&mut [0; 4])?.into_iter();
+        let mut packet = self.packet()?.into_iter();
         // What follows is in memory already; only the machine itself could have cut it short.
         let mut answers = Vec::with_capacity(codes.len());
         for _ in codes {
@@ -112,9 +113,10 @@ impl Beam {
         Ok(answers)
     }
 
-    fn packet(&mut self, size: &mut [u8; 4]) -> io::Result<Vec<u8>> {
-        self.output.read_exact(size).map_err(|error| named("the BEAM has ended", &error))?;
-        let mut packet = vec![0; u32::from_be_bytes(*size) as usize];
+    fn packet(&mut self) -> io::Result<Vec<u8>> {
+        let mut size = [0; 4];
+        self.output.read_exact(&mut size).map_err(|error| named("the BEAM has ended", &error))?;
+        let mut packet = vec![0; u32::from_be_bytes(size) as usize];
         self.output.read_exact(&mut packet)?;
         Ok(packet)
     }
@@ -147,6 +149,10 @@ fn compile(folder: &Path) -> io::Result<()> {
 
 fn length(bytes: &[u8]) -> [u8; 4] {
     (bytes.len() as u32).to_be_bytes()
+}
+
+fn cannot_be(program: &dyn fmt::Display) -> io::Error {
+    io::Error::other(format!("the BEAM saw what cannot be:\n{program}"))
 }
 
 fn named(what: &str, error: &io::Error) -> io::Error {

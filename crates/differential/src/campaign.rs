@@ -111,8 +111,9 @@ impl Campaign {
         let of_beam = self.beam.run_trees(&trees)?;
         for ((seed, tree), of_beam) in seeds.iter().zip(&trees).zip(of_beam) {
             let simulated = simulate_tree(tree, *seed as u32);
+            let must = tree::model::events(tree);
             for (place, seen) in [(Place::Beam, of_beam), (Place::Simulated, simulated)] {
-                if seen != tree::model::events(tree) {
+                if seen != must {
                     report.differences.push(self.explain_tree(*seed, tree.clone(), place)?);
                 }
             }
@@ -156,8 +157,9 @@ impl Campaign {
             };
             let verdict = legal.judge(&seen);
             if verdict == Verdict::Refused {
-                let (program, seen) =
-                    self.explain(program, place)?.unwrap_or_else(|| (program.clone(), seen));
+                let (program, seen) = self
+                    .explain(program, seed as u32, place)?
+                    .unwrap_or_else(|| (program.clone(), seen));
                 report.differences.push(Difference {
                     seed,
                     place,
@@ -176,11 +178,12 @@ impl Campaign {
     fn explain(
         &mut self,
         program: &Program,
+        chance: u32,
         place: Place,
     ) -> io::Result<Option<(Program, Outcome)>> {
         let mut trouble = None;
         let mut found = None;
-        let mut fails = |program: &Program| match self.refused(program, place) {
+        let mut fails = |program: &Program| match self.refused(program, chance, place) {
             Ok(Some(seen)) => {
                 found = Some((program.clone(), seen));
                 true
@@ -197,13 +200,22 @@ impl Campaign {
         trouble.map_or(Ok(found), Err)
     }
 
-    /// What is seen of a program on a runtime, if it is refused at any of several tries.
-    fn refused(&mut self, program: &Program, place: Place) -> io::Result<Option<Outcome>> {
-        let tries: Vec<(Program, u32)> = (0..TRIES).map(|seed| (program.clone(), seed)).collect();
+    /// What is seen of a program on a runtime, if it is refused at any of several tries, the first of
+    /// which is that of the campaign.
+    fn refused(
+        &mut self,
+        program: &Program,
+        chance: u32,
+        place: Place,
+    ) -> io::Result<Option<Outcome>> {
+        let chances = (0..TRIES).map(|more| chance.wrapping_add(more));
+        let tries: Vec<(Program, u32)> = chances.map(|chance| (program.clone(), chance)).collect();
         let seen = match place {
             Place::Beam => self.beam.run(&tries)?,
             Place::Purlin => self.native.run(&tries),
-            Place::Simulated => (0..TRIES).map(|seed| simulate(program, seed)).collect(),
+            Place::Simulated => {
+                tries.iter().map(|(program, chance)| simulate(program, *chance)).collect()
+            }
         };
         let legal = Legal::of(program, place.runtime());
         Ok(seen.into_iter().find(|seen| legal.judge(seen) == Verdict::Refused))

@@ -1,7 +1,8 @@
 //! The code in which programs go to the BEAM and outcomes come back: four bytes for a step, four
 //! for what was seen.
 //!
-//! Its other half is `erlang/differential_log.erl` and `erlang/differential_process.erl`.
+//! Its other half is `erlang/differential_process.erl`, `erlang/differential_log.erl` and
+//! `erlang/differential_code.erl`.
 //! Whatever bytes come, decoding them ends with an outcome or with `None`.
 
 use crate::language::{After, How, Op, Pattern, Program, Reason};
@@ -11,8 +12,7 @@ use crate::outcome::{End, Item, Outcome, Seen, Trace, Watched};
 const NOBODY: u8 = u8::MAX;
 
 /// The code of a program; `seed` says where its processes yield.
-#[must_use]
-pub fn encode(program: &Program, seed: u32) -> Vec<u8> {
+pub(crate) fn encode(program: &Program, seed: u32) -> Vec<u8> {
     let mut bytes = seed.to_be_bytes().to_vec();
     bytes.extend([program.bases, program.scripts.len() as u8]);
     for script in &program.scripts {
@@ -64,8 +64,7 @@ fn step(op: &Op) -> [u8; 4] {
 }
 
 /// The outcome of a program of so many processes; `None` if the bytes are no such outcome.
-#[must_use]
-pub fn decode(bytes: &[u8], processes: usize) -> Option<Outcome> {
+pub(crate) fn decode(bytes: &[u8], processes: usize) -> Option<Outcome> {
     let mut reader = Reader(bytes);
     let traces = (0..processes).map(|_| reader.trace()).collect::<Option<_>>()?;
     reader.0.is_empty().then_some(Outcome(traces))
@@ -123,7 +122,8 @@ fn item(bytes: [u8; 4]) -> Option<Item> {
     })
 }
 
-fn reason(code: u8) -> Option<Reason> {
+/// The reason of this code.
+pub(crate) fn reason(code: u8) -> Option<Reason> {
     Reason::ALL.get(usize::from(code)).copied()
 }
 

@@ -300,16 +300,4 @@ impl Program {
         }
         true
     }
-
-    /// How many operations it has.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.scripts.iter().map(Vec::len).sum()
-    }
-
-    /// Is there nothing in it to do?
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
 }

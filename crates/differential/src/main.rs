@@ -16,13 +16,13 @@ use purlin_differential::campaign::{Campaign, Until, show};
 struct Options {
     /// How many programs to run
     #[arg(long, default_value_t = 3000)]
-    programs: u64,
+    programs: u32,
     /// Run for so many seconds instead
     #[arg(long)]
     seconds: Option<u64>,
     /// The number of the first program; chosen at random unless told
     #[arg(long)]
-    seed: Option<u64>,
+    seed: Option<u32>,
     /// How many workers the node has
     #[arg(long, default_value_t = 2)]
     workers: usize,
@@ -33,9 +33,10 @@ struct Options {
 
 fn main() -> ExitCode {
     let options = Options::parse();
-    let first = options.seed.unwrap_or_else(|| fastrand::u32(..).into());
+    let first = u64::from(options.seed.unwrap_or_else(|| fastrand::u32(..)));
+    let programs = u64::from(options.programs);
     if options.show {
-        for seed in first..first + options.programs {
+        for seed in first..first + programs {
             println!("program {seed}:\n{}", show(seed));
         }
         return ExitCode::SUCCESS;
@@ -43,7 +44,7 @@ fn main() -> ExitCode {
     println!("the first program is {first}");
     let until = match options.seconds {
         Some(seconds) => Until::Time(Duration::from_secs(seconds)),
-        None => Until::Programs(options.programs),
+        None => Until::Programs(programs),
     };
     let ran = Campaign::start(options.workers).and_then(|mut campaign| campaign.run(first, until));
     match ran {

@@ -40,8 +40,7 @@ impl Runtime {
     /// Does the program do anything that may end differently on the two?
     #[must_use]
     pub fn differ_on(program: &Program) -> bool {
-        let scripts = (0..).zip(&program.scripts);
-        scripts.into_iter().any(|(who, script)| {
+        (0..).zip(&program.scripts).any(|(who, script)| {
             script.iter().any(|op| match op {
                 Op::Call(..) => true,
                 Op::Exit(to, _) => *to == who,

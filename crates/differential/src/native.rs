@@ -8,13 +8,13 @@
 //! nobody is ready. No time is waited for.
 
 mod process;
+mod reasons;
 mod tree;
 mod world;
 
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::task::{Context, Waker};
 use std::thread;
 use std::time::Duration;
@@ -121,8 +121,7 @@ impl Run {
             self.world.pids().iter().for_each(|pid| pid.exit(ExitReason::Kill));
         } else if !self.world.wake_first_idle() {
             self.finishing = true;
-            self.world.finishing.store(true, Ordering::SeqCst);
-            self.world.nudge_all();
+            self.world.finish();
             return false;
         }
         self.finishing

@@ -3,37 +3,27 @@
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use purlin::{
-    CallError, Down, Exit, ExitReason, MonitorRef, Pid, Process, Reply, exit, receive, register,
-    unregister, whereis, yield_now,
+    CallError, Down, Exit, MonitorRef, Pid, Process, Reply, exit, receive, register, unregister,
+    whereis, yield_now,
 };
 
-use super::world::{Raw, World, reason};
+use super::reasons::{reason, reason_of};
+use super::world::{Raw, World};
 use crate::language::{After, How, Op, Pattern, Reason, Slot, Tag, Who};
 use crate::outcome::{Item, Seen};
 
 /// What the processes send each other.
-#[derive(Debug)]
+#[derive(Debug, purlin::Message)]
 pub(super) enum Msg {
     Message(Who, Tag),
     Request(Who, Tag, Reply<Tag>),
+    #[from]
     Down(Down),
+    #[from]
     Exit(Exit),
-}
-
-impl From<Down> for Msg {
-    fn from(down: Down) -> Self {
-        Self::Down(down)
-    }
-}
-
-impl From<Exit> for Msg {
-    fn from(exit: Exit) -> Self {
-        Self::Exit(exit)
-    }
 }
 
 /// Longer than any run.
@@ -184,7 +174,7 @@ impl Player {
                 message = self.take(pattern) => Some(message),
                 () = world.nudged(who) => None,
             };
-            if taken.is_none() && world.finishing.load(Ordering::SeqCst) {
+            if taken.is_none() && world.is_finishing() {
                 return self.show().await;
             }
             world.set_idle(who, false);
@@ -273,19 +263,5 @@ fn raw(message: Msg, owe: impl FnOnce(Reply<Tag>)) -> Raw {
         }
         Msg::Down(down) => Raw::Down(down),
         Msg::Exit(exit) => Raw::Exit(exit),
-    }
-}
-
-pub(super) fn reason_of(reason: Reason) -> ExitReason {
-    match reason {
-        Reason::Normal => ExitReason::Normal,
-        Reason::Shutdown => ExitReason::Shutdown,
-        Reason::ShutdownWith => ExitReason::shutdown_with("x"),
-        Reason::Kill => ExitReason::Kill,
-        Reason::Killed => ExitReason::Killed,
-        Reason::NoProcess => ExitReason::NoProcess,
-        Reason::Boom | Reason::Bang | Reason::Crash | Reason::Other => {
-            ExitReason::error(reason.to_string())
-        }
     }
 }

@@ -18,8 +18,7 @@ use purlin::supervisor::{
 use purlin::{Exit, ExitReason, Pid, Process, receive, spawn};
 use purlin_testkit::Simulation;
 
-use super::process::reason_of;
-use super::world::reason;
+use super::reasons::{reason, reason_of};
 use crate::language::Reason;
 use crate::tree::{self, Answer, Child, Event, Id, Order, Strategy, Supervisor, TOP, Tree};
 
@@ -80,21 +79,11 @@ struct Worker {
     ends: bool,
 }
 
-/// No process of a tree is sent anything else.
-#[derive(Debug)]
-struct Note;
-
-impl From<Exit> for Note {
-    fn from(_: Exit) -> Self {
-        Self
-    }
-}
-
 impl Server for Worker {
     type Args = (Id, Arc<Forest>);
     type Call = Infallible;
     type Cast = Reason;
-    type Info = Note;
+    type Info = Exit;
     type Continue = Infallible;
 
     async fn init(
@@ -176,6 +165,7 @@ fn name(id: Id) -> String {
 }
 
 /// What the parent is told.
+#[derive(purlin::Message)]
 enum Errand {
     /// To carry out an order.
     Give(Order),
@@ -184,13 +174,8 @@ enum Errand {
     /// To stop the tree, and to tell how it ended.
     Stop,
     /// The top has ended.
+    #[from]
     Over(Exit),
-}
-
-impl From<Exit> for Errand {
-    fn from(exit: Exit) -> Self {
-        Self::Over(exit)
-    }
 }
 
 async fn parent(mut me: Process<Errand>, forest: Arc<Forest>, top: SupervisorSpec) {
@@ -198,34 +183,30 @@ async fn parent(mut me: Process<Errand>, forest: Arc<Forest>, top: SupervisorSpe
     let top = top.start_link(&me).await.ok();
     let (mut answer, mut over) = (Answer::Nobody, top.is_none());
     loop {
-        let errand = receive!(me, {
-            Errand::Give(order) => Errand::Give(order),
-            Errand::Look => Errand::Look,
-            Errand::Stop => Errand::Stop,
-        });
         // Once the top has ended nobody gives orders or looks.
-        let top = top.as_ref().filter(|top| top.pid().is_alive());
-        match errand {
+        let alive = || top.as_ref().filter(|top| top.pid().is_alive());
+        receive!(me, {
             Errand::Give(order) => {
-                let Some(top) = top else { continue };
-                answer = carry_out(order, top, &forest).await;
+                if let Some(top) = alive() {
+                    answer = carry_out(order, top, &forest).await;
+                }
             }
-            Errand::Look if over => {}
-            Errand::Look => {
+            Errand::Look if !over => {
                 forest.see(Event::Answered(answer));
-                match top {
+                match alive() {
                     Some(top) => show(top.clone(), &forest).await,
                     None => over = true,
                 }
             }
-            Errand::Stop | Errand::Over(_) => {
-                if let Some(top) = top {
+            Errand::Look => {}
+            Errand::Stop => {
+                if let Some(top) = alive() {
                     top.pid().exit(ExitReason::Shutdown);
                 }
                 let exit = receive!(me, { Errand::Over(exit) => exit });
                 return forest.see(Event::Over(reason(&exit.reason)));
             }
-        }
+        });
     }
 }
 

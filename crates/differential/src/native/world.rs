@@ -1,14 +1,14 @@
 //! What the processes of one program share with the one that runs it: who they are, and the log.
 
 use std::collections::HashMap;
-use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use purlin::{Down, Exit, ExitReason, MonitorRef, Monitored, Pid, ProcessId};
+use purlin::{Down, Exit, MonitorRef, Monitored, Pid, ProcessId};
 use tokio::sync::Notify;
 
 use super::process::Msg;
-use crate::language::{MOST_PROCESSES, Name, Program, Reason, Script, Slot, Who};
+use super::reasons::reason;
+use crate::language::{MOST_PROCESSES, Name, Program, Script, Slot, Who};
 use crate::outcome::{End, Item, Outcome, Seen, Trace, Watched};
 
 /// What a process saw, as it saw it.
@@ -28,14 +28,14 @@ struct Records {
     left: HashMap<Who, Vec<Raw>>,
     slots: HashMap<MonitorRef, Slot>,
     idle: [bool; MOST_PROCESSES],
+    /// Whoever is nudged shows its mailbox and does no more.
+    finishing: bool,
 }
 
 /// One program that runs.
 pub(super) struct World {
     pub(super) scripts: Vec<Script>,
     pub(super) seed: u32,
-    /// Whoever is nudged shows its mailbox and does no more.
-    pub(super) finishing: AtomicBool,
     number: u64,
     nudges: [Notify; MOST_PROCESSES],
     records: Mutex<Records>,
@@ -52,7 +52,6 @@ impl World {
         Self {
             scripts: program.scripts.clone(),
             seed,
-            finishing: AtomicBool::new(false),
             number,
             nudges: Default::default(),
             records: Mutex::new(records),
@@ -114,7 +113,13 @@ impl World {
         self.nudges[usize::from(who)].notified().await;
     }
 
-    pub(super) fn nudge_all(&self) {
+    pub(super) fn is_finishing(&self) -> bool {
+        self.records().finishing
+    }
+
+    /// Has those that wait show their mailboxes.
+    pub(super) fn finish(&self) {
+        self.records().finishing = true;
         self.nudges.iter().for_each(Notify::notify_one);
     }
 
@@ -189,18 +194,3 @@ impl Records {
 
 /// Stands for whoever is none of the program's; the model knows no such outcome.
 const NOBODY: u8 = u8::MAX;
-
-pub(super) fn reason(reason: &ExitReason) -> Reason {
-    match reason {
-        ExitReason::Normal => Reason::Normal,
-        ExitReason::Shutdown => Reason::Shutdown,
-        ExitReason::ShutdownWith(_) => Reason::ShutdownWith,
-        ExitReason::Kill => Reason::Kill,
-        ExitReason::Killed => Reason::Killed,
-        ExitReason::NoProcess => Reason::NoProcess,
-        ExitReason::Error(cause) if cause.to_string() == "boom" => Reason::Boom,
-        ExitReason::Error(cause) if cause.to_string() == "bang" => Reason::Bang,
-        ExitReason::Panic(panic) if panic.message == "crash" => Reason::Crash,
-        _ => Reason::Other,
-    }
-}

@@ -3,11 +3,10 @@
 //! Its other half is `erlang/differential_tree.erl`. Whatever bytes come, decoding them ends.
 
 use super::{Answer, Event, Order, Supervisor, Tree};
-use crate::language::Reason;
+use crate::code::reason;
 
 /// The code of a tree and its orders.
-#[must_use]
-pub fn encode(tree: &Tree) -> Vec<u8> {
+pub(crate) fn encode(tree: &Tree) -> Vec<u8> {
     let mut bytes = vec![tree.orders.len() as u8];
     for order in &tree.orders {
         bytes.extend(match *order {
@@ -38,14 +37,12 @@ fn supervisor(of: &Supervisor, bytes: &mut Vec<u8>) {
 }
 
 /// What was seen of a tree; `None` if the bytes are no such thing.
-#[must_use]
-pub fn decode(bytes: &[u8]) -> Option<Vec<Event>> {
+pub(crate) fn decode(bytes: &[u8]) -> Option<Vec<Event>> {
     let (events, rest) = bytes.as_chunks::<3>();
     if rest.is_empty() { events.iter().map(event).collect() } else { None }
 }
 
 fn event(bytes: &[u8; 3]) -> Option<Event> {
-    let reason = |code: u8| Reason::ALL.get(usize::from(code)).copied();
     Some(match *bytes {
         [1, id, _] => Event::Started(id),
         [2, id, _] => Event::Refused(id),

@@ -1,11 +1,8 @@
 //! Calls, and mailboxes in which much waits: `call`, `call-deep`, `selective`.
 
 use super::checks::{asked, conserved, extra, reps};
-use super::flow::counted;
-use super::{
-    Axis, Better, Experiment, Figure, Manner, Params, Point, Quantity, Scaled, Void, evenly,
-    params, sweep,
-};
+use super::points::{counted, evenly, params, repeated, sweep, timed};
+use super::{Axis, Better, Experiment, Figure, Manner, Params, Point, Quantity, Void};
 use crate::contender::Reply;
 use crate::profile::Profile;
 
@@ -28,10 +25,7 @@ pub(super) static CALL: Experiment = Experiment {
     figure: Figure::PerOperation(None),
     variants: false,
     manner: Manner::Usual,
-    points: |_| {
-        let scaled = Some(counted(1000, 1_000_000_000, 1.0));
-        vec![Point { x: None, params: Params::new(), scaled }]
-    },
+    points: |_| timed(Params::new(), counted(1000, 1_000_000_000, 1.0)),
     check: |params, reply| {
         let n = asked(params, "n");
         conserved(reply, n, 2 * n)
@@ -91,10 +85,7 @@ pub(super) static SELECTIVE: Experiment = Experiment {
     manner: Manner::Usual,
     points: |profile| {
         sweep(evenly(0, 10_000, if profile == Profile::Quick { 5 } else { 11 }), |k, share| {
-            (
-                params([("k", k)]),
-                Scaled { param: "reps", start: 100, cap: 1_000_000, share, stepped: false },
-            )
+            (params([("k", k)]), repeated(100, share))
         })
     },
     check: check_selective,

@@ -1,10 +1,8 @@
 //! What a call and what a send cost: `call-vs-send`, `tail-call`.
 
 use super::checks::{asked, conserved, extra, found, reps};
-use super::{
-    Axis, Better, Experiment, Figure, Manner, Params, Point, Quantity, Scaled, Void, evenly,
-    params, sweep,
-};
+use super::points::{evenly, params, repeated, sweep};
+use super::{Axis, Better, Experiment, Figure, Manner, Params, Point, Quantity, Scaled, Void};
 use crate::contender::Reply;
 use crate::profile::Profile;
 
@@ -85,12 +83,7 @@ pub(super) static TAIL_CALL: Experiment = Experiment {
     points: |profile| {
         sweep(
             evenly(10_000, 100_000, if profile == Profile::Quick { 5 } else { 10 }),
-            |n, share| {
-                (
-                    params([("n", n)]),
-                    Scaled { param: "reps", start: 1, cap: 1_000_000, share, stepped: false },
-                )
-            },
+            |n, share| (params([("n", n)]), repeated(1, share)),
         )
     },
     check: |params, reply| {

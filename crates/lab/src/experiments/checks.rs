@@ -20,6 +20,12 @@ pub(super) fn conserved(reply: &Reply, ops: u64, messages: u64) -> Result<(), Vo
     same("received", reply.received, messages)
 }
 
+/// n operations as often as asked, each of one message or process at both ends.
+pub(super) fn one_each(params: &Params, reply: &Reply) -> Result<(), Void> {
+    let n = asked(params, "n") * reps(params);
+    conserved(reply, n, n)
+}
+
 /// A figure beyond the four that must have this value.
 pub(super) fn extra(reply: &Reply, name: &str, due: u64) -> Result<(), Void> {
     same(name, found(reply, name)?, due)

@@ -1,10 +1,8 @@
 //! Two processes that work and send each other messages: `exchange`, `message-size`, `bandwidth`.
 
 use super::checks::{asked, conserved, extra, reps};
-use super::{
-    Axis, Better, Experiment, Figure, Manner, Params, Point, Quantity, Scaled, Void, evenly,
-    params, sweep,
-};
+use super::points::{evenly, params, repeated, sweep};
+use super::{Axis, Better, Experiment, Figure, Manner, Params, Point, Quantity, Void};
 use crate::contender::Reply;
 use crate::profile::Profile;
 
@@ -31,7 +29,7 @@ pub(super) static EXCHANGE: Experiment = Experiment {
     manner: Manner::Usual,
     points: |profile| {
         sweep(evenly(0, 10_000, if profile == Profile::Quick { 5 } else { 11 }), |n, share| {
-            (params([("n", n), ("pieces", 2000), ("work", WORK)]), repeated(share))
+            (params([("n", n), ("pieces", 2000), ("work", WORK)]), repeated(1, share))
         })
     },
     check: check_exchange,
@@ -57,7 +55,7 @@ pub(super) static MESSAGE_SIZE: Experiment = Experiment {
     points: |profile| {
         let (n, count) = if profile == Profile::Quick { (2000, 5) } else { (5000, 11) };
         sweep(evenly(0, 2000, count), |s, share| {
-            (params([("n", n), ("s", s), ("pieces", n), ("work", WORK)]), repeated(share))
+            (params([("n", n), ("s", s), ("pieces", n), ("work", WORK)]), repeated(1, share))
         })
     },
     check: check_payload,
@@ -90,17 +88,13 @@ pub(super) static BANDWIDTH: Experiment = Experiment {
         let point = |x, messages, s| Point {
             x,
             params: params([("n", messages), ("s", s), ("pieces", n), ("work", WORK)]),
-            scaled: Some(repeated(share)),
+            scaled: Some(repeated(1, share)),
         };
         let sized = sizes.iter().map(|&s| point(Some(s), n, s));
         std::iter::once(point(None, 0, 0)).chain(sized).collect()
     },
     check: check_payload,
 };
-
-fn repeated(share: f64) -> Scaled {
-    Scaled { param: "reps", start: 1, cap: 1_000_000, share, stepped: false }
-}
 
 fn check_exchange(params: &Params, reply: &Reply) -> Result<(), Void> {
     let ops = asked(params, "n") * reps(params);

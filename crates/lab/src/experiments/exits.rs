@@ -1,12 +1,9 @@
 //! Ends of processes that others are told of: `monitor-churn`, `link-churn`, `exit-cascade`,
 //! `restart`.
 
-use super::checks::{asked, conserved, extra, reps};
-use super::flow::counted;
-use super::{
-    Axis, Better, Experiment, Figure, Manner, Params, Point, Quantity, Scaled, Void, params,
-};
-use crate::contender::Reply;
+use super::checks::{extra, one_each, reps};
+use super::points::{counted, params, repeated, timed};
+use super::{Axis, Better, Experiment, Figure, Manner, Params, Point, Quantity};
 
 /// The processes that a sample of `exit-cascade` ends, however long its chains are.
 const ENDED: u64 = 100_000;
@@ -30,8 +27,8 @@ pub(super) static MONITOR_CHURN: Experiment = Experiment {
     figure: Figure::PerOperation(None),
     variants: false,
     manner: Manner::Usual,
-    points: |_| rounds(),
-    check: check_rounds,
+    points: |_| timed(Params::new(), counted(1000, 1_000_000_000, 1.0)),
+    check: one_each,
 };
 
 pub(super) static LINK_CHURN: Experiment = Experiment {
@@ -42,16 +39,7 @@ pub(super) static LINK_CHURN: Experiment = Experiment {
         "On the BEAM spawn_link/1, on purlin Process::spawn_link: the link is there before the process can end.",
         "tokio has no links.",
     ],
-    metric: "time per round",
-    unit: "ns",
-    better: Better::Lower,
-    x: None,
-    y: Quantity { label: "time per round", unit: "ns" },
-    figure: Figure::PerOperation(None),
-    variants: false,
-    manner: Manner::Usual,
-    points: |_| rounds(),
-    check: check_rounds,
+    ..MONITOR_CHURN
 };
 
 pub(super) static EXIT_CASCADE: Experiment = Experiment {
@@ -76,10 +64,7 @@ pub(super) static EXIT_CASCADE: Experiment = Experiment {
             |n| Point { x: Some(n), params: params([("n", n), ("reps", ENDED / n)]), scaled: None };
         [1000, 10_000, ENDED].map(chain).to_vec()
     },
-    check: |params, reply| {
-        let ended = asked(params, "n") * reps(params);
-        conserved(reply, ended, ended)
-    },
+    check: one_each,
 };
 
 pub(super) static RESTART: Experiment = Experiment {
@@ -100,41 +85,20 @@ pub(super) static RESTART: Experiment = Experiment {
     figure: Figure::Rate(None),
     variants: false,
     manner: Manner::Usual,
-    points: |_| {
-        vec![Point {
-            x: None,
-            params: params([("n", RESTARTS)]),
-            scaled: Some(Scaled {
-                param: "reps",
-                start: 1,
-                cap: 1_000_000,
-                share: 1.0,
-                stepped: false,
-            }),
-        }]
-    },
+    points: |_| timed(params([("n", RESTARTS)]), repeated(1, 1.0)),
     check: |params, reply| {
-        let restarts = asked(params, "n") * reps(params);
-        conserved(reply, restarts, restarts)?;
+        one_each(params, reply)?;
         extra(reply, "alive", reps(params))
     },
 };
-
-fn rounds() -> Vec<Point> {
-    let scaled = Some(counted(1000, 1_000_000_000, 1.0));
-    vec![Point { x: None, params: Params::new(), scaled }]
-}
-
-fn check_rounds(params: &Params, reply: &Reply) -> Result<(), Void> {
-    let n = asked(params, "n");
-    conserved(reply, n, n)
-}
 
 #[cfg(test)]
 mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::contender::Reply;
+    use crate::experiments::checks::asked;
     use crate::profile::Profile;
 
     #[test]

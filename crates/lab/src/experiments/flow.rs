@@ -1,10 +1,8 @@
 //! Messages that flow: `ping-pong`, `throughput`, `fan-in`, `fan-out`, `thread-ring`.
 
-use super::checks::{asked, conserved};
-use super::{
-    Axis, Better, Experiment, Figure, Manner, Params, Point, Quantity, Scaled, Void, params,
-};
-use crate::contender::Reply;
+use super::checks::{asked, conserved, one_each};
+use super::points::{counted, params, timed};
+use super::{Axis, Better, Experiment, Figure, Manner, Params, Point, Quantity, Scaled};
 use crate::profile::Profile;
 
 pub(super) static PING_PONG: Experiment = Experiment {
@@ -20,13 +18,7 @@ pub(super) static PING_PONG: Experiment = Experiment {
     figure: Figure::PerOperation(None),
     variants: false,
     manner: Manner::Usual,
-    points: |_| {
-        vec![Point {
-            x: None,
-            params: Params::new(),
-            scaled: Some(counted(1000, 1_000_000_000, 1.0)),
-        }]
-    },
+    points: |_| timed(Params::new(), counted(1000, 1_000_000_000, 1.0)),
     check: |params, reply| {
         let n = asked(params, "n");
         conserved(reply, n, 2 * n)
@@ -52,7 +44,7 @@ pub(super) static THROUGHPUT: Experiment = Experiment {
         let (params, scaled) = messages(profile, Params::new(), 5_000_000, 1.0);
         vec![Point { x: None, params, scaled }]
     },
-    check: one_way,
+    check: one_each,
 };
 
 pub(super) static FAN_IN: Experiment = Experiment {
@@ -78,7 +70,7 @@ pub(super) static FAN_IN: Experiment = Experiment {
         };
         [1, 2, 4, 16, 64].map(point).to_vec()
     },
-    check: one_way,
+    check: one_each,
 };
 
 pub(super) static FAN_OUT: Experiment = Experiment {
@@ -101,7 +93,7 @@ pub(super) static FAN_OUT: Experiment = Experiment {
         let n = if profile == Profile::Quick { 300_000 } else { 4_000_000 };
         vec![Point { x: None, params: params([("processes", 10_000), ("n", n)]), scaled: None }]
     },
-    check: one_way,
+    check: one_each,
 };
 
 pub(super) static THREAD_RING: Experiment = Experiment {
@@ -123,13 +115,8 @@ pub(super) static THREAD_RING: Experiment = Experiment {
         let (params, scaled) = messages(profile, params([("processes", 503)]), 5_000_000, 1.0);
         vec![Point { x: None, params, scaled }]
     },
-    check: one_way,
+    check: one_each,
 };
-
-fn one_way(params: &Params, reply: &Reply) -> Result<(), Void> {
-    let n = asked(params, "n");
-    conserved(reply, n, n)
-}
 
 /// The quick profile sets n by time, the full one has its count.
 fn messages(
@@ -145,8 +132,4 @@ fn messages(
             (params, None)
         }
     }
-}
-
-pub(super) fn counted(start: u64, cap: u64, share: f64) -> Scaled {
-    Scaled { param: "n", start, cap, share, stepped: false }
 }

@@ -3,7 +3,8 @@
 use std::thread::available_parallelism;
 
 use super::checks::{asked, found, same};
-use super::{Better, Experiment, Figure, Manner, Params, Point, Quantity, Void, params};
+use super::points::params;
+use super::{Better, Experiment, Figure, Manner, Params, Point, Quantity, Void};
 use crate::contender::Reply;
 use crate::profile::Profile;
 

@@ -13,6 +13,7 @@ mod exchange;
 mod exits;
 mod flow;
 mod hog;
+mod points;
 mod spawning;
 mod trees;
 mod waiting;
@@ -231,26 +232,6 @@ pub fn select(names: &[String]) -> Result<Vec<&'static Experiment>, Problem> {
     Ok(ALL.iter().filter(wanted).copied().collect())
 }
 
-/// Parameters from numbers.
-fn params<const N: usize>(pairs: [(&str, u64); N]) -> Params {
-    pairs.into_iter().map(|(name, value)| (name.to_owned(), Value::from(value))).collect()
-}
-
-/// A point for each x, with its parameters and a number that is scaled, each to its share of the time.
-fn sweep(xs: Vec<u64>, of: impl Fn(u64, f64) -> (Params, Scaled)) -> Vec<Point> {
-    let share = 1.0 / xs.len() as f64;
-    let point = |x| {
-        let (params, scaled) = of(x, share);
-        Point { x: Some(x), params, scaled: Some(scaled) }
-    };
-    xs.into_iter().map(point).collect()
-}
-
-/// `count` whole numbers from `first` to `last`, evenly spread.
-fn evenly(first: u64, last: u64, count: u64) -> Vec<u64> {
-    (0..count).map(|step| first + (last - first) * step / (count - 1).max(1)).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -292,11 +273,5 @@ mod tests {
                 points.iter().filter_map(|point| point.scaled).map(|scaled| scaled.share).sum();
             assert!(share < 1.001, "{}", experiment.id);
         }
-    }
-
-    #[test]
-    fn evenly_spread_numbers_hold_both_ends() {
-        assert_eq!(evenly(0, 10_000, 5), [0, 2500, 5000, 7500, 10_000]);
-        assert_eq!(evenly(100, 1000, 10)[9], 1000);
     }
 }

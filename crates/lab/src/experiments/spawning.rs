@@ -1,9 +1,8 @@
 //! What a process costs: `spawn-chain`, `serial-spawn`.
 
-use super::checks::{asked, conserved, reps};
-use super::{
-    Axis, Better, Experiment, Figure, Manner, Point, Quantity, Scaled, evenly, params, sweep,
-};
+use super::checks::{asked, conserved, one_each};
+use super::points::{evenly, params, repeated, sweep};
+use super::{Axis, Better, Experiment, Figure, Manner, Point, Quantity};
 use crate::profile::Profile;
 
 pub(super) static SPAWN_CHAIN: Experiment = Experiment {
@@ -24,16 +23,10 @@ pub(super) static SPAWN_CHAIN: Experiment = Experiment {
     manner: Manner::Usual,
     points: |profile| {
         sweep(evenly(100, 1000, if profile == Profile::Quick { 5 } else { 10 }), |n, share| {
-            (
-                params([("n", n)]),
-                Scaled { param: "reps", start: 1, cap: 1_000_000, share, stepped: false },
-            )
+            (params([("n", n)]), repeated(1, share))
         })
     },
-    check: |params, reply| {
-        let spawned = asked(params, "n") * reps(params);
-        conserved(reply, spawned, spawned)
-    },
+    check: one_each,
 };
 
 pub(super) static SERIAL_SPAWN: Experiment = Experiment {

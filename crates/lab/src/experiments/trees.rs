@@ -1,7 +1,8 @@
 //! Many processes at once: `fork-join`, `skynet`.
 
-use super::checks::{asked, conserved, extra};
-use super::{Better, Experiment, Figure, Manner, Point, Quantity, params};
+use super::checks::{asked, conserved, extra, one_each};
+use super::points::params;
+use super::{Better, Experiment, Figure, Manner, Point, Quantity};
 use crate::profile::Profile;
 
 pub(super) static FORK_JOIN: Experiment = Experiment {
@@ -20,10 +21,7 @@ pub(super) static FORK_JOIN: Experiment = Experiment {
     variants: false,
     manner: Manner::Usual,
     points: |profile| vec![fixed("n", profile)],
-    check: |params, reply| {
-        let n = asked(params, "n");
-        conserved(reply, n, n)
-    },
+    check: one_each,
 };
 
 pub(super) static SKYNET: Experiment = Experiment {

@@ -1,8 +1,8 @@
 //! What only waits: `timers`, `idle-memory`.
 
-use super::checks::{asked, conserved, extra};
-use super::flow::counted;
-use super::{Better, Experiment, Figure, Manner, Point, Quantity, Void, params};
+use super::checks::{asked, extra, one_each};
+use super::points::{counted, params, timed};
+use super::{Better, Experiment, Figure, Manner, Point, Quantity, Void};
 use crate::profile::Profile;
 
 /// The other timers that are alive in `timers`.
@@ -24,16 +24,9 @@ pub(super) static TIMERS: Experiment = Experiment {
     figure: Figure::PerOperation(None),
     variants: false,
     manner: Manner::Usual,
-    points: |_| {
-        vec![Point {
-            x: None,
-            params: params([("waiting", OTHERS)]),
-            scaled: Some(counted(1000, 1_000_000_000, 1.0)),
-        }]
-    },
+    points: |_| timed(params([("waiting", OTHERS)]), counted(1000, 1_000_000_000, 1.0)),
     check: |params, reply| {
-        let n = asked(params, "n");
-        conserved(reply, n, n)?;
+        one_each(params, reply)?;
         extra(reply, "waiting", asked(params, "waiting"))
     },
 };
@@ -61,8 +54,7 @@ pub(super) static IDLE_MEMORY: Experiment = Experiment {
         vec![Point { x: None, params: params([("n", n)]), scaled: None }]
     },
     check: |params, reply| {
-        let n = asked(params, "n");
-        conserved(reply, n, n)?;
+        one_each(params, reply)?;
         match (reply.extra("resident_before"), reply.extra("resident_after")) {
             (Some(_), Some(_)) => Ok(()),
             _ => Err(Void("its resident memory cannot be read".to_owned())),
