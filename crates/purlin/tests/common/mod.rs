@@ -3,6 +3,8 @@
 // WHY: each test file is a program of its own and uses some of these.
 #![allow(dead_code)]
 
+pub(crate) mod chance;
+
 use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -56,6 +58,11 @@ impl Census {
         Token(self.clone())
     }
 
+    /// One more, in a message.
+    pub(crate) fn message(&self, sender: usize, number: usize) -> Numbered {
+        Numbered { sender, number, _token: self.token() }
+    }
+
     /// How many there ever were.
     pub(crate) fn born(&self) -> usize {
         self.0.born.load(Ordering::Acquire)
@@ -74,6 +81,13 @@ impl Drop for Token {
     fn drop(&mut self) {
         self.0.0.dropped.fetch_add(1, Ordering::AcqRel);
     }
+}
+
+/// A message that is counted: who sent it, and the how manyeth it was.
+pub(crate) struct Numbered {
+    pub(crate) sender: usize,
+    pub(crate) number: usize,
+    _token: Token,
 }
 
 /// Panics when it is dropped, unless the thread does already.
