@@ -17,6 +17,11 @@ pub(crate) fn node(workers: usize) -> Node {
     Node::builder().workers(workers).build().expect("a node starts")
 }
 
+/// The node of the process that asks.
+pub(crate) fn here() -> Node {
+    Node::current().expect("this is a process")
+}
+
 /// Stops a node and demands that every process let go.
 pub(crate) fn stop(node: &Node) {
     let report = node.stop_blocking();
