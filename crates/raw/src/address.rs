@@ -379,7 +379,7 @@ impl<W: World, M: Send + 'static> Address<W, M> {
 /// # Safety
 /// As for [`Envelope::open`].
 #[cold]
-unsafe fn refused<T>(link: NonNull<crate::link::Link>) -> T {
+unsafe fn refused<T>(link: NonNull<Link>) -> T {
     // SAFETY: by the contract.
     unsafe { Envelope::<T>::open(link) }.0
 }
