@@ -12,9 +12,9 @@ use pin_project_lite::pin_project;
 use purlin_raw::Owner;
 
 use crate::body::Body;
-use crate::home::{Erlang, Last, Parent, here};
+use crate::home::{Erlang, Last, Parent};
 use crate::local::Local;
-use crate::spawn::{nowhere, stillborn, try_spawn_as};
+use crate::spawn::{spawn_here, stillborn, try_spawn_as};
 use crate::{Node, Outcome, Pid, Process};
 
 pin_project! {
@@ -22,12 +22,6 @@ pin_project! {
     pub(crate) struct Blocking<B> {
         #[pin]
         body: B,
-    }
-}
-
-impl<B> Blocking<B> {
-    pub(crate) fn new(body: B) -> Self {
-        Self { body }
     }
 }
 
@@ -46,12 +40,15 @@ impl<M: Send + 'static, B: purlin_raw::Body<Erlang, M>> purlin_raw::Body<Erlang,
     }
 }
 
-/// What is run for a function of which nothing more is wanted than that it may block.
-fn blocking<M, F, Fut>(function: F, me: Owner<Erlang, M>) -> Blocking<Body<M, F, Fut, ()>>
+/// What is run for a function that may block, with `E` at the edge of its mailbox.
+pub(crate) fn blocking<M, F, Fut, E>(
+    function: F,
+    me: Owner<Erlang, M>,
+) -> Blocking<Body<M, F, Fut, E>>
 where
     M: Send + 'static,
 {
-    Blocking::new(Body::new(function, me))
+    Blocking { body: Body::new(function, me) }
 }
 
 /// Makes a process that may block its thread between two awaits, on the current node.
@@ -91,15 +88,10 @@ where
     Fut: Future + Send + 'static,
     Fut::Output: Outcome,
 {
-    let spawned = here(|here| {
-        let parent = here.parent();
-        try_spawn_as(&here.realm, parent, Local::default(), (), function, blocking)
-            .unwrap_or_else(|error| stillborn(&here.realm, parent, error))
-    });
-    match spawned {
-        Some(pid) => pid,
-        None => nowhere(),
-    }
+    spawn_here(|realm, parent| {
+        try_spawn_as(realm, parent, Local::default(), (), function, blocking)
+            .unwrap_or_else(|error| stillborn(realm, parent, error))
+    })
 }
 
 impl Node {

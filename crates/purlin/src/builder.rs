@@ -97,9 +97,9 @@ impl Builder {
     /// How many processes may live at the same time: 134 216 704 unless told. Memory is taken only
     /// as it is needed: 16 bytes for each process that ever lived beside others.
     ///
-    /// Each worker may keep some places of processes that have ended for those it spawns itself, at most
-    /// an eighth of all together. So a node whose processes come and go may be full for one spawner a
-    /// little before so many live.
+    /// Each worker keeps some free places for processes it spawns itself, at most an eighth of all
+    /// together; what a thread has that is held up by a process (F2) comes on top. So a node may be
+    /// full for one spawner a little before so many live.
     pub fn max_processes(mut self, processes: u32) -> Self {
         self.max_processes = processes;
         self

@@ -11,13 +11,13 @@
 use std::future::Future;
 use std::num::NonZero;
 
-use crate::home::{Last, here};
+use crate::home::Last;
 use crate::local::{Bond, Convert, Local, Rare};
-use crate::options::{SpawnOptions, spawn_here};
+use crate::options::SpawnOptions;
 use crate::process_ref::ToProcess;
 use crate::reference::Reference;
 use crate::signal::{Peer, Signal, tell};
-use crate::spawn::{nowhere, spawn_keeping};
+use crate::spawn::{spawn_here, spawn_on};
 use crate::{ExitReason, Outcome, Pid, Process, ProcessId, SpawnError};
 
 /// An exit signal, as a process that traps exits receives it: Erlang's `{'EXIT', From, Reason}`.
@@ -203,8 +203,7 @@ impl<M: Send + 'static> Process<M> {
         Fut::Output: Outcome,
     {
         let local = self.linked_child();
-        let spawned = here(|here| spawn_keeping(&here.realm, here.parent(), local, function));
-        let Some(pid) = spawned else { nowhere() };
+        let pid = spawn_here(|realm, parent| spawn_on(realm, parent, local, function));
         self.keep_child(&pid);
         if let Some(ExitReason::SystemLimit) = pid.exit_reason() {
             self.tell_itself(Signal::LinkExit { from: pid.id(), reason: ExitReason::SystemLimit });
@@ -231,7 +230,8 @@ impl<M: Send + 'static> Process<M> {
         Fut: Future + Send + 'static,
         Fut::Output: Outcome,
     {
-        let pid = spawn_here(options, self.linked_child(), function)?;
+        let local = self.linked_child();
+        let pid = spawn_here(|realm, parent| options.spawn(realm, parent, local, function))?;
         self.keep_child(&pid);
         Ok(pid)
     }

@@ -12,11 +12,11 @@ use std::future::Future;
 use crate::home::here;
 use crate::local::{Bond, Convert, Local};
 use crate::names::Name;
-use crate::options::{SpawnOptions, spawn_here};
+use crate::options::SpawnOptions;
 use crate::process_ref::ToProcess;
 use crate::reference::Reference;
 use crate::signal::{Peer, Signal, tell};
-use crate::spawn::{nowhere, spawn_keeping};
+use crate::spawn::{spawn_here, spawn_on};
 use crate::{ExitReason, Outcome, Pid, Process, ProcessId, SpawnError};
 
 /// A monitor: Erlang's reference of one.
@@ -233,8 +233,7 @@ impl<M: Send + 'static> Process<M> {
         Fut::Output: Outcome,
     {
         let (reference, local) = self.monitored_child();
-        let spawned = here(|here| spawn_keeping(&here.realm, here.parent(), local, function));
-        let Some(pid) = spawned else { nowhere() };
+        let pid = spawn_here(|realm, parent| spawn_on(realm, parent, local, function));
         self.monitor_child(reference, &pid);
         if let Some(ExitReason::SystemLimit) = pid.exit_reason() {
             self.tell_itself(Signal::Down { reference, reason: ExitReason::SystemLimit });
@@ -263,7 +262,7 @@ impl<M: Send + 'static> Process<M> {
         Fut::Output: Outcome,
     {
         let (reference, local) = self.monitored_child();
-        let pid = spawn_here(options, local, function)?;
+        let pid = spawn_here(|realm, parent| options.spawn(realm, parent, local, function))?;
         self.monitor_child(reference, &pid);
         Ok((pid, MonitorRef(reference)))
     }

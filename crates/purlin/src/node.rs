@@ -10,6 +10,7 @@ use purlin_sched::Scheduler;
 use tokio::runtime::{Handle, Runtime};
 
 use crate::home::{Erlang, Home, Parent, here, is_worker};
+use crate::local::Local;
 use crate::signal::Peer;
 use crate::spawn::{SpawnError, stillborn, try_spawn_on};
 use crate::stop::Stopper;
@@ -191,7 +192,7 @@ impl Node {
         Fut::Output: Outcome,
     {
         self.spawn_from_outside(function, |function| {
-            try_spawn_on(self.realm(), Parent::current(), function)
+            try_spawn_on(self.realm(), Parent::current(), Local::default(), function)
         })
     }
 

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use purlin_raw::{Edge, Overflow, Owner, Realm};
 
-use crate::blocking::Blocking;
+use crate::blocking::blocking;
 use crate::body::Body;
-use crate::home::{Erlang, Parent, here};
+use crate::home::{Erlang, Parent};
 use crate::local::Local;
-use crate::spawn::{nowhere, try_spawn_as};
+use crate::spawn::{spawn_here, try_spawn_as};
 use crate::{Name, Node, Outcome, Pid, Process, SpawnError};
 
 /// What a process is to be, besides its function: Erlang's options of `spawn_opt`.
@@ -67,6 +67,68 @@ impl SpawnOptions {
         self.name = Some(Name::from(name));
         self
     }
+
+    /// Makes a process with these options that keeps `local` from its beginning.
+    pub(crate) fn spawn<M, F, Fut>(
+        self,
+        realm: &Realm<Erlang>,
+        parent: Parent,
+        mut local: Local,
+        function: F,
+    ) -> Result<Pid<M>, SpawnError<F>>
+    where
+        M: Send + 'static,
+        F: FnOnce(Process<M>) -> Fut + Send + 'static,
+        Fut: Future + Send + 'static,
+        Fut::Output: Outcome,
+    {
+        let home = realm.home();
+        let mut edge = None;
+        if let Some((limit, overflow)) = self.bound {
+            edge = Edge::new(limit, overflow, Arc::clone(&home.dropped.spilled));
+            if edge.is_none() {
+                return Err(SpawnError::BadBound(function));
+            }
+        }
+        let mut claim = None;
+        if let Some(name) = self.name {
+            match home.names.claim(name) {
+                Ok(claimed) => claim = Some(claimed),
+                Err(error) => return Err(SpawnError::Name(error, function)),
+            }
+            local.rare().named = true;
+        }
+        // Before the process runs. Nobody finds it by its name before the claim is dropped, when it
+        // is whole.
+        let born = |owner: &Owner<Erlang, M>| {
+            if let Some(claim) = &mut claim {
+                claim.give_to(owner.address().untyped());
+            }
+        };
+        match (edge, self.blocking) {
+            (None, false) => {
+                try_spawn_as(realm, parent, local, (), function, after(born, Body::new))
+            }
+            (Some(edge), false) => {
+                try_spawn_as(realm, parent, local, edge, function, after(born, Body::new))
+            }
+            (None, true) => try_spawn_as(realm, parent, local, (), function, after(born, blocking)),
+            (Some(edge), true) => {
+                try_spawn_as(realm, parent, local, edge, function, after(born, blocking))
+            }
+        }
+    }
+}
+
+/// `make`, for a process of which `born` has heard.
+fn after<M, F, B>(
+    born: impl FnOnce(&Owner<Erlang, M>),
+    make: impl FnOnce(F, Owner<Erlang, M>) -> B,
+) -> impl FnOnce(F, Owner<Erlang, M>) -> B {
+    |function, owner| {
+        born(&owner);
+        make(function, owner)
+    }
 }
 
 /// Makes a process on the current node, with these options.
@@ -88,26 +150,7 @@ where
     Fut: Future + Send + 'static,
     Fut::Output: Outcome,
 {
-    spawn_here(options, Local::default(), function)
-}
-
-/// [`spawn_opt`] for a process that keeps something from its beginning.
-#[track_caller]
-pub(crate) fn spawn_here<M, F, Fut>(
-    options: SpawnOptions,
-    local: Local,
-    function: F,
-) -> Result<Pid<M>, SpawnError<F>>
-where
-    M: Send + 'static,
-    F: FnOnce(Process<M>) -> Fut + Send + 'static,
-    Fut: Future + Send + 'static,
-    Fut::Output: Outcome,
-{
-    match here(|here| spawn_on(&here.realm, here.parent(), options, local, function)) {
-        Some(spawned) => spawned,
-        None => nowhere(),
-    }
+    spawn_here(|realm, parent| options.spawn(realm, parent, Local::default(), function))
 }
 
 impl Node {
@@ -127,66 +170,7 @@ impl Node {
         Fut::Output: Outcome,
     {
         self.spawn_from_outside(function, |function| {
-            spawn_on(self.realm(), Parent::current(), options, Local::default(), function)
+            options.spawn(self.realm(), Parent::current(), Local::default(), function)
         })
-    }
-}
-
-fn spawn_on<M, F, Fut>(
-    realm: &Realm<Erlang>,
-    parent: Parent,
-    options: SpawnOptions,
-    mut local: Local,
-    function: F,
-) -> Result<Pid<M>, SpawnError<F>>
-where
-    M: Send + 'static,
-    F: FnOnce(Process<M>) -> Fut + Send + 'static,
-    Fut: Future + Send + 'static,
-    Fut::Output: Outcome,
-{
-    let home = realm.home();
-    let mut edge = None;
-    if let Some((limit, overflow)) = options.bound {
-        edge = Edge::new(limit, overflow, Arc::clone(&home.dropped.spilled));
-        if edge.is_none() {
-            return Err(SpawnError::BadBound(function));
-        }
-    }
-    let mut claim = None;
-    if let Some(name) = options.name {
-        match home.names.claim(name) {
-            Ok(claimed) => claim = Some(claimed),
-            Err(error) => return Err(SpawnError::Name(error, function)),
-        }
-        local.rare().named = true;
-    }
-    // Before the process runs, and before anybody else can find it.
-    let mut born = |owner: &Owner<Erlang, M>| {
-        if let Some(claim) = &mut claim {
-            claim.give_to(owner.address().untyped());
-        }
-    };
-    match (edge, options.blocking) {
-        (None, false) => try_spawn_as(realm, parent, local, (), function, |function, owner| {
-            born(&owner);
-            Body::<M, F, Fut, ()>::new(function, owner)
-        }),
-        (Some(edge), false) => {
-            try_spawn_as(realm, parent, local, edge, function, |function, owner| {
-                born(&owner);
-                Body::<M, F, Fut, Edge>::new(function, owner)
-            })
-        }
-        (None, true) => try_spawn_as(realm, parent, local, (), function, |function, owner| {
-            born(&owner);
-            Blocking::new(Body::<M, F, Fut, ()>::new(function, owner))
-        }),
-        (Some(edge), true) => {
-            try_spawn_as(realm, parent, local, edge, function, |function, owner| {
-                born(&owner);
-                Blocking::new(Body::<M, F, Fut, Edge>::new(function, owner))
-            })
-        }
     }
 }

@@ -29,7 +29,6 @@ use tokio::time::{Instant, Sleep, sleep};
 
 use crate::home::{Erlang, work};
 use crate::node::Io;
-use crate::stop::Stopper;
 use crate::workers::Workers;
 use crate::{BuildError, Builder, ExitReason, Node, Process, ProcessInfo, StopReport};
 
@@ -127,9 +126,7 @@ impl Simulated {
 
     /// Stops the node (E1).
     pub fn stop(&mut self) -> StopReport {
-        if let Some(stopper) = Stopper::begin(self.node.inner()) {
-            stopper.in_background();
-        }
+        self.node.begin_stop();
         let realm = self.workers.realm.clone();
         let halted = self.drive(None, &mut || stopped(&realm));
         debug_assert!(halted.is_ok(), "a stop looks again and again");

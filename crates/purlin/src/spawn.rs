@@ -101,10 +101,7 @@ where
     Fut: Future + Send + 'static,
     Fut::Output: Outcome,
 {
-    match here(|here| spawn_on(&here.realm, here.parent(), function)) {
-        Some(pid) => pid,
-        None => nowhere(),
-    }
+    spawn_here(|realm, parent| spawn_on(realm, parent, Local::default(), function))
 }
 
 /// [`spawn()`], but hands the function back when the node is full or stopping (E2).
@@ -122,27 +119,41 @@ where
     Fut: Future + Send + 'static,
     Fut::Output: Outcome,
 {
-    match here(|here| try_spawn_on(&here.realm, here.parent(), function)) {
-        Some(result) => result,
+    spawn_here(|realm, parent| try_spawn_on(realm, parent, Local::default(), function))
+}
+
+/// Spawns on the current node.
+#[inline]
+#[track_caller]
+pub(crate) fn spawn_here<R>(spawn: impl FnOnce(&Realm<Erlang>, Parent) -> R) -> R {
+    match here(|here| spawn(&here.realm, here.parent())) {
+        Some(spawned) => spawned,
         None => nowhere(),
     }
 }
 
 #[cold]
 #[track_caller]
-pub(crate) fn nowhere() -> ! {
+fn nowhere() -> ! {
     panic!("spawned outside a node: this thread runs no process; use Node::spawn")
 }
 
+/// Makes a process that keeps `local` from its beginning.
 #[inline]
-pub(crate) fn spawn_on<M, F, Fut>(realm: &Realm<Erlang>, parent: Parent, function: F) -> Pid<M>
+pub(crate) fn spawn_on<M, F, Fut>(
+    realm: &Realm<Erlang>,
+    parent: Parent,
+    local: Local,
+    function: F,
+) -> Pid<M>
 where
     M: Send + 'static,
     F: FnOnce(Process<M>) -> Fut + Send + 'static,
     Fut: Future + Send + 'static,
     Fut::Output: Outcome,
 {
-    try_spawn_on(realm, parent, function).unwrap_or_else(|error| stillborn(realm, parent, error))
+    try_spawn_on(realm, parent, local, function)
+        .unwrap_or_else(|error| stillborn(realm, parent, error))
 }
 
 /// The process that stands for one that could not be spawned.
@@ -159,10 +170,12 @@ pub(crate) fn stillborn<M: Send + 'static, F>(
     Pid::new(realm.stillborn(number, shared, Last::new(ExitReason::SystemLimit)))
 }
 
+/// [`spawn_on`], but hands the function back.
 #[inline]
 pub(crate) fn try_spawn_on<M, F, Fut>(
     realm: &Realm<Erlang>,
     parent: Parent,
+    local: Local,
     function: F,
 ) -> Result<Pid<M>, SpawnError<F>>
 where
@@ -171,25 +184,7 @@ where
     Fut: Future + Send + 'static,
     Fut::Output: Outcome,
 {
-    try_spawn_as(realm, parent, Local::default(), (), function, Body::<M, F, Fut, ()>::new)
-}
-
-/// [`spawn_on`] for a process that keeps something from its beginning.
-#[inline]
-pub(crate) fn spawn_keeping<M, F, Fut>(
-    realm: &Realm<Erlang>,
-    parent: Parent,
-    local: Local,
-    function: F,
-) -> Pid<M>
-where
-    M: Send + 'static,
-    F: FnOnce(Process<M>) -> Fut + Send + 'static,
-    Fut: Future + Send + 'static,
-    Fut::Output: Outcome,
-{
     try_spawn_as(realm, parent, local, (), function, Body::<M, F, Fut, ()>::new)
-        .unwrap_or_else(|error| stillborn(realm, parent, error))
 }
 
 /// [`try_spawn_on`] for any body, which `make` makes of the function.

@@ -25,6 +25,7 @@ use purlin_sched::{Alarm, Scheduler, TimerWheel};
 use crate::application::{ApplicationRef, stop_all};
 use crate::call::block_on;
 use crate::home::{Erlang, Parent, is_worker};
+use crate::local::Local;
 use crate::node::{Inner, Io};
 use crate::signal::{Signal, tell};
 use crate::spawn::spawn_on;
@@ -100,7 +101,7 @@ impl Stopper {
         let io = inner.io.lock().unwrap_or_else(PoisonError::into_inner).take()?;
         let home = inner.realm.home();
         if home.applications.running().is_empty() {
-            // ORDER: see `try_spawn_on`.
+            // ORDER: see `try_spawn_as`.
             home.stopping.store(true, Ordering::SeqCst);
         }
         Some(Self { realm: inner.realm.clone(), scheduler: inner.scheduler.clone(), io })
@@ -133,7 +134,7 @@ impl Stopper {
     /// Stops the node; `pause` lets time pass, on the node's clock.
     async fn run<P: Future<Output = ()>>(self, pause: impl Fn(Duration) -> P) -> StopReport {
         self.stop_applications(&pause).await;
-        // ORDER: see `try_spawn_on`.
+        // ORDER: see `try_spawn_as`.
         self.realm.home().stopping.store(true, Ordering::SeqCst);
         let ended = self.end_all(ExitReason::Shutdown, GRACE, &pause).await
             || self.end_all(ExitReason::Kill, LAST_MOMENT, &pause).await;
@@ -167,7 +168,7 @@ impl Stopper {
         let patience = applications.iter().map(ApplicationRef::patience);
         let patience = patience.fold(Duration::ZERO, Duration::saturating_add);
         let stop = move |_: Process<()>| stop_all(applications);
-        let stopping = spawn_on(&self.realm, Parent::current(), stop);
+        let stopping = spawn_on(&self.realm, Parent::current(), Local::default(), stop);
         self.until(patience, pause, || !stopping.is_alive()).await;
         self.realm.home().applications.forget();
     }

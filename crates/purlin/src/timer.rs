@@ -10,6 +10,7 @@ use purlin_sched::{Alarm, TimerWheel};
 
 use crate::home::here;
 use crate::interval::Interval;
+use crate::local::Local;
 use crate::spawn::spawn_on;
 use crate::{Node, Pid};
 
@@ -144,7 +145,7 @@ impl<M: Send + 'static> Pid<M> {
         let set = here(|here| {
             let (interval, sender) = Interval::new(&here.timers, self.clone(), period, message);
             let run = move |me| sender.run(me);
-            interval.sent_by(spawn_on(&here.realm, here.parent(), run))
+            interval.sent_by(spawn_on(&here.realm, here.parent(), Local::default(), run))
         });
         Timer(Kind::Again(set.unwrap_or_else(|| nowhere("Node::send_interval"))))
     }

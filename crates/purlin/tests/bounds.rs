@@ -8,20 +8,16 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
-use common::{Census, Token, node, outside, stop};
+use common::{Census, Token, here, node, outside, stop};
 use futures_util::FutureExt;
 use purlin::{
-    CallError, Down, Drops, Exit, ExitReason, Node, Overflow, Pid, Process, ProcessState, Reply,
+    CallError, Down, Drops, Exit, ExitReason, Overflow, Pid, Process, ProcessState, Reply,
     SendError, SpawnError, SpawnOptions, exit_process, receive, spawn, spawn_opt, whereis,
     yield_now,
 };
 
 fn bounded(limit: usize, overflow: Overflow) -> SpawnOptions {
     SpawnOptions::new().bound(limit, overflow)
-}
-
-fn here() -> Node {
-    Node::current().expect("a test's process is on a node")
 }
 
 /// Lets others run until something is so, which it is within a short time.

@@ -6,13 +6,12 @@
 
 mod common;
 
-use std::env;
-use std::hash::{BuildHasher, RandomState};
+use std::hint::black_box;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
 
-use common::{Census, Token, node, outside, stop};
+use common::chance::{Chance, rounds};
+use common::{Census, Numbered, node, outside, stop};
 use purlin::{
     Drops, ExitReason, Node, Overflow, Pid, Process, SendError, SpawnOptions, consume_budget,
     yield_now,
@@ -25,13 +24,6 @@ const EACH: usize = 300;
 /// Senders of each kind.
 const SENDERS: usize = 6;
 
-/// A message that is counted: who sent it, and the how manyeth it was.
-struct Numbered {
-    sender: usize,
-    number: usize,
-    _token: Token,
-}
-
 /// One mailbox and those before it.
 #[derive(Clone)]
 struct Crowd {
@@ -41,10 +33,6 @@ struct Crowd {
 }
 
 impl Crowd {
-    fn message(&self, sender: usize, number: usize) -> Numbered {
-        Numbered { sender, number, _token: self.census.token() }
-    }
-
     /// `false` if the process has ended.
     fn settle(&self, sent: Result<(), SendError<Numbered>>) -> bool {
         self.back.fetch_add(usize::from(sent.is_err()), Ordering::Relaxed);
@@ -54,7 +42,7 @@ impl Crowd {
     /// As its policy has it, and suspended if so.
     async fn sends(self, sender: usize) {
         for number in 0..EACH {
-            self.to.send(self.message(sender, number));
+            self.to.send(self.census.message(sender, number));
             consume_budget().await;
         }
     }
@@ -62,7 +50,7 @@ impl Crowd {
     /// When there is room.
     async fn waits(self, sender: usize) {
         for number in 0..EACH {
-            let sent = self.to.send_wait(self.message(sender, number)).await;
+            let sent = self.to.send_wait(self.census.message(sender, number)).await;
             if !self.settle(sent) {
                 return;
             }
@@ -72,7 +60,7 @@ impl Crowd {
     /// If there is room.
     fn tries(self, sender: usize) {
         for number in 0..EACH {
-            let sent = self.to.try_send(self.message(sender, number));
+            let sent = self.to.try_send(self.census.message(sender, number));
             if !self.settle(sent) {
                 return;
             }
@@ -90,8 +78,10 @@ async fn receives(mut me: Process<Numbered>, most: usize, hogs: bool, received: 
         received.fetch_add(1, Ordering::Relaxed);
         match count % 64 {
             7 => yield_now().await,
-            // CLOCK: the real one: it does not await for a while.
-            40 if hogs => std::thread::sleep(Duration::from_micros(200)),
+            // It does not await for a while, and others send.
+            40 if hogs => (0..20_000).for_each(|_| {
+                black_box(me.mailbox_len());
+            }),
             _ => {}
         }
     }
@@ -128,26 +118,20 @@ fn gather(
 
 /// Crowds before a mailbox of each policy, on one node.
 fn round(seed: u64) -> Drops {
-    let mut chance = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-    let mut next = move || {
-        chance ^= chance << 13;
-        chance ^= chance >> 7;
-        chance ^= chance << 17;
-        chance
-    };
+    let mut chance = Chance::new(seed);
     let node = node(2);
     let received = Arc::new(AtomicUsize::new(0));
     let all: Vec<_> = POLICIES
         .map(|overflow| {
-            let limit = 1 + (next() % 40) as usize;
+            let limit = 1 + chance.below(40) as usize;
             let all = 4 * SENDERS * EACH;
-            let most = if next() % 2 == 0 { all } else { next() as usize % 1000 };
-            let (hogs, received) = (next() % 4 == 0, Arc::clone(&received));
+            let most = if chance.below(2) == 0 { all } else { chance.below(1000) as usize };
+            let (hogs, received) = (chance.below(4) == 0, Arc::clone(&received));
             let options = SpawnOptions::new().bound(limit, overflow);
             let to = node.spawn_opt(options, move |me| receives(me, most, hogs, received));
             let to = to.unwrap_or_else(|error| panic!("{error}"));
             let crowd = Crowd { to, census: Census::default(), back: Arc::default() };
-            let gathered = gather(&node, &crowd, next());
+            let gathered = gather(&node, &crowd, chance.next());
             (crowd, gathered)
         })
         .into();
@@ -176,20 +160,13 @@ fn round(seed: u64) -> Drops {
 // B1, B3, M2, F3: sent = received + handed back + dropped, whoever is killed or ends meanwhile
 #[test]
 fn nothing_is_lost_at_the_edge_of_a_mailbox() {
-    let number = |name| env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
-    let seed = number("PURLIN_SEED").unwrap_or_else(|| RandomState::new().hash_one(0));
-    println!("PURLIN_SEED={seed}");
-    let time = Duration::from_secs(number("PURLIN_STRESS").unwrap_or(2));
-    let began = Instant::now();
-    let mut rounds = 0;
     let mut all = [0; 3];
-    while began.elapsed() < time {
-        let drops = round(seed.wrapping_add(rounds));
+    let rounds = rounds(2, |seed| {
+        let drops = round(seed);
         for (sum, more) in all.iter_mut().zip([drops.rejected, drops.newest, drops.oldest]) {
             *sum += more;
         }
-        rounds += 1;
-    }
+    });
     println!("{rounds} rounds, {all:?} messages rejected, and dropped as newest and as oldest");
     assert!(all.iter().all(|dropped| *dropped > 0), "no mailbox was full");
 }

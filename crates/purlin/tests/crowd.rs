@@ -8,20 +8,13 @@ mod common;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use common::{Census, Token, node, outside, stop};
+use common::{Census, Numbered, node, outside, stop};
 use futures_util::FutureExt;
 use purlin::{ExitReason, Pid, Process, consume_budget, spawn};
 
 const PROCESSES: usize = 24;
 const THREADS: usize = 4;
 const EACH: usize = 5_000;
-
-/// A message that is counted: who sent it, and the how manyeth it was.
-struct Numbered {
-    sender: usize,
-    number: usize,
-    _token: Token,
-}
 
 /// What the senders share.
 #[derive(Clone)]
@@ -38,8 +31,7 @@ impl Crowd {
             // A question whose answer nobody awaits: a signal on its way to the receiver.
             let _ = self.to.ended().now_or_never();
         }
-        let message = Numbered { sender, number, _token: self.census.token() };
-        let sent = self.to.try_send(message).is_ok();
+        let sent = self.to.try_send(self.census.message(sender, number)).is_ok();
         self.accepted.fetch_add(usize::from(sent), Ordering::Relaxed);
         sent
     }

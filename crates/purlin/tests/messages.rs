@@ -5,13 +5,9 @@ mod common;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use common::{Census, PanicsWhenDropped, Token, node, outside, stop};
-use purlin::{ExitReason, Node, Pid, Process, consume_budget, spawn, yield_now};
+use common::{Census, PanicsWhenDropped, Token, here, node, outside, stop};
+use purlin::{ExitReason, Pid, Process, consume_budget, spawn, yield_now};
 use tokio::sync::oneshot;
-
-fn here() -> Node {
-    Node::current().expect("this runs in a process")
-}
 
 /// A process that has ended already.
 async fn dead<M: Send + 'static>() -> Pid<M> {

@@ -5,13 +5,9 @@ mod common;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use common::{Census, PanicsWhenDropped, node, outside, stop};
+use common::{Census, PanicsWhenDropped, here, node, outside, stop};
 use purlin::{ExitReason, LookupError, Node, Panic, Pid, Process, ProcessState, spawn, yield_now};
 use tokio::sync::oneshot;
-
-fn here() -> Node {
-    Node::current().expect("this runs in a process")
-}
 
 async fn panic_of<M: Send + 'static>(pid: &Pid<M>) -> Arc<Panic> {
     match pid.ended().await {

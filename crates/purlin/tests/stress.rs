@@ -7,36 +7,14 @@
 
 mod common;
 
-use std::env;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use common::chance::{Chance, rounds};
 use common::{Census, Token, node, outside, stop};
 use futures_util::FutureExt;
 use purlin::{ExitReason, Pid, Process, Reply, consume_budget, receive, try_spawn, yield_now};
-
-/// A small generator of random numbers (xorshift64*), so that a run can be repeated.
-#[derive(Clone)]
-struct Chance(u64);
-
-impl Chance {
-    fn new(seed: u64) -> Self {
-        Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
-    }
-
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
-    }
-
-    /// A number below `n`.
-    fn below(&mut self, n: u64) -> u64 {
-        (self.next() >> 33) % n
-    }
-}
 
 /// A message that is counted.
 struct Msg {
@@ -227,18 +205,7 @@ fn round(seed: u64, workers: usize) -> u64 {
 // M4, P2, E1: sent = received + dropped, and all that began has ended
 #[test]
 fn nothing_is_lost_whatever_processes_do() {
-    let number = |name| env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
-    let seed = number("PURLIN_SEED").unwrap_or_else(|| {
-        use std::hash::{BuildHasher, RandomState};
-        RandomState::new().hash_one(0)
-    });
-    println!("PURLIN_SEED={seed}");
-    let time = Duration::from_secs(number("PURLIN_STRESS").unwrap_or(3));
-    let began = Instant::now();
-    let (mut rounds, mut sent) = (0, 0);
-    while began.elapsed() < time {
-        sent += round(seed.wrapping_add(rounds), 1 + (rounds % 4) as usize);
-        rounds += 1;
-    }
+    let (mut sent, mut workers) = (0, (1..=4).cycle());
+    let rounds = rounds(3, |seed| sent += round(seed, workers.next().unwrap_or(1)));
     println!("{rounds} rounds, {sent} messages");
 }

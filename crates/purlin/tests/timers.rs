@@ -6,7 +6,7 @@ mod common;
 use std::future::Future;
 use std::time::{Duration, Instant};
 
-use common::{Census, PanicsWhenDropped, Token, node, stop};
+use common::{Census, PanicsWhenDropped, Token, here, node, stop};
 use purlin::{ExitReason, Node, Pid, Process, Timer, receive, spawn, yield_now};
 use purlin_testkit::{Simulation, for_each_seed};
 
@@ -25,7 +25,7 @@ where
 
 /// The node's time.
 fn uptime() -> Duration {
-    Node::current().expect("this is a process").uptime()
+    here().uptime()
 }
 
 // N3, CLOCK: the machine's: a timer that fires early would be seen here
@@ -222,7 +222,7 @@ fn an_interval_ends_with_its_receiver_and_with_its_function() {
         let short = spawn(async |mut me: Process<u8>| {
             me.receive().await;
         });
-        let processes = || Node::current().expect("this is a process").processes().len();
+        let processes = || here().processes().len();
         let to_short = short.send_interval(MS, || 1);
         let panics = me.pid().send_interval(2 * MS, || panic!("no more"));
         assert_eq!(processes(), 4);

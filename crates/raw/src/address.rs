@@ -347,17 +347,13 @@ impl<W: World, M: Send + 'static> Address<W, M> {
     #[cold]
     pub fn send_within(&self, message: M, manner: Manner) -> Result<Sent, Refused<M>> {
         let base = self.to.base;
-        let entry = self.to.edge().map(|edge| (edge, edge.enter(self.to.base(), manner)));
-        if let Some((edge, Entry::Full)) = entry {
-            // WHY asked here only: what waited when the process ended is never received.
-            if self.to.has_ended() {
-                return Err(Refused::Ended(message));
-            }
-            if !edge.drops(manner) {
-                return Err(Refused::Full(message));
-            }
-            drop(message);
-            return Ok(Sent::Done);
+        let edge = self.to.edge();
+        let entry = edge.map_or(Entry::Within, |edge| edge.enter(self.to.base(), manner));
+        match entry {
+            Entry::Within | Entry::Past => {}
+            Entry::Full => return Err(Refused::Full(message)),
+            Entry::Dropped => return Ok(Sent::Done),
+            Entry::Ended => return Err(Refused::Ended(message)),
         }
         let link = Envelope::seal(Class::Message, message);
         // SAFETY: the envelope is ours to give, and of the class and payload it says.
@@ -365,9 +361,9 @@ impl<W: World, M: Send + 'static> Address<W, M> {
             // SAFETY: a refused link is ours again.
             return Err(Refused::Ended(unsafe { refused(link) }));
         }
-        match entry {
+        match edge {
             // SAFETY: the handle holds a reference.
-            Some((edge, Entry::Past)) => Ok(unsafe { past(base, edge) }),
+            Some(edge) if entry == Entry::Past => Ok(unsafe { past(base, edge) }),
             _ => Ok(Sent::Done),
         }
     }
@@ -383,7 +379,7 @@ impl<W: World, M: Send + 'static> Address<W, M> {
 /// # Safety
 /// As for [`Envelope::open`].
 #[cold]
-unsafe fn refused<T>(link: NonNull<crate::link::Link>) -> T {
+unsafe fn refused<T>(link: NonNull<Link>) -> T {
     // SAFETY: by the contract.
     unsafe { Envelope::<T>::open(link) }.0
 }

@@ -92,8 +92,12 @@ pub(crate) enum Entry {
     Within,
     /// It is to be pushed, and is past the limit.
     Past,
-    /// It is not to be pushed.
+    /// There is no room for it.
     Full,
+    /// There is no room for it, and it has been counted as dropped.
+    Dropped,
+    /// There is no room for it, and the process has ended.
+    Ended,
 }
 
 /// What a mailbox has at its edge: an [`Edge`] if it has a bound, nothing as a rule.
@@ -177,14 +181,14 @@ impl Edge {
         Self::waiting_of(self.sent.load(Ordering::Relaxed), receiver)
     }
 
-    /// Counts a message that is about to be pushed, unless it must not be.
+    /// Counts a message that is about to be pushed, or says why it is not.
     pub(crate) fn enter(&self, receiver: &Base, manner: Manner) -> Entry {
         let ceiling = self.ceiling(manner);
         let mut sent = self.sent.load(Ordering::Relaxed);
         loop {
             let waiting = Self::waiting_of(sent, receiver);
             if waiting >= ceiling {
-                return Entry::Full;
+                return self.no_room(receiver, manner);
             }
             // WHY not added at once: what is then refused would keep others out meanwhile.
             // ORDER: relaxed: the push that follows carries the message.
@@ -197,14 +201,19 @@ impl Edge {
         }
     }
 
-    /// Whether a message that found the mailbox full is dropped here; then it is counted.
-    pub(crate) fn drops(&self, manner: Manner) -> bool {
-        let drops = matches!(self.overflow, Overflow::DropNewest | Overflow::DropOldest);
-        let drops = drops && manner != Manner::Strict;
-        if drops {
-            self.count(&self.spilled.newest);
+    /// What becomes of a message that finds the mailbox full.
+    fn no_room(&self, receiver: &Base, manner: Manner) -> Entry {
+        // WHY asked here only: what waited when the process ended is never received.
+        if receiver.head.is_closed() {
+            return Entry::Ended;
         }
-        drops
+        match (self.overflow, manner) {
+            (Overflow::Wait | Overflow::Reject, _) | (_, Manner::Strict) => Entry::Full,
+            (Overflow::DropNewest | Overflow::DropOldest, _) => {
+                self.count(&self.spilled.newest);
+                Entry::Dropped
+            }
+        }
     }
 
     /// Whether those who wait for room need wait no longer.

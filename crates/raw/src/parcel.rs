@@ -47,12 +47,14 @@ impl Parcel {
         // SAFETY: the reference of the parcel keeps the cell.
         let (cell, edge) = unsafe { (self.to.as_ref(), edge(self.to)) };
         let entry = edge.map(|edge| (edge, edge.enter(cell, Manner::Send)));
-        if let Some((edge, Entry::Full)) = entry {
-            let ended = cell.head.is_closed();
-            if !ended && !edge.drops(Manner::Send) {
+        match entry {
+            None | Some((_, Entry::Within | Entry::Past)) => {}
+            Some((_, Entry::Dropped)) => return true,
+            Some((_, Entry::Ended)) => return false,
+            Some((edge, Entry::Full)) => {
                 edge.reject();
+                return true;
             }
-            return !ended;
         }
         // SAFETY: as above; the envelope is ours to give and holds a message of the receiver's type.
         let sent = unsafe { push(self.to, self.link, Class::Message) };

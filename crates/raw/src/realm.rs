@@ -271,9 +271,8 @@ impl<W: World> Realm<W> {
     }
 
     /// Makes a process that keeps `local` from its beginning and has `edge` at its mailbox, and
-    /// schedules it. `make` builds its
-    /// body out of `stuff` and the process's own handle, and must not panic. When the table is full
-    /// `stuff` is given back.
+    /// schedules it. `make` builds its body out of `stuff` and the process's own handle, and must not
+    /// panic. When the table is full `stuff` is given back.
     ///
     /// COST: one allocation; one compare-and-swap for the slot; what the host's queue costs.
     #[inline]

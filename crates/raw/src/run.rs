@@ -12,8 +12,8 @@
 //! 4. *Ready*: the thread is marked as running nothing, so that no destructor finds its way back
 //!    into the process. Then the slot is vacated, the inbox closed, what waited in it dropped or
 //!    handed to the world, the world told, those who wait for room in its mailbox let go, and the
-//!    table's reference given up. A process that
-//!    nobody else refers to needs no closing: once it has left the table nobody can find it.
+//!    table's reference given up. A process that nobody else refers to needs no closing: once it
+//!    has left the table nobody can find it.
 
 use std::ptr::NonNull;
 use std::task::Context;

@@ -11,8 +11,10 @@
 //!
 //! Slots lie in chunks that double in size, so growing moves nothing. Vacant slots lie in one list
 //! behind a lock; a worker keeps a few of its own, a [`Stock`], and exchanges them with the list a
-//! batch at a time. A table with a low limit has small batches, or none, so that no worker sits on
-//! slots which another needs.
+//! batch at a time. Nobody takes from another's stock, so at the limit a worker may find no slot
+//! while others keep some, up to two batches each. A table with a low limit has small batches, or
+//! none: the stocks of all workers are an eighth of it at most. A thread that was relieved of its
+//! work in a long turn keeps its stock until that turn is over.
 //!
 //! # Races
 //!

@@ -131,6 +131,15 @@ fn receiver(
     (realm, queue, address)
 }
 
+/// What another thread does with the process meanwhile.
+fn beside<R: 'static>(
+    to: &Address<Ground, u32>,
+    does: impl FnOnce(&Address<Ground, u32>) -> R + 'static,
+) -> thread::JoinHandle<R> {
+    let to = to.clone();
+    thread::spawn(move || does(&to))
+}
+
 /// How often it was woken. Not of loom's: it must order nothing.
 #[derive(Default)]
 struct Woken(AtomicUsize);
@@ -175,10 +184,7 @@ fn a_sender_past_the_bound_goes_on_when_there_is_room_or_the_receiver_has_ended(
             let spilled = std::sync::Arc::default();
             let (_realm, queue, to) = receiver(Overflow::Wait, does, &spilled);
             assert_eq!(to.send_within(0, Manner::Send), Ok(Sent::Done));
-            let sender = {
-                let to = to.clone();
-                thread::spawn(move || send_past(&to))
-            };
+            let sender = beside(&to, send_past);
             queue.run();
             let waits = sender.join().unwrap();
             queue.run();
@@ -197,13 +203,10 @@ fn who_waits_for_room_finds_it() {
             let spilled = std::sync::Arc::default();
             let (_realm, queue, to) = receiver(overflow, Does::Takes, &spilled);
             assert_eq!(to.send_within(0, Manner::Strict), Ok(Sent::Done));
-            let sender = {
-                let to = to.clone();
-                thread::spawn(move || match to.send_within(1, Manner::Strict) {
-                    Ok(_) => (true, None),
-                    Err(_) => (false, line_up(&to)),
-                })
-            };
+            let sender = beside(&to, |to| match to.send_within(1, Manner::Strict) {
+                Ok(_) => (true, None),
+                Err(_) => (false, line_up(to)),
+            });
             queue.run();
             let (sent, waits) = sender.join().unwrap();
             queue.run();
@@ -224,10 +227,7 @@ fn who_leaves_the_line_holds_up_nobody() {
         assert_eq!(to.send_within(0, Manner::Send), Ok(Sent::Done));
         let waits = send_past(&to);
         assert!(waits.is_some());
-        let other = {
-            let to = to.clone();
-            thread::spawn(move || drop(line_up(&to)))
-        };
+        let other = beside(&to, |to| drop(line_up(to)));
         queue.run();
         other.join().unwrap();
         queue.run();
@@ -243,10 +243,7 @@ fn of_two_senders_one_finds_the_mailbox_full() {
     model(|| {
         let spilled = std::sync::Arc::default();
         let (_realm, queue, to) = receiver(Overflow::Reject, Does::Idles, &spilled);
-        let other = {
-            let to = to.clone();
-            thread::spawn(move || to.send_within(1, Manner::Send).is_ok())
-        };
+        let other = beside(&to, |to| to.send_within(1, Manner::Send).is_ok());
         let mine = to.send_within(0, Manner::Send).is_ok();
         let theirs = other.join().unwrap();
         queue.run();
@@ -263,12 +260,9 @@ fn the_oldest_are_dropped_whoever_comes_while_they_are() {
         let spilled = std::sync::Arc::<Spilled>::default();
         let (_realm, queue, to) = receiver(Overflow::DropOldest, Does::Idles, &spilled);
         assert_eq!(to.send_within(0, Manner::Send), Ok(Sent::Done));
-        let other = {
-            let to = to.clone();
-            thread::spawn(move || {
-                (1..3).for_each(|n| assert_eq!(to.send_within(n, Manner::Send), Ok(Sent::Done)));
-            })
-        };
+        let other = beside(&to, |to| {
+            (1..3).for_each(|n| assert_eq!(to.send_within(n, Manner::Send), Ok(Sent::Done)));
+        });
         queue.run();
         other.join().unwrap();
         queue.run();

@@ -166,12 +166,18 @@ impl<T> Wheel<T> {
             let list = level * SLOTS + slot;
             let index = self.first[list];
             if level == 0 {
-                let key = self.slab.key(index);
-                let removed = self.slab.remove(key)?;
-                return Some(self.unlink(list, index, removed));
+                return self.take_out(list, index);
             }
             self.move_down(list);
         }
+    }
+
+    /// Takes an entry out of its list.
+    #[inline]
+    fn take_out(&mut self, list: usize, index: u32) -> Option<T> {
+        let key = self.slab.key(index);
+        let removed = self.slab.remove(key)?;
+        Some(self.unlink(list, index, removed))
     }
 
     /// The time of the fresh entries begins now.

@@ -4,6 +4,8 @@
 // WHY: each test file is a program of its own and uses some of these.
 #![allow(dead_code)]
 
+pub(crate) mod chance;
+
 use std::future::Future;
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,6 +18,11 @@ use purlin::{Down, Exit, Message, Node};
 /// A node of that many workers.
 pub(crate) fn node(workers: usize) -> Node {
     Node::builder().workers(workers).build().expect("a node starts")
+}
+
+/// The node of the process that asks.
+pub(crate) fn here() -> Node {
+    Node::current().expect("this is a process")
 }
 
 /// Stops a node and demands that every process let go.
@@ -59,6 +66,11 @@ impl Census {
         Token(self.clone())
     }
 
+    /// One more, in a message.
+    pub(crate) fn message(&self, sender: usize, number: usize) -> Numbered {
+        Numbered { sender, number, _token: self.token() }
+    }
+
     /// How many there ever were.
     pub(crate) fn born(&self) -> usize {
         self.0.born.load(Ordering::Acquire)
@@ -86,6 +98,13 @@ pub(crate) enum Notice {
     Down(Down),
     #[from]
     Exit(Exit),
+}
+
+/// A message that is counted: who sent it, and the how manyeth it was.
+pub(crate) struct Numbered {
+    pub(crate) sender: usize,
+    pub(crate) number: usize,
+    _token: Token,
 }
 
 /// Panics when it is dropped, unless the thread does already.

@@ -21,9 +21,7 @@ impl<T> Wheel<T> {
             // INVARIANT: what is put in later is due after `now`, so it is before no present.
             self.present = start;
             if level == 0 {
-                let key = self.slab.key(index);
-                let removed = self.slab.remove(key)?;
-                return Some(self.unlink(list, index, removed));
+                return self.take_out(list, index);
             }
             self.move_down(list);
         }

@@ -1,0 +1,42 @@
+//! Stress tests: numbers that a seed repeats, and rounds for as long as the environment says.
+
+use std::env;
+use std::hash::{BuildHasher, RandomState};
+use std::time::{Duration, Instant};
+
+/// A small generator of random numbers (xorshift64*), so that a run can be repeated.
+#[derive(Clone)]
+pub(crate) struct Chance(u64);
+
+impl Chance {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+    }
+
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
+    }
+
+    /// A number below `n`.
+    pub(crate) fn below(&mut self, n: u64) -> u64 {
+        (self.next() >> 33) % n
+    }
+}
+
+/// Runs rounds for so many seconds, or as many as `PURLIN_STRESS` says, each with a seed of its own,
+/// from that in `PURLIN_SEED` on; says how many there were.
+pub(crate) fn rounds(seconds: u64, mut round: impl FnMut(u64)) -> u64 {
+    let number = |name| env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
+    let seed = number("PURLIN_SEED").unwrap_or_else(|| RandomState::new().hash_one(0));
+    println!("PURLIN_SEED={seed}");
+    let time = Duration::from_secs(number("PURLIN_STRESS").unwrap_or(seconds));
+    let (began, mut rounds) = (Instant::now(), 0);
+    while began.elapsed() < time {
+        round(seed.wrapping_add(rounds));
+        rounds += 1;
+    }
+    rounds
+}
