@@ -13,6 +13,7 @@ use purlin::{
     BuildError, CallError, ExitReason, Node, Pid, Process, ProcessState, Reply, SpawnError, spawn,
     try_spawn, yield_now,
 };
+use purlin_testkit::Simulation;
 use tokio::sync::oneshot;
 
 /// How long a test waits for what must come.
@@ -416,23 +417,22 @@ impl fmt::Display for Barbed {
 
 impl std::error::Error for Barbed {}
 
-// P2: a reason goes with the last address of its process, wherever that is, and may panic then
+// P2: a reason goes with the last address of its process, wherever that is, and may panic then.
+// WHY simulated: all is on this thread, so whatever is not caught ends the test.
 #[test]
 fn a_reason_that_panics_when_it_is_dropped_harms_nobody() {
-    let node = node(1);
+    let mut simulation = Simulation::new(0);
     let barbed = async |_: Process<()>| ExitReason::error(Barbed(PanicsWhenDropped("a barb")));
-    let worker = async |_: Process<()>| std::thread::current().id();
-    let before = node.block_on(worker);
-    drop(node.spawn(barbed));
-    node.block_on(async move |_: Process<()>| {
+    drop(simulation.node().spawn(barbed));
+    simulation.run(async move |_: Process<()>| {
         let pid = spawn(barbed);
         assert_eq!(pid.ended().await.to_string(), "a barb");
     });
-    let pid = node.spawn(barbed);
-    assert_eq!(end_of(&pid).map(|reason| reason.to_string()).as_deref(), Some("a barb"));
+    let pid = simulation.node().spawn(barbed);
+    simulation.advance(Duration::ZERO);
+    assert!(!pid.is_alive());
     drop(pid);
-    assert_eq!(node.block_on(worker), before, "the worker is still there");
-    stop(&node);
+    assert!(simulation.stop().hogs.is_empty());
 }
 
 // C1: a caller whose waker panics is no harm to the process it called
