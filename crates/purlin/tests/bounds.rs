@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
-use common::{Census, Token, here, node, outside, stop};
+use common::{Census, Notice, Token, here, node, outside, stop};
 use futures_util::FutureExt;
 use purlin::{
     CallError, Down, Drops, Exit, ExitReason, Overflow, Pid, Process, ProcessState, Reply,
@@ -558,7 +558,7 @@ async fn options_that_cannot_be_hand_the_function_back() {
 
 // N1, L8: a process that is spawned with a name has it in its first turn, linked or monitored too
 #[purlin::test(workers = 2)]
-async fn a_process_has_its_name_and_its_link_before_it_runs(mut me: Process<Note>) {
+async fn a_process_has_its_name_and_its_link_before_it_runs(mut me: Process<Notice>) {
     me.trap_exit(true);
     for bound in [false, true] {
         for blocking in [false, true] {
@@ -574,10 +574,10 @@ async fn a_process_has_its_name_and_its_link_before_it_runs(mut me: Process<Note
                 assert!(me.pid().info().bound.is_none_or(|bound| bound.limit == 1));
             };
             let linked = me.spawn_link_opt(options.clone(), child).expect("it is free");
-            let Note::Exit(exit) = me.receive().await else { unreachable!("it is linked") };
+            let Notice::Exit(exit) = me.receive().await else { unreachable!("it is linked") };
             assert_eq!((exit.from, exit.reason), (Some(linked.id()), ExitReason::Normal));
             let (watched, monitor) = me.spawn_monitor_opt(options, child).expect("it is free");
-            let Note::Down(down) = me.receive().await else { unreachable!("it is monitored") };
+            let Notice::Down(down) = me.receive().await else { unreachable!("it is monitored") };
             assert_eq!((down.monitor, down.reason), (monitor, ExitReason::Normal));
             assert_eq!(watched.info().bound.is_some(), bound);
         }
@@ -586,21 +586,4 @@ async fn a_process_has_its_name_and_its_link_before_it_runs(mut me: Process<Note
     assert!(me.spawn_link_opt(options.clone(), async |_: Process<()>| ()).is_err());
     assert!(me.spawn_monitor_opt(options, async |_: Process<()>| ()).is_err());
     assert_eq!(me.try_receive().map(|_| ()), None, "nothing comes of it");
-}
-
-enum Note {
-    Down(Down),
-    Exit(Exit),
-}
-
-impl From<Down> for Note {
-    fn from(down: Down) -> Self {
-        Self::Down(down)
-    }
-}
-
-impl From<Exit> for Note {
-    fn from(exit: Exit) -> Self {
-        Self::Exit(exit)
-    }
 }

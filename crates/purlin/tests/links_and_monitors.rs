@@ -9,28 +9,18 @@ use std::time::Duration;
 
 use common::{Census, PanicsWhenDropped, node, outside, stop};
 use purlin::{
-    Down, Exit, ExitReason, Monitored, Node, Pid, Process, ProcessId, Reply, exit_process, receive,
-    register, spawn, whereis, yield_now,
+    Down, Exit, ExitReason, Message, Monitored, Node, Pid, Process, ProcessId, Reply, exit_process,
+    receive, register, spawn, whereis, yield_now,
 };
 
 /// What the processes of these tests receive.
-#[derive(Debug)]
+#[derive(Debug, Message)]
 enum Msg {
     Number(u32),
+    #[from]
     Down(Down),
+    #[from]
     Exit(Exit),
-}
-
-impl From<Down> for Msg {
-    fn from(down: Down) -> Self {
-        Self::Down(down)
-    }
-}
-
-impl From<Exit> for Msg {
-    fn from(exit: Exit) -> Self {
-        Self::Exit(exit)
-    }
 }
 
 fn boom() -> ExitReason {
