@@ -64,7 +64,7 @@ fn step(op: &Op) -> [u8; 4] {
 }
 
 /// The outcome of a program of so many processes; `None` if the bytes are no such outcome.
-pub(crate) fn decode(bytes: &[u8], processes: usize) -> Option<Outcome> {
+pub fn decode(bytes: &[u8], processes: usize) -> Option<Outcome> {
     let mut reader = Reader(bytes);
     let traces = (0..processes).map(|_| reader.trace()).collect::<Option<_>>()?;
     reader.0.is_empty().then_some(Outcome(traces))

@@ -14,7 +14,7 @@
 
 mod beam;
 pub mod campaign;
-mod code;
+pub mod code;
 pub mod compare;
 pub mod generate;
 pub mod language;

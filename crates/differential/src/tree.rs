@@ -4,7 +4,7 @@
 //! program has one outcome: what was started and stopped in which order, what each order was
 //! answered, and how the tree looks after it.
 
-pub(crate) mod code;
+pub mod code;
 pub mod generate;
 pub mod model;
 mod show;

@@ -37,7 +37,7 @@ fn supervisor(of: &Supervisor, bytes: &mut Vec<u8>) {
 }
 
 /// What was seen of a tree; `None` if the bytes are no such thing.
-pub(crate) fn decode(bytes: &[u8]) -> Option<Vec<Event>> {
+pub fn decode(bytes: &[u8]) -> Option<Vec<Event>> {
     let (events, rest) = bytes.as_chunks::<3>();
     if rest.is_empty() { events.iter().map(event).collect() } else { None }
 }
