@@ -47,10 +47,16 @@ pub(crate) enum Signal {
 }
 
 /// Sends a signal that asks for nothing; one that ended meanwhile needs none.
+#[inline]
 pub(crate) fn tell(to: &Peer, signal: Signal) {
     if let Err(unread) = to.signal(signal) {
-        quietly(|| drop(unread));
+        let_go(unread);
     }
+}
+
+#[cold]
+fn let_go(unread: Signal) {
+    quietly(|| drop(unread));
 }
 
 /// What a process that has ended, or is about to, answers.
@@ -66,7 +72,7 @@ pub(crate) fn answer_as_ended(me: ProcessId, signal: Signal) {
             tell(&watcher, Signal::Down { reference, reason: ExitReason::NoProcess });
         }
         Signal::TellAtEnd(watch) => watch.tell(),
-        unanswered => quietly(|| drop(unanswered)),
+        unanswered => let_go(unanswered),
     }
 }
 
