@@ -170,9 +170,9 @@ fn turned<M: Send + 'static, T: 'static>(
     mark: u64,
     notice: impl FnOnce() -> Option<T>,
 ) -> Turned<M> {
-    let convert = convert.downcast_ref::<fn(T) -> M>();
+    let convert = convert.downcast_ref::<fn(T, u64) -> Sealed<M>>();
     let Some(convert) = convert else { unreachable!("a mailbox has one type") };
-    match catch::panics(|| notice().map(|notice| Sealed::new(convert(notice), mark))) {
+    match catch::panics(|| notice().map(|notice| convert(notice, mark))) {
         Ok(sealed) => sealed.map_or(Turned::Nothing, Turned::Message),
         Err(reason) => {
             body::report(me, &reason, std::any::type_name::<T>());

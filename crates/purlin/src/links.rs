@@ -12,7 +12,7 @@ use std::future::Future;
 use std::num::NonZero;
 
 use crate::home::Last;
-use crate::local::{Bond, Convert, Local, Rare};
+use crate::local::{Bond, Local, Rare, convert};
 use crate::options::SpawnOptions;
 use crate::process_ref::ToProcess;
 use crate::reference::Reference;
@@ -180,9 +180,9 @@ impl<M: Send + 'static> Process<M> {
     where
         M: From<Exit>,
     {
-        let convert: Convert = const { &(<M as From<Exit>>::from as fn(Exit) -> M) };
-        let before =
-            self.keep(|local| std::mem::replace(&mut local.rare().trap, trap.then_some(convert)));
+        let before = self.keep(|local| {
+            std::mem::replace(&mut local.rare().trap, trap.then_some(convert::<Exit, M>()))
+        });
         before.is_some()
     }
 

@@ -9,7 +9,7 @@ use std::any::Any;
 use std::sync::Arc;
 use std::task::Waker;
 
-use purlin_raw::{Either, Pooled};
+use purlin_raw::{Either, Pooled, Sealed};
 
 use crate::links::Link;
 use crate::monitors::Monitoring;
@@ -19,8 +19,17 @@ use crate::signal::{Peer, Signal, Watch};
 use crate::small::Small;
 use crate::{ExitReason, ProcessDetails, ProcessId};
 
-/// How to make a message out of a `T`: a `fn(T) -> M`, where `M` is the mailbox's type.
+/// How to make a sealed message out of a `T`, with its mark: a `fn(T, u64) -> Sealed<M>`, where `M` is
+/// the mailbox's type.
 pub(crate) type Convert = &'static (dyn Any + Send + Sync);
+
+/// The way of a type that can be made of a `T`.
+pub(crate) const fn convert<T: 'static, M: From<T> + 'static>() -> Convert {
+    fn seal<T, M: From<T>>(notice: T, mark: u64) -> Sealed<M> {
+        Sealed::new(M::from(notice), mark)
+    }
+    const { &(seal::<T, M> as fn(T, u64) -> Sealed<M>) }
+}
 
 /// What a process keeps for itself.
 #[derive(Default)]

@@ -10,7 +10,7 @@ use std::fmt;
 use std::future::Future;
 
 use crate::home::here;
-use crate::local::{Bond, Convert, Local};
+use crate::local::{Bond, Local, convert};
 use crate::names::Name;
 use crate::options::SpawnOptions;
 use crate::process_ref::ToProcess;
@@ -179,10 +179,9 @@ impl<M: Send + 'static> Process<M> {
     where
         M: From<Down>,
     {
-        let convert: Convert = const { &(<M as From<Down>>::from as fn(Down) -> M) };
         self.keep(|local| {
             let rare = local.rare();
-            rare.down = Some(convert);
+            rare.down = Some(convert::<Down, M>());
             rare.monitors.insert_new(reference, monitoring);
         });
     }

@@ -9,7 +9,7 @@ use std::fmt;
 
 use super::Groups;
 use super::scope::Ask;
-use crate::local::Convert;
+use crate::local::convert;
 use crate::reference::Reference;
 use crate::{CallError, Name, Process, ProcessId};
 
@@ -107,9 +107,8 @@ impl Groups {
     where
         M: From<Event> + Send + 'static,
     {
-        let convert: Convert = const { &(<M as From<Event>>::from as fn(Event) -> M) };
         let reference = me.reference();
-        me.keep(|local| local.rare().rarer().groups.insert_new(reference, convert));
+        me.keep(|local| local.rare().rarer().groups.insert_new(reference, convert::<Event, M>()));
         let mut begun = Begun { groups: self, me, reference, stays: false };
         let watcher = me.peer();
         let known = self.ask(|reply| Ask::Watch { group, reference, watcher, reply }).await?;
