@@ -10,9 +10,10 @@ use purlin_raw::{Owner, Sealed, Turned, exhaust, quietly};
 
 use crate::exit::catch;
 use crate::home::{Erlang, here};
-use crate::local::{Convert, Local, Origin, Struck};
+use crate::local::{Convert, Local, OfDown, OfEvent, OfExit, Origin, Struck};
+use crate::pg::Event;
 use crate::signal::{Signal, answer_as_ended, tell};
-use crate::{Down, Exit, ExitReason, MonitorRef, ProcessId, body};
+use crate::{Down, Exit, ExitReason, ProcessId, body};
 
 /// Acts on a signal; says what it turns into.
 #[cold]
@@ -29,11 +30,7 @@ pub(crate) fn act<M: Send + 'static>(me: &Owner<Erlang, M>, signal: Signal) -> T
                 quietly(|| drop(reason));
                 return Turned::Nothing;
             };
-            let (monitor, mut parts) = (MonitorRef::new(reference), Some((monitoring, reason)));
-            turned(me, convert, reference.number(), || {
-                let (monitoring, reason) = parts.take()?;
-                Some(Down { monitor, process: monitoring.of(), reason })
-            })
+            turned::<M, Down>(me, || typed::<OfDown<M>>(convert)(reference, monitoring, reason))
         }
         Signal::LinkExit { from, reason } => {
             let link = keep(me, |local| local.rare().links.remove(from));
@@ -102,7 +99,9 @@ pub(crate) fn act<M: Send + 'static>(me: &Owner<Erlang, M>, signal: Signal) -> T
         Signal::Group(reference, event) => {
             // N2: unless it was taken back.
             match keep(me, |local| local.watches_group(reference)) {
-                Some(convert) => turned(me, convert, reference.number(), || Some(*event)),
+                Some(convert) => {
+                    turned::<M, Event>(me, || typed::<OfEvent<M>>(convert)(reference, event))
+                }
                 None => Turned::Nothing,
             }
         }
@@ -145,8 +144,7 @@ fn struck<M: Send + 'static>(
     match keep(me, |local| local.strike(reason, by)) {
         Struck::Ignores => Turned::Nothing,
         Struck::Traps(convert, reason) => {
-            let mut reason = Some(reason);
-            turned(me, convert, 0, || Some(Exit { from, reason: reason.take()? }))
+            turned::<M, Exit>(me, || typed::<OfExit<M>>(convert)(from, reason))
         }
         Struck::Ends(unused) => {
             quietly(|| drop(unused));
@@ -161,19 +159,19 @@ fn over<M>() -> Turned<M> {
     Turned::Over
 }
 
-/// Makes a message out of a notice, with the user's code.
-///
-/// WHY the notice is made in here: each move of it costs more than the rest of it.
-fn turned<M: Send + 'static, T: 'static>(
+/// A function that was kept as what any process keeps.
+fn typed<F: Copy + 'static>(convert: Convert) -> F {
+    let Some(convert) = convert.downcast_ref::<F>() else { unreachable!("a mailbox has one type") };
+    *convert
+}
+
+/// Makes a message out of a notice of type `T`, with the user's code.
+fn turned<M: Send + 'static, T>(
     me: &Owner<Erlang, M>,
-    convert: Convert,
-    mark: u64,
-    notice: impl FnOnce() -> Option<T>,
+    make: impl FnOnce() -> Sealed<M>,
 ) -> Turned<M> {
-    let convert = convert.downcast_ref::<fn(T, u64) -> Sealed<M>>();
-    let Some(convert) = convert else { unreachable!("a mailbox has one type") };
-    match catch::panics(|| notice().map(|notice| convert(notice, mark))) {
-        Ok(sealed) => sealed.map_or(Turned::Nothing, Turned::Message),
+    match catch::panics(make) {
+        Ok(sealed) => Turned::Message(sealed),
         Err(reason) => {
             body::report(me, &reason, std::any::type_name::<T>());
             let unused = keep(me, |local| local.end(reason));

@@ -11,8 +11,10 @@
 use std::future::Future;
 use std::num::NonZero;
 
+use purlin_raw::Sealed;
+
 use crate::home::Last;
-use crate::local::{Bond, Local, Rare, convert};
+use crate::local::{Bond, Convert, Local, OfExit, Rare};
 use crate::options::SpawnOptions;
 use crate::process_ref::ToProcess;
 use crate::reference::Reference;
@@ -99,6 +101,11 @@ impl Rare {
     }
 }
 
+/// An [`Exit`] in a message.
+fn sealed<M: From<Exit>>(from: Option<ProcessId>, reason: ExitReason) -> Sealed<M> {
+    Sealed::new(M::from(Exit { from, reason }), 0)
+}
+
 impl<M: Send + 'static> Process<M> {
     /// Links this process to another: when one of them ends, the other is sent an exit signal with
     /// its reason (L1, L2), which ends it too unless the reason is `normal`, or it traps exits (L3).
@@ -180,9 +187,9 @@ impl<M: Send + 'static> Process<M> {
     where
         M: From<Exit>,
     {
-        let before = self.keep(|local| {
-            std::mem::replace(&mut local.rare().trap, trap.then_some(convert::<Exit, M>()))
-        });
+        let convert: Convert = const { &(sealed::<M> as OfExit<M>) };
+        let before =
+            self.keep(|local| std::mem::replace(&mut local.rare().trap, trap.then_some(convert)));
         before.is_some()
     }
 

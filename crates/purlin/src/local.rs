@@ -13,23 +13,26 @@ use purlin_raw::{Either, Pooled, Sealed};
 
 use crate::links::Link;
 use crate::monitors::Monitoring;
+use crate::pg::Event;
 use crate::reference::Reference;
 use crate::room::Suspended;
 use crate::signal::{Peer, Signal, Watch};
 use crate::small::Small;
 use crate::{ExitReason, ProcessDetails, ProcessId};
 
-/// How to make a sealed message out of a `T`, with its mark: a `fn(T, u64) -> Sealed<M>`, where `M` is
-/// the mailbox's type.
+/// How what is told of others becomes a sealed message of this mailbox's type `M`: a [`OfDown<M>`],
+/// [`OfExit<M>`] or [`OfEvent<M>`].
 pub(crate) type Convert = &'static (dyn Any + Send + Sync);
 
-/// The way of a type that can be made of a `T`.
-pub(crate) const fn convert<T: 'static, M: From<T> + 'static>() -> Convert {
-    fn seal<T, M: From<T>>(notice: T, mark: u64) -> Sealed<M> {
-        Sealed::new(M::from(notice), mark)
-    }
-    const { &(seal::<T, M> as fn(T, u64) -> Sealed<M>) }
-}
+// WHY functions of the parts: they come in registers, and the notice is first written where its
+// message stays.
+
+/// How a [`Down`](crate::Down) becomes a message.
+pub(crate) type OfDown<M> = fn(Reference, Monitoring, ExitReason) -> Sealed<M>;
+/// How an [`Exit`](crate::Exit) becomes a message.
+pub(crate) type OfExit<M> = fn(Option<ProcessId>, ExitReason) -> Sealed<M>;
+/// How an [`Event`](crate::pg::Event) becomes a message.
+pub(crate) type OfEvent<M> = fn(Reference, Box<Event>) -> Sealed<M>;
 
 /// What a process keeps for itself.
 #[derive(Default)]

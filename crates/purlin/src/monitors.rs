@@ -9,8 +9,10 @@
 use std::fmt;
 use std::future::Future;
 
+use purlin_raw::Sealed;
+
 use crate::home::here;
-use crate::local::{Bond, Local, convert};
+use crate::local::{Bond, Local, OfDown};
 use crate::names::Name;
 use crate::options::SpawnOptions;
 use crate::process_ref::ToProcess;
@@ -49,10 +51,8 @@ pub enum Monitored {
 pub(crate) enum Monitoring {
     /// Of that process.
     Of(Peer),
-    /// Of one that was gone from the start.
-    OfNobody(ProcessId),
-    /// Of the process that had that name, if one had.
-    OfName(Box<(Name, Option<Peer>)>),
+    /// Of one that had that name, or that was gone from the start; and the process, if there was one.
+    As(Box<(Monitored, Option<Peer>)>),
 }
 
 impl Monitoring {
@@ -61,16 +61,14 @@ impl Monitoring {
     pub(crate) fn of(&self) -> Monitored {
         match self {
             Self::Of(peer) => Monitored::Process(ProcessId::of(peer)),
-            Self::OfNobody(id) => Monitored::Process(*id),
-            Self::OfName(named) => Monitored::Name(named.0.clone()),
+            Self::As(given) => given.0.clone(),
         }
     }
 
     fn peer(&self) -> Option<&Peer> {
         match self {
             Self::Of(peer) => Some(peer),
-            Self::OfNobody(_) => None,
-            Self::OfName(named) => named.1.as_ref(),
+            Self::As(given) => given.1.as_ref(),
         }
     }
 
@@ -82,10 +80,14 @@ impl Monitoring {
     }
 }
 
-impl MonitorRef {
-    pub(crate) fn new(reference: Reference) -> Self {
-        Self(reference)
-    }
+/// A [`Down`] in a message.
+fn sealed<M: From<Down>>(
+    reference: Reference,
+    monitoring: Monitoring,
+    reason: ExitReason,
+) -> Sealed<M> {
+    let down = Down { monitor: MonitorRef(reference), process: monitoring.of(), reason };
+    Sealed::new(M::from(down), reference.number())
 }
 
 impl fmt::Display for MonitorRef {
@@ -139,7 +141,7 @@ impl<M: Send + 'static> Process<M> {
     {
         self.begin_monitor(match process.find().0 {
             Some(peer) => Monitoring::Of(peer),
-            None => Monitoring::OfNobody(process.id()),
+            None => Monitoring::As(Box::new((Monitored::Process(process.id()), None))),
         })
     }
 
@@ -154,7 +156,8 @@ impl<M: Send + 'static> Process<M> {
         M: From<Down>,
     {
         let peer = here(|here| here.realm.home().names.find(name)).flatten();
-        self.begin_monitor(Monitoring::OfName(Box::new((Name::from(name), peer))))
+        let name = Monitored::Name(Name::from(name));
+        self.begin_monitor(Monitoring::As(Box::new((name, peer))))
     }
 
     #[track_caller]
@@ -181,7 +184,7 @@ impl<M: Send + 'static> Process<M> {
     {
         self.keep(|local| {
             let rare = local.rare();
-            rare.down = Some(convert::<Down, M>());
+            rare.down = Some(const { &(sealed::<M> as OfDown<M>) });
             rare.monitors.insert_new(reference, monitoring);
         });
     }

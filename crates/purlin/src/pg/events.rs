@@ -7,9 +7,11 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use purlin_raw::Sealed;
+
 use super::Groups;
 use super::scope::Ask;
-use crate::local::convert;
+use crate::local::{Convert, OfEvent};
 use crate::reference::Reference;
 use crate::{CallError, Name, Process, ProcessId};
 
@@ -56,6 +58,11 @@ impl Event {
     pub(super) fn new(monitor: Reference, group: &Name, change: Change, of: ProcessId) -> Self {
         Self { monitor: GroupMonitor(monitor), group: group.clone(), change, members: vec![of] }
     }
+}
+
+/// An event in a message.
+fn sealed<M: From<Event>>(reference: Reference, event: Box<Event>) -> Sealed<M> {
+    Sealed::new(M::from(*event), reference.number())
 }
 
 impl Groups {
@@ -107,8 +114,9 @@ impl Groups {
     where
         M: From<Event> + Send + 'static,
     {
+        let convert: Convert = const { &(sealed::<M> as OfEvent<M>) };
         let reference = me.reference();
-        me.keep(|local| local.rare().rarer().groups.insert_new(reference, convert::<Event, M>()));
+        me.keep(|local| local.rare().rarer().groups.insert_new(reference, convert));
         let mut begun = Begun { groups: self, me, reference, stays: false };
         let watcher = me.peer();
         let known = self.ask(|reply| Ask::Watch { group, reference, watcher, reply }).await?;
