@@ -6,11 +6,11 @@
 
 use std::sync::atomic::Ordering;
 
-use purlin_raw::{Owner, Sealed, Turned, exhaust, quietly};
+use purlin_raw::{Erased, Owner, Sealed, Turned, exhaust, quietly};
 
 use crate::exit::catch;
 use crate::home::{Erlang, here};
-use crate::local::{Convert, Local, OfDown, OfEvent, OfExit, Origin, Struck};
+use crate::local::{Local, OfDown, OfEvent, OfExit, Origin};
 use crate::pg::Event;
 use crate::signal::{Signal, answer_as_ended, tell};
 use crate::{Down, Exit, ExitReason, ProcessId, body};
@@ -141,16 +141,12 @@ fn struck<M: Send + 'static>(
     reason: ExitReason,
     by: Origin,
 ) -> Turned<M> {
-    match keep(me, |local| local.strike(reason, by)) {
-        Struck::Ignores => Turned::Nothing,
-        Struck::Traps(convert, reason) => {
-            turned::<M, Exit>(me, || typed::<OfExit<M>>(convert)(from, reason))
-        }
-        Struck::Ends(unused) => {
-            quietly(|| drop(unused));
-            over()
-        }
+    if let Some(convert) = keep(me, |local| local.traps(&reason, by)) {
+        return turned::<M, Exit>(me, || typed::<OfExit<M>>(convert)(from, reason));
     }
+    let (ends, unused) = keep(me, |local| local.strike(reason, by));
+    quietly(|| drop(unused));
+    if ends { over() } else { Turned::Nothing }
 }
 
 /// Nothing that comes later is received: the process ends at its next await.
@@ -159,10 +155,9 @@ fn over<M>() -> Turned<M> {
     Turned::Over
 }
 
-/// A function that was kept as what any process keeps.
-fn typed<F: Copy + 'static>(convert: Convert) -> F {
-    let Some(convert) = convert.downcast_ref::<F>() else { unreachable!("a mailbox has one type") };
-    *convert
+/// A function that was kept by this very process.
+fn typed<F: Copy + Send + Sync + 'static>(convert: Erased) -> F {
+    convert.get().unwrap_or_else(|| unreachable!("a mailbox has one type"))
 }
 
 /// Makes a message out of a notice of type `T`, with the user's code.

@@ -11,10 +11,10 @@
 use std::future::Future;
 use std::num::NonZero;
 
-use purlin_raw::Sealed;
+use purlin_raw::{Erased, Sealed};
 
 use crate::home::Last;
-use crate::local::{Bond, Convert, Local, OfExit, Rare};
+use crate::local::{Bond, Local, OfExit, Rare};
 use crate::options::SpawnOptions;
 use crate::process_ref::ToProcess;
 use crate::reference::Reference;
@@ -187,7 +187,7 @@ impl<M: Send + 'static> Process<M> {
     where
         M: From<Exit>,
     {
-        let convert: Convert = const { &(sealed::<M> as OfExit<M>) };
+        let convert = Erased::new::<OfExit<M>>(sealed);
         let before =
             self.keep(|local| std::mem::replace(&mut local.rare().trap, trap.then_some(convert)));
         before.is_some()

@@ -5,11 +5,10 @@
 //!
 //! COST: one word in the cell; the rest lies in a block that exists only in processes that need it.
 
-use std::any::Any;
 use std::sync::Arc;
 use std::task::Waker;
 
-use purlin_raw::{Either, Pooled, Sealed};
+use purlin_raw::{Either, Erased, Pooled, Sealed};
 
 use crate::links::Link;
 use crate::monitors::Monitoring;
@@ -20,12 +19,8 @@ use crate::signal::{Peer, Signal, Watch};
 use crate::small::Small;
 use crate::{ExitReason, ProcessDetails, ProcessId};
 
-/// How what is told of others becomes a sealed message of this mailbox's type `M`: a [`OfDown<M>`],
-/// [`OfExit<M>`] or [`OfEvent<M>`].
-pub(crate) type Convert = &'static (dyn Any + Send + Sync);
-
 // WHY functions of the parts: they come in registers, and the notice is first written where its
-// message stays.
+// message stays. `M` is the mailbox's type; whoever keeps one does not know it.
 
 /// How a [`Down`](crate::Down) becomes a message.
 pub(crate) type OfDown<M> = fn(Reference, Monitoring, ExitReason) -> Sealed<M>;
@@ -64,9 +59,9 @@ pub(crate) struct Rare {
     /// Whom it monitors.
     pub(crate) monitors: Small<Reference, Monitoring>,
     /// How an exit signal becomes a message, if exits are trapped.
-    pub(crate) trap: Option<Convert>,
+    pub(crate) trap: Option<Erased>,
     /// How a down signal becomes a message.
-    pub(crate) down: Option<Convert>,
+    pub(crate) down: Option<Erased>,
     /// It has, or had, a name.
     pub(crate) named: bool,
     /// What even fewer need.
@@ -81,7 +76,7 @@ pub(crate) struct Rarer {
     /// Its aliases, and whether each is good for one message only.
     pub(crate) aliases: Small<Reference, bool>,
     /// The groups that it watches, and how an event becomes a message.
-    pub(crate) groups: Small<Reference, Convert>,
+    pub(crate) groups: Small<Reference, Erased>,
     /// It has sent past bounds, and waits for room.
     pub(crate) suspended: Option<Suspended>,
     /// Bytes that it says it has allocated.
@@ -94,16 +89,6 @@ impl Rare {
     pub(crate) fn rarer(&mut self) -> &mut Rarer {
         self.rarer.get_or_insert_default()
     }
-}
-
-/// What an exit signal does to a process.
-pub(crate) enum Struck {
-    /// Nothing.
-    Ignores,
-    /// It becomes a message.
-    Traps(Convert, ExitReason),
-    /// It ends the process; a reason that does not count is the user's to drop.
-    Ends(Option<ExitReason>),
 }
 
 impl Local {
@@ -216,26 +201,33 @@ impl Local {
         self.seen_mut()?.mail.take()
     }
 
-    /// An exit signal has come (L3, L4).
-    pub(crate) fn strike(&mut self, reason: ExitReason, origin: Origin) -> Struck {
-        let kills = origin != Origin::Link && matches!(reason, ExitReason::Kill);
-        let rare = self.rare();
-        match (&rare.exit, rare.trap) {
+    /// How an exit signal becomes a message, if it does (L3, L4).
+    #[inline]
+    pub(crate) fn traps(&self, reason: &ExitReason, origin: Origin) -> Option<Erased> {
+        let rare = self.seen()?;
+        rare.trap.filter(|_| rare.exit.is_none() && !origin.kills(reason))
+    }
+
+    /// An exit signal has come that is not trapped (L3, L4). Says whether the process is to end, and
+    /// hands back a reason that does not count.
+    pub(crate) fn strike(
+        &mut self,
+        reason: ExitReason,
+        origin: Origin,
+    ) -> (bool, Option<ExitReason>) {
+        let exit = &mut self.rare().exit;
+        match exit {
             // Whoever stops the node says of a process that did not let go that it was killed.
-            (Some(_), _) if kills && origin == Origin::Stop => {
-                Struck::Ends(rare.exit.replace(ExitReason::Killed))
+            Some(_) if origin == Origin::Stop && origin.kills(&reason) => {
+                (true, exit.replace(ExitReason::Killed))
             }
             // M2, L3: the first reason counts, also against a `kill` that comes after it.
-            (Some(_), _) => Struck::Ends(Some(reason)),
-            (None, _) if kills => Struck::Ends(rare.exit.replace(ExitReason::Killed)),
-            (None, Some(convert)) => Struck::Traps(convert, reason),
-            (None, None) if matches!(reason, ExitReason::Normal) && origin != Origin::Itself => {
-                Struck::Ignores
+            Some(_) => (true, Some(reason)),
+            None if origin.kills(&reason) => (true, exit.replace(ExitReason::Killed)),
+            None if matches!(reason, ExitReason::Normal) && origin != Origin::Itself => {
+                (false, None)
             }
-            (None, None) => {
-                rare.exit = Some(reason);
-                Struck::Ends(None)
-            }
+            None => (true, exit.replace(reason)),
         }
     }
 
@@ -252,7 +244,7 @@ impl Local {
     }
 
     /// How an event of that monitor of a group becomes a message, if the monitor is there.
-    pub(crate) fn watches_group(&mut self, monitor: Reference) -> Option<Convert> {
+    pub(crate) fn watches_group(&mut self, monitor: Reference) -> Option<Erased> {
         self.seen_rarer()?.groups.get_mut(monitor).copied()
     }
 
@@ -304,4 +296,11 @@ pub(crate) enum Origin {
     Other,
     /// The node did, which is stopping.
     Stop,
+}
+
+impl Origin {
+    /// Whether such a signal cannot be trapped (L4); a link that breaks can, whatever the reason.
+    fn kills(self, reason: &ExitReason) -> bool {
+        self != Self::Link && matches!(reason, ExitReason::Kill)
+    }
 }

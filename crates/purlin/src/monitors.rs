@@ -9,7 +9,7 @@
 use std::fmt;
 use std::future::Future;
 
-use purlin_raw::Sealed;
+use purlin_raw::{Erased, Sealed};
 
 use crate::home::here;
 use crate::local::{Bond, Local, OfDown};
@@ -184,7 +184,7 @@ impl<M: Send + 'static> Process<M> {
     {
         self.keep(|local| {
             let rare = local.rare();
-            rare.down = Some(const { &(sealed::<M> as OfDown<M>) });
+            rare.down = Some(Erased::new::<OfDown<M>>(sealed));
             rare.monitors.insert_new(reference, monitoring);
         });
     }

@@ -27,6 +27,7 @@
 //! | `answer` | the answer to a call, between who gives it and who waits for it |
 //! | `wake` | a cell as a `std::task::Waker` |
 //! | `pool` | memory for cells, envelopes and answers, kept by the thread that freed it |
+//! | `erased` | a function pointer of a type that whoever keeps it does not know |
 //! | `pooled` | a small value or a large one in such memory |
 //! | `quiet` | running users' code where nothing may unwind |
 //! | `fence` | a barrier that costs one side almost nothing and the other a system call |
@@ -53,6 +54,7 @@ mod chain;
 mod credit;
 mod current;
 mod edge;
+mod erased;
 mod fence;
 mod fifo;
 mod head;
@@ -82,6 +84,7 @@ pub use current::{
     work_done,
 };
 pub use edge::{Bounds, Edge, Manner, Overflow, Sent, Spilled};
+pub use erased::Erased;
 pub use heap::trim;
 pub use line::Place;
 pub use owner::{NotHere, Owner, Sealed, Turned, Vacant};

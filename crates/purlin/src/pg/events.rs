@@ -7,11 +7,11 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use purlin_raw::Sealed;
+use purlin_raw::{Erased, Sealed};
 
 use super::Groups;
 use super::scope::Ask;
-use crate::local::{Convert, OfEvent};
+use crate::local::OfEvent;
 use crate::reference::Reference;
 use crate::{CallError, Name, Process, ProcessId};
 
@@ -114,7 +114,7 @@ impl Groups {
     where
         M: From<Event> + Send + 'static,
     {
-        let convert: Convert = const { &(sealed::<M> as OfEvent<M>) };
+        let convert = Erased::new::<OfEvent<M>>(sealed);
         let reference = me.reference();
         me.keep(|local| local.rare().rarer().groups.insert_new(reference, convert));
         let mut begun = Begun { groups: self, me, reference, stays: false };
