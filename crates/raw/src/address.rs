@@ -282,7 +282,7 @@ pub(crate) unsafe fn push(base: NonNull<Base>, link: NonNull<Link>, class: Class
 ///
 /// # Safety
 /// As for [`push`].
-unsafe extern "C" fn push_signal(base: NonNull<Base>, link: NonNull<Link>) -> bool {
+unsafe fn push_signal(base: NonNull<Base>, link: NonNull<Link>) -> bool {
     // SAFETY: by the contract.
     unsafe { push(base, link, Class::Signal) }
 }

@@ -61,7 +61,7 @@ fn place<'a>(base: NonNull<Base>) -> &'a Place {
 ///
 /// # Safety
 /// The caller has a reference, or keeps somebody else's from being given up.
-pub(crate) unsafe extern "C" fn retain(base: NonNull<Base>) {
+pub(crate) unsafe fn retain(base: NonNull<Base>) {
     let place = place(base);
     if place.base.get() != base.as_ptr() {
         // SAFETY: by the contract.
@@ -82,7 +82,7 @@ pub(crate) unsafe extern "C" fn retain(base: NonNull<Base>) {
 ///
 /// # Safety
 /// The caller held a reference and does not touch the cell again.
-pub(crate) unsafe extern "C" fn release(base: NonNull<Base>) {
+pub(crate) unsafe fn release(base: NonNull<Base>) {
     if !OPEN.get() {
         // SAFETY: the reference is given up here.
         return unsafe { count_down(base, 1) };

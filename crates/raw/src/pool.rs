@@ -115,7 +115,7 @@ pub(crate) unsafe fn free<T>(block: NonNull<T>) {
 // from code of this crate, and through a function from code that it makes in another.
 
 /// Takes a block of a class.
-pub(crate) extern "C" fn take_class(class: usize) -> NonNull<u8> {
+pub(crate) fn take_class(class: usize) -> NonNull<u8> {
     let blocks = &pool()[class];
     let Some(first) = NonNull::new(blocks.first.get()) else { return fresh(rounded(class)) };
     // SAFETY: the blocks in the list are free, so the list owns them, and this thread the list.
@@ -128,7 +128,7 @@ pub(crate) extern "C" fn take_class(class: usize) -> NonNull<u8> {
 ///
 /// # Safety
 /// The block comes from [`take_class`] for this class, and nobody uses it any more.
-pub(crate) unsafe extern "C" fn free_class(block: NonNull<u8>, class: usize) {
+pub(crate) unsafe fn free_class(block: NonNull<u8>, class: usize) {
     let blocks = &pool()[class];
     if blocks.room.get() == 0 && !open(blocks) {
         // SAFETY: `take_class` got it from the allocator with this layout, now or in an earlier use.
