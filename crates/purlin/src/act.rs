@@ -100,7 +100,7 @@ pub(crate) fn act<M: Send + 'static>(me: &Owner<Erlang, M>, signal: Signal) -> T
             // N2: unless it was taken back.
             match keep(me, |local| local.watches_group(reference)) {
                 Some(convert) => {
-                    turned::<M, Event>(me, || typed::<OfEvent<M>>(convert)(reference, event))
+                    turned::<M, Event>(me, || typed::<OfEvent<M>>(convert)(reference, *event))
                 }
                 None => Turned::Nothing,
             }

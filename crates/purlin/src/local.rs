@@ -27,7 +27,7 @@ pub(crate) type OfDown<M> = fn(Reference, Monitoring, ExitReason) -> Sealed<M>;
 /// How an [`Exit`](crate::Exit) becomes a message.
 pub(crate) type OfExit<M> = fn(Option<ProcessId>, ExitReason) -> Sealed<M>;
 /// How an [`Event`](crate::pg::Event) becomes a message.
-pub(crate) type OfEvent<M> = fn(Reference, Box<Event>) -> Sealed<M>;
+pub(crate) type OfEvent<M> = fn(Reference, Event) -> Sealed<M>;
 
 /// What a process keeps for itself.
 #[derive(Default)]

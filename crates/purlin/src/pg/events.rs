@@ -61,8 +61,8 @@ impl Event {
 }
 
 /// An event in a message.
-fn sealed<M: From<Event>>(reference: Reference, event: Box<Event>) -> Sealed<M> {
-    Sealed::new(M::from(*event), reference.number())
+fn sealed<M: From<Event>>(reference: Reference, event: Event) -> Sealed<M> {
+    Sealed::new(M::from(event), reference.number())
 }
 
 impl Groups {
