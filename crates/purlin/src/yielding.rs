@@ -21,7 +21,7 @@ pub async fn yield_now() {
 
 /// Spends two units of the process's budget of 512 and yields when it is used up (F1).
 ///
-/// Receiving spends one unit by itself. A loop that only sends or computes should call this now and
+/// Receiving spends one unit by itself, spawning seven. A loop that only sends or computes should call this now and
 /// then:
 ///
 /// ```

@@ -22,6 +22,7 @@ use crate::address::{Address, Ref};
 use crate::body::{Body, furnish, vtable};
 use crate::cell::{Base, VTable};
 use crate::credit;
+use crate::current::spawns;
 use crate::owner::Owner;
 use crate::run::Runnable;
 use crate::sync::{AtomicUsize, Ordering, thread_local};
@@ -139,6 +140,7 @@ impl RealmBase {
     ) -> Option<(NonNull<Base>, Reserved<'a, Base>)> {
         // SAFETY: by the contract.
         let reserved = unsafe { realm.as_ref() }.reserve()?;
+        spawns();
         Some((Self::cell(realm, reserved.slot(), vtable), reserved))
     }
 
