@@ -54,7 +54,7 @@ impl Turn {
     #[inline]
     pub(crate) fn account(&self) -> u64 {
         let work = u64::from(BUDGET - LEFT.get()) + 1;
-        WORK.set(WORK.get() + work);
+        WORK.set(WORK.get().wrapping_add(work));
         work + u64::from(SENT.get())
     }
 
@@ -160,7 +160,9 @@ pub(crate) unsafe fn on_local<W: World, R>(
 /// Charges the process whose turn this thread is in for one that it spawns.
 #[inline]
 pub(crate) fn spawns() {
-    LEFT.set(LEFT.get().saturating_sub(SPAWN));
+    let charge = LEFT.get().min(SPAWN);
+    LEFT.set(LEFT.get() - charge);
+    WORK.set(WORK.get().wrapping_sub(charge.into()));
 }
 
 /// Counts something that this thread sends.

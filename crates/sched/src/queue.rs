@@ -24,11 +24,14 @@ const LONG_TURN: Duration = Duration::from_micros(50);
 
 /// The patience of a worker of which nothing is known: that of one whose turns take half a
 /// microsecond.
-pub(crate) const FIRST_PATIENCE: usize = if cfg!(shuttle) { 0 } else { 1000 };
+pub(crate) const FIRST_PATIENCE: usize = if cfg!(shuttle) { 1 } else { 1000 };
 
 /// The end of a worker's queue that is for others.
 pub(crate) struct Queue {
+    /// What can be stolen: all that waits past the worker's patience.
     pub(crate) stealer: Stealer<Runnable>,
+    /// How many others wait.
+    near: AtomicUsize,
     patience: AtomicUsize,
     gathers: AtomicBool,
 }
@@ -37,6 +40,7 @@ impl Queue {
     pub(crate) fn new(stealer: Stealer<Runnable>) -> Self {
         Self {
             stealer,
+            near: AtomicUsize::new(0),
             patience: AtomicUsize::new(FIRST_PATIENCE),
             gathers: AtomicBool::new(false),
         }
@@ -66,9 +70,20 @@ impl Queue {
         }
     }
 
+    /// So many wait that cannot be stolen. Written by the worker alone.
+    #[inline]
+    pub(crate) fn set_near(&self, near: usize) {
+        self.near.store(near, Ordering::Relaxed);
+    }
+
+    /// How many wait: a glance.
+    pub(crate) fn waiting(&self) -> usize {
+        self.near.load(Ordering::Relaxed) + self.stealer.len()
+    }
+
     /// Whether anybody should help.
     pub(crate) fn wants_help(&self) -> bool {
-        self.stealer.len() > self.patience()
+        !self.stealer.is_empty()
     }
 }
 

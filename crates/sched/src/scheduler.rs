@@ -32,7 +32,7 @@ pub struct Scheduler {
 /// What all workers share.
 pub(crate) struct Shared {
     pub(crate) injector: CachePadded<Injector<Runnable>>,
-    pub(crate) queues: Box<[CachePadded<Queue>]>,
+    pub(crate) queues: Box<[Arc<CachePadded<Queue>>]>,
     pub(crate) idle: Idle,
     pub(crate) timers: Timers,
     pub(crate) hogs: Hogs,
@@ -72,8 +72,7 @@ impl Scheduler {
     pub fn with_clock(workers: usize, clock: Clock) -> Self {
         let workers = workers.max(1);
         let posts: Vec<_> = (0..workers).map(|_| Post::new()).collect();
-        let queue = |post: &Post| CachePadded::new(Queue::new(post.stealer()));
-        let queues = posts.iter().map(queue).collect();
+        let queues = posts.iter().map(|post| Arc::clone(post.queue())).collect();
         let waiting: Vec<_> = (0..).zip(posts).map(|(i, post)| Assignment::new(i, post)).collect();
         let wakers: Vec<_> = waiting.iter().map(Assignment::waker).collect();
         let timers = Timers::new(wakers.iter().cloned(), clock);

@@ -104,15 +104,12 @@ impl Worker {
         self.queued(self.post.with(runnable, Post::put_first));
     }
 
-    /// Something was queued, if the post is there; so many wait there now that others could take.
+    /// Something was queued, if the post is there, and others could help now, or not.
     #[inline]
-    fn queued(&self, queued: Result<usize, Runnable>) {
+    fn queued(&self, queued: Result<bool, Runnable>) {
         match queued {
-            Ok(0) => {}
-            Ok(waiting) if waiting > self.queue().patience() => {
-                self.shared.notify_for_own();
-            }
-            Ok(_) => {}
+            Ok(false) => {}
+            Ok(true) => self.shared.notify_for_own(),
             Err(runnable) => self.queue_elsewhere(runnable),
         }
     }
@@ -219,7 +216,7 @@ impl Worker {
     /// The queues of the other workers, beginning with the next.
     fn others(&self) -> impl Iterator<Item = &Queue> {
         let queues = &self.shared.queues;
-        (1..queues.len()).map(|i| &*queues[(self.index + i) % queues.len()])
+        (1..queues.len()).map(|i| &**queues[(self.index + i) % queues.len()])
     }
 
     fn timers(&self) -> &TimerWheel {
