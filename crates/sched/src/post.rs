@@ -95,7 +95,7 @@ impl Post {
     #[cold]
     fn push_far(&self, mut near: RefMut<'_, VecDeque<Runnable>>, runnable: Runnable) {
         let patience = self.queue.patience();
-        if near.len() >= patience {
+        if !near.is_empty() && near.len() >= patience {
             // WHY half: whoever helps finds enough to do to make it worth the while.
             let rest = patience / 2;
             near.drain(rest..).for_each(|runnable| self.far.push(runnable));
@@ -125,10 +125,10 @@ impl Post {
     #[inline]
     fn first(&self) -> Option<Runnable> {
         let mut near = self.near.borrow_mut();
-        if near.is_empty() && self.beyond.get() {
-            self.approach(&mut near);
-        }
-        let first = near.pop_front()?;
+        let first = match near.pop_front() {
+            None if self.beyond.get() => self.approach(&mut near),
+            first => first,
+        }?;
         self.queue.set_near(near.len());
         if near.len() >= LONG || self.beyond.get() {
             // The processor fetches the next meanwhile.
@@ -137,15 +137,15 @@ impl Post {
         Some(first)
     }
 
-    /// Has some of those who are far come near, one at least if there are any.
+    /// The first of those who are far; some of the others come near.
     #[cold]
-    fn approach(&self, near: &mut VecDeque<Runnable>) {
-        for _ in 0..self.queue.patience().clamp(1, BATCH) {
-            match self.far.pop() {
-                Some(runnable) => near.push_back(runnable),
-                None => return self.beyond.set(false),
-            }
-        }
+    fn approach(&self, near: &mut VecDeque<Runnable>) -> Option<Runnable> {
+        let first = self.far.pop();
+        // WHY in a long queue whatever the patience: there is enough left for others.
+        let batch = if self.far.len() >= LONG { BATCH } else { self.queue.patience().min(BATCH) };
+        near.extend(std::iter::from_fn(|| self.far.pop()).take(batch));
+        self.beyond.set(!self.far.is_empty());
+        first
     }
 
     /// Takes a share of what came from outside, and the first of it to run.
