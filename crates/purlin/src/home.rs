@@ -64,14 +64,18 @@ impl Parent {
 /// How a process ended. WHY not the reason itself: nearly all end with `normal`, which this says
 /// in a null word.
 #[derive(Debug, Default)]
-pub(crate) struct Last(Option<Box<ExitReason>>);
+pub(crate) struct Last(Option<Box<Reason>>);
+
+/// A reason that is not `normal`.
+#[derive(Debug)]
+struct Reason(ExitReason);
 
 impl Last {
     #[inline]
     pub(crate) fn new(reason: ExitReason) -> Self {
         match reason {
             ExitReason::Normal => Self(None),
-            reason => Self(Some(Box::new(reason))),
+            reason => Self(Some(Box::new(Reason(reason)))),
         }
     }
 
@@ -80,25 +84,17 @@ impl Last {
         self.0.is_none()
     }
 
-    /// WHY quietly: a reason may hold an error of the user's, and goes with its cell, on whatever
-    /// thread gives up the last reference.
-    #[cold]
-    fn let_go(&mut self) {
-        let reason = self.0.take();
-        quietly(|| drop(reason));
-    }
-
     pub(crate) fn reason(&self) -> ExitReason {
-        self.0.as_deref().cloned().unwrap_or(ExitReason::Normal)
+        self.0.as_ref().map_or(ExitReason::Normal, |reason| reason.0.clone())
     }
 }
 
-impl Drop for Last {
-    #[inline]
+impl Drop for Reason {
+    /// WHY quietly: a reason may hold an error of the user's, and goes with its cell, on whatever
+    /// thread gives up the last reference.
     fn drop(&mut self) {
-        if !self.is_normal() {
-            self.let_go();
-        }
+        let reason = std::mem::replace(&mut self.0, ExitReason::Normal);
+        quietly(|| drop(reason));
     }
 }
 

@@ -107,7 +107,8 @@ unsafe extern "C" fn poll<W: World, M: Send + 'static, B: Body<W, M>>(
     });
     let Poll::Ready(last) = polled else { return Polled::Pending };
     // SAFETY: this is the last turn, and nobody reads it before the inbox is closed.
-    cell.front.last.with_mut(|place| unsafe { *place = last });
+    // WHY not assigned: the compiler would drop what was there, which is the default.
+    cell.front.last.with_mut(|place| unsafe { place.write(last) });
     Polled::Ended
 }
 

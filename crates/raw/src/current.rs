@@ -33,8 +33,8 @@ thread_local! {
     static WORK: Cell<u64> = const { Cell::new(0) };
     /// What this thread has sent in the turn that it is in, or was in last.
     static SENT: Cell<u32> = const { Cell::new(0) };
-    /// The sender outside of any turn; none until it matters.
-    static SENDER: Cell<Option<u32>> = const { Cell::new(None) };
+    /// The number of the sender outside of any turn, and one; 0 until it matters.
+    static SENDER: Cell<u32> = const { Cell::new(0) };
 }
 
 /// Marks the thread as running a process until it is dropped.
@@ -54,7 +54,7 @@ impl Turn {
     #[inline]
     pub(crate) fn account(&self) -> u64 {
         let work = u64::from(BUDGET - LEFT.get()) + 1;
-        WORK.set(WORK.get().wrapping_add(work));
+        WORK.set(WORK.get() + work);
         work + u64::from(SENT.get())
     }
 
@@ -62,7 +62,7 @@ impl Turn {
     /// sends is still the process's.
     pub(crate) fn over(self, slot: Slot, f: impl FnOnce()) {
         RUNNING.set(ptr::null());
-        let thread = SENDER.replace(Some(slot.index()));
+        let thread = SENDER.replace(slot.index() + 1);
         f();
         SENDER.set(thread);
     }
@@ -93,11 +93,10 @@ pub(crate) fn sender() -> u32 {
     if let Some(slot) = current_slot() {
         return slot.index();
     }
-    SENDER.get().unwrap_or_else(|| {
-        let number = thread_number();
-        SENDER.set(Some(number));
-        number
-    })
+    if SENDER.get() == 0 {
+        SENDER.set(thread_number().wrapping_add(1));
+    }
+    SENDER.get().wrapping_sub(1)
 }
 
 /// Whether this thread is in a turn of any process.
@@ -160,9 +159,7 @@ pub(crate) unsafe fn on_local<W: World, R>(
 /// Charges the process whose turn this thread is in for one that it spawns.
 #[inline]
 pub(crate) fn spawns() {
-    let charge = LEFT.get().min(SPAWN);
-    LEFT.set(LEFT.get() - charge);
-    WORK.set(WORK.get().wrapping_sub(charge.into()));
+    LEFT.set(LEFT.get().saturating_sub(SPAWN));
 }
 
 /// Counts something that this thread sends.

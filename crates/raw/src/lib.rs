@@ -104,7 +104,8 @@ pub trait World: Sized + Send + Sync + 'static {
     type Local: Default + Send + 'static;
     /// What everybody may read of a process, also after its end.
     type Shared: Send + Sync + 'static;
-    /// How a process ended; everybody may read it once it has. The default stands there before.
+    /// How a process ended; everybody may read it once it has. The default stands there before, and
+    /// is not dropped.
     type Last: Default + Send + Sync + 'static;
     /// What all processes of a realm share.
     type Home: Send + Sync + 'static;
