@@ -11,7 +11,7 @@
 //! | `simulation` | one thread instead of workers, a seed and a clock that is moved |
 //! | `worker` | one thread's loop: what to run next |
 //! | `post` | a worker's queue and slot, which can be taken from its thread |
-//! | `queue` | a worker's queue as the others see it, and when it wants help |
+//! | `queue` | a worker's queue as the others see it, and when it is to be helped |
 //! | `spread` | whether short turns are kept together or spread |
 //! | `idle` | who sleeps, who searches, and whom to wake |
 //! | `timers` | messages and wake-ups for later: a wheel for each worker |
@@ -32,7 +32,7 @@
 //! 2. the process just woken or spawned, at most [`LIFO_STREAK`] times in a row;
 //! 3. the worker's own queue, first in, first out;
 //! 4. what came from outside;
-//! 5. half of the queue of another worker that wants help.
+//! 5. half of what another worker has queued for others to take.
 
 #![forbid(unsafe_code)]
 // WHY: the loom models reach the private parts through `model`, which exists only for them.

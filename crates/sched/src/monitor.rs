@@ -213,7 +213,11 @@ impl Monitor {
         });
         for (index, queue) in shared.queues.iter().enumerate() {
             queue.set_patience(if way == Way::Spread { 0 } else { self.pace[index] });
-            queue.set_gathers(way == Way::Gather && busiest == Some(index));
+            let gathers = way == Way::Gather && busiest == Some(index);
+            queue.set_gathers(gathers);
+            if way == Way::Gather && !gathers {
+                self.lay_open(index);
+            }
         }
     }
 

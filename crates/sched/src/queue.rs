@@ -8,7 +8,7 @@
 //! worth it; and so it is while it has turned out that more gets done that way (`spread`).
 //!
 //! The monitor, who sees how many turns each worker makes, writes the limit, the worker's
-//! *patience*; the worker reads it when it queues something, and thieves when they look for work.
+//! *patience*; so many the worker keeps for itself, and lets others have the rest (`post`).
 
 use std::time::Duration;
 

@@ -191,7 +191,7 @@ impl Worker {
         Ok(None)
     }
 
-    /// Takes half of the first queue that wants help, beginning with the next worker's.
+    /// Takes half of what the first worker has to give, beginning with the next.
     fn steal(&self) -> Result<Option<Runnable>, Relieved> {
         let mut promising = self.others().filter(|queue| queue.wants_help());
         self.with_post(|post| promising.find_map(|queue| post.steal_from(&queue.stealer)))
