@@ -11,6 +11,7 @@
 //! | `simulation` | one thread instead of workers, a seed and a clock that is moved |
 //! | `worker` | one thread's loop: what to run next |
 //! | `post` | a worker's queue and slot, which can be taken from its thread |
+//! | `backlog` | that queue: near the worker, or where others can take from it |
 //! | `queue` | a worker's queue as the others see it, and when it is to be helped |
 //! | `spread` | whether short turns are kept together or spread |
 //! | `idle` | who sleeps, who searches, and whom to wake |
@@ -39,6 +40,7 @@
 #![cfg_attr(not(loom), allow(unreachable_pub))]
 
 mod above;
+mod backlog;
 mod clock;
 mod crew;
 mod ebb;

@@ -8,11 +8,9 @@
 //! worth it; and so it is while it has turned out that more gets done that way (`spread`).
 //!
 //! The monitor, who sees how many turns each worker makes, writes the limit, the worker's
-//! *patience*; so many the worker keeps for itself, and lets others have the rest (`post`).
+//! *patience*; so many the worker keeps for itself, and lets others have the rest (`backlog`).
 
 use std::time::Duration;
-
-use purlin_raw::Runnable;
 
 use crate::monitor::TICK;
 use crate::sync::deque::Stealer;
@@ -27,17 +25,17 @@ const LONG_TURN: Duration = Duration::from_micros(50);
 pub(crate) const FIRST_PATIENCE: usize = if cfg!(shuttle) { 1 } else { 1000 };
 
 /// The end of a worker's queue that is for others.
-pub(crate) struct Queue {
+pub(crate) struct Queue<T> {
     /// What can be stolen: all that waits past the worker's patience.
-    pub(crate) stealer: Stealer<Runnable>,
+    pub(crate) stealer: Stealer<T>,
     /// How many others wait.
     near: AtomicUsize,
     patience: AtomicUsize,
     gathers: AtomicBool,
 }
 
-impl Queue {
-    pub(crate) fn new(stealer: Stealer<Runnable>) -> Self {
+impl<T> Queue<T> {
+    pub(crate) fn new(stealer: Stealer<T>) -> Self {
         Self {
             stealer,
             near: AtomicUsize::new(0),

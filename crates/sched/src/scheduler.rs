@@ -32,7 +32,7 @@ pub struct Scheduler {
 /// What all workers share.
 pub(crate) struct Shared {
     pub(crate) injector: CachePadded<Injector<Runnable>>,
-    pub(crate) queues: Box<[Arc<CachePadded<Queue>>]>,
+    pub(crate) queues: Box<[Arc<CachePadded<Queue<Runnable>>>]>,
     pub(crate) idle: Idle,
     pub(crate) timers: Timers,
     pub(crate) hogs: Hogs,

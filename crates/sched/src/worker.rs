@@ -209,12 +209,12 @@ impl Worker {
     }
 
     #[inline]
-    fn queue(&self) -> &Queue {
+    fn queue(&self) -> &Queue<Runnable> {
         &self.shared.queues[self.index]
     }
 
     /// The queues of the other workers, beginning with the next.
-    fn others(&self) -> impl Iterator<Item = &Queue> {
+    fn others(&self) -> impl Iterator<Item = &Queue<Runnable>> {
         let queues = &self.shared.queues;
         (1..queues.len()).map(|i| &**queues[(self.index + i) % queues.len()])
     }
