@@ -1,6 +1,6 @@
 //! Letting others run.
 
-use std::future::poll_fn;
+use std::future::{Future, poll_fn};
 use std::task::Poll;
 
 /// Lets every other ready process of this worker run first, as `erlang:yield/0` does.
@@ -21,8 +21,8 @@ pub async fn yield_now() {
 
 /// Spends two units of the process's budget of 512 and yields when it is used up (F1).
 ///
-/// Receiving spends one unit by itself, spawning seven. A loop that only sends or computes should call this now and
-/// then:
+/// Receiving spends one unit by itself, spawning seven. A loop that only sends or computes should
+/// call this now and then:
 ///
 /// ```
 /// # use purlin::{Process, consume_budget, spawn};
@@ -40,9 +40,16 @@ pub async fn yield_now() {
 /// empty its mailbox in one turn and sleeps, rather than being run again for the rest (F3).
 ///
 /// Outside a process it does nothing.
+// WHY no `async fn`: this is in the loops that send most, and a state machine is a call and a jump.
 #[inline]
-pub async fn consume_budget() {
-    if !(purlin_raw::spend() && purlin_raw::spend()) {
-        yield_now().await;
-    }
+pub fn consume_budget() -> impl Future<Output = ()> + Send + Sync {
+    let mut yielded = false;
+    poll_fn(move |cx| {
+        if yielded || (purlin_raw::spend() && purlin_raw::spend()) {
+            return Poll::Ready(());
+        }
+        yielded = true;
+        purlin_raw::poll_again(cx.waker());
+        Poll::Pending
+    })
 }
