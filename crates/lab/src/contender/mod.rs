@@ -10,8 +10,10 @@ mod choice;
 mod client;
 mod find;
 mod fleet;
+mod go;
 mod lines;
 mod resident;
+mod sources;
 
 pub use answer::{Hello, Reply};
 pub use choice::{Choice, Contender, choose};
