@@ -132,8 +132,8 @@ fn who_is_not_root_is_told_the_one_command() {
 #[test]
 fn another_system_is_told_its_own_command_or_what_to_look_for() {
     let brew = StandIns::new("brew").root().command("brew", "exit 1");
-    let said = brew.install(&["erlc", "go", "node"], false);
-    assert!(said.contains("brew install erlang go node"), "{said}");
+    let said = brew.install(&["erlc", "elixir", "go", "node"], false);
+    assert!(said.contains("brew install erlang elixir go node"), "{said}");
 
     let bare = StandIns::new("bare").root();
     let said = bare.install(&["erlc"], false);

@@ -70,7 +70,7 @@ fn by_default_what_cannot_run_here_is_left_out_with_a_line_each() {
         quick(folder.path()).args(["-e", "ping-pong"]).env("PATH", folder.path()).output().unwrap();
     let lines = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(0), "{lines}");
-    for id in ["purlin", "beam", "go"] {
+    for id in ["purlin", "beam", "go", "elixir"] {
         let told = lines.lines().filter(|line| line.starts_with(&format!("{id} is left out:")));
         assert_eq!(told.count(), 1, "{lines}");
     }
@@ -95,6 +95,7 @@ fn the_list_says_what_can_run_and_how_to_get_the_rest() {
         "skynet",
         "apt-get install erlang-base",
         "apt-get install golang-go",
+        "apt-get install elixir",
         "-p contender-purlin",
         "NAME=COMMAND",
     ] {

@@ -8,20 +8,21 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::{env, fmt};
 
-use super::{beam, go};
+use super::{beam, elixir, go};
 use crate::error::Problem;
 
 /// The contenders that come with the lab, in the order in which they are shown.
-pub const BUILT_IN: [(&str, &str); 4] = [
+pub const BUILT_IN: [(&str, &str); 5] = [
     ("purlin", "this project's processes"),
     ("beam", "the real Erlang runtime"),
     ("tokio", "bare tokio tasks and channels"),
     ("go", "Go's goroutines and channels"),
+    ("elixir", "Elixir on the real Erlang runtime"),
 ];
 
 /// The runtimes that are found on the path: which contender needs which programs, and where they
 /// come from.
-const RUNTIMES: [(&str, &[&str], &str); 2] = [
+const RUNTIMES: [(&str, &[&str], &str); 3] = [
     (
         "beam",
         &["erl", "erlc"],
@@ -31,6 +32,11 @@ const RUNTIMES: [(&str, &[&str], &str); 2] = [
         "go",
         &["go"],
         "install Go 1.19 or later (Debian: apt-get install golang-go, macOS: brew install go)",
+    ),
+    (
+        "elixir",
+        &["elixir", "elixirc", "erlc"],
+        "install Elixir (Debian: apt-get install elixir, macOS: brew install elixir)",
     ),
 ];
 
@@ -144,6 +150,14 @@ impl Surroundings {
                 Ok(beam::command(erl, &code, arguments))
             }
             "go" => go::command(&program("go")?, &self.cache, options),
+            "elixir" => {
+                let tools = elixir::Tools {
+                    elixir: program("elixir")?,
+                    elixirc: program("elixirc")?,
+                    erlc: program("erlc")?,
+                };
+                elixir::command(tools, &self.cache, options)
+            }
             _ => Ok(CommandLine {
                 program: self.executable(id),
                 arguments: arguments.collect(),
@@ -182,6 +196,8 @@ mod tests {
         assert!(beam.contains("no erl") && beam.contains("apt-get install erlang-base"));
         let go = nowhere().missing("go").unwrap().to_string();
         assert!(go.contains("no go on the path") && go.contains("apt-get install golang-go"));
+        let elixir = nowhere().missing("elixir").unwrap().to_string();
+        assert!(elixir.contains("no elixir on the path") && elixir.contains("install elixir"));
         let tokio = nowhere().missing("tokio").unwrap().to_string();
         assert!(tokio.contains("cargo build --release -p contender-tokio"));
     }

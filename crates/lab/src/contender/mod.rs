@@ -8,6 +8,7 @@ mod answer;
 mod beam;
 mod choice;
 mod client;
+mod elixir;
 mod find;
 mod fleet;
 mod go;
