@@ -24,7 +24,14 @@ defmodule Contender.Asking do
 
     served = GenServer.call(server, :count)
     :ok = GenServer.stop(server)
-    %{elapsed_ns: elapsed, ops: n, sent: sent + served, received: received + served, waiting: left(0)}
+
+    %{
+      elapsed_ns: elapsed,
+      ops: n,
+      sent: sent + served,
+      received: received + served,
+      waiting: left(0)
+    }
   end
 
   defp calls(0, _, sent, received), do: {sent, received}

@@ -31,7 +31,14 @@ defmodule Contender.Calls do
     received = receive do: ({:received, count} -> count)
     {peak, bytes} = receive do: ({:peak, messages, memory} -> {messages, memory})
 
-    %{elapsed_ns: elapsed, ops: n, sent: sent, received: received, queue_peak: peak, queue_peak_bytes: bytes}
+    %{
+      elapsed_ns: elapsed,
+      ops: n,
+      sent: sent,
+      received: received,
+      queue_peak: peak,
+      queue_peak_bytes: bytes
+    }
   end
 
   defp send_down(0, _, sent), do: sent

@@ -57,7 +57,9 @@ defmodule Contender do
 
   defp hello do
     system = &:erlang.system_info/1
-    runtime = "Erlang/OTP #{system.(:otp_release)}, erts #{system.(:version)}, #{system.(:emu_flavor)}"
+
+    runtime =
+      "Erlang/OTP #{system.(:otp_release)}, erts #{system.(:version)}, #{system.(:emu_flavor)}"
 
     %{
       name: "elixir",
@@ -91,8 +93,11 @@ defmodule Contender do
       end)
 
     receive do
-      {:DOWN, ^monitor, :process, ^pid, {:sample, sample}} -> sample
-      {:DOWN, ^monitor, :process, ^pid, reason} -> refuse("the run has failed: #{inspect(reason, limit: 8, width: :infinity)}")
+      {:DOWN, ^monitor, :process, ^pid, {:sample, sample}} ->
+        sample
+
+      {:DOWN, ^monitor, :process, ^pid, reason} ->
+        refuse("the run has failed: #{inspect(reason, limit: 8, width: :infinity)}")
     end
   end
 

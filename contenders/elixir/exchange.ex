@@ -40,12 +40,26 @@ defmodule Contender.Exchange do
     partner = receive do: ({:start, pid} -> pid)
 
     {x, sent, seen, last} =
-      pieces(pieces, {div(n, pieces), rem(n, pieces), pieces}, 0, {work, message, partner}, 1, 0, 0, nil)
+      pieces(
+        pieces,
+        {div(n, pieces), rem(n, pieces), pieces},
+        0,
+        {work, message, partner},
+        1,
+        0,
+        0,
+        nil
+      )
 
     {received, newest} = drain(n - seen, seen, last)
     send(root, {:finished, self()})
     receive do: (:report -> :ok)
-    send(root, {:report, self(), %{sent: sent, received: received, sink: x, elements: received * size(newest)}})
+
+    send(
+      root,
+      {:report, self(),
+       %{sent: sent, received: received, sink: x, elements: received * size(newest)}}
+    )
   end
 
   defp size({:list, list}), do: length(list)
@@ -56,9 +70,23 @@ defmodule Contender.Exchange do
   # carried over makes a whole.
   defp pieces(0, _, _, _, x, sent, seen, last), do: {x, sent, seen, last}
 
-  defp pieces(left, {each, rest, pieces} = schedule, carried, {work, message, partner} = what, x, sent, seen, last) do
+  defp pieces(
+         left,
+         {each, rest, pieces} = schedule,
+         carried,
+         {work, message, partner} = what,
+         x,
+         sent,
+         seen,
+         last
+       ) do
     worked = work(work, x)
-    {due, over} = if carried + rest >= pieces, do: {each + 1, carried + rest - pieces}, else: {each, carried + rest}
+
+    {due, over} =
+      if carried + rest >= pieces,
+        do: {each + 1, carried + rest - pieces},
+        else: {each, carried + rest}
+
     send_all(due, message, partner)
 
     receive do
@@ -84,7 +112,9 @@ defmodule Contender.Exchange do
   defp drain(0, received, last), do: {received, last}
 
   defp drain(left, received, _) do
-    receive do: ({kind, _} = newest when kind in [:short, :list] -> drain(left - 1, received + 1, newest))
+    receive do:
+              ({kind, _} = newest when kind in [:short, :list] ->
+                 drain(left - 1, received + 1, newest))
   end
 
   # x * 1103515245 + 12345 modulo 2^31. The product would not fit a small integer, so the factor

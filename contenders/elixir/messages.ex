@@ -40,7 +40,10 @@ defmodule Contender.Messages do
 
     {elapsed, {sent, received}} =
       time(fn ->
-        Enum.each(shares(n, senders), fn share -> spawn_link(fn -> send_all(share, root, 0) end) end)
+        Enum.each(shares(n, senders), fn share ->
+          spawn_link(fn -> send_all(share, root, 0) end)
+        end)
+
         take_all(senders, 0, 0)
       end)
 
@@ -82,7 +85,9 @@ defmodule Contender.Messages do
     {elapsed, {sent, received}} =
       time(fn ->
         sent = in_turn(receivers, receivers, n, 0)
-        {sent, Enum.reduce(receivers, 0, fn _, sum -> receive do: ({:took, count} -> sum + count) end)}
+
+        {sent,
+         Enum.reduce(receivers, 0, fn _, sum -> receive do: ({:took, count} -> sum + count) end)}
       end)
 
     %{elapsed_ns: elapsed, ops: n, sent: sent, received: received}
@@ -97,7 +102,9 @@ defmodule Contender.Messages do
   end
 
   defp take_share(0, root, taken), do: send(root, {:took, taken})
-  defp take_share(left, root, taken), do: receive(do: ({:message, _} -> take_share(left - 1, root, taken + 1)))
+
+  defp take_share(left, root, taken),
+    do: receive(do: ({:message, _} -> take_share(left - 1, root, taken + 1)))
 
   def thread_ring(processes, n) do
     root = self()

@@ -21,7 +21,11 @@ defmodule Contender.Restarts do
 
   defp supervisors(reps, n, elapsed, received, alive) do
     {:ok, supervisor} =
-      Supervisor.start_link([{CrashingServer, self()}], strategy: :one_for_one, max_restarts: n, max_seconds: 1)
+      Supervisor.start_link([{CrashingServer, self()}],
+        strategy: :one_for_one,
+        max_restarts: n,
+        max_seconds: 1
+      )
 
     first = receive do: ({:initialised, pid} -> pid)
     {crashing, restarted} = time(fn -> crash(n, first, 0) end)
