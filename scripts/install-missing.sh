@@ -3,7 +3,7 @@
 #
 # As root where there is apt-get it installs what is missing and says so. Elsewhere, or with PURLIN_NO_INSTALL=1,
 # it names the one command that would. Either way it ends with status 0: whoever called goes on with what is there.
-# Knows: cc, chromium, erlc, node, npm.
+# Knows: cc, chromium, elixir, erlc, go, node, npm.
 set -euo pipefail
 
 present() {
@@ -22,10 +22,12 @@ packages_for() {
   case $1:$2 in
     apt-get:cc) echo gcc libc6-dev ;;
     apt-get:erlc) echo erlang-base ;;
+    apt-get:go) echo golang-go ;;
     apt-get:node) echo nodejs ;;
     brew:cc | dnf:cc | pacman:cc) echo gcc ;;
     brew:erlc | dnf:erlc | pacman:erlc) echo erlang ;;
     brew:node | brew:npm) echo node ;;
+    dnf:go) echo golang ;;
     dnf:node | pacman:node) echo nodejs ;;
     *) echo "$2" ;;
   esac
@@ -34,9 +36,9 @@ packages_for() {
 missing=()
 for command in "$@"; do
   case $command in
-    cc | chromium | erlc | node | npm) ;;
+    cc | chromium | elixir | erlc | go | node | npm) ;;
     *)
-      echo "install-missing: unknown command '$command'; known are cc, chromium, erlc, node, npm" >&2
+      echo "install-missing: unknown command '$command'; known are cc, chromium, elixir, erlc, go, node, npm" >&2
       exit 2
       ;;
   esac

@@ -90,12 +90,12 @@ fn what_is_there_is_not_installed_again() {
 #[test]
 fn root_on_debian_gets_what_is_missing_and_is_told() {
     let path = StandIns::new("root").root().apt_get(0).command("node", "");
-    let said = path.install(&["erlc", "node", "cc"], false);
-    assert!(said.contains("installing erlang-base gcc libc6-dev with apt-get"), "{said}");
+    let said = path.install(&["erlc", "go", "node", "cc"], false);
+    assert!(said.contains("installing erlang-base golang-go gcc libc6-dev with apt-get"), "{said}");
     let asked = path.asked();
     assert!(asked.lines().next().is_some_and(|line| line.ends_with("update")), "{asked}");
     assert!(
-        asked.contains("install -y --no-install-recommends erlang-base gcc libc6-dev"),
+        asked.contains("install -y --no-install-recommends erlang-base golang-go gcc libc6-dev"),
         "{asked}"
     );
 }
@@ -132,8 +132,8 @@ fn who_is_not_root_is_told_the_one_command() {
 #[test]
 fn another_system_is_told_its_own_command_or_what_to_look_for() {
     let brew = StandIns::new("brew").root().command("brew", "exit 1");
-    let said = brew.install(&["erlc", "node"], false);
-    assert!(said.contains("brew install erlang node"), "{said}");
+    let said = brew.install(&["erlc", "elixir", "go", "node"], false);
+    assert!(said.contains("brew install erlang elixir go node"), "{said}");
 
     let bare = StandIns::new("bare").root();
     let said = bare.install(&["erlc"], false);

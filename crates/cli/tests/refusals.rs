@@ -70,7 +70,7 @@ fn by_default_what_cannot_run_here_is_left_out_with_a_line_each() {
         quick(folder.path()).args(["-e", "ping-pong"]).env("PATH", folder.path()).output().unwrap();
     let lines = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(0), "{lines}");
-    for id in ["purlin", "beam"] {
+    for id in ["purlin", "beam", "go", "elixir"] {
         let told = lines.lines().filter(|line| line.starts_with(&format!("{id} is left out:")));
         assert_eq!(told.count(), 1, "{lines}");
     }
@@ -91,7 +91,14 @@ fn the_list_says_what_can_run_and_how_to_get_the_rest() {
         purlin(folder.path()).args(["lab", "list"]).env("PATH", folder.path()).output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.success());
-    for word in ["skynet", "apt-get install erlang-base", "-p contender-purlin", "NAME=COMMAND"] {
+    for word in [
+        "skynet",
+        "apt-get install erlang-base",
+        "apt-get install golang-go",
+        "apt-get install elixir",
+        "-p contender-purlin",
+        "NAME=COMMAND",
+    ] {
         assert!(text.contains(word), "{text}");
     }
     assert!(text.lines().filter(|line| line.starts_with("  ") && line.contains(".")).count() >= 20);
@@ -148,4 +155,18 @@ fn without_a_command_the_help_is_shown_with_status_2() {
         assert_eq!(output.status.code(), Some(2), "{words:?}");
         assert!(String::from_utf8_lossy(&output.stderr).contains("Usage:"));
     }
+}
+
+#[test]
+fn an_option_that_gos_runtime_does_not_have_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    // No compiler: the options are looked at first.
+    let go = folder.path().join(format!("go{}", std::env::consts::EXE_SUFFIX));
+    std::fs::copy(support::fake(), go).unwrap();
+    let output =
+        quick(folder.path()).args(["-c", "go:-race"]).env("PATH", folder.path()).output().unwrap();
+    let line = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{line}");
+    assert_eq!(line.lines().count(), 1, "{line}");
+    assert!(line.contains("\"-race\"") && line.contains("go:GOMAXPROCS=1"), "{line}");
 }

@@ -162,8 +162,9 @@ fn parse(text: &str) -> Result<Contender, Problem> {
     }
     let (id, options) = text.split_once(':').unwrap_or((text, ""));
     let Some((id, _)) = BUILT_IN.into_iter().find(|(known, _)| *known == id.trim()) else {
+        let known = BUILT_IN.map(|(id, _)| id).join(", ");
         return Err(Problem::new(format!(
-            "there is no contender {text:?}; there are purlin, beam, tokio, each with options after a colon, and NAME=COMMAND for your own (see `purlin lab list`)"
+            "there is no contender {text:?}; there are {known}, each with options after a colon, and NAME=COMMAND for your own (see `purlin lab list`)"
         )));
     };
     let options = match options.trim() {
@@ -202,6 +203,7 @@ mod tests {
         assert_eq!(pieces("purlin, beam:+S 2:2,tokio"), ["purlin", "beam:+S 2:2", "tokio"]);
         assert_eq!(pieces("tokio,mine=run --with a,b"), ["tokio", "mine=run --with a,b"]);
         assert_eq!(pieces("beam:-env A=1,tokio"), ["beam:-env A=1", "tokio"]);
+        assert_eq!(pieces("go:GOMAXPROCS=1,tokio"), ["go:GOMAXPROCS=1", "tokio"]);
     }
 
     #[test]
@@ -216,7 +218,7 @@ mod tests {
 
     #[test]
     fn what_names_nothing_is_refused() {
-        for text in ["go", "", "=python3", "mine=", "mine='", "beam:'"] {
+        for text in ["haskell", "", "=python3", "mine=", "mine='", "beam:'"] {
             assert!(parse(text).is_err(), "{text:?}");
         }
     }

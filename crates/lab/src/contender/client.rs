@@ -69,7 +69,7 @@ impl Client {
     ) -> Result<(Self, Hello), Failure> {
         let mut child = Command::new(&command.program)
             .args(&command.arguments)
-            .envs(command.variables.iter().copied())
+            .envs(command.variables.iter().cloned())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())

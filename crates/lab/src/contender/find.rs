@@ -1,20 +1,43 @@
 //! Where the contenders that come with the lab are found, and how each is started.
 //!
 //! Reads the environment once, in [`Surroundings::from_environment`]; looks at
-//! files, and compiles the BEAM's when one is about to be started.
+//! files, and compiles those whose source travels with the lab when one is
+//! about to be started.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::{env, fmt};
 
-use super::beam;
+use super::{beam, elixir, go};
 use crate::error::Problem;
 
 /// The contenders that come with the lab, in the order in which they are shown.
-pub const BUILT_IN: [(&str, &str); 3] = [
+pub const BUILT_IN: [(&str, &str); 5] = [
     ("purlin", "this project's processes"),
     ("beam", "the real Erlang runtime"),
     ("tokio", "bare tokio tasks and channels"),
+    ("go", "Go's goroutines and channels"),
+    ("elixir", "Elixir on the real Erlang runtime"),
+];
+
+/// The runtimes that are found on the path: which contender needs which programs, and where they
+/// come from.
+const RUNTIMES: [(&str, &[&str], &str); 3] = [
+    (
+        "beam",
+        &["erl", "erlc"],
+        "install Erlang (Debian: apt-get install erlang-base, macOS: brew install erlang)",
+    ),
+    (
+        "go",
+        &["go"],
+        "install Go 1.19 or later (Debian: apt-get install golang-go, macOS: brew install go)",
+    ),
+    (
+        "elixir",
+        &["elixir", "elixirc", "erlc"],
+        "install Elixir (Debian: apt-get install elixir, macOS: brew install elixir)",
+    ),
 ];
 
 /// What the machine offers.
@@ -36,7 +59,7 @@ pub struct CommandLine {
     /// Its arguments.
     pub arguments: Vec<OsString>,
     /// What is set in its environment beside what is there.
-    pub variables: Vec<(&'static str, &'static str)>,
+    pub variables: Vec<(String, String)>,
 }
 
 /// Why a contender cannot run here, and how to get it.
@@ -95,11 +118,11 @@ impl Surroundings {
 
     /// What is missing for a built-in contender to run here.
     pub(super) fn missing(&self, id: &str) -> Option<Missing> {
-        if id == "beam" {
-            let tool = ["erl", "erlc"].into_iter().find(|tool| self.program(tool).is_none())?;
+        if let Some((_, tools, remedy)) = RUNTIMES.iter().find(|(known, ..)| *known == id) {
+            let tool = tools.iter().find(|tool| self.program(tool).is_none())?;
             return Some(Missing {
                 what: format!("there is no {tool} on the path"),
-                remedy: "install Erlang (Debian: apt-get install erlang-base, macOS: brew install erlang)".into(),
+                remedy: (*remedy).into(),
             });
         }
         let executable = self.executable(id);
@@ -113,23 +136,34 @@ impl Surroundings {
 
     /// How a built-in contender is started with these further arguments.
     ///
-    /// The BEAM's is compiled first, unless that was done before.
+    /// One whose source travels with the lab is compiled first, unless that was done before.
     pub(super) fn command(&self, id: &str, options: &[String]) -> Result<CommandLine, Problem> {
-        let options = options.iter().map(OsString::from);
-        if id == "beam" {
-            let program = |name| {
-                self.program(name)
-                    .ok_or_else(|| Problem::new(format!("beam: there is no {name} on the path")))
-            };
-            let (erl, erlc) = (program("erl")?, program("erlc")?);
-            let code = beam::compiled(&erl, &erlc, &self.cache)?;
-            return Ok(beam::command(erl, &code, options));
+        let program = |name| {
+            self.program(name)
+                .ok_or_else(|| Problem::new(format!("{id}: there is no {name} on the path")))
+        };
+        let arguments = options.iter().map(OsString::from);
+        match id {
+            "beam" => {
+                let erl = program("erl")?;
+                let code = beam::compiled(&erl, &program("erlc")?, &self.cache)?;
+                Ok(beam::command(erl, &code, arguments))
+            }
+            "go" => go::command(&program("go")?, &self.cache, options),
+            "elixir" => {
+                let tools = elixir::Tools {
+                    elixir: program("elixir")?,
+                    elixirc: program("elixirc")?,
+                    erlc: program("erlc")?,
+                };
+                elixir::command(tools, &self.cache, options)
+            }
+            _ => Ok(CommandLine {
+                program: self.executable(id),
+                arguments: arguments.collect(),
+                variables: Vec::new(),
+            }),
         }
-        Ok(CommandLine {
-            program: self.executable(id),
-            arguments: options.collect(),
-            variables: Vec::new(),
-        })
     }
 }
 
@@ -160,6 +194,10 @@ mod tests {
     fn what_is_missing_is_named_with_the_way_to_get_it() {
         let beam = nowhere().missing("beam").unwrap().to_string();
         assert!(beam.contains("no erl") && beam.contains("apt-get install erlang-base"));
+        let go = nowhere().missing("go").unwrap().to_string();
+        assert!(go.contains("no go on the path") && go.contains("apt-get install golang-go"));
+        let elixir = nowhere().missing("elixir").unwrap().to_string();
+        assert!(elixir.contains("no elixir on the path") && elixir.contains("install elixir"));
         let tokio = nowhere().missing("tokio").unwrap().to_string();
         assert!(tokio.contains("cargo build --release -p contender-tokio"));
     }

@@ -8,10 +8,13 @@ mod answer;
 mod beam;
 mod choice;
 mod client;
+mod elixir;
 mod find;
 mod fleet;
+mod go;
 mod lines;
 mod resident;
+mod sources;
 
 pub use answer::{Hello, Reply};
 pub use choice::{Choice, Contender, choose};

@@ -1,0 +1,86 @@
+# Calls, and mailboxes in which much waits: call, call-deep and selective.
+defmodule Contender.Asking do
+  import Contender.Clock
+  alias Contender.EchoServer
+
+  # How long a call waits, in ms: the default of GenServer.call.
+  @patience 5000
+
+  # How many receives share one clock.
+  @batch 100
+
+  # call-deep, and with nothing that waits call.
+  def call(waiting, n) do
+    fill(waiting)
+    # Taking in what waits is the first collection's work; it is none of the calls'.
+    :erlang.garbage_collect()
+
+    {elapsed, {server, sent, received}} =
+      time(fn ->
+        {:ok, server} = GenServer.start_link(EchoServer, [])
+        {sent, received} = calls(n, server, 0, 0)
+        {server, sent, received}
+      end)
+
+    served = GenServer.call(server, :count)
+    :ok = GenServer.stop(server)
+
+    %{
+      elapsed_ns: elapsed,
+      ops: n,
+      sent: sent + served,
+      received: received + served,
+      waiting: left(0)
+    }
+  end
+
+  defp calls(0, _, sent, received), do: {sent, received}
+
+  defp calls(n, server, sent, received) do
+    case GenServer.call(server, {:echo, n}, @patience) do
+      ^n -> calls(n - 1, server, sent + 1, received + 1)
+      _ -> calls(n - 1, server, sent + 1, received)
+    end
+  end
+
+  defp fill(count), do: Enum.each(1..count//1, &send(self(), {:waiting, &1}))
+
+  # How many messages wait.
+  defp left(count) do
+    receive do
+      {:waiting, _} -> left(count + 1)
+    after
+      0 -> count
+    end
+  end
+
+  def selective(k, reps) do
+    fill(k)
+    {elapsed, received} = batches(reps, 0, 0)
+    %{elapsed_ns: elapsed, ops: reps, sent: reps, received: received, waiting: left(0)}
+  end
+
+  defp batches(0, elapsed, received), do: {elapsed, received}
+
+  defp batches(left, elapsed, received) do
+    batch = min(left, @batch)
+    Enum.each(1..batch, &send(self(), {:wanted, &1}))
+    {taking, taken} = time(fn -> take(batch, 0) end)
+    batches(left - batch, elapsed + taking, received + taken)
+  end
+
+  defp take(0, taken), do: taken
+  defp take(left, taken), do: receive(do: ({:wanted, _} -> take(left - 1, taken + 1)))
+end
+
+# The process that is called: gives back what it gets and counts.
+defmodule Contender.EchoServer do
+  use GenServer
+
+  @impl true
+  def init([]), do: {:ok, 0}
+
+  @impl true
+  def handle_call({:echo, what}, _from, served), do: {:reply, what, served + 1}
+  def handle_call(:count, _from, served), do: {:reply, served, served}
+end

@@ -1,0 +1,129 @@
+# Elixir as a contender of the lab: GenServer, Supervisor and plain processes, as its users write them.
+#
+#   erlc -o DIR contenders/beam/mini_json.erl contenders/beam/params.erl
+#   elixirc -o DIR contenders/elixir/*.ex
+#   elixir --erl "+P 4000000" -pa DIR -e "Contender.main()"
+#   {"op":"run","experiment":"ping-pong","params":{"n":100000}}
+#
+# It runs on the same runtime as the contender in Erlang and shares its reading of requests, which no
+# clock sees: mini_json.erl and params.erl. As there, the lab must pass +P 4000000, nothing else is
+# set, and each run happens in a fresh process.
+defmodule Contender do
+  alias Contender.{Asking, Calls, Exchange, Exits, Hog, Messages, Processes, Restarts, Waiting}
+
+  @line_max 1_048_576
+
+  def main do
+    # Whatever the runtime has to log must not come between the answers.
+    :logger.remove_handler(:default)
+    :ok = :logger.add_handler(:default, :logger_std_h, %{config: %{type: :standard_error}})
+    :ok = :io.setopts(:standard_io, binary: true, encoding: :latin1)
+    serve()
+  end
+
+  defp serve do
+    with line when is_binary(line) <- IO.binread(:stdio, :line),
+         reply when is_map(reply) <- answer(line) do
+      IO.binwrite(:stdio, [:mini_json.encode(reply), ?\n])
+      serve()
+    else
+      _quit_or_end -> System.halt(0)
+    end
+  end
+
+  defp answer(line) when byte_size(line) > @line_max,
+    do: refuse("the line is longer than #{@line_max} bytes")
+
+  defp answer(line) do
+    line |> String.replace_suffix("\n", "") |> :mini_json.decode() |> request()
+  catch
+    {:bad_json, what} -> refuse(["not a line of JSON: ", what])
+    {:bad_request, what} -> refuse(what)
+  end
+
+  defp refuse(what), do: %{error: :unicode.characters_to_binary(what)}
+
+  defp request(%{"op" => "hello"}), do: hello()
+  defp request(%{"op" => "quit"}), do: :quit
+
+  defp request(%{"op" => "run"} = request) do
+    {experiment, params} = :params.check(request)
+    in_fresh_process(fn -> run(experiment, params) end)
+  end
+
+  defp request(_) do
+    refuse("a request is a JSON object with an \"op\": \"hello\", \"run\" or \"quit\"")
+  end
+
+  defp hello do
+    system = &:erlang.system_info/1
+
+    runtime =
+      "Erlang/OTP #{system.(:otp_release)}, erts #{system.(:version)}, #{system.(:emu_flavor)}"
+
+    %{
+      name: "elixir",
+      version: "Elixir #{System.version()} on #{runtime}",
+      os_pid: String.to_integer(System.pid()),
+      experiments: :params.experiments(),
+      variants: %{"message-size": ["copied"], bandwidth: ["copied"]},
+      notes: [
+        "#{system.(:schedulers_online)} schedulers, at most #{system.(:process_limit)} processes; all else as the runtime has it",
+        "every experiment runs in a fresh process, spawned with no options; its modules are compiled beforehand",
+        "work is done in small integers: the product is taken in two halves, which gives the same numbers",
+        "a call is GenServer.call/3; a timer is Process.send_after/3 and Process.cancel_timer/1",
+        "the open loop of hog is started by Process.send_after/4 at whole milliseconds of the runtime's clock",
+        "restart: Supervisor with max_restarts that are never passed; nothing of it is logged meanwhile",
+        "elements are measured on the last list that each process received, after the clock"
+      ]
+    }
+  end
+
+  # A run that crashes, for want of memory or of processes, is an answer like any other.
+  defp in_fresh_process(fun) do
+    {pid, monitor} =
+      spawn_monitor(fn ->
+        exit(
+          try do
+            {:sample, fun.()}
+          catch
+            kind, reason -> {:failed, kind, reason}
+          end
+        )
+      end)
+
+    receive do
+      {:DOWN, ^monitor, :process, ^pid, {:sample, sample}} ->
+        sample
+
+      {:DOWN, ^monitor, :process, ^pid, reason} ->
+        refuse("the run has failed: #{inspect(reason, limit: 8, width: :infinity)}")
+    end
+  end
+
+  defp run(:"call-vs-send", %{mode: :local, n: n}), do: Calls.local(n)
+  defp run(:"call-vs-send", %{mode: :remote, n: n}), do: Calls.remote(n)
+  defp run(:"tail-call", %{n: n, reps: reps}), do: Calls.tail_call(n, reps)
+  defp run(:"spawn-chain", %{n: n, reps: reps}), do: Processes.spawn_chain(n, reps)
+  defp run(:"serial-spawn", %{m: m, total: total}), do: Processes.serial_spawn(m, total)
+  defp run(:"fork-join", %{n: n}), do: Processes.fork_join(n)
+  defp run(:skynet, %{leaves: leaves}), do: Processes.skynet(leaves)
+  defp run(:exchange, params), do: Exchange.run(Map.put(params, :s, nil))
+  defp run(:"message-size", params), do: Exchange.run(params)
+  defp run(:bandwidth, params), do: Exchange.run(params)
+  defp run(:"ping-pong", %{n: n}), do: Messages.ping_pong(n)
+  defp run(:throughput, %{n: n}), do: Messages.fan_in(1, n)
+  defp run(:"fan-in", %{senders: senders, n: n}), do: Messages.fan_in(senders, n)
+  defp run(:"thread-ring", %{processes: processes, n: n}), do: Messages.thread_ring(processes, n)
+  defp run(:"fan-out", %{processes: processes, n: n}), do: Messages.fan_out(processes, n)
+  defp run(:call, %{n: n}), do: Asking.call(0, n)
+  defp run(:"call-deep", %{waiting: waiting, n: n}), do: Asking.call(waiting, n)
+  defp run(:selective, %{k: k, reps: reps}), do: Asking.selective(k, reps)
+  defp run(:timers, %{waiting: waiting, n: n}), do: Waiting.timers(waiting, n)
+  defp run(:"idle-memory", %{n: n}), do: Waiting.idle_memory(n)
+  defp run(:hog, %{loop: loop, hogs: hogs, ms: ms}), do: Hog.run(loop, hogs, ms)
+  defp run(:"monitor-churn", %{n: n}), do: Exits.monitor_churn(n)
+  defp run(:"link-churn", %{n: n}), do: Exits.link_churn(n)
+  defp run(:"exit-cascade", %{n: n, reps: reps}), do: Exits.exit_cascade(n, reps)
+  defp run(:restart, %{n: n, reps: reps}), do: Restarts.restart(n, reps)
+end

@@ -1,0 +1,128 @@
+# Two processes that work and send each other messages: exchange, message-size and bandwidth.
+defmodule Contender.Exchange do
+  import Bitwise
+  import Contender.Clock
+
+  # s is the length of the lists, or nil where the messages are short.
+  def run(%{n: n, reps: reps} = params) do
+    repeat(reps, params, %{elapsed_ns: 0, sent: 0, received: 0, sink: 0, elements: 0})
+    |> Map.put(:ops, n * reps)
+  end
+
+  defp repeat(0, _, total), do: total
+
+  defp repeat(reps, params, total) do
+    root = self()
+    sides = [one, other] = for _ <- 1..2, do: spawn_link(fn -> side(root, params) end)
+    Enum.each(sides, fn side -> receive do: ({:ready, ^side} -> :ok) end)
+
+    {elapsed, :ok} =
+      time(fn ->
+        send(one, {:start, other})
+        send(other, {:start, one})
+        Enum.each(sides, fn side -> receive do: ({:finished, ^side} -> :ok) end)
+      end)
+
+    figures = [%{elapsed_ns: elapsed} | Enum.map(sides, &report/1)]
+    add = fn part, sum -> Map.merge(sum, part, fn _, before, more -> before + more end) end
+    repeat(reps - 1, params, Enum.reduce(figures, total, add))
+  end
+
+  defp report(side) do
+    send(side, :report)
+    receive do: ({:report, ^side, figures} -> figures)
+  end
+
+  # One of the two. A list is built once; the runtime copies it at each send.
+  defp side(root, %{n: n, s: s, pieces: pieces, work: work}) do
+    message = s && {:list, Enum.map(0..(s - 1)//1, &band(&1, 255))}
+    send(root, {:ready, self()})
+    partner = receive do: ({:start, pid} -> pid)
+
+    {x, sent, seen, last} =
+      pieces(
+        pieces,
+        {div(n, pieces), rem(n, pieces), pieces},
+        0,
+        {work, message, partner},
+        1,
+        0,
+        0,
+        nil
+      )
+
+    {received, newest} = drain(n - seen, seen, last)
+    send(root, {:finished, self()})
+    receive do: (:report -> :ok)
+
+    send(
+      root,
+      {:report, self(),
+       %{sent: sent, received: received, sink: x, elements: received * size(newest)}}
+    )
+  end
+
+  defp size({:list, list}), do: length(list)
+  defp size(_), do: 0
+
+  # Sends are spread evenly: after piece i of p, floor(i * n / p) have been sent. Each is the whole
+  # part of n / p; rest is what the division leaves, and a sending more is due whenever what was
+  # carried over makes a whole.
+  defp pieces(0, _, _, _, x, sent, seen, last), do: {x, sent, seen, last}
+
+  defp pieces(
+         left,
+         {each, rest, pieces} = schedule,
+         carried,
+         {work, message, partner} = what,
+         x,
+         sent,
+         seen,
+         last
+       ) do
+    worked = work(work, x)
+
+    {due, over} =
+      if carried + rest >= pieces,
+        do: {each + 1, carried + rest - pieces},
+        else: {each, carried + rest}
+
+    send_all(due, message, partner)
+
+    receive do
+      {kind, _} = newest when kind in [:short, :list] ->
+        pieces(left - 1, schedule, over, what, worked, sent + due, seen + 1, newest)
+    after
+      0 -> pieces(left - 1, schedule, over, what, worked, sent + due, seen, last)
+    end
+  end
+
+  defp send_all(0, _, _), do: :ok
+
+  defp send_all(due, nil, partner) do
+    send(partner, {:short, due})
+    send_all(due - 1, nil, partner)
+  end
+
+  defp send_all(due, message, partner) do
+    send(partner, message)
+    send_all(due - 1, message, partner)
+  end
+
+  defp drain(0, received, last), do: {received, last}
+
+  defp drain(left, received, _) do
+    receive do:
+              ({kind, _} = newest when kind in [:short, :list] ->
+                 drain(left - 1, received + 1, newest))
+  end
+
+  # x * 1103515245 + 12345 modulo 2^31. The product would not fit a small integer, so the factor
+  # is taken apart: 1103515245 = 16838 * 65536 + 20077.
+  defp work(0, x), do: x
+
+  defp work(steps, x) do
+    high = (x * 16838) |> band(0x7FFF) |> bsl(16)
+    work(steps - 1, band(high + x * 20077 + 12345, 0x7FFFFFFF))
+  end
+end

@@ -1,0 +1,139 @@
+# Round trips while others compute for ever: hog.
+#
+# An open loop is started by timers of the runtime at whole milliseconds of its clock; a trip is
+# timed from that millisecond. Times are kept outside of any heap, so that no collection of them
+# comes in between.
+defmodule Contender.Hog do
+  import Bitwise
+  import Contender.Clock
+
+  # How long trips may still be under way when no other starts any more, and from the setting of the
+  # first timer to its time; in ms.
+  @patience 2000
+  @lead 5
+
+  # Steps between two looks at whether to stop: some microseconds.
+  @look_every 1000
+
+  # The most trips of a closed loop whose times are kept; it ends there.
+  @room 1_000_000
+
+  def run(loop, hogs, ms) do
+    times = :atomics.new(if(loop == :open, do: ms, else: @room), [])
+    stop = :atomics.new(1, [])
+    root = self()
+    {partner, _} = spawn_monitor(&answer/0)
+    {first, _} = spawn_monitor(fn -> first(loop, partner, root, times, ms) end)
+    for _ <- 1..hogs//1, do: spawn_monitor(fn -> compute(stop, 1) end)
+    begin = System.monotonic_time(:millisecond) + @lead
+    starts = if loop == :open, do: ms, else: 1
+
+    for due <- begin..(begin + starts - 1),
+        do: Process.send_after(first, {:start, ms_to_ns(due)}, due, abs: true)
+
+    receive do
+      :all_back -> :ok
+    after
+      @lead + ms + @patience -> :ok
+    end
+
+    elapsed = now() - ms_to_ns(begin)
+    :atomics.put(stop, 1, 1)
+    send(first, :finish)
+    {started, back} = receive do: ({:counted, started, back} -> {started, back})
+    send(partner, :finish)
+    for _ <- 1..(hogs + 2), do: receive(do: ({:DOWN, _, :process, _, :normal} -> :ok))
+
+    receive do
+      :all_back -> :ok
+    after
+      0 -> :ok
+    end
+
+    starved = if back == started, do: 0, else: 1
+    told = %{elapsed_ns: elapsed, ops: back, sent: started, received: back, starved: starved}
+    Map.merge(told, percentiles(times, back))
+  end
+
+  defp ms_to_ns(ms), do: ms * 1_000_000
+
+  # An open loop is all back when ms trips are; its starts are counted by the timers.
+  defp first(:open, partner, root, times, ms), do: open(partner, root, times, ms, 0)
+
+  defp first(:closed, partner, root, times, ms) do
+    receive do
+      {:start, begin} ->
+        send(partner, {:trip, self(), now()})
+        closed(partner, root, times, begin + ms_to_ns(ms), 1, 0)
+
+      :finish ->
+        send(root, {:counted, 1, 0})
+    end
+  end
+
+  defp open(_, root, _, ms, ms) do
+    send(root, :all_back)
+    receive do: (:finish -> send(root, {:counted, ms, ms}))
+  end
+
+  defp open(partner, root, times, ms, back) do
+    receive do
+      {:start, due} ->
+        send(partner, {:trip, self(), due})
+        open(partner, root, times, ms, back)
+
+      {:back, due} ->
+        :atomics.put(times, back + 1, now() - due)
+        open(partner, root, times, ms, back + 1)
+
+      :finish ->
+        send(root, {:counted, ms, back})
+    end
+  end
+
+  defp closed(partner, root, times, until, started, back) do
+    receive do
+      {:back, start} ->
+        now = now()
+        :atomics.put(times, started, now - start)
+
+        if now < until and started < @room do
+          send(partner, {:trip, self(), now})
+          closed(partner, root, times, until, started + 1, back + 1)
+        else
+          send(root, :all_back)
+          receive do: (:finish -> send(root, {:counted, started, back + 1}))
+        end
+
+      :finish ->
+        send(root, {:counted, started, back})
+    end
+  end
+
+  # Sends back whatever arrives.
+  defp answer do
+    receive do
+      {:trip, from, start} ->
+        send(from, {:back, start})
+        answer()
+
+      :finish ->
+        :ok
+    end
+  end
+
+  defp compute(stop, x) do
+    if :atomics.get(stop, 1) == 0, do: compute(stop, steps(@look_every, x))
+  end
+
+  defp steps(0, x), do: x
+  defp steps(left, x), do: steps(left - 1, band(x * 20077 + 12345, 0x7FFFFFFF))
+
+  defp percentiles(_, 0), do: %{p50_ns: 0, p99_ns: 0, max_ns: 0}
+
+  defp percentiles(times, back) do
+    sorted = for(i <- 1..back, do: :atomics.get(times, i)) |> Enum.sort() |> List.to_tuple()
+    at = fn percent -> elem(sorted, max(1, div(back * percent + 99, 100)) - 1) end
+    %{p50_ns: at.(50), p99_ns: at.(99), max_ns: at.(100)}
+  end
+end

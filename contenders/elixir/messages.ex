@@ -1,0 +1,153 @@
+# Messages between processes that live on: ping-pong, throughput, fan-in, fan-out and thread-ring.
+defmodule Contender.Messages do
+  import Contender.Clock
+  import Contender.Processes, only: [shares: 2]
+
+  def ping_pong(n) do
+    {elapsed, {partner, sent, received}} =
+      time(fn ->
+        partner = spawn_link(fn -> pong(0, 0) end)
+        {sent, received} = ping(n, partner, 0, 0)
+        {partner, sent, received}
+      end)
+
+    send(partner, {:count, self()})
+    {more_sent, more_received} = receive do: ({:counted, s, r} -> {s, r})
+    %{elapsed_ns: elapsed, ops: n, sent: sent + more_sent, received: received + more_received}
+  end
+
+  defp ping(0, _, sent, received), do: {sent, received}
+
+  defp ping(n, partner, sent, received) do
+    send(partner, {:ping, self()})
+    receive do: (:pong -> ping(n - 1, partner, sent + 1, received + 1))
+  end
+
+  defp pong(sent, received) do
+    receive do
+      {:ping, from} ->
+        send(from, :pong)
+        pong(sent + 1, received + 1)
+
+      {:count, from} ->
+        send(from, {:counted, sent, received})
+    end
+  end
+
+  # fan-in, and with one sender throughput. Every sender ends by saying how many it sent.
+  def fan_in(senders, n) do
+    root = self()
+
+    {elapsed, {sent, received}} =
+      time(fn ->
+        Enum.each(shares(n, senders), fn share ->
+          spawn_link(fn -> send_all(share, root, 0) end)
+        end)
+
+        take_all(senders, 0, 0)
+      end)
+
+    %{elapsed_ns: elapsed, ops: n, sent: sent, received: received}
+  end
+
+  defp send_all(0, root, sent), do: send(root, {:sent, sent})
+
+  defp send_all(n, root, sent) do
+    send(root, n)
+    send_all(n - 1, root, sent + 1)
+  end
+
+  defp take_all(0, sent, received), do: {sent, received}
+
+  defp take_all(senders, sent, received) do
+    receive do
+      {:sent, count} -> take_all(senders - 1, sent + count, received)
+      _ -> take_all(senders, sent, received + 1)
+    end
+  end
+
+  # n messages to so many processes in turn; each tells when its share has come.
+  def fan_out(processes, n) do
+    root = self()
+
+    receivers =
+      for place <- 1..processes do
+        share = div(n, processes) + if place <= rem(n, processes), do: 1, else: 0
+
+        spawn_link(fn ->
+          send(root, :ready)
+          take_share(share, root, 0)
+        end)
+      end
+
+    Enum.each(receivers, fn _ -> receive do: (:ready -> :ok) end)
+
+    {elapsed, {sent, received}} =
+      time(fn ->
+        sent = in_turn(receivers, receivers, n, 0)
+
+        {sent,
+         Enum.reduce(receivers, 0, fn _, sum -> receive do: ({:took, count} -> sum + count) end)}
+      end)
+
+    %{elapsed_ns: elapsed, ops: n, sent: sent, received: received}
+  end
+
+  defp in_turn(_, _, 0, sent), do: sent
+  defp in_turn([], all, left, sent), do: in_turn(all, all, left, sent)
+
+  defp in_turn([receiver | others], all, left, sent) do
+    send(receiver, {:message, left})
+    in_turn(others, all, left - 1, sent + 1)
+  end
+
+  defp take_share(0, root, taken), do: send(root, {:took, taken})
+
+  defp take_share(left, root, taken),
+    do: receive(do: ({:message, _} -> take_share(left - 1, root, taken + 1)))
+
+  def thread_ring(processes, n) do
+    root = self()
+    last = spawn_link(fn -> receive do: ({:next, first} -> pass_on(first, root, 0, 0)) end)
+
+    first =
+      Enum.reduce(2..processes//1, last, fn _, next ->
+        spawn_link(fn -> pass_on(next, root, 0, 0) end)
+      end)
+
+    send(last, {:next, first})
+
+    {elapsed, :home} =
+      time(fn ->
+        send(first, n)
+        receive do: (:home -> :home)
+      end)
+
+    send(first, :count)
+    {sent, received} = collect(processes, 1, 0)
+    %{elapsed_ns: elapsed, ops: n, sent: sent, received: received}
+  end
+
+  # The token carries the hops it has left, the one that brought it here included.
+  defp pass_on(next, root, sent, received) do
+    receive do
+      1 ->
+        send(root, :home)
+        pass_on(next, root, sent, received + 1)
+
+      hops when is_integer(hops) ->
+        send(next, hops - 1)
+        pass_on(next, root, sent + 1, received + 1)
+
+      :count ->
+        send(root, {:counted, sent, received})
+        send(next, :count)
+    end
+  end
+
+  defp collect(0, sent, received), do: {sent, received}
+
+  defp collect(processes, sent, received) do
+    receive do: ({:counted, s, r} -> collect(processes - 1, sent + s, received + r))
+  end
+end

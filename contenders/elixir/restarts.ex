@@ -1,0 +1,63 @@
+# A supervisor whose only child ends with an error, again and again: restart.
+#
+# The supervisor goes through all restarts of its period at each restart, and gives up after as many
+# as it was told; here that is all there will be.
+defmodule Contender.Restarts do
+  import Contender.Clock
+  alias Contender.CrashingServer
+
+  @reporters [:supervisor, :gen_server, :proc_lib]
+
+  # Writing about each crash would take longer than the restart.
+  def restart(n, reps) do
+    :ok = :logger.set_module_level(@reporters, :none)
+    {elapsed, received, alive} = supervisors(reps, n, 0, 0, 0)
+    %{elapsed_ns: elapsed, ops: n * reps, sent: n * reps, received: received, alive: alive}
+  after
+    :logger.unset_module_level(@reporters)
+  end
+
+  defp supervisors(0, _, elapsed, received, alive), do: {elapsed, received, alive}
+
+  defp supervisors(reps, n, elapsed, received, alive) do
+    {:ok, supervisor} =
+      Supervisor.start_link([{CrashingServer, self()}],
+        strategy: :one_for_one,
+        max_restarts: n,
+        max_seconds: 1
+      )
+
+    first = receive do: ({:initialised, pid} -> pid)
+    {crashing, restarted} = time(fn -> crash(n, first, 0) end)
+    active = Supervisor.count_children(supervisor).active
+    :ok = Supervisor.stop(supervisor)
+    supervisors(reps - 1, n, elapsed + crashing, received + restarted, alive + active)
+  end
+
+  defp crash(0, _, restarted), do: restarted
+
+  defp crash(n, child, restarted) do
+    :ok = GenServer.cast(child, :crash)
+
+    receive do
+      {:initialised, ^child} -> crash(n - 1, child, restarted)
+      {:initialised, next} -> crash(n - 1, next, restarted + 1)
+    end
+  end
+end
+
+# The child: tells that it is there, and ends when it is told to.
+defmodule Contender.CrashingServer do
+  use GenServer
+
+  def start_link(root), do: GenServer.start_link(__MODULE__, root)
+
+  @impl true
+  def init(root) do
+    send(root, {:initialised, self()})
+    {:ok, root}
+  end
+
+  @impl true
+  def handle_cast(:crash, root), do: {:stop, :crashed, root}
+end

@@ -1,0 +1,221 @@
+package main
+
+import "time"
+
+// Two goroutines that work and send each other messages: exchange, message-size and bandwidth.
+
+// The most messages that may wait with one of the two.
+const roomExchange = 1 << 16
+
+// The most that one goroutine's stock of lists may hold, in elements: 96 MiB.
+const stockMax = 96 << 20 / 8
+
+// goods is where a goroutine gets its messages from, and where the received ones go.
+type goods[M any] interface {
+	supply() M
+	accept(M)
+	// figures are the lengths of the lists taken in, added up, and the lists that had to be
+	// allocated within the clock.
+	figures() (elements, allocated int64)
+}
+
+// short messages are one word each.
+type short struct{ next int64 }
+
+func (s *short) supply() int64           { s.next++; return s.next }
+func (s *short) accept(int64)            {}
+func (s *short) figures() (int64, int64) { return 0, 0 }
+
+// moved lists change hands: what was received is sent on.
+type moved struct {
+	stock               [][]int64
+	length              int64
+	elements, allocated int64
+}
+
+func (m *moved) supply() []int64 {
+	last := len(m.stock) - 1
+	if last < 0 {
+		m.allocated++
+		return make([]int64, m.length)
+	}
+	list := m.stock[last]
+	m.stock = m.stock[:last]
+	return list
+}
+
+func (m *moved) accept(list []int64) {
+	m.elements += int64(len(list))
+	m.stock = append(m.stock, list)
+}
+
+func (m *moved) figures() (int64, int64) { return m.elements, m.allocated }
+
+// copied lists are copied for each send.
+type copied struct {
+	original []int64
+	elements int64
+}
+
+func (c *copied) supply() []int64 {
+	list := make([]int64, len(c.original))
+	copy(list, c.original)
+	return list
+}
+
+func (c *copied) accept(list []int64)     { c.elements += int64(len(list)) }
+func (c *copied) figures() (int64, int64) { return c.elements, 0 }
+
+// list has small integers.
+func list(length int64) []int64 {
+	list := make([]int64, length)
+	for i := range list {
+		list[i] = int64(i) & 0xff
+	}
+	return list
+}
+
+func exchange(p params) sample {
+	return meet[int64](p, func() goods[int64] { return &short{} })
+}
+
+func exchangeLists(p params) sample {
+	n, length := p.number("n"), p.number("s")
+	return meet[[]int64](p, func() goods[[]int64] {
+		if p.word("variant") == "copied" {
+			return &copied{original: list(length)}
+		}
+		count := least(n, stockMax/(length+3))
+		stock := make([][]int64, count, 2*count)
+		for i := range stock {
+			stock[i] = list(length)
+		}
+		return &moved{stock: stock, length: length}
+	})
+}
+
+func least(one, other int64) int64 {
+	if one < other {
+		return one
+	}
+	return other
+}
+
+// meet runs the repetitions. What a side sends is built before the clock starts, and used again in
+// each repetition.
+func meet[M any](p params, build func() goods[M]) sample {
+	n, reps := p.number("n"), p.number("reps")
+	stores := []goods[M]{build(), build()}
+	total := sample{ops: n * reps, more: map[string]int64{"sink": 0, "elements": 0, "allocated": 0}}
+	for i := int64(0); i < reps; i++ {
+		there, back := make(chan M, least(n, roomExchange)), make(chan M, least(n, roomExchange))
+		sides := []*side[M]{
+			{goods: stores[0], mailbox: back, partner: there},
+			{goods: stores[1], mailbox: there, partner: back},
+		}
+		ready, told, finished := make(chan struct{}), make(chan struct{}), make(chan struct{})
+		for _, one := range sides {
+			go func(one *side[M]) {
+				ready <- struct{}{}
+				<-told
+				one.run(p)
+				finished <- struct{}{}
+			}(one)
+		}
+		<-ready
+		<-ready
+
+		start := time.Now()
+		close(told)
+		<-finished
+		<-finished
+		total.elapsed += time.Since(start)
+
+		for _, one := range sides {
+			total.sent += one.sent
+			total.received += one.received
+			total.more["sink"] += one.x
+		}
+	}
+	for _, store := range stores {
+		elements, allocated := store.figures()
+		total.more["elements"] += elements
+		total.more["allocated"] += allocated
+	}
+	return total
+}
+
+// side is one of the two.
+type side[M any] struct {
+	goods          goods[M]
+	mailbox        <-chan M
+	partner        chan<- M
+	sent, received int64
+	x              int64
+}
+
+func (s *side[M]) run(p params) {
+	n, pieces, steps := p.number("n"), p.number("pieces"), p.number("work")
+	each, rest, carried := n/pieces, n%pieces, int64(0)
+	s.x = 1
+	for i := int64(0); i < pieces; i++ {
+		s.x = work(s.x, steps)
+		due := each
+		if carried += rest; carried >= pieces {
+			carried -= pieces
+			due++
+		}
+		for ; due > 0; due-- {
+			s.send(s.goods.supply())
+		}
+		select {
+		case message, open := <-s.mailbox:
+			s.take(message, open)
+		default:
+		}
+	}
+	// The partner's draining ends with this.
+	close(s.partner)
+	for s.mailbox != nil {
+		message, open := <-s.mailbox
+		s.take(message, open)
+	}
+}
+
+func (s *side[M]) send(message M) {
+	s.sent++
+	select {
+	case s.partner <- message:
+		return
+	default:
+	}
+	// Full: the partner may be waiting for the very same.
+	for {
+		select {
+		case s.partner <- message:
+			return
+		case message, open := <-s.mailbox:
+			s.take(message, open)
+		}
+	}
+}
+
+// take takes a message in. A mailbox that is closed is not looked into any more.
+func (s *side[M]) take(message M, open bool) {
+	if !open {
+		s.mailbox = nil
+		return
+	}
+	s.received++
+	s.goods.accept(message)
+}
+
+// work is one piece of it.
+//
+//go:noinline
+func work(x, steps int64) int64 {
+	for i := int64(0); i < steps; i++ {
+		x = (x*1103515245 + 12345) & 0x7fffffff
+	}
+	return x
+}

@@ -1,0 +1,142 @@
+// Goroutines and channels as a contender of the lab, in Go's standard library alone.
+//
+//	go build -o contender-go . && ./contender-go
+//	{"op":"run","experiment":"ping-pong","params":{"n":100000}}
+//
+// This file reads requests and writes answers; params.go says what may be asked, and the
+// experiments are in calls.go, messages.go, asking.go, exchange.go, processes.go, waiting.go and
+// hog.go. Nothing of the runtime is set: it takes GOMAXPROCS, GOGC, GOMEMLIMIT and GODEBUG from the
+// environment as always. Before each run, and outside of its clock, the garbage of the one before
+// is collected.
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"unicode/utf8"
+)
+
+// The longest line that is read, in bytes, newline included.
+const lineMax = 1 << 20
+
+// answer is what one line of output says.
+type answer map[string]any
+
+func main() {
+	input := bufio.NewReaderSize(os.Stdin, lineMax)
+	for {
+		line, err := input.ReadSlice('\n')
+		var reply answer
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+			if !skipLine(input) {
+				return
+			}
+			reply = refusal(fmt.Errorf("the line is longer than %d bytes", lineMax))
+		case err != nil && len(line) == 0:
+			return
+		default:
+			reply = handle(line)
+			if reply == nil {
+				return
+			}
+		}
+		if !tell(reply) {
+			os.Exit(1)
+		}
+	}
+}
+
+// skipLine goes to the end of a line that is too long; false if there is no more input.
+func skipLine(input *bufio.Reader) bool {
+	for {
+		switch _, err := input.ReadSlice('\n'); {
+		case err == nil:
+			return true
+		case !errors.Is(err, bufio.ErrBufferFull):
+			return false
+		}
+	}
+}
+
+func tell(reply answer) bool {
+	text, err := json.Marshal(reply)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "contender-go: the answer is no JSON:", err)
+		return false
+	}
+	_, err = os.Stdout.Write(append(text, '\n'))
+	return err == nil
+}
+
+func refusal(err error) answer { return answer{"error": err.Error()} }
+
+// handle answers a request; nil if it was told to quit.
+func handle(line []byte) answer {
+	if !utf8.Valid(line) {
+		return refusal(errors.New("the line is not UTF-8"))
+	}
+	var request map[string]json.RawMessage
+	if err := json.Unmarshal(line, &request); err != nil {
+		return refusal(fmt.Errorf("not a JSON object in one line: %w", err))
+	}
+	var op string
+	if err := json.Unmarshal(request["op"], &op); err != nil {
+		return refusal(errors.New(`a request has an "op": "hello", "run" or "quit"`))
+	}
+	switch op {
+	case "hello":
+		return hello()
+	case "quit":
+		return nil
+	case "run":
+		run, given, err := check(request)
+		if err != nil {
+			return refusal(err)
+		}
+		runtime.GC()
+		return run(given).answer()
+	}
+	return refusal(fmt.Errorf(`unknown op %s; this contender knows "hello", "run" and "quit"`, shown(request["op"])))
+}
+
+func hello() answer {
+	names := []string{}
+	for _, one := range experiments {
+		names = append(names, one.id)
+	}
+	return answer{
+		"name":        "go",
+		"version":     runtime.Version(),
+		"os_pid":      os.Getpid(),
+		"experiments": names,
+		"variants":    map[string][]string{"message-size": variants, "bandwidth": variants},
+		"notes": []string{
+			fmt.Sprintf("goroutines on GOMAXPROCS of %d, as the runtime chose it or the environment says; the collector is what users get, and runs once before each clock", runtime.GOMAXPROCS(0)),
+			"no isolation: what is sent is shared unless it is copied, a goroutine that panics ends the program, and none can be ended from outside",
+			fmt.Sprintf("a mailbox is a channel, and no channel is unbounded: who sends to a full one waits. It has room for %d messages, for %d with each receiver of fan-out, and for one where one is under way (ping-pong, thread-ring, call)", room, roomEach),
+			fmt.Sprintf("exchange and its kin: room for n messages, %d at most, or both could wait for each other; who finds a full channel takes in what came meanwhile", roomExchange),
+			"fork-join: a channel with room for all reports, made within the clock; idle-memory: a goroutine with a channel of its own without room",
+			"moved: the receiver gets the slice itself; copied: the sender copies it first",
+			"a call is a request with a reply channel, and a select with a time.Timer of five seconds; a timer is time.NewTimer and Stop",
+			"there are no tail calls: n calls of a function that is not inlined count down, in a loop",
+			"hog: goroutines are preempted by the runtime; the open loop is started by a goroutine that sleeps, since Go has no thread beside its scheduler",
+			"there is no mailbox of several kinds, hence no call-deep and no selective; nobody is told of a goroutine's end, hence no monitor-churn, link-churn, exit-cascade and restart",
+		},
+	}
+}
+
+// shown is a value as it was written, cut short: it may be a megabyte of nonsense.
+func shown(raw []byte) string {
+	const most = 60
+	signs := []rune(string(bytes.TrimSpace(raw)))
+	if len(signs) > most {
+		return string(signs[:most]) + "…"
+	}
+	return string(signs)
+}

@@ -1,0 +1,205 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// The bounds of what may be asked: see the protocol.
+const (
+	countMax     = 1_000_000_000_000
+	processesMax = 100_000_000
+	repsMax      = 1_000_000
+	lengthMax    = 1_000_000
+	waitingMax   = 10_000_000
+	hogsMax      = 1000
+	msMax        = 600_000
+)
+
+// What happens to a payload on its way, the natural way first.
+var variants = []string{"moved", "copied"}
+
+// experiment is what may be asked, with which parameters, and what then runs.
+type experiment struct {
+	id     string
+	params []param
+	run    func(params) sample
+}
+
+// param is an integer within bounds, or one of some words.
+type param struct {
+	name     string
+	from, to int64
+	words    []string
+	// What is meant where it is not given, if it may be left out.
+	natural string
+}
+
+// params are the parameters of one run, all of them there and in bounds.
+type params struct {
+	numbers map[string]int64
+	words   map[string]string
+}
+
+func (p params) number(name string) int64 { return p.numbers[name] }
+func (p params) word(name string) string  { return p.words[name] }
+
+// sample is what one run reports.
+type sample struct {
+	elapsed             time.Duration
+	ops, sent, received int64
+	more                map[string]int64
+}
+
+func (s sample) answer() answer {
+	reply := answer{"elapsed_ns": s.elapsed.Nanoseconds(), "ops": s.ops, "sent": s.sent, "received": s.received}
+	for name, value := range s.more {
+		reply[name] = value
+	}
+	return reply
+}
+
+func number(name string, from, to int64) param { return param{name: name, from: from, to: to} }
+
+var (
+	count     = number("n", 0, countMax)
+	someCount = number("n", 1, countMax)
+	processes = number("processes", 1, processesMax)
+	reps      = param{name: "reps", from: 1, to: repsMax, natural: "1"}
+	exchanges = []param{count, number("pieces", 1, countMax), number("work", 0, countMax), reps}
+	payloads  = append([]param{
+		number("s", 0, lengthMax),
+		{name: "variant", words: variants, natural: variants[0]},
+	}, exchanges...)
+)
+
+var experiments = []experiment{
+	{"call-vs-send", []param{{name: "mode", words: []string{"local", "remote"}}, count}, callVsSend},
+	{"tail-call", []param{count, reps}, tailCall},
+	{"spawn-chain", []param{someCount, reps}, spawnChain},
+	{"exchange", exchanges, exchange},
+	{"message-size", payloads, exchangeLists},
+	{"bandwidth", payloads, exchangeLists},
+	{"serial-spawn", []param{number("m", 1, processesMax), number("total", 1, countMax)}, serialSpawn},
+	{"ping-pong", []param{count}, pingPong},
+	{"throughput", []param{count}, throughput},
+	{"fan-in", []param{number("senders", 1, processesMax), count}, fanIn},
+	{"thread-ring", []param{processes, someCount}, threadRing},
+	{"fork-join", []param{number("n", 0, processesMax)}, forkJoin},
+	{"skynet", []param{number("leaves", 1, processesMax)}, skynet},
+	{"fan-out", []param{processes, count}, fanOut},
+	{"call", []param{count}, call},
+	{"timers", []param{number("waiting", 0, waitingMax), count}, timers},
+	{"idle-memory", []param{number("n", 0, processesMax)}, idleMemory},
+	{"hog", []param{{name: "loop", words: []string{"open", "closed"}}, number("hogs", 0, hogsMax), number("ms", 1, msMax)}, hog},
+}
+
+// check reads what is to be run, and with what.
+func check(request map[string]json.RawMessage) (func(params) sample, params, error) {
+	var id string
+	if err := json.Unmarshal(request["experiment"], &id); err != nil {
+		return nil, params{}, errors.New(`"experiment" must be a string, and be there`)
+	}
+	if seed, there := request["seed"]; there && !within(seed, 0, math.MaxInt64) {
+		return nil, params{}, fmt.Errorf(`"seed" must be a non-negative integer, not %s`, shown(seed))
+	}
+	given := map[string]json.RawMessage{}
+	if raw, there := request["params"]; there {
+		if err := json.Unmarshal(raw, &given); err != nil {
+			return nil, params{}, fmt.Errorf(`"params" must be an object, not %s`, shown(raw))
+		}
+	}
+	known := []string{}
+	for _, one := range experiments {
+		if one.id == id {
+			read, err := one.read(given)
+			if err != nil {
+				err = fmt.Errorf("%s: %w", id, err)
+			}
+			return one.run, read, err
+		}
+		known = append(known, one.id)
+	}
+	return nil, params{}, fmt.Errorf("unknown experiment %s; this contender knows %s", shown(request["experiment"]), strings.Join(known, ", "))
+}
+
+func within(raw []byte, from, to int64) bool {
+	n, err := strconv.ParseInt(string(raw), 10, 64)
+	return err == nil && n >= from && n <= to
+}
+
+func (e experiment) read(given map[string]json.RawMessage) (params, error) {
+	read := params{map[string]int64{}, map[string]string{}}
+	names := []string{}
+	for _, one := range e.params {
+		names = append(names, one.name)
+		if err := one.read(given, read); err != nil {
+			return read, err
+		}
+		delete(given, one.name)
+	}
+	for other := range given {
+		return read, fmt.Errorf("unknown parameter %s; it takes %s", shown([]byte(strconv.Quote(other))), strings.Join(names, ", "))
+	}
+	return read, e.whole(read)
+}
+
+func (p param) read(given map[string]json.RawMessage, into params) error {
+	raw, there := given[p.name]
+	if len(p.words) == 0 {
+		if !there {
+			raw = []byte(p.natural)
+		}
+		if !within(raw, p.from, p.to) {
+			return fmt.Errorf("parameter %q must be an integer from %d to %d, %s", p.name, p.from, p.to, instead(raw))
+		}
+		into.numbers[p.name], _ = strconv.ParseInt(string(raw), 10, 64)
+		return nil
+	}
+	word := p.natural
+	if there && json.Unmarshal(raw, &word) != nil {
+		word = ""
+	}
+	for _, known := range p.words {
+		if word == known {
+			into.words[p.name] = word
+			return nil
+		}
+	}
+	return fmt.Errorf("parameter %q must be %s, %s", p.name, strings.Join(p.words, " or "), instead(raw))
+}
+
+func instead(raw []byte) string {
+	if len(raw) == 0 {
+		return "and is missing"
+	}
+	return "not " + shown(raw)
+}
+
+// whole checks what no single parameter can tell.
+func (e experiment) whole(p params) error {
+	switch e.id {
+	case "serial-spawn":
+		if m, total := p.number("m"), p.number("total"); m > total {
+			return fmt.Errorf("m is %d, more than the total of %d", m, total)
+		}
+	case "skynet":
+		left := p.number("leaves")
+		for left%children == 0 {
+			left /= children
+		}
+		if left != 1 {
+			return fmt.Errorf("leaves is %d, not a power of ten", p.number("leaves"))
+		}
+	case "message-size", "bandwidth":
+		if s := p.number("s"); s > 0 && 2*p.number("n")*p.number("reps") > math.MaxInt64/s {
+			return errors.New("2·n·s·reps elements are more than can be counted; lower one of them")
+		}
+	}
+	return nil
+}

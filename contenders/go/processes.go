@@ -1,0 +1,99 @@
+package main
+
+import "time"
+
+// Creating goroutines: spawn-chain, serial-spawn, fork-join and skynet.
+
+// Children of each node of the tree.
+const children = 10
+
+// chain starts a goroutine that starts the next one and ends; the last tells how many of them ran.
+func chain(left, ran int64, root chan<- int64) {
+	go func() {
+		if left == 1 {
+			root <- ran + 1
+		} else {
+			chain(left-1, ran+1, root)
+		}
+	}()
+}
+
+func spawnChain(p params) sample {
+	n, reps := p.number("n"), p.number("reps")
+	root := make(chan int64, 1)
+	sent, received := int64(0), int64(0)
+
+	start := time.Now()
+	for i := int64(0); i < reps; i++ {
+		chain(n, 0, root)
+		sent += n
+		received += <-root
+	}
+	return sample{time.Since(start), n * reps, sent, received, nil}
+}
+
+func serialSpawn(p params) sample {
+	m, total := p.number("m"), p.number("total")
+	root := make(chan int64, room)
+	sent, received := int64(0), int64(0)
+
+	start := time.Now()
+	for i := int64(0); i < m; i++ {
+		length := share(total, m, i)
+		chain(length, 0, root)
+		sent += length
+	}
+	for i := int64(0); i < m; i++ {
+		received += <-root
+	}
+	return sample{time.Since(start), total, sent, received, nil}
+}
+
+func forkJoin(p params) sample {
+	n := p.number("n")
+	sent, received := int64(0), int64(0)
+
+	start := time.Now()
+	// With room for all, so that each can report and end while the others are still being started.
+	reports := make(chan int64, n)
+	for ; sent < n; sent++ {
+		go func(child int64) { reports <- child }(sent)
+	}
+	for ; received < n; received++ {
+		<-reports
+	}
+	return sample{time.Since(start), n, sent, received, nil}
+}
+
+// report is what a node tells its parent.
+type report struct{ sum, leaves int64 }
+
+func skynet(p params) sample {
+	leaves := p.number("leaves")
+
+	start := time.Now()
+	root := make(chan report)
+	go node(0, leaves, root)
+	whole := <-root
+	return sample{time.Since(start), leaves, leaves, whole.leaves, map[string]int64{"sum": whole.sum}}
+}
+
+// node stands over so many leaves, the first of which has that ordinal.
+func node(first, size int64, parent chan<- report) {
+	if size == 1 {
+		parent <- report{first, 1}
+		return
+	}
+	each := size / children
+	reports := make(chan report, children)
+	for child := int64(0); child < children; child++ {
+		go node(first+child*each, each, reports)
+	}
+	var whole report
+	for child := 0; child < children; child++ {
+		part := <-reports
+		whole.sum += part.sum
+		whole.leaves += part.leaves
+	}
+	parent <- whole
+}

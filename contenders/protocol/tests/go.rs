@@ -1,0 +1,76 @@
+//! The contender in Go keeps to the protocol. Compiles it and runs it.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use purlin_contender::conformance::{Contender, examine};
+
+/// The sources, beside this crate.
+const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../go");
+
+/// What Go has no notion of.
+const MISSING: [&str; 6] =
+    ["call-deep", "selective", "monitor-churn", "link-churn", "exit-cascade", "restart"];
+
+/// Compiles into a directory of its own. `None` if there is no Go and none may be installed.
+fn compiled(name: &str) -> Option<PathBuf> {
+    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let compiler = Command::new("go")
+        .current_dir(SOURCES)
+        .args(["build", "-buildvcs=false", "-o"])
+        .arg(&program)
+        .arg(".")
+        .env("GOCACHE", Path::new(env!("CARGO_TARGET_TMPDIR")).join("go-cache"))
+        .env("GOFLAGS", "")
+        .env("GOPROXY", "off")
+        .env("GOTOOLCHAIN", "local")
+        .output();
+    match compiler {
+        Err(_) if std::env::var_os("PURLIN_NO_INSTALL").is_some_and(|value| value == "1") => {
+            println!("skipped: there is no go, and PURLIN_NO_INSTALL=1 forbids installing it");
+            None
+        }
+        Err(error) => panic!(
+            "go cannot be started ({error}): install Go, on Debian with `apt-get install golang-go`, or run `make test`, which does"
+        ),
+        Ok(output) => {
+            assert!(output.status.success(), "go: {}", String::from_utf8_lossy(&output.stderr));
+            Some(program)
+        }
+    }
+}
+
+#[test]
+fn go_keeps_to_the_protocol() {
+    if let Some(program) = compiled("go-conformance") {
+        assert_eq!(examine(|| Command::new(&program)), Ok(MISSING.to_vec()));
+    }
+}
+
+#[test]
+fn go_on_one_processor_keeps_to_the_protocol_and_says_so() {
+    let Some(program) = compiled("go-one") else {
+        return;
+    };
+    let one = || {
+        let mut command = Command::new(&program);
+        command.env("GOMAXPROCS", "1");
+        command
+    };
+    assert_eq!(examine(one), Ok(MISSING.to_vec()));
+    let hello = Contender::start(one()).unwrap().ask(r#"{"op":"hello"}"#).unwrap();
+    assert!(hello["notes"][0].as_str().unwrap().contains("GOMAXPROCS of 1"), "{hello}");
+}
+
+#[test]
+fn more_messages_than_a_channel_holds_are_exchanged_without_a_deadlock() {
+    let Some(program) = compiled("go-full") else {
+        return;
+    };
+    let mut contender = Contender::start(Command::new(program)).unwrap();
+    let request =
+        r#"{"op":"run","experiment":"exchange","params":{"n":300000,"pieces":1,"work":1}}"#;
+    let answer = contender.ask(request).unwrap();
+    assert_eq!((&answer["sent"], &answer["received"]), (&600_000.into(), &600_000.into()));
+    assert_eq!(contender.finish(), Ok(Some(0)));
+}

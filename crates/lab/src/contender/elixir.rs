@@ -1,0 +1,114 @@
+//! Elixir's contender: how it is compiled, and how it is started.
+//!
+//! It shares the runtime with the BEAM's, and its reading of requests, which is in Erlang.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::find::CommandLine;
+use super::sources::Sources;
+use crate::error::Problem;
+
+const SOURCES: Sources = Sources {
+    id: "elixir",
+    files: &[
+        ("asking.ex", include_str!("../../../../contenders/elixir/asking.ex")),
+        ("calls.ex", include_str!("../../../../contenders/elixir/calls.ex")),
+        ("clock.ex", include_str!("../../../../contenders/elixir/clock.ex")),
+        ("contender.ex", include_str!("../../../../contenders/elixir/contender.ex")),
+        ("exchange.ex", include_str!("../../../../contenders/elixir/exchange.ex")),
+        ("exits.ex", include_str!("../../../../contenders/elixir/exits.ex")),
+        ("hog.ex", include_str!("../../../../contenders/elixir/hog.ex")),
+        ("messages.ex", include_str!("../../../../contenders/elixir/messages.ex")),
+        ("processes.ex", include_str!("../../../../contenders/elixir/processes.ex")),
+        ("restarts.ex", include_str!("../../../../contenders/elixir/restarts.ex")),
+        ("waiting.ex", include_str!("../../../../contenders/elixir/waiting.ex")),
+        ("mini_json.erl", include_str!("../../../../contenders/beam/mini_json.erl")),
+        ("params.erl", include_str!("../../../../contenders/beam/params.erl")),
+    ],
+};
+
+/// What compiles and starts it.
+pub(super) struct Tools {
+    /// Starts it.
+    pub elixir: PathBuf,
+    /// Compiles what is in Elixir.
+    pub elixirc: PathBuf,
+    /// Compiles what is in Erlang.
+    pub erlc: PathBuf,
+}
+
+/// How the contender is started; compiles it unless that was done before.
+///
+/// # Errors
+///
+/// One line, if an option cannot be passed on, the folder cannot be written or a compiler refuses.
+pub(super) fn command(
+    tools: Tools,
+    cache: &Path,
+    options: &[String],
+) -> Result<CommandLine, Problem> {
+    let flags = flags(options)?;
+    let used = [tools.elixir.as_path(), &tools.elixirc, &tools.erlc];
+    let code = SOURCES.compiled(&used, cache, |folder| compile(&tools, folder))?;
+    Ok(CommandLine {
+        program: tools.elixir,
+        arguments: vec![
+            "--erl".into(),
+            flags.into(),
+            "-pa".into(),
+            code.into(),
+            "-e".into(),
+            "Contender.main()".into(),
+        ],
+        // WHY: no crash dump in the user's folder.
+        variables: vec![("ERL_CRASH_DUMP_SECONDS".into(), "0".into())],
+    })
+}
+
+fn compile(tools: &Tools, folder: &Path) -> Result<(), Problem> {
+    let ending = |ending: &'static str| {
+        let names = SOURCES.files.iter().map(|(name, _)| folder.join(name));
+        names.filter(move |file| file.extension().is_some_and(|known| known == ending))
+    };
+    SOURCES.run(Command::new(&tools.erlc).arg("-o").arg(folder).args(ending("erl")))?;
+    let mut elixirc = Command::new(&tools.elixirc);
+    SOURCES.run(elixirc.arg("-pa").arg(folder).arg("-o").arg(folder).args(ending("ex")))
+}
+
+/// The flags of the runtime beneath: the lab's own, then the user's, where the runtime lets them win.
+fn flags(options: &[String]) -> Result<String, Problem> {
+    // WHY: `elixir` splits them at blanks and knows no quotes.
+    if let Some(option) = options.iter().find(|option| option.contains(char::is_whitespace)) {
+        return Err(Problem::new(format!(
+            "elixir: the option {option:?} has a blank in it, which `elixir --erl` cannot pass on; leave it out"
+        )));
+    }
+    // WHY: the runtime's own limit of 262 144 processes is too low for a million.
+    Ok(["+P", "4000000"]
+        .into_iter()
+        .chain(options.iter().map(String::as_str))
+        .collect::<Vec<_>>()
+        .join(" "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sources::tests::there;
+    use super::*;
+
+    #[test]
+    fn every_module_of_the_contender_travels_with_the_lab() {
+        let known = SOURCES.files.iter().map(|(name, _)| *name);
+        let known: Vec<_> = known.filter(|name| name.ends_with(".ex")).collect();
+        assert_eq!(there("elixir", &[".ex"]), known);
+    }
+
+    #[test]
+    fn the_users_flags_follow_the_labs_own_and_none_may_hold_a_blank() {
+        let given = ["+sbwt", "none"].map(String::from);
+        assert_eq!(flags(&given).unwrap(), "+P 4000000 +sbwt none");
+        let refused = flags(&["a b".into()]).unwrap_err().to_string();
+        assert!(refused.contains("\"a b\" has a blank"), "{refused}");
+    }
+}

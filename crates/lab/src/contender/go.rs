@@ -1,0 +1,115 @@
+//! Go's contender: how it is compiled, and how it is started.
+//!
+//! What a user would set for the runtime is its environment, so its options are variables:
+//! `go:GOMAXPROCS=1`.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::find::CommandLine;
+use super::sources::Sources;
+use crate::error::Problem;
+
+const SOURCES: Sources = Sources {
+    id: "go",
+    files: &[
+        ("asking.go", include_str!("../../../../contenders/go/asking.go")),
+        ("calls.go", include_str!("../../../../contenders/go/calls.go")),
+        ("exchange.go", include_str!("../../../../contenders/go/exchange.go")),
+        ("go.mod", include_str!("../../../../contenders/go/go.mod")),
+        ("hog.go", include_str!("../../../../contenders/go/hog.go")),
+        ("main.go", include_str!("../../../../contenders/go/main.go")),
+        ("messages.go", include_str!("../../../../contenders/go/messages.go")),
+        ("params.go", include_str!("../../../../contenders/go/params.go")),
+        ("processes.go", include_str!("../../../../contenders/go/processes.go")),
+        ("waiting.go", include_str!("../../../../contenders/go/waiting.go")),
+    ],
+};
+
+/// What Go's runtime reads from its environment.
+const SETTINGS: [&str; 4] = ["GODEBUG", "GOGC", "GOMAXPROCS", "GOMEMLIMIT"];
+
+/// What the user may have set for their own builds and this one must not heed.
+const FOREIGN: [&str; 4] = ["GOARCH", "GOFLAGS", "GOOS", "GOROOT"];
+
+/// What makes a build that needs no network, no C compiler and no folder of the user's.
+const BUILD: [(&str, &str); 6] = [
+    ("CGO_ENABLED", "0"),
+    ("GO111MODULE", "on"),
+    ("GOENV", "off"),
+    ("GOPROXY", "off"),
+    ("GOTOOLCHAIN", "local"),
+    ("GOWORK", "off"),
+];
+
+/// How the contender is started; compiles it unless that was done before.
+///
+/// # Errors
+///
+/// One line, if an option is no setting of the runtime, the folder cannot be written or the compiler
+/// refuses.
+pub(super) fn command(go: &Path, cache: &Path, options: &[String]) -> Result<CommandLine, Problem> {
+    let variables = options.iter().map(|option| setting(option)).collect::<Result<_, _>>()?;
+    let folder = SOURCES.compiled(&[go], cache, |folder| build(go, folder))?;
+    Ok(CommandLine { program: executable(&folder), arguments: Vec::new(), variables })
+}
+
+fn executable(folder: &Path) -> PathBuf {
+    folder.join(format!("contender-go{}", env::consts::EXE_SUFFIX))
+}
+
+fn build(go: &Path, folder: &Path) -> Result<(), Problem> {
+    // WHY: of its own, because without a home Go knows no place for what it compiles, and gone
+    // afterwards, because the program is all that is needed.
+    let scratch = folder.join("scratch");
+    let mut compiler = Command::new(go);
+    for variable in FOREIGN {
+        compiler.env_remove(variable);
+    }
+    let built = SOURCES.run(
+        compiler
+            .current_dir(folder)
+            .args(["build", "-trimpath", "-buildvcs=false", "-o"])
+            .arg(executable(folder))
+            .arg(".")
+            .envs(BUILD)
+            .env("GOCACHE", scratch.join("cache"))
+            .env("GOPATH", scratch.join("path")),
+    );
+    let _ = fs::remove_dir_all(&scratch);
+    built
+}
+
+/// A variable of the runtime, from an option such as `GOMAXPROCS=1`.
+fn setting(option: &str) -> Result<(String, String), Problem> {
+    match option.split_once('=') {
+        Some((name, value)) if SETTINGS.contains(&name) => Ok((name.into(), value.into())),
+        _ => Err(Problem::new(format!(
+            "go: {option:?} is no setting of Go's runtime; it has {}, such as 'go:GOMAXPROCS=1'",
+            SETTINGS.join(", ")
+        ))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sources::tests::there;
+    use super::*;
+
+    #[test]
+    fn every_file_of_the_contender_travels_with_the_lab() {
+        let known: Vec<_> = SOURCES.files.iter().map(|(name, _)| *name).collect();
+        assert_eq!(there("go", &[".go", "go.mod"]), known);
+    }
+
+    #[test]
+    fn an_option_is_a_variable_that_the_runtime_reads_and_nothing_else_is() {
+        assert_eq!(setting("GOMAXPROCS=1").unwrap(), ("GOMAXPROCS".into(), "1".into()));
+        for option in ["GOMAXPROCS", "-v", "PATH=/", "gogc=off"] {
+            let refused = setting(option).unwrap_err().to_string();
+            assert!(refused.contains(option) && refused.contains("go:GOMAXPROCS=1"), "{refused}");
+        }
+    }
+}
