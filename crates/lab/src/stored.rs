@@ -93,6 +93,8 @@ fn checked(file: &Path) -> Result<(String, Value), Problem> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -139,5 +141,26 @@ mod tests {
         }
         fs::write(&file, with(&result.replace("SAMPLES", "[1]"))).unwrap();
         assert_eq!(read_figures(&file).unwrap().results.len(), 1);
+    }
+
+    proptest! {
+        #[test]
+        fn a_file_that_was_damaged_is_read_or_refused_in_one_line(
+            place in any::<prop::sample::Index>(), byte: u8, kept in any::<prop::sample::Index>()
+        ) {
+            let example = "../../docs/lab/compare/before.json";
+            let mut text = fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join(example)).unwrap();
+            let length = text.len();
+            text[place.index(length)] = byte;
+            // Half of the files break off too.
+            text.truncate(if byte % 2 == 0 { length } else { kept.index(length) });
+            let folder = tempfile::tempdir().unwrap();
+            let file = folder.path().join("x.json");
+            fs::write(&file, text).unwrap();
+            if let Err(refused) = read_figures(&file) {
+                let refused = refused.to_string();
+                prop_assert!(refused.contains("x.json") && refused.lines().count() == 1, "{refused}");
+            }
+        }
     }
 }

@@ -71,7 +71,7 @@ fn a_machine_that_drifts_is_said_to() {
     let costs: Vec<Cost<'_>> = vec![("ping-pong", "a", 1.0), ("call", "a", 1.0)];
     let mut noted = |machine: Machine| {
         let (old, new) = (machine.run(&costs, 15, &mut dice), machine.run(&costs, 15, &mut dice));
-        compared(&old, &new).notes.iter().any(|note| note.contains("drifted during a run"))
+        compared(&old, &new).notes.iter().any(|note| note.contains("drifted within a run"))
     };
     let drifting = (0..20).filter(|_| noted(DRIFTING)).count();
     let quiet = (0..20).filter(|_| noted(QUIET)).count();
@@ -181,6 +181,19 @@ fn what_only_one_run_has_is_listed_and_another_version_is_noted() {
 }
 
 #[test]
+fn one_that_moved_though_it_is_the_same_casts_doubt_on_the_machine() {
+    let same = json!([{"id": "a", "label": "a", "version": "1", "notes": [], "variants": {}}]);
+    let with = |value| Figures {
+        contenders: serde_json::from_value(same.clone()).unwrap(),
+        ..run(vec![about(value)])
+    };
+    let (old, new) = (with(100.0), with(120.0));
+    let [note] = compared(&old, &new).notes.try_into().expect("one note");
+    assert!(note.starts_with("moved at the same version: a;"), "{note}");
+    assert!(compared(&old, &old).notes.is_empty());
+}
+
+#[test]
 fn the_text_keeps_within_a_hundred_columns_even_with_long_names() {
     let long = "a-contender-with-a-very-long-name-of-more-than-forty-letters";
     let named =
@@ -238,6 +251,22 @@ proptest! {
             Verdict::Worse => Verdict::Better,
             Verdict::Indistinguishable => Verdict::Indistinguishable,
         });
+    }
+
+    #[test]
+    fn whatever_the_figures_are_they_are_compared_and_shown(
+        some in prop::collection::vec(any::<f64>().prop_filter("JSON has no others", |one| one.is_finite()), 1..9),
+        others in prop::collection::vec(any::<f64>().prop_filter("JSON has no others", |one| one.is_finite()), 1..9),
+        word in "(lower|higher|.{0,4})"
+    ) {
+        let of = |samples: &[f64]| {
+            let better = word.clone();
+            run(vec![ResultEntry { samples: samples.to_vec(), better, ..entry("call", &word) }])
+        };
+        let (old, new) = (of(&some), of(&others));
+        let compared = compared(&old, &new);
+        prop_assert!(text(&compared).contains(compared.principal[0].word()));
+        prop_assert!(markdown(&compared).contains(compared.principal[0].word()));
     }
 
     #[test]

@@ -81,6 +81,7 @@ pub fn compare<'a>(
     let (warnings, mut notes) = surroundings::differences(old.1, new.1);
     let principal = judged(principal);
     let rest = judged(asked);
+    notes.extend(surroundings::unchanged_but_moved(old.1, new.1, &principal));
     notes.extend(verdict::reservations(&principal, &rest));
     Some(Comparison {
         runs: [of(old), of(new)],

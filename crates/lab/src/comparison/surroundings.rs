@@ -1,5 +1,6 @@
 //! In what two runs differ besides their figures.
 
+use super::{Compared, Verdict};
 use crate::host::Host;
 use crate::stored::Figures;
 
@@ -18,6 +19,15 @@ pub(super) fn differences(old: &Figures, new: &Figures) -> (Vec<String>, Vec<Str
             old.profile, new.profile
         ));
     }
+    for (name, host) in [("old", &old.host), ("new", &new.host)] {
+        // WHY: half of the cores busy already moves what wants them all.
+        if host.load_before > host.cores as f64 / 2.0 {
+            warnings.push(format!(
+                "the {name} run began on a busy machine (load {:.1}, cores {}); run it again at rest",
+                host.load_before, host.cores
+            ));
+        }
+    }
     let mut notes = Vec::new();
     for before in &old.contenders {
         let now = new.contenders.iter().find(|now| now.id == before.id);
@@ -29,6 +39,29 @@ pub(super) fn differences(old: &Figures, new: &Figures) -> (Vec<String>, Vec<Str
         }
     }
     (warnings, notes)
+}
+
+/// The contenders that moved though they are what they were: then it may be the machine that moved.
+pub(super) fn unchanged_but_moved(
+    old: &Figures,
+    new: &Figures,
+    figures: &[Compared<'_>],
+) -> Option<String> {
+    let same = new.contenders.iter().filter(|now| {
+        old.contenders.iter().any(|before| before.id == now.id && before.version == now.version)
+    });
+    let moved = same.filter(|now| {
+        figures.iter().any(|one| {
+            one.new.contender == now.id && one.moved.verdict != Verdict::Indistinguishable
+        })
+    });
+    let moved: Vec<_> = moved.map(|now| now.label.as_str()).collect();
+    (!moved.is_empty()).then(|| {
+        format!(
+            "moved at the same version: {}; if the program did not change, the machine did",
+            moved.join(", ")
+        )
+    })
 }
 
 /// What is the machine's own; its load is not.
@@ -80,8 +113,8 @@ mod tests {
     }
 
     #[test]
-    fn another_machine_and_another_profile_are_warnings_and_another_load_is_none() {
-        let loaded = Host { load_before: 3.0, ..host() };
+    fn another_machine_and_another_profile_are_warnings_and_a_little_load_is_none() {
+        let loaded = Host { load_before: 0.9, ..host() };
         assert!(differences(&run(host(), "quick"), &run(loaded, "quick")).0.is_empty());
         let other = Host { cpu: "two".into(), cores: 4, is_virtual: None, ..host() };
         let (warnings, _) = differences(&run(host(), "quick"), &run(other, "full"));
@@ -91,5 +124,15 @@ mod tests {
             "{machine}"
         );
         assert!(profile.contains("(quick → full)"), "{profile}");
+    }
+
+    #[test]
+    fn a_machine_that_was_busy_is_warned_of_by_run() {
+        let busy = Host { load_before: 1.26, ..host() };
+        let (warnings, _) = differences(&run(busy, "quick"), &run(host(), "quick"));
+        assert_eq!(
+            warnings,
+            ["the old run began on a busy machine (load 1.3, cores 2); run it again at rest"]
+        );
     }
 }

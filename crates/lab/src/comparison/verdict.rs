@@ -131,7 +131,7 @@ pub(super) fn reservations(principal: &[Compared<'_>], rest: &[Compared<'_>]) ->
     let count = shown().filter(|one| one.moved.inflation >= DRIFTED).count();
     if count > 0 {
         notes.push(format!(
-            "{} drifted during a run; a machine that drifts within runs does so between them too",
+            "{} drifted within a run; a machine that does so drifts between runs too",
             figures(count)
         ));
     }
