@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use purlin_lab::commands::{ReportOptions, RunOptions};
+use purlin_lab::commands::{CompareOptions, ReportOptions, RunOptions};
 use purlin_lab::profile::Profile;
 
 /// Processes that cost almost nothing, and a lab that measures them.
@@ -32,6 +32,8 @@ pub(crate) enum Lab {
     Run(Run),
     /// Draw the page again from stored results
     Report(Report),
+    /// Tell which figures moved beyond their noise between two runs
+    Compare(Compare),
 }
 
 const RUN_HELP: &str = "\
@@ -116,6 +118,50 @@ pub(crate) struct Report {
     html: Option<PathBuf>,
 }
 
+const COMPARE_HELP: &str = "\
+Examples:
+  purlin lab compare before.json after.json
+      the principal figures of two runs, files as `purlin lab run --json` writes them
+  purlin lab compare lab-results/20261121T090000Z lab-results/20261121T100000Z --all
+      every figure, of two folders of runs
+  purlin lab compare main.json pull-request.json --fail-above 5 --markdown > comment.md
+      a table for a pull request, and status 1 if something got more than 5 % worse
+
+How to read it:
+  times worse   the new median against the old one with its 95 % interval; above 1 is
+                worse, whichever way the figure goes
+  slower, ...   the figure moved beyond its noise, by 2 % or more; of all changes told in
+                a table about one in twenty at most is chance
+  --fail-above  judges principal figures that are told slower or worse, by the whole
+                interval: with 5, its lower end must lie above 1.05
+
+Exit status:
+  0  compared
+  1  a principal figure got worse by more than --fail-above
+  2  a file cannot be read or is of another schema, or the runs have nothing in common";
+
+#[derive(Debug, Args)]
+#[command(after_help = COMPARE_HELP)]
+pub(crate) struct Compare {
+    /// The run before: its results, or its folder
+    old: PathBuf,
+
+    /// The run after
+    new: PathBuf,
+
+    /// End with status 1 if a principal figure got worse by more, beyond its noise
+    #[arg(long, value_name = "PERCENT", allow_negative_numbers = true, value_parser = percent)]
+    fail_above: Option<f64>,
+
+    /// Every figure, not only the principal ones
+    #[arg(long)]
+    all: bool,
+
+    /// Print a table for a pull request
+    #[arg(long)]
+    markdown: bool,
+}
+
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum ProfileName {
     Quick,
@@ -147,6 +193,13 @@ impl From<Report> for ReportOptions {
     }
 }
 
+impl From<Compare> for CompareOptions {
+    fn from(asked: Compare) -> Self {
+        let Compare { old, new, fail_above, all, markdown } = asked;
+        Self { old, new, fail_above, all, markdown }
+    }
+}
+
 /// A number of samples.
 fn count(text: &str) -> Result<u32, String> {
     match text.parse::<u32>() {
@@ -168,5 +221,13 @@ fn positive(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(number) if number > 0.0 && number <= 1e6 => Ok(number),
         _ => Err("give a number above 0, at most 1000000".into()),
+    }
+}
+
+/// A percentage, 0 included.
+fn percent(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(number) if (0.0..=1e6).contains(&number) => Ok(number),
+        _ => Err("give a percentage from 0 to 1000000".into()),
     }
 }

@@ -69,6 +69,14 @@ fn obey(command: Lab) -> Result<u8, Problem> {
             print(&format!("{}\n", page.display()))?;
             Ok(0)
         }
+        Lab::Compare(asked) => {
+            let told = commands::compare(&asked.into())?;
+            print(&told.text)?;
+            Ok(told.failure.map_or(0, |failure| {
+                eprintln!("purlin: {failure}");
+                1
+            }))
+        }
         Lab::Run(asked) => {
             let interrupt = Interrupt::default();
             interrupt.at_signals()?;

@@ -4,11 +4,11 @@
 
 use std::{fs, thread};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use sysinfo::System;
 
 /// The machine, as it is stored.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Host {
     /// The operating system.
     pub os: String,

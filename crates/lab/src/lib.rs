@@ -16,10 +16,12 @@
 //! | [`results`] | samples made into figures, intervals and ratios |
 //! | [`stats`] | the statistics behind them |
 //! | [`table`], [`page`] | what is shown |
+//! | [`stored`], [`comparison`] | results read again, and which moved between two runs |
 
 #![forbid(unsafe_code)]
 
 pub mod commands;
+pub mod comparison;
 pub mod contender;
 pub mod error;
 pub mod experiments;
@@ -32,4 +34,5 @@ pub mod results;
 pub mod sampling;
 pub mod stats;
 pub mod store;
+pub mod stored;
 pub mod table;

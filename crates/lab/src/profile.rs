@@ -23,6 +23,12 @@ impl Profile {
             Self::Full => "full",
         }
     }
+
+    /// The one that is written so.
+    #[must_use]
+    pub fn of_word(word: &str) -> Option<Self> {
+        [Self::Quick, Self::Full].into_iter().find(|profile| profile.word() == word)
+    }
 }
 
 /// What a run may spend.

@@ -7,26 +7,26 @@
 use crate::results::{Document, ResultEntry};
 
 /// The widest line that is still readable.
-const WIDTH: usize = 100;
+pub(crate) const WIDTH: usize = 100;
 
 /// Where there is nothing to show.
-const NONE: &str = "—";
+pub(crate) const NONE: &str = "—";
 
 /// The table, with a line under it that says how to read it.
 #[must_use]
 pub fn table(document: &Document) -> String {
     let figures = figures(document);
     let Some((ratios, against)) = ratios(document) else {
-        return grid(&figures);
+        return grid(&figures, 2);
     };
     let beside: Vec<Vec<String>> = figures
         .iter()
         .zip(&ratios)
         .map(|(row, more)| [row.as_slice(), more.get(1..).unwrap_or(&[])].concat())
         .collect();
-    let mut text = grid(&beside);
+    let mut text = grid(&beside, 2);
     if text.lines().any(|line| line.chars().count() > WIDTH) {
-        text = format!("{}\n{}", grid(&figures), grid(&ratios));
+        text = format!("{}\n{}", grid(&figures, 2), grid(&ratios, 1));
     }
     let any = |sign: &str| ratios.iter().skip(1).flatten().any(|cell| cell.contains(sign));
     let (gaps, others) = (any(NONE), any("*"));
@@ -99,7 +99,7 @@ fn ratios(document: &Document) -> Option<(Vec<Vec<String>>, String)> {
 }
 
 /// The unit, short enough that three contenders fit into a line.
-fn unit(stored: &str) -> String {
+pub(crate) fn unit(stored: &str) -> String {
     stored.replace("processes", "proc").replace("elements", "elem")
 }
 
@@ -113,7 +113,7 @@ fn cell(result: &ResultEntry) -> String {
 }
 
 /// Three significant digits, thousands as k, M and G.
-fn short(value: f64) -> String {
+pub(crate) fn short(value: f64) -> String {
     let steps = [(1e9, "G"), (1e6, "M"), (1e4, "k")];
     for (size, letter) in steps {
         if value.abs() >= size {
@@ -125,7 +125,7 @@ fn short(value: f64) -> String {
 }
 
 /// Three significant digits.
-fn digits(value: f64) -> String {
+pub(crate) fn digits(value: f64) -> String {
     let size = value.abs();
     let after: usize = match size {
         size if size >= 100.0 => 0,
@@ -137,8 +137,8 @@ fn digits(value: f64) -> String {
     format!("{value:.after$}")
 }
 
-/// Columns as wide as they must be; words to the left, figures to the right.
-fn grid(rows: &[Vec<String>]) -> String {
+/// Columns as wide as they must be; so many of words to the left, figures to the right.
+pub(crate) fn grid(rows: &[Vec<String>], words: usize) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let wide = |column: usize| {
         let cells = rows.iter().filter_map(|row| row.get(column));
@@ -150,10 +150,8 @@ fn grid(rows: &[Vec<String>]) -> String {
         let mut line = String::new();
         for (column, (cell, &width)) in row.iter().zip(&widths).enumerate() {
             let gap = if column == 0 { "" } else { "  " };
-            let word =
-                column == 0 || rows.first().is_some_and(|head| column == 1 && head[1] == "unit");
             line.push_str(gap);
-            line.push_str(&if word {
+            line.push_str(&if column < words {
                 format!("{cell:<width$}")
             } else {
                 format!("{cell:>width$}")
@@ -218,6 +216,6 @@ mod tests {
     fn columns_line_up_with_figures_to_the_right() {
         let rows = [["experiment", "unit", "beam"], ["a", "ns", "12 ±3%"]];
         let rows = rows.map(|row| row.map(String::from).to_vec());
-        assert_eq!(grid(&rows), "experiment  unit    beam\na           ns    12 ±3%\n");
+        assert_eq!(grid(&rows, 2), "experiment  unit    beam\na           ns    12 ±3%\n");
     }
 }

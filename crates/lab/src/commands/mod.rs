@@ -1,13 +1,15 @@
-//! The three commands of `purlin lab`, each a function that the program calls.
+//! The four commands of `purlin lab`, each a function that the program calls.
 //!
 //! What was asked for goes to standard output, what happens on the way to
 //! standard error. A [`Problem`](crate::error::Problem) is a request that
 //! cannot be carried out; the program prints it and ends with status 2.
 
+mod compare;
 mod list;
 mod report;
 mod run;
 
+pub use compare::{CompareOptions, Told, compare};
 pub use list::list;
 pub use report::{ReportOptions, report};
 pub use run::{Ended, RunOptions, run};

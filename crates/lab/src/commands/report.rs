@@ -1,13 +1,11 @@
 //! `purlin lab report`: draws the page again from stored results.
 
-use std::fs;
-use std::path::{Path, PathBuf};
-
-use serde_json::Value;
+use std::path::PathBuf;
 
 use crate::error::Problem;
 use crate::page;
-use crate::store::{self, PAGE, RESULTS};
+use crate::store::{self, PAGE};
+use crate::stored::{read, results_file};
 
 /// What `purlin lab report` was asked.
 #[derive(Debug, Clone, Default)]
@@ -39,37 +37,13 @@ pub fn report(options: &ReportOptions) -> Result<PathBuf, Problem> {
     Ok(page)
 }
 
-fn results_file(path: &Path) -> PathBuf {
-    if path.is_dir() { path.join(RESULTS) } else { path.to_path_buf() }
-}
-
-fn read(file: &Path) -> Result<Value, Problem> {
-    let text = fs::read_to_string(file).map_err(|error| {
-        let hint = "give a results.json or the folder of a run that came to its end";
-        Problem::new(format!("cannot read {}: {error}; {hint}", file.display()))
-    })?;
-    let value: Value = serde_json::from_str(&text).map_err(|error| {
-        Problem::new(format!(
-            "{} is no JSON: {error}; give a results.json of purlin lab run",
-            file.display()
-        ))
-    })?;
-    match value.get("schema") {
-        Some(schema) if schema == 1 => Ok(value),
-        Some(schema) => Err(Problem::new(format!(
-            "{} has schema {schema}, and this purlin reads schema 1; use the purlin that wrote it",
-            file.display()
-        ))),
-        None => Err(Problem::new(format!(
-            "{} holds no results of purlin lab run (it has no \"schema\"); give a results.json",
-            file.display()
-        ))),
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::fs;
+    use std::path::Path;
+
     use super::*;
+    use crate::store::RESULTS;
 
     fn asked(path: &Path) -> Result<PathBuf, Problem> {
         report(&ReportOptions { paths: vec![path.into()], html: None })
@@ -81,25 +55,5 @@ mod tests {
         fs::write(folder.path().join(RESULTS), r#"{"schema":1}"#).unwrap();
         assert_eq!(asked(folder.path()).unwrap(), folder.path().join(PAGE));
         assert!(folder.path().join(PAGE).is_file());
-    }
-
-    #[test]
-    fn what_holds_no_results_is_refused_by_name() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("x.json");
-        for (text, reason) in [
-            (&b"{"[..], "is no JSON"),
-            (&b"{}"[..], "holds no results"),
-            (&b"[1]"[..], "holds no results"),
-            (&br#"{"schema":2}"#[..], "schema 2"),
-            (&b"\xff"[..], "cannot read"),
-        ] {
-            fs::write(&file, text).unwrap();
-            let refused = asked(&file).unwrap_err().to_string();
-            assert!(refused.contains("x.json") && refused.contains(reason), "{refused}");
-        }
-        assert!(
-            asked(&folder.path().join("none")).unwrap_err().to_string().contains("cannot read")
-        );
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::experiments::{Experiment, Params};
@@ -54,7 +54,7 @@ pub struct Tool {
 }
 
 /// A contender as it presented itself.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct AboutContender {
     /// The name the results use.
     pub id: String,
@@ -111,7 +111,7 @@ impl From<&Experiment> for AboutExperiment {
 }
 
 /// One figure.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ResultEntry {
     /// The experiment's id.
     pub experiment: String,
@@ -147,7 +147,7 @@ pub struct ResultEntry {
 }
 
 /// A line of best fit through all samples, in the unit of the points against x.
-#[derive(Debug, Clone, Copy, Serialize)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct Fit {
     /// Its slope.
     pub slope: f64,

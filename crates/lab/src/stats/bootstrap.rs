@@ -20,6 +20,27 @@ pub struct Interval {
     pub high: f64,
 }
 
+impl Interval {
+    /// The same, so many times as wide on a scale of ratios. Only for what is above zero.
+    #[must_use]
+    pub fn widened(self, factor: f64) -> Self {
+        let away = |end: f64| self.value * (end / self.value).powf(factor);
+        Self { value: self.value, low: away(self.low), high: away(self.high) }
+    }
+
+    /// The ratio the other way round. Only for what is above zero.
+    #[must_use]
+    pub fn inverse(self) -> Self {
+        Self { value: 1.0 / self.value, low: 1.0 / self.high, high: 1.0 / self.low }
+    }
+
+    /// Whether it leaves a value out.
+    #[must_use]
+    pub fn excludes(self, value: f64) -> bool {
+        value < self.low || self.high < value
+    }
+}
+
 /// The median with its interval; `None` of no values.
 ///
 /// COST: 2000 sorts of the values.

@@ -1,4 +1,4 @@
-//! The statistics: medians, bootstrap intervals, ratios, lines of best fit.
+//! The statistics: medians, bootstrap intervals, ratios, lines of best fit, what differs.
 //!
 //! The results call these with figures in ns, ms or per second; nothing here
 //! knows which. Everything is pure: resampling takes its seed from the caller,
@@ -7,9 +7,11 @@
 
 mod bootstrap;
 mod line;
+mod ranks;
 
 pub use bootstrap::{Interval, median_interval, ratio_of_medians};
 pub use line::{Line, fit};
+pub use ranks::{discoveries, persistence, rank_sum};
 
 /// The middle of the values, between the two middle ones where their number is even.
 ///

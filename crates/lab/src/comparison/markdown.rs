@@ -1,0 +1,75 @@
+//! A comparison as Markdown, to be put under a pull request.
+
+use super::{Compared, Comparison, LEGEND, Verdict};
+use crate::table::short;
+
+/// What is told first, then the tables.
+#[must_use]
+pub fn markdown(comparison: &Comparison<'_>) -> String {
+    let [old, new] = comparison.runs.each_ref().map(|run| plain(run));
+    let mut parts = vec![
+        format!("**purlin lab compare**: {}\n", comparison.tally()),
+        format!("- old: {old}\n- new: {new}\n"),
+    ];
+    let told = |before: &str, lines: &[String]| -> String {
+        lines.iter().map(|line| format!("- {before}{}\n", plain(line))).collect()
+    };
+    parts.push(told("**Warning:** ", &comparison.warnings) + &told("Note: ", &comparison.notes));
+    parts.push(table(&comparison.principal, false));
+    if !comparison.rest.is_empty() {
+        let rest = table(&comparison.rest, true);
+        parts
+            .push(format!("<details><summary>All other figures</summary>\n\n{rest}\n</details>\n"));
+    }
+    if !comparison.apart.is_empty() {
+        parts.push(format!("Not compared:\n\n{}", told("", &comparison.apart)));
+    }
+    parts.push(format!("<sub>{}</sub>\n", LEGEND.join(" ")));
+    parts.retain(|part| !part.is_empty());
+    parts.join("\n")
+}
+
+fn table(figures: &[Compared<'_>], all: bool) -> String {
+    if figures.is_empty() {
+        return String::new();
+    }
+    let (names, rule) = if all { (" figure |", "---|") } else { ("", "") };
+    let mut text = format!(
+        "| experiment |{names} contender | unit | old | new | times worse | |\n\
+         |---|{rule}---|---|--:|--:|--:|---|\n"
+    );
+    for one in figures {
+        let new = one.new;
+        let [before, now] = one.moved.medians.map(short);
+        let figure = if all {
+            format!(" {} |", plain(format!("{} {}", new.metric, one.point()).trim_end()))
+        } else {
+            String::new()
+        };
+        let word = match one.moved.verdict {
+            Verdict::Indistinguishable => one.word().to_owned(),
+            Verdict::Better | Verdict::Worse => format!("**{}**", one.word()),
+        };
+        text.push_str(&format!(
+            "| {} |{figure} {} | {} | {before} | {now} | {} | {word} |\n",
+            plain(&new.experiment),
+            plain(&new.contender),
+            plain(&new.unit),
+            one.ratio(),
+        ));
+    }
+    text
+}
+
+/// A name as it is, whatever Markdown would make of it.
+fn plain(name: &str) -> String {
+    let mut text = String::new();
+    for letter in name.chars() {
+        match letter {
+            '|' | '*' | '_' | '`' | '<' | '[' | ']' | '\\' => text.extend(['\\', letter]),
+            letter if letter.is_control() => text.push(' '),
+            letter => text.push(letter),
+        }
+    }
+    text
+}

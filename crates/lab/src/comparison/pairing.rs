@@ -1,0 +1,153 @@
+//! What is the same point in both runs, and what only one of them has.
+//!
+//! A point is the same if experiment, contender, variant, metric, unit,
+//! direction and parameters are. A parameter that was set by time, for each
+//! contender by itself, does not count: it differs between any two runs.
+
+use std::collections::BTreeMap;
+
+use serde_json::json;
+
+use crate::experiments::{ALL, Params};
+use crate::profile::Profile;
+use crate::results::ResultEntry;
+use crate::stored::Figures;
+
+/// The figures of two runs, side by side.
+pub(super) struct Pairs<'a> {
+    /// Those of both, in the order of the new run.
+    pub(super) both: Vec<(&'a ResultEntry, &'a ResultEntry)>,
+    /// Those of one, or at points that differ; one line each.
+    pub(super) apart: Vec<String>,
+}
+
+/// A figure, what was asked for it apart from what was set by time, and whether it has a partner.
+struct Entry<'a> {
+    result: &'a ResultEntry,
+    params: Params,
+    paired: bool,
+}
+
+pub(super) fn pair<'a>(old: &'a Figures, new: &'a Figures) -> Pairs<'a> {
+    let (mut olds, mut news) = (entries(old), entries(new));
+    let both = take(&mut olds, &mut news, same)
+        .into_iter()
+        .map(|(old, new)| (olds[old].result, news[new].result))
+        .collect();
+    let differing = take(&mut olds, &mut news, akin);
+    let mut apart = Tally::default();
+    for (old, new) in differing {
+        let (old, new) = (&olds[old], &news[new]);
+        apart.count(new.result, &format!("differs in what was asked ({})", difference(old, new)));
+    }
+    for (entries, run) in [(&olds, "old"), (&news, "new")] {
+        for entry in entries.iter().filter(|entry| !entry.paired) {
+            apart.count(entry.result, &format!("only in the {run} run"));
+        }
+    }
+    Pairs { both, apart: apart.lines() }
+}
+
+fn entries(run: &Figures) -> Vec<Entry<'_>> {
+    let profile = Profile::of_word(&run.profile);
+    let entry = |result: &'_ ResultEntry| asked(result, profile);
+    run.results
+        .iter()
+        .map(|result| Entry { result, params: entry(result), paired: false })
+        .collect()
+}
+
+/// The parameters that were not set by time.
+fn asked(result: &ResultEntry, profile: Option<Profile>) -> Params {
+    let mut params = result.params.clone();
+    let experiment = ALL.iter().find(|experiment| experiment.id == result.experiment);
+    if let (Some(experiment), Some(profile)) = (experiment, profile) {
+        for scaled in (experiment.points)(profile).iter().filter_map(|point| point.scaled) {
+            params.remove(scaled.param);
+        }
+    }
+    params
+}
+
+/// What two figures must share to be compared.
+fn same(entry: &Entry<'_>) -> String {
+    let (result, params) = (entry.result, &entry.params);
+    json!([akin(entry), result.unit, result.better, params]).to_string()
+}
+
+/// What they share if they were meant to be the same.
+fn akin(entry: &Entry<'_>) -> String {
+    let result = entry.result;
+    json!([result.experiment, result.contender, result.variant, result.metric, result.x])
+        .to_string()
+}
+
+/// Pairs those without a partner that have the same key, each once; in the order of the new run.
+fn take(
+    olds: &mut [Entry<'_>],
+    news: &mut [Entry<'_>],
+    key: impl Fn(&Entry<'_>) -> String,
+) -> Vec<(usize, usize)> {
+    let mut waiting: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+    for (place, entry) in olds.iter().enumerate().rev().filter(|(_, entry)| !entry.paired) {
+        waiting.entry(key(entry)).or_default().push(place);
+    }
+    let mut pairs = Vec::new();
+    for (place, entry) in news.iter_mut().enumerate().filter(|(_, entry)| !entry.paired) {
+        if let Some(old) = waiting.get_mut(&key(entry)).and_then(Vec::pop) {
+            entry.paired = true;
+            olds[old].paired = true;
+            pairs.push((old, place));
+        }
+    }
+    pairs
+}
+
+/// In what two that are akin differ.
+fn difference(old: &Entry<'_>, new: &Entry<'_>) -> String {
+    let mut told = Vec::new();
+    let mut names: Vec<&String> = old.params.keys().chain(new.params.keys()).collect();
+    names.sort_unstable();
+    names.dedup();
+    for name in names {
+        let [before, now] = [old, new].map(|entry| match entry.params.get(name) {
+            Some(value) => value.to_string(),
+            None if entry.result.params.contains_key(name) => "set by time".into(),
+            None => "none".into(),
+        });
+        if before != now {
+            told.push(format!("{name} {before} → {now}"));
+        }
+    }
+    for (before, now) in
+        [(&old.result.unit, &new.result.unit), (&old.result.better, &new.result.better)]
+    {
+        if before != now {
+            told.push(format!("{before} → {now}"));
+        }
+    }
+    told.join(", ")
+}
+
+/// Figures counted by experiment, contender and what is to be said of them, in the order they came.
+#[derive(Default)]
+struct Tally(Vec<(String, String, usize)>);
+
+impl Tally {
+    fn count(&mut self, result: &ResultEntry, said: &str) {
+        let whose = format!("{} {}", result.experiment, result.contender);
+        let known = self.0.iter_mut().find(|(other, words, _)| *other == whose && words == said);
+        match known {
+            Some((_, _, count)) => *count += 1,
+            None => self.0.push((whose, said.into(), 1)),
+        }
+    }
+
+    fn lines(self) -> Vec<String> {
+        let line = |(whose, said, count): (String, String, usize)| match count {
+            1 => format!("{whose}: {said}"),
+            count => format!("{whose}: {count} figures, {said}"),
+        };
+        self.0.into_iter().map(line).collect()
+    }
+}

@@ -1,0 +1,83 @@
+//! A comparison for a terminal: no colours, lines of at most a hundred characters where names allow.
+
+use super::{Compared, Comparison, LEGEND};
+use crate::table::{WIDTH, grid, short, unit};
+
+const HEAD: [&str; 4] = ["old", "new", "times worse", ""];
+
+/// The text, with a line on each figure.
+#[must_use]
+pub fn text(comparison: &Comparison<'_>) -> String {
+    let [old, new] = &comparison.runs;
+    let mut parts = vec![format!("old: {old}\nnew: {new}\n")];
+    parts.push(lines("warning: ", &comparison.warnings) + &lines("note: ", &comparison.notes));
+    parts.push(flat(&comparison.principal));
+    parts.extend(by_metric(&comparison.rest));
+    parts.push(format!("{}\n", comparison.tally()));
+    if !comparison.apart.is_empty() {
+        parts.push(format!("not compared:\n{}", lines("  ", &comparison.apart)));
+    }
+    parts.push(lines("", &LEGEND.map(str::to_owned)));
+    parts.retain(|part| !part.is_empty());
+    parts.join("\n")
+}
+
+fn lines(before: &str, lines: &[String]) -> String {
+    lines.iter().map(|line| format!("{before}{line}\n")).collect()
+}
+
+/// One table of all; where that is too wide, one for each metric.
+fn flat(figures: &[Compared<'_>]) -> String {
+    if figures.is_empty() {
+        return String::new();
+    }
+    let mut rows = vec![row(
+        ["experiment", "contender", "unit"].map(String::from).into(),
+        HEAD.map(String::from),
+    )];
+    for one in figures {
+        let new = one.new;
+        let names = vec![new.experiment.clone(), new.contender.clone(), unit(&new.unit)];
+        rows.push(row(names, cells(one)));
+    }
+    let text = grid(&rows, 3);
+    if text.lines().any(|line| line.chars().count() > WIDTH) {
+        return by_metric(figures).join("\n");
+    }
+    text
+}
+
+fn heading(one: &Compared<'_>) -> String {
+    format!("{}: {}, {}", one.new.experiment, one.new.metric, one.new.unit)
+}
+
+/// A table for each metric, in the order in which the metrics come first.
+fn by_metric(figures: &[Compared<'_>]) -> Vec<String> {
+    let mut groups: Vec<(String, Vec<&Compared<'_>>)> = Vec::new();
+    for one in figures {
+        let heading = heading(one);
+        match groups.iter_mut().find(|(known, _)| *known == heading) {
+            Some((_, group)) => group.push(one),
+            None => groups.push((heading, vec![one])),
+        }
+    }
+    groups.into_iter().map(|(heading, group)| grouped(&heading, &group)).collect()
+}
+
+/// The figures of one metric under its name.
+fn grouped(heading: &str, figures: &[&Compared<'_>]) -> String {
+    let mut rows = vec![row(vec!["  contender".into(), "point".into()], HEAD.map(String::from))];
+    for one in figures {
+        rows.push(row(vec![format!("  {}", one.new.contender), one.point()], cells(one)));
+    }
+    format!("{heading}\n{}", grid(&rows, 2))
+}
+
+fn row(names: Vec<String>, cells: [String; 4]) -> Vec<String> {
+    names.into_iter().chain(cells).collect()
+}
+
+fn cells(one: &Compared<'_>) -> [String; 4] {
+    let [old, new] = one.moved.medians;
+    [short(old), short(new), one.ratio(), one.word().to_owned()]
+}

@@ -1,0 +1,149 @@
+//! Whether a figure moved beyond its noise.
+//!
+//! A change is told where all of these hold:
+//!
+//! - the 95 % interval of the ratio of medians, from resampling, leaves out 1;
+//! - the rank-sum test of the samples is among the discoveries of its table at
+//!   a rate of one in twenty;
+//! - the ratio is away from 1 by two percent or more.
+//!
+//! The first alone would be wrong in every twentieth figure that did not move,
+//! and more often with a dozen samples; the second alone would call two sets
+//! different that have the same median and another spread. Both allow for
+//! rounds that resemble their neighbours, because machines drift. The third is
+//! for what no sample of a run can show: how far the same program is from
+//! itself in the next run.
+
+use std::cmp::Ordering;
+
+use super::Compared;
+use crate::profile::FEWEST;
+use crate::results::ResultEntry;
+use crate::stats::{self, Interval};
+
+/// The share of chance among the changes told.
+const CHANCE: f64 = 0.05;
+
+/// How far from 1 a ratio must be: two runs of the same program differ by about one percent.
+const LEAST: f64 = 0.02;
+
+/// From which inflation of the variance on a figure is said to have drifted.
+const DRIFTED: f64 = 1.5;
+
+/// Of the resampling: the same files are to give the same words.
+const SEED: u64 = 5;
+
+/// What is to be told of a figure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// It moved the way it should.
+    Better,
+    /// It moved the other way.
+    Worse,
+    /// What moved may be noise.
+    Indistinguishable,
+}
+
+/// What became of a figure.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Moved {
+    /// The old median and the new.
+    pub medians: [f64; 2],
+    /// How many times worse the new one is; none where either cannot be told from zero.
+    pub ratio: Option<Interval>,
+    /// What the variance was multiplied by, because neighbouring rounds resemble each other.
+    pub inflation: f64,
+    /// The outcome.
+    pub verdict: Verdict,
+}
+
+impl Verdict {
+    pub(super) const INDISTINGUISHABLE: &'static str = "indistinguishable";
+
+    /// As a reader sees it: what is no time and no rate is not faster, but better.
+    #[must_use]
+    pub fn word(self, unit: &str) -> &'static str {
+        let speed = unit.ends_with("/s") || ["ns", "µs", "ms", "s", "ticks"].contains(&unit);
+        match (self, speed) {
+            (Self::Better, true) => "faster",
+            (Self::Worse, true) => "slower",
+            (Self::Better, false) => "better",
+            (Self::Worse, false) => "worse",
+            (Self::Indistinguishable, _) => Self::INDISTINGUISHABLE,
+        }
+    }
+}
+
+/// Judges figures that are read together, the old and the new of each.
+pub(super) fn judge(pairs: &[(&ResultEntry, &ResultEntry)]) -> Vec<Moved> {
+    let inflations: Vec<_> =
+        pairs.iter().map(|(old, new)| stats::persistence(&old.samples, &new.samples)).collect();
+    let probabilities: Vec<_> = pairs
+        .iter()
+        .zip(&inflations)
+        .map(|((old, new), &inflation)| {
+            stats::rank_sum(&old.samples, &new.samples, inflation).unwrap_or(1.0)
+        })
+        .collect();
+    let differ = stats::discoveries(&probabilities, CHANCE);
+    let all = pairs.iter().zip(inflations).zip(differ);
+    all.map(|(((old, new), inflation), differs)| moved(old, new, inflation, differs)).collect()
+}
+
+fn moved(old: &ResultEntry, new: &ResultEntry, inflation: f64, differs: bool) -> Moved {
+    let medians = [old, new].map(|one| stats::median(&one.samples).unwrap_or(f64::NAN));
+    let higher = new.better == "higher";
+    let (over, under) = if higher { (old, new) } else { (new, old) };
+    let ratio = ratio(&over.samples, &under.samples).map(|ratio| ratio.widened(inflation.sqrt()));
+    let apart = ratio.is_none_or(|ratio| {
+        ratio.excludes(1.0) && ratio.value.max(1.0 / ratio.value) >= 1.0 + LEAST
+    });
+    let verdict = match medians[0].partial_cmp(&medians[1]) {
+        Some(way @ (Ordering::Less | Ordering::Greater)) if differs && apart => {
+            if higher == (way == Ordering::Less) { Verdict::Better } else { Verdict::Worse }
+        }
+        _ => Verdict::Indistinguishable,
+    };
+    Moved { medians, ratio, inflation, verdict }
+}
+
+/// The ratio of medians; that of the two swapped is exactly its inverse.
+fn ratio(over: &[f64], under: &[f64]) -> Option<Interval> {
+    // WHY: resampling draws for the first set first, so the order must not be the caller's.
+    if over.partial_cmp(under) == Some(Ordering::Less) {
+        return stats::ratio_of_medians(under, over, SEED).map(Interval::inverse);
+    }
+    stats::ratio_of_medians(over, under, SEED)
+}
+
+/// What a reader should know of the figures that are shown.
+pub(super) fn reservations(principal: &[Compared<'_>], rest: &[Compared<'_>]) -> Vec<String> {
+    let shown = || principal.iter().chain(rest);
+    let mut notes = Vec::new();
+    let few = |one: &&Compared<'_>| one.old.samples.len().min(one.new.samples.len()) < FEWEST;
+    let count = shown().filter(few).count();
+    if count > 0 {
+        notes.push(format!(
+            "{} fewer than {FEWEST} samples, of which hardly any change can be told",
+            figures(count)
+        ));
+    }
+    let count = shown().filter(|one| one.moved.inflation >= DRIFTED).count();
+    if count > 0 {
+        notes.push(format!(
+            "{} drifted within a run; a machine that does so drifts between runs too",
+            figures(count)
+        ));
+    }
+    if shown().any(|one| one.moved.ratio.is_none()) {
+        notes.push(
+            "no ratio (—) where a figure cannot be told from zero; --fail-above does not judge it"
+                .into(),
+        );
+    }
+    notes
+}
+
+fn figures(count: usize) -> String {
+    if count == 1 { "1 figure has".into() } else { format!("{count} figures have") }
+}

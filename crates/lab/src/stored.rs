@@ -1,0 +1,166 @@
+//! Reading what runs left behind: results of schema 1, by file or by folder.
+//!
+//! The page takes them as they are ([`read`]); who compares takes what it
+//! compares by ([`read_figures`]). Nothing here believes a file: what is missing
+//! or of another kind is named, with its place.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::error::Problem;
+use crate::host::Host;
+use crate::results::{AboutContender, ResultEntry};
+use crate::store::RESULTS;
+
+/// What a comparison needs of a run.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Figures {
+    /// When it began.
+    pub started: String,
+    /// `quick` or `full`.
+    pub profile: String,
+    /// The machine.
+    pub host: Host,
+    /// Who was measured.
+    pub contenders: Vec<AboutContender>,
+    /// The figures, each with its samples.
+    pub results: Vec<ResultEntry>,
+}
+
+/// The file of results that a path means: itself, or that of the run whose folder it is.
+#[must_use]
+pub fn results_file(path: &Path) -> PathBuf {
+    if path.is_dir() { path.join(RESULTS) } else { path.to_path_buf() }
+}
+
+/// The results in a file.
+///
+/// # Errors
+///
+/// One line: it cannot be read, is no JSON, or holds no results of schema 1.
+pub fn read(file: &Path) -> Result<Value, Problem> {
+    checked(file).map(|(_, value)| value)
+}
+
+/// The figures in a file.
+///
+/// # Errors
+///
+/// As [`read`]; also if anything that a comparison needs is missing or of
+/// another kind, or a figure has no samples.
+pub fn read_figures(file: &Path) -> Result<Figures, Problem> {
+    let (text, _) = checked(file)?;
+    let wrong = |what: String| {
+        let hint = "give the file as purlin lab run wrote it";
+        Problem::new(format!("{} is not as schema 1 says: {what}; {hint}", file.display()))
+    };
+    let figures: Figures = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
+    match figures.results.iter().find(|result| result.samples.is_empty()) {
+        Some(bare) => Err(wrong(format!(
+            "{} {}, {}, has no samples",
+            bare.experiment, bare.contender, bare.metric
+        ))),
+        None => Ok(figures),
+    }
+}
+
+fn checked(file: &Path) -> Result<(String, Value), Problem> {
+    let text = fs::read_to_string(file).map_err(|error| {
+        let hint = "give a results.json or the folder of a run that came to its end";
+        Problem::new(format!("cannot read {}: {error}; {hint}", file.display()))
+    })?;
+    let value: Value = serde_json::from_str(&text).map_err(|error| {
+        Problem::new(format!(
+            "{} is no JSON: {error}; give a results.json of purlin lab run",
+            file.display()
+        ))
+    })?;
+    match value.get("schema") {
+        Some(schema) if schema == 1 => Ok((text, value)),
+        Some(schema) => Err(Problem::new(format!(
+            "{} has schema {schema}, and this purlin reads schema 1; use the purlin that wrote it",
+            file.display()
+        ))),
+        None => Err(Problem::new(format!(
+            "{} holds no results of purlin lab run (it has no \"schema\"); give a results.json",
+            file.display()
+        ))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn what_holds_no_results_is_refused_by_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("x.json");
+        for (text, reason) in [
+            (&b"{"[..], "is no JSON"),
+            (&b"{}"[..], "holds no results"),
+            (&b"[1]"[..], "holds no results"),
+            (&br#"{"schema":2}"#[..], "schema 2"),
+            (&b"\xff"[..], "cannot read"),
+        ] {
+            fs::write(&file, text).unwrap();
+            for refused in [read(&file).unwrap_err(), read_figures(&file).unwrap_err()] {
+                let refused = refused.to_string();
+                assert!(refused.contains("x.json") && refused.contains(reason), "{refused}");
+            }
+        }
+        assert!(read(&folder.path().join("none")).unwrap_err().to_string().contains("cannot read"));
+    }
+
+    #[test]
+    fn figures_that_are_not_all_there_are_refused_with_what_is_missing() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("x.json");
+        let host = r#"{"os":"","kernel":"","cpu":"","cores":1,"memory_bytes":1,"load_before":0,"virtual":null}"#;
+        let with = |results: &str| {
+            format!(
+                r#"{{"schema":1,"started":"","profile":"quick","host":{host},"contenders":[],"results":[{results}]}}"#
+            )
+        };
+        let result = r#"{"experiment":"call","contender":"a","params":{},"metric":"time","unit":"ns",
+            "better":"lower","samples":SAMPLES,"median":1,"low":1,"high":1,"principal":true}"#;
+        for (text, reason) in [
+            (r#"{"schema":1}"#.to_owned(), "missing field `started`"),
+            (with("{}"), "missing field `experiment` at line 1"),
+            (with(&result.replace("SAMPLES", "[]")), "call a, time, has no samples"),
+            (with(&result.replace("SAMPLES", "[null]")), "invalid type: null"),
+        ] {
+            fs::write(&file, text).unwrap();
+            let refused = read_figures(&file).unwrap_err().to_string();
+            assert!(refused.contains("x.json") && refused.contains(reason), "{refused}");
+        }
+        fs::write(&file, with(&result.replace("SAMPLES", "[1]"))).unwrap();
+        assert_eq!(read_figures(&file).unwrap().results.len(), 1);
+    }
+
+    proptest! {
+        #[test]
+        fn a_file_that_was_damaged_is_read_or_refused_in_one_line(
+            place in any::<prop::sample::Index>(), byte: u8, kept in any::<prop::sample::Index>()
+        ) {
+            let example = "../../docs/lab/compare/before.json";
+            let mut text = fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join(example)).unwrap();
+            let length = text.len();
+            text[place.index(length)] = byte;
+            // Half of the files break off too.
+            text.truncate(if byte % 2 == 0 { length } else { kept.index(length) });
+            let folder = tempfile::tempdir().unwrap();
+            let file = folder.path().join("x.json");
+            fs::write(&file, text).unwrap();
+            if let Err(refused) = read_figures(&file) {
+                let refused = refused.to_string();
+                prop_assert!(refused.contains("x.json") && refused.lines().count() == 1, "{refused}");
+            }
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! Runs made up of noise as machines make it, with a fixed seed.
+
+#![allow(dead_code, reason = "each test file uses its own part")]
+
+use purlin_lab::host::Host;
+use purlin_lab::results::ResultEntry;
+use purlin_lab::stored::Figures;
+
+/// How a machine disturbs what it measures.
+#[derive(Clone, Copy)]
+pub(crate) struct Machine {
+    /// The spread of each sample by itself.
+    pub(crate) spread: f64,
+    /// How often something else runs in between, and how long that takes on average.
+    pub(crate) tail: (f64, f64),
+    /// How far it drifts, and how much of that is left in the next round.
+    pub(crate) drift: (f64, f64),
+    /// How often a sample falls into a slower mode, and by how much that is slower.
+    pub(crate) modes: (f64, f64),
+}
+
+/// One that does little else.
+pub(crate) const QUIET: Machine =
+    Machine { spread: 0.01, tail: (0.1, 0.2), drift: (0.0075, 0.8), modes: (0.0, 0.0) };
+
+/// A shared one, as virtual machines are: two speeds, long tails.
+pub(crate) const LOUD: Machine =
+    Machine { spread: 0.08, tail: (0.15, 0.5), drift: (0.05, 0.8), modes: (0.4, 0.25) };
+
+/// One that gets slower and faster for minutes.
+pub(crate) const DRIFTING: Machine =
+    Machine { spread: 0.005, tail: (0.1, 0.2), drift: (0.05, 0.95), modes: (0.0, 0.0) };
+
+/// A figure that is to be made up: its experiment, its contender, its true cost.
+pub(crate) type Cost<'a> = (&'a str, &'a str, f64);
+
+impl Machine {
+    /// A run of so many rounds; every contender meets the same drift, as in rounds that interleave.
+    pub(crate) fn run(
+        &self,
+        costs: &[Cost<'_>],
+        rounds: usize,
+        dice: &mut fastrand::Rng,
+    ) -> Figures {
+        let mut drift = self.drift.0 * gauss(dice);
+        let mut results: Vec<ResultEntry> =
+            costs.iter().map(|&(experiment, contender, _)| entry(experiment, contender)).collect();
+        for _ in 0..rounds {
+            let (size, kept) = self.drift;
+            drift = kept * drift + size * (1.0 - kept * kept).sqrt() * gauss(dice);
+            for (result, (.., cost)) in results.iter_mut().zip(costs) {
+                result.samples.push(cost * (drift + self.disturbance(dice)).exp());
+            }
+        }
+        run(results)
+    }
+
+    fn disturbance(&self, dice: &mut fastrand::Rng) -> f64 {
+        let ((often, long), (slow, slower)) = (self.tail, self.modes);
+        let tail = if dice.f64() < often { -long * (1.0 - dice.f64()).ln() } else { 0.0 };
+        let mode = if dice.f64() < slow { slower } else { 0.0 };
+        self.spread * gauss(dice) + tail + mode
+    }
+}
+
+/// By Box and Muller.
+fn gauss(dice: &mut fastrand::Rng) -> f64 {
+    (-2.0 * (1.0 - dice.f64()).ln()).sqrt() * (std::f64::consts::TAU * dice.f64()).cos()
+}
+
+/// A principal figure in ns without samples.
+pub(crate) fn entry(experiment: &str, contender: &str) -> ResultEntry {
+    ResultEntry {
+        experiment: experiment.into(),
+        contender: contender.into(),
+        variant: None,
+        params: purlin_lab::experiments::Params::new(),
+        x: None,
+        metric: "time".into(),
+        unit: "ns".into(),
+        better: "lower".into(),
+        samples: Vec::new(),
+        median: 0.0,
+        low: 0.0,
+        high: 0.0,
+        fit: None,
+        principal: true,
+    }
+}
+
+/// A run of these figures.
+pub(crate) fn run(results: Vec<ResultEntry>) -> Figures {
+    Figures {
+        started: "2026-11-21T09:00:00Z".into(),
+        profile: "quick".into(),
+        host: Host {
+            os: "Linux".into(),
+            kernel: "6.1".into(),
+            cpu: "made up".into(),
+            cores: 2,
+            memory_bytes: 8 << 30,
+            load_before: 0.0,
+            is_virtual: Some(false),
+        },
+        contenders: Vec::new(),
+        results,
+    }
+}
