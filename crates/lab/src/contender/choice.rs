@@ -162,8 +162,9 @@ fn parse(text: &str) -> Result<Contender, Problem> {
     }
     let (id, options) = text.split_once(':').unwrap_or((text, ""));
     let Some((id, _)) = BUILT_IN.into_iter().find(|(known, _)| *known == id.trim()) else {
+        let known = BUILT_IN.map(|(id, _)| id).join(", ");
         return Err(Problem::new(format!(
-            "there is no contender {text:?}; there are purlin, beam, tokio, each with options after a colon, and NAME=COMMAND for your own (see `purlin lab list`)"
+            "there is no contender {text:?}; there are {known}, each with options after a colon, and NAME=COMMAND for your own (see `purlin lab list`)"
         )));
     };
     let options = match options.trim() {

@@ -11,16 +11,17 @@ use super::beam;
 use crate::error::Problem;
 
 /// The contenders that come with the lab, in the order in which they are shown.
-pub const BUILT_IN: [(&str, &str); 3] = [
+pub const BUILT_IN: [(&str, &str); 4] = [
     ("purlin", "this project's processes"),
     ("beam", "the real Erlang runtime"),
     ("tokio", "bare tokio tasks and channels"),
+    ("ractor", "actors of ractor"),
 ];
 
 /// What the machine offers.
 #[derive(Debug, Clone)]
 pub struct Surroundings {
-    /// The folder that holds `contender-purlin` and `contender-tokio`.
+    /// The folder that holds the contenders written in Rust, such as `contender-tokio`.
     pub contenders: PathBuf,
     /// Where programs are searched for.
     pub path: OsString,
