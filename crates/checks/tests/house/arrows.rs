@@ -18,7 +18,7 @@ const FLOORS: [(&str, u8); 10] = [
 ];
 
 /// Crates that stand beside the house, and all of the workspace that each may depend on.
-const BESIDE: [(&str, &[&str]); 7] = [
+const BESIDE: [(&str, &[&str]); 8] = [
     ("purlin-checks", &[]),
     ("purlin-testkit", &["purlin-raw", "purlin-sched", "purlin-term", "purlin-macros", "purlin"]),
     ("purlin-differential", &["purlin", "purlin-testkit"]),
@@ -26,6 +26,7 @@ const BESIDE: [(&str, &[&str]); 7] = [
     ("contender-purlin", &["purlin", "purlin-ack", "purlin-dist", "purlin-contender"]),
     ("contender-tokio", &["purlin-contender"]),
     ("contender-ractor", &["purlin-contender"]),
+    ("contender-kameo", &["purlin-contender"]),
 ];
 
 /// What anybody's tests may use.

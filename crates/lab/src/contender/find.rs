@@ -11,11 +11,12 @@ use super::beam;
 use crate::error::Problem;
 
 /// The contenders that come with the lab, in the order in which they are shown.
-pub const BUILT_IN: [(&str, &str); 4] = [
+pub const BUILT_IN: [(&str, &str); 5] = [
     ("purlin", "this project's processes"),
     ("beam", "the real Erlang runtime"),
     ("tokio", "bare tokio tasks and channels"),
     ("ractor", "actors of ractor"),
+    ("kameo", "actors of kameo"),
 ];
 
 /// What the machine offers.
