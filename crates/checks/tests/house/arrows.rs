@@ -18,7 +18,7 @@ const FLOORS: [(&str, u8); 10] = [
 ];
 
 /// Crates that stand beside the house, and all of the workspace that each may depend on.
-const BESIDE: [(&str, &[&str]); 8] = [
+const BESIDE: [(&str, &[&str]); 9] = [
     ("purlin-checks", &[]),
     ("purlin-testkit", &["purlin-raw", "purlin-sched", "purlin-term", "purlin-macros", "purlin"]),
     ("purlin-differential", &["purlin", "purlin-testkit"]),
@@ -27,6 +27,7 @@ const BESIDE: [(&str, &[&str]); 8] = [
     ("contender-tokio", &["purlin-contender"]),
     ("contender-ractor", &["purlin-contender"]),
     ("contender-kameo", &["purlin-contender"]),
+    ("contender-actix", &["purlin-contender"]),
 ];
 
 /// What anybody's tests may use.

@@ -11,12 +11,13 @@ use super::beam;
 use crate::error::Problem;
 
 /// The contenders that come with the lab, in the order in which they are shown.
-pub const BUILT_IN: [(&str, &str); 5] = [
+pub const BUILT_IN: [(&str, &str); 6] = [
     ("purlin", "this project's processes"),
     ("beam", "the real Erlang runtime"),
     ("tokio", "bare tokio tasks and channels"),
     ("ractor", "actors of ractor"),
     ("kameo", "actors of kameo"),
+    ("actix", "actors of actix, on one arbiter"),
 ];
 
 /// What the machine offers.
