@@ -12,7 +12,6 @@ mod exchange;
 mod flow;
 mod hog;
 mod processes;
-mod restarts;
 mod ring;
 mod trees;
 mod waiting;
@@ -41,16 +40,14 @@ fn main() -> ExitCode {
     let arbiter = Arbiter::new();
     let hello = Hello::new("actix", ACTIX)
         .variants(&[Variant::Moved, Variant::Copied])
-        .without(&[
-            "call-deep", "selective", "monitor-churn", "link-churn", "exit-cascade",
-        ])
+        .without(&["call-deep", "selective", "monitor-churn", "link-churn", "exit-cascade", "restart"])
         .note("one arbiter, that is one thread: an actor stays where it was started, and starting it elsewhere is left to its user")
         .note("mailboxes have actix's default bound of 16, which do_send passes by and only send minds: a sender that is faster than its receiver fills the memory")
         .note("a loop that only sends yields every 1024 messages")
         .note("an actor of exchange notifies itself of each piece of work; it goes on as long as it has something to do, so that most messages wait until all pieces are done")
         .note("a call is send with a timeout of five seconds; there is no receive by pattern, hence no call-deep and no selective")
         .note("there are no monitors and no links, hence no monitor-churn, no link-churn and no exit-cascade")
-        .note("restart is by actix's Supervisor, which begins an actor again that has stopped its context: the same value, and without an error. A panic would end the arbiter")
+        .note("actix's Supervisor begins an actor again that has stopped its context, the same value and without an error; nothing is restarted because of an error, and a panic ends the arbiter. Hence no restart")
         .note("a timer is notify_later and cancel_future, one pair for each turn of an actor, which notifies itself of the next; the others that wait are another actor's, since cancelling looks through all of one's own. One that is cancelled in the same turn has never reached tokio's timers")
         .note("the depth of a mailbox is not told: queue_peak is estimated from what the sender says every 1024 messages")
         .note("an actor that nobody refers to ends; where that can be, the actors of these experiments end so")
@@ -99,7 +96,6 @@ async fn run(asked: Run) -> Outcome {
         Run::Call { n } => asking::call(n).await,
         Run::Timers { waiting, n } => waiting::timers(waiting, n).await,
         Run::IdleMemory { n } => waiting::idle_memory(n).await,
-        Run::Restart { n, reps } => restarts::restart(n, reps).await,
         other => Err(format!("no actor of actix's runs {}", other.experiment()).into()),
     }
 }

@@ -10,7 +10,8 @@ fn contender() -> Command {
 
 #[test]
 fn actix_keeps_to_the_protocol() {
-    let missing = vec!["call-deep", "selective", "monitor-churn", "link-churn", "exit-cascade"];
+    let missing =
+        vec!["call-deep", "selective", "monitor-churn", "link-churn", "exit-cascade", "restart"];
     assert_eq!(examine(contender), Ok(missing));
 }
 

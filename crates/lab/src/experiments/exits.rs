@@ -75,7 +75,7 @@ pub(super) static RESTART: Experiment = Experiment {
         "The child is told to end, and tells when its successor has been initialised; then that one is told. The clock starts when the first child is there.",
         "A supervisor restarts its child a hundred times and is replaced by a fresh one outside of the clock: OTP's goes through all restarts of its period at each.",
         "Reports of crashes are switched off: writing them takes longer than the restart.",
-        "tokio has no supervisors. On ractor an actor that spawns the child again when it is told of its failure, on kameo its own supervision, where the reference to the child stays the same, on actix its Supervisor, which begins an actor again that has stopped without an error.",
+        "tokio has no supervisors. On ractor an actor that spawns the child again when it is told of its failure, on kameo its own supervision, where the reference to the child stays the same. The Supervisor of actix begins an actor again that has stopped without an error, which is something else.",
     ],
     metric: "restarts",
     unit: "restarts/s",
