@@ -5,7 +5,7 @@
 help: ## list the targets (this is what `make` alone does)
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
 
-lab: ## measure purlin and the other runtimes that are here (BEAM, tokio, Go, Elixir); ARGS="-e ping-pong" goes to `purlin lab run`
+lab: ## measure purlin and every other runtime that is here; ARGS="-e ping-pong" goes to `purlin lab run`
 	@scripts/lab.sh $(ARGS)
 
 test: ## every check and every test: format, lints, docs, house rules, tests, models, sanitizers

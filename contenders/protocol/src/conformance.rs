@@ -66,6 +66,25 @@ pub fn examine(command: impl Fn() -> Command) -> Result<Vec<&'static str>, Strin
     Ok(missing)
 }
 
+/// Whether the contender tells the version of the package that it was built with, which is the one
+/// of this lock file.
+///
+/// # Errors
+///
+/// One line with both versions.
+pub fn tells_version(command: Command, lock: &str, package: &str) -> Result<(), String> {
+    let name = format!("name = \"{package}\"");
+    let mut lines = lock.lines().skip_while(|line| *line != name);
+    let built = lines.nth(1).and_then(|line| line.strip_prefix("version = ")).unwrap_or("missing");
+    let built = format!("{package} {}", built.trim_matches('"'));
+    let hello = Contender::start(command)?.ask(r#"{"op":"hello"}"#)?;
+    if hello["version"] == built.as_str() {
+        Ok(())
+    } else {
+        Err(format!("it tells {}, and the lock file has {built}", hello["version"]))
+    }
+}
+
 /// Checks an answer to `hello`; gives the variants it names.
 fn introduction(hello: &Value) -> Result<Vec<Variant>, String> {
     for field in ["name", "version"] {

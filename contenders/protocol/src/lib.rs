@@ -6,7 +6,7 @@
 //! of the experiments (work, counting down, when to send), so that all Rust contenders run
 //! literally the same code there and differ in nothing but their processes and messages.
 //!
-//! It knows no runtime, starts no thread and never measures anything by itself. Nothing that
+//! It knows no runtime, starts no thread, and measures by itself only what involves none. Nothing that
 //! arrives on the input can make it panic: a bad request is answered with one clear line and the
 //! next one is read.
 //!
@@ -42,9 +42,11 @@ mod request;
 mod run;
 mod sample;
 mod serve;
+mod side;
+mod tally;
 
 pub use goods::{Copied, Goods, Moved, Short};
-pub use local::{Schedule, WORK_START, batches, count_down, shares, work};
+pub use local::{Schedule, WORK_START, batches, count_down, shares, tail_call, work};
 pub use params::{
     COUNT_MAX, HOGS_MAX, LENGTH_MAX, MS_MAX, PROCESSES_MAX, REPS_MAX, RESTARTS_MAX, WAITING_MAX,
 };
@@ -52,4 +54,6 @@ pub use probe::{Probe, Seat, Tell};
 pub use request::Request;
 pub use run::{EXPERIMENTS, Exchange, Hog, Mode, Pace, Payload, Run, Variant};
 pub use sample::Sample;
-pub use serve::{Hello, serve, serve_on};
+pub use serve::{Hello, serve, serve_on, serve_program};
+pub use side::{Side, Sides};
+pub use tally::{Depth, Tally};

@@ -1,9 +1,12 @@
 //! The parts of the experiments that involve no runtime at all.
 //!
 //! Every Rust contender calls these, so that what is compared is processes and messages and
-//! nothing else. Nothing here allocates or waits.
+//! nothing else. Nothing here waits.
 
 use std::hint::black_box;
+use std::time::Instant;
+
+use crate::sample::Sample;
 
 /// Where the work of a process starts.
 pub const WORK_START: u64 = 1;
@@ -43,6 +46,14 @@ pub fn count_down(n: u64) -> u64 {
         left = left.wrapping_sub(step);
     }
     black_box(left)
+}
+
+/// `tail-call`, and with one repetition the local half of `call-vs-send`.
+#[must_use]
+pub fn tail_call(n: u64, reps: u64) -> Sample {
+    let start = Instant::now();
+    let left = (0..reps).map(|_| count_down(n)).sum();
+    Sample::new(start.elapsed(), (n * reps).saturating_sub(left), 0, 0).with("left", left)
 }
 
 /// How many messages to send after each piece of work: spread evenly, `n` in all.

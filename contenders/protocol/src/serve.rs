@@ -4,6 +4,7 @@
 //! returns when the lab says `quit` or closes the input.
 
 use std::io::{self, BufRead, Write};
+use std::process::ExitCode;
 
 use serde_json::{Value, json};
 
@@ -79,6 +80,17 @@ impl Hello {
 /// Only what reading or writing gives; a bad request is answered and is no error here.
 pub fn serve(hello: &Hello, run: impl FnMut(Run) -> Result<Sample, String>) -> io::Result<()> {
     serve_on(io::stdin().lock(), io::stdout().lock(), hello, run)
+}
+
+/// [`serve`], for the end of `main`: what went wrong is said on standard error.
+pub fn serve_program(hello: &Hello, run: impl FnMut(Run) -> Result<Sample, String>) -> ExitCode {
+    match serve(hello, run) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("contender-{}: the lab cannot be heard or told: {error}", hello.name);
+            ExitCode::FAILURE
+        }
+    }
 }
 
 /// [`serve`] on any reader and writer.

@@ -1,9 +1,9 @@
-//! What a call costs and what a message costs: `call-vs-send` and `tail-call`.
+//! What a call costs and what a message costs: `call-vs-send`.
 
 use std::time::Instant;
 
 use purlin::{Pid, Process, consume_budget, spawn};
-use purlin_contender::{Mode, Sample, count_down};
+use purlin_contender::{Mode, Sample, tail_call};
 
 /// How often the receiver looks at the length of its mailbox: every so many messages.
 const LOOK_EVERY: u64 = 1024;
@@ -20,19 +20,9 @@ pub(crate) struct Counted {
     peak: u64,
 }
 
-pub(crate) async fn tail_call(_me: Process<()>, n: u64, reps: u64) -> Sample {
-    let start = Instant::now();
-    let left = (0..reps).map(|_| count_down(n)).sum();
-    Sample::new(start.elapsed(), n * reps, 0, 0).with("left", left)
-}
-
 pub(crate) async fn call_vs_send(me: Process<Counted>, mode: Mode, n: u64) -> Sample {
     match mode {
-        Mode::Local => {
-            let start = Instant::now();
-            let left = count_down(n);
-            Sample::new(start.elapsed(), n - left, 0, 0)
-        }
+        Mode::Local => tail_call(n, 1),
         Mode::Remote => remote(me, n).await,
     }
 }

@@ -21,7 +21,9 @@ use std::process::ExitCode;
 use std::sync::mpsc::channel;
 
 use purlin::{Node, Process};
-use purlin_contender::{Copied, Hello, Moved, Payload, Run, Sample, Short, Variant, serve};
+use purlin_contender::{
+    Copied, Hello, Moved, Payload, Run, Sample, Short, Variant, serve_program, tail_call,
+};
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -40,20 +42,16 @@ fn main() -> ExitCode {
         .note(format!("a node with its default settings, of {} workers", node.workers()))
         .note("a loop that only sends or spawns calls purlin::consume_budget each time round")
         .note("allocator: mimalloc, as in tokio's contender");
-    match serve(&hello, |asked| run(&node, asked)) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("contender-purlin: the lab cannot be heard or told: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    serve_program(&hello, |asked| run(&node, asked))
 }
 
 /// Runs one experiment.
 fn run(node: &Node, asked: Run) -> Result<Sample, String> {
     match asked {
         Run::CallVsSend { mode, n } => root(node, move |me| calls::call_vs_send(me, mode, n)),
-        Run::TailCall { n, reps } => root(node, move |me| calls::tail_call(me, n, reps)),
+        Run::TailCall { n, reps } => {
+            root(node, move |_: Process<()>| async move { tail_call(n, reps) })
+        }
         Run::SpawnChain { n, reps } => root(node, move |me| processes::spawn_chain(me, n, reps)),
         Run::SerialSpawn { m, total } => {
             root(node, move |me| processes::serial_spawn(me, m, total))

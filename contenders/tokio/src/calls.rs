@@ -1,8 +1,8 @@
-//! What a call costs and what a message costs: `call-vs-send` and `tail-call`.
+//! What a call costs and what a message costs: `call-vs-send`.
 
 use std::time::Instant;
 
-use purlin_contender::{Mode, Sample, count_down};
+use purlin_contender::{Mode, Sample, tail_call};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::task::yield_now;
 
@@ -14,19 +14,9 @@ type Step = (u64,);
 /// How often the receiver looks at the length of its queue: every so many messages.
 const LOOK_EVERY: u64 = 1024;
 
-pub(crate) fn tail_call(n: u64, reps: u64) -> Sample {
-    let start = Instant::now();
-    let left = (0..reps).map(|_| count_down(n)).sum();
-    Sample::new(start.elapsed(), n * reps, 0, 0).with("left", left)
-}
-
 pub(crate) async fn call_vs_send(mode: Mode, n: u64) -> Sample {
     match mode {
-        Mode::Local => {
-            let start = Instant::now();
-            let left = count_down(n);
-            Sample::new(start.elapsed(), n - left, 0, 0)
-        }
+        Mode::Local => tail_call(n, 1),
         Mode::Remote => remote(n).await,
     }
 }

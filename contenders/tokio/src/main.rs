@@ -17,7 +17,9 @@ mod waiting;
 
 use std::process::ExitCode;
 
-use purlin_contender::{Copied, Hello, Moved, Run, Sample, Short, Variant, serve};
+use purlin_contender::{
+    Copied, Hello, Moved, Run, Sample, Short, Variant, serve_program, tail_call,
+};
 use tokio::runtime::Runtime;
 
 #[global_allocator]
@@ -49,27 +51,20 @@ fn main() -> ExitCode {
         .note("allocator: mimalloc, as in purlin's contender");
     // WHY: in a spawned task and not in block_on, so that the task that holds the clock is one
     // like any other and runs on a worker.
-    let served = serve(&hello, |asked| match asked {
+    serve_program(&hello, |asked| match asked {
         // WHY: not in a task, since those that compute would hold it up.
         Run::Hog(asked) => Ok(hog::hog(&runtime, asked)),
         _ => runtime.block_on(runtime.spawn(run(asked))).unwrap_or_else(|error| {
             Err(format!("{}: the task has failed: {error}", asked.experiment()))
         }),
-    });
-    match served {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("contender-tokio: the lab cannot be heard or told: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    })
 }
 
 /// Runs one experiment.
 async fn run(asked: Run) -> Result<Sample, String> {
     Ok(match asked {
         Run::CallVsSend { mode, n } => calls::call_vs_send(mode, n).await,
-        Run::TailCall { n, reps } => calls::tail_call(n, reps),
+        Run::TailCall { n, reps } => tail_call(n, reps),
         Run::SpawnChain { n, reps } => processes::spawn_chain(n, reps).await,
         Run::SerialSpawn { m, total } => processes::serial_spawn(m, total).await,
         Run::Exchange(asked) => exchange::exchange(asked, Short::default).await,

@@ -54,8 +54,8 @@ Exit status:
   130  interrupted; what was sampled is kept
 
 Environment:
-  PURLIN_CONTENDERS  the folder of contender-purlin and contender-tokio,
-                     instead of that of this program";
+  PURLIN_CONTENDERS  the folder of the contenders written in Rust, such as
+                     contender-tokio, instead of that of this program";
 
 #[derive(Debug, Args)]
 #[command(after_help = RUN_HELP)]

@@ -18,13 +18,16 @@ const FLOORS: [(&str, u8); 10] = [
 ];
 
 /// Crates that stand beside the house, and all of the workspace that each may depend on.
-const BESIDE: [(&str, &[&str]); 6] = [
+const BESIDE: [(&str, &[&str]); 9] = [
     ("purlin-checks", &[]),
     ("purlin-testkit", &["purlin-raw", "purlin-sched", "purlin-term", "purlin-macros", "purlin"]),
     ("purlin-differential", &["purlin", "purlin-testkit"]),
     ("purlin-contender", &[]),
     ("contender-purlin", &["purlin", "purlin-ack", "purlin-dist", "purlin-contender"]),
     ("contender-tokio", &["purlin-contender"]),
+    ("contender-ractor", &["purlin-contender"]),
+    ("contender-kameo", &["purlin-contender"]),
+    ("contender-actix", &["purlin-contender"]),
 ];
 
 /// What anybody's tests may use.

@@ -12,10 +12,13 @@ use super::{beam, elixir, go};
 use crate::error::Problem;
 
 /// The contenders that come with the lab, in the order in which they are shown.
-pub const BUILT_IN: [(&str, &str); 5] = [
+pub const BUILT_IN: [(&str, &str); 8] = [
     ("purlin", "this project's processes"),
     ("beam", "the real Erlang runtime"),
     ("tokio", "bare tokio tasks and channels"),
+    ("ractor", "actors of ractor"),
+    ("kameo", "actors of kameo"),
+    ("actix", "actors of actix, on one arbiter"),
     ("go", "Go's goroutines and channels"),
     ("elixir", "Elixir on the real Erlang runtime"),
 ];
@@ -43,7 +46,7 @@ const RUNTIMES: [(&str, &[&str], &str); 3] = [
 /// What the machine offers.
 #[derive(Debug, Clone)]
 pub struct Surroundings {
-    /// The folder that holds `contender-purlin` and `contender-tokio`.
+    /// The folder that holds the contenders written in Rust, such as `contender-tokio`.
     pub contenders: PathBuf,
     /// Where programs are searched for.
     pub path: OsString,

@@ -15,6 +15,7 @@ pub(super) static CALL: Experiment = Experiment {
     what: "One process calls another n times: a request and its reply, with a monitor and a timeout.",
     notes: &[
         "On the BEAM gen_server:call/3 with its default of five seconds, on purlin Pid::call.",
+        "On ractor call_t!, on kameo ask with a reply timeout, on actix send with a timeout.",
         "tokio has no monitors: there it is a message with a oneshot channel under a timeout, whose sender is dropped if the task ends.",
     ],
     metric: "time per call",

@@ -17,7 +17,7 @@ pub(super) static MONITOR_CHURN: Experiment = Experiment {
     what: "One process spawns another under a monitor, which ends at once, and receives its down message; n times.",
     notes: &[
         "On the BEAM spawn_monitor/1, on purlin Process::spawn_monitor: the monitor is there before the process can end.",
-        "tokio has no monitors: there it is the join handle that spawning gives, awaited. It has one owner, and tells the result or the panic.",
+        "tokio has no monitors: there, on ractor and on kameo it is the join handle that spawning gives, awaited. It has one owner, and tells the result or the panic.",
     ],
     metric: "time per round",
     unit: "ns",
@@ -75,7 +75,7 @@ pub(super) static RESTART: Experiment = Experiment {
         "The child is told to end, and tells when its successor has been initialised; then that one is told. The clock starts when the first child is there.",
         "A supervisor restarts its child a hundred times and is replaced by a fresh one outside of the clock: OTP's goes through all restarts of its period at each.",
         "Reports of crashes are switched off: writing them takes longer than the restart.",
-        "tokio has no supervisors.",
+        "tokio has no supervisors. On ractor an actor that spawns the child again when it is told of its failure, on kameo its own supervision, where the reference to the child stays the same. The Supervisor of actix begins an actor again that has stopped without an error, which is something else.",
     ],
     metric: "restarts",
     unit: "restarts/s",

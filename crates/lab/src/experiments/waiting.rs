@@ -14,7 +14,7 @@ pub(super) static TIMERS: Experiment = Experiment {
     what: "Sets a timer of five seconds and cancels it, n times, while 10 000 others are alive.",
     notes: &[
         "Most timers are never needed: they are set for a case that does not come.",
-        "On the BEAM erlang:send_after/3 and erlang:cancel_timer/1, on purlin Pid::send_after and Timer::cancel. On tokio a sleep that is polled once, which sets its timer, and dropped.",
+        "On the BEAM erlang:send_after/3 and erlang:cancel_timer/1, on purlin Pid::send_after and Timer::cancel. On tokio a sleep that is polled once, which sets its timer, and dropped. On ractor and kameo send_after and the abort of its handle, on actix notify_later and cancel_future.",
     ],
     metric: "time per pair of set and cancel",
     unit: "ns",

@@ -1,0 +1,137 @@
+//! Two actors, of which one answers: `ping-pong` and `call`.
+
+use std::time::{Duration, Instant};
+
+use actix::prelude::*;
+use purlin_contender::{Sample, Tally};
+use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+
+use crate::Outcome;
+
+/// How long a call waits, as `gen_server:call` does.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The actor that answers.
+#[derive(Default)]
+struct Server {
+    tally: Tally,
+}
+
+impl Actor for Server {
+    type Context = Context<Self>;
+}
+
+/// Send this back to the one who pings.
+#[derive(Message)]
+#[rtype(result = "()")]
+struct Ping(u64, Addr<Pinger>);
+
+/// Reply with this.
+#[derive(Message)]
+#[rtype(result = "u64")]
+struct Echo(u64);
+
+/// Tell what was counted.
+#[derive(Message)]
+#[rtype(result = "Tally")]
+pub(crate) struct Tell;
+
+impl Handler<Ping> for Server {
+    type Result = ();
+
+    fn handle(&mut self, Ping(round, back): Ping, _: &mut Context<Self>) {
+        self.tally.received += 1;
+        back.do_send(Pong(round));
+        self.tally.sent += 1;
+    }
+}
+
+impl Handler<Echo> for Server {
+    type Result = u64;
+
+    fn handle(&mut self, Echo(round): Echo, _: &mut Context<Self>) -> u64 {
+        self.tally.received += 1;
+        self.tally.sent += 1;
+        round
+    }
+}
+
+impl Handler<Tell> for Server {
+    type Result = MessageResult<Tell>;
+
+    fn handle(&mut self, _: Tell, _: &mut Context<Self>) -> MessageResult<Tell> {
+        MessageResult(self.tally)
+    }
+}
+
+pub(crate) async fn call(n: u64) -> Outcome {
+    let mut tally = Tally::default();
+
+    let start = Instant::now();
+    let server = Server::default().start();
+    for round in 0..n {
+        tally.sent += 1;
+        let answer = server.send(Echo(round)).timeout(PATIENCE).await;
+        tally.received += u64::from(answer.is_ok_and(|answer| answer == round));
+    }
+    let elapsed = start.elapsed();
+
+    tally += server.send(Tell).await?;
+    Ok(Sample::new(elapsed, n, tally.sent, tally.received))
+}
+
+/// The actor that pings.
+struct Pinger {
+    server: Addr<Server>,
+    n: u64,
+    tally: Tally,
+    root: UnboundedSender<Tally>,
+}
+
+/// Its own ping, back.
+#[derive(Message)]
+#[rtype(result = "()")]
+struct Pong(u64);
+
+impl Pinger {
+    fn ping(&mut self, round: u64, context: &Context<Self>) {
+        if round < self.n {
+            self.server.do_send(Ping(round, context.address()));
+            self.tally.sent += 1;
+        } else {
+            // The root waits for nothing else and cannot have gone.
+            let _ = self.root.send(self.tally);
+        }
+    }
+}
+
+impl Actor for Pinger {
+    type Context = Context<Self>;
+
+    fn started(&mut self, context: &mut Context<Self>) {
+        self.ping(0, context);
+    }
+}
+
+impl Handler<Pong> for Pinger {
+    type Result = ();
+
+    fn handle(&mut self, Pong(round): Pong, context: &mut Context<Self>) {
+        self.tally.received += 1;
+        self.ping(round + 1, context);
+    }
+}
+
+pub(crate) async fn ping_pong(n: u64) -> Outcome {
+    let (root, mut reports) = unbounded_channel();
+
+    let start = Instant::now();
+    let server = Server::default().start();
+    let pinger = Pinger { server: server.clone(), n, tally: Tally::default(), root }.start();
+    let mut tally = reports.recv().await.unwrap_or_default();
+    let elapsed = start.elapsed();
+
+    drop(pinger);
+    tally += server.send(Tell).await?;
+    Ok(Sample::new(elapsed, n, tally.sent, tally.received))
+}

@@ -1,0 +1,120 @@
+//! Two actors that work and send each other messages: `exchange`, `message-size`, `bandwidth`.
+
+use std::time::Instant;
+
+use actix::prelude::*;
+use purlin_contender::{Exchange, Goods, Side, Sides};
+use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+
+use crate::Outcome;
+
+/// One of the two.
+struct Worker<G: Goods + Unpin> {
+    /// Gone when both its work and the partner's messages are done.
+    side: Option<Side<G>>,
+    /// Known when it is told to start.
+    partner: Option<Addr<Worker<G>>>,
+    root: UnboundedSender<Side<G>>,
+}
+
+/// Answered by who stands.
+#[derive(Message)]
+#[rtype(result = "()")]
+struct Stand;
+
+/// Start; this is the partner.
+#[derive(Message)]
+#[rtype(result = "()")]
+struct Start<G: Goods + Unpin>(Addr<Worker<G>>);
+
+/// Do the next piece of work. From itself.
+#[derive(Message)]
+#[rtype(result = "()")]
+struct Piece;
+
+/// From the partner.
+#[derive(Message)]
+#[rtype(result = "()")]
+struct Parcel<M>(M);
+
+impl<G: Goods + Unpin> Worker<G> {
+    fn tell_if_done(&mut self, context: &mut Context<Self>) {
+        if let Some(side) = self.side.take_if(|side| side.is_done()) {
+            // The root waits for it and cannot have gone.
+            let _ = self.root.send(side);
+            context.stop();
+        }
+    }
+}
+
+impl<G: Goods + Unpin> Actor for Worker<G> {
+    type Context = Context<Self>;
+}
+
+impl<G: Goods + Unpin> Handler<Stand> for Worker<G> {
+    type Result = ();
+
+    fn handle(&mut self, _: Stand, _: &mut Context<Self>) {}
+}
+
+impl<G: Goods + Unpin> Handler<Start<G>> for Worker<G> {
+    type Result = ();
+
+    fn handle(&mut self, Start(partner): Start<G>, context: &mut Context<Self>) {
+        self.partner = Some(partner);
+        context.notify(Piece);
+    }
+}
+
+impl<G: Goods + Unpin> Handler<Piece> for Worker<G> {
+    type Result = ();
+
+    fn handle(&mut self, _: Piece, context: &mut Context<Self>) {
+        if let (Some(side), Some(partner)) = (&mut self.side, &self.partner) {
+            for _ in 0..side.work() {
+                partner.do_send(Parcel(side.supply()));
+                side.sent(true);
+            }
+            if side.has_work() {
+                context.notify(Piece);
+            }
+        }
+        self.tell_if_done(context);
+    }
+}
+
+impl<G: Goods + Unpin> Handler<Parcel<G::Message>> for Worker<G> {
+    type Result = ();
+
+    fn handle(&mut self, Parcel(message): Parcel<G::Message>, context: &mut Context<Self>) {
+        if let Some(side) = &mut self.side {
+            side.accept(message);
+        }
+        self.tell_if_done(context);
+    }
+}
+
+/// `goods` builds what one side sends, before the clock starts.
+pub(crate) async fn exchange<G: Goods + Unpin>(asked: Exchange, goods: impl Fn() -> G) -> Outcome {
+    let (root, mut reports) = unbounded_channel();
+    let mut sides = Sides::new(asked, goods);
+    for _ in 0..asked.reps {
+        let pair = sides.pair().ok_or("a side has not come back")?;
+        let [one, other] =
+            pair.map(|side| Worker { side: Some(side), partner: None, root: root.clone() }.start());
+        one.send(Stand).await?;
+        other.send(Stand).await?;
+
+        let start = Instant::now();
+        one.do_send(Start(other.clone()));
+        other.do_send(Start(one));
+        let (one, other) = (reports.recv().await, reports.recv().await);
+        let elapsed = start.elapsed();
+
+        sides.ended(elapsed, [one.ok_or(ENDED)?, other.ok_or(ENDED)?]);
+    }
+    Ok(sides.sample())
+}
+
+/// What is said of a side that is not there.
+const ENDED: &str = "a side has ended too early";

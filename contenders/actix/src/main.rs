@@ -1,0 +1,101 @@
+//! Actors of actix, as a contender of the lab.
+//!
+//! Started by the lab; speaks the contender protocol on standard input and output. Written as a
+//! user of actix would write it: an actor for each process, `do_send` and `send`, all on one
+//! arbiter, which is what `start` gives. The clock is held by a task of that arbiter, since `main`
+//! waits for the lab. One file per group of experiments.
+
+#![forbid(unsafe_code)]
+
+mod asking;
+mod exchange;
+mod flow;
+mod hog;
+mod processes;
+mod ring;
+mod trees;
+mod waiting;
+
+use std::error::Error;
+use std::process::ExitCode;
+use std::sync::mpsc::channel;
+
+use actix::{Arbiter, System};
+use purlin_contender::{
+    Copied, Hello, Mode, Moved, Run, Sample, Short, Variant, serve_program, tail_call,
+};
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// actix does not tell its version at run time; a test compares this with the lock file.
+const ACTIX: &str = "actix 0.13.5";
+
+/// What an experiment gives.
+type Outcome = Result<Sample, Box<dyn Error + Send + Sync>>;
+
+fn main() -> ExitCode {
+    // The arbiter belongs to the system of this thread, which must outlive it.
+    let _system = System::new();
+    let arbiter = Arbiter::new();
+    let hello = Hello::new("actix", ACTIX)
+        .variants(&[Variant::Moved, Variant::Copied])
+        .without(&["call-deep", "selective", "monitor-churn", "link-churn", "exit-cascade", "restart"])
+        .note("one arbiter, that is one thread: an actor stays where it was started, and starting it elsewhere is left to its user")
+        .note("mailboxes have actix's default bound of 16, which do_send passes by and only send minds: a sender that is faster than its receiver fills the memory")
+        .note("a loop that only sends yields every 1024 messages")
+        .note("an actor of exchange notifies itself of each piece of work; it goes on as long as it has something to do, so that most messages wait until all pieces are done")
+        .note("a call is send with a timeout of five seconds; there is no receive by pattern, hence no call-deep and no selective")
+        .note("there are no monitors and no links, hence no monitor-churn, no link-churn and no exit-cascade")
+        .note("actix's Supervisor begins an actor again that has stopped its context, the same value and without an error; nothing is restarted because of an error, and a panic ends the arbiter. Hence no restart")
+        .note("a timer is notify_later and cancel_future, one pair for each turn of an actor, which notifies itself of the next; the others that wait are another actor's, since cancelling looks through all of one's own. One that is cancelled in the same turn has never reached tokio's timers")
+        .note("the depth of a mailbox is not told: queue_peak is estimated from what the sender says every 1024 messages")
+        .note("an actor that nobody refers to ends; where that can be, the actors of these experiments end so")
+        .note("allocator: mimalloc, as in purlin's contender");
+    serve_program(&hello, |asked| {
+        let ran = match asked {
+            // WHY: not from a task, since those that compute would hold it up.
+            Run::Hog(asked) => hog::hog(&arbiter, asked),
+            _ => {
+                let (tell, told) = channel();
+                arbiter.spawn_fn(move || {
+                    actix::spawn(async move {
+                        let _ = tell.send(run(asked).await);
+                    });
+                });
+                told.recv().unwrap_or_else(|_| Err("the task has failed".into()))
+            }
+        };
+        ran.map_err(|error| format!("{}: {error}", asked.experiment()))
+    })
+}
+
+/// Runs one experiment.
+async fn run(asked: Run) -> Outcome {
+    match asked {
+        Run::CallVsSend { mode: Mode::Local, n } => Ok(tail_call(n, 1)),
+        Run::CallVsSend { mode: Mode::Remote, n } => flow::call_vs_send(n).await,
+        Run::TailCall { n, reps } => Ok(tail_call(n, reps)),
+        Run::SpawnChain { n, reps } => processes::spawn_chain(n, reps).await,
+        Run::SerialSpawn { m, total } => processes::serial_spawn(m, total).await,
+        Run::Exchange(asked) => exchange::exchange(asked, Short::default).await,
+        Run::MessageSize(payload) | Run::Bandwidth(payload) => {
+            let (asked, length) = (payload.exchange, payload.length());
+            match payload.variant {
+                Variant::Moved => exchange::exchange(asked, || Moved::new(asked.n, length)).await,
+                Variant::Copied => exchange::exchange(asked, || Copied::new(length)).await,
+            }
+        }
+        Run::PingPong { n } => asking::ping_pong(n).await,
+        Run::Throughput { n } => flow::fan_in(1, n).await,
+        Run::FanIn { senders, n } => flow::fan_in(senders, n).await,
+        Run::FanOut { processes, n } => flow::fan_out(processes, n).await,
+        Run::ThreadRing { processes, n } => ring::thread_ring(processes, n).await,
+        Run::ForkJoin { n } => trees::fork_join(n).await,
+        Run::Skynet { leaves } => trees::skynet(leaves).await,
+        Run::Call { n } => asking::call(n).await,
+        Run::Timers { waiting, n } => waiting::timers(waiting, n).await,
+        Run::IdleMemory { n } => waiting::idle_memory(n).await,
+        other => Err(format!("no actor of actix's runs {}", other.experiment()).into()),
+    }
+}

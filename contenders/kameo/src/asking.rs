@@ -1,0 +1,130 @@
+//! Two actors, of which one answers: `ping-pong` and `call`.
+
+use std::convert::Infallible;
+use std::time::{Duration, Instant};
+
+use kameo::prelude::*;
+use purlin_contender::{Sample, Tally};
+use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+
+use crate::Outcome;
+
+/// How long a call waits, as `gen_server:call` does.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The actor that answers.
+#[derive(Actor, Default)]
+struct Server {
+    tally: Tally,
+}
+
+/// Send this back to the one who pings.
+struct Ping(u64, ActorRef<Pinger>);
+
+/// Reply with this.
+struct Echo(u64);
+
+/// Tell what was counted.
+pub(crate) struct Tell;
+
+impl Message<Ping> for Server {
+    type Reply = ();
+
+    async fn handle(&mut self, Ping(round, back): Ping, _: &mut Context<Self, ()>) {
+        self.tally.received += 1;
+        self.tally.sent += u64::from(back.tell(Pong(round)).await.is_ok());
+    }
+}
+
+impl Message<Echo> for Server {
+    type Reply = u64;
+
+    async fn handle(&mut self, Echo(round): Echo, _: &mut Context<Self, u64>) -> u64 {
+        self.tally.received += 1;
+        self.tally.sent += 1;
+        round
+    }
+}
+
+impl Message<Tell> for Server {
+    type Reply = Told;
+
+    async fn handle(&mut self, _: Tell, _: &mut Context<Self, Told>) -> Told {
+        Told(self.tally)
+    }
+}
+
+/// What was counted.
+#[derive(Reply)]
+pub(crate) struct Told(pub(crate) Tally);
+
+pub(crate) async fn call(n: u64) -> Outcome {
+    let mut tally = Tally::default();
+
+    let start = Instant::now();
+    let server = Server::spawn(Server::default());
+    for round in 0..n {
+        tally.sent += 1;
+        let answer = server.ask(Echo(round)).reply_timeout(PATIENCE).await;
+        tally.received += u64::from(answer.is_ok_and(|answer| answer == round));
+    }
+    let elapsed = start.elapsed();
+
+    tally += server.ask(Tell).await?.0;
+    Ok(Sample::new(elapsed, n, tally.sent, tally.received))
+}
+
+/// The actor that pings.
+struct Pinger {
+    server: ActorRef<Server>,
+    n: u64,
+    tally: Tally,
+    root: UnboundedSender<Tally>,
+}
+
+/// Its own ping, back.
+struct Pong(u64);
+
+impl Pinger {
+    async fn ping(&mut self, round: u64, myself: &ActorRef<Self>) {
+        if round < self.n {
+            let ping = Ping(round, myself.clone());
+            self.tally.sent += u64::from(self.server.tell(ping).await.is_ok());
+        } else {
+            // The root waits for nothing else and cannot have gone.
+            let _ = self.root.send(self.tally);
+        }
+    }
+}
+
+impl Actor for Pinger {
+    type Args = Self;
+    type Error = Infallible;
+
+    async fn on_start(mut pinger: Self, myself: ActorRef<Self>) -> Result<Self, Infallible> {
+        pinger.ping(0, &myself).await;
+        Ok(pinger)
+    }
+}
+
+impl Message<Pong> for Pinger {
+    type Reply = ();
+
+    async fn handle(&mut self, Pong(round): Pong, context: &mut Context<Self, ()>) {
+        self.tally.received += 1;
+        self.ping(round + 1, context.actor_ref()).await;
+    }
+}
+
+pub(crate) async fn ping_pong(n: u64) -> Outcome {
+    let (root, mut reports) = unbounded_channel();
+
+    let start = Instant::now();
+    let server = Server::spawn(Server::default());
+    Pinger::spawn(Pinger { server: server.clone(), n, tally: Tally::default(), root });
+    let mut tally = reports.recv().await.unwrap_or_default();
+    let elapsed = start.elapsed();
+
+    tally += server.ask(Tell).await?.0;
+    Ok(Sample::new(elapsed, n, tally.sent, tally.received))
+}

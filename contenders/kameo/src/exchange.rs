@@ -1,0 +1,112 @@
+//! Two actors that work and send each other messages: `exchange`, `message-size`, `bandwidth`.
+
+use std::time::Instant;
+
+use kameo::mailbox::unbounded;
+use kameo::prelude::*;
+use purlin_contender::{Exchange, Goods, Side, Sides};
+use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+
+use crate::Outcome;
+
+/// One of the two.
+#[derive(Actor)]
+struct Worker<G: Goods> {
+    /// Gone when both its work and the partner's messages are done.
+    side: Option<Side<G>>,
+    /// Known when it is told to start.
+    partner: Option<ActorRef<Worker<G>>>,
+    root: UnboundedSender<Side<G>>,
+}
+
+/// Start; this is the partner.
+struct Start<G: Goods>(ActorRef<Worker<G>>);
+
+/// Do the next piece of work. From itself.
+struct Piece;
+
+/// From the partner.
+struct Parcel<M>(M);
+
+impl<G: Goods> Worker<G> {
+    fn new(side: Side<G>, root: UnboundedSender<Side<G>>) -> Self {
+        Worker { side: Some(side), partner: None, root }
+    }
+
+    fn tell_if_done(&mut self, context: &mut Context<Self, ()>) {
+        if let Some(side) = self.side.take_if(|side| side.is_done()) {
+            // The root waits for it and cannot have gone.
+            let _ = self.root.send(side);
+            context.stop();
+        }
+    }
+}
+
+impl<G: Goods> Message<Start<G>> for Worker<G> {
+    type Reply = ();
+
+    async fn handle(&mut self, Start(partner): Start<G>, context: &mut Context<Self, ()>) {
+        self.partner = Some(partner);
+        // To itself, which lives.
+        let _ = context.actor_ref().tell(Piece).await;
+    }
+}
+
+impl<G: Goods> Message<Piece> for Worker<G> {
+    type Reply = ();
+
+    async fn handle(&mut self, _: Piece, context: &mut Context<Self, ()>) {
+        if let (Some(side), Some(partner)) = (&mut self.side, &self.partner) {
+            for _ in 0..side.work() {
+                let parcel = Parcel(side.supply());
+                side.sent(partner.tell(parcel).await.is_ok());
+            }
+            if side.has_work() {
+                let _ = context.actor_ref().tell(Piece).await;
+            }
+        }
+        self.tell_if_done(context);
+    }
+}
+
+impl<G: Goods> Message<Parcel<G::Message>> for Worker<G> {
+    type Reply = ();
+
+    async fn handle(
+        &mut self,
+        Parcel(message): Parcel<G::Message>,
+        context: &mut Context<Self, ()>,
+    ) {
+        if let Some(side) = &mut self.side {
+            side.accept(message);
+        }
+        self.tell_if_done(context);
+    }
+}
+
+/// `goods` builds what one side sends, before the clock starts.
+///
+/// WHY no bound: two that send to each other from their handlers would wait for ever.
+pub(crate) async fn exchange<G: Goods>(asked: Exchange, goods: impl Fn() -> G) -> Outcome {
+    let (root, mut reports) = unbounded_channel();
+    let mut sides = Sides::new(asked, goods);
+    for _ in 0..asked.reps {
+        let pair = sides.pair().ok_or("a side has not come back")?;
+        let [one, other] = pair
+            .map(|side| Worker::spawn_with_mailbox(Worker::new(side, root.clone()), unbounded()));
+        one.wait_for_startup().await;
+        other.wait_for_startup().await;
+
+        let start = Instant::now();
+        one.tell(Start(other.clone())).await.map_err(|_| ENDED)?;
+        other.tell(Start(one)).await.map_err(|_| ENDED)?;
+        let (one, other) = (reports.recv().await, reports.recv().await);
+        let elapsed = start.elapsed();
+
+        sides.ended(elapsed, [one.ok_or(ENDED)?, other.ok_or(ENDED)?]);
+    }
+    Ok(sides.sample())
+}
+
+/// What is said of a side that is not there; the message itself need not be printable.
+const ENDED: &str = "a side has ended too early";

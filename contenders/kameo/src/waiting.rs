@@ -1,0 +1,94 @@
+//! What only waits, and timers: `timers` and `idle-memory`.
+
+use std::convert::Infallible;
+use std::future::pending;
+use std::time::{Duration, Instant};
+
+use kameo::prelude::*;
+use purlin_contender::{Sample, shares};
+use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+use tokio::task::consume_budget;
+
+use crate::Outcome;
+
+/// How far off the timers are that are cancelled.
+const SOON: Duration = Duration::from_secs(5);
+
+/// How far off the other timers are: they outlive the run.
+const LATE: Duration = Duration::from_secs(3600);
+
+/// So many actors at most are spawned before the root looks which of them wait.
+const AT_ONCE: u64 = 1000;
+
+/// Tells that it is there and waits.
+struct Idle;
+
+/// What never comes.
+struct Call;
+
+impl Actor for Idle {
+    type Args = UnboundedSender<()>;
+    type Error = Infallible;
+
+    async fn on_start(ready: Self::Args, _: ActorRef<Self>) -> Result<Self, Infallible> {
+        // The root counts these.
+        let _ = ready.send(());
+        Ok(Idle)
+    }
+}
+
+impl Message<Call> for Idle {
+    type Reply = ();
+
+    async fn handle(&mut self, _: Call, _: &mut Context<Self, ()>) {}
+}
+
+pub(crate) async fn timers(waiting: u64, n: u64) -> Outcome {
+    let (ready, _ready) = unbounded_channel();
+    let actor = Idle::spawn(ready);
+    let mut others = Vec::new();
+    for _ in 0..waiting {
+        others.push(actor.tell(Call).send_after(LATE));
+        consume_budget().await;
+    }
+    let (mut sent, mut received) = (0, 0);
+
+    let start = Instant::now();
+    for _ in 0..n {
+        let timer = actor.tell(Call).send_after(SOON);
+        sent += 1;
+        received += u64::from(!timer.is_finished());
+        timer.abort();
+        consume_budget().await;
+    }
+    let elapsed = start.elapsed();
+
+    let waiting = others.iter().filter(|other| !other.is_finished()).count();
+    others.iter().for_each(|other| other.abort());
+    Ok(Sample::new(elapsed, n, sent, received).with("waiting", waiting as u64))
+}
+
+/// The actors stay when the root has ended: a keeper refers to them for ever.
+pub(crate) async fn idle_memory(n: u64) -> Outcome {
+    let (ready, mut waits) = unbounded_channel();
+    let mut actors = Vec::new();
+    let mut received = 0;
+
+    let start = Instant::now();
+    for share in shares(n, n.div_ceil(AT_ONCE)) {
+        for _ in 0..share {
+            actors.push(Idle::spawn(ready.clone()));
+        }
+        for _ in 0..share {
+            received += u64::from(waits.recv().await.is_some());
+        }
+    }
+    let elapsed = start.elapsed();
+
+    let sent = actors.len() as u64;
+    tokio::spawn(async move {
+        let _actors = actors;
+        pending::<()>().await;
+    });
+    Ok(Sample::new(elapsed, n, sent, received))
+}

@@ -1,0 +1,149 @@
+//! One side of an exchange, for runtimes that hand each message to a handler.
+//!
+//! Such an actor cannot look for a message between two pieces of work. It sends itself a message
+//! for each piece, and what came before that is handled first. Owned by the actor; knows nothing of
+//! how it sends.
+
+use std::time::Duration;
+
+use crate::goods::Goods;
+use crate::local::{Schedule, WORK_START, work};
+use crate::run::Exchange;
+use crate::sample::Sample;
+
+/// What one of the two actors has in hand.
+#[derive(Debug)]
+pub struct Side<G> {
+    goods: G,
+    asked: Exchange,
+    schedule: Schedule,
+    worked: u64,
+    x: u64,
+    sent: u64,
+    received: u64,
+}
+
+impl<G: Goods> Side<G> {
+    /// A side that has done nothing yet.
+    #[must_use]
+    pub fn new(goods: G, asked: Exchange) -> Self {
+        let schedule = Schedule::new(asked.n, asked.pieces);
+        Side { goods, asked, schedule, worked: 0, x: WORK_START, sent: 0, received: 0 }
+    }
+
+    /// Does one piece of work. How many messages are to be sent after it.
+    pub fn work(&mut self) -> u64 {
+        self.x = work(self.x, self.asked.work);
+        self.worked += 1;
+        self.schedule.next().unwrap_or(0)
+    }
+
+    /// Whether a piece of work is left.
+    #[must_use]
+    pub fn has_work(&self) -> bool {
+        self.worked < self.asked.pieces
+    }
+
+    /// The next message.
+    pub fn supply(&mut self) -> G::Message {
+        self.goods.supply()
+    }
+
+    /// A message was sent, or was not.
+    pub fn sent(&mut self, whether: bool) {
+        self.sent += u64::from(whether);
+    }
+
+    /// Takes in a message.
+    pub fn accept(&mut self, message: G::Message) {
+        self.received += 1;
+        self.goods.accept(message);
+    }
+
+    /// Whether all work is done and all messages of the other side have come.
+    #[must_use]
+    pub fn is_done(&self) -> bool {
+        !self.has_work() && self.received >= self.asked.n
+    }
+}
+
+/// The repetitions of an exchange, added up.
+#[derive(Debug)]
+pub struct Sides<G> {
+    asked: Exchange,
+    stores: [Option<G>; 2],
+    elapsed: Duration,
+    sent: u64,
+    received: u64,
+    sink: u64,
+}
+
+impl<G: Goods> Sides<G> {
+    /// Builds what the two send, before any clock starts.
+    pub fn new(asked: Exchange, goods: impl Fn() -> G) -> Self {
+        let stores = [Some(goods()), Some(goods())];
+        Sides { asked, stores, elapsed: Duration::ZERO, sent: 0, received: 0, sink: 0 }
+    }
+
+    /// The two sides of the next repetition. What they send is used again in each, so that building
+    /// it does not empty the caches each time. `None` if the last repetition has not ended.
+    #[must_use]
+    pub fn pair(&mut self) -> Option<[Side<G>; 2]> {
+        let [one, other] = self.stores.each_mut().map(Option::take);
+        Some([Side::new(one?, self.asked), Side::new(other?, self.asked)])
+    }
+
+    /// A repetition took that long and has left the two sides so.
+    pub fn ended(&mut self, elapsed: Duration, sides: [Side<G>; 2]) {
+        self.elapsed += elapsed;
+        self.stores = sides.map(|side| {
+            self.sent += side.sent;
+            self.received += side.received;
+            self.sink += side.x;
+            Some(side.goods)
+        });
+    }
+
+    /// What all repetitions report.
+    #[must_use]
+    pub fn sample(&self) -> Sample {
+        let stores = || self.stores.iter().flatten();
+        Sample::new(self.elapsed, self.asked.n * self.asked.reps, self.sent, self.received)
+            .with("sink", self.sink)
+            .with("elements", stores().map(G::elements).sum())
+            .with("allocated", stores().map(G::allocated).sum())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::conformance::verdict;
+    use crate::goods::Copied;
+    use crate::run::{Payload, Run, Variant};
+
+    #[test]
+    fn two_sides_that_take_turns_report_what_the_protocol_says() {
+        let asked = Exchange { n: 7, pieces: 3, work: 5, reps: 2 };
+        let mut sides = Sides::new(asked, || Copied::new(4));
+        for _ in 0..asked.reps {
+            let [mut one, mut other] = sides.pair().unwrap();
+            while one.has_work() {
+                for _ in 0..one.work() {
+                    other.accept(one.supply());
+                    one.sent(true);
+                }
+                assert!(!other.is_done());
+                for _ in 0..other.work() {
+                    one.accept(other.supply());
+                    other.sent(true);
+                }
+            }
+            assert!(one.is_done() && other.is_done());
+            assert!(sides.pair().is_none());
+            sides.ended(Duration::from_nanos(1), [one, other]);
+        }
+        let run = Run::MessageSize(Payload { exchange: asked, s: 4, variant: Variant::Copied });
+        assert_eq!(verdict(&run, &sides.sample().to_json()), Ok(()));
+    }
+}

@@ -1,0 +1,149 @@
+//! Two actors, of which one answers: `ping-pong` and `call`.
+
+use std::time::Instant;
+
+use purlin_contender::{Sample, Tally};
+use ractor::{Actor, ActorProcessingErr, ActorRef, RpcReplyPort, call_t};
+use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+
+use crate::Outcome;
+
+/// How long a call waits, in milliseconds, as `gen_server:call` does.
+pub(crate) const PATIENCE_MS: u64 = 5000;
+
+/// The actor that answers.
+struct Server;
+
+/// What it gets.
+enum Ask {
+    /// Send this back to the one who pings.
+    Ping(u64, ActorRef<Pong>),
+    /// Reply with this.
+    Echo(u64, RpcReplyPort<u64>),
+    /// Tell what was counted, and end.
+    Tell(RpcReplyPort<Tally>),
+}
+
+impl Actor for Server {
+    type Msg = Ask;
+    type State = Tally;
+    type Arguments = ();
+
+    async fn pre_start(&self, _: ActorRef<Ask>, (): ()) -> Result<Tally, ActorProcessingErr> {
+        Ok(Tally::default())
+    }
+
+    async fn handle(
+        &self,
+        myself: ActorRef<Ask>,
+        ask: Ask,
+        tally: &mut Tally,
+    ) -> Result<(), ActorProcessingErr> {
+        match ask {
+            Ask::Ping(round, back) => {
+                tally.received += 1;
+                tally.sent += u64::from(back.cast(Pong(round)).is_ok());
+            }
+            Ask::Echo(round, reply) => {
+                tally.received += 1;
+                tally.sent += u64::from(reply.send(round).is_ok());
+            }
+            Ask::Tell(reply) => {
+                reply.send(*tally)?;
+                myself.stop(None);
+            }
+        }
+        Ok(())
+    }
+}
+
+pub(crate) async fn call(n: u64) -> Outcome {
+    let mut tally = Tally::default();
+
+    let start = Instant::now();
+    let (server, _) = Actor::spawn(None, Server, ()).await?;
+    for round in 0..n {
+        tally.sent += 1;
+        let answer = call_t!(server, Ask::Echo, PATIENCE_MS, round);
+        tally.received += u64::from(answer.is_ok_and(|answer| answer == round));
+    }
+    let elapsed = start.elapsed();
+
+    tally += told(&server).await?;
+    Ok(Sample::new(elapsed, n, tally.sent, tally.received))
+}
+
+async fn told(server: &ActorRef<Ask>) -> Result<Tally, ActorProcessingErr> {
+    call_t!(server, Ask::Tell, PATIENCE_MS).map_err(|error| error.to_string().into())
+}
+
+/// The actor that pings.
+struct Pinger;
+
+/// What it gets: its own ping, back.
+struct Pong(u64);
+
+struct Pinging {
+    server: ActorRef<Ask>,
+    n: u64,
+    tally: Tally,
+    root: UnboundedSender<Tally>,
+}
+
+impl Pinging {
+    fn ping(&mut self, round: u64, myself: ActorRef<Pong>) -> Result<(), ActorProcessingErr> {
+        if round < self.n {
+            self.tally.sent += u64::from(self.server.cast(Ask::Ping(round, myself)).is_ok());
+        } else {
+            self.root.send(self.tally)?;
+            myself.stop(None);
+        }
+        Ok(())
+    }
+}
+
+impl Actor for Pinger {
+    type Msg = Pong;
+    type State = Pinging;
+    type Arguments = Pinging;
+
+    async fn pre_start(
+        &self,
+        _: ActorRef<Pong>,
+        pinging: Pinging,
+    ) -> Result<Pinging, ActorProcessingErr> {
+        Ok(pinging)
+    }
+
+    async fn post_start(
+        &self,
+        myself: ActorRef<Pong>,
+        pinging: &mut Pinging,
+    ) -> Result<(), ActorProcessingErr> {
+        pinging.ping(0, myself)
+    }
+
+    async fn handle(
+        &self,
+        myself: ActorRef<Pong>,
+        Pong(round): Pong,
+        pinging: &mut Pinging,
+    ) -> Result<(), ActorProcessingErr> {
+        pinging.tally.received += 1;
+        pinging.ping(round + 1, myself)
+    }
+}
+
+pub(crate) async fn ping_pong(n: u64) -> Outcome {
+    let (root, mut reports) = unbounded_channel();
+
+    let start = Instant::now();
+    let (server, _) = Actor::spawn(None, Server, ()).await?;
+    let pinging = Pinging { server: server.clone(), n, tally: Tally::default(), root };
+    Actor::spawn(None, Pinger, pinging).await?;
+    let mut tally = reports.recv().await.unwrap_or_default();
+    let elapsed = start.elapsed();
+
+    tally += told(&server).await?;
+    Ok(Sample::new(elapsed, n, tally.sent, tally.received))
+}

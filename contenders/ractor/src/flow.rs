@@ -1,0 +1,178 @@
+//! Messages in one direction: `throughput`, `fan-in`, `fan-out` and `call-vs-send`.
+
+use std::time::Instant;
+
+use purlin_contender::{Depth, Sample, shares};
+use ractor::{Actor, ActorProcessingErr, ActorRef};
+use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+use tokio::task::yield_now;
+
+use crate::Outcome;
+
+/// How often a loop that only sends lets others run: every so many messages.
+const YIELD_EVERY: u64 = 1024;
+
+/// What travels.
+struct Step(u64);
+
+/// What a message takes in a mailbox: a box, with some words beside it.
+const SLOT: u64 = (size_of::<Step>() + 4 * size_of::<usize>()) as u64;
+
+/// Receives its share of the messages, tells how many came, and ends.
+struct Receiver;
+
+struct Receiving {
+    due: u64,
+    received: u64,
+    depth: Depth,
+    root: UnboundedSender<Received>,
+}
+
+/// What a receiver tells.
+#[derive(Default)]
+struct Received {
+    received: u64,
+    peak: u64,
+}
+
+impl Receiving {
+    fn tell_if_done(&self, myself: &ActorRef<Step>) -> Result<(), ActorProcessingErr> {
+        if self.received == self.due {
+            self.root.send(Received { received: self.received, peak: self.depth.peak() })?;
+            myself.stop(None);
+        }
+        Ok(())
+    }
+}
+
+impl Actor for Receiver {
+    type Msg = Step;
+    type State = Receiving;
+    type Arguments = (u64, Depth, UnboundedSender<Received>);
+
+    async fn pre_start(
+        &self,
+        _: ActorRef<Step>,
+        (due, depth, root): Self::Arguments,
+    ) -> Result<Receiving, ActorProcessingErr> {
+        Ok(Receiving { due, received: 0, depth, root })
+    }
+
+    async fn post_start(
+        &self,
+        myself: ActorRef<Step>,
+        receiving: &mut Receiving,
+    ) -> Result<(), ActorProcessingErr> {
+        receiving.tell_if_done(&myself)
+    }
+
+    async fn handle(
+        &self,
+        myself: ActorRef<Step>,
+        Step(step): Step,
+        receiving: &mut Receiving,
+    ) -> Result<(), ActorProcessingErr> {
+        std::hint::black_box(step);
+        receiving.received += 1;
+        receiving.depth.received(receiving.received);
+        receiving.tell_if_done(&myself)
+    }
+}
+
+/// Sends its share to the receiver, tells how many went, and ends.
+struct Sender;
+
+type Sending = (u64, ActorRef<Step>, UnboundedSender<u64>);
+
+impl Actor for Sender {
+    type Msg = ();
+    type State = Sending;
+    type Arguments = Sending;
+
+    async fn pre_start(
+        &self,
+        _: ActorRef<()>,
+        sending: Sending,
+    ) -> Result<Sending, ActorProcessingErr> {
+        Ok(sending)
+    }
+
+    async fn post_start(
+        &self,
+        myself: ActorRef<()>,
+        (share, receiver, root): &mut Sending,
+    ) -> Result<(), ActorProcessingErr> {
+        root.send(send_all(*share, |_| receiver, &Depth::default()).await)?;
+        myself.stop(None);
+        Ok(())
+    }
+}
+
+/// Sends that many messages, each to its receiver; how many went.
+async fn send_all<'a>(n: u64, receiver: impl Fn(u64) -> &'a ActorRef<Step>, depth: &Depth) -> u64 {
+    let mut sent = 0;
+    for step in 0..n {
+        sent += u64::from(receiver(step).cast(Step(step)).is_ok());
+        depth.sent(sent);
+        if step % YIELD_EVERY == YIELD_EVERY - 1 {
+            yield_now().await;
+        }
+    }
+    sent
+}
+
+/// `fan-in`, and with one sender `throughput`.
+pub(crate) async fn fan_in(senders: u64, n: u64) -> Outcome {
+    let (root, mut reports) = unbounded_channel();
+    let (tell_sent, mut told_sent) = unbounded_channel();
+
+    let start = Instant::now();
+    let (receiver, _) = Actor::spawn(None, Receiver, (n, Depth::default(), root)).await?;
+    for share in shares(n, senders) {
+        Actor::spawn(None, Sender, (share, receiver.clone(), tell_sent.clone())).await?;
+    }
+    let report = reports.recv().await.unwrap_or_default();
+    let elapsed = start.elapsed();
+
+    drop(tell_sent);
+    let mut sent = 0;
+    while let Some(share) = told_sent.recv().await {
+        sent += share;
+    }
+    Ok(Sample::new(elapsed, n, sent, report.received))
+}
+
+pub(crate) async fn fan_out(processes: u64, n: u64) -> Outcome {
+    let (root, mut reports) = unbounded_channel();
+    let mut receivers = Vec::new();
+    for place in 0..processes {
+        let share = n / processes + u64::from(place < n % processes);
+        let receiver = (share, Depth::default(), root.clone());
+        receivers.push(Actor::spawn(None, Receiver, receiver).await?.0);
+    }
+    let mut received = 0;
+
+    let start = Instant::now();
+    let turn = |step| &receivers[(step % processes) as usize];
+    let sent = send_all(n, turn, &Depth::default()).await;
+    for _ in 0..processes {
+        received += reports.recv().await.unwrap_or_default().received;
+    }
+    Ok(Sample::new(start.elapsed(), n, sent, received))
+}
+
+/// The remote half of `call-vs-send`.
+pub(crate) async fn call_vs_send(n: u64) -> Outcome {
+    let (root, mut reports) = unbounded_channel();
+    let depth = Depth::default();
+    let (receiver, _) = Actor::spawn(None, Receiver, (n, depth.clone(), root)).await?;
+
+    let start = Instant::now();
+    let sent = send_all(n, |_| &receiver, &depth).await;
+    let elapsed = start.elapsed();
+
+    let Received { received, peak } = reports.recv().await.unwrap_or_default();
+    Ok(Sample::new(elapsed, n, sent, received)
+        .with("queue_peak", peak)
+        .with("queue_peak_bytes", peak * SLOT))
+}

@@ -1,0 +1,122 @@
+//! Round trips while others compute for ever: `hog`.
+//!
+//! The thread that serves the lab is none of the runtime's: it starts the trips and ends the run.
+
+use std::time::Instant;
+
+use purlin_contender::{Hog, Probe, Seat, Tell};
+use ractor::{Actor, ActorProcessingErr, ActorRef};
+use tokio::runtime::Runtime;
+
+use crate::Outcome;
+
+/// Starts the trips.
+struct First;
+
+enum ToFirst {
+    Told(Tell),
+    Back(Instant),
+}
+
+impl Actor for First {
+    type Msg = ToFirst;
+    type State = (ActorRef<ToPartner>, Seat);
+    type Arguments = Self::State;
+
+    async fn pre_start(
+        &self,
+        _: ActorRef<ToFirst>,
+        state: Self::State,
+    ) -> Result<Self::State, ActorProcessingErr> {
+        Ok(state)
+    }
+
+    async fn handle(
+        &self,
+        myself: ActorRef<ToFirst>,
+        message: ToFirst,
+        (partner, seat): &mut Self::State,
+    ) -> Result<(), ActorProcessingErr> {
+        let next = match message {
+            ToFirst::Told(Tell::Start(due)) => Some(due),
+            ToFirst::Told(Tell::End) => {
+                partner.stop(None);
+                myself.stop(None);
+                None
+            }
+            ToFirst::Back(start) => seat.back(start),
+        };
+        if let Some(start) = next {
+            partner.cast(ToPartner(start, myself))?;
+        }
+        Ok(())
+    }
+}
+
+/// Sends back whatever arrives. Its seat is taken until it ends.
+struct Partner;
+
+struct ToPartner(Instant, ActorRef<ToFirst>);
+
+impl Actor for Partner {
+    type Msg = ToPartner;
+    type State = Seat;
+    type Arguments = Seat;
+
+    async fn pre_start(
+        &self,
+        _: ActorRef<ToPartner>,
+        seat: Seat,
+    ) -> Result<Seat, ActorProcessingErr> {
+        Ok(seat)
+    }
+
+    async fn handle(
+        &self,
+        _: ActorRef<ToPartner>,
+        ToPartner(start, first): ToPartner,
+        _: &mut Seat,
+    ) -> Result<(), ActorProcessingErr> {
+        // One that is sent when the run is over may find nobody any more.
+        let _ = first.cast(ToFirst::Back(start));
+        Ok(())
+    }
+}
+
+/// Computes.
+struct Busy;
+
+impl Actor for Busy {
+    type Msg = ();
+    type State = Seat;
+    type Arguments = Seat;
+
+    async fn pre_start(&self, _: ActorRef<()>, seat: Seat) -> Result<Seat, ActorProcessingErr> {
+        Ok(seat)
+    }
+
+    async fn post_start(
+        &self,
+        myself: ActorRef<()>,
+        seat: &mut Seat,
+    ) -> Result<(), ActorProcessingErr> {
+        seat.compute();
+        myself.stop(None);
+        Ok(())
+    }
+}
+
+pub(crate) fn hog(runtime: &Runtime, asked: Hog) -> Outcome {
+    let probe = Probe::new(asked);
+    let first = runtime.block_on(async {
+        let (partner, _) = Actor::spawn(None, Partner, probe.seat()).await?;
+        let (first, _) = Actor::spawn(None, First, (partner, probe.seat())).await?;
+        for _ in 0..asked.hogs {
+            Actor::spawn(None, Busy, probe.seat()).await?;
+        }
+        Ok::<_, ActorProcessingErr>(first)
+    })?;
+    Ok(probe.run(move |what| {
+        let _ = first.cast(ToFirst::Told(what));
+    }))
+}

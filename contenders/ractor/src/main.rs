@@ -1,0 +1,105 @@
+//! Actors of ractor, as a contender of the lab.
+//!
+//! Started by the lab; speaks the contender protocol on standard input and output. Written as a
+//! user of ractor would write it, on tokio's default runtime: an actor for each process, `cast` and
+//! `call_t!`. The clock is held by a task, as in a program that starts its actors from `main`. One
+//! file per group of experiments.
+
+#![forbid(unsafe_code)]
+
+mod asking;
+mod exchange;
+mod exits;
+mod flow;
+mod hog;
+mod processes;
+mod ring;
+mod trees;
+mod waiting;
+
+use std::process::ExitCode;
+
+use purlin_contender::{
+    Copied, Hello, Mode, Moved, Run, Sample, Short, Variant, serve_program, tail_call,
+};
+use ractor::ActorProcessingErr;
+use tokio::runtime::Runtime;
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// ractor does not tell its version at run time; a test compares this with the lock file.
+const RACTOR: &str = "ractor 0.16.5";
+
+/// What an experiment gives.
+type Outcome = Result<Sample, ActorProcessingErr>;
+
+fn main() -> ExitCode {
+    let runtime = match Runtime::new() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            eprintln!("contender-ractor: tokio's runtime cannot be started: {error}");
+            return ExitCode::FAILURE;
+        }
+    };
+    let hello = Hello::new("ractor", RACTOR)
+        .variants(&[Variant::Moved, Variant::Copied])
+        .without(&["call-deep", "selective", "exit-cascade"])
+        .note(format!(
+            "tokio's multi-thread runtime with its default of {} workers; default features of ractor",
+            runtime.metrics().num_workers()
+        ))
+        .note("mailboxes have no bound, as always in ractor: a sender that is faster than its receiver fills the memory")
+        .note("a loop that only sends yields every 1024 messages")
+        .note("an actor of exchange sends itself a message for each piece of work; what came before it is received first, all of it")
+        .note("a call is call_t! with five seconds; there is no receive by pattern, hence no call-deep and no selective")
+        .note("monitor-churn awaits the join handle that spawning gives; link-churn and restart are by supervision events, which also tell of the start of each child")
+        .note("a supervisor in ractor is an actor that spawns the child again when it is told; nothing counts the restarts, hence no intensity. A supervisor that ends kills its children without a reason that could be checked, hence no exit-cascade")
+        .note("a timer is send_after and the abort of its handle; one that is aborted at once may never have reached tokio's timers")
+        .note("the depth of a mailbox is not told: queue_peak is estimated from what the sender says every 1024 messages")
+        .note("allocator: mimalloc, as in purlin's contender");
+    serve_program(&hello, |asked| {
+        let ran = match asked {
+            // WHY: not in a task, since those that compute would hold it up.
+            Run::Hog(asked) => hog::hog(&runtime, asked),
+            // WHY: in a spawned task, so that the one that holds the clock runs on a worker.
+            _ => runtime
+                .block_on(runtime.spawn(run(asked)))
+                .unwrap_or_else(|error| Err(error.into())),
+        };
+        ran.map_err(|error| format!("{}: {error}", asked.experiment()))
+    })
+}
+
+/// Runs one experiment.
+async fn run(asked: Run) -> Outcome {
+    match asked {
+        Run::CallVsSend { mode: Mode::Local, n } => Ok(tail_call(n, 1)),
+        Run::CallVsSend { mode: Mode::Remote, n } => flow::call_vs_send(n).await,
+        Run::TailCall { n, reps } => Ok(tail_call(n, reps)),
+        Run::SpawnChain { n, reps } => processes::spawn_chain(n, reps).await,
+        Run::SerialSpawn { m, total } => processes::serial_spawn(m, total).await,
+        Run::Exchange(asked) => exchange::exchange(asked, Short::default).await,
+        Run::MessageSize(payload) | Run::Bandwidth(payload) => {
+            let (asked, length) = (payload.exchange, payload.length());
+            match payload.variant {
+                Variant::Moved => exchange::exchange(asked, || Moved::new(asked.n, length)).await,
+                Variant::Copied => exchange::exchange(asked, || Copied::new(length)).await,
+            }
+        }
+        Run::PingPong { n } => asking::ping_pong(n).await,
+        Run::Throughput { n } => flow::fan_in(1, n).await,
+        Run::FanIn { senders, n } => flow::fan_in(senders, n).await,
+        Run::FanOut { processes, n } => flow::fan_out(processes, n).await,
+        Run::ThreadRing { processes, n } => ring::thread_ring(processes, n).await,
+        Run::ForkJoin { n } => trees::fork_join(n).await,
+        Run::Skynet { leaves } => trees::skynet(leaves).await,
+        Run::Call { n } => asking::call(n).await,
+        Run::Timers { waiting, n } => waiting::timers(waiting, n).await,
+        Run::IdleMemory { n } => waiting::idle_memory(n).await,
+        Run::MonitorChurn { n } => exits::monitor_churn(n).await,
+        Run::LinkChurn { n } => exits::link_churn(n).await,
+        Run::Restart { n, reps } => exits::restart(n, reps).await,
+        other => Err(format!("no actor of ractor's runs {}", other.experiment()).into()),
+    }
+}
