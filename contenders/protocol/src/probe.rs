@@ -257,7 +257,8 @@ mod tests {
 
     #[test]
     fn a_closed_loop_starts_the_next_trip_when_the_last_is_back() {
-        let probe = Probe::new(Hog { pace: Pace::Closed, hogs: 0, ms: 5 });
+        // CLOCK: long enough for two trips also where each waits for others that have the processor.
+        let probe = Probe::new(Hog { pace: Pace::Closed, hogs: 0, ms: 500 });
         let first = two_threads(&probe, true);
         let sample = probe.run(move |what| first.send(what).unwrap());
         assert!(sample.ops > 1);
