@@ -42,7 +42,7 @@ pub fn results_file(path: &Path) -> PathBuf {
 ///
 /// One line: it cannot be read, is no JSON, or holds no results of schema 1.
 pub fn read(file: &Path) -> Result<Value, Problem> {
-    checked(file).map(|(_, value)| value)
+    checked(&text(file)?, file)
 }
 
 /// The figures in a file.
@@ -52,12 +52,21 @@ pub fn read(file: &Path) -> Result<Value, Problem> {
 /// As [`read`]; also if anything that a comparison needs is missing or of
 /// another kind, or a figure has no samples.
 pub fn read_figures(file: &Path) -> Result<Figures, Problem> {
-    let (text, _) = checked(file)?;
+    figures(&text(file)?, file)
+}
+
+/// The figures in the text of that file.
+///
+/// # Errors
+///
+/// As [`read_figures`].
+pub fn figures(text: &str, file: &Path) -> Result<Figures, Problem> {
+    checked(text, file)?;
     let wrong = |what: String| {
         let hint = "give the file as purlin lab run wrote it";
         Problem::new(format!("{} is not as schema 1 says: {what}; {hint}", file.display()))
     };
-    let figures: Figures = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
+    let figures: Figures = serde_json::from_str(text).map_err(|error| wrong(error.to_string()))?;
     match figures.results.iter().find(|result| result.samples.is_empty()) {
         Some(bare) => Err(wrong(format!(
             "{} {}, {}, has no samples",
@@ -67,19 +76,22 @@ pub fn read_figures(file: &Path) -> Result<Figures, Problem> {
     }
 }
 
-fn checked(file: &Path) -> Result<(String, Value), Problem> {
-    let text = fs::read_to_string(file).map_err(|error| {
+fn text(file: &Path) -> Result<String, Problem> {
+    fs::read_to_string(file).map_err(|error| {
         let hint = "give a results.json or the folder of a run that came to its end";
         Problem::new(format!("cannot read {}: {error}; {hint}", file.display()))
-    })?;
-    let value: Value = serde_json::from_str(&text).map_err(|error| {
+    })
+}
+
+fn checked(text: &str, file: &Path) -> Result<Value, Problem> {
+    let value: Value = serde_json::from_str(text).map_err(|error| {
         Problem::new(format!(
             "{} is no JSON: {error}; give a results.json of purlin lab run",
             file.display()
         ))
     })?;
     match value.get("schema") {
-        Some(schema) if schema == 1 => Ok((text, value)),
+        Some(schema) if schema == 1 => Ok(value),
         Some(schema) => Err(Problem::new(format!(
             "{} has schema {schema}, and this purlin reads schema 1; use the purlin that wrote it",
             file.display()
