@@ -22,8 +22,10 @@
 //! # References
 //!
 //! The table holds one reference while the process lives; the process's own handle, every address
-//! and every waker hold one each. The last one gone frees the memory; `credit` counts them. The right to schedule
-//! (`Runnable`) needs none: only running it can end the process.
+//! and every waker hold one each. The last one gone frees the memory; `credit` counts them. The handle
+//! is as a rule dropped in a turn of its process, which outlives that turn: a bit then says so, and
+//! its reference is given up with the table's. The right to schedule (`Runnable`) needs none: only
+//! running it can end the process.
 
 use std::any::TypeId;
 use std::cell;
@@ -84,6 +86,8 @@ pub(crate) const LISTENING: u8 = 0b010;
 pub(crate) const AGAIN: u8 = 0b100;
 /// There is something in `W::Local`.
 pub(crate) const KEPT: u8 = 0b1000;
+/// The process's own handle was dropped in one of its turns, and its reference is still counted.
+pub(crate) const LET_GO: u8 = 0b1_0000;
 
 /// The part that needs no type.
 #[repr(C)]
@@ -97,7 +101,7 @@ pub(crate) struct Base {
     pub(crate) slot: Slot,
     pub(crate) fifo: UnsafeCell<Fifo>,
     pub(crate) traffic: UnsafeCell<Traffic>,
-    /// [`RUNNING`], [`LISTENING`], [`AGAIN`] and [`KEPT`].
+    /// [`RUNNING`], [`LISTENING`], [`AGAIN`], [`KEPT`] and [`LET_GO`].
     pub(crate) turn: AtomicU8,
     /// WHY: the compiler then clears whole words, which the first turn can read without waiting.
     rest_of_the_word: [u8; 5],
@@ -173,7 +177,8 @@ impl Base {
     /// A turn begins, or has ended: what it asked for is over.
     #[inline]
     pub(crate) fn set_running(&self, running: u8) {
-        self.turn.store(self.turn.load(Ordering::Relaxed) & KEPT | running, Ordering::Relaxed);
+        let stays = self.turn.load(Ordering::Relaxed) & (KEPT | LET_GO);
+        self.turn.store(stays | running, Ordering::Relaxed);
     }
 
     /// Whether there is something in `W::Local`.

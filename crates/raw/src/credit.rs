@@ -19,7 +19,8 @@
 use std::cell::Cell;
 use std::ptr::{self, NonNull};
 
-use crate::cell::Base;
+use crate::cell::{Base, LET_GO};
+use crate::current::is_running;
 use crate::sync::{Ordering, thread_local};
 
 // WHY other figures in a model: it has few cells, whose addresses must not matter.
@@ -113,16 +114,30 @@ pub(crate) unsafe fn release(base: NonNull<Base>) {
     }
 }
 
-/// Takes the credit for a cell out, to be given up with the caller's own reference; and whether
-/// these are all the references there are, so that nobody else can reach the cell.
+/// Gives up the reference of a process's own handle.
 ///
 /// # Safety
-/// The caller holds a reference.
-pub(crate) unsafe fn gather(base: NonNull<Base>) -> (u32, bool) {
+/// As for [`release`].
+pub(crate) unsafe fn let_go(base: NonNull<Base>) {
+    if is_running(base) {
+        // SAFETY: a process lives at least as long as its turn.
+        unsafe { base.as_ref() }.ask(LET_GO);
+    } else {
+        // SAFETY: by the contract.
+        unsafe { release(base) }
+    }
+}
+
+/// Takes the credit for a cell out, to be given up with the `own` references of the caller; how many
+/// these are, and whether they are all there are, so that nobody else can reach the cell.
+///
+/// # Safety
+/// The caller holds so many references, at least one.
+pub(crate) unsafe fn gather(base: NonNull<Base>, own: u32) -> (u32, bool) {
     let place = place(base);
     let credit = if place.base.get() == base.as_ptr() { place.credit.replace(0) } else { 0 };
-    // SAFETY: the caller's reference keeps the cell.
-    (credit + 1, unsafe { is_all(base, credit + 1) })
+    // SAFETY: the caller's references keep the cell.
+    (credit + own, unsafe { is_all(base, credit + own) })
 }
 
 /// Begins to keep credit on this thread.

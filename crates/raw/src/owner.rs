@@ -109,7 +109,7 @@ impl<W: World, M> std::fmt::Debug for Owner<W, M> {
 impl<W: World, M> Drop for Owner<W, M> {
     fn drop(&mut self) {
         // SAFETY: the handle holds a reference.
-        unsafe { credit::release(self.base) }
+        unsafe { credit::let_go(self.base) }
     }
 }
 

@@ -18,7 +18,7 @@
 use std::ptr::NonNull;
 use std::task::Context;
 
-use crate::cell::{AGAIN, Base, KEPT, LISTENING, Polled, RUNNING, count, edge};
+use crate::cell::{AGAIN, Base, KEPT, LET_GO, LISTENING, Polled, RUNNING, count, edge};
 use crate::credit;
 use crate::current::Turn;
 use crate::head::Slept;
@@ -130,10 +130,12 @@ unsafe fn end(base: NonNull<Base>) {
     // that runs this keeps the realm.
     let (cell, realm) = unsafe { (base.as_ref(), base.as_ref().realm.as_ref()) };
     realm.vacate(cell.slot);
-    // SAFETY: the table's reference is ours now.
-    let (references, alone) = unsafe { credit::gather(base) };
+    let turn = cell.turn.load(Ordering::Relaxed);
+    let own = 1 + u32::from(turn & LET_GO != 0);
+    // SAFETY: the table's reference is ours now, and so is that of a handle that was let go.
+    let (references, alone) = unsafe { credit::gather(base, own) };
     let waiting = cell.waiting.load(Ordering::Relaxed);
-    let keeps = cell.turn.load(Ordering::Relaxed) & KEPT != 0;
+    let keeps = turn & KEPT != 0;
     if alone && waiting == 0 && !keeps && !cell.head.has_news() {
         // SAFETY: the references were all there are.
         return unsafe { (cell.vtable.free)(base) };
@@ -149,7 +151,7 @@ unsafe fn end(base: NonNull<Base>) {
     }
     // ORDER: release to `Ref::is_over`: what waited has been dropped and counted.
     cell.turn.store(0, Ordering::Release);
-    // SAFETY: these are the table's reference and this thread's credit; the cell is not touched
-    // again.
+    // SAFETY: these are the table's reference, that of a handle that was let go, and this thread's
+    // credit; the cell is not touched again.
     unsafe { credit::count_down(base, references) };
 }
