@@ -83,6 +83,7 @@ where
 {
     type Edge = E;
 
+    #[inline(always)]
     fn turn(self: Pin<&mut Self>, me: &Owner<Erlang, M>, cx: &mut Context<'_>) -> Poll<Last> {
         let last = self.work(me, cx);
         if E::BOUNDED && last.is_pending() {
