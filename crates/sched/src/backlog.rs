@@ -135,11 +135,11 @@ impl<T> Backlog<T> {
         }
     }
 
-    /// Moves all who are near, and another, to where thieves can take them; `true` if there is
+    /// Moves all who are near, and others, to where thieves can take them; `true` if there is
     /// anything for them now.
-    pub(crate) fn lay_open(&mut self, another: Option<T>) -> bool {
+    pub(crate) fn lay_open(&mut self, others: impl Iterator<Item = T>) -> bool {
         let near = self.near.get_mut().drain(..);
-        near.chain(another).for_each(|laid| self.far.push(laid));
+        near.chain(others).for_each(|laid| self.far.push(laid));
         self.queue.set_near(0);
         self.beyond.set(true);
         !self.far.is_empty()
@@ -192,9 +192,9 @@ mod tests {
                         stolen.push(one);
                     }
                 }
-                Step::Patience(patience) => backlog.queue().set_patience(patience),
+                Step::Patience(patience) => backlog.queue().set_limits(patience, 0),
                 Step::LayOpen => {
-                    let anything = backlog.lay_open(None);
+                    let anything = backlog.lay_open(std::iter::empty());
                     assert_eq!(anything, backlog.far() > 0, "all of it can be stolen");
                     assert_eq!(backlog.queue().waiting(), backlog.far());
                 }
@@ -231,7 +231,7 @@ mod tests {
     #[test]
     fn others_see_what_is_past_the_patience_and_no_more() {
         let backlog = Backlog::new();
-        backlog.queue().set_patience(10);
+        backlog.queue().set_limits(10, 0);
         assert!((0..10).all(|n| !backlog.push(n)) && !backlog.queue().wants_help());
         assert!(backlog.push(10));
         assert_eq!((backlog.far(), backlog.queue().waiting()), (6, 11));

@@ -9,7 +9,7 @@
 //! | what waits | a worker is free | all are at work |
 //! |---|---|---|
 //! | in the queue of one that is stuck | a free one is woken, and steals | it is relieved |
-//! | in the slot of one that is stuck | it is laid open and a free one woken | it is relieved |
+//! | just woken by one that is stuck | it is laid open and a free one woken | it is relieved |
 //! | from outside, or more behind one that works than its patience, and two at least | a free one is woken | one that is stuck is relieved |
 //!
 //! WHY two: a single process that yields is left to its worker on purpose (`Post::put_last`).
@@ -43,7 +43,7 @@ pub(crate) struct Scene<'a> {
 /// What to do about one worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// Lay open what waits in its slot; if there is anything to steal, wake somebody.
+    /// Lay open what only it can reach; if there is anything to steal, wake somebody.
     LayOpen(usize),
     /// Take its post if anything waits there.
     RelieveIfAnyWaits(usize),

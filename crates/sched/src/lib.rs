@@ -10,8 +10,9 @@
 //! | `crew` | its threads: how one begins, and how they are counted out |
 //! | `simulation` | one thread instead of workers, a seed and a clock that is moved |
 //! | `worker` | one thread's loop: what to run next |
-//! | `post` | a worker's queue and slot, which can be taken from its thread |
-//! | `backlog` | that queue: near the worker, or where others can take from it |
+//! | `post` | who is to run on a worker, in which order; it can be taken from its thread |
+//! | `recent` | those who were woken last |
+//! | `backlog` | the queue of the others: near the worker, or where others can take from it |
 //! | `queue` | a worker's queue as the others see it, and when it is to be helped |
 //! | `spread` | whether short turns are kept together or spread |
 //! | `idle` | who sleeps, who searches, and whom to wake |
@@ -30,7 +31,8 @@
 //! # What runs next
 //!
 //! 1. every 61st time, what came from outside, so that it is never starved;
-//! 2. the process just woken or spawned, at most [`LIFO_STREAK`] times in a row;
+//! 2. the process woken or spawned last, at most [`LIFO_STREAK`] times in a row, or
+//!    [`LIFO_STREAK_OF_SHORT_TURNS`];
 //! 3. the worker's own queue, first in, first out;
 //! 4. what came from outside;
 //! 5. half of what another worker has queued for others to take.
@@ -50,6 +52,7 @@ mod judge;
 mod monitor;
 mod post;
 mod queue;
+mod recent;
 mod scheduler;
 mod seat;
 mod simulation;
@@ -68,8 +71,10 @@ pub use simulation::{Drove, Simulation};
 pub use timer::Timer;
 pub use timers::{Alarm, TimerWheel, Timers};
 
-/// How often in a row a worker runs the process just woken before it turns to its queue.
+/// How often in a row a worker runs a process just woken or spawned before it turns to its queue.
 pub const LIFO_STREAK: u32 = if cfg!(shuttle) { 2 } else { 32 };
+/// The same where turns are short: a worker makes more than sixty in a millisecond.
+pub const LIFO_STREAK_OF_SHORT_TURNS: u32 = 4 * LIFO_STREAK;
 
 /// The parts that the loom models exercise directly.
 #[cfg(loom)]

@@ -185,7 +185,7 @@ impl Monitor {
         for step in steps {
             match step {
                 Step::LayOpen(index) => {
-                    shared.queues[index].set_patience(0);
+                    shared.queues[index].set_limits(0, 0);
                     wake |= self.lay_open(index);
                 }
                 Step::RelieveIfAnyWaits(index) => self.relieve(index, false),
@@ -212,7 +212,8 @@ impl Monitor {
             could_spread: crowd && shared.idle.free() > 0,
         });
         for (index, queue) in shared.queues.iter().enumerate() {
-            queue.set_patience(if way == Way::Spread { 0 } else { self.pace[index] });
+            let pace = self.pace[index];
+            queue.set_limits(if way == Way::Spread { 0 } else { pace }, pace);
             let gathers = way == Way::Gather && busiest == Some(index);
             queue.set_gathers(gathers);
             if way == Way::Gather && !gathers {

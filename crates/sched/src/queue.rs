@@ -13,6 +13,7 @@
 use std::time::Duration;
 
 use crate::monitor::TICK;
+use crate::recent::RECENT;
 use crate::sync::deque::Stealer;
 use crate::sync::{AtomicBool, AtomicUsize, Ordering};
 
@@ -28,9 +29,12 @@ pub(crate) const FIRST_PATIENCE: usize = if cfg!(shuttle) { 1 } else { 1000 };
 pub(crate) struct Queue<T> {
     /// What can be stolen: all that waits past the worker's patience.
     pub(crate) stealer: Stealer<T>,
-    /// How many others wait.
+    /// How many others wait in the queue.
     near: AtomicUsize,
+    /// How many of those just woken or spawned wait.
+    recent: AtomicUsize,
     patience: AtomicUsize,
+    keeps: AtomicUsize,
     gathers: AtomicBool,
 }
 
@@ -39,7 +43,9 @@ impl<T> Queue<T> {
         Self {
             stealer,
             near: AtomicUsize::new(0),
+            recent: AtomicUsize::new(0),
             patience: AtomicUsize::new(FIRST_PATIENCE),
+            keeps: AtomicUsize::new(RECENT),
             gathers: AtomicBool::new(false),
         }
     }
@@ -51,9 +57,18 @@ impl<T> Queue<T> {
         self.patience.load(Ordering::Relaxed)
     }
 
-    pub(crate) fn set_patience(&self, patience: usize) {
-        if self.patience() != patience {
-            self.patience.store(patience, Ordering::Relaxed);
+    /// How many of those just woken or spawned the worker keeps for itself.
+    #[inline]
+    pub(crate) fn keeps(&self) -> usize {
+        self.keeps.load(Ordering::Relaxed)
+    }
+
+    /// Sets the patience, and what the worker keeps by its pace: the patience that its turns deserve.
+    pub(crate) fn set_limits(&self, patience: usize, pace: usize) {
+        for (limit, new) in [(&self.patience, patience), (&self.keeps, pace.min(RECENT))] {
+            if limit.load(Ordering::Relaxed) != new {
+                limit.store(new, Ordering::Relaxed);
+            }
         }
     }
 
@@ -74,9 +89,16 @@ impl<T> Queue<T> {
         self.near.store(near, Ordering::Relaxed);
     }
 
+    /// So many wait of those just woken or spawned. Written by the worker alone.
+    #[inline]
+    pub(crate) fn set_recent(&self, recent: usize) {
+        self.recent.store(recent, Ordering::Relaxed);
+    }
+
     /// How many wait: a glance.
     pub(crate) fn waiting(&self) -> usize {
-        self.near.load(Ordering::Relaxed) + self.stealer.len()
+        let own = self.near.load(Ordering::Relaxed) + self.recent.load(Ordering::Relaxed);
+        own + self.stealer.len()
     }
 
     /// Whether anybody should help.

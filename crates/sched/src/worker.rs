@@ -150,7 +150,7 @@ impl Worker {
                 return Ok(Some(runnable));
             }
         }
-        match self.with_post(Post::next)? {
+        match self.with_post(|post| post.next(Runnable::prefetch))? {
             Some(runnable) => Ok(Some(runnable)),
             None => self.search(),
         }
@@ -226,7 +226,7 @@ impl Worker {
     /// Sleeps until somebody has work, or a timer is due. Wakes as a searcher.
     fn sleep(&self) {
         // WHY to the loop again: what was freed may have sent something to a process that now waits
-        // in this worker's slot, where only this worker looks.
+        // in this worker's post, where only this worker looks.
         if purlin_raw::settle() {
             return;
         }
