@@ -20,13 +20,15 @@ run(#{senders := Senders, ms := Ms, rest_ms := Rest, variant := Queue} = Asked) 
     Receiver = spawn_opt(
         fun() ->
             process_flag(trap_exit, true),
+            Root ! ready,
             take(Senders, Root, Counters, 0, 0, 0)
         end,
         [{message_queue_data, Queue}]
     ),
     Numbers = lists:seq(0, Senders - 1),
     Pids = [spawn_link(fun() -> sender(N, Asked, Counters, Receiver, Root) end) || N <- Numbers],
-    lists:foreach(fun(_) -> receive ready -> ok end end, Pids),
+    %% An exit signal must not come before the receiver traps exits.
+    lists:foreach(fun(_) -> receive ready -> ok end end, [Receiver | Pids]),
     erlang:garbage_collect(),
     timer:sleep(Rest),
     Due = erlang:monotonic_time(nanosecond) + Ms * 1000000,

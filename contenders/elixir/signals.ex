@@ -23,6 +23,7 @@ defmodule Contender.Signals do
       :erlang.spawn_opt(
         fn ->
           Process.flag(:trap_exit, true)
+          send(root, :ready)
           take(senders, root, counters, {0, 0, 0})
         end,
         message_queue_data: asked.variant
@@ -33,7 +34,8 @@ defmodule Contender.Signals do
         spawn_link(fn -> sender(number, asked, counters, receiver, root) end)
       end
 
-    for _ <- pids, do: receive(do: (:ready -> :ok))
+    # An exit signal must not come before the receiver traps exits.
+    for _ <- [receiver | pids], do: receive(do: (:ready -> :ok))
     :erlang.garbage_collect()
     Process.sleep(asked.rest_ms)
     due = now() + ms * 1_000_000

@@ -53,7 +53,8 @@ pub(crate) async fn signals(mut me: Process<ToRoot>, asked: Signals) -> Sample {
         let (root, room, receiver) = (me.pid(), room.clone(), receiver.clone());
         senders.push(spawn(move |me| send_all(me, asked, number, room, receiver, root)));
     }
-    for _ in &senders {
+    // An exit signal must not come before the receiver traps exits.
+    for _ in 0..=asked.senders {
         receive!(me, { ToRoot::Ready => () });
     }
     me.pid().send_after(Duration::from_millis(asked.rest_ms), ToRoot::Rested);
@@ -107,6 +108,7 @@ async fn send_all(
 /// Traps exits and counts all that comes, until each sender has sent its last.
 async fn receive_all(mut me: Process<Signal>, senders: u64, room: Room, root: Pid<ToRoot>) {
     me.trap_exit(true);
+    root.send(ToRoot::Ready);
     let (mut messages, mut exits, mut switches, mut sending) = (0, 0, 0, senders);
     while sending > 0 {
         match me.receive().await {
