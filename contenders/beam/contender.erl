@@ -10,8 +10,8 @@
 %%
 %% This module reads requests and writes answers; params.erl checks what is asked, and the
 %% experiments are in calls.erl, messages.erl, exchange.erl, processes.erl, asking.erl, waiting.erl,
-%% hog.erl, exits.erl and restarts.erl. Each run happens in a fresh process, so that the heap of the
-%% one before does not matter.
+%% hog.erl, exits.erl, restarts.erl and signals.erl. Each run happens in a fresh process, so that the
+%% heap of the one before does not matter.
 -module(contender).
 -export([main/0]).
 
@@ -70,7 +70,11 @@ hello() ->
         version => iolist_to_binary(["Erlang/OTP ", Release, ", erts ", Erts, ", ", Flavor]),
         os_pid => list_to_integer(os:getpid()),
         experiments => params:experiments(),
-        variants => #{'message-size' => [<<"copied">>], bandwidth => [<<"copied">>]},
+        variants => #{
+            'message-size' => [<<"copied">>],
+            bandwidth => [<<"copied">>],
+            signals => [<<"off_heap">>, <<"on_heap">>]
+        },
         notes => notes()
     }.
 
@@ -80,6 +84,7 @@ notes() ->
     [
         iolist_to_binary([Schedulers, " schedulers, at most ", Limit, " processes; all else as the runtime has it"]),
         <<"every experiment runs in a fresh process, spawned with no options">>,
+        <<"signals: the receiver is spawned with message_queue_data off_heap, as OTP's suite does, or on_heap, the runtime's default">>,
         <<"work is done in small integers: the product is taken in two halves, which gives the same numbers">>,
         <<"a call is gen_server:call/3; a timer is erlang:send_after/3 and erlang:cancel_timer/1">>,
         <<"the open loop of hog is started by erlang:send_after/4 at whole milliseconds of the runtime's clock">>,
@@ -122,4 +127,5 @@ run('hog', #{loop := Loop, hogs := Hogs, ms := Ms}) -> hog:run(Loop, Hogs, Ms);
 run('monitor-churn', #{n := N}) -> exits:monitor_churn(N);
 run('link-churn', #{n := N}) -> exits:link_churn(N);
 run('exit-cascade', #{n := N, reps := Reps}) -> exits:exit_cascade(N, Reps);
-run('restart', #{n := N, reps := Reps}) -> restarts:restart(N, Reps).
+run('restart', #{n := N, reps := Reps}) -> restarts:restart(N, Reps);
+run('signals', Params) -> signals:run(Params).

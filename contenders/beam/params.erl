@@ -38,7 +38,12 @@ table() ->
         {'monitor-churn', [{n, {0, ?COUNT}}]},
         {'link-churn', [{n, {0, ?COUNT}}]},
         {'exit-cascade', [{n, {1, ?PROCESSES}}, reps()]},
-        {'restart', [{n, {0, ?RESTARTS}}, reps()]}
+        {'restart', [{n, {0, ?RESTARTS}}, reps()]},
+        {'signals', [
+            {mode, [send, 'receive']}, {senders, {1, 10000}}, {ms, {1, 600000}},
+            {exit_percent, {0, 100}}, {s, {0, ?LENGTH}}, {switch, {0, 1}}, {rest_ms, {0, 600000}},
+            {room, {1, 1000000000}}, {variant, [off_heap, on_heap], off_heap}
+        ]}
     ].
 
 reps() -> {reps, {1, 1000000}, 1}.
@@ -123,6 +128,7 @@ processes('fan-out', #{processes := Processes}) -> Processes;
 processes('idle-memory', #{n := N}) -> N;
 processes('exit-cascade', #{n := N}) -> N;
 processes('hog', #{hogs := Hogs}) -> Hogs + 2;
+processes('signals', #{senders := Senders}) -> Senders + 2;
 processes('skynet', #{leaves := Leaves}) -> Leaves + Leaves div 9 + 1;
 processes(_, _) -> 2.
 

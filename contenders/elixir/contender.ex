@@ -9,7 +9,7 @@
 # clock sees: mini_json.erl and params.erl. As there, the lab must pass +P 4000000, nothing else is
 # set, and each run happens in a fresh process.
 defmodule Contender do
-  alias Contender.{Asking, Calls, Exchange, Exits, Hog, Messages, Processes, Restarts, Waiting}
+  alias Contender.{Asking, Calls, Exchange, Exits, Hog, Messages, Processes, Restarts, Signals, Waiting}
 
   @line_max 1_048_576
 
@@ -66,11 +66,12 @@ defmodule Contender do
       version: "Elixir #{System.version()} on #{runtime}",
       os_pid: String.to_integer(System.pid()),
       experiments: :params.experiments(),
-      variants: %{"message-size": ["copied"], bandwidth: ["copied"]},
+      variants: %{"message-size": ["copied"], bandwidth: ["copied"], signals: ["off_heap"]},
       notes: [
         "#{system.(:schedulers_online)} schedulers, at most #{system.(:process_limit)} processes; all else as the runtime has it",
         "every experiment runs in a fresh process, spawned with no options; its modules are compiled beforehand",
         "work is done in small integers: the product is taken in two halves, which gives the same numbers",
+        "signals: the receiver is spawned with message_queue_data off_heap; how on_heap fares is measured on beam",
         "a call is GenServer.call/3; a timer is Process.send_after/3 and Process.cancel_timer/1",
         "the open loop of hog is started by Process.send_after/4 at whole milliseconds of the runtime's clock",
         "restart: Supervisor with max_restarts that are never passed; nothing of it is logged meanwhile",
@@ -126,4 +127,5 @@ defmodule Contender do
   defp run(:"link-churn", %{n: n}), do: Exits.link_churn(n)
   defp run(:"exit-cascade", %{n: n, reps: reps}), do: Exits.exit_cascade(n, reps)
   defp run(:restart, %{n: n, reps: reps}), do: Restarts.restart(n, reps)
+  defp run(:signals, params), do: Signals.run(params)
 end

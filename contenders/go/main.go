@@ -126,7 +126,7 @@ func hello() answer {
 			"a call is a request with a reply channel, and a select with a time.Timer of five seconds; a timer is time.NewTimer and Stop",
 			"there are no tail calls: n calls of a function that is not inlined count down, in a loop",
 			"hog: goroutines are preempted by the runtime; the open loop is started by a goroutine that sleeps, since Go has no thread beside its scheduler",
-			"there is no mailbox of several kinds, hence no call-deep and no selective; nobody is told of a goroutine's end, hence no monitor-churn, link-churn, exit-cascade and restart",
+			"there is no mailbox of several kinds, hence no call-deep and no selective; nobody is told of a goroutine's end, hence no monitor-churn, link-churn, exit-cascade and restart; it cannot be sent an exit signal, hence no signals",
 		},
 	}
 }

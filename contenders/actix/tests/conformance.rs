@@ -10,8 +10,15 @@ fn contender() -> Command {
 
 #[test]
 fn actix_keeps_to_the_protocol() {
-    let missing =
-        vec!["call-deep", "selective", "monitor-churn", "link-churn", "exit-cascade", "restart"];
+    let missing = vec![
+        "call-deep",
+        "selective",
+        "monitor-churn",
+        "link-churn",
+        "exit-cascade",
+        "restart",
+        "signals",
+    ];
     assert_eq!(examine(contender), Ok(missing));
 }
 

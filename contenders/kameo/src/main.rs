@@ -44,7 +44,7 @@ fn main() -> ExitCode {
     };
     let hello = Hello::new("kameo", KAMEO)
         .variants(&[Variant::Moved, Variant::Copied])
-        .without(&["call-deep", "selective", "exit-cascade"])
+        .without(&["call-deep", "selective", "exit-cascade", "signals"])
         .note(format!(
             "tokio's multi-thread runtime with its default of {} workers; default features of kameo",
             runtime.metrics().num_workers()
@@ -52,7 +52,7 @@ fn main() -> ExitCode {
         .note("mailboxes have kameo's default bound of 64 messages, at which a sender waits; those of exchange, its kin and hog have none, since two that send to each other from their handlers would wait for ever")
         .note("a loop that only sends awaits each tell")
         .note("an actor of exchange sends itself a message for each piece of work; what came before it is received first, all of it")
-        .note("a call is ask with a reply timeout of five seconds; there is no receive by pattern, hence no call-deep and no selective")
+        .note("a call is ask with a reply timeout of five seconds; there is no receive by pattern, hence no call-deep and no selective; nor are there exit signals that an actor could trap, hence no signals")
         .note("monitor-churn awaits the join handle of a prepared actor, which tells the reason; link-churn is by on_link_died, restart by kameo's supervision of a permanent child, whose reference stays the same")
         .note("a linked actor dies of another reason than the one it hears, which it wraps; hence no exit-cascade")
         .note("an actor that nobody refers to ends; where that can be, the actors of these experiments end so")

@@ -10,7 +10,7 @@ fn contender() -> Command {
 
 #[test]
 fn kameo_keeps_to_the_protocol() {
-    assert_eq!(examine(contender), Ok(vec!["call-deep", "selective", "exit-cascade"]));
+    assert_eq!(examine(contender), Ok(vec!["call-deep", "selective", "exit-cascade", "signals"]));
 }
 
 #[test]

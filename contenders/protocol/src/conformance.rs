@@ -16,7 +16,7 @@ mod verdict;
 
 use std::process::Command;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 pub use driver::Contender;
 pub use verdict::verdict;
@@ -49,6 +49,11 @@ pub fn examine(command: impl Fn() -> Command) -> Result<Vec<&'static str>, Strin
         for (experiment, mut params) in cases::with_variants() {
             params["variant"] = variant.name().into();
             run_one(&mut contender, experiment, &params, &variants)?;
+        }
+    }
+    for queue in hello["variants"]["signals"].as_array().into_iter().flatten() {
+        for params in &cases::with_queues() {
+            with_queue(&mut contender, params, queue)?;
         }
     }
     for bad in cases::bad() {
@@ -125,8 +130,17 @@ fn run_one(
     variants: &[Variant],
 ) -> Result<(), String> {
     let request = json!({"op": "run", "experiment": experiment, "params": params, "seed": 1});
-    let no_params = serde_json::Map::new();
-    let run = Run::parse(experiment, params.as_object().unwrap_or(&no_params), variants)?;
+    let run = Run::parse(experiment, params.as_object().unwrap_or(&Map::new()), variants)?;
+    let answer = contender.ask(&request.to_string())?;
+    verdict(&run, &answer).map_err(|fault| format!("{request} gave {answer}: {fault}"))
+}
+
+/// Its variants are the contender's own, and what is due does not depend on them.
+fn with_queue(contender: &mut Contender, params: &Value, queue: &Value) -> Result<(), String> {
+    let run = Run::parse("signals", params.as_object().unwrap_or(&Map::new()), &[])?;
+    let mut params = params.clone();
+    params["variant"] = queue.clone();
+    let request = json!({"op": "run", "experiment": "signals", "params": params});
     let answer = contender.ask(&request.to_string())?;
     verdict(&run, &answer).map_err(|fault| format!("{request} gave {answer}: {fault}"))
 }

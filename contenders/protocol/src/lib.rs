@@ -43,17 +43,20 @@ mod run;
 mod sample;
 mod serve;
 mod side;
+mod signals;
 mod tally;
 
 pub use goods::{Copied, Goods, Moved, Short};
 pub use local::{Schedule, WORK_START, batches, count_down, shares, tail_call, work};
 pub use params::{
-    COUNT_MAX, HOGS_MAX, LENGTH_MAX, MS_MAX, PROCESSES_MAX, REPS_MAX, RESTARTS_MAX, WAITING_MAX,
+    COUNT_MAX, HOGS_MAX, LENGTH_MAX, MS_MAX, PROCESSES_MAX, REPS_MAX, RESTARTS_MAX, ROOM_MAX,
+    SENDERS_MAX, WAITING_MAX,
 };
 pub use probe::{Probe, Seat, Tell};
 pub use request::Request;
-pub use run::{EXPERIMENTS, Exchange, Hog, Mode, Pace, Payload, Run, Variant};
+pub use run::{EXPERIMENTS, End, Exchange, Hog, Mode, Pace, Payload, Run, Signals, Variant};
 pub use sample::Sample;
 pub use serve::{Hello, serve, serve_on, serve_program};
 pub use side::{Side, Sides};
+pub use signals::{Draw, Draws, Received, Room, Sent, Stint, report};
 pub use tally::{Depth, Tally};

@@ -20,6 +20,10 @@ pub const WAITING_MAX: u64 = 10_000_000;
 pub const HOGS_MAX: u64 = 1000;
 /// The most restarts of one supervisor.
 pub const RESTARTS_MAX: u64 = 1_000_000;
+/// The most senders to one receiver that are told of their start and their end.
+pub const SENDERS_MAX: u64 = 10_000;
+/// The most signals that may be under way to one receiver.
+pub const ROOM_MAX: u64 = 1_000_000_000;
 /// The longest time that may be asked for, in milliseconds.
 pub const MS_MAX: u64 = 600_000;
 

@@ -4,9 +4,12 @@
 
 use crate::params::{
     COUNT_MAX, HOGS_MAX, LENGTH_MAX, MS_MAX, PROCESSES_MAX, Params, REPS_MAX, RESTARTS_MAX,
-    WAITING_MAX,
+    ROOM_MAX, SENDERS_MAX, WAITING_MAX,
 };
-use crate::run::{EXPERIMENTS, Exchange, Hog, Mode, Pace, Payload, Run, Variant};
+use crate::run::{EXPERIMENTS, End, Exchange, Hog, Mode, Pace, Payload, Run, Signals, Variant};
+
+/// The variant of `signals` in which the receiver's queue changes by itself.
+pub(crate) const ADAPTIVE: &str = "adaptive";
 
 impl Run {
     /// Reads the parameters of one experiment and checks every one of them.
@@ -86,6 +89,7 @@ impl Run {
                 Run::ExitCascade { n: p.integer("n", 1, PROCESSES_MAX)?, reps: p.reps()? }
             }
             "restart" => Run::Restart { n: p.integer("n", 0, RESTARTS_MAX)?, reps: p.reps()? },
+            "signals" => Run::Signals(signals(&mut p)?),
             _ => {
                 return Err(format!(
                     "unknown experiment {experiment:?}; this contender knows {}",
@@ -104,6 +108,21 @@ fn exchange(p: &mut Params<'_>) -> Result<Exchange, String> {
         pieces: p.integer("pieces", 1, COUNT_MAX)?,
         work: p.integer("work", 0, COUNT_MAX)?,
         reps: p.reps()?,
+    })
+}
+
+fn signals(p: &mut Params<'_>) -> Result<Signals, String> {
+    // A queue that changes by itself is the only one that contenders in Rust have.
+    p.choice_or("variant", &[(ADAPTIVE, ())], ())?;
+    Ok(Signals {
+        end: p.choice("mode", &[("send", End::Send), ("receive", End::Receive)])?,
+        senders: p.integer("senders", 1, SENDERS_MAX)?,
+        ms: p.integer("ms", 1, MS_MAX)?,
+        exit_percent: p.integer("exit_percent", 0, 100)?,
+        s: p.integer("s", 0, LENGTH_MAX)?,
+        switch: p.integer("switch", 0, 1)?,
+        rest_ms: p.integer("rest_ms", 0, MS_MAX)?,
+        room: p.integer("room", 1, ROOM_MAX)?,
     })
 }
 

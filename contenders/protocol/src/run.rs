@@ -4,7 +4,7 @@
 //! its counts without fear: no total reaches 2^63.
 
 /// The experiments of the protocol, in the order of its table.
-pub const EXPERIMENTS: [&str; 24] = [
+pub const EXPERIMENTS: [&str; 25] = [
     "call-vs-send",
     "tail-call",
     "spawn-chain",
@@ -29,6 +29,7 @@ pub const EXPERIMENTS: [&str; 24] = [
     "link-churn",
     "exit-cascade",
     "restart",
+    "signals",
 ];
 
 /// One experiment with its parameters. Every count is checked: see [`Run::parse`].
@@ -166,6 +167,46 @@ pub enum Run {
         /// Supervisors, one after the other.
         reps: u64,
     },
+    /// Many senders and one receiver, for a time, of messages and exit signals.
+    Signals(Signals),
+}
+
+/// The parameters of `signals`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Signals {
+    /// When its clock ends.
+    pub end: End,
+    /// Senders, at least one.
+    pub senders: u64,
+    /// How long they send, in milliseconds; at least one.
+    pub ms: u64,
+    /// How many of a hundred signals are exit signals; the others are messages.
+    pub exit_percent: u64,
+    /// Elements in the list that each signal carries.
+    pub s: u64,
+    /// 1 if one in 100 000 asks the receiver to keep its queue otherwise instead; 0 if none does.
+    pub switch: u64,
+    /// How long nobody does anything before the senders start, in milliseconds.
+    pub rest_ms: u64,
+    /// How many signals may be under way; senders that find more end early.
+    pub room: u64,
+}
+
+impl Signals {
+    /// [`s`](Signals::s) as a length.
+    #[must_use]
+    pub fn length(&self) -> usize {
+        usize::try_from(self.s).unwrap_or(usize::MAX)
+    }
+}
+
+/// When the clock of `signals` ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// When the last signal is sent.
+    Send,
+    /// When the last is received.
+    Receive,
 }
 
 /// The parameters of `hog`.
@@ -287,6 +328,7 @@ impl Run {
             Run::LinkChurn { .. } => 21,
             Run::ExitCascade { .. } => 22,
             Run::Restart { .. } => 23,
+            Run::Signals(_) => 24,
         };
         EXPERIMENTS[place]
     }

@@ -9,6 +9,7 @@ use std::process::ExitCode;
 use serde_json::{Value, json};
 
 use crate::lines::{LINE_MAX, Line, next_line};
+use crate::parse::ADAPTIVE;
 use crate::request::Request;
 use crate::run::{EXPERIMENTS, Run, Variant};
 use crate::sample::Sample;
@@ -60,12 +61,16 @@ impl Hello {
     fn to_json(&self) -> Value {
         let variants: Vec<_> = self.variants.iter().map(|v| v.name()).collect();
         let offered: Vec<_> = EXPERIMENTS.iter().filter(|id| !self.without.contains(id)).collect();
+        let mut of = json!({"message-size": variants, "bandwidth": variants});
+        if offered.contains(&&"signals") {
+            of["signals"] = json!([ADAPTIVE]);
+        }
         json!({
             "name": self.name,
             "version": self.version,
             "os_pid": std::process::id(),
             "experiments": offered,
-            "variants": {"message-size": variants, "bandwidth": variants},
+            "variants": of,
             "notes": self.notes,
         })
     }

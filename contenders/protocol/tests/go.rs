@@ -9,8 +9,8 @@ use purlin_contender::conformance::{Contender, examine};
 const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../go");
 
 /// What Go has no notion of.
-const MISSING: [&str; 6] =
-    ["call-deep", "selective", "monitor-churn", "link-churn", "exit-cascade", "restart"];
+const MISSING: [&str; 7] =
+    ["call-deep", "selective", "monitor-churn", "link-churn", "exit-cascade", "restart", "signals"];
 
 /// Compiles into a directory of its own. `None` if there is no Go.
 fn compiled(name: &str) -> Option<PathBuf> {

@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use purlin_contender::{
-    EXPERIMENTS, Exchange, Hello, Hog, Mode, Pace, Payload, Request, Run, Sample, Schedule,
-    Variant, serve_on, shares,
+    EXPERIMENTS, End, Exchange, Hello, Hog, Mode, Pace, Payload, Request, Run, Sample, Schedule,
+    Signals, Variant, serve_on, shares,
 };
 use serde_json::{Value, json};
 
@@ -63,6 +63,23 @@ fn every_experiment_is_read_with_its_parameters() {
         ("link-churn", json!({"n": 4}), Run::LinkChurn { n: 4 }),
         ("exit-cascade", json!({"n": 4, "reps": 2}), Run::ExitCascade { n: 4, reps: 2 }),
         ("restart", json!({"n": 4}), Run::Restart { n: 4, reps: 1 }),
+        (
+            "signals",
+            json!({
+                "mode": "receive", "senders": 4, "ms": 3, "exit_percent": 50, "s": 1, "switch": 1,
+                "rest_ms": 2, "room": 9, "variant": "adaptive",
+            }),
+            Run::Signals(Signals {
+                end: End::Receive,
+                senders: 4,
+                ms: 3,
+                exit_percent: 50,
+                s: 1,
+                switch: 1,
+                rest_ms: 2,
+                room: 9,
+            }),
+        ),
     ];
     assert_eq!(cases.len(), EXPERIMENTS.len());
     for (experiment, params, run) in cases {
@@ -85,6 +102,19 @@ fn a_complaint_says_which_parameter_is_wrong_and_what_would_be_right() {
     assert_eq!(
         complaint("ping-pong", json!({"n": 1, "k": 2})),
         r#"ping-pong: unknown parameter "k"; it takes n"#
+    );
+    let mut signals = json!({
+        "mode": "send", "senders": 1, "ms": 1, "exit_percent": 101, "s": 1, "switch": 0,
+        "rest_ms": 0, "room": 1,
+    });
+    assert_eq!(
+        complaint("signals", signals.clone()),
+        r#"signals: parameter "exit_percent" must be an integer from 0 to 100, not 101"#
+    );
+    signals["variant"] = "off_heap".into();
+    assert_eq!(
+        complaint("signals", signals),
+        r#"signals: parameter "variant" must be "adaptive", not "off_heap""#
     );
     assert_eq!(
         complaint("serial-spawn", json!({"m": 5, "total": 4})),
@@ -141,6 +171,7 @@ fn a_contender_goes_on_after_nonsense_and_after_a_run_that_failed() {
     assert!(answers[0]["error"].as_str().unwrap().starts_with("not a line of JSON"));
     assert_eq!(answers[1], json!({"error": "too tired"}));
     assert_eq!(answers[2]["variants"]["bandwidth"], json!(["moved", "copied"]));
+    assert_eq!(answers[2]["variants"]["signals"], json!(["adaptive"]));
     assert_eq!(answers[2]["os_pid"], json!(std::process::id()));
 }
 
@@ -171,6 +202,8 @@ fn any_json() -> impl Strategy<Value = Value> {
             "waiting",
             "loop",
             "open",
+            "rest_ms",
+            "adaptive",
         ])
         .prop_map(str::to_owned),
         ".*",
@@ -213,13 +246,19 @@ fn any_params() -> impl Strategy<Value = Value> {
         "loop",
         "hogs",
         "ms",
+        "exit_percent",
+        "switch",
+        "rest_ms",
+        "room",
     ];
     let value = prop_oneof![
         any::<u64>().prop_map(Value::from),
         (0u64..2_000_000).prop_map(Value::from),
         (0u32..20).prop_map(|power| Value::from(10u64.saturating_pow(power))),
-        prop::sample::select(vec!["local", "remote", "moved", "copied", "open", "closed"])
-            .prop_map(Value::from),
+        prop::sample::select(vec![
+            "local", "remote", "moved", "copied", "open", "closed", "send", "receive", "adaptive",
+        ])
+        .prop_map(Value::from),
     ];
     prop::collection::btree_map(prop::sample::select(names), value, 0..8)
         .prop_map(|map| map.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())

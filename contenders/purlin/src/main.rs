@@ -14,6 +14,7 @@ mod hog;
 mod messages;
 mod processes;
 mod restarts;
+mod signals;
 mod trees;
 mod waiting;
 
@@ -41,6 +42,7 @@ fn main() -> ExitCode {
         .variants(&[Variant::Moved, Variant::Copied])
         .note(format!("a node with its default settings, of {} workers", node.workers()))
         .note("a loop that only sends or spawns calls purlin::consume_budget each time round")
+        .note("signals: the receiver's inbox goes from one stack to lanes and back by itself, and a request to keep it otherwise is only counted; an exit signal's list is an error of one's own, copied for each")
         .note("allocator: mimalloc, as in tokio's contender");
     serve_program(&hello, |asked| run(&node, asked))
 }
@@ -77,6 +79,7 @@ fn run(node: &Node, asked: Run) -> Result<Sample, String> {
         Run::LinkChurn { n } => root(node, move |me| exits::link_churn(me, n)),
         Run::ExitCascade { n, reps } => root(node, move |me| exits::exit_cascade(me, n, reps)),
         Run::Restart { n, reps } => root(node, move |me| restarts::restart(me, n, reps)),
+        Run::Signals(asked) => root(node, move |me| signals::signals(me, asked)),
     }
 }
 

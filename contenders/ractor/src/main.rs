@@ -44,7 +44,7 @@ fn main() -> ExitCode {
     };
     let hello = Hello::new("ractor", RACTOR)
         .variants(&[Variant::Moved, Variant::Copied])
-        .without(&["call-deep", "selective", "exit-cascade"])
+        .without(&["call-deep", "selective", "exit-cascade", "signals"])
         .note(format!(
             "tokio's multi-thread runtime with its default of {} workers; default features of ractor",
             runtime.metrics().num_workers()
@@ -52,7 +52,7 @@ fn main() -> ExitCode {
         .note("mailboxes have no bound, as always in ractor: a sender that is faster than its receiver fills the memory")
         .note("a loop that only sends yields every 1024 messages")
         .note("an actor of exchange sends itself a message for each piece of work; what came before it is received first, all of it")
-        .note("a call is call_t! with five seconds; there is no receive by pattern, hence no call-deep and no selective")
+        .note("a call is call_t! with five seconds; there is no receive by pattern, hence no call-deep and no selective; nor are there exit signals that an actor could trap, hence no signals")
         .note("monitor-churn awaits the join handle that spawning gives; link-churn and restart are by supervision events, which also tell of the start of each child")
         .note("a supervisor in ractor is an actor that spawns the child again when it is told; nothing counts the restarts, hence no intensity. A supervisor that ends kills its children without a reason that could be checked, hence no exit-cascade")
         .note("a timer is send_after and the abort of its handle; one that is aborted at once may never have reached tokio's timers")

@@ -38,7 +38,7 @@ fn main() -> ExitCode {
     };
     let hello = Hello::new("tokio", TOKIO)
         .variants(&[Variant::Moved])
-        .without(&["call-deep", "selective", "link-churn", "exit-cascade", "restart"])
+        .without(&["call-deep", "selective", "link-churn", "exit-cascade", "restart", "signals"])
         .note(format!(
             "multi-thread runtime with its default of {} workers; every experiment runs in a spawned task",
             runtime.metrics().num_workers()
@@ -46,7 +46,7 @@ fn main() -> ExitCode {
         .note("mailboxes are tokio::sync::mpsc::unbounded_channel, received one by one")
         .note("a loop that only sends yields every 1024 messages; exchange calls consume_budget after each piece of work")
         .note("a call is a message with a oneshot channel, under tokio::time::timeout; there is no mailbox of several kinds, hence no call-deep and no selective")
-        .note("monitor-churn awaits the join handle that spawning gives; there are no links and no supervisors, hence no link-churn, no exit-cascade and no restart")
+        .note("monitor-churn awaits the join handle that spawning gives; there are no links and no supervisors, hence no link-churn, no exit-cascade, no restart and no signals")
         .note("a timer is a sleep that is polled once and dropped")
         .note("allocator: mimalloc, as in purlin's contender");
     // WHY: in a spawned task and not in block_on, so that the task that holds the clock is one

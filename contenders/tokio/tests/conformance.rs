@@ -10,7 +10,8 @@ fn contender() -> Command {
 
 #[test]
 fn tokio_keeps_to_the_protocol() {
-    let missing = vec!["call-deep", "selective", "link-churn", "exit-cascade", "restart"];
+    let missing =
+        vec!["call-deep", "selective", "link-churn", "exit-cascade", "restart", "signals"];
     assert_eq!(examine(contender), Ok(missing));
 }
 

@@ -67,6 +67,7 @@ fn the_principal_figures_are_the_costs_that_went_in() {
         ("link-churn", 100.0),
         ("exit-cascade", 100.0),
         ("restart", 1e7),
+        ("signals", 1e7),
     ] {
         let found = principal(&results(id, 1)).median;
         assert!(near(found, due), "{id}: {found}, not {due}");
@@ -217,4 +218,41 @@ fn without_its_principal_figure_an_experiment_gives_nothing() {
     });
     let (outcome, _) = sampled("call-vs-send", &entrants(1), 1, &mut runtime);
     assert!(figures(experiment("call-vs-send"), &outcome.lanes[0], 1, None).is_empty());
+}
+
+#[test]
+fn signals_are_told_in_both_ways_and_each_point_in_the_picture_that_it_belongs_to() {
+    let results = results("signals", 1);
+    // Two scenarios, two modes, four numbers of senders.
+    assert_eq!(results.len(), 2 * 2 * 2 * 4);
+    let graph = |result: &ResultEntry| result.graph.clone().expect("it has one");
+    for (metric, due) in [
+        ("send throughput", 1e7),
+        ("send throughput, as OTP computes it", 1e7),
+        ("receive throughput", 1e7),
+        // The receiver was done as long after the senders as they took.
+        ("receive throughput, as OTP computes it", 5e6),
+    ] {
+        let own: Vec<_> = results.iter().filter(|result| result.metric == metric).collect();
+        assert_eq!(own.len(), 8, "{metric}");
+        assert!(own.iter().all(|result| near(result.median, due)), "{metric}");
+        let mode = if metric.starts_with("send") { "Send " } else { "Receive " };
+        assert!(own.iter().all(|result| graph(result).starts_with(mode)));
+    }
+    assert_eq!(
+        graph(principal(&results)),
+        "Receive Throughput, send_duration=50 ms,  50.000000% {exit_signal_size,1},  50.000000% {message_size,1}"
+    );
+}
+
+#[test]
+fn where_senders_ended_early_nothing_is_told_as_otp_would() {
+    let mut runtime = MadeUpRuntime::spoiling(|_, _, answer| {
+        answer["cut"] = json!(1);
+        Ok(())
+    });
+    let (outcome, _) = sampled("signals", &entrants(1), 1, &mut runtime);
+    let results = figures(experiment("signals"), &outcome.lanes[0], 1, None);
+    assert_eq!(results.len(), 2 * 2 * 4);
+    assert!(results.iter().all(|result| !result.metric.contains("OTP")));
 }

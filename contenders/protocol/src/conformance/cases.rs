@@ -59,6 +59,9 @@ pub(super) fn good() -> Vec<(&'static str, Value)> {
         ("exit-cascade", json!({"n": 100_000})),
         ("restart", json!({"n": 0})),
         ("restart", json!({"n": 50, "reps": 3})),
+        ("signals", signals("send", 1, 0, 1)),
+        ("signals", signals("receive", 1, 100, 0)),
+        ("signals", signals("receive", 16, 50, 10)),
     ];
     cases.extend(with_variants());
     cases
@@ -72,6 +75,23 @@ pub(super) fn with_variants() -> Vec<(&'static str, Value)> {
         ("message-size", json!({"n": 0, "s": 10, "pieces": 10, "work": 1})),
         ("bandwidth", json!({"n": 40, "s": 1000, "pieces": 50, "work": 10})),
     ]
+}
+
+/// Requests for `signals`, to be served with each of its variants.
+pub(super) fn with_queues() -> Vec<Value> {
+    let mut switching = signals("receive", 4, 50, 1);
+    switching["switch"] = 1.into();
+    switching["rest_ms"] = 5.into();
+    let mut crowded = signals("send", 4, 50, 100);
+    crowded["room"] = 1.into();
+    vec![signals("send", 3, 50, 1), switching, crowded]
+}
+
+fn signals(mode: &str, senders: u64, exit_percent: u64, s: u64) -> Value {
+    json!({
+        "mode": mode, "senders": senders, "ms": 50, "exit_percent": exit_percent, "s": s,
+        "switch": 0, "rest_ms": 0, "room": 1_000_000,
+    })
 }
 
 /// Lines that must be refused, each with one line of error.
@@ -117,6 +137,10 @@ pub(super) fn bad() -> Vec<&'static str> {
         r#"{"op":"run","experiment":"link-churn","params":{"n":1,"reps":1}}"#,
         r#"{"op":"run","experiment":"exit-cascade","params":{"n":0}}"#,
         r#"{"op":"run","experiment":"restart","params":{"n":1000001}}"#,
+        r#"{"op":"run","experiment":"signals","params":{"mode":"send","senders":0,"ms":5,"exit_percent":0,"s":1,"switch":0,"rest_ms":0,"room":9}}"#,
+        r#"{"op":"run","experiment":"signals","params":{"mode":"send","senders":1,"ms":5,"exit_percent":101,"s":1,"switch":0,"rest_ms":0,"room":9}}"#,
+        r#"{"op":"run","experiment":"signals","params":{"mode":"both","senders":1,"ms":5,"exit_percent":0,"s":1,"switch":0,"rest_ms":0,"room":9}}"#,
+        r#"{"op":"run","experiment":"signals","params":{"mode":"send","senders":1,"ms":5,"exit_percent":0,"s":1,"switch":0,"rest_ms":0,"room":9,"variant":"heapless"}}"#,
         r#"{"op":"run","experiment":"exchange","params":{"n":5,"pieces":0,"work":1}}"#,
         r#"{"op":"run","experiment":"message-size","params":{"n":5,"s":1,"pieces":1,"work":1,"variant":"beamed"}}"#,
         r#"{"op":"run","experiment":"message-size","params":{"n":1000000000000,"s":1000000,"pieces":1,"work":1,"reps":1000}}"#,

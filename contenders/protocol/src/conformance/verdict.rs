@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::local::{WORK_START, work};
-use crate::run::{Exchange, Hog, Mode, Pace, Payload, Run};
+use crate::run::{Exchange, Hog, Mode, Pace, Payload, Run, Signals};
 
 /// Judges the answer to one run by the table of the protocol.
 ///
@@ -40,6 +40,7 @@ pub fn verdict(run: &Run, answer: &Value) -> Result<(), String> {
         Run::Selective { k, .. } => equal(answer, "waiting", *k),
         Run::Restart { reps, .. } => equal(answer, "alive", *reps),
         Run::Hog(hog) => trips(hog, answer),
+        Run::Signals(asked) => signals(asked, answer),
         _ => Ok(()),
     }
 }
@@ -72,7 +73,7 @@ fn due(run: &Run) -> Option<(u64, u64)> {
         | Run::MonitorChurn { n }
         | Run::LinkChurn { n } => (n, n),
         Run::Skynet { leaves } => (leaves, leaves),
-        Run::Hog(_) => return None,
+        Run::Hog(_) | Run::Signals(_) => return None,
     })
 }
 
@@ -94,6 +95,30 @@ fn trips(hog: &Hog, answer: &Value) -> Result<(), String> {
         1 if back < started => Ok(()),
         starved => Err(format!("starved is {starved}, but {back} of {started} are back")),
     }
+}
+
+/// Whether the signals add up, and are of the kinds that were asked for.
+fn signals(asked: &Signals, answer: &Value) -> Result<(), String> {
+    let sent = figure(answer, "sent")?;
+    if sent == 0 || figure(answer, "elapsed_ns")? == 0 {
+        return Err("nothing was sent, or in no time".to_owned());
+    }
+    equal(answer, "ops", sent)?;
+    equal(answer, "received", sent)?;
+    let (exits, switches) = (figure(answer, "exits")?, figure(answer, "switches")?);
+    equal(answer, "messages", sent.saturating_sub(exits).saturating_sub(switches))?;
+    match asked.exit_percent {
+        0 => equal(answer, "exits", 0)?,
+        100 => equal(answer, "messages", 0)?,
+        _ => {}
+    }
+    if asked.switch == 0 && switches > 0 {
+        return Err(format!("switches is {switches}, and none was asked for"));
+    }
+    if figure(answer, "late")? > sent || figure(answer, "cut")? > asked.senders {
+        return Err("more are late than were sent, or more are cut than sent".to_owned());
+    }
+    figure(answer, "drain_ns").map(drop)
 }
 
 fn elements(payload: &Payload) -> u64 {

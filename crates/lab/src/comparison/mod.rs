@@ -148,7 +148,8 @@ impl Compared<'_> {
     fn point(&self) -> String {
         let variant = self.new.variant.iter().cloned();
         let x = self.new.x.map(|x| format!("at {x}"));
-        let point: Vec<_> = variant.chain(x).collect();
+        let graph = self.new.graph.iter().map(|graph| format!("in {graph}"));
+        let point: Vec<_> = variant.chain(x).chain(graph).collect();
         point.join(" ")
     }
 }

@@ -24,6 +24,7 @@ const SOURCES: Sources = Sources {
         ("params.erl", include_str!("../../../../contenders/beam/params.erl")),
         ("processes.erl", include_str!("../../../../contenders/beam/processes.erl")),
         ("restarts.erl", include_str!("../../../../contenders/beam/restarts.erl")),
+        ("signals.erl", include_str!("../../../../contenders/beam/signals.erl")),
         ("waiting.erl", include_str!("../../../../contenders/beam/waiting.erl")),
     ],
 };

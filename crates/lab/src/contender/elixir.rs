@@ -22,6 +22,7 @@ const SOURCES: Sources = Sources {
         ("messages.ex", include_str!("../../../../contenders/elixir/messages.ex")),
         ("processes.ex", include_str!("../../../../contenders/elixir/processes.ex")),
         ("restarts.ex", include_str!("../../../../contenders/elixir/restarts.ex")),
+        ("signals.ex", include_str!("../../../../contenders/elixir/signals.ex")),
         ("waiting.ex", include_str!("../../../../contenders/elixir/waiting.ex")),
         ("mini_json.erl", include_str!("../../../../contenders/beam/mini_json.erl")),
         ("params.erl", include_str!("../../../../contenders/beam/params.erl")),

@@ -2,7 +2,7 @@
 //!
 //! One file per group, one [`Experiment`] each. Everything here is data and
 //! pure functions: nothing starts a program, reads a clock or rolls dice. Of
-//! the machine only `hog` wants to know something: how many cores it has.
+//! the machine only `hog` and `signals` want to know something: how many cores it has.
 //! Sampling asks an experiment for its points, the results ask it for its
 //! figure, and both trust [`Experiment::check`] alone about what is void.
 
@@ -14,6 +14,7 @@ mod exits;
 mod flow;
 mod hog;
 mod points;
+pub(crate) mod signals;
 mod spawning;
 mod trees;
 mod waiting;
@@ -126,6 +127,8 @@ pub enum Figure {
     Trips,
     /// Resident memory per operation in bytes.
     Footprint,
+    /// Throughput of `signals`, computed in two ways.
+    Signals,
 }
 
 /// How the samples are taken.
@@ -135,6 +138,8 @@ pub enum Manner {
     Usual,
     /// The same in a few rounds: a sample takes long or differs little from the next.
     Few,
+    /// As few in the quick profile; three in the full one, as in the suite that it is made after.
+    Thrice,
     /// As few, each from a program that is started for it and ended after it. Its resident memory
     /// is read from outside, before and after.
     Afresh,
@@ -143,10 +148,11 @@ pub enum Manner {
 impl Manner {
     /// The rounds of an experiment in a run of so many.
     #[must_use]
-    pub fn rounds(self, of: usize) -> usize {
-        match self {
-            Self::Usual => of,
-            Self::Few | Self::Afresh => of.min(FEWEST),
+    pub fn rounds(self, of: usize, profile: Profile) -> usize {
+        match (self, profile) {
+            (Self::Usual, _) => of,
+            (Self::Thrice, Profile::Full) => of.min(3),
+            (Self::Few | Self::Thrice | Self::Afresh, _) => of.min(FEWEST),
         }
     }
 }
@@ -185,7 +191,7 @@ pub struct Experiment {
 }
 
 /// Every experiment, in the order in which they are run.
-pub static ALL: [&Experiment; 24] = [
+pub static ALL: [&Experiment; 25] = [
     &calls::CALL_VS_SEND,
     &calls::TAIL_CALL,
     &spawning::SPAWN_CHAIN,
@@ -210,6 +216,7 @@ pub static ALL: [&Experiment; 24] = [
     &exits::LINK_CHURN,
     &exits::EXIT_CASCADE,
     &exits::RESTART,
+    &signals::SIGNALS,
 ];
 
 /// The experiments of these names in the order of [`ALL`]; all of them if none is named.

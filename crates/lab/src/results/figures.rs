@@ -1,7 +1,7 @@
 //! The results of one lane: a contender, or a variant of one, in one experiment.
 
 use super::schema::ResultEntry;
-use super::{above, over, slope, trips};
+use super::{above, over, signals, slope, trips};
 use crate::contender::Reply;
 use crate::experiments::{Better, Experiment, Figure, Params};
 use crate::sampling::{Lane, Taken};
@@ -53,6 +53,7 @@ impl Frame<'_> {
             experiment: self.experiment.id.into(),
             contender: self.lane.label.clone(),
             variant: self.lane.variant.clone(),
+            graph: None,
             params: draft.params,
             x: draft.x,
             metric: draft.metric.into(),
@@ -117,6 +118,7 @@ pub fn figures(
         Figure::Above => above::results(&frame, ticks_per_ns),
         Figure::Over => over::results(&frame),
         Figure::Trips => trips::results(&frame),
+        Figure::Signals => signals::results(&frame),
         Figure::Footprint => each(&|_| true, &|reply| {
             let resident = |name| reply.extra(name).unwrap_or(0) as f64;
             (resident("resident_after") - resident("resident_before")) / reply.ops as f64

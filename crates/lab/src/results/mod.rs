@@ -9,6 +9,7 @@ mod figures;
 mod over;
 mod ratios;
 mod schema;
+mod signals;
 mod slope;
 mod trips;
 

@@ -120,6 +120,9 @@ pub struct ResultEntry {
     /// The variant, where the contender has any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub variant: Option<String>,
+    /// The picture it belongs to, where an experiment draws several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub graph: Option<String>,
     /// What was asked.
     pub params: Params,
     /// The swept value.

@@ -13,6 +13,7 @@ use crate::profile::{Budget, Profile};
 pub(super) struct Session<'a> {
     experiment: &'static Experiment,
     points: Vec<Point>,
+    profile: Profile,
     budget: &'a Budget,
     seed: u64,
     executor: &'a mut dyn Executor,
@@ -58,6 +59,7 @@ impl<'a> Session<'a> {
         Self {
             experiment,
             points,
+            profile,
             budget,
             seed,
             executor,
@@ -86,7 +88,7 @@ impl<'a> Session<'a> {
     /// Runs every lane at every point once per round.
     pub(super) fn rounds(&mut self) -> Result<(), Stop> {
         let points = self.points.len();
-        let rounds = self.experiment.manner.rounds(self.budget.rounds);
+        let rounds = self.experiment.manner.rounds(self.budget.rounds, self.profile);
         for round in 1..=rounds {
             for at in order(self.lanes.len() * points, self.seed, self.experiment.id, round) {
                 let (lane, point) = (at / points, at % points);

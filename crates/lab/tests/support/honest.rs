@@ -8,7 +8,7 @@
 use serde_json::{Map, Value, json};
 
 /// The experiments of the protocol.
-pub(crate) const EXPERIMENTS: [&str; 24] = [
+pub(crate) const EXPERIMENTS: [&str; 25] = [
     "call-vs-send",
     "tail-call",
     "spawn-chain",
@@ -33,6 +33,7 @@ pub(crate) const EXPERIMENTS: [&str; 24] = [
     "link-churn",
     "exit-cascade",
     "restart",
+    "signals",
 ];
 
 /// The base of what an idle process takes.
@@ -43,6 +44,7 @@ pub(crate) const IDLE_BYTES: u64 = 100;
 /// | what | base time in ns |
 /// |---|---|
 /// | a call, a step of work, an element | 1 |
+/// | a signal | 100, and it takes as long as was asked, so many times |
 /// | a message, a process, a round trip, a call, a timer, a restart | 100 |
 /// | a run of a sweep besides | 5000 |
 /// | passing over a message | 1 |
@@ -96,6 +98,17 @@ pub(crate) fn honest(experiment: &str, params: &Map<String, Value>, cost: u64) -
             let [p50, p99, max] = [12_000, 20_000, 30_000].map(|ns| ns * cost);
             let more = json!({"starved": 0, "p50_ns": p50, "p99_ns": p99, "max_ns": max});
             (trips, trips, 1_000_000 * ms, more)
+        }
+        "signals" => {
+            let ms = asked("ms").unwrap_or(0);
+            let sent = 10_000 * ms;
+            let switches = 2 * asked("switch").unwrap_or(0);
+            let exits = (sent - switches) * asked("exit_percent").unwrap_or(0) / 100;
+            let more = json!({
+                "messages": sent - switches - exits, "exits": exits, "switches": switches,
+                "late": sent / 10, "cut": 0, "drain_ns": 1_000_000 * ms,
+            });
+            (sent, sent, 1_000_000 * ms, more)
         }
         "skynet" => {
             let leaves = asked("leaves").unwrap_or(0);

@@ -74,6 +74,7 @@ pub(crate) fn entry(experiment: &str, contender: &str) -> ResultEntry {
         experiment: experiment.into(),
         contender: contender.into(),
         variant: None,
+        graph: None,
         params: purlin_lab::experiments::Params::new(),
         x: None,
         metric: "time".into(),

@@ -1,0 +1,115 @@
+%% Many senders, one receiver, messages and exit signals: signals.
+%%
+%% Draws, room and lateness are those of contenders/protocol/src/signals.rs.
+-module(signals).
+-export([run/1]).
+
+%% Signals from one look at the clock, and at the room that is left, to the next.
+-define(LOOK_EVERY, 64).
+
+%% The draws there are: of each of them one asks for off_heap and one for on_heap.
+-define(OUTCOMES, 200000).
+
+%% How many are on their way, in counters that all of a run share.
+-define(SENT, 1).
+-define(RECEIVED, 2).
+
+run(#{senders := Senders, ms := Ms, rest_ms := Rest, variant := Queue} = Asked) ->
+    Root = self(),
+    Counters = atomics:new(2, []),
+    Receiver = spawn_opt(
+        fun() ->
+            process_flag(trap_exit, true),
+            Root ! ready,
+            take(Senders, Root, Counters, 0, 0, 0)
+        end,
+        [{message_queue_data, Queue}]
+    ),
+    Numbers = lists:seq(0, Senders - 1),
+    Pids = [spawn_link(fun() -> sender(N, Asked, Counters, Receiver, Root) end) || N <- Numbers],
+    %% An exit signal must not come before the receiver traps exits.
+    lists:foreach(fun(_) -> receive ready -> ok end end, [Receiver | Pids]),
+    erlang:garbage_collect(),
+    timer:sleep(Rest),
+    Due = erlang:monotonic_time(nanosecond) + Ms * 1000000,
+    lists:foreach(fun(Pid) -> Pid ! {start, Due}, erlang:send_after(Ms, Pid, stop) end, Pids),
+    Accounts = [receive {sent, Account} -> Account end || _ <- Pids],
+    Told = erlang:monotonic_time(nanosecond),
+    receive {received, Messages, Exits, Switches, Received} -> ok end,
+    Sum = fun(Name) -> lists:sum([maps:get(Name, Account) || Account <- Accounts]) end,
+    Begun = lists:min([maps:get(begun, Account) || Account <- Accounts]),
+    Ended =
+        case Asked of
+            #{mode := send} -> lists:max([maps:get(ended, Account) || Account <- Accounts]);
+            #{mode := 'receive'} -> Received
+        end,
+    #{elapsed_ns => Ended - Begun, ops => Sum(sent), sent => Sum(sent),
+      received => Messages + Exits + Switches,
+      messages => Messages, exits => Exits, switches => Switches,
+      late => Sum(late), cut => Sum(cut), drain_ns => max(0, Received - Told)}.
+
+sender(Number, #{s := S} = Asked, Counters, Receiver, Root) ->
+    List = lists:seq(1, S),
+    {Switches, Exits} = bounds(Asked),
+    Send = fun
+        (0) when Switches > 0 -> Receiver ! off_heap;
+        (1) when Switches > 0 -> Receiver ! on_heap;
+        (Draw) when Draw < Exits -> exit(Receiver, List);
+        (_) -> Receiver ! List
+    end,
+    Room = maps:get(room, Asked),
+    Root ! ready,
+    receive {start, Due} -> ok end,
+    Begun = erlang:monotonic_time(nanosecond),
+    First = (Number * 1073741789 + 1) band 16#7fffffff,
+    {Sent, InTime, Cut} = send(First, Send, 0, {Counters, Room, Due}, none),
+    Ended = erlang:monotonic_time(nanosecond),
+    Late = case InTime of none -> 0; _ -> Sent - InTime end,
+    Root ! {sent, #{begun => Begun, ended => Ended, sent => Sent, late => Late, cut => Cut}},
+    Receiver ! last.
+
+%% Below the first bound a draw asks for another queue, below the second it is an exit signal.
+bounds(#{switch := Switch, exit_percent := Percent}) ->
+    Switches = 2 * Switch,
+    {Switches, Switches + (?OUTCOMES - Switches) * Percent div 100}.
+
+%% Looks for the word to stop before every signal.
+send(X, Send, Sent, Limits, InTime) ->
+    receive
+        stop -> {Sent, InTime, 0}
+    after 0 ->
+        Next = (X * 20077 + 12345) band 16#7fffffff,
+        Send((Next * ?OUTCOMES) bsr 31),
+        case Sent + 1 of
+            Now when Now rem ?LOOK_EVERY =:= 0 -> look(Next, Send, Now, Limits, InTime);
+            Now -> send(Next, Send, Now, Limits, InTime)
+        end
+    end.
+
+look(X, Send, Sent, {Counters, Room, Due} = Limits, InTime) ->
+    Before = case InTime =:= none andalso erlang:monotonic_time(nanosecond) > Due of
+        true -> Sent;
+        false -> InTime
+    end,
+    All = atomics:add_get(Counters, ?SENT, ?LOOK_EVERY),
+    case All - atomics:get(Counters, ?RECEIVED) < Room of
+        true -> send(X, Send, Sent, Limits, Before);
+        false -> {Sent, Before, 1}
+    end.
+
+%% Counts all that comes, until each sender has sent its last.
+take(0, Root, _, Messages, Exits, Switches) ->
+    Root ! {received, Messages, Exits, Switches, erlang:monotonic_time(nanosecond)};
+take(Sending, Root, Counters, Messages, Exits, Switches) ->
+    case Messages + Exits + Switches of
+        Received when Received rem ?LOOK_EVERY =:= 0 -> atomics:put(Counters, ?RECEIVED, Received);
+        _ -> ok
+    end,
+    receive
+        List when is_list(List) -> take(Sending, Root, Counters, Messages + 1, Exits, Switches);
+        {'EXIT', _, _} -> take(Sending, Root, Counters, Messages, Exits + 1, Switches);
+        last -> take(Sending - 1, Root, Counters, Messages, Exits, Switches);
+        Queue ->
+            process_flag(message_queue_data, Queue),
+            take(Sending, Root, Counters, Messages, Exits, Switches + 1)
+    end.

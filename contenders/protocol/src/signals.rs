@@ -1,0 +1,288 @@
+//! What the senders and the receiver of `signals` draw, count and look at.
+//!
+//! A [`Draws`] and a [`Stint`] belong to one sender, a [`Room`] is shared by all senders and the
+//! receiver of a run, and [`report`] makes the answer of their accounts. Nothing here sends, and
+//! nothing waits.
+//!
+//! COST: a multiplication for each draw; for each [`LOOK_EVERY`] signals a clock reading and an
+//! atomic addition by the sender, and an atomic store by the receiver.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use crate::run::{End, Signals};
+use crate::sample::Sample;
+
+/// Signals from one look at the clock, and at the room that is left, to the next.
+const LOOK_EVERY: u64 = 64;
+
+/// The draws there are: of each of them one asks for `off_heap` and one for `on_heap`.
+const OUTCOMES: u64 = 200_000;
+
+/// What a sender does next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Draw {
+    /// Sends a message.
+    Message,
+    /// Sends an exit signal.
+    Exit,
+    /// Asks the receiver to keep its queue otherwise.
+    Switch,
+}
+
+/// The draws of one sender; they never end.
+///
+/// `x = (20077 · x + 12345) mod 2^31`, and of it `floor(200 000 · x / 2^31)`.
+#[derive(Clone, Debug)]
+pub struct Draws {
+    x: u64,
+    switches: u64,
+    exits: u64,
+}
+
+impl Draws {
+    /// Those of the sender with this number, counted from 0.
+    #[must_use]
+    pub fn new(asked: &Signals, sender: u64) -> Self {
+        let switches = 2 * asked.switch;
+        let exits = switches + (OUTCOMES - switches) * asked.exit_percent / 100;
+        Draws { x: (sender * 1_073_741_789 + 1) & 0x7fff_ffff, switches, exits }
+    }
+
+    /// The next of them.
+    #[inline]
+    pub fn draw(&mut self) -> Draw {
+        self.x = (self.x * 20_077 + 12_345) & 0x7fff_ffff;
+        match (self.x * OUTCOMES) >> 31 {
+            draw if draw < self.switches => Draw::Switch,
+            draw if draw < self.exits => Draw::Exit,
+            _ => Draw::Message,
+        }
+    }
+}
+
+/// How many signals may be under way before senders end early, and how many are.
+#[derive(Clone, Debug)]
+pub struct Room {
+    most: u64,
+    counts: Arc<Counts>,
+}
+
+#[derive(Debug, Default)]
+struct Counts {
+    sent: AtomicU64,
+    received: AtomicU64,
+}
+
+impl Room {
+    /// Room for so many, and none under way.
+    #[must_use]
+    pub fn new(most: u64) -> Self {
+        Room { most, counts: Arc::default() }
+    }
+
+    /// The receiver has received so many by now.
+    #[inline]
+    pub fn received(&self, received: u64) {
+        if received.is_multiple_of(LOOK_EVERY) {
+            // ORDER: relaxed, here and below: a figure that may be late, and nothing hangs on it.
+            self.counts.received.store(received, Ordering::Relaxed);
+        }
+    }
+
+    /// So many more were sent; whether there is room for others.
+    fn sent(&self, more: u64) -> bool {
+        let sent = self.counts.sent.fetch_add(more, Ordering::Relaxed) + more;
+        sent.saturating_sub(self.counts.received.load(Ordering::Relaxed)) < self.most
+    }
+}
+
+/// One sender at work.
+#[derive(Debug)]
+pub struct Stint {
+    room: Room,
+    due: Instant,
+    begun: Instant,
+    sent: u64,
+    in_time: Option<u64>,
+    cut: bool,
+}
+
+impl Stint {
+    /// Begins now; what is sent after `due` is late.
+    #[must_use]
+    pub fn begin(due: Instant, room: Room) -> Self {
+        Stint { room, due, begun: Instant::now(), sent: 0, in_time: None, cut: false }
+    }
+
+    /// One more was sent; whether there is room for another.
+    #[inline]
+    pub fn sent(&mut self) -> bool {
+        self.sent += 1;
+        if self.sent.is_multiple_of(LOOK_EVERY) {
+            self.look();
+        }
+        !self.cut
+    }
+
+    fn look(&mut self) {
+        self.cut = !self.room.sent(LOOK_EVERY);
+        if self.in_time.is_none() && Instant::now() > self.due {
+            self.in_time = Some(self.sent);
+        }
+    }
+
+    /// Ends now.
+    #[must_use]
+    pub fn end(self) -> Sent {
+        Sent {
+            sent: self.sent,
+            late: self.in_time.map_or(0, |in_time| self.sent - in_time),
+            cut: self.cut,
+            begun: self.begun,
+            ended: Instant::now(),
+        }
+    }
+}
+
+/// The account of one sender.
+#[derive(Clone, Copy, Debug)]
+pub struct Sent {
+    /// Signals sent.
+    pub sent: u64,
+    /// Those of them that were sent after the time was over, to within [`LOOK_EVERY`].
+    pub late: u64,
+    /// Whether it ended for want of room.
+    pub cut: bool,
+    /// Before the first was sent.
+    pub begun: Instant,
+    /// When it had seen that it was to end.
+    pub ended: Instant,
+}
+
+/// The account of the receiver.
+#[derive(Clone, Copy, Debug)]
+pub struct Received {
+    /// Messages with a list.
+    pub messages: u64,
+    /// Exit signals.
+    pub exits: u64,
+    /// Requests to keep the queue otherwise.
+    pub switches: u64,
+    /// When nothing more was to come.
+    pub ended: Instant,
+}
+
+/// The answer to a run; `told` is when the last sender had told its account.
+#[must_use]
+pub fn report(asked: &Signals, senders: &[Sent], told: Instant, receiver: &Received) -> Sample {
+    let begun = senders.iter().map(|sender| sender.begun).min().unwrap_or(told);
+    let ended = match asked.end {
+        End::Send => senders.iter().map(|sender| sender.ended).max().unwrap_or(told),
+        End::Receive => receiver.ended,
+    };
+    let sum = |of: fn(&Sent) -> u64| senders.iter().map(of).sum::<u64>();
+    let sent = sum(|sender| sender.sent);
+    let received = receiver.messages + receiver.exits + receiver.switches;
+    let drain = receiver.ended.saturating_duration_since(told);
+    Sample::new(ended.saturating_duration_since(begun), sent, sent, received)
+        .with("messages", receiver.messages)
+        .with("exits", receiver.exits)
+        .with("switches", receiver.switches)
+        .with("late", sum(|sender| sender.late))
+        .with("cut", sum(|sender| u64::from(sender.cut)))
+        .with("drain_ns", nanoseconds(drain))
+}
+
+fn nanoseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(exit_percent: u64, switch: u64) -> Signals {
+        Signals {
+            end: End::Send,
+            senders: 1,
+            ms: 1,
+            exit_percent,
+            s: 1,
+            switch,
+            rest_ms: 0,
+            room: 1000,
+        }
+    }
+
+    fn drawn(asked: &Signals, sender: u64) -> [u64; 3] {
+        let mut draws = Draws::new(asked, sender);
+        let mut counts = [0; 3];
+        for _ in 0..4_000_000 {
+            counts[draws.draw() as usize] += 1;
+        }
+        counts
+    }
+
+    #[test]
+    fn signals_are_drawn_as_often_as_was_asked_by_every_sender() {
+        for sender in [0, 1, 63] {
+            assert_eq!(drawn(&asked(0, 0), sender), [4_000_000, 0, 0]);
+            assert_eq!(drawn(&asked(100, 0), sender), [0, 4_000_000, 0]);
+            let [messages, exits, switches] = drawn(&asked(50, 1), sender);
+            assert!(messages.abs_diff(exits) < 10_000, "{messages} and {exits}");
+            // 40 are due.
+            assert!((10..=90).contains(&switches), "{switches}");
+        }
+    }
+
+    #[test]
+    fn senders_end_when_as_many_as_there_is_room_for_are_under_way_and_not_before() {
+        let room = Room::new(1000);
+        let later = Instant::now() + Duration::from_secs(3600);
+        let mut stints = [0, 1].map(|_| Stint::begin(later, room.clone()));
+        let mut sent = 0;
+        while stints.iter_mut().all(Stint::sent) {
+            sent += 2;
+            // What has been received makes room.
+            if sent == 512 {
+                room.received(512);
+            }
+        }
+        assert!((1512 - 2 * LOOK_EVERY..1512 + 2 * LOOK_EVERY).contains(&sent), "{sent}");
+        let cut = stints.map(|stint| stint.end().cut);
+        assert!(cut.contains(&true));
+    }
+
+    #[test]
+    fn what_is_sent_after_the_time_is_late() {
+        let now = Instant::now();
+        let account = |due| {
+            let mut stint = Stint::begin(due, Room::new(u64::MAX));
+            assert!((0..10 * LOOK_EVERY).all(|_| stint.sent()));
+            stint.end()
+        };
+        let hour = Duration::from_secs(3600);
+        assert_eq!(account(now + hour).late, 0);
+        assert_eq!(account(now).late, 9 * LOOK_EVERY);
+    }
+
+    #[test]
+    fn each_end_of_the_clock_is_taken_from_those_whom_it_concerns() {
+        let start = Instant::now();
+        let at = |ms| start + Duration::from_millis(ms);
+        let sender =
+            |begun, ended, cut| Sent { sent: 10, late: 2, cut, begun: at(begun), ended: at(ended) };
+        let senders = [sender(1, 20, false), sender(2, 30, true)];
+        let receiver = Received { messages: 13, exits: 6, switches: 1, ended: at(50) };
+        for (end, ms) in [(End::Send, 29), (End::Receive, 49)] {
+            let asked = Signals { end, ..asked(50, 1) };
+            let sample = report(&asked, &senders, at(35), &receiver);
+            assert_eq!(sample.elapsed_ns, ms * 1_000_000);
+            assert_eq!((sample.ops, sample.sent, sample.received), (20, 20, 20));
+            let more = [("late", 4), ("cut", 1), ("drain_ns", 15_000_000)];
+            assert!(more.iter().all(|figure| sample.extra.contains(figure)), "{sample:?}");
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! Many senders, one receiver, messages and exit signals: `signals`.
+
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+use std::{error, fmt};
+
+use purlin::{Exit, ExitReason, Message, Pid, Process, consume_budget, receive, spawn};
+use purlin_contender::{Draw, Draws, Received, Room, Sample, Sent, Signals, Stint, report};
+
+/// What the receiver gets.
+#[derive(Message)]
+enum Signal {
+    Message(List),
+    #[from]
+    Exit(Exit),
+    Switch,
+    /// The last of one sender.
+    Last,
+}
+
+/// What a signal carries; as the reason of an exit signal it is an error like any other.
+#[derive(Clone, Debug)]
+struct List(Vec<u64>);
+
+impl fmt::Display for List {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}", self.0)
+    }
+}
+
+impl error::Error for List {}
+
+/// What a sender gets.
+enum ToSender {
+    Start(Instant),
+    Stop,
+}
+
+/// What the root gets.
+pub(crate) enum ToRoot {
+    Ready,
+    Rested,
+    Sent(Sent),
+    Received(Received),
+}
+
+pub(crate) async fn signals(mut me: Process<ToRoot>, asked: Signals) -> Sample {
+    let room = Room::new(asked.room);
+    let (root, seen) = (me.pid(), room.clone());
+    let receiver = spawn(move |me| receive_all(me, asked.senders, seen, root));
+    let mut senders = Vec::new();
+    for number in 0..asked.senders {
+        let (root, room, receiver) = (me.pid(), room.clone(), receiver.clone());
+        senders.push(spawn(move |me| send_all(me, asked, number, room, receiver, root)));
+    }
+    // An exit signal must not come before the receiver traps exits.
+    for _ in 0..=asked.senders {
+        receive!(me, { ToRoot::Ready => () });
+    }
+    me.pid().send_after(Duration::from_millis(asked.rest_ms), ToRoot::Rested);
+    receive!(me, { ToRoot::Rested => () });
+
+    let time = Duration::from_millis(asked.ms);
+    let due = Instant::now() + time;
+    for sender in &senders {
+        sender.send(ToSender::Start(due));
+        sender.send_after(time, ToSender::Stop);
+    }
+    let mut accounts = Vec::new();
+    for _ in &senders {
+        accounts.push(receive!(me, { ToRoot::Sent(account) => account }));
+    }
+    let told = Instant::now();
+    let received = receive!(me, { ToRoot::Received(received) => received });
+    report(&asked, &accounts, told, &received)
+}
+
+/// Looks for the word to stop before every signal.
+async fn send_all(
+    mut me: Process<ToSender>,
+    asked: Signals,
+    number: u64,
+    room: Room,
+    receiver: Pid<Signal>,
+    root: Pid<ToRoot>,
+) {
+    let list = List((1..=asked.s).collect());
+    let mut draws = Draws::new(&asked, number);
+    root.send(ToRoot::Ready);
+    let due = receive!(me, { ToSender::Start(due) => due });
+
+    let mut stint = Stint::begin(due, room);
+    while me.try_receive().is_none() {
+        match draws.draw() {
+            Draw::Message => receiver.send(Signal::Message(list.clone())),
+            Draw::Exit => receiver.exit(ExitReason::error(list.clone())),
+            Draw::Switch => receiver.send(Signal::Switch),
+        }
+        if !stint.sent() {
+            break;
+        }
+        consume_budget().await;
+    }
+    root.send(ToRoot::Sent(stint.end()));
+    receiver.send(Signal::Last);
+}
+
+/// Traps exits and counts all that comes, until each sender has sent its last.
+async fn receive_all(mut me: Process<Signal>, senders: u64, room: Room, root: Pid<ToRoot>) {
+    me.trap_exit(true);
+    root.send(ToRoot::Ready);
+    let (mut messages, mut exits, mut switches, mut sending) = (0, 0, 0, senders);
+    while sending > 0 {
+        match me.receive().await {
+            Signal::Message(list) => {
+                black_box(list);
+                messages += 1;
+            }
+            Signal::Exit(exit) => {
+                black_box(exit);
+                exits += 1;
+            }
+            Signal::Switch => switches += 1,
+            Signal::Last => sending -= 1,
+        }
+        room.received(messages + exits + switches);
+    }
+    let ended = Instant::now();
+    root.send(ToRoot::Received(Received { messages, exits, switches, ended }));
+}

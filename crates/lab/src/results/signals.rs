@@ -1,0 +1,54 @@
+//! `signals`: throughput, as measured here and as OTP's suite would have told it.
+
+use super::figures::{Draft, Frame, finite, number};
+use super::schema::ResultEntry;
+use crate::contender::Reply;
+use crate::experiments::signals::{graph, is_principal, receives};
+use crate::sampling::Taken;
+
+/// Two figures for each point; one of them all is principal.
+pub(super) fn results(frame: &Frame<'_>) -> Vec<ResultEntry> {
+    let mut results = Vec::new();
+    for point in &frame.lane.points {
+        let [metric, theirs] = if receives(&point.params) {
+            ["receive throughput", "receive throughput, as OTP computes it"]
+        } else {
+            ["send throughput", "send throughput, as OTP computes it"]
+        };
+        let ours = |reply: &Reply| Some(reply.ops as f64 * 1e9 / reply.elapsed_ns as f64);
+        let as_otp = |reply: &Reply| as_otp(point, reply);
+        results.extend(at(frame, point, metric, is_principal(&point.params), &ours));
+        results.extend(at(frame, point, theirs, false, &as_otp));
+    }
+    results
+}
+
+fn at(
+    frame: &Frame<'_>,
+    point: &Taken,
+    metric: &str,
+    principal: bool,
+    figure: &dyn Fn(&Reply) -> Option<f64>,
+) -> Option<ResultEntry> {
+    let result = frame.result(Draft {
+        metric,
+        unit: frame.experiment.unit,
+        better: frame.experiment.better,
+        params: point.params.clone(),
+        x: point.x,
+        samples: finite(point.replies.iter().filter_map(|(_, reply)| figure(reply))),
+        principal,
+    })?;
+    Some(ResultEntry { graph: Some(graph(&point.params)), ..result })
+}
+
+/// All that was sent over the time that was asked for, and in receive throughput the time from the
+/// last sender's account to the receiver's. Nothing where senders ended before the time was over.
+fn as_otp(point: &Taken, reply: &Reply) -> Option<f64> {
+    if reply.extra("cut") != Some(0) {
+        return None;
+    }
+    let drain = if receives(&point.params) { reply.extra("drain_ns")? } else { 0 };
+    let elapsed = number(&point.params, "ms") as f64 * 1e6 + drain as f64;
+    Some(reply.sent as f64 * 1e9 / elapsed)
+}
