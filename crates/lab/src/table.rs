@@ -192,6 +192,7 @@ mod tests {
             experiment: "ping-pong".into(),
             contender: "beam".into(),
             variant: None,
+            graph: None,
             params: crate::experiments::Params::new(),
             x: None,
             metric: "time".into(),

@@ -1,6 +1,6 @@
 //! What is the same point in both runs, and what only one of them has.
 //!
-//! A point is the same if experiment, contender, variant, metric, unit,
+//! A point is the same if experiment, contender, variant, graph, metric, unit,
 //! direction and parameters are. A parameter that was set by time, for each
 //! contender by itself, does not count: it differs between any two runs.
 
@@ -78,8 +78,8 @@ fn same(entry: &Entry<'_>) -> String {
 /// What they share if they were meant to be the same.
 fn akin(entry: &Entry<'_>) -> String {
     let result = entry.result;
-    json!([result.experiment, result.contender, result.variant, result.metric, result.x])
-        .to_string()
+    let whose = (&result.experiment, &result.contender, &result.variant, &result.graph);
+    json!([whose, result.metric, result.x]).to_string()
 }
 
 /// Pairs those without a partner that have the same key, each once; in the order of the new run.

@@ -68,7 +68,7 @@ fn by_metric(figures: &[Compared<'_>]) -> Vec<String> {
 fn grouped(heading: &str, figures: &[&Compared<'_>]) -> String {
     let mut rows = vec![row(vec!["  contender".into(), "point".into()], HEAD.map(String::from))];
     for one in figures {
-        rows.push(row(vec![format!("  {}", one.new.contender), one.point()], cells(one)));
+        rows.push(row(vec![format!("  {}", one.new.contender), one.new.point()], cells(one)));
     }
     format!("{heading}\n{}", grid(&rows, 2))
 }

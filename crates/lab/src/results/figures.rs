@@ -53,6 +53,7 @@ impl Frame<'_> {
             experiment: self.experiment.id.into(),
             contender: self.lane.label.clone(),
             variant: self.lane.variant.clone(),
+            graph: None,
             params: draft.params,
             x: draft.x,
             metric: draft.metric.into(),

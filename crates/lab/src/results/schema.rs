@@ -120,6 +120,9 @@ pub struct ResultEntry {
     /// The variant, where the contender has any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub variant: Option<String>,
+    /// Which of the experiment's graphs it belongs to, where there are several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub graph: Option<String>,
     /// What was asked.
     pub params: Params,
     /// The swept value.
@@ -144,6 +147,16 @@ pub struct ResultEntry {
     pub fit: Option<Fit>,
     /// Whether this is the contender's figure for the experiment.
     pub principal: bool,
+}
+
+impl ResultEntry {
+    /// Where in a sweep, or in which of several ways, the figure was taken.
+    #[must_use]
+    pub fn point(&self) -> String {
+        let x = self.x.map(|x| format!("at {x}"));
+        let told = self.variant.iter().chain(&self.graph).chain(&x);
+        told.map(String::as_str).collect::<Vec<_>>().join(" ")
+    }
 }
 
 /// A line of best fit through all samples, in the unit of the points against x.
