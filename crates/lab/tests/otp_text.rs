@@ -72,7 +72,7 @@ fn a_line_of_text_becomes_figures_of_signals() {
         json!({
             "experiment": "signals", "contender": "25", "variant": "off_heap",
             "graph": "Send Throughput, send_duration=500 ms,  100.000000% {message_size,1}",
-            "params": {"n": 2, "ms": 500, "mode": "send", "spawn_options": options},
+            "params": {"senders": 2, "ms": 500, "mode": "send", "spawn_options": options},
             "x": 2, "metric": "send throughput, as OTP computes it", "unit": "signals/s",
             "better": "higher", "samples": [3_478_835.182_096], "median": 3_478_835.182_096,
             "low": 3_478_835.182_096, "high": 3_478_835.182_096, "principal": false
@@ -155,7 +155,7 @@ fn malformed_text_is_refused_with_the_number_of_its_line_and_what_to_do() {
         (2, "25; 1.000000; NaN$", "line 3: \"NaN\" is no throughput"),
         (2, "25; 1.000000; 1e3$", "line 3: \"1e3\" is no throughput"),
         (2, "25; 1.000000; $", "line 3: \"\" is no throughput"),
-        (2, "; 1.000000; 2.0$", "line 3: a label has 1 to 200 characters"),
+        (2, "; 1.000000; 2.0$", "line 3: \"\" cannot be a label (it has 1 to 200 characters"),
         (2, "25;\n\n#Name:\n\n 1.000000; two$", "line 7: \"two\" is no throughput"),
         (3, "25; 3.000000; 4.000000$", "line 4: \"25\" is in this graph already"),
         (3, "26; 3.000000; 4.0000", "line 4: the record that begins in line 4 breaks off"),
@@ -210,7 +210,7 @@ fn ours() -> Value {
                     let value = 1e6 * factor * share * f64::from(x);
                     let mut result = json!({
                         "experiment": "signals", "contender": contender, "graph": graph(way),
-                        "params": {"n": x, "ms": 50}, "x": x, "metric": format!("{metric}{how}"),
+                        "params": {"senders": x, "ms": 50}, "x": x, "metric": format!("{metric}{how}"),
                         "unit": "signals/s", "better": "higher", "samples": [value],
                         "median": value, "low": value, "high": value, "principal": false
                     });

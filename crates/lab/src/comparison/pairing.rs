@@ -77,9 +77,8 @@ fn same(entry: &Entry<'_>) -> String {
 
 /// What they share if they were meant to be the same.
 fn akin(entry: &Entry<'_>) -> String {
-    let result = entry.result;
-    let whose = (&result.experiment, &result.contender, &result.variant, &result.graph);
-    json!([whose, result.metric, result.x]).to_string()
+    let ResultEntry { experiment, contender, variant, graph, metric, x, .. } = entry.result;
+    json!([experiment, contender, variant, graph, metric, x]).to_string()
 }
 
 /// Pairs those without a partner that have the same key, each once; in the order of the new run.

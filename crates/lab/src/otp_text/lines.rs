@@ -66,8 +66,8 @@ impl<'a> Draft<'a> {
         let label = labels.get(first.contender.as_str()).copied().unwrap_or(&first.contender);
         let label = label.strip_prefix(&version(run(first))).unwrap_or(label);
         let label = match &first.variant {
-            Some(variant) if options.is_none() => plain(&format!("{label} {variant}")),
-            _ => plain(label),
+            Some(variant) if options.is_none() => fit(&format!("{label} {variant}")),
+            _ => fit(label),
         };
         let points = if self.as_otp.is_empty() { self.ours } else { self.as_otp };
         Line { graph: self.graph, options, run: run(first), label, points }
@@ -86,7 +86,7 @@ fn run(result: &ResultEntry) -> u64 {
 }
 
 /// A label that ends neither field nor record, and looks like neither comment nor title.
-fn plain(label: &str) -> String {
+pub(super) fn fit(label: &str) -> String {
     let free = |letter: char| letter == ';' || letter == '$' || letter.is_control();
     let label: String = label.chars().map(|one| if free(one) { ' ' } else { one }).collect();
     let blank = |letter: char| letter.is_whitespace() || letter == '\u{feff}';
@@ -112,8 +112,8 @@ mod tests {
             ("Scenario:", "contender Scenario:"),
             (" \u{feff}", "contender"),
         ] {
-            assert_eq!(plain(label), due, "{label:?}");
+            assert_eq!(fit(label), due, "{label:?}");
         }
-        assert_eq!(plain(&"é".repeat(300)).chars().count(), LABEL);
+        assert_eq!(fit(&"é".repeat(300)).chars().count(), LABEL);
     }
 }

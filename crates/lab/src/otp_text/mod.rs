@@ -1,7 +1,7 @@
 //! The text of `parallel_messages_SUITE`, OTP's own benchmark of signals: read and written. Pure.
 //!
 //! The commands call [`is_text`] to tell such text from JSON, [`read`] to make
-//! of it a document of schema 1, and [`write`] for the way back. Nothing here
+//! of it a document of schema 1, and [`write()`] for the way back. Nothing here
 //! opens a file or believes what it reads: lines, records and points are
 //! bounded, and what is malformed is refused with the number of its line.
 //!

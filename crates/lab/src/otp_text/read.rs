@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::{Value, json};
 
+use super::lines::fit;
 use super::records::{Field, Record, at, quoted, records};
 use super::title::{Measure, Title};
 use super::{AS_OTP, EXPERIMENT, LABEL, OPTIONS, RUN, SCENARIO, version};
@@ -107,9 +108,9 @@ impl<'a> Reader<'a> {
         else {
             return Err(at(line, "a record that belongs to no scenario; copy its title too"));
         };
-        let letters = name.chars().count();
-        if letters == 0 || letters > LABEL {
-            let what = format!("a label has 1 to {LABEL} characters, and here it has {letters}");
+        if fit(name) != *name {
+            let due = format!("it has 1 to {LABEL} characters, none of control");
+            let what = format!("{} cannot be a label ({due})", quoted(name));
             return Err(at(line, &format!("{what}; copy the record again")));
         }
         let (due, there) = (scenario.senders.len(), values.len());
@@ -149,7 +150,7 @@ impl<'a> Reader<'a> {
 impl Scenario<'_> {
     fn figure(&self, label: &str, x: u64, value: f64) -> ResultEntry {
         let mut params = Params::new();
-        params.insert("n".into(), x.into());
+        params.insert("senders".into(), x.into());
         params.insert("ms".into(), self.measure.ms.into());
         params.insert("mode".into(), self.measure.mode.into());
         params.insert(OPTIONS.into(), self.title.options.into());
@@ -224,10 +225,10 @@ fn about() -> AboutExperiment {
         notes: vec![
             "Figures out of OTP's text are means of its repeats; how far these lay apart it does not say.",
         ],
-        metric: "signals",
+        metric: "throughput",
         unit: UNIT,
         better: Better::Higher.word(),
-        x: json!({"param": "n", "label": "senders", "scale": "linear"}),
+        x: json!({"param": "senders", "label": "senders", "scale": "log"}),
         y: json!({"label": "throughput", "unit": UNIT}),
     }
 }

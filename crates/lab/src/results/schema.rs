@@ -120,7 +120,7 @@ pub struct ResultEntry {
     /// The variant, where the contender has any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub variant: Option<String>,
-    /// Which of the experiment's graphs it belongs to, where there are several.
+    /// The picture it belongs to, where an experiment draws several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub graph: Option<String>,
     /// What was asked.
@@ -153,9 +153,11 @@ impl ResultEntry {
     /// Where in a sweep, or in which of several ways, the figure was taken.
     #[must_use]
     pub fn point(&self) -> String {
+        let variant = self.variant.iter().cloned();
         let x = self.x.map(|x| format!("at {x}"));
-        let told = self.variant.iter().chain(&self.graph).chain(&x);
-        told.map(String::as_str).collect::<Vec<_>>().join(" ")
+        let graph = self.graph.iter().map(|graph| format!("in {graph}"));
+        let point: Vec<_> = variant.chain(x).chain(graph).collect();
+        point.join(" ")
     }
 }
 
