@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 use std::path::Path;
+use std::process::Command;
 
 use proptest::prelude::*;
 use purlin_lab::otp_text::{read, write};
@@ -54,6 +55,33 @@ fn the_suites_own_records_come_back_byte_for_byte() {
         );
         assert!(written.ends_with("$\n\n#BENCHMARK ENDED$\n"), "{name}");
         assert_eq!(read(&written).unwrap(), read(&text).unwrap(), "{name}");
+    }
+}
+
+/// What Erlang prints for a seed. `None` if there is none and none may be installed.
+fn printed(seed: u32) -> Option<String> {
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/otp_text/print.escript");
+    let output = match Command::new("escript").arg(script).arg(seed.to_string()).output() {
+        Ok(output) => output,
+        Err(_) if std::env::var_os("PURLIN_NO_INSTALL").is_some_and(|value| value == "1") => {
+            println!("skipped: there is no escript, and PURLIN_NO_INSTALL=1 forbids installing it");
+            return None;
+        }
+        Err(error) => panic!(
+            "escript cannot be started ({error}): install Erlang, on Debian with `apt-get install erlang-base`, or run `make test`, which does"
+        ),
+    };
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    Some(String::from_utf8(output.stdout).expect("it writes text"))
+}
+
+#[test]
+fn what_erlang_itself_prints_comes_back_byte_for_byte() {
+    for seed in 1..=3 {
+        let Some(text) = printed(seed) else { return };
+        let written = write(&of_text(&text)).unwrap();
+        assert_eq!(records(&written), records(&text), "seed {seed}");
+        assert_eq!(written.matches("Scenario: ").count(), 24);
     }
 }
 
