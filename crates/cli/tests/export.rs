@@ -172,6 +172,10 @@ fn two_texts_of_otp_are_compared_figure_by_figure() {
     assert!(text.starts_with("old: parallel_messages.txt\n"), "{text}");
     assert!(text.contains("18 indistinguishable") && text.contains("have fewer than"), "{text}");
     assert!(text.contains("not known on which machine"), "{text}");
+    let graph = "Send Throughput, send_duration=500 ms,  100.000000% {message_size,1}";
+    assert!(text.contains(&format!("signals/s\n{graph}\n  contender  point")), "{text}");
+    let wide = text.lines().filter(|line| line.chars().count() > 100);
+    assert!(wide.clone().all(|line| line.contains("send_duration=")), "{text}");
 }
 
 #[test]

@@ -43,7 +43,7 @@ fn table(figures: &[Compared<'_>], all: bool) -> String {
         let new = one.new;
         let [before, now] = one.moved.medians.map(short);
         let figure = if all {
-            format!(" {} |", plain(format!("{} {}", new.metric, new.point()).trim_end()))
+            format!(" {} |", plain(format!("{} {}", new.metric, new.point_and_graph()).trim_end()))
         } else {
             String::new()
         };

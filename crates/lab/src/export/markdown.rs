@@ -92,10 +92,7 @@ fn table(results: &[&ResultEntry], ratios: &[Ratio], headed: bool) -> String {
 
 /// What the figure is and where it was taken.
 fn figure(result: &ResultEntry, headed: bool) -> String {
-    let point = match &result.graph {
-        Some(_) if headed => ResultEntry { graph: None, ..result.clone() }.point(),
-        _ => result.point(),
-    };
+    let point = if headed { result.point() } else { result.point_and_graph() };
     if point.is_empty() { result.metric.clone() } else { format!("{}: {point}", result.metric) }
 }
 

@@ -150,14 +150,21 @@ pub struct ResultEntry {
 }
 
 impl ResultEntry {
-    /// Where in a sweep, or in which of several ways, the figure was taken.
+    /// Where in its picture the figure was taken.
     #[must_use]
     pub fn point(&self) -> String {
         let variant = self.variant.iter().cloned();
         let x = self.x.map(|x| format!("at {x}"));
-        let graph = self.graph.iter().map(|graph| format!("in {graph}"));
-        let point: Vec<_> = variant.chain(x).chain(graph).collect();
+        let point: Vec<_> = variant.chain(x).collect();
         point.join(" ")
+    }
+
+    /// The same with the picture, where an experiment draws several.
+    #[must_use]
+    pub fn point_and_graph(&self) -> String {
+        let graph = self.graph.iter().map(|graph| format!("in {graph}"));
+        let told: Vec<_> = [self.point()].into_iter().chain(graph).collect();
+        told.join(" ").trim_start().to_owned()
     }
 }
 
