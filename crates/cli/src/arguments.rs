@@ -7,6 +7,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use purlin_lab::commands::{CompareOptions, ReportOptions, RunOptions};
 use purlin_lab::profile::Profile;
 
+use crate::export::Export;
+
 /// Processes that cost almost nothing, and a lab that measures them.
 #[derive(Debug, Parser)]
 #[command(name = "purlin", version, propagate_version = true)]
@@ -30,10 +32,12 @@ pub(crate) enum Lab {
     List,
     /// Run experiments on contenders and draw a page of the results
     Run(Run),
-    /// Draw the page again from stored results
+    /// Draw the page again from stored results, or from text of OTP's own benchmark
     Report(Report),
     /// Tell which figures moved beyond their noise between two runs
     Compare(Compare),
+    /// Write stored results as JSON, CSV, Markdown or OTP's text
+    Export(Export),
 }
 
 const RUN_HELP: &str = "\
@@ -104,12 +108,14 @@ Examples:
   purlin lab report lab-results/20261121T090000Z
       the page of a run, beside its results
   purlin lab report old/results.json new/results.json --html both.html
-      two runs on one page";
+      two runs on one page
+  purlin lab report lab-results/20261121T090000Z parallel_messages.txt
+      a run beside what OTP's parallel_messages_SUITE printed, in the same graphs";
 
 #[derive(Debug, Args)]
 #[command(after_help = REPORT_HELP)]
 pub(crate) struct Report {
-    /// Files of results (results.json), or folders of runs
+    /// Files of results (results.json), or of OTP's text, or folders of runs
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
 

@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod arguments;
+mod export;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -67,6 +68,12 @@ fn obey(command: Lab) -> Result<u8, Problem> {
         Lab::Report(asked) => {
             let page = commands::report(&asked.into())?;
             print(&format!("{}\n", page.display()))?;
+            Ok(0)
+        }
+        Lab::Export(asked) => {
+            if let Some(text) = commands::export(&asked.into())? {
+                print(&text)?;
+            }
             Ok(0)
         }
         Lab::Compare(asked) => {

@@ -16,6 +16,7 @@
 //! | [`results`] | samples made into figures, intervals and ratios |
 //! | [`stats`] | the statistics behind them |
 //! | [`table`], [`page`] | what is shown |
+//! | [`otp_text`], [`export`] | OTP's own benchmark read and written; other forms written |
 //! | [`stored`], [`comparison`] | results read again, and which moved between two runs |
 
 #![forbid(unsafe_code)]
@@ -25,8 +26,11 @@ pub mod comparison;
 pub mod contender;
 pub mod error;
 pub mod experiments;
+pub mod export;
 pub mod host;
 pub mod interrupt;
+mod markdown;
+pub mod otp_text;
 pub mod page;
 pub mod profile;
 pub mod progress;

@@ -1,4 +1,5 @@
-//! Reading what runs left behind: results of schema 1, by file or by folder.
+//! Reading what runs left behind: results of schema 1, by file or by folder, and
+//! the text of OTP's own benchmark, which is told from JSON by what is in it.
 //!
 //! The page takes them as they are ([`read`]); who compares takes what it
 //! compares by ([`read_figures`]). Nothing here believes a file: what is missing
@@ -12,18 +13,22 @@ use serde_json::Value;
 
 use crate::error::Problem;
 use crate::host::Host;
+use crate::otp_text;
 use crate::results::{AboutContender, ResultEntry};
 use crate::store::RESULTS;
 
-/// What a comparison needs of a run.
+/// What a comparison or an export needs of a run.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Figures {
     /// When it began.
     pub started: String,
+    /// What repeats its order, and its intervals.
+    #[serde(default)]
+    pub seed: u64,
     /// `quick` or `full`.
     pub profile: String,
-    /// The machine.
-    pub host: Host,
+    /// The machine, where it is known: OTP's text does not say.
+    pub host: Option<Host>,
     /// Who was measured.
     pub contenders: Vec<AboutContender>,
     /// The figures, each with its samples.
@@ -40,9 +45,20 @@ pub fn results_file(path: &Path) -> PathBuf {
 ///
 /// # Errors
 ///
-/// One line: it cannot be read, is no JSON, or holds no results of schema 1.
+/// One line: it cannot be read, is neither JSON nor OTP's text, or holds no results of schema 1.
 pub fn read(file: &Path) -> Result<Value, Problem> {
     checked(&text(file)?, file)
+}
+
+/// The results in a file as JSON: those of a run as they were written, to the last digit.
+///
+/// # Errors
+///
+/// As [`read`].
+pub fn read_json(file: &Path) -> Result<String, Problem> {
+    let text = text(file)?;
+    let results = checked(&text, file)?;
+    Ok(if otp_text::is_text(&text) { format!("{results:#}\n") } else { text })
 }
 
 /// The figures in a file.
@@ -61,12 +77,18 @@ pub fn read_figures(file: &Path) -> Result<Figures, Problem> {
 ///
 /// As [`read_figures`].
 pub fn figures(text: &str, file: &Path) -> Result<Figures, Problem> {
-    checked(text, file)?;
+    let results = checked(text, file)?;
     let wrong = |what: String| {
         let hint = "give the file as purlin lab run wrote it";
         Problem::new(format!("{} is not as schema 1 says: {what}; {hint}", file.display()))
     };
-    let figures: Figures = serde_json::from_str(text).map_err(|error| wrong(error.to_string()))?;
+    // WHY: read from the text itself an error tells its line.
+    let figures = if otp_text::is_text(text) {
+        serde_json::from_value(results)
+    } else {
+        serde_json::from_str(text)
+    };
+    let figures: Figures = figures.map_err(|error| wrong(error.to_string()))?;
     match figures.results.iter().find(|result| result.samples.is_empty()) {
         Some(bare) => Err(wrong(format!(
             "{} {}, {}, has no samples",
@@ -84,9 +106,14 @@ fn text(file: &Path) -> Result<String, Problem> {
 }
 
 fn checked(text: &str, file: &Path) -> Result<Value, Problem> {
+    if otp_text::is_text(text) {
+        let named = |problem| Problem::new(format!("{}, {problem}", file.display()));
+        return otp_text::read(text).map_err(named);
+    }
     let value: Value = serde_json::from_str(text).map_err(|error| {
         Problem::new(format!(
-            "{} is no JSON: {error}; give a results.json of purlin lab run",
+            "{} is no JSON: {error}; give a results.json of purlin lab run, or the text of OTP's \
+             parallel_messages_SUITE",
             file.display()
         ))
     })?;

@@ -5,11 +5,13 @@
 //! cannot be carried out; the program prints it and ends with status 2.
 
 mod compare;
+mod export;
 mod list;
 mod report;
 mod run;
 
 pub use compare::{CompareOptions, Told, compare};
+pub use export::{ExportOptions, Format, export};
 pub use list::list;
 pub use report::{ReportOptions, report};
 pub use run::{Ended, RunOptions, run};

@@ -1,4 +1,4 @@
-//! `purlin lab report`: draws the page again from stored results.
+//! `purlin lab report`: draws the page again from stored results and from OTP's text.
 
 use std::path::PathBuf;
 
@@ -10,7 +10,7 @@ use crate::stored::{read, results_file};
 /// What `purlin lab report` was asked.
 #[derive(Debug, Clone, Default)]
 pub struct ReportOptions {
-    /// Files of results, or folders of runs.
+    /// Files of results, or of OTP's text, or folders of runs.
     pub paths: Vec<PathBuf>,
     /// Where the page goes.
     pub html: Option<PathBuf>,

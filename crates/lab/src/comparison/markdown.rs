@@ -1,6 +1,7 @@
 //! A comparison as Markdown, to be put under a pull request.
 
 use super::{Compared, Comparison, LEGEND, Verdict};
+use crate::markdown::plain;
 use crate::table::short;
 
 /// What is told first, then the tables.
@@ -42,7 +43,7 @@ fn table(figures: &[Compared<'_>], all: bool) -> String {
         let new = one.new;
         let [before, now] = one.moved.medians.map(short);
         let figure = if all {
-            format!(" {} |", plain(format!("{} {}", new.metric, one.point()).trim_end()))
+            format!(" {} |", plain(format!("{} {}", new.metric, new.point_and_graph()).trim_end()))
         } else {
             String::new()
         };
@@ -57,19 +58,6 @@ fn table(figures: &[Compared<'_>], all: bool) -> String {
             plain(&new.unit),
             one.ratio(),
         ));
-    }
-    text
-}
-
-/// A name as it is, whatever Markdown would make of it.
-fn plain(name: &str) -> String {
-    let mut text = String::new();
-    for letter in name.chars() {
-        match letter {
-            '|' | '*' | '_' | '`' | '<' | '[' | ']' | '\\' => text.extend(['\\', letter]),
-            letter if letter.is_control() => text.push(' '),
-            letter => text.push(letter),
-        }
     }
     text
 }

@@ -75,9 +75,14 @@ pub fn compare<'a>(
     // WHY: a bandwidth has its peak where it is; the peaks of both runs are compared where each lies.
     let (principal, rest): (Vec<_>, Vec<_>) =
         pairs.both.into_iter().partition(|(old, new)| old.principal || new.principal);
+    // OTP's text has no principal figures.
+    let all = all || principal.is_empty();
     let unasked = if all { 0 } else { rest.len() };
     let asked = if all { rest } else { Vec::new() };
-    let of = |(name, run): (&str, &Figures)| format!("{name}, {}, {}", run.profile, run.started);
+    let of = |(name, run): (&str, &Figures)| {
+        let told = [name, &run.profile, &run.started];
+        told.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(", ")
+    };
     let (warnings, mut notes) = surroundings::differences(old.1, new.1);
     let principal = judged(principal);
     let rest = judged(asked);
@@ -142,15 +147,6 @@ impl Compared<'_> {
                 format!("{value} ({low}–{high})")
             },
         )
-    }
-
-    /// Where in a sweep, or with which parameters, the figure was taken.
-    fn point(&self) -> String {
-        let variant = self.new.variant.iter().cloned();
-        let x = self.new.x.map(|x| format!("at {x}"));
-        let graph = self.new.graph.iter().map(|graph| format!("in {graph}"));
-        let point: Vec<_> = variant.chain(x).chain(graph).collect();
-        point.join(" ")
     }
 }
 

@@ -7,11 +7,15 @@ use crate::stored::Figures;
 /// What makes the comparison doubtful, and what a reader should merely know.
 pub(super) fn differences(old: &Figures, new: &Figures) -> (Vec<String>, Vec<String>) {
     let mut warnings = Vec::new();
-    let machine = changes(&facts(&old.host), &facts(&new.host));
-    if !machine.is_empty() {
-        warnings.push(format!(
-            "the machines differ ({machine}); what moved may be theirs, so run both on one"
-        ));
+    if let (Some(before), Some(now)) = (&old.host, &new.host) {
+        let machine = changes(&facts(before), &facts(now));
+        if !machine.is_empty() {
+            warnings.push(format!(
+                "the machines differ ({machine}); what moved may be theirs, so run both on one"
+            ));
+        }
+    } else {
+        warnings.push("of a run it is not known on which machine it was made".into());
     }
     if old.profile != new.profile {
         warnings.push(format!(
@@ -20,6 +24,7 @@ pub(super) fn differences(old: &Figures, new: &Figures) -> (Vec<String>, Vec<Str
         ));
     }
     for (name, host) in [("old", &old.host), ("new", &new.host)] {
+        let Some(host) = host else { continue };
         // WHY: half of the cores busy already moves what wants them all.
         if host.load_before > host.cores as f64 / 2.0 {
             warnings.push(format!(
@@ -109,7 +114,7 @@ mod tests {
     fn run(host: Host, profile: &str) -> Figures {
         let contenders = Vec::new();
         let (started, profile) = (String::new(), profile.into());
-        Figures { started, profile, host, contenders, results: Vec::new() }
+        Figures { started, seed: 1, profile, host: Some(host), contenders, results: Vec::new() }
     }
 
     #[test]

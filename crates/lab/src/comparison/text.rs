@@ -48,10 +48,12 @@ fn flat(figures: &[Compared<'_>]) -> String {
 }
 
 fn heading(one: &Compared<'_>) -> String {
-    format!("{}: {}, {}", one.new.experiment, one.new.metric, one.new.unit)
+    let graph = one.new.graph.iter().map(|graph| format!("\n{graph}"));
+    let graph: String = graph.collect();
+    format!("{}: {}, {}{graph}", one.new.experiment, one.new.metric, one.new.unit)
 }
 
-/// A table for each metric, in the order in which the metrics come first.
+/// A table for each metric of each graph, in the order in which they come first.
 fn by_metric(figures: &[Compared<'_>]) -> Vec<String> {
     let mut groups: Vec<(String, Vec<&Compared<'_>>)> = Vec::new();
     for one in figures {
@@ -68,7 +70,7 @@ fn by_metric(figures: &[Compared<'_>]) -> Vec<String> {
 fn grouped(heading: &str, figures: &[&Compared<'_>]) -> String {
     let mut rows = vec![row(vec!["  contender".into(), "point".into()], HEAD.map(String::from))];
     for one in figures {
-        rows.push(row(vec![format!("  {}", one.new.contender), one.point()], cells(one)));
+        rows.push(row(vec![format!("  {}", one.new.contender), one.new.point()], cells(one)));
     }
     format!("{heading}\n{}", grid(&rows, 2))
 }

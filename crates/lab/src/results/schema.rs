@@ -149,6 +149,25 @@ pub struct ResultEntry {
     pub principal: bool,
 }
 
+impl ResultEntry {
+    /// Where in its picture the figure was taken.
+    #[must_use]
+    pub fn point(&self) -> String {
+        let variant = self.variant.iter().cloned();
+        let x = self.x.map(|x| format!("at {x}"));
+        let point: Vec<_> = variant.chain(x).collect();
+        point.join(" ")
+    }
+
+    /// The same with the picture, where an experiment draws several.
+    #[must_use]
+    pub fn point_and_graph(&self) -> String {
+        let graph = self.graph.iter().map(|graph| format!("in {graph}"));
+        let told: Vec<_> = [self.point()].into_iter().chain(graph).collect();
+        told.join(" ").trim_start().to_owned()
+    }
+}
+
 /// A line of best fit through all samples, in the unit of the points against x.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct Fit {

@@ -93,8 +93,9 @@ pub(crate) fn entry(experiment: &str, contender: &str) -> ResultEntry {
 pub(crate) fn run(results: Vec<ResultEntry>) -> Figures {
     Figures {
         started: "2026-11-21T09:00:00Z".into(),
+        seed: 1,
         profile: "quick".into(),
-        host: Host {
+        host: Some(Host {
             os: "Linux".into(),
             kernel: "6.1".into(),
             cpu: "made up".into(),
@@ -102,7 +103,7 @@ pub(crate) fn run(results: Vec<ResultEntry>) -> Figures {
             memory_bytes: 8 << 30,
             load_before: 0.0,
             is_virtual: Some(false),
-        },
+        }),
         contenders: Vec::new(),
         results,
     }

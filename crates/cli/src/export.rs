@@ -1,0 +1,52 @@
+//! The words of `purlin lab export`, and what they mean to the lab.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use purlin_lab::commands::{ExportOptions, Format};
+
+const HELP: &str = "\
+Examples:
+  purlin lab export lab-results/20261121T090000Z --format csv -o samples.csv
+      every sample of a run, a row each
+  purlin lab export results.json --format markdown
+      a table of the principal figures, with intervals and ratios
+  purlin lab export results.json --format otp
+      the figures of signals as OTP's parallel_messages_SUITE prints its own
+  purlin lab export parallel_messages.txt -o results.json
+      OTP's text as results that this lab reads";
+
+#[derive(Debug, Args)]
+#[command(after_help = HELP)]
+pub(crate) struct Export {
+    /// A file of results (results.json), or of OTP's text, or the folder of a run
+    path: PathBuf,
+
+    /// In which form
+    #[arg(long, value_enum, default_value = "json")]
+    format: FormatName,
+
+    /// Where it goes, overwritten if it is there [default: standard output]
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum FormatName {
+    Json,
+    Csv,
+    Markdown,
+    Otp,
+}
+
+impl From<Export> for ExportOptions {
+    fn from(asked: Export) -> Self {
+        let format = match asked.format {
+            FormatName::Json => Format::Json,
+            FormatName::Csv => Format::Csv,
+            FormatName::Markdown => Format::Markdown,
+            FormatName::Otp => Format::Otp,
+        };
+        Self { path: asked.path, format, to: asked.output }
+    }
+}

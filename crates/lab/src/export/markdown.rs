@@ -1,0 +1,108 @@
+//! The principal figures as a table of Markdown, with intervals and ratios. Pure.
+
+use crate::markdown::plain;
+use crate::results::{Ratio, ResultEntry, ratios};
+use crate::stored::Figures;
+use crate::table::{NONE, digits, short};
+
+/// The run in a line, then a row for each principal figure.
+///
+/// Where there is none, as in OTP's text, every figure has a row, in a table
+/// for each graph.
+#[must_use]
+pub fn markdown(figures: &Figures) -> String {
+    let mut parts = vec![about(figures)];
+    let principal: Vec<&ResultEntry> =
+        figures.results.iter().filter(|result| result.principal).collect();
+    if principal.is_empty() {
+        for (graph, results) in by_graph(&figures.results) {
+            parts.extend(graph.map(|graph| format!("### {}\n", plain(graph))));
+            parts.push(table(&results, &[], true));
+        }
+    } else {
+        parts.push(table(&principal, &ratios(&figures.results, figures.seed), false));
+    }
+    parts.push("<sub>Median, with its 95 % interval.</sub>\n".into());
+    parts.retain(|part| !part.is_empty());
+    parts.join("\n")
+}
+
+/// When it was measured, how, and on which machine, as far as that is known.
+fn about(figures: &Figures) -> String {
+    let machine = figures.host.as_ref().map(|host| {
+        let cores = if host.cores == 1 { "core" } else { "cores" };
+        format!("{}, {} {cores}, {}", host.cpu, host.cores, host.os)
+    });
+    let told = [figures.started.clone(), figures.profile.clone(), machine.unwrap_or_default()];
+    let told: Vec<_> =
+        told.iter().filter(|word| !word.is_empty()).map(|word| plain(word)).collect();
+    let versions = figures.contenders.iter().filter(|contender| !contender.version.is_empty());
+    let versions =
+        versions.map(|one| format!("- {}: {}\n", plain(&one.label), plain(&one.version)));
+    let versions: String = versions.collect();
+    let told = if told.is_empty() { String::new() } else { format!("{}\n", told.join(", ")) };
+    [told, versions].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n")
+}
+
+/// The figures of each graph, in the order in which the graphs come first.
+fn by_graph(results: &[ResultEntry]) -> Vec<(Option<&str>, Vec<&ResultEntry>)> {
+    let mut groups: Vec<(Option<&str>, Vec<&ResultEntry>)> = Vec::new();
+    let mut places = std::collections::HashMap::new();
+    for result in results {
+        let graph = result.graph.as_deref();
+        let place = *places.entry(graph).or_insert_with(|| {
+            groups.push((graph, Vec::new()));
+            groups.len() - 1
+        });
+        groups[place].1.push(result);
+    }
+    groups
+}
+
+/// A row for each; `headed` if their graph stands above already.
+fn table(results: &[&ResultEntry], ratios: &[Ratio], headed: bool) -> String {
+    let against = ratios.first().map(|ratio| ratio.against.as_str());
+    let (worse, rule) = match against {
+        Some(against) => (format!(" times worse than {} |", plain(against)), "--:|"),
+        None => (String::new(), ""),
+    };
+    let mut text = format!(
+        "| experiment | contender | figure | unit | median | 95 % interval |{worse}\n\
+         |---|---|---|---|--:|--:|{rule}\n"
+    );
+    for result in results {
+        let (median, low, high) = (short(result.median), short(result.low), short(result.high));
+        let names = [&result.experiment, &result.contender].map(|name| plain(name));
+        text.push_str(&format!(
+            "| {} | {} | {} | {median} | {low}–{high} |",
+            names.join(" | "),
+            plain(&figure(result, headed)),
+            plain(&result.unit),
+        ));
+        if let Some(usual) = against {
+            let own = ratios.iter().find(|ratio| {
+                ratio.experiment == result.experiment && ratio.contender == result.contender
+            });
+            text.push_str(&format!(" {} |", own.map_or(NONE.into(), |own| worse_by(own, usual))));
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// What the figure is and where it was taken.
+fn figure(result: &ResultEntry, headed: bool) -> String {
+    let point = if headed { result.point() } else { result.point_and_graph() };
+    if point.is_empty() { result.metric.clone() } else { format!("{}: {point}", result.metric) }
+}
+
+/// With the interval; than whom, where it is not the usual one.
+fn worse_by(ratio: &Ratio, usual: &str) -> String {
+    let [value, low, high] = [ratio.ratio, ratio.low, ratio.high].map(digits);
+    let than = if ratio.against == usual {
+        String::new()
+    } else {
+        format!(" than {}", plain(&ratio.against))
+    };
+    format!("{value} ({low}–{high}){than}")
+}

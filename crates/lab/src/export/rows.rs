@@ -1,0 +1,64 @@
+//! Every sample as a row of CSV (RFC 4180). Pure.
+
+use serde_json::Value;
+
+use crate::error::Problem;
+use crate::stored::Figures;
+
+/// The names of the columns, for others rely on them.
+const COLUMNS: [&str; 12] = [
+    "experiment",
+    "contender",
+    "variant",
+    "graph",
+    "x",
+    "params",
+    "metric",
+    "unit",
+    "better",
+    "principal",
+    "round",
+    "value",
+];
+
+/// A row for each sample of each figure, under the names of the columns.
+///
+/// A round is the place of a sample among those that count, from 1; the same
+/// round of two contenders was taken at about the same time unless samples of
+/// one are void. Numbers keep every digit they have in the results.
+///
+/// # Errors
+///
+/// One line, if a row cannot be put together.
+///
+/// COST: the samples once as text, with all names on each row.
+pub fn csv(figures: &Figures) -> Result<String, Problem> {
+    let refused = |error: &dyn std::fmt::Display| {
+        Problem::new(format!("the results cannot be written as CSV: {error}; choose JSON"))
+    };
+    let mut rows = csv::Writer::from_writer(Vec::new());
+    rows.write_record(COLUMNS).map_err(|error| refused(&error))?;
+    for result in &figures.results {
+        let x = result.x.map(|x| x.to_string()).unwrap_or_default();
+        let params = Value::from(result.params.clone()).to_string();
+        for (place, value) in result.samples.iter().enumerate() {
+            let row = [
+                result.experiment.as_str(),
+                &result.contender,
+                result.variant.as_deref().unwrap_or_default(),
+                result.graph.as_deref().unwrap_or_default(),
+                &x,
+                &params,
+                &result.metric,
+                &result.unit,
+                &result.better,
+                if result.principal { "true" } else { "false" },
+                &(place + 1).to_string(),
+                &value.to_string(),
+            ];
+            rows.write_record(row).map_err(|error| refused(&error))?;
+        }
+    }
+    let bytes = rows.into_inner().map_err(|error| refused(&error))?;
+    String::from_utf8(bytes).map_err(|error| refused(&error))
+}

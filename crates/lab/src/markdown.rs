@@ -1,0 +1,14 @@
+//! What is written into Markdown. Pure.
+
+/// A name as it is, whatever Markdown would make of it.
+pub(crate) fn plain(name: &str) -> String {
+    let mut text = String::new();
+    for letter in name.chars() {
+        match letter {
+            '|' | '*' | '_' | '`' | '<' | '[' | ']' | '\\' => text.extend(['\\', letter]),
+            letter if letter.is_control() => text.push(' '),
+            letter => text.push(letter),
+        }
+    }
+    text
+}

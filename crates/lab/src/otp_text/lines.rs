@@ -1,0 +1,119 @@
+//! The lines of graphs that a document holds. Pure.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use super::title::{Measure, options_of};
+use super::{AS_OTP, EXPERIMENT, LABEL, OPTIONS, RUN, SCENARIO, version};
+use crate::results::ResultEntry;
+use crate::stored::Figures;
+
+/// A line of a graph.
+pub(super) struct Line<'a> {
+    /// The name of the graph.
+    pub(super) graph: &'a str,
+    /// The spawn options; none where the runtime has no such thing.
+    pub(super) options: Option<Cow<'a, str>>,
+    /// Which run of the same scenario in one text, from 1.
+    pub(super) run: u64,
+    /// Fit to stand before semicolons.
+    pub(super) label: String,
+    /// Number of senders and throughput, as they came, each number once.
+    pub(super) points: Vec<(u64, f64)>,
+}
+
+/// A line before it is known which of its computations counts.
+struct Draft<'a> {
+    first: &'a ResultEntry,
+    graph: &'a str,
+    ours: Vec<(u64, f64)>,
+    as_otp: Vec<(u64, f64)>,
+}
+
+/// All lines of `signals`, in the order of the document.
+pub(super) fn lines(figures: &Figures) -> Vec<Line<'_>> {
+    let labels: HashMap<&str, &str> =
+        figures.contenders.iter().map(|one| (one.id.as_str(), one.label.as_str())).collect();
+    let mut drafts: Vec<Draft<'_>> = Vec::new();
+    let mut places = HashMap::new();
+    for result in figures.results.iter().filter(|result| result.experiment == EXPERIMENT) {
+        let (Some(graph), Some(x)) = (result.graph.as_deref(), result.x) else { continue };
+        let plain = result.metric.strip_suffix(AS_OTP);
+        let metric = plain.unwrap_or(&result.metric);
+        // WHY: other figures of the same run, such as its memory, are no throughput.
+        let due = Measure::of(graph).map(Measure::metric);
+        if due.is_some_and(|due| due != metric) || !metric.ends_with(" throughput") {
+            continue;
+        }
+        let whose = (&result.contender, &result.variant, options(result), run(result));
+        let place = *places.entry((graph, whose)).or_insert_with(|| {
+            drafts.push(Draft { first: result, graph, ours: Vec::new(), as_otp: Vec::new() });
+            drafts.len() - 1
+        });
+        let draft = &mut drafts[place];
+        let points = if plain.is_some() { &mut draft.as_otp } else { &mut draft.ours };
+        if points.iter().all(|(known, _)| *known != x) {
+            points.push((x, result.median));
+        }
+    }
+    drafts.into_iter().map(|draft| draft.line(&labels)).collect()
+}
+
+impl<'a> Draft<'a> {
+    fn line(self, labels: &HashMap<&str, &str>) -> Line<'a> {
+        let first = self.first;
+        let options = options(first);
+        let label = labels.get(first.contender.as_str()).copied().unwrap_or(&first.contender);
+        let label = label.strip_prefix(&version(run(first))).unwrap_or(label);
+        let label = match &first.variant {
+            Some(variant) if options.is_none() => fit(&format!("{label} {variant}")),
+            _ => fit(label),
+        };
+        let points = if self.as_otp.is_empty() { self.ours } else { self.as_otp };
+        Line { graph: self.graph, options, run: run(first), label, points }
+    }
+}
+
+/// As they were written where that is known, or as the variant says.
+fn options(result: &ResultEntry) -> Option<Cow<'_, str>> {
+    let written = result.params.get(OPTIONS).and_then(|options| options.as_str());
+    let meant = || result.variant.as_deref().and_then(options_of).map(Cow::Owned);
+    written.map(Cow::Borrowed).or_else(meant)
+}
+
+fn run(result: &ResultEntry) -> u64 {
+    result.params.get(RUN).and_then(|run| run.as_u64()).unwrap_or(1)
+}
+
+/// A label that ends neither field nor record, and looks like neither comment nor title.
+pub(super) fn fit(label: &str) -> String {
+    let free = |letter: char| letter == ';' || letter == '$' || letter.is_control();
+    let label: String = label.chars().map(|one| if free(one) { ' ' } else { one }).collect();
+    let blank = |letter: char| letter.is_whitespace() || letter == '\u{feff}';
+    let label: String = label.trim_matches(blank).chars().take(LABEL).collect();
+    let label = label.trim_matches(blank);
+    if label.is_empty() || label.starts_with('#') || format!("{label} ").starts_with(SCENARIO) {
+        return format!("contender {label}").trim_end().into();
+    }
+    label.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_label_is_never_a_comment_a_title_or_more_than_one_field() {
+        for (label, due) in [
+            ("beam:+sbwt none", "beam:+sbwt none"),
+            ("a;b$\n", "a b"),
+            ("#1", "contender #1"),
+            ("Scenario: x", "contender Scenario: x"),
+            ("Scenario:", "contender Scenario:"),
+            (" \u{feff}", "contender"),
+        ] {
+            assert_eq!(fit(label), due, "{label:?}");
+        }
+        assert_eq!(fit(&"é".repeat(300)).chars().count(), LABEL);
+    }
+}

@@ -1,0 +1,129 @@
+//! Lines without comments, put together to records. Pure.
+
+use super::SCENARIO;
+use crate::error::Problem;
+
+/// The longest line, in bytes; the suite's own are below 300.
+const LINE: usize = 4096;
+/// The most lines of one record; the suite's own have one for each number of senders.
+const LINES: usize = 4096;
+
+/// What stands between two `$`.
+#[derive(Debug)]
+pub(super) struct Record<'a> {
+    /// Its lines, with their numbers from 1; at least one.
+    lines: Vec<(usize, &'a str)>,
+}
+
+/// A part of a record and the line it stands in.
+pub(super) type Field<'a> = (usize, &'a str);
+
+impl<'a> Record<'a> {
+    /// The number of its first line.
+    pub(super) fn line(&self) -> usize {
+        self.lines.first().map_or(0, |(number, _)| *number)
+    }
+
+    /// What follows `Scenario: `, if it is a title.
+    pub(super) fn title(&self) -> Option<Result<&'a str, Problem>> {
+        let (number, first) = self.lines.first()?;
+        let title = first.strip_prefix(SCENARIO)?;
+        Some(match self.lines.get(1) {
+            None => Ok(title),
+            Some(_) => Err(at(*number, "the title has no $ at its end; copy the whole line")),
+        })
+    }
+
+    /// Its fields, between semicolons; none of them goes over two lines.
+    pub(super) fn fields(&self) -> Result<Vec<Field<'a>>, Problem> {
+        let mut fields: Vec<Field<'a>> = Vec::new();
+        for &(number, line) in &self.lines {
+            for (place, part) in line.split(';').enumerate() {
+                let part = part.trim();
+                match fields.last_mut() {
+                    // A comment stood before this line: it goes on with the field of the last one.
+                    Some(last) if place == 0 => match (last.1.is_empty(), part.is_empty()) {
+                        (true, _) => *last = (number, part),
+                        (false, true) => {}
+                        (false, false) => {
+                            let what = "the line before it has no $ at its end";
+                            return Err(at(number, &format!("{what}; copy the record again")));
+                        }
+                    },
+                    _ => fields.push((number, part)),
+                }
+            }
+        }
+        Ok(fields)
+    }
+}
+
+/// The records of a text, in order. What stands around a benchmark is passed over.
+pub(super) fn records(text: &str) -> Result<Vec<Record<'_>>, Problem> {
+    let mut records = Vec::new();
+    let mut open: Vec<Field<'_>> = Vec::new();
+    let mut inside = false;
+    let mut last = 0;
+    for (number, line) in text.lines().enumerate().map(|(place, line)| (place + 1, line)) {
+        let line = line.trim_matches(|letter: char| letter.is_whitespace() || letter == '\u{feff}');
+        if line.starts_with('#') {
+            if line.starts_with("#BENCHMARK ENDED") {
+                unbroken(&open, number)?;
+                inside = false;
+            }
+            continue;
+        }
+        if line.is_empty() {
+            continue;
+        }
+        if line.starts_with(SCENARIO) {
+            unbroken(&open, number)?;
+            inside = true;
+        }
+        last = number;
+        let (content, ended) = line.strip_suffix('$').map_or((line, false), |line| (line, true));
+        if !inside {
+            if ended {
+                let hint = format!("copy from the line that begins with {SCENARIO:?}");
+                return Err(at(number, &format!("a record that belongs to no scenario; {hint}")));
+            }
+            continue;
+        }
+        if content.contains('$') {
+            return Err(at(number, "a $ within the line; put what follows it into the next line"));
+        }
+        if line.len() > LINE || open.len() == LINES {
+            let bound = format!("a line has at most {LINE} bytes and a record {LINES} lines");
+            return Err(at(
+                number,
+                &format!("too long ({bound}); copy the text as it was printed"),
+            ));
+        }
+        open.push((number, content));
+        if ended {
+            records.push(Record { lines: std::mem::take(&mut open) });
+        }
+    }
+    unbroken(&open, last)?;
+    Ok(records)
+}
+
+/// Refuses a record that is still open in this line.
+fn unbroken(open: &[Field<'_>], number: usize) -> Result<(), Problem> {
+    open.first().map_or(Ok(()), |(begun, _)| {
+        let what = format!("the record that begins in line {begun} breaks off before its $");
+        Err(at(number, &format!("{what}; copy it again, or leave its scenario out")))
+    })
+}
+
+/// A problem with its place.
+pub(super) fn at(line: usize, what: &str) -> Problem {
+    Problem::new(format!("line {line}: {what}"))
+}
+
+/// What somebody wrote, short and on one line.
+pub(super) fn quoted(text: &str) -> String {
+    let short: String = text.chars().take(40).collect();
+    let more = if short.len() < text.len() { "…" } else { "" };
+    format!("{:?}", format!("{short}{more}"))
+}

@@ -1,0 +1,113 @@
+//! What a title says, and what it is to merge by: every byte of it counts. Pure.
+
+/// Between a graph's name and the options of its receiver.
+const BEFORE_OPTIONS: &str = ", Spawn Options=";
+
+/// A title without `Scenario: `.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Title<'a> {
+    /// The name of the graph: all but the options.
+    pub(super) graph: &'a str,
+    /// The options of the receiver, in brackets.
+    pub(super) options: &'a str,
+}
+
+impl<'a> Title<'a> {
+    /// Takes a title apart; none if it is not one of this suite's.
+    pub(super) fn parse(title: &'a str) -> Option<(Self, Measure)> {
+        let (graph, options) = title.rsplit_once(BEFORE_OPTIONS)?;
+        let bracketed = options.len() >= 2 && options.starts_with('[') && options.ends_with(']');
+        let measure = Measure::of(graph)?;
+        bracketed.then_some((Self { graph, options }, measure))
+    }
+
+    /// The variant: what is said of the message queue if that is all, else all that is said.
+    pub(super) fn variant(&self) -> Option<&'a str> {
+        let said = self.options.strip_prefix('[')?.strip_suffix(']')?;
+        let queue =
+            said.strip_prefix("{message_queue_data,").and_then(|rest| rest.strip_suffix('}'));
+        let word = queue.filter(|word| word.chars().all(|c| c.is_alphanumeric() || c == '_'));
+        Some(word.unwrap_or(said)).filter(|variant| !variant.is_empty())
+    }
+
+    /// As it is written.
+    pub(super) fn text(&self) -> String {
+        format!("{}{BEFORE_OPTIONS}{}", self.graph, self.options)
+    }
+}
+
+/// The options that a variant of the BEAM stands for; none if it is no such variant.
+pub(super) fn options_of(variant: &str) -> Option<String> {
+    matches!(variant, "off_heap" | "on_heap").then(|| format!("[{{message_queue_data,{variant}}}]"))
+}
+
+/// What a graph is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Measure {
+    /// `send` or `receive`.
+    pub(super) mode: &'static str,
+    /// For how long signals are sent.
+    pub(super) ms: u64,
+}
+
+impl Measure {
+    /// From the name of a graph; none if it is not one of this suite's.
+    pub(super) fn of(graph: &str) -> Option<Self> {
+        let (word, rest) = graph.split_once(" Throughput, send_duration=")?;
+        let mode = match word {
+            "Send" => "send",
+            "Receive" => "receive",
+            _ => return None,
+        };
+        let (ms, operations) = rest.split_once(" ms, ")?;
+        let whole = !ms.is_empty() && ms.bytes().all(|byte| byte.is_ascii_digit());
+        let clean = !graph.contains(|letter: char| letter == '$' || letter.is_control());
+        let ms = ms.parse().ok().filter(|_| whole && clean && !operations.trim().is_empty())?;
+        Some(Self { mode, ms })
+    }
+
+    /// The metric of its figures.
+    pub(super) fn metric(self) -> String {
+        format!("{} throughput", self.mode)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_title_is_taken_apart_and_put_together_byte_for_byte() {
+        for (options, variant) in [
+            ("[{message_queue_data,on_heap}]", Some("on_heap")),
+            ("[]", None),
+            ("[{priority,high}]", Some("{priority,high}")),
+            ("[{message_queue_data,on_heap},link]", Some("{message_queue_data,on_heap},link")),
+        ] {
+            let written = format!(
+                "Receive Throughput, send_duration=100 ms,  50.000000% {{a,1}},  50.000000% {{b,1}}, \
+                 Spawn Options={options}"
+            );
+            let (title, measure) = Title::parse(&written).unwrap();
+            assert_eq!(title.text(), written);
+            assert_eq!((title.options, title.variant()), (options, variant));
+            assert_eq!(measure, Measure { mode: "receive", ms: 100 });
+        }
+    }
+
+    #[test]
+    fn what_is_no_title_of_this_suite_is_none() {
+        for written in [
+            "50.0% insert, 50.0% delete | 8 keys",
+            "Send Throughput, send_duration=500 ms,  100% x",
+            "Send Throughput, send_duration=+5 ms,  100% x, Spawn Options=[]",
+            "Send Throughput, send_duration=99999999999999999999 ms,  1% x, Spawn Options=[]",
+            "Sent Throughput, send_duration=5 ms,  100% x, Spawn Options=[]",
+            "Send Throughput, send_duration=5 ms, , Spawn Options=[]",
+            "Send Throughput, send_duration=5 ms,  100% x, Spawn Options=[{message_queue_da",
+            "Send Throughput, send_duration=5 ms,  100% x, Spawn Options=[",
+        ] {
+            assert_eq!(Title::parse(written), None, "{written}");
+        }
+    }
+}

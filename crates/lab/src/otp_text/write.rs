@@ -1,0 +1,118 @@
+//! A document to text, byte for byte as the suite prints it. Pure.
+
+use std::collections::{HashMap, HashSet};
+
+use super::lines::{Line, lines};
+use super::records::quoted;
+use super::title::{Title, options_of};
+use super::{EXPERIMENT, SCENARIO};
+use crate::error::Problem;
+use crate::stored::Figures;
+
+/// The variant of the suite's own receiver: that of a graph in which nobody has spawn options.
+const USUAL: &str = "off_heap";
+
+/// The text of the figures of `signals` in a document.
+///
+/// Of each the one that was computed as the suite does is taken, if there is
+/// one. A variant of the BEAM's message queue stands under its own spawn
+/// options; who has no such option stands under all that its graph has, and
+/// its label says which variant it is. A line at other numbers of senders than
+/// the first of its scenario gets the title once more.
+///
+/// # Errors
+///
+/// One line: there are no such figures, or the name of a graph cannot be a
+/// title of the suite's.
+///
+/// COST: each label and number twice, once on the way.
+pub fn write(figures: &Figures) -> Result<String, Problem> {
+    let lines = lines(figures);
+    if lines.is_empty() {
+        let hint = "run it with -e signals, or choose another format";
+        return Err(Problem::new(format!(
+            "no figures of the experiment {EXPERIMENT}, which OTP's text is of; {hint}"
+        )));
+    }
+    let mut text = String::from("#BENCHMARK STARTED$\n");
+    let usual = options_of(USUAL).unwrap_or_default();
+    for block in blocks(&lines, &usual) {
+        block.push_to(&mut text)?;
+    }
+    text.push_str("\n#BENCHMARK ENDED$\n");
+    Ok(text)
+}
+
+/// A scenario as it is printed: lines at the same numbers of senders.
+struct Block<'a> {
+    title: Title<'a>,
+    senders: Vec<u64>,
+    lines: Vec<&'a Line<'a>>,
+}
+
+impl Block<'_> {
+    fn push_to(&self, text: &mut String) -> Result<(), Problem> {
+        let title = self.title.text();
+        if Title::parse(&title).is_none_or(|(read, _)| read != self.title) {
+            let hint = "choose another format";
+            return Err(Problem::new(format!(
+                "the graph {} cannot be a title of OTP's text; {hint}",
+                quoted(&title)
+            )));
+        }
+        text.push_str(&format!("{SCENARIO}{title}$\n"));
+        text.extend(self.senders.iter().map(|senders| format!("; {senders}")));
+        text.push_str("$\n");
+        let mut labels = HashSet::new();
+        for line in &self.lines {
+            let mut label = line.label.clone();
+            while labels.contains(&label) {
+                label.push('\'');
+            }
+            text.push_str(&label);
+            text.extend(line.points.iter().map(|(_, value)| format!("; {value:.6}")));
+            text.push_str("$\n");
+            labels.insert(label);
+        }
+        Ok(())
+    }
+}
+
+/// The lines under the titles they belong to, in the order in which these come first.
+fn blocks<'a>(lines: &'a [Line<'a>], usual: &'a str) -> Vec<Block<'a>> {
+    let homes = homes(lines);
+    let mut blocks: Vec<Block<'a>> = Vec::new();
+    let mut places = HashMap::new();
+    for line in lines {
+        let own = line.options.as_deref();
+        let all = homes.get(line.graph).map_or(&[][..], Vec::as_slice);
+        let under = match (&own, all) {
+            (Some(own), _) => std::slice::from_ref(own),
+            (None, []) => std::slice::from_ref(&usual),
+            (None, all) => all,
+        };
+        for &options in under {
+            let title = Title { graph: line.graph, options };
+            let senders: Vec<u64> = line.points.iter().map(|(senders, _)| *senders).collect();
+            let place = *places.entry((title, line.run, senders.clone())).or_insert_with(|| {
+                blocks.push(Block { title, senders, lines: Vec::new() });
+                blocks.len() - 1
+            });
+            blocks[place].lines.push(line);
+        }
+    }
+    blocks
+}
+
+/// The options that each graph has, in the order they came.
+fn homes<'a>(lines: &'a [Line<'a>]) -> HashMap<&'a str, Vec<&'a str>> {
+    let mut homes: HashMap<&str, Vec<&str>> = HashMap::new();
+    let mut seen = HashSet::new();
+    for line in lines {
+        if let Some(options) = line.options.as_deref().filter(|one| seen.insert((line.graph, *one)))
+        {
+            homes.entry(line.graph).or_default().push(options);
+        }
+    }
+    homes
+}

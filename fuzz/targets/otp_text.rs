@@ -1,0 +1,25 @@
+//! Text of OTP's own benchmark is refused in one line with a number, or what is written of it reads alike.
+#![no_main]
+#![forbid(unsafe_code)]
+
+use std::path::Path;
+
+use libfuzzer_sys::fuzz_target;
+use purlin_lab::otp_text::{is_text, read, write};
+use purlin_lab::stored::figures;
+
+fuzz_target!(|text: &[u8]| {
+    let Ok(text) = std::str::from_utf8(text) else { return };
+    if let Err(refused) = read(text) {
+        let refused = refused.to_string();
+        assert!(refused.starts_with("line ") && refused.lines().count() == 1, "{refused}");
+        return;
+    }
+    if !is_text(text) {
+        return;
+    }
+    let file = Path::new("otp.txt");
+    let written = write(&figures(text, file).expect("it was read")).expect("it can be written");
+    let again = write(&figures(&written, file).expect("it reads")).expect("and can be written");
+    assert_eq!(written, again);
+});
