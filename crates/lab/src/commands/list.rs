@@ -21,7 +21,8 @@ pub fn list(surroundings: &Surroundings) -> String {
     }
     text.push_str(
         "  ID:OPTIONS    the same with options for its runtime, such as 'beam:+sbwt none'\n  \
-         NAME=COMMAND  any program that speaks the contender protocol, such as 'mine=python3 mine.py'\n",
+         NAME=COMMAND  any program that speaks the contender protocol, such as 'mine=python3 mine.py':\n\
+         \x20               docs/lab/own-runtime.md has a whole one in twenty lines of Python\n",
     );
     text
 }
