@@ -32,6 +32,7 @@
 
 pub mod conformance;
 
+mod delays;
 mod goods;
 mod lines;
 mod local;
@@ -45,6 +46,7 @@ mod serve;
 mod side;
 mod tally;
 
+pub use delays::{Delays, STAMP_EVERY, Stamps, TRIP_EVERY};
 pub use goods::{Copied, Goods, Moved, Short};
 pub use local::{Schedule, WORK_START, batches, count_down, shares, tail_call, work};
 pub use params::{

@@ -133,6 +133,9 @@ pub enum Figure {
 pub enum Manner {
     /// In every round, from the program that runs.
     Usual,
+    /// The same, from a program that has run nothing else. The most memory that it has in a sample
+    /// is read from outside, and stands beside the figure with the times of single messages.
+    Watched,
     /// The same in a few rounds: a sample takes long or differs little from the next.
     Few,
     /// As few, each from a program that is started for it and ended after it. Its resident memory
@@ -145,7 +148,7 @@ impl Manner {
     #[must_use]
     pub fn rounds(self, of: usize) -> usize {
         match self {
-            Self::Usual => of,
+            Self::Usual | Self::Watched => of,
             Self::Few | Self::Afresh => of.min(FEWEST),
         }
     }
