@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::contender::{BUILT_IN, Surroundings, remedy};
+use crate::contender::{BUILT_IN, ELSEWHERE, Surroundings, remedy};
 use crate::experiments;
 
 /// The text of the list.
@@ -18,6 +18,9 @@ pub fn list(surroundings: &Surroundings) -> String {
             None => writeln!(text, "  {id:<13} {what}; can run here"),
             Some(remedy) => writeln!(text, "  {id:<13} {what}; cannot run here: {remedy}"),
         };
+    }
+    for (id, what, way) in ELSEWHERE {
+        let _ = writeln!(text, "  {id:<13} {what}; cannot run here: {way}");
     }
     text.push_str(
         "  ID:OPTIONS    the same with options for its runtime, such as 'beam:+sbwt none'\n  \
