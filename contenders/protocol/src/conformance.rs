@@ -85,6 +85,27 @@ pub fn tells_version(command: Command, lock: &str, package: &str) -> Result<(), 
     }
 }
 
+/// Whether the program ends at once when it is told something that it does not know, unsuccessfully
+/// and with one line that names it, so that no option is passed over in silence.
+///
+/// # Errors
+///
+/// One line with what it does instead.
+pub fn refuses(mut command: Command, unknown: &[&str]) -> Result<(), String> {
+    let said = command
+        .args(unknown)
+        .stdin(std::process::Stdio::null())
+        .output()
+        .map_err(|error| format!("it cannot be started: {error}"))?;
+    let words = String::from_utf8_lossy(&said.stderr);
+    let named = unknown.last().is_some_and(|last| words.contains(last));
+    if !said.status.success() && words.lines().count() == 1 && named {
+        Ok(())
+    } else {
+        Err(format!("told {unknown:?} it ends with {} and says {words:?}", said.status))
+    }
+}
+
 /// Checks an answer to `hello`; gives the variants it names.
 fn introduction(hello: &Value) -> Result<Vec<Variant>, String> {
     for field in ["name", "version"] {

@@ -43,6 +43,7 @@ mod request;
 mod run;
 mod sample;
 mod serve;
+mod settings;
 mod side;
 mod tally;
 
@@ -57,5 +58,6 @@ pub use request::Request;
 pub use run::{EXPERIMENTS, Exchange, Hog, Mode, Pace, Payload, Run, Variant};
 pub use sample::Sample;
 pub use serve::{Hello, serve, serve_on, serve_program};
+pub use settings::workers;
 pub use side::{Side, Sides};
 pub use tally::{Depth, Tally};
