@@ -5,6 +5,9 @@
 %% How long a call waits, in ms: the default of gen_server:call.
 -define(PATIENCE, 5000).
 
+%% Of the calls those are timed whose count has these bits clear.
+-define(TRIP_BITS, 255).
+
 %% How many receives share one clock.
 -define(BATCH, 100).
 
@@ -15,18 +18,25 @@ call(Waiting, N) ->
     erlang:garbage_collect(),
     Start = erlang:monotonic_time(nanosecond),
     {ok, Server} = gen_server:start_link(echo_server, [], []),
-    {Sent, Received} = calls(N, Server, 0, 0),
+    {Sent, Received, Times} = calls(N, Server, 0, 0, []),
     Elapsed = erlang:monotonic_time(nanosecond) - Start,
     Served = gen_server:call(Server, count),
     ok = gen_server:stop(Server),
-    #{elapsed_ns => Elapsed, ops => N, sent => Sent + Served, received => Received + Served,
-      waiting => left(0)}.
+    (delays:figures(Times))#{elapsed_ns => Elapsed, ops => N, sent => Sent + Served,
+      received => Received + Served, waiting => left(0)}.
 
-calls(0, _, Sent, Received) -> {Sent, Received};
-calls(N, Server, Sent, Received) ->
+calls(0, _, Sent, Received, Times) -> {Sent, Received, Times};
+calls(N, Server, Sent, Received, Times) when N band ?TRIP_BITS =:= 0 ->
+    Start = delays:now(),
+    Answered = answered(N, Server),
+    calls(N - 1, Server, Sent + 1, Received + Answered, [delays:now() - Start | Times]);
+calls(N, Server, Sent, Received, Times) ->
+    calls(N - 1, Server, Sent + 1, Received + answered(N, Server), Times).
+
+answered(N, Server) ->
     case gen_server:call(Server, {echo, N}, ?PATIENCE) of
-        N -> calls(N - 1, Server, Sent + 1, Received + 1);
-        _ -> calls(N - 1, Server, Sent + 1, Received)
+        N -> 1;
+        _ -> 0
     end.
 
 %% How many messages wait.

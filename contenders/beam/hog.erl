@@ -116,8 +116,4 @@ compute(Stop, X) ->
 steps(0, X) -> X;
 steps(Left, X) -> steps(Left - 1, (X * 20077 + 12345) band 16#7fffffff).
 
-times(_, 0) -> #{p50_ns => 0, p99_ns => 0, max_ns => 0};
-times(Times, Back) ->
-    Sorted = list_to_tuple(lists:sort([atomics:get(Times, I) || I <- lists:seq(1, Back)])),
-    At = fun(Percent) -> element(max(1, (Back * Percent + 99) div 100), Sorted) end,
-    #{p50_ns => At(50), p99_ns => At(99), max_ns => At(100)}.
+times(Times, Back) -> delays:percentiles([atomics:get(Times, I) || I <- lists:seq(1, Back)]).

@@ -2,22 +2,30 @@
 -module(messages).
 -export([ping_pong/1, fan_in/2, fan_out/2, thread_ring/2]).
 
+%% Of the messages those are timed whose count has these bits clear, and of the round trips.
+-define(STAMP_BITS, 1023).
+-define(TRIP_BITS, 255).
+
 ping_pong(N) ->
     Start = erlang:monotonic_time(nanosecond),
     Partner = spawn_link(fun() -> pong(0, 0) end),
-    {Sent, Received} = ping(N, Partner, 0, 0),
+    {Sent, Received, Times} = ping(N, Partner, 0, 0, []),
     Elapsed = erlang:monotonic_time(nanosecond) - Start,
     Partner ! {count, self()},
     receive
         {counted, PartnerSent, PartnerReceived} ->
-            #{elapsed_ns => Elapsed, ops => N,
+            (delays:figures(Times))#{elapsed_ns => Elapsed, ops => N,
               sent => Sent + PartnerSent, received => Received + PartnerReceived}
     end.
 
-ping(0, _, Sent, Received) -> {Sent, Received};
-ping(N, Partner, Sent, Received) ->
+ping(0, _, Sent, Received, Times) -> {Sent, Received, Times};
+ping(N, Partner, Sent, Received, Times) when N band ?TRIP_BITS =:= 0 ->
+    Start = delays:now(),
     Partner ! {ping, self()},
-    receive pong -> ping(N - 1, Partner, Sent + 1, Received + 1) end.
+    receive pong -> ping(N - 1, Partner, Sent + 1, Received + 1, [delays:now() - Start | Times]) end;
+ping(N, Partner, Sent, Received, Times) ->
+    Partner ! {ping, self()},
+    receive pong -> ping(N - 1, Partner, Sent + 1, Received + 1, Times) end.
 
 pong(Sent, Received) ->
     receive
@@ -36,20 +44,24 @@ fan_in(Senders, N) ->
         fun(Share) -> spawn_link(fun() -> send_all(Share, Root, 0) end) end,
         processes:shares(N, Senders)
     ),
-    {Received, Sent} = take_all(Senders, 0, 0),
+    {Received, Sent, Times} = take_all(Senders, 0, 0, []),
     Elapsed = erlang:monotonic_time(nanosecond) - Start,
-    #{elapsed_ns => Elapsed, ops => N, sent => Sent, received => Received}.
+    (delays:figures(Times))#{elapsed_ns => Elapsed, ops => N, sent => Sent, received => Received}.
 
 send_all(0, Root, Sent) -> Root ! {sent, Sent};
+send_all(N, Root, Sent) when N band ?STAMP_BITS =:= 0 ->
+    Root ! {at, delays:now()},
+    send_all(N - 1, Root, Sent + 1);
 send_all(N, Root, Sent) ->
     Root ! N,
     send_all(N - 1, Root, Sent + 1).
 
-take_all(0, Received, Sent) -> {Received, Sent};
-take_all(Senders, Received, Sent) ->
+take_all(0, Received, Sent, Times) -> {Received, Sent, Times};
+take_all(Senders, Received, Sent, Times) ->
     receive
-        {sent, Count} -> take_all(Senders - 1, Received, Sent + Count);
-        _ -> take_all(Senders, Received + 1, Sent)
+        {at, Start} -> take_all(Senders, Received + 1, Sent, [delays:now() - Start | Times]);
+        {sent, Count} -> take_all(Senders - 1, Received, Sent + Count, Times);
+        _ -> take_all(Senders, Received + 1, Sent, Times)
     end.
 
 %% N messages to so many processes in turn; each tells when its share has come.

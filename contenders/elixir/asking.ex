@@ -15,31 +15,40 @@ defmodule Contender.Asking do
     # Taking in what waits is the first collection's work; it is none of the calls'.
     :erlang.garbage_collect()
 
-    {elapsed, {server, sent, received}} =
+    {elapsed, {server, sent, received, times}} =
       time(fn ->
         {:ok, server} = GenServer.start_link(EchoServer, [])
-        {sent, received} = calls(n, server, 0, 0)
-        {server, sent, received}
+        {sent, received, times} = calls(n, server, 0, 0, [])
+        {server, sent, received, times}
       end)
 
     served = GenServer.call(server, :count)
     :ok = GenServer.stop(server)
 
-    %{
+    Map.merge(delays(times), %{
       elapsed_ns: elapsed,
       ops: n,
       sent: sent + served,
       received: received + served,
       waiting: left(0)
-    }
+    })
   end
 
-  defp calls(0, _, sent, received), do: {sent, received}
+  defp calls(0, _, sent, received, times), do: {sent, received, times}
 
-  defp calls(n, server, sent, received) do
+  defp calls(n, server, sent, received, times) when is_timed(n) do
+    start = now()
+    answered = answered(n, server)
+    calls(n - 1, server, sent + 1, received + answered, [now() - start | times])
+  end
+
+  defp calls(n, server, sent, received, times),
+    do: calls(n - 1, server, sent + 1, received + answered(n, server), times)
+
+  defp answered(n, server) do
     case GenServer.call(server, {:echo, n}, @patience) do
-      ^n -> calls(n - 1, server, sent + 1, received + 1)
-      _ -> calls(n - 1, server, sent + 1, received)
+      ^n -> 1
+      _ -> 0
     end
   end
 

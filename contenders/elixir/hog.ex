@@ -52,7 +52,7 @@ defmodule Contender.Hog do
 
     starved = if back == started, do: 0, else: 1
     told = %{elapsed_ns: elapsed, ops: back, sent: started, received: back, starved: starved}
-    Map.merge(told, percentiles(times, back))
+    Map.merge(told, percentiles(for(i <- 1..back//1, do: :atomics.get(times, i))))
   end
 
   defp ms_to_ns(ms), do: ms * 1_000_000
@@ -129,11 +129,4 @@ defmodule Contender.Hog do
   defp steps(0, x), do: x
   defp steps(left, x), do: steps(left - 1, band(x * 20077 + 12345, 0x7FFFFFFF))
 
-  defp percentiles(_, 0), do: %{p50_ns: 0, p99_ns: 0, max_ns: 0}
-
-  defp percentiles(times, back) do
-    sorted = for(i <- 1..back, do: :atomics.get(times, i)) |> Enum.sort() |> List.to_tuple()
-    at = fn percent -> elem(sorted, max(1, div(back * percent + 99, 100)) - 1) end
-    %{p50_ns: at.(50), p99_ns: at.(99), max_ns: at.(100)}
-  end
 end

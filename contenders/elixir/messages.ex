@@ -4,23 +4,35 @@ defmodule Contender.Messages do
   import Contender.Processes, only: [shares: 2]
 
   def ping_pong(n) do
-    {elapsed, {partner, sent, received}} =
+    {elapsed, {partner, sent, received, times}} =
       time(fn ->
         partner = spawn_link(fn -> pong(0, 0) end)
-        {sent, received} = ping(n, partner, 0, 0)
-        {partner, sent, received}
+        {sent, received, times} = ping(n, partner, 0, 0, [])
+        {partner, sent, received, times}
       end)
 
     send(partner, {:count, self()})
     {more_sent, more_received} = receive do: ({:counted, s, r} -> {s, r})
-    %{elapsed_ns: elapsed, ops: n, sent: sent + more_sent, received: received + more_received}
+
+    Map.merge(delays(times), %{
+      elapsed_ns: elapsed,
+      ops: n,
+      sent: sent + more_sent,
+      received: received + more_received
+    })
   end
 
-  defp ping(0, _, sent, received), do: {sent, received}
+  defp ping(0, _, sent, received, times), do: {sent, received, times}
 
-  defp ping(n, partner, sent, received) do
+  defp ping(n, partner, sent, received, times) when is_timed(n) do
+    start = now()
     send(partner, {:ping, self()})
-    receive do: (:pong -> ping(n - 1, partner, sent + 1, received + 1))
+    receive do: (:pong -> ping(n - 1, partner, sent + 1, received + 1, [now() - start | times]))
+  end
+
+  defp ping(n, partner, sent, received, times) do
+    send(partner, {:ping, self()})
+    receive do: (:pong -> ping(n - 1, partner, sent + 1, received + 1, times))
   end
 
   defp pong(sent, received) do
@@ -38,31 +50,37 @@ defmodule Contender.Messages do
   def fan_in(senders, n) do
     root = self()
 
-    {elapsed, {sent, received}} =
+    {elapsed, {sent, received, times}} =
       time(fn ->
         Enum.each(shares(n, senders), fn share ->
           spawn_link(fn -> send_all(share, root, 0) end)
         end)
 
-        take_all(senders, 0, 0)
+        take_all(senders, 0, 0, [])
       end)
 
-    %{elapsed_ns: elapsed, ops: n, sent: sent, received: received}
+    Map.merge(delays(times), %{elapsed_ns: elapsed, ops: n, sent: sent, received: received})
   end
 
   defp send_all(0, root, sent), do: send(root, {:sent, sent})
+
+  defp send_all(n, root, sent) when carries_time(n) do
+    send(root, {:at, now()})
+    send_all(n - 1, root, sent + 1)
+  end
 
   defp send_all(n, root, sent) do
     send(root, n)
     send_all(n - 1, root, sent + 1)
   end
 
-  defp take_all(0, sent, received), do: {sent, received}
+  defp take_all(0, sent, received, times), do: {sent, received, times}
 
-  defp take_all(senders, sent, received) do
+  defp take_all(senders, sent, received, times) do
     receive do
-      {:sent, count} -> take_all(senders - 1, sent + count, received)
-      _ -> take_all(senders, sent, received + 1)
+      {:at, start} -> take_all(senders, sent, received + 1, [now() - start | times])
+      {:sent, count} -> take_all(senders - 1, sent + count, received, times)
+      _ -> take_all(senders, sent, received + 1, times)
     end
   end
 

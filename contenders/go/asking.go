@@ -16,12 +16,17 @@ type request struct {
 func call(p params) sample {
 	n := p.number("n")
 	var own tally
+	var trips delays
 
 	start := time.Now()
 	server := make(chan request, 1)
 	counted := make(chan tally)
 	go serve(server, counted)
 	for round := int64(0); round < n; round++ {
+		var due time.Time
+		if round%tripEvery == 0 {
+			due = time.Now()
+		}
 		// With room for the answer, so that the server never waits for a caller that has gone.
 		reply := make(chan int64, 1)
 		server <- request{round, reply}
@@ -35,12 +40,15 @@ func call(p params) sample {
 		case <-timeout.C:
 		}
 		timeout.Stop()
+		if round%tripEvery == 0 {
+			trips = append(trips, time.Since(due))
+		}
 	}
 	elapsed := time.Since(start)
 
 	close(server)
 	own.add(<-counted)
-	return sample{elapsed, n, own.sent, own.received, nil}
+	return sample{elapsed, n, own.sent, own.received, trips.figures()}
 }
 
 // serve answers whatever is asked.

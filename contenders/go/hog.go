@@ -1,7 +1,6 @@
 package main
 
 import (
-	"sort"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -28,7 +27,7 @@ type trips struct {
 	expected int
 	until    time.Time
 	started  int
-	times    []time.Duration
+	times    delays
 }
 
 func hog(p params) sample {
@@ -83,10 +82,9 @@ func hog(p params) sample {
 	if back < sent {
 		starved = 1
 	}
-	sort.Slice(t.times, func(one, other int) bool { return t.times[one] < t.times[other] })
-	return sample{elapsed, back, sent, back, map[string]int64{
-		"starved": starved, "p50_ns": t.at(50), "p99_ns": t.at(99), "max_ns": t.at(100),
-	}}
+	told := t.times.percentiles()
+	told["starved"] = starved
+	return sample{elapsed, back, sent, back, told}
 }
 
 // first starts each trip and measures it when it is back.
@@ -130,13 +128,4 @@ func compute(stop *atomic.Bool) {
 	for !stop.Load() {
 		x = work(x, workSteps)
 	}
-}
-
-// at is the time within which so many in a hundred trips came back.
-func (t *trips) at(percent int) int64 {
-	if len(t.times) == 0 {
-		return 0
-	}
-	place := (len(t.times)*percent + 99) / 100
-	return int64(t.times[place-1])
 }

@@ -26,23 +26,31 @@ func (t *tally) add(other tally) {
 func pingPong(p params) sample {
 	n := p.number("n")
 	var own tally
+	var trips delays
 
 	start := time.Now()
 	ping, pong := make(chan int64, 1), make(chan int64, 1)
 	counted := make(chan tally)
 	go echo(ping, pong, counted)
 	for round := int64(0); round < n; round++ {
+		var due time.Time
+		if round%tripEvery == 0 {
+			due = time.Now()
+		}
 		ping <- round
 		own.sent++
 		if <-pong == round {
 			own.received++
+		}
+		if round%tripEvery == 0 {
+			trips = append(trips, time.Since(due))
 		}
 	}
 	elapsed := time.Since(start)
 
 	close(ping)
 	own.add(<-counted)
-	return sample{elapsed, n, own.sent, own.received, nil}
+	return sample{elapsed, n, own.sent, own.received, trips.figures()}
 }
 
 // echo sends back whatever arrives.
@@ -63,6 +71,7 @@ func fanIn(p params) sample { return manyToOne(p.number("senders"), p.number("n"
 func manyToOne(senders, n int64) sample {
 	var sent atomic.Int64
 	received := int64(0)
+	var waits delays
 
 	start := time.Now()
 	mailbox := make(chan int64, room)
@@ -72,7 +81,7 @@ func manyToOne(senders, n int64) sample {
 		go func(share int64) {
 			defer sending.Done()
 			for message := int64(0); message < share; message++ {
-				mailbox <- message
+				mailbox <- stamp(message)
 			}
 			sent.Add(share)
 		}(share(n, senders, sender))
@@ -81,10 +90,11 @@ func manyToOne(senders, n int64) sample {
 		sending.Wait()
 		close(mailbox)
 	}()
-	for range mailbox {
+	for carried := range mailbox {
+		waits.received(carried)
 		received++
 	}
-	return sample{time.Since(start), n, sent.Load(), received, nil}
+	return sample{time.Since(start), n, sent.Load(), received, waits.figures()}
 }
 
 // share is the part of total that falls to this one of so many; the first has the remainder too.

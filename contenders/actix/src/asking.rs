@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use actix::prelude::*;
-use purlin_contender::{Sample, Tally};
+use purlin_contender::{Delays, Sample, Tally};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use crate::Outcome;
@@ -65,19 +65,21 @@ impl Handler<Tell> for Server {
 }
 
 pub(crate) async fn call(n: u64) -> Outcome {
-    let mut tally = Tally::default();
+    let (mut tally, mut delays) = (Tally::default(), Delays::default());
 
     let start = Instant::now();
     let server = Server::default().start();
     for round in 0..n {
+        let trip = Delays::start(round);
         tally.sent += 1;
         let answer = server.send(Echo(round)).timeout(PATIENCE).await;
         tally.received += u64::from(answer.is_ok_and(|answer| answer == round));
+        delays.back(trip);
     }
     let elapsed = start.elapsed();
 
     tally += server.send(Tell).await?;
-    Ok(Sample::new(elapsed, n, tally.sent, tally.received))
+    Ok(Sample::new(elapsed, n, tally.sent, tally.received).with_delays(delays))
 }
 
 /// The actor that pings.
@@ -85,7 +87,10 @@ struct Pinger {
     server: Addr<Server>,
     n: u64,
     tally: Tally,
-    root: UnboundedSender<Tally>,
+    /// When the trip under way started, if it is timed.
+    trip: Option<Instant>,
+    delays: Delays,
+    root: UnboundedSender<(Tally, Delays)>,
 }
 
 /// Its own ping, back.
@@ -96,11 +101,12 @@ struct Pong(u64);
 impl Pinger {
     fn ping(&mut self, round: u64, context: &Context<Self>) {
         if round < self.n {
+            self.trip = Delays::start(round);
             self.server.do_send(Ping(round, context.address()));
             self.tally.sent += 1;
         } else {
             // The root waits for nothing else and cannot have gone.
-            let _ = self.root.send(self.tally);
+            let _ = self.root.send((self.tally, std::mem::take(&mut self.delays)));
         }
     }
 }
@@ -117,6 +123,7 @@ impl Handler<Pong> for Pinger {
     type Result = ();
 
     fn handle(&mut self, Pong(round): Pong, context: &mut Context<Self>) {
+        self.delays.back(self.trip);
         self.tally.received += 1;
         self.ping(round + 1, context);
     }
@@ -127,11 +134,19 @@ pub(crate) async fn ping_pong(n: u64) -> Outcome {
 
     let start = Instant::now();
     let server = Server::default().start();
-    let pinger = Pinger { server: server.clone(), n, tally: Tally::default(), root }.start();
-    let mut tally = reports.recv().await.unwrap_or_default();
+    let pinger = Pinger {
+        server: server.clone(),
+        n,
+        tally: Tally::default(),
+        trip: None,
+        delays: Delays::default(),
+        root,
+    }
+    .start();
+    let (mut tally, delays) = reports.recv().await.unwrap_or_default();
     let elapsed = start.elapsed();
 
     drop(pinger);
     tally += server.send(Tell).await?;
-    Ok(Sample::new(elapsed, n, tally.sent, tally.received))
+    Ok(Sample::new(elapsed, n, tally.sent, tally.received).with_delays(delays))
 }

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use actix::prelude::*;
-use purlin_contender::{Depth, Sample, shares};
+use purlin_contender::{Delays, Depth, Sample, Stamps, shares};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio::task::yield_now;
 
@@ -12,7 +12,7 @@ use crate::Outcome;
 /// How often a loop that only sends lets others run: every so many messages.
 const YIELD_EVERY: u64 = 1024;
 
-/// What travels.
+/// What travels: a stamp.
 #[derive(Message)]
 #[rtype(result = "()")]
 struct Step(u64);
@@ -30,6 +30,7 @@ struct Receiver {
     due: u64,
     received: u64,
     depth: Depth,
+    delays: Delays,
     root: UnboundedSender<Received>,
 }
 
@@ -38,16 +39,18 @@ struct Receiver {
 struct Received {
     received: u64,
     peak: u64,
+    delays: Delays,
 }
 
 impl Receiver {
-    fn new(due: u64, depth: Depth, root: UnboundedSender<Received>) -> Self {
-        Receiver { due, received: 0, depth, root }
+    fn new(due: u64, depth: Depth, stamps: Stamps, root: UnboundedSender<Received>) -> Self {
+        Receiver { due, received: 0, depth, delays: Delays::new(stamps), root }
     }
 
-    fn tell_if_done(&self) {
+    fn tell_if_done(&mut self) {
         if self.received == self.due {
-            let report = Received { received: self.received, peak: self.depth.peak() };
+            let delays = std::mem::take(&mut self.delays);
+            let report = Received { received: self.received, peak: self.depth.peak(), delays };
             // The root waits for it and cannot have gone.
             let _ = self.root.send(report);
         }
@@ -71,8 +74,8 @@ impl Handler<Stand> for Receiver {
 impl Handler<Step> for Receiver {
     type Result = ();
 
-    fn handle(&mut self, Step(step): Step, _: &mut Context<Self>) {
-        std::hint::black_box(step);
+    fn handle(&mut self, Step(stamp): Step, _: &mut Context<Self>) {
+        self.delays.received(stamp);
         self.received += 1;
         self.depth.received(self.received);
         self.tell_if_done();
@@ -83,6 +86,7 @@ impl Handler<Step> for Receiver {
 struct Sender {
     share: u64,
     receiver: Addr<Receiver>,
+    stamps: Stamps,
     root: UnboundedSender<u64>,
 }
 
@@ -90,8 +94,9 @@ impl Actor for Sender {
     type Context = Context<Self>;
 
     fn started(&mut self, context: &mut Context<Self>) {
-        let (share, receiver) = (self.share, self.receiver.clone());
-        let sending = async move { send_all(share, |_| &receiver, &Depth::default()).await };
+        let (share, receiver, stamps) = (self.share, self.receiver.clone(), self.stamps);
+        let sending =
+            async move { send_all(share, |_| &receiver, stamps, &Depth::default()).await };
         let told = sending.into_actor(self).map(|sent, sender, _| {
             // The root waits for it and cannot have gone.
             let _ = sender.root.send(sent);
@@ -101,10 +106,15 @@ impl Actor for Sender {
 }
 
 /// Sends that many messages, each to its receiver; how many went.
-async fn send_all<'a>(n: u64, receiver: impl Fn(u64) -> &'a Addr<Receiver>, depth: &Depth) -> u64 {
+async fn send_all<'a>(
+    n: u64,
+    receiver: impl Fn(u64) -> &'a Addr<Receiver>,
+    stamps: Stamps,
+    depth: &Depth,
+) -> u64 {
     let mut sent = 0;
     for step in 0..n {
-        receiver(step).do_send(Step(step));
+        receiver(step).do_send(Step(stamps.of(step)));
         sent += 1;
         depth.sent(sent);
         if step % YIELD_EVERY == YIELD_EVERY - 1 {
@@ -118,11 +128,12 @@ async fn send_all<'a>(n: u64, receiver: impl Fn(u64) -> &'a Addr<Receiver>, dept
 pub(crate) async fn fan_in(senders: u64, n: u64) -> Outcome {
     let (root, mut reports) = unbounded_channel();
     let (tell_sent, mut told_sent) = unbounded_channel();
+    let stamps = Stamps::from_now();
 
     let start = Instant::now();
-    let receiver = Receiver::new(n, Depth::default(), root).start();
+    let receiver = Receiver::new(n, Depth::default(), stamps, root).start();
     for share in shares(n, senders) {
-        Sender { share, receiver: receiver.clone(), root: tell_sent.clone() }.start();
+        Sender { share, receiver: receiver.clone(), stamps, root: tell_sent.clone() }.start();
     }
     let report = reports.recv().await.unwrap_or_default();
     let elapsed = start.elapsed();
@@ -132,7 +143,7 @@ pub(crate) async fn fan_in(senders: u64, n: u64) -> Outcome {
     while let Some(share) = told_sent.recv().await {
         sent += share;
     }
-    Ok(Sample::new(elapsed, n, sent, report.received))
+    Ok(Sample::new(elapsed, n, sent, report.received).with_delays(report.delays))
 }
 
 pub(crate) async fn fan_out(processes: u64, n: u64) -> Outcome {
@@ -140,7 +151,8 @@ pub(crate) async fn fan_out(processes: u64, n: u64) -> Outcome {
     let mut receivers = Vec::new();
     for place in 0..processes {
         let share = n / processes + u64::from(place < n % processes);
-        let receiver = Receiver::new(share, Depth::default(), root.clone()).start();
+        let depth = Depth::default();
+        let receiver = Receiver::new(share, depth, Stamps::default(), root.clone()).start();
         receiver.send(Stand).await?;
         receivers.push(receiver);
     }
@@ -148,7 +160,7 @@ pub(crate) async fn fan_out(processes: u64, n: u64) -> Outcome {
 
     let start = Instant::now();
     let turn = |step| &receivers[(step % processes) as usize];
-    let sent = send_all(n, turn, &Depth::default()).await;
+    let sent = send_all(n, turn, Stamps::default(), &Depth::default()).await;
     for _ in 0..processes {
         received += reports.recv().await.unwrap_or_default().received;
     }
@@ -159,13 +171,13 @@ pub(crate) async fn fan_out(processes: u64, n: u64) -> Outcome {
 pub(crate) async fn call_vs_send(n: u64) -> Outcome {
     let (root, mut reports) = unbounded_channel();
     let depth = Depth::default();
-    let receiver = Receiver::new(n, depth.clone(), root).start();
+    let receiver = Receiver::new(n, depth.clone(), Stamps::default(), root).start();
 
     let start = Instant::now();
-    let sent = send_all(n, |_| &receiver, &depth).await;
+    let sent = send_all(n, |_| &receiver, Stamps::default(), &depth).await;
     let elapsed = start.elapsed();
 
-    let Received { received, peak } = reports.recv().await.unwrap_or_default();
+    let Received { received, peak, .. } = reports.recv().await.unwrap_or_default();
     Ok(Sample::new(elapsed, n, sent, received)
         .with("queue_peak", peak)
         .with("queue_peak_bytes", peak * SLOT))

@@ -35,6 +35,10 @@ const ACTIX: &str = "actix 0.13.5";
 type Outcome = Result<Sample, Box<dyn Error + Send + Sync>>;
 
 fn main() -> ExitCode {
+    if let Some(word) = std::env::args().nth(1) {
+        eprintln!("contender-actix: {word:?} is no option; it has one arbiter and takes none");
+        return ExitCode::FAILURE;
+    }
     // The arbiter belongs to the system of this thread, which must outlive it.
     let _system = System::new();
     let arbiter = Arbiter::new();

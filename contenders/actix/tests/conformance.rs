@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use purlin_contender::conformance::{examine, tells_version};
+use purlin_contender::conformance::{examine, refuses, tells_version};
 
 fn contender() -> Command {
     Command::new(env!("CARGO_BIN_EXE_contender-actix"))
@@ -26,4 +26,9 @@ fn actix_keeps_to_the_protocol() {
 fn the_version_it_tells_is_the_one_it_was_built_with() {
     let lock = include_str!("../../../Cargo.lock");
     assert_eq!(tells_version(contender(), lock, "actix"), Ok(()));
+}
+
+#[test]
+fn an_option_is_refused_since_there_is_none() {
+    assert_eq!(refuses(contender(), &["--workers"]), Ok(()));
 }

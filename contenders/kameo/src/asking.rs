@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::time::{Duration, Instant};
 
 use kameo::prelude::*;
-use purlin_contender::{Sample, Tally};
+use purlin_contender::{Delays, Sample, Tally};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use crate::Outcome;
@@ -59,19 +59,21 @@ impl Message<Tell> for Server {
 pub(crate) struct Told(pub(crate) Tally);
 
 pub(crate) async fn call(n: u64) -> Outcome {
-    let mut tally = Tally::default();
+    let (mut tally, mut delays) = (Tally::default(), Delays::default());
 
     let start = Instant::now();
     let server = Server::spawn(Server::default());
     for round in 0..n {
+        let trip = Delays::start(round);
         tally.sent += 1;
         let answer = server.ask(Echo(round)).reply_timeout(PATIENCE).await;
         tally.received += u64::from(answer.is_ok_and(|answer| answer == round));
+        delays.back(trip);
     }
     let elapsed = start.elapsed();
 
     tally += server.ask(Tell).await?.0;
-    Ok(Sample::new(elapsed, n, tally.sent, tally.received))
+    Ok(Sample::new(elapsed, n, tally.sent, tally.received).with_delays(delays))
 }
 
 /// The actor that pings.
@@ -79,7 +81,10 @@ struct Pinger {
     server: ActorRef<Server>,
     n: u64,
     tally: Tally,
-    root: UnboundedSender<Tally>,
+    /// When the trip under way started, if it is timed.
+    trip: Option<Instant>,
+    delays: Delays,
+    root: UnboundedSender<(Tally, Delays)>,
 }
 
 /// Its own ping, back.
@@ -88,11 +93,12 @@ struct Pong(u64);
 impl Pinger {
     async fn ping(&mut self, round: u64, myself: &ActorRef<Self>) {
         if round < self.n {
+            self.trip = Delays::start(round);
             let ping = Ping(round, myself.clone());
             self.tally.sent += u64::from(self.server.tell(ping).await.is_ok());
         } else {
             // The root waits for nothing else and cannot have gone.
-            let _ = self.root.send(self.tally);
+            let _ = self.root.send((self.tally, std::mem::take(&mut self.delays)));
         }
     }
 }
@@ -111,6 +117,7 @@ impl Message<Pong> for Pinger {
     type Reply = ();
 
     async fn handle(&mut self, Pong(round): Pong, context: &mut Context<Self, ()>) {
+        self.delays.back(self.trip);
         self.tally.received += 1;
         self.ping(round + 1, context.actor_ref()).await;
     }
@@ -121,10 +128,17 @@ pub(crate) async fn ping_pong(n: u64) -> Outcome {
 
     let start = Instant::now();
     let server = Server::spawn(Server::default());
-    Pinger::spawn(Pinger { server: server.clone(), n, tally: Tally::default(), root });
-    let mut tally = reports.recv().await.unwrap_or_default();
+    Pinger::spawn(Pinger {
+        server: server.clone(),
+        n,
+        tally: Tally::default(),
+        trip: None,
+        delays: Delays::default(),
+        root,
+    });
+    let (mut tally, delays) = reports.recv().await.unwrap_or_default();
     let elapsed = start.elapsed();
 
     tally += server.ask(Tell).await?.0;
-    Ok(Sample::new(elapsed, n, tally.sent, tally.received))
+    Ok(Sample::new(elapsed, n, tally.sent, tally.received).with_delays(delays))
 }

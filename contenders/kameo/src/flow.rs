@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use kameo::mailbox::Signal;
 use kameo::prelude::*;
-use purlin_contender::{Sample, shares};
+use purlin_contender::{Delays, Sample, Stamps, shares};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use crate::Outcome;
@@ -13,7 +13,7 @@ use crate::Outcome;
 /// How often a receiver looks at the depth of its mailbox: every so many messages.
 const LOOK_EVERY: u64 = 1024;
 
-/// What travels.
+/// What travels: a stamp.
 struct Step(u64);
 
 /// Receives its share of the messages and tells how many came. Ends when nobody refers to it.
@@ -21,6 +21,7 @@ struct Receiver {
     due: u64,
     received: u64,
     peak: u64,
+    delays: Delays,
     root: UnboundedSender<Received>,
 }
 
@@ -29,17 +30,20 @@ struct Receiver {
 struct Received {
     received: u64,
     peak: u64,
+    delays: Delays,
 }
 
 impl Receiver {
-    fn new(due: u64, root: UnboundedSender<Received>) -> Self {
-        Receiver { due, received: 0, peak: 0, root }
+    fn new(due: u64, stamps: Stamps, root: UnboundedSender<Received>) -> Self {
+        Receiver { due, received: 0, peak: 0, delays: Delays::new(stamps), root }
     }
 
-    fn tell_if_done(&self) {
+    fn tell_if_done(&mut self) {
         if self.received == self.due {
+            let delays = std::mem::take(&mut self.delays);
+            let report = Received { received: self.received, peak: self.peak, delays };
             // The root waits for it and cannot have gone.
-            let _ = self.root.send(Received { received: self.received, peak: self.peak });
+            let _ = self.root.send(report);
         }
     }
 }
@@ -48,7 +52,7 @@ impl Actor for Receiver {
     type Args = Self;
     type Error = Infallible;
 
-    async fn on_start(receiver: Self, _: ActorRef<Self>) -> Result<Self, Infallible> {
+    async fn on_start(mut receiver: Self, _: ActorRef<Self>) -> Result<Self, Infallible> {
         receiver.tell_if_done();
         Ok(receiver)
     }
@@ -57,8 +61,8 @@ impl Actor for Receiver {
 impl Message<Step> for Receiver {
     type Reply = ();
 
-    async fn handle(&mut self, Step(step): Step, context: &mut Context<Self, ()>) {
-        std::hint::black_box(step);
+    async fn handle(&mut self, Step(stamp): Step, context: &mut Context<Self, ()>) {
+        self.delays.received(stamp);
         self.received += 1;
         if self.received % LOOK_EVERY == 1 {
             let mailbox = context.actor_ref().mailbox_sender();
@@ -73,24 +77,28 @@ impl Message<Step> for Receiver {
 struct Sender;
 
 impl Actor for Sender {
-    type Args = (u64, ActorRef<Receiver>, UnboundedSender<u64>);
+    type Args = (u64, ActorRef<Receiver>, Stamps, UnboundedSender<u64>);
     type Error = Infallible;
 
     async fn on_start(
-        (share, receiver, root): Self::Args,
+        (share, receiver, stamps, root): Self::Args,
         _: ActorRef<Self>,
     ) -> Result<Self, Infallible> {
         // The root waits for it and cannot have gone.
-        let _ = root.send(send_all(share, |_| &receiver).await);
+        let _ = root.send(send_all(share, |_| &receiver, stamps).await);
         Ok(Sender)
     }
 }
 
 /// Sends that many messages, each to its receiver; how many went.
-async fn send_all<'a>(n: u64, receiver: impl Fn(u64) -> &'a ActorRef<Receiver>) -> u64 {
+async fn send_all<'a>(
+    n: u64,
+    receiver: impl Fn(u64) -> &'a ActorRef<Receiver>,
+    stamps: Stamps,
+) -> u64 {
     let mut sent = 0;
     for step in 0..n {
-        sent += u64::from(receiver(step).tell(Step(step)).await.is_ok());
+        sent += u64::from(receiver(step).tell(Step(stamps.of(step))).await.is_ok());
     }
     sent
 }
@@ -99,11 +107,12 @@ async fn send_all<'a>(n: u64, receiver: impl Fn(u64) -> &'a ActorRef<Receiver>) 
 pub(crate) async fn fan_in(senders: u64, n: u64) -> Outcome {
     let (root, mut reports) = unbounded_channel();
     let (tell_sent, mut told_sent) = unbounded_channel();
+    let stamps = Stamps::from_now();
 
     let start = Instant::now();
-    let receiver = Receiver::spawn(Receiver::new(n, root));
+    let receiver = Receiver::spawn(Receiver::new(n, stamps, root));
     for share in shares(n, senders) {
-        Sender::spawn((share, receiver.clone(), tell_sent.clone()));
+        Sender::spawn((share, receiver.clone(), stamps, tell_sent.clone()));
     }
     let report = reports.recv().await.unwrap_or_default();
     let elapsed = start.elapsed();
@@ -113,7 +122,7 @@ pub(crate) async fn fan_in(senders: u64, n: u64) -> Outcome {
     while let Some(share) = told_sent.recv().await {
         sent += share;
     }
-    Ok(Sample::new(elapsed, n, sent, report.received))
+    Ok(Sample::new(elapsed, n, sent, report.received).with_delays(report.delays))
 }
 
 pub(crate) async fn fan_out(processes: u64, n: u64) -> Outcome {
@@ -121,14 +130,15 @@ pub(crate) async fn fan_out(processes: u64, n: u64) -> Outcome {
     let mut receivers = Vec::new();
     for place in 0..processes {
         let share = n / processes + u64::from(place < n % processes);
-        let receiver = Receiver::spawn(Receiver::new(share, root.clone()));
+        let receiver = Receiver::spawn(Receiver::new(share, Stamps::default(), root.clone()));
         receiver.wait_for_startup().await;
         receivers.push(receiver);
     }
     let mut received = 0;
 
     let start = Instant::now();
-    let sent = send_all(n, |step| &receivers[(step % processes) as usize]).await;
+    let turn = |step| &receivers[(step % processes) as usize];
+    let sent = send_all(n, turn, Stamps::default()).await;
     for _ in 0..processes {
         received += reports.recv().await.unwrap_or_default().received;
     }
@@ -138,13 +148,13 @@ pub(crate) async fn fan_out(processes: u64, n: u64) -> Outcome {
 /// The remote half of `call-vs-send`.
 pub(crate) async fn call_vs_send(n: u64) -> Outcome {
     let (root, mut reports) = unbounded_channel();
-    let receiver = Receiver::spawn(Receiver::new(n, root));
+    let receiver = Receiver::spawn(Receiver::new(n, Stamps::default(), root));
 
     let start = Instant::now();
-    let sent = send_all(n, |_| &receiver).await;
+    let sent = send_all(n, |_| &receiver, Stamps::default()).await;
     let elapsed = start.elapsed();
 
-    let Received { received, peak } = reports.recv().await.unwrap_or_default();
+    let Received { received, peak, .. } = reports.recv().await.unwrap_or_default();
     let slot = (size_of::<Signal<Receiver>>() + size_of::<Step>()) as u64;
     Ok(Sample::new(elapsed, n, sent, received)
         .with("queue_peak", peak)

@@ -23,7 +23,7 @@ use std::process::ExitCode;
 use purlin_contender::{
     Copied, Hello, Mode, Moved, Run, Sample, Short, Variant, serve_program, tail_call,
 };
-use tokio::runtime::Runtime;
+use tokio::runtime::{Builder, Runtime};
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -35,10 +35,10 @@ const KAMEO: &str = "kameo 0.22.2";
 type Outcome = Result<Sample, Box<dyn Error + Send + Sync>>;
 
 fn main() -> ExitCode {
-    let runtime = match Runtime::new() {
+    let runtime = match runtime() {
         Ok(runtime) => runtime,
-        Err(error) => {
-            eprintln!("contender-kameo: tokio's runtime cannot be started: {error}");
+        Err(problem) => {
+            eprintln!("contender-kameo: {problem}");
             return ExitCode::FAILURE;
         }
     };
@@ -46,7 +46,7 @@ fn main() -> ExitCode {
         .variants(&[Variant::Moved, Variant::Copied])
         .without(&["call-deep", "selective", "exit-cascade", "signals"])
         .note(format!(
-            "tokio's multi-thread runtime with its default of {} workers; default features of kameo",
+            "tokio's multi-thread runtime of {} workers, all else as by default; default features of kameo",
             runtime.metrics().num_workers()
         ))
         .note("mailboxes have kameo's default bound of 64 messages, at which a sender waits; those of exchange, its kin and hog have none, since two that send to each other from their handlers would wait for ever")
@@ -69,6 +69,18 @@ fn main() -> ExitCode {
         };
         ran.map_err(|error| format!("{}: {error}", asked.experiment()))
     })
+}
+
+/// tokio's default runtime, with as many workers as were asked for.
+fn runtime() -> Result<Runtime, String> {
+    let mut builder = Builder::new_multi_thread();
+    if let Some(workers) = purlin_contender::workers()? {
+        builder.worker_threads(workers.get());
+    }
+    builder
+        .enable_all()
+        .build()
+        .map_err(|error| format!("tokio's runtime cannot be started: {error}"))
 }
 
 /// Runs one experiment.

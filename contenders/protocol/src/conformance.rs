@@ -33,10 +33,10 @@ pub fn examine(command: impl Fn() -> Command) -> Result<Vec<&'static str>, Strin
     let mut contender = Contender::start(command())?;
     let hello = contender.ask(r#"{"op":"hello"}"#)?;
     let variants = introduction(&hello)?;
-    if variants.is_empty() {
-        return Err(format!("hello names no variants of message-size: {hello}"));
-    }
     let missing = not_offered(&hello)?;
+    if variants.is_empty() && !missing.contains(&"message-size") {
+        return Err(format!("hello offers message-size, but names no variants of it: {hello}"));
+    }
     for (experiment, params) in cases::good() {
         if missing.contains(&experiment) {
             let request = json!({"op": "run", "experiment": experiment, "params": params});
@@ -87,6 +87,27 @@ pub fn tells_version(command: Command, lock: &str, package: &str) -> Result<(), 
         Ok(())
     } else {
         Err(format!("it tells {}, and the lock file has {built}", hello["version"]))
+    }
+}
+
+/// Whether the program ends at once when it is told something that it does not know, unsuccessfully
+/// and with one line that names it, so that no option is passed over in silence.
+///
+/// # Errors
+///
+/// One line with what it does instead.
+pub fn refuses(mut command: Command, unknown: &[&str]) -> Result<(), String> {
+    let said = command
+        .args(unknown)
+        .stdin(std::process::Stdio::null())
+        .output()
+        .map_err(|error| format!("it cannot be started: {error}"))?;
+    let words = String::from_utf8_lossy(&said.stderr);
+    let named = unknown.last().is_some_and(|last| words.contains(last));
+    if !said.status.success() && words.lines().count() == 1 && named {
+        Ok(())
+    } else {
+        Err(format!("told {unknown:?} it ends with {} and says {words:?}", said.status))
     }
 }
 

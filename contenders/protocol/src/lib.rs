@@ -32,6 +32,7 @@
 
 pub mod conformance;
 
+mod delays;
 mod goods;
 mod lines;
 mod local;
@@ -42,10 +43,12 @@ mod request;
 mod run;
 mod sample;
 mod serve;
+mod settings;
 mod side;
 mod signals;
 mod tally;
 
+pub use delays::{Delays, STAMP_EVERY, Stamps, TRIP_EVERY};
 pub use goods::{Copied, Goods, Moved, Short};
 pub use local::{Schedule, WORK_START, batches, count_down, shares, tail_call, work};
 pub use params::{
@@ -57,6 +60,7 @@ pub use request::Request;
 pub use run::{EXPERIMENTS, End, Exchange, Hog, Mode, Pace, Payload, Run, Signals, Variant};
 pub use sample::Sample;
 pub use serve::{Hello, serve, serve_on, serve_program};
+pub use settings::workers;
 pub use side::{Side, Sides};
 pub use signals::{Draw, Draws, Received, Room, Sent, Stint, report};
 pub use tally::{Depth, Tally};

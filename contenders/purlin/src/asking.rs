@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use purlin::{Process, Reply, consume_budget, receive, spawn};
-use purlin_contender::{Sample, batches};
+use purlin_contender::{Delays, Sample, batches};
 
 use crate::messages::Tally;
 
@@ -15,7 +15,7 @@ enum Ask {
 
 /// `call-deep`, and with nothing that waits `call`.
 pub(crate) async fn call(mut me: Process<u64>, waiting: u64, n: u64) -> Sample {
-    let mut tally = Tally::default();
+    let (mut tally, mut delays) = (Tally::default(), Delays::default());
     for message in 0..waiting {
         me.pid().send(message);
         consume_budget().await;
@@ -24,14 +24,17 @@ pub(crate) async fn call(mut me: Process<u64>, waiting: u64, n: u64) -> Sample {
     let start = Instant::now();
     let server = spawn(serve);
     for round in 0..n {
+        let trip = Delays::start(round);
         tally.sent += 1;
         let answer = server.call(|reply| Ask::Echo(round, reply)).await;
         tally.received += u64::from(answer == Ok(round));
+        delays.back(trip);
     }
     let elapsed = start.elapsed();
 
     let served = server.call(Ask::Tell).await.unwrap_or_default();
     Sample::new(elapsed, n, tally.sent + served.sent, tally.received + served.received)
+        .with_delays(delays)
         .with("waiting", me.flush().len() as u64)
 }
 

@@ -30,21 +30,30 @@ use purlin_contender::{
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    let node = match Node::builder().build() {
+    let node = match node() {
         Ok(node) => node,
-        Err(error) => {
-            eprintln!("contender-purlin: the node cannot be started: {error}");
+        Err(problem) => {
+            eprintln!("contender-purlin: {problem}");
             return ExitCode::FAILURE;
         }
     };
     let version = concat!("purlin ", env!("CARGO_PKG_VERSION"));
     let hello = Hello::new("purlin", version)
         .variants(&[Variant::Moved, Variant::Copied])
-        .note(format!("a node with its default settings, of {} workers", node.workers()))
+        .note(format!("a node of {} workers, all else as by default", node.workers()))
         .note("a loop that only sends or spawns calls purlin::consume_budget each time round")
         .note("signals: the receiver's inbox goes from one stack to lanes and back by itself, and a request to keep it otherwise is only counted; an exit signal's list is an error of one's own, copied for each")
         .note("allocator: mimalloc, as in tokio's contender");
     serve_program(&hello, |asked| run(&node, asked))
+}
+
+/// A node with its default settings, and as many workers as were asked for.
+fn node() -> Result<Node, String> {
+    let mut builder = Node::builder();
+    if let Some(workers) = purlin_contender::workers()? {
+        builder = builder.workers(workers.get());
+    }
+    builder.build().map_err(|error| format!("the node cannot be started: {error}"))
 }
 
 /// Runs one experiment.

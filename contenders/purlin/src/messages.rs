@@ -4,7 +4,7 @@
 use std::time::Instant;
 
 use purlin::{Pid, Process, Reply, consume_budget, receive, spawn};
-use purlin_contender::{Sample, shares};
+use purlin_contender::{Delays, Sample, Stamps, shares};
 
 /// What a process has sent and received so far.
 #[derive(Clone, Copy, Default)]
@@ -20,20 +20,23 @@ enum Ping {
 }
 
 pub(crate) async fn ping_pong(mut me: Process<u64>, n: u64) -> Sample {
-    let mut tally = Tally::default();
+    let (mut tally, mut delays) = (Tally::default(), Delays::default());
 
     let start = Instant::now();
     let root = me.pid();
     let partner = spawn(move |me| answer(me, root));
     for round in 0..n {
+        let trip = Delays::start(round);
         partner.send(Ping::Round(round));
         tally.sent += 1;
         tally.received += u64::from(me.receive().await == round);
+        delays.back(trip);
     }
     let elapsed = start.elapsed();
 
     let partner = partner.call(Ping::Tell).await.unwrap_or_default();
     Sample::new(elapsed, n, tally.sent + partner.sent, tally.received + partner.received)
+        .with_delays(delays)
 }
 
 /// Sends back whatever arrives, until it is asked how many.
@@ -51,7 +54,7 @@ async fn answer(mut me: Process<Ping>, root: Pid<u64>) {
     }
 }
 
-/// What the receiver in `fan-in` gets: messages, and from each sender at its end how many.
+/// What the receiver in `fan-in` gets: messages, of which some carry the time, and from each sender at its end how many.
 pub(crate) enum FromSender {
     Message(u64),
     Sent(u64),
@@ -60,17 +63,19 @@ pub(crate) enum FromSender {
 /// `fan-in`, and with one sender `throughput`.
 pub(crate) async fn fan_in(mut me: Process<FromSender>, senders: u64, n: u64) -> Sample {
     let (mut sent, mut received) = (0, 0);
+    let stamps = Stamps::from_now();
+    let mut delays = Delays::new(stamps);
 
     let start = Instant::now();
     for share in shares(n, senders) {
         let root = me.pid();
-        spawn(move |_: Process<()>| send_all(share, root));
+        spawn(move |_: Process<()>| send_all(share, stamps, root));
     }
     let mut sending = senders;
     while sending > 0 {
         match me.receive().await {
-            FromSender::Message(message) => {
-                std::hint::black_box(message);
+            FromSender::Message(stamp) => {
+                delays.received(stamp);
                 received += 1;
             }
             FromSender::Sent(count) => {
@@ -79,12 +84,12 @@ pub(crate) async fn fan_in(mut me: Process<FromSender>, senders: u64, n: u64) ->
             }
         }
     }
-    Sample::new(start.elapsed(), n, sent, received)
+    Sample::new(start.elapsed(), n, sent, received).with_delays(delays)
 }
 
-async fn send_all(n: u64, root: Pid<FromSender>) {
+async fn send_all(n: u64, stamps: Stamps, root: Pid<FromSender>) {
     for message in 0..n {
-        root.send(FromSender::Message(message));
+        root.send(FromSender::Message(stamps.of(message)));
         consume_budget().await;
     }
     root.send(FromSender::Sent(n));

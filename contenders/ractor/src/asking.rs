@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use purlin_contender::{Sample, Tally};
+use purlin_contender::{Delays, Sample, Tally};
 use ractor::{Actor, ActorProcessingErr, ActorRef, RpcReplyPort, call_t};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
@@ -58,19 +58,21 @@ impl Actor for Server {
 }
 
 pub(crate) async fn call(n: u64) -> Outcome {
-    let mut tally = Tally::default();
+    let (mut tally, mut delays) = (Tally::default(), Delays::default());
 
     let start = Instant::now();
     let (server, _) = Actor::spawn(None, Server, ()).await?;
     for round in 0..n {
+        let trip = Delays::start(round);
         tally.sent += 1;
         let answer = call_t!(server, Ask::Echo, PATIENCE_MS, round);
         tally.received += u64::from(answer.is_ok_and(|answer| answer == round));
+        delays.back(trip);
     }
     let elapsed = start.elapsed();
 
     tally += told(&server).await?;
-    Ok(Sample::new(elapsed, n, tally.sent, tally.received))
+    Ok(Sample::new(elapsed, n, tally.sent, tally.received).with_delays(delays))
 }
 
 async fn told(server: &ActorRef<Ask>) -> Result<Tally, ActorProcessingErr> {
@@ -87,15 +89,19 @@ struct Pinging {
     server: ActorRef<Ask>,
     n: u64,
     tally: Tally,
-    root: UnboundedSender<Tally>,
+    /// When the trip under way started, if it is timed.
+    trip: Option<Instant>,
+    delays: Delays,
+    root: UnboundedSender<(Tally, Delays)>,
 }
 
 impl Pinging {
     fn ping(&mut self, round: u64, myself: ActorRef<Pong>) -> Result<(), ActorProcessingErr> {
         if round < self.n {
+            self.trip = Delays::start(round);
             self.tally.sent += u64::from(self.server.cast(Ask::Ping(round, myself)).is_ok());
         } else {
-            self.root.send(self.tally)?;
+            self.root.send((self.tally, std::mem::take(&mut self.delays)))?;
             myself.stop(None);
         }
         Ok(())
@@ -129,6 +135,7 @@ impl Actor for Pinger {
         Pong(round): Pong,
         pinging: &mut Pinging,
     ) -> Result<(), ActorProcessingErr> {
+        pinging.delays.back(pinging.trip);
         pinging.tally.received += 1;
         pinging.ping(round + 1, myself)
     }
@@ -139,11 +146,18 @@ pub(crate) async fn ping_pong(n: u64) -> Outcome {
 
     let start = Instant::now();
     let (server, _) = Actor::spawn(None, Server, ()).await?;
-    let pinging = Pinging { server: server.clone(), n, tally: Tally::default(), root };
+    let pinging = Pinging {
+        server: server.clone(),
+        n,
+        tally: Tally::default(),
+        trip: None,
+        delays: Delays::default(),
+        root,
+    };
     Actor::spawn(None, Pinger, pinging).await?;
-    let mut tally = reports.recv().await.unwrap_or_default();
+    let (mut tally, delays) = reports.recv().await.unwrap_or_default();
     let elapsed = start.elapsed();
 
     tally += told(&server).await?;
-    Ok(Sample::new(elapsed, n, tally.sent, tally.received))
+    Ok(Sample::new(elapsed, n, tally.sent, tally.received).with_delays(delays))
 }

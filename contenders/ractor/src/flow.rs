@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use purlin_contender::{Depth, Sample, shares};
+use purlin_contender::{Delays, Depth, Sample, Stamps, shares};
 use ractor::{Actor, ActorProcessingErr, ActorRef};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio::task::yield_now;
@@ -12,7 +12,7 @@ use crate::Outcome;
 /// How often a loop that only sends lets others run: every so many messages.
 const YIELD_EVERY: u64 = 1024;
 
-/// What travels.
+/// What travels: a stamp.
 struct Step(u64);
 
 /// What a message takes in a mailbox: a box, with some words beside it.
@@ -25,6 +25,7 @@ struct Receiving {
     due: u64,
     received: u64,
     depth: Depth,
+    delays: Delays,
     root: UnboundedSender<Received>,
 }
 
@@ -33,12 +34,15 @@ struct Receiving {
 struct Received {
     received: u64,
     peak: u64,
+    delays: Delays,
 }
 
 impl Receiving {
-    fn tell_if_done(&self, myself: &ActorRef<Step>) -> Result<(), ActorProcessingErr> {
+    fn tell_if_done(&mut self, myself: &ActorRef<Step>) -> Result<(), ActorProcessingErr> {
         if self.received == self.due {
-            self.root.send(Received { received: self.received, peak: self.depth.peak() })?;
+            let delays = std::mem::take(&mut self.delays);
+            let peak = self.depth.peak();
+            self.root.send(Received { received: self.received, peak, delays })?;
             myself.stop(None);
         }
         Ok(())
@@ -48,14 +52,14 @@ impl Receiving {
 impl Actor for Receiver {
     type Msg = Step;
     type State = Receiving;
-    type Arguments = (u64, Depth, UnboundedSender<Received>);
+    type Arguments = (u64, Depth, Stamps, UnboundedSender<Received>);
 
     async fn pre_start(
         &self,
         _: ActorRef<Step>,
-        (due, depth, root): Self::Arguments,
+        (due, depth, stamps, root): Self::Arguments,
     ) -> Result<Receiving, ActorProcessingErr> {
-        Ok(Receiving { due, received: 0, depth, root })
+        Ok(Receiving { due, received: 0, depth, delays: Delays::new(stamps), root })
     }
 
     async fn post_start(
@@ -69,10 +73,10 @@ impl Actor for Receiver {
     async fn handle(
         &self,
         myself: ActorRef<Step>,
-        Step(step): Step,
+        Step(stamp): Step,
         receiving: &mut Receiving,
     ) -> Result<(), ActorProcessingErr> {
-        std::hint::black_box(step);
+        receiving.delays.received(stamp);
         receiving.received += 1;
         receiving.depth.received(receiving.received);
         receiving.tell_if_done(&myself)
@@ -82,7 +86,7 @@ impl Actor for Receiver {
 /// Sends its share to the receiver, tells how many went, and ends.
 struct Sender;
 
-type Sending = (u64, ActorRef<Step>, UnboundedSender<u64>);
+type Sending = (u64, ActorRef<Step>, Stamps, UnboundedSender<u64>);
 
 impl Actor for Sender {
     type Msg = ();
@@ -100,19 +104,24 @@ impl Actor for Sender {
     async fn post_start(
         &self,
         myself: ActorRef<()>,
-        (share, receiver, root): &mut Sending,
+        (share, receiver, stamps, root): &mut Sending,
     ) -> Result<(), ActorProcessingErr> {
-        root.send(send_all(*share, |_| receiver, &Depth::default()).await)?;
+        root.send(send_all(*share, |_| receiver, *stamps, &Depth::default()).await)?;
         myself.stop(None);
         Ok(())
     }
 }
 
 /// Sends that many messages, each to its receiver; how many went.
-async fn send_all<'a>(n: u64, receiver: impl Fn(u64) -> &'a ActorRef<Step>, depth: &Depth) -> u64 {
+async fn send_all<'a>(
+    n: u64,
+    receiver: impl Fn(u64) -> &'a ActorRef<Step>,
+    stamps: Stamps,
+    depth: &Depth,
+) -> u64 {
     let mut sent = 0;
     for step in 0..n {
-        sent += u64::from(receiver(step).cast(Step(step)).is_ok());
+        sent += u64::from(receiver(step).cast(Step(stamps.of(step))).is_ok());
         depth.sent(sent);
         if step % YIELD_EVERY == YIELD_EVERY - 1 {
             yield_now().await;
@@ -125,11 +134,12 @@ async fn send_all<'a>(n: u64, receiver: impl Fn(u64) -> &'a ActorRef<Step>, dept
 pub(crate) async fn fan_in(senders: u64, n: u64) -> Outcome {
     let (root, mut reports) = unbounded_channel();
     let (tell_sent, mut told_sent) = unbounded_channel();
+    let stamps = Stamps::from_now();
 
     let start = Instant::now();
-    let (receiver, _) = Actor::spawn(None, Receiver, (n, Depth::default(), root)).await?;
+    let (receiver, _) = Actor::spawn(None, Receiver, (n, Depth::default(), stamps, root)).await?;
     for share in shares(n, senders) {
-        Actor::spawn(None, Sender, (share, receiver.clone(), tell_sent.clone())).await?;
+        Actor::spawn(None, Sender, (share, receiver.clone(), stamps, tell_sent.clone())).await?;
     }
     let report = reports.recv().await.unwrap_or_default();
     let elapsed = start.elapsed();
@@ -139,7 +149,7 @@ pub(crate) async fn fan_in(senders: u64, n: u64) -> Outcome {
     while let Some(share) = told_sent.recv().await {
         sent += share;
     }
-    Ok(Sample::new(elapsed, n, sent, report.received))
+    Ok(Sample::new(elapsed, n, sent, report.received).with_delays(report.delays))
 }
 
 pub(crate) async fn fan_out(processes: u64, n: u64) -> Outcome {
@@ -147,14 +157,14 @@ pub(crate) async fn fan_out(processes: u64, n: u64) -> Outcome {
     let mut receivers = Vec::new();
     for place in 0..processes {
         let share = n / processes + u64::from(place < n % processes);
-        let receiver = (share, Depth::default(), root.clone());
+        let receiver = (share, Depth::default(), Stamps::default(), root.clone());
         receivers.push(Actor::spawn(None, Receiver, receiver).await?.0);
     }
     let mut received = 0;
 
     let start = Instant::now();
     let turn = |step| &receivers[(step % processes) as usize];
-    let sent = send_all(n, turn, &Depth::default()).await;
+    let sent = send_all(n, turn, Stamps::default(), &Depth::default()).await;
     for _ in 0..processes {
         received += reports.recv().await.unwrap_or_default().received;
     }
@@ -165,13 +175,14 @@ pub(crate) async fn fan_out(processes: u64, n: u64) -> Outcome {
 pub(crate) async fn call_vs_send(n: u64) -> Outcome {
     let (root, mut reports) = unbounded_channel();
     let depth = Depth::default();
-    let (receiver, _) = Actor::spawn(None, Receiver, (n, depth.clone(), root)).await?;
+    let (receiver, _) =
+        Actor::spawn(None, Receiver, (n, depth.clone(), Stamps::default(), root)).await?;
 
     let start = Instant::now();
-    let sent = send_all(n, |_| &receiver, &depth).await;
+    let sent = send_all(n, |_| &receiver, Stamps::default(), &depth).await;
     let elapsed = start.elapsed();
 
-    let Received { received, peak } = reports.recv().await.unwrap_or_default();
+    let Received { received, peak, .. } = reports.recv().await.unwrap_or_default();
     Ok(Sample::new(elapsed, n, sent, received)
         .with("queue_peak", peak)
         .with("queue_peak_bytes", peak * SLOT))

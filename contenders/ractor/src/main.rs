@@ -23,7 +23,7 @@ use purlin_contender::{
     Copied, Hello, Mode, Moved, Run, Sample, Short, Variant, serve_program, tail_call,
 };
 use ractor::ActorProcessingErr;
-use tokio::runtime::Runtime;
+use tokio::runtime::{Builder, Runtime};
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -35,10 +35,10 @@ const RACTOR: &str = "ractor 0.16.5";
 type Outcome = Result<Sample, ActorProcessingErr>;
 
 fn main() -> ExitCode {
-    let runtime = match Runtime::new() {
+    let runtime = match runtime() {
         Ok(runtime) => runtime,
-        Err(error) => {
-            eprintln!("contender-ractor: tokio's runtime cannot be started: {error}");
+        Err(problem) => {
+            eprintln!("contender-ractor: {problem}");
             return ExitCode::FAILURE;
         }
     };
@@ -46,7 +46,7 @@ fn main() -> ExitCode {
         .variants(&[Variant::Moved, Variant::Copied])
         .without(&["call-deep", "selective", "exit-cascade", "signals"])
         .note(format!(
-            "tokio's multi-thread runtime with its default of {} workers; default features of ractor",
+            "tokio's multi-thread runtime of {} workers, all else as by default; default features of ractor",
             runtime.metrics().num_workers()
         ))
         .note("mailboxes have no bound, as always in ractor: a sender that is faster than its receiver fills the memory")
@@ -69,6 +69,18 @@ fn main() -> ExitCode {
         };
         ran.map_err(|error| format!("{}: {error}", asked.experiment()))
     })
+}
+
+/// tokio's default runtime, with as many workers as were asked for.
+fn runtime() -> Result<Runtime, String> {
+    let mut builder = Builder::new_multi_thread();
+    if let Some(workers) = purlin_contender::workers()? {
+        builder.worker_threads(workers.get());
+    }
+    builder
+        .enable_all()
+        .build()
+        .map_err(|error| format!("tokio's runtime cannot be started: {error}"))
 }
 
 /// Runs one experiment.

@@ -20,7 +20,7 @@ use std::process::ExitCode;
 use purlin_contender::{
     Copied, Hello, Moved, Run, Sample, Short, Variant, serve_program, tail_call,
 };
-use tokio::runtime::Runtime;
+use tokio::runtime::{Builder, Runtime};
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -29,10 +29,10 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 const TOKIO: &str = "tokio 1.54.1";
 
 fn main() -> ExitCode {
-    let runtime = match Runtime::new() {
+    let runtime = match runtime() {
         Ok(runtime) => runtime,
-        Err(error) => {
-            eprintln!("contender-tokio: tokio's runtime cannot be started: {error}");
+        Err(problem) => {
+            eprintln!("contender-tokio: {problem}");
             return ExitCode::FAILURE;
         }
     };
@@ -40,7 +40,7 @@ fn main() -> ExitCode {
         .variants(&[Variant::Moved])
         .without(&["call-deep", "selective", "link-churn", "exit-cascade", "restart", "signals"])
         .note(format!(
-            "multi-thread runtime with its default of {} workers; every experiment runs in a spawned task",
+            "multi-thread runtime of {} workers, all else as by default; every experiment runs in a spawned task",
             runtime.metrics().num_workers()
         ))
         .note("mailboxes are tokio::sync::mpsc::unbounded_channel, received one by one")
@@ -58,6 +58,18 @@ fn main() -> ExitCode {
             Err(format!("{}: the task has failed: {error}", asked.experiment()))
         }),
     })
+}
+
+/// tokio's default runtime, with as many workers as were asked for.
+fn runtime() -> Result<Runtime, String> {
+    let mut builder = Builder::new_multi_thread();
+    if let Some(workers) = purlin_contender::workers()? {
+        builder.worker_threads(workers.get());
+    }
+    builder
+        .enable_all()
+        .build()
+        .map_err(|error| format!("tokio's runtime cannot be started: {error}"))
 }
 
 /// Runs one experiment.

@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use purlin_contender::{Sample, shares};
+use purlin_contender::{Delays, Sample, Stamps, shares};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
 use tokio::task::yield_now;
@@ -24,21 +24,24 @@ struct Tally {
 }
 
 pub(crate) async fn ping_pong(n: u64) -> Sample {
-    let mut tally = Tally::default();
+    let (mut tally, mut delays) = (Tally::default(), Delays::default());
 
     let start = Instant::now();
     let (ping, ping_mailbox) = unbounded_channel();
     let (pong, mut pong_mailbox) = unbounded_channel();
     let partner = tokio::spawn(answer(ping_mailbox, pong));
     for round in 0..n {
+        let trip = Delays::start(round);
         tally.sent += u64::from(ping.send(round).is_ok());
         tally.received += u64::from(pong_mailbox.recv().await == Some(round));
+        delays.back(trip);
     }
     let elapsed = start.elapsed();
 
     drop(ping);
     let partner = partner.await.unwrap_or_default();
     Sample::new(elapsed, n, tally.sent + partner.sent, tally.received + partner.received)
+        .with_delays(delays)
 }
 
 /// Sends back whatever arrives.
@@ -54,13 +57,17 @@ async fn answer(mut mailbox: UnboundedReceiver<u64>, back: UnboundedSender<u64>)
 /// `fan-in`, and with one sender `throughput`.
 pub(crate) async fn fan_in(senders: u64, n: u64) -> Sample {
     let mut received = 0;
+    let stamps = Stamps::from_now();
+    let mut delays = Delays::new(stamps);
 
     let start = Instant::now();
     let (receiver, mut mailbox) = unbounded_channel();
-    let senders: Vec<_> =
-        shares(n, senders).map(|share| tokio::spawn(send_all(share, receiver.clone()))).collect();
+    let senders: Vec<_> = shares(n, senders)
+        .map(|share| tokio::spawn(send_all(share, stamps, receiver.clone())))
+        .collect();
     drop(receiver);
-    while mailbox.recv().await.is_some() {
+    while let Some(stamp) = mailbox.recv().await {
+        delays.received(stamp);
         received += 1;
     }
     let elapsed = start.elapsed();
@@ -69,13 +76,13 @@ pub(crate) async fn fan_in(senders: u64, n: u64) -> Sample {
     for sender in senders {
         sent += sender.await.unwrap_or(0);
     }
-    Sample::new(elapsed, n, sent, received)
+    Sample::new(elapsed, n, sent, received).with_delays(delays)
 }
 
-async fn send_all(n: u64, receiver: UnboundedSender<u64>) -> u64 {
+async fn send_all(n: u64, stamps: Stamps, receiver: UnboundedSender<u64>) -> u64 {
     let mut sent = 0;
     for message in 0..n {
-        sent += u64::from(receiver.send(message).is_ok());
+        sent += u64::from(receiver.send(stamps.of(message)).is_ok());
         if message % YIELD_EVERY == YIELD_EVERY - 1 {
             yield_now().await;
         }
@@ -124,22 +131,25 @@ async fn take_share(mut mailbox: UnboundedReceiver<u64>, share: u64, root: Unbou
 type Ask = (u64, oneshot::Sender<u64>);
 
 pub(crate) async fn call(n: u64) -> Sample {
-    let mut tally = Tally::default();
+    let (mut tally, mut delays) = (Tally::default(), Delays::default());
 
     let start = Instant::now();
     let (server, asked) = unbounded_channel();
     let serving = tokio::spawn(serve(asked));
     for round in 0..n {
+        let trip = Delays::start(round);
         let (reply, answer) = oneshot::channel();
         tally.sent += u64::from(server.send((round, reply)).is_ok());
         let answer = timeout(PATIENCE, answer).await;
         tally.received += u64::from(matches!(answer, Ok(Ok(answer)) if answer == round));
+        delays.back(trip);
     }
     let elapsed = start.elapsed();
 
     drop(server);
     let served = serving.await.unwrap_or_default();
     Sample::new(elapsed, n, tally.sent + served.sent, tally.received + served.received)
+        .with_delays(delays)
 }
 
 /// Answers whatever is asked.

@@ -49,7 +49,8 @@ Examples:
   purlin lab run -c purlin,'beam:+sbwt none'
       with options for a runtime, after a colon
   purlin lab run -c tokio -c 'mine=python3 mine.py'
-      with a program of your own that speaks the contender protocol
+      with a program of your own that speaks the contender protocol;
+      docs/lab/own-runtime.md has a whole one in twenty lines of Python
 
 Exit status:
   0  everything that was asked for gave results

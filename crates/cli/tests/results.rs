@@ -39,6 +39,18 @@ fn all_experiments_on_two_contenders_give_one_principal_result_each() {
     assert!(list(&results, "void").is_empty() && list(&results, "problems").is_empty());
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn the_memory_of_a_program_is_read_from_outside_whatever_it_says_itself() {
+    let bench = Bench::of("throughput", &[contender("one", "")]);
+    let results = bench.results();
+    let memory = list(&results, "results").iter().find(|one| one["metric"] == "resident memory");
+    let megabytes = memory.expect("Linux tells").get("median").and_then(Value::as_f64).unwrap();
+    // The fake says 5.
+    assert!(megabytes > 0.1 && (megabytes - 5.0).abs() > 1e-6, "{megabytes}");
+    assert!(bench.samples().iter().all(|sample| sample["reply"]["resident_peak"] != 5_000_000));
+}
+
 #[test]
 fn the_results_have_the_names_of_the_schema() {
     let bench = Bench::of("spawn-chain,ping-pong,message-size", &two());

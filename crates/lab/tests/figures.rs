@@ -118,6 +118,53 @@ fn what_goes_with_a_send_is_there_beside_it() {
 }
 
 #[test]
+fn latency_and_memory_stand_beside_a_figure_at_each_of_its_points() {
+    for id in ["ping-pong", "throughput", "fan-in", "call"] {
+        let results = results(id, 2);
+        for (metric, unit, due) in [
+            ("latency p50", "µs", 2.0),
+            ("latency p99", "µs", 4.0),
+            ("latency max", "µs", 6.0),
+            ("resident memory", "MB", 10.0),
+        ] {
+            let of_b = |result: &&ResultEntry| result.contender == "b" && result.metric == metric;
+            let found: Vec<_> = results.iter().filter(of_b).collect();
+            assert_eq!(found.len(), if id == "fan-in" { 5 } else { 1 }, "{id} {metric}");
+            for result in found {
+                assert!(near(result.median, due), "{id} {metric}: {}", result.median);
+                assert_eq!((result.unit.as_str(), result.better.as_str()), (unit, "lower"));
+                assert!(!result.principal && result.samples.len() == 5);
+                assert_eq!(result.x.is_some(), id == "fan-in");
+            }
+        }
+    }
+}
+
+#[test]
+fn who_tells_of_no_single_messages_has_its_figure_all_the_same() {
+    let mut silent = MadeUpRuntime::spoiling(|_, _, answer| {
+        let answer = answer.as_object_mut().unwrap();
+        answer.retain(|name, _| !name.ends_with("_ns") || name == "elapsed_ns");
+        Ok(())
+    });
+    let (outcome, _) = sampled("throughput", &entrants(1), 1, &mut silent);
+    let results = figures(experiment("throughput"), &outcome.lanes[0], 1, None);
+    let told: Vec<_> = results.iter().map(|result| result.metric.as_str()).collect();
+    assert_eq!(told, ["time per message", "resident memory"]);
+}
+
+#[test]
+fn times_of_single_messages_that_are_not_in_order_make_a_sample_void() {
+    let mut odd = MadeUpRuntime::spoiling(|_, _, answer| {
+        answer["p99_ns"] = 999.into();
+        Ok(())
+    });
+    let (outcome, _) = sampled("call", &entrants(1), 1, &mut odd);
+    assert!(outcome.lanes[0].points[0].replies.is_empty());
+    assert_eq!(outcome.void[0].reason, "p50_ns, p99_ns and max_ns are not in order");
+}
+
+#[test]
 fn a_call_with_a_deep_mailbox_is_over_one_with_an_empty_one_in_the_same_round() {
     let results = results("call-deep", 2);
     let of_b = |part: &str| {

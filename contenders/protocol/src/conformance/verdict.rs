@@ -5,6 +5,9 @@ use serde_json::Value;
 use crate::local::{WORK_START, work};
 use crate::run::{Exchange, Hog, Mode, Pace, Payload, Run, Signals};
 
+/// What is told of single messages or trips, if anything is: in `hog` it must be.
+const DELAYS: [&str; 3] = ["p50_ns", "p99_ns", "max_ns"];
+
 /// Judges the answer to one run by the table of the protocol.
 ///
 /// # Errors
@@ -21,6 +24,9 @@ pub fn verdict(run: &Run, answer: &Value) -> Result<(), String> {
         equal(answer, "ops", ops)?;
         equal(answer, "sent", messages)?;
         equal(answer, "received", messages)?;
+    }
+    if DELAYS.iter().any(|name| answer.get(name).is_some()) {
+        in_order(answer)?;
     }
     match run {
         Run::CallVsSend { mode: Mode::Remote, .. } => {
@@ -86,10 +92,7 @@ fn trips(hog: &Hog, answer: &Value) -> Result<(), String> {
         Pace::Closed if started == 0 => return Err("sent is 0: no round trip started".to_owned()),
         Pace::Closed => {}
     }
-    let (median, most) = (figure(answer, "p50_ns")?, figure(answer, "p99_ns")?);
-    if median > most || most > figure(answer, "max_ns")? {
-        return Err("p50_ns, p99_ns and max_ns are not in order".to_owned());
-    }
+    in_order(answer)?;
     match figure(answer, "starved")? {
         0 if back == started && figure(answer, "elapsed_ns")? > 0 => Ok(()),
         1 if back < started => Ok(()),
@@ -119,6 +122,17 @@ fn signals(asked: &Signals, answer: &Value) -> Result<(), String> {
         return Err("more are late than were sent, or more are cut than sent".to_owned());
     }
     figure(answer, "drain_ns").map(drop)
+}
+
+/// Whether the times of messages or trips are all there and in order.
+fn in_order(answer: &Value) -> Result<(), String> {
+    let [median, most, longest] = DELAYS.map(|name| figure(answer, name));
+    let (median, most, longest) = (median?, most?, longest?);
+    if median <= most && most <= longest {
+        Ok(())
+    } else {
+        Err("p50_ns, p99_ns and max_ns are not in order".to_owned())
+    }
 }
 
 fn elements(payload: &Payload) -> u64 {
@@ -156,6 +170,22 @@ mod tests {
         assert_eq!(verdict(&run, &answer), Ok(()));
         answer["received"] = 19.into();
         assert_eq!(verdict(&run, &answer), Err("received is 19, not 20".to_owned()));
+    }
+
+    #[test]
+    fn times_of_messages_are_told_whole_and_in_order_or_not_at_all() {
+        let run = Run::Throughput { n: 10 };
+        let mut answer = json!({"elapsed_ns": 5, "ops": 10, "sent": 10, "received": 10});
+        assert_eq!(verdict(&run, &answer), Ok(()));
+        answer["p50_ns"] = 3.into();
+        answer["p99_ns"] = 3.into();
+        let missing = "max_ns is no integer from 0 to 2^63 - 1";
+        assert_eq!(verdict(&run, &answer), Err(missing.to_owned()));
+        answer["max_ns"] = 3.into();
+        assert_eq!(verdict(&run, &answer), Ok(()));
+        answer["p50_ns"] = 4.into();
+        let wrong = "p50_ns, p99_ns and max_ns are not in order";
+        assert_eq!(verdict(&run, &answer), Err(wrong.to_owned()));
     }
 
     #[test]

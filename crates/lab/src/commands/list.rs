@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::contender::{BUILT_IN, Surroundings, remedy};
+use crate::contender::{BUILT_IN, ELSEWHERE, Surroundings, remedy};
 use crate::experiments;
 
 /// The text of the list.
@@ -19,9 +19,13 @@ pub fn list(surroundings: &Surroundings) -> String {
             Some(remedy) => writeln!(text, "  {id:<13} {what}; cannot run here: {remedy}"),
         };
     }
+    for (id, what, way) in ELSEWHERE {
+        let _ = writeln!(text, "  {id:<13} {what}; cannot run here: {way}");
+    }
     text.push_str(
         "  ID:OPTIONS    the same with options for its runtime, such as 'beam:+sbwt none'\n  \
-         NAME=COMMAND  any program that speaks the contender protocol, such as 'mine=python3 mine.py'\n",
+         NAME=COMMAND  any program that speaks the contender protocol, such as 'mine=python3 mine.py':\n\
+         \x20               docs/lab/own-runtime.md has a whole one in twenty lines of Python\n",
     );
     text
 }

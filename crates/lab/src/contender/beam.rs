@@ -15,6 +15,7 @@ const SOURCES: Sources = Sources {
         ("calls.erl", include_str!("../../../../contenders/beam/calls.erl")),
         ("contender.erl", include_str!("../../../../contenders/beam/contender.erl")),
         ("crashing_server.erl", include_str!("../../../../contenders/beam/crashing_server.erl")),
+        ("delays.erl", include_str!("../../../../contenders/beam/delays.erl")),
         ("echo_server.erl", include_str!("../../../../contenders/beam/echo_server.erl")),
         ("exchange.erl", include_str!("../../../../contenders/beam/exchange.erl")),
         ("exits.erl", include_str!("../../../../contenders/beam/exits.erl")),

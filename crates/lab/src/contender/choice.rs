@@ -3,7 +3,7 @@
 //! A text names a built-in contender (`beam`), one with options for its runtime
 //! (`beam:+sbwt none`), or a program of the user's own (`mine=python3 mine.py`).
 
-use super::find::{BUILT_IN, CommandLine, Surroundings};
+use super::find::{BUILT_IN, CommandLine, ELSEWHERE, Surroundings};
 use crate::error::Problem;
 
 /// A contender that was chosen.
@@ -162,6 +162,9 @@ fn parse(text: &str) -> Result<Contender, Problem> {
     }
     let (id, options) = text.split_once(':').unwrap_or((text, ""));
     let Some((id, _)) = BUILT_IN.into_iter().find(|(known, _)| *known == id.trim()) else {
+        if let Some((id, _, way)) = ELSEWHERE.into_iter().find(|(known, ..)| *known == id.trim()) {
+            return Err(Problem::new(format!("contender {id}: {way}")));
+        }
         let known = BUILT_IN.map(|(id, _)| id).join(", ");
         return Err(Problem::new(format!(
             "there is no contender {text:?}; there are {known}, each with options after a colon, and NAME=COMMAND for your own (see `purlin lab list`)"
@@ -214,6 +217,14 @@ mod tests {
             mine.source,
             Source::Own(["python3", "my file.py", "-x"].map(String::from).to_vec())
         );
+    }
+
+    #[test]
+    fn a_runtime_without_a_contender_is_refused_with_the_way_to_measure_it_which_is_taken() {
+        let refused = parse("ergo").unwrap_err().to_string();
+        assert!(refused.starts_with("contender ergo: the lab has no contender"), "{refused}");
+        assert!(refused.contains("docs/lab/own-runtime.md"), "{refused}");
+        assert_eq!(parse("ergo=./ergo").unwrap().label, "ergo");
     }
 
     #[test]

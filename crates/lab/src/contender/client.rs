@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 use super::answer::{Hello, Reply, object, one_line, quoted};
 use super::find::CommandLine;
 use super::lines::{Event, LINE_LIMIT, LastWords, watch};
-use super::resident::resident;
+use super::resident::{Peak, resident};
 use crate::interrupt::Interrupt;
 use crate::sampling::Request;
 
@@ -52,6 +52,8 @@ pub struct Client {
     words: LastWords,
     errors_read: Receiver<()>,
     limit: Duration,
+    /// The process id that it told.
+    os_pid: Option<u32>,
     /// Whether the program is ended without a farewell.
     broken: bool,
 }
@@ -96,6 +98,7 @@ impl Client {
             words,
             errors_read,
             limit,
+            os_pid: None,
             broken: false,
         };
         if interrupt.is_raised() {
@@ -104,6 +107,7 @@ impl Client {
         let raw = client.ask(&json!({"op": "hello"}))?;
         let hello = Hello::read(&raw)
             .map_err(|what| client.nonsense(&format!("greeted wrongly: {what}")))?;
+        client.os_pid = hello.os_pid;
         Ok((client, hello))
     }
 
@@ -124,6 +128,19 @@ impl Client {
         }
     }
 
+    /// Asks for one sample and adds to the answer the most memory that was resident meanwhile, in
+    /// bytes, where that can be read.
+    ///
+    /// # Errors
+    ///
+    /// As [`Client::run`].
+    pub fn run_and_watch(&mut self, request: &Request<'_>) -> Result<Reply, Failure> {
+        let peak = self.os_pid.and_then(Peak::watch);
+        let mut reply = self.run(request)?;
+        tell(&mut reply, "resident_peak", peak.and_then(|peak| peak.bytes()));
+        Ok(reply)
+    }
+
     /// Asks for one sample and adds to the answer the resident memory of the program before and
     /// after, in bytes, where it can be read.
     ///
@@ -133,23 +150,16 @@ impl Client {
     /// # Errors
     ///
     /// As [`Client::run`].
-    pub fn run_and_weigh(
-        &mut self,
-        os_pid: Option<u32>,
-        request: &Request<'_>,
-    ) -> Result<Reply, Failure> {
+    pub fn run_and_weigh(&mut self, request: &Request<'_>) -> Result<Reply, Failure> {
         let mut less = request.params.clone();
         let n = less.get("n").and_then(Value::as_u64).unwrap_or(0);
         less.insert("n".into(), (n / 100).into());
         self.run(&Request { params: &less, ..*request })?;
-        let before = os_pid.and_then(resident);
+        let before = self.os_pid.and_then(resident);
         let mut reply = self.run(request)?;
-        let after = os_pid.and_then(resident);
-        for (name, bytes) in [("resident_before", before), ("resident_after", after)] {
-            // What the program itself says of this counts for nothing.
-            reply.raw.remove(name);
-            reply.raw.extend(bytes.map(|bytes| (name.to_owned(), bytes.into())));
-        }
+        let after = self.os_pid.and_then(resident);
+        tell(&mut reply, "resident_before", before);
+        tell(&mut reply, "resident_after", after);
         self.broken = true;
         Ok(reply)
     }
@@ -233,6 +243,12 @@ impl Client {
             }
         }
     }
+}
+
+/// Adds what the lab has read itself; what the program says of it counts for nothing.
+fn tell(reply: &mut Reply, name: &str, bytes: Option<u64>) {
+    reply.raw.remove(name);
+    reply.raw.extend(bytes.map(|bytes| (name.to_owned(), bytes.into())));
 }
 
 impl Drop for Client {

@@ -23,6 +23,14 @@ pub const BUILT_IN: [(&str, &str); 8] = [
     ("elixir", "Elixir on the real Erlang runtime"),
 ];
 
+/// Runtimes that people ask for and that the lab has no contender for: what each is, and the way to
+/// measure it all the same.
+pub const ELSEWHERE: [(&str, &str, &str); 1] = [(
+    "ergo",
+    "actors of ergo, a framework for Go",
+    "the lab has no contender for it; with Go, `go get ergo.services/ergo@latest` and a program after docs/lab/own-runtime.md it is measured as 'ergo=COMMAND'",
+)];
+
 /// The runtimes that are found on the path: which contender needs which programs, and where they
 /// come from.
 const RUNTIMES: [(&str, &[&str], &str); 3] = [

@@ -1,5 +1,6 @@
 //! All contenders of a run: started once, kept, started afresh after a failure. A sample that
-//! wants a program of its own gets one, beside the one that is kept.
+//! wants a program of its own gets one, beside the one that is kept; an experiment that watches its
+//! program begins with a fresh one.
 //!
 //! The executor of real samples. Used by one thread.
 
@@ -8,6 +9,7 @@ use std::time::Duration;
 use super::answer::{Hello, Reply};
 use super::client::{Client, Failure};
 use super::find::CommandLine;
+use crate::experiments::Manner;
 use crate::interrupt::Interrupt;
 use crate::sampling::{Executor, Request};
 
@@ -21,6 +23,8 @@ pub struct Fleet {
 struct Member {
     command: CommandLine,
     client: Option<Client>,
+    /// The experiment in which the client is watched.
+    watched: Option<String>,
 }
 
 impl Fleet {
@@ -37,7 +41,7 @@ impl Fleet {
     /// Why it could not be started; then it has no place.
     pub fn enlist(&mut self, command: CommandLine) -> Result<Hello, Failure> {
         let (client, hello) = Client::start(&command, self.limit, &self.interrupt)?;
-        self.members.push(Member { command, client: Some(client) });
+        self.members.push(Member { command, client: Some(client), watched: None });
         Ok(hello)
     }
 }
@@ -50,15 +54,24 @@ impl Executor for Fleet {
         let Some(member) = self.members.get_mut(contender) else {
             return Err(Failure::Broken("was never started".into()));
         };
-        if request.afresh {
-            let (mut client, hello) = Client::start(&member.command, self.limit, &self.interrupt)?;
-            return client.run_and_weigh(hello.os_pid, request);
+        if request.manner == Manner::Afresh {
+            let (mut client, _) = Client::start(&member.command, self.limit, &self.interrupt)?;
+            return client.run_and_weigh(request);
         }
+        let watched = (request.manner == Manner::Watched).then_some(request.experiment);
+        if watched.is_some() && member.watched.as_deref() != watched {
+            // WHY: what other experiments left behind is none of this one's memory.
+            member.client = None;
+        }
+        member.watched = watched.map(Into::into);
         let client = match &mut member.client {
             Some(client) => client,
             none => none.insert(Client::start(&member.command, self.limit, &self.interrupt)?.0),
         };
-        let answer = client.run(request);
+        let answer = match watched {
+            Some(_) => client.run_and_watch(request),
+            None => client.run(request),
+        };
         if matches!(answer, Err(Failure::Broken(_) | Failure::Interrupted)) {
             member.client = None;
         }

@@ -17,6 +17,7 @@ const SOURCES: Sources = Sources {
     files: &[
         ("asking.go", include_str!("../../../../contenders/go/asking.go")),
         ("calls.go", include_str!("../../../../contenders/go/calls.go")),
+        ("delays.go", include_str!("../../../../contenders/go/delays.go")),
         ("exchange.go", include_str!("../../../../contenders/go/exchange.go")),
         ("go.mod", include_str!("../../../../contenders/go/go.mod")),
         ("hog.go", include_str!("../../../../contenders/go/hog.go")),

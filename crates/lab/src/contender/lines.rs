@@ -69,6 +69,7 @@ impl LastWords {
         thread::spawn(move || {
             let mut errors = BufReader::new(errors);
             let mut line = Vec::new();
+            let mut help = false;
             loop {
                 line.clear();
                 // WHY: a bounded bite; the rest of a huge line comes as the next one.
@@ -78,7 +79,10 @@ impl LastWords {
                     return;
                 }
                 let text = one_line(String::from_utf8_lossy(&line).trim());
-                if !text.is_empty() {
+                // WHY: who does not know an option says so and then explains all there are; the BEAM
+                // in 130 lines.
+                help |= text.starts_with("Usage:");
+                if !text.is_empty() && !help {
                     let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
                     if kept.len() == KEPT {
                         kept.pop_front();
@@ -125,14 +129,25 @@ mod tests {
         assert_eq!(events(longest).len(), 2);
     }
 
-    #[test]
-    fn of_many_errors_the_last_is_kept() {
+    fn last_words(said: String) -> LastWords {
         let words = LastWords::default();
         let (send, receive) = mpsc::channel();
-        let noise: String = (0..50_000).map(|line| format!("line {line}\n")).collect();
-        words.keep(Cursor::new(noise + "\n"), send);
+        words.keep(Cursor::new(said), send);
         receive.recv().unwrap();
+        words
+    }
+
+    #[test]
+    fn of_many_errors_the_last_is_kept() {
+        let noise: String = (0..50_000).map(|line| format!("line {line}\n")).collect();
+        let words = last_words(noise + "\n");
         assert_eq!(words.last().as_deref(), Some("line 49999"));
         assert_eq!(words.0.lock().unwrap().len(), KEPT);
+    }
+
+    #[test]
+    fn what_explains_the_options_is_no_last_word() {
+        let words = last_words("bad option -x\nUsage: it [flags]\n\n-y  does more\n".into());
+        assert_eq!(words.last().as_deref(), Some("bad option -x"));
     }
 }

@@ -19,5 +19,5 @@ mod sources;
 pub use answer::{Hello, Reply};
 pub use choice::{Choice, Contender, choose};
 pub use client::{Client, Failure};
-pub use find::{BUILT_IN, CommandLine, Surroundings, remedy};
+pub use find::{BUILT_IN, CommandLine, ELSEWHERE, Surroundings, remedy};
 pub use fleet::Fleet;

@@ -36,6 +36,21 @@ pub(super) fn found(reply: &Reply, name: &str) -> Result<u64, Void> {
     reply.extra(name).ok_or_else(|| Void(format!("{name} is missing from the answer")))
 }
 
+/// The times of single messages or trips, which are told whole and in order.
+pub(super) fn in_order(reply: &Reply) -> Result<(), Void> {
+    let (median, most) = (found(reply, "p50_ns")?, found(reply, "p99_ns")?);
+    if median > most || most > found(reply, "max_ns")? {
+        return Err(Void("p50_ns, p99_ns and max_ns are not in order".to_owned()));
+    }
+    Ok(())
+}
+
+/// The same where they may be left out.
+pub(super) fn in_order_if_told(reply: &Reply) -> Result<(), Void> {
+    let told = ["p50_ns", "p99_ns", "max_ns"].iter().any(|name| reply.extra(name).is_some());
+    if told { in_order(reply) } else { Ok(()) }
+}
+
 /// A figure that must have this value.
 pub(super) fn same(name: &str, found: u64, due: u64) -> Result<(), Void> {
     if found == due { Ok(()) } else { Err(Void(format!("{name} is {found}, not {due}"))) }

@@ -1,15 +1,19 @@
 //! Messages that flow: `ping-pong`, `throughput`, `fan-in`, `fan-out`, `thread-ring`.
 
-use super::checks::{asked, conserved, one_each};
+use super::checks::{asked, conserved, in_order_if_told, one_each};
 use super::points::{counted, params, timed};
-use super::{Axis, Better, Experiment, Figure, Manner, Params, Point, Quantity, Scaled};
+use super::{Axis, Better, Experiment, Figure, Manner, Params, Point, Quantity, Scaled, Void};
+use crate::contender::Reply;
 use crate::profile::Profile;
 
 pub(super) static PING_PONG: Experiment = Experiment {
     id: "ping-pong",
     title: "Ping-pong",
     what: "Two processes in lock-step: a message there and a message back, n times.",
-    notes: &["Both processes may run on one core or on two; that is the runtime's own choice."],
+    notes: &[
+        "Both processes may run on one core or on two; that is the runtime's own choice.",
+        "Beside it stand the latency of one trip in 256 by itself, and the most memory that the program has during a sample.",
+    ],
     metric: "time per round trip",
     unit: "ns",
     better: Better::Lower,
@@ -17,11 +21,12 @@ pub(super) static PING_PONG: Experiment = Experiment {
     y: Quantity { label: "time per round trip", unit: "ns" },
     figure: Figure::PerOperation(None),
     variants: false,
-    manner: Manner::Usual,
+    manner: Manner::Watched,
     points: |_| timed(Params::new(), counted(1000, 1_000_000_000, 1.0)),
     check: |params, reply| {
         let n = asked(params, "n");
-        conserved(reply, n, 2 * n)
+        conserved(reply, n, 2 * n)?;
+        in_order_if_told(reply)
     },
 };
 
@@ -31,6 +36,7 @@ pub(super) static THROUGHPUT: Experiment = Experiment {
     what: "One process sends n messages to another, timed until the last is received.",
     notes: &[
         "The full profile sends five million; the quick one as many as a tenth of a second takes.",
+        "Beside it stand the latency of one message in 1024, from its sending to its receipt, the time in the mailbox included, and the most memory that the program has during a sample: a sender that never waits may fill a mailbox.",
     ],
     metric: "time per message",
     unit: "ns",
@@ -39,12 +45,12 @@ pub(super) static THROUGHPUT: Experiment = Experiment {
     y: Quantity { label: "time per message", unit: "ns" },
     figure: Figure::PerOperation(None),
     variants: false,
-    manner: Manner::Usual,
+    manner: Manner::Watched,
     points: |profile| {
         let (params, scaled) = messages(profile, Params::new(), 5_000_000, 1.0);
         vec![Point { x: None, params, scaled }]
     },
-    check: one_each,
+    check: one_each_in_time,
 };
 
 pub(super) static FAN_IN: Experiment = Experiment {
@@ -53,6 +59,7 @@ pub(super) static FAN_IN: Experiment = Experiment {
     what: "n messages in all from 1, 2, 4, 16 or 64 senders to one receiver.",
     notes: &[
         "The principal figure is that of 64 senders. The full profile sends four million in all.",
+        "Beside it stand the latency of one message in 1024, from its sending to its receipt, the time in the mailbox included, and the most memory that the program has during a sample: a sender that never waits may fill a mailbox.",
     ],
     metric: "time per message",
     unit: "ns",
@@ -61,7 +68,7 @@ pub(super) static FAN_IN: Experiment = Experiment {
     y: Quantity { label: "time per message", unit: "ns" },
     figure: Figure::PerOperation(Some(64)),
     variants: false,
-    manner: Manner::Usual,
+    manner: Manner::Watched,
     points: |profile| {
         let point = |senders: u64| {
             let (params, scaled) =
@@ -70,7 +77,7 @@ pub(super) static FAN_IN: Experiment = Experiment {
         };
         [1, 2, 4, 16, 64].map(point).to_vec()
     },
-    check: one_each,
+    check: one_each_in_time,
 };
 
 pub(super) static FAN_OUT: Experiment = Experiment {
@@ -117,6 +124,12 @@ pub(super) static THREAD_RING: Experiment = Experiment {
     },
     check: one_each,
 };
+
+/// n messages at both ends, and the times of single ones in order.
+fn one_each_in_time(params: &Params, reply: &Reply) -> Result<(), Void> {
+    one_each(params, reply)?;
+    in_order_if_told(reply)
+}
 
 /// The quick profile sets n by time, the full one has its count.
 fn messages(

@@ -2,7 +2,7 @@
 
 use std::thread::available_parallelism;
 
-use super::checks::{asked, found, same};
+use super::checks::{asked, found, in_order, same};
 use super::points::params;
 use super::{Better, Experiment, Figure, Manner, Params, Point, Quantity, Void};
 use crate::contender::Reply;
@@ -50,10 +50,5 @@ fn check_trips(params: &Params, reply: &Reply) -> Result<(), Void> {
         1 if reply.received < reply.sent => {}
         starved => return Err(Void(format!("starved is {starved}, though all trips are back"))),
     }
-    let median = found(reply, "p50_ns")?;
-    let most = found(reply, "p99_ns")?;
-    if median > most || most > found(reply, "max_ns")? {
-        return Err(Void("p50_ns, p99_ns and max_ns are not in order".to_owned()));
-    }
-    Ok(())
+    in_order(reply)
 }

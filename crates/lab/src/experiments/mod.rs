@@ -136,6 +136,9 @@ pub enum Figure {
 pub enum Manner {
     /// In every round, from the program that runs.
     Usual,
+    /// The same, from a program that has run nothing else. The most memory that it has in a sample
+    /// is read from outside, and stands beside the figure with the times of single messages.
+    Watched,
     /// The same in a few rounds: a sample takes long or differs little from the next.
     Few,
     /// As few in the quick profile; three in the full one, as in the suite that it is made after.
@@ -150,7 +153,7 @@ impl Manner {
     #[must_use]
     pub fn rounds(self, of: usize, profile: Profile) -> usize {
         match (self, profile) {
-            (Self::Usual, _) => of,
+            (Self::Usual | Self::Watched, _) => of,
             (Self::Thrice, Profile::Full) => of.min(3),
             (Self::Few | Self::Thrice | Self::Afresh, _) => of.min(FEWEST),
         }

@@ -1,9 +1,9 @@
 //! The results of one lane: a contender, or a variant of one, in one experiment.
 
 use super::schema::ResultEntry;
-use super::{above, over, signals, slope, trips};
+use super::{above, beside, over, signals, slope, trips};
 use crate::contender::Reply;
-use crate::experiments::{Better, Experiment, Figure, Params};
+use crate::experiments::{Better, Experiment, Figure, Manner, Params};
 use crate::sampling::{Lane, Taken};
 use crate::stats;
 
@@ -105,7 +105,7 @@ pub fn figures(
         let points = lane.points.iter();
         points.filter_map(|point| frame.at(point, principal(point), figure)).collect()
     };
-    let results: Vec<ResultEntry> = match experiment.figure {
+    let mut results: Vec<ResultEntry> = match experiment.figure {
         Figure::PerOperation(x) => each(&|point| x.is_none() || point.x == x, &|reply| {
             reply.elapsed_ns as f64 / reply.ops as f64
         }),
@@ -126,6 +126,9 @@ pub fn figures(
     };
     if lane.natural && !results.iter().any(|result| result.principal) {
         return Vec::new();
+    }
+    if experiment.manner == Manner::Watched {
+        results.extend(beside::results(&frame));
     }
     results
 }

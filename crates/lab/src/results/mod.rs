@@ -5,6 +5,7 @@
 //! the seed of the intervals comes from the caller.
 
 mod above;
+mod beside;
 mod figures;
 mod over;
 mod ratios;

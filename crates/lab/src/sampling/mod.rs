@@ -27,7 +27,7 @@ use serde_json::{Map, Value};
 
 use crate::contender::{Failure, Reply};
 use crate::error::Problem;
-use crate::experiments::{Experiment, Params};
+use crate::experiments::{Experiment, Manner, Params};
 use crate::profile::{Budget, Profile};
 use session::Session;
 
@@ -40,9 +40,10 @@ pub struct Request<'a> {
     pub params: &'a Params,
     /// The same for all contenders of a round.
     pub seed: u64,
-    /// Whether the program is to be started for it and ended after it, its resident memory read
-    /// before and after: `resident_before` and `resident_after` of the answer, in bytes.
-    pub afresh: bool,
+    /// From which program, and what is read of it from outside into the answer, in bytes:
+    /// `resident_before` and `resident_after` where the program is started afresh,
+    /// `resident_peak` where it is watched.
+    pub manner: Manner,
 }
 
 /// Runs samples.

@@ -225,7 +225,7 @@ impl<'a> Session<'a> {
             params: &params,
             // WHY: the protocol's numbers end below 2^63.
             seed: self.seed.wrapping_add(round.unwrap_or(0) as u64) >> 1,
-            afresh: self.experiment.manner == Manner::Afresh,
+            manner: self.experiment.manner,
         };
         let answer = self.executor.run(runner.place, &request);
         let void = answer.as_ref().ok().and_then(|reply| self.why_void(&params, reply, purpose));
