@@ -7,6 +7,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use purlin_lab::commands::{CompareOptions, ReportOptions, RunOptions};
 use purlin_lab::profile::Profile;
 
+use crate::time::Time;
+
 /// Processes that cost almost nothing, and a lab that measures them.
 #[derive(Debug, Parser)]
 #[command(name = "purlin", version, propagate_version = true)]
@@ -34,6 +36,8 @@ pub(crate) enum Lab {
     Report(Report),
     /// Tell which figures moved beyond their noise between two runs
     Compare(Compare),
+    /// Time a command, run by run
+    Time(Time),
 }
 
 const RUN_HELP: &str = "\
@@ -201,7 +205,7 @@ impl From<Compare> for CompareOptions {
 }
 
 /// A number of samples.
-fn count(text: &str) -> Result<u32, String> {
+pub(crate) fn count(text: &str) -> Result<u32, String> {
     match text.parse::<u32>() {
         Ok(number) if (1..=1_000_000).contains(&number) => Ok(number),
         _ => Err("give a whole number from 1 to 1000000".into()),
@@ -217,7 +221,7 @@ fn seed(text: &str) -> Result<u64, String> {
 }
 
 /// A number above 0, and no larger than a million.
-fn positive(text: &str) -> Result<f64, String> {
+pub(crate) fn positive(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(number) if number > 0.0 && number <= 1e6 => Ok(number),
         _ => Err("give a number above 0, at most 1000000".into()),

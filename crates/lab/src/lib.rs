@@ -16,6 +16,7 @@
 //! | [`results`] | samples made into figures, intervals and ratios |
 //! | [`stats`] | the statistics behind them |
 //! | [`table`], [`page`] | what is shown |
+//! | [`stopwatch`] | the time of a command, which is no experiment |
 //! | [`stored`], [`comparison`] | results read again, and which moved between two runs |
 
 #![forbid(unsafe_code)]
@@ -33,6 +34,9 @@ pub mod progress;
 pub mod results;
 pub mod sampling;
 pub mod stats;
+pub mod stopwatch;
 pub mod store;
 pub mod stored;
 pub mod table;
+
+pub use purlin_timing as timing;

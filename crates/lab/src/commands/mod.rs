@@ -1,4 +1,4 @@
-//! The four commands of `purlin lab`, each a function that the program calls.
+//! The commands of `purlin lab`, each a function that the program calls.
 //!
 //! What was asked for goes to standard output, what happens on the way to
 //! standard error. A [`Problem`](crate::error::Problem) is a request that
@@ -8,8 +8,10 @@ mod compare;
 mod list;
 mod report;
 mod run;
+mod time;
 
 pub use compare::{CompareOptions, Told, compare};
 pub use list::list;
 pub use report::{ReportOptions, report};
 pub use run::{Ended, RunOptions, run};
+pub use time::{TimeOptions, time};
