@@ -8,6 +8,7 @@ use purlin_lab::commands::{CompareOptions, ReportOptions, RunOptions};
 use purlin_lab::profile::Profile;
 
 use crate::export::Export;
+use crate::time::Time;
 
 /// Processes that cost almost nothing, and a lab that measures them.
 #[derive(Debug, Parser)]
@@ -38,6 +39,8 @@ pub(crate) enum Lab {
     Compare(Compare),
     /// Write stored results as JSON, CSV, Markdown or OTP's text
     Export(Export),
+    /// Time a command, run by run
+    Time(Time),
 }
 
 const RUN_HELP: &str = "\
@@ -208,7 +211,7 @@ impl From<Compare> for CompareOptions {
 }
 
 /// A number of samples.
-fn count(text: &str) -> Result<u32, String> {
+pub(crate) fn count(text: &str) -> Result<u32, String> {
     match text.parse::<u32>() {
         Ok(number) if (1..=1_000_000).contains(&number) => Ok(number),
         _ => Err("give a whole number from 1 to 1000000".into()),
@@ -224,7 +227,7 @@ fn seed(text: &str) -> Result<u64, String> {
 }
 
 /// A number above 0, and no larger than a million.
-fn positive(text: &str) -> Result<f64, String> {
+pub(crate) fn positive(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(number) if number > 0.0 && number <= 1e6 => Ok(number),
         _ => Err("give a number above 0, at most 1000000".into()),

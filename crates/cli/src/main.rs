@@ -7,6 +7,7 @@
 
 mod arguments;
 mod export;
+mod time;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -84,17 +85,26 @@ fn obey(command: Lab) -> Result<u8, Problem> {
                 1
             }))
         }
+        Lab::Time(asked) => {
+            let interrupt = Interrupt::default();
+            interrupt.at_signals()?;
+            commands::time(&asked.into(), &interrupt, &mut io::stdout()).map(status)
+        }
         Lab::Run(asked) => {
             let interrupt = Interrupt::default();
             interrupt.at_signals()?;
             let surroundings = Surroundings::from_environment();
             let ended = commands::run(&asked.into(), &surroundings, &interrupt, &mut io::stdout())?;
-            Ok(match ended {
-                Ended::Well => 0,
-                Ended::WithLosses => 1,
-                Ended::Interrupted => 130,
-            })
+            Ok(status(ended))
         }
+    }
+}
+
+fn status(ended: Ended) -> u8 {
+    match ended {
+        Ended::Well => 0,
+        Ended::WithLosses => 1,
+        Ended::Interrupted => 130,
     }
 }
 

@@ -17,6 +17,7 @@
 //! | [`stats`] | the statistics behind them |
 //! | [`table`], [`page`] | what is shown |
 //! | [`otp_text`], [`export`] | OTP's own benchmark read and written; other forms written |
+//! | [`stopwatch`] | the time of a command, which is no experiment |
 //! | [`stored`], [`comparison`] | results read again, and which moved between two runs |
 
 #![forbid(unsafe_code)]
@@ -37,6 +38,9 @@ pub mod progress;
 pub mod results;
 pub mod sampling;
 pub mod stats;
+pub mod stopwatch;
 pub mod store;
 pub mod stored;
 pub mod table;
+
+pub use purlin_timing as timing;

@@ -13,7 +13,7 @@ use support::{MadeUpRuntime, entrants, experiment, sampled};
 fn results(id: &str, contenders: usize) -> Vec<ResultEntry> {
     let (outcome, _) = sampled(id, &entrants(contenders), 1, &mut MadeUpRuntime::default());
     let lanes = outcome.lanes.iter();
-    lanes.flat_map(|lane| figures(experiment(id), lane, 1, Some(2.0))).collect()
+    lanes.flat_map(|lane| figures(experiment(id), lane, Some(2.0))).collect()
 }
 
 fn principal(results: &[ResultEntry]) -> &ResultEntry {
@@ -203,7 +203,7 @@ fn memory_that_shrank_is_no_panic_and_no_ratio() {
     let (outcome, _) = sampled("idle-memory", &entrants(2), 1, &mut runtime);
     let lanes = outcome.lanes.iter();
     let results: Vec<_> =
-        lanes.flat_map(|lane| figures(experiment("idle-memory"), lane, 1, None)).collect();
+        lanes.flat_map(|lane| figures(experiment("idle-memory"), lane, None)).collect();
     assert!(results[1].median < 0.0);
     assert!(ratios(&results, 1).is_empty());
 }
@@ -211,7 +211,7 @@ fn memory_that_shrank_is_no_panic_and_no_ratio() {
 #[test]
 fn without_a_time_stamp_counter_there_are_no_ticks() {
     let (outcome, _) = sampled("call-vs-send", &entrants(1), 1, &mut MadeUpRuntime::default());
-    let results = figures(experiment("call-vs-send"), &outcome.lanes[0], 1, None);
+    let results = figures(experiment("call-vs-send"), &outcome.lanes[0], None);
     assert!(results.iter().all(|result| result.unit != "ticks"));
 }
 
@@ -247,7 +247,7 @@ fn of_variants_only_the_natural_one_is_principal() {
     let results: Vec<_> = outcome
         .lanes
         .iter()
-        .flat_map(|lane| figures(experiment("bandwidth"), lane, 1, None))
+        .flat_map(|lane| figures(experiment("bandwidth"), lane, None))
         .collect();
     let principal: Vec<_> = results.iter().filter(|result| result.principal).collect();
     assert_eq!(principal.len(), 1);
@@ -264,7 +264,7 @@ fn without_its_principal_figure_an_experiment_gives_nothing() {
         Ok(())
     });
     let (outcome, _) = sampled("call-vs-send", &entrants(1), 1, &mut runtime);
-    assert!(figures(experiment("call-vs-send"), &outcome.lanes[0], 1, None).is_empty());
+    assert!(figures(experiment("call-vs-send"), &outcome.lanes[0], None).is_empty());
 }
 
 #[test]

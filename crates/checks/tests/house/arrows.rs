@@ -4,8 +4,9 @@ use crate::finding::Finding;
 use crate::workspace::{Crate, Workspace};
 
 /// Where each crate stands. A crate may depend on those that stand lower, never beside it.
-const FLOORS: [(&str, u8); 10] = [
+const FLOORS: [(&str, u8); 11] = [
     ("purlin-raw", 0),
+    ("purlin-timing", 0),
     ("purlin-sched", 1),
     ("purlin-term", 1),
     ("purlin-macros", 1),
@@ -33,9 +34,9 @@ const BESIDE: [(&str, &[&str]); 9] = [
 /// What anybody's tests may use.
 const FOR_TESTS: [&str; 1] = ["purlin-testkit"];
 
-/// The lab measures purlin as it measures everybody: from outside.
+/// The lab measures purlin as it measures everybody: from outside. A stop-watch is nothing it measures.
 const LAB: &str = "purlin-lab";
-const LAB_MAY_NEED: [&str; 1] = ["purlin-contender"];
+const LAB_MAY_NEED: [&str; 2] = ["purlin-contender", "purlin-timing"];
 
 pub(crate) fn check(workspace: &Workspace) -> Vec<Finding> {
     let mut findings = Vec::new();

@@ -1,4 +1,4 @@
-//! The four commands of `purlin lab`, each a function that the program calls.
+//! The commands of `purlin lab`, each a function that the program calls.
 //!
 //! What was asked for goes to standard output, what happens on the way to
 //! standard error. A [`Problem`](crate::error::Problem) is a request that
@@ -9,9 +9,11 @@ mod export;
 mod list;
 mod report;
 mod run;
+mod time;
 
 pub use compare::{CompareOptions, Told, compare};
 pub use export::{ExportOptions, Format, export};
 pub use list::list;
 pub use report::{ReportOptions, report};
 pub use run::{Ended, RunOptions, run};
+pub use time::{TimeOptions, time};

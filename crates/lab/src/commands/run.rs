@@ -273,7 +273,7 @@ impl<'a> Run<'a> {
                 let (id, label, reason) = (experiment.id, &lane.label, &first.reason);
                 self.watcher.say(&format!("{id} {label}: {count} sample{plural} void: {reason}"));
             }
-            let results = figures(experiment, lane, self.seed, ticks);
+            let results = figures(experiment, lane, ticks);
             if lane.natural && results.is_empty() {
                 let message = "too few samples count to give a figure".to_owned();
                 self.watcher.say(&format!("{} {}: {message}", experiment.id, lane.label));

@@ -61,7 +61,7 @@ pub struct Comparison<'a> {
 ///
 /// `None` if they have no figure in common.
 ///
-/// COST: 4000 sorts of the samples of each figure.
+/// COST: 4000 resamples of each figure.
 #[must_use]
 pub fn compare<'a>(
     old: (&str, &'a Figures),

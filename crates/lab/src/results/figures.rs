@@ -11,7 +11,6 @@ use crate::stats;
 pub(super) struct Frame<'a> {
     pub(super) experiment: &'a Experiment,
     pub(super) lane: &'a Lane,
-    pub(super) seed: u64,
 }
 
 /// One figure before its interval is known.
@@ -48,7 +47,7 @@ impl Frame<'_> {
 
     /// A result of these samples; nothing without any.
     pub(super) fn result(&self, draft: Draft<'_>) -> Option<ResultEntry> {
-        let interval = stats::median_interval(&draft.samples, self.seed)?;
+        let interval = stats::median_interval(&draft.samples)?;
         Some(ResultEntry {
             experiment: self.experiment.id.into(),
             contender: self.lane.label.clone(),
@@ -97,10 +96,9 @@ impl Frame<'_> {
 pub fn figures(
     experiment: &Experiment,
     lane: &Lane,
-    seed: u64,
     ticks_per_ns: Option<f64>,
 ) -> Vec<ResultEntry> {
-    let frame = Frame { experiment, lane, seed };
+    let frame = Frame { experiment, lane };
     let each = |principal: &dyn Fn(&Taken) -> bool, figure: &dyn Fn(&Reply) -> f64| {
         let points = lane.points.iter();
         points.filter_map(|point| frame.at(point, principal(point), figure)).collect()

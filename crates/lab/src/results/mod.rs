@@ -2,7 +2,7 @@
 //!
 //! [`figures`] makes the results of one contender in one experiment,
 //! [`ratios`] compares them, [`Document`] is all of it as it is written. Pure:
-//! the seed of the intervals comes from the caller.
+//! the seed of the ratios' intervals comes from the caller.
 
 mod above;
 mod beside;

@@ -1,10 +1,9 @@
 //! Percentile bootstrap intervals: B. Efron and R. J. Tibshirani, *An Introduction
 //! to the Bootstrap*, Chapman & Hall 1993, chapter 13.
 //!
-//! A median of a dozen timings has no textbook distribution; resampling asks the
-//! samples themselves how far it wanders.
-
-use super::median_in_place;
+//! A ratio of medians of a dozen timings each has no textbook distribution; resampling asks the
+//! samples themselves how far it wanders. It errs on the safe side: the intervals hold the true
+//! ratio in 96 or 97 of 100 cases (`crates/lab/tests/coverage.rs`).
 
 /// Resamples per interval: the ends are then the 50th from either side.
 const RESAMPLES: usize = 2000;
@@ -41,33 +40,21 @@ impl Interval {
     }
 }
 
-/// The median with its interval; `None` of no values.
-///
-/// COST: 2000 sorts of the values.
-#[must_use]
-pub fn median_interval(values: &[f64], seed: u64) -> Option<Interval> {
-    let value = super::median(values)?;
-    let mut dice = fastrand::Rng::with_seed(seed);
-    let mut drawn = Vec::with_capacity(values.len());
-    let medians = (0..RESAMPLES).filter_map(|_| resampled(values, &mut drawn, &mut dice));
-    Some(bounded(value, medians.collect()))
-}
-
 /// The median of `over` divided by that of `under`, with its interval.
 ///
 /// `None` unless every resample of both is above zero: a figure that cannot be
 /// told from zero has no ratio.
 ///
-/// COST: 2000 sorts of each.
+/// COST: 2000 resamples of each; none of them is sorted.
 #[must_use]
 pub fn ratio_of_medians(over: &[f64], under: &[f64], seed: u64) -> Option<Interval> {
     let value = super::median(over)? / super::median(under)?;
     let mut dice = fastrand::Rng::with_seed(seed);
-    let mut drawn = Vec::with_capacity(over.len().max(under.len()));
+    let (mut over, mut under) = (Urn::new(over), Urn::new(under));
     let mut ratios = Vec::with_capacity(RESAMPLES);
     for _ in 0..RESAMPLES {
-        let above = resampled(over, &mut drawn, &mut dice)?;
-        let below = resampled(under, &mut drawn, &mut dice)?;
+        let above = over.resampled_median(&mut dice)?;
+        let below = under.resampled_median(&mut dice)?;
         if above <= 0.0 || below <= 0.0 {
             return None;
         }
@@ -76,10 +63,52 @@ pub fn ratio_of_medians(over: &[f64], under: &[f64], seed: u64) -> Option<Interv
     (value > 0.0 && value.is_finite()).then(|| bounded(value, ratios))
 }
 
-fn resampled(values: &[f64], drawn: &mut Vec<f64>, dice: &mut fastrand::Rng) -> Option<f64> {
-    drawn.clear();
-    drawn.extend((0..values.len()).map(|_| values[dice.usize(..values.len())]));
-    median_in_place(drawn)
+/// Values to draw from, again and again, each time as many as there are.
+struct Urn {
+    sorted: Vec<f64>,
+    /// Where each value came to lie when they were sorted.
+    places: Vec<usize>,
+    /// How often each of the sorted ones was drawn.
+    drawn: Vec<usize>,
+}
+
+impl Urn {
+    fn new(values: &[f64]) -> Self {
+        let mut order: Vec<usize> = (0..values.len()).collect();
+        order.sort_unstable_by(|&a, &b| values[a].total_cmp(&values[b]));
+        let mut places = vec![0; values.len()];
+        order.iter().enumerate().for_each(|(place, &value)| places[value] = place);
+        let sorted = order.into_iter().map(|value| values[value]).collect();
+        Self { sorted, drawn: vec![0; places.len()], places }
+    }
+
+    /// The median of as many values as there are, each drawn from all of them.
+    fn resampled_median(&mut self, dice: &mut fastrand::Rng) -> Option<f64> {
+        let count = self.places.len();
+        self.drawn.fill(0);
+        for _ in 0..count {
+            self.drawn[self.places[dice.usize(..count)]] += 1;
+        }
+        // The one with half of all below it, and its neighbour where their number is even.
+        let upper = self.drawn_at(count / 2)?;
+        if count % 2 == 1 {
+            return Some(upper);
+        }
+        let lower = self.drawn_at(count / 2 - 1)?;
+        Some(lower + (upper - lower) / 2.0)
+    }
+
+    /// The value in this place among those that were drawn.
+    fn drawn_at(&self, place: usize) -> Option<f64> {
+        let mut below = 0;
+        for (value, times) in self.sorted.iter().zip(&self.drawn) {
+            below += times;
+            if below > place {
+                return Some(*value);
+            }
+        }
+        None
+    }
 }
 
 fn bounded(value: f64, mut resamples: Vec<f64>) -> Interval {
@@ -100,7 +129,8 @@ mod tests {
     #[test]
     fn the_same_seed_gives_the_same_interval() {
         let values: Vec<f64> = (0..11).map(|step| 100.0 + f64::from(step * step % 7)).collect();
-        assert_eq!(median_interval(&values, 7), median_interval(&values, 7));
+        let others = [3.0, 9.0, 1.0, 10.0, 4.0];
+        assert_eq!(ratio_of_medians(&values, &others, 7), ratio_of_medians(&values, &others, 7));
     }
 
     #[test]
@@ -116,31 +146,7 @@ mod tests {
         assert_eq!((ratio.value, ratio.low, ratio.high), (3.0, 3.0, 3.0));
     }
 
-    #[test]
-    fn the_interval_holds_the_true_median_about_as_often_as_it_says() {
-        let mut dice = fastrand::Rng::with_seed(42);
-        let held = (0..300)
-            .filter(|&trial| {
-                let values: Vec<f64> = (0..21).map(|_| dice.f64()).collect();
-                let interval = median_interval(&values, trial).unwrap();
-                interval.low <= 0.5 && 0.5 <= interval.high
-            })
-            .count();
-        assert!((270..=297).contains(&held), "{held} of 300");
-    }
-
     proptest! {
-        #[test]
-        fn the_interval_lies_within_the_samples_and_holds_the_median(
-            values in prop::collection::vec(1.0f64..1e9, 1..30), seed: u64
-        ) {
-            let interval = median_interval(&values, seed).unwrap();
-            let least = values.iter().copied().fold(f64::INFINITY, f64::min);
-            let most = values.iter().copied().fold(0.0, f64::max);
-            prop_assert!(least <= interval.low && interval.low <= interval.value);
-            prop_assert!(interval.value <= interval.high && interval.high <= most);
-        }
-
         #[test]
         fn a_ratio_scales_with_what_is_measured(
             values in prop::collection::vec(1.0f64..1e6, 3..20), factor in 0.1f64..10.0

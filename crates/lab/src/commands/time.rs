@@ -1,0 +1,121 @@
+//! `purlin lab time`: how long a command takes.
+
+use std::io::{self, IsTerminal, Write};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressStyle};
+use purlin_timing::{Keep, Limit, Summary, try_time_into};
+use serde_json::json;
+
+use super::Ended;
+use crate::error::Problem;
+use crate::host::Host;
+use crate::interrupt::Interrupt;
+use crate::stopwatch::{Child, Report, Run, Stop, text};
+use crate::store;
+
+/// The steps of the bar.
+const STEPS: u64 = 1000;
+
+/// What `purlin lab time` was asked.
+#[derive(Debug, Clone)]
+pub struct TimeOptions {
+    /// The program and its arguments.
+    pub command: Vec<String>,
+    /// When to stop.
+    pub limit: Limit,
+    /// Runs before the first that is timed.
+    pub warmup: u64,
+    /// Whether a run that fails counts like any other.
+    pub ignore_failure: bool,
+    /// Where the figures go besides.
+    pub json: Option<PathBuf>,
+}
+
+/// Runs the command until the limit, and prints what its runs came to.
+///
+/// What there is when it fails or is interrupted is printed and written all the same.
+///
+/// # Errors
+///
+/// One line: the command cannot be started or failed, or the file cannot be written.
+pub fn time(
+    options: &TimeOptions,
+    interrupt: &Interrupt,
+    out: &mut dyn Write,
+) -> Result<Ended, Problem> {
+    if let Some(json) = &options.json {
+        store::probe(json)?;
+    }
+    let host = Host::look();
+    let mut child = Child::new(&options.command, options.ignore_failure, interrupt)?;
+    let mut kept = Runs::new(options.limit);
+    let warm = try_time_into(options.warmup, &mut Summary::default(), || child.run());
+    let ended = warm.and_then(|()| {
+        kept.began = Instant::now();
+        try_time_into(options.limit, &mut kept, || child.run())
+    });
+    kept.end();
+    if let Some(mut report) = Report::new(&options.command, &kept.runs, options.warmup, host) {
+        report.interrupted = ended == Err(Stop::Interrupted);
+        if let Some(path) = &options.json {
+            let document = json!({"results": [&report]});
+            store::write(path, &format!("{document:#}\n"))?;
+        }
+        // WHY: a reader that went away has what it wanted; the file is written.
+        let _ = out.write_all(text(&report).as_bytes()).and_then(|()| out.flush());
+    }
+    match ended {
+        Ok(()) => Ok(Ended::Well),
+        Err(Stop::Interrupted) => Ok(Ended::Interrupted),
+        Err(Stop::Failed(problem)) => Err(problem),
+    }
+}
+
+/// Keeps the runs and moves the bar, between runs.
+struct Runs {
+    runs: Vec<(Duration, Run)>,
+    limit: Limit,
+    began: Instant,
+    /// None where there is no terminal.
+    bar: Option<ProgressBar>,
+}
+
+impl Runs {
+    fn new(limit: Limit) -> Self {
+        let bar = io::stderr().is_terminal().then(|| {
+            let bar = ProgressBar::new(STEPS);
+            let style = ProgressStyle::with_template(
+                "{elapsed_precise} [{bar:16}] {percent:>3} % {wide_msg}",
+            );
+            bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+            bar
+        });
+        Self { runs: Vec::new(), limit, began: Instant::now(), bar }
+    }
+
+    /// How much of the limit is reached.
+    fn share(&self) -> f64 {
+        let elapsed = self.began.elapsed().as_secs_f64();
+        let time = self.limit.time().map_or(0.0, |time| elapsed / time.as_secs_f64());
+        let calls = self.limit.calls().map_or(0.0, |most| self.runs.len() as f64 / most as f64);
+        time.max(calls).min(1.0)
+    }
+
+    fn end(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+impl Keep<Run> for Runs {
+    fn keep(&mut self, time: Duration, run: Run) {
+        self.runs.push((time, run));
+        if let Some(bar) = &self.bar {
+            bar.set_position((self.share() * STEPS as f64) as u64);
+            bar.set_message(format!("{} runs, the last took {time:.2?}", self.runs.len()));
+        }
+    }
+}

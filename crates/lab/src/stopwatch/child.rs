@@ -1,0 +1,166 @@
+//! Runs a command once and waits for it: no shell, nothing on its input, its output thrown away.
+//!
+//! The thread that times calls [`Child::run`]; a wish to stop, from any thread, kills what runs.
+//! What it says on standard error goes to a file without a name, which each run begins anew: a
+//! pipe would need a reader beside it, which would be timed too.
+
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::process::{Command, ExitStatus, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use shared_child::SharedChild;
+
+use crate::error::Problem;
+use crate::interrupt::Interrupt;
+
+/// How much of what a command said is looked at for its last line.
+const TAIL: i64 = 2000;
+
+/// What is known of one run besides its time.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Run {
+    /// How long it computed, and how long the system did for it; where the system tells.
+    pub cpu: Option<[Duration; 2]>,
+    /// What it ended with; none if a signal ended it.
+    pub status: Option<i32>,
+}
+
+/// Why there is no further run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Stop {
+    /// The user wants to stop.
+    Interrupted,
+    /// The command cannot be started, or failed.
+    Failed(Problem),
+}
+
+/// A command that can be run again and again.
+pub struct Child {
+    program: String,
+    arguments: Vec<String>,
+    said: File,
+    ignore_failure: bool,
+    interrupt: Interrupt,
+    running: Arc<Mutex<Option<Arc<SharedChild>>>>,
+}
+
+impl Child {
+    /// The command of these words, the program first. With `ignore_failure` any end of it will do.
+    ///
+    /// # Errors
+    ///
+    /// One line: there are no words, or no place for what it says.
+    pub fn new(
+        words: &[String],
+        ignore_failure: bool,
+        interrupt: &Interrupt,
+    ) -> Result<Self, Problem> {
+        let (program, arguments) = words
+            .split_first()
+            .ok_or_else(|| Problem::new("there is no command; give it after --"))?;
+        let said = tempfile::tempfile().map_err(|error| {
+            Problem::new(format!("cannot make a file for what the command says: {error}"))
+        })?;
+        let running = Arc::new(Mutex::new(None::<Arc<SharedChild>>));
+        let stopped = Arc::clone(&running);
+        interrupt.listen(move || {
+            if let Some(child) = &*stopped.lock().unwrap_or_else(PoisonError::into_inner) {
+                // WHY: one that is gone already is what was wanted.
+                let _ = child.kill();
+            }
+            true
+        });
+        let interrupt = interrupt.clone();
+        let (program, arguments) = (program.clone(), arguments.to_vec());
+        Ok(Self { program, arguments, said, ignore_failure, interrupt, running })
+    }
+
+    /// Runs it once, to its end.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be started, did not end with status 0, or the user wants to stop.
+    pub fn run(&mut self) -> Result<Run, Stop> {
+        if self.interrupt.is_raised() {
+            return Err(Stop::Interrupted);
+        }
+        let before = cpu();
+        let child = Arc::new(self.start().map_err(Stop::Failed)?);
+        self.hold(Some(Arc::clone(&child)));
+        if self.interrupt.is_raised() {
+            // WHY: whoever raised it before the child was held found nothing to kill.
+            let _ = child.kill();
+        }
+        let ended = child.wait();
+        self.hold(None);
+        if self.interrupt.is_raised() {
+            return Err(Stop::Interrupted);
+        }
+        let status = ended.map_err(|error| {
+            Stop::Failed(Problem::new(format!("cannot wait for {}: {error}", self.program)))
+        })?;
+        if !status.success() && !self.ignore_failure {
+            return Err(Stop::Failed(self.failure(status)));
+        }
+        let cpu = before.zip(cpu()).map(|(before, after)| {
+            [after[0].saturating_sub(before[0]), after[1].saturating_sub(before[1])]
+        });
+        Ok(Run { cpu, status: status.code() })
+    }
+
+    fn start(&self) -> Result<SharedChild, Problem> {
+        let program = &self.program;
+        let refused = |error: std::io::Error| {
+            Problem::new(format!(
+                "cannot start {program}: {error}; give a program and its arguments after --, and \
+                 sh -c '…' where a shell is needed"
+            ))
+        };
+        let mut said = self.said.try_clone().map_err(refused)?;
+        said.set_len(0).and_then(|()| said.rewind()).map_err(refused)?;
+        let mut command = Command::new(program);
+        command.args(&self.arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(said);
+        SharedChild::spawn(&mut command).map_err(refused)
+    }
+
+    fn hold(&self, child: Option<Arc<SharedChild>>) {
+        *self.running.lock().unwrap_or_else(PoisonError::into_inner) = child;
+    }
+
+    /// How it failed, with the last line that it said.
+    fn failure(&mut self, status: ExitStatus) -> Problem {
+        let last = self
+            .last_line()
+            .map_or_else(|| "it said nothing".to_owned(), |line| format!("it said last: {line}"));
+        let advice = "--ignore-failure times it all the same";
+        Problem::new(format!("{} ended with {status}; {last}; {advice}", self.program))
+    }
+
+    fn last_line(&mut self) -> Option<String> {
+        let length = i64::try_from(self.said.metadata().ok()?.len()).ok()?;
+        self.said.seek(SeekFrom::End(-length.min(TAIL))).ok()?;
+        let mut tail = Vec::new();
+        self.said.read_to_end(&mut tail).ok()?;
+        let tail = String::from_utf8_lossy(&tail);
+        let last = tail.lines().rev().map(str::trim).find(|line| !line.is_empty())?;
+        Some(last.chars().filter(|letter| !letter.is_control()).collect())
+    }
+}
+
+/// What all children that ended have computed so far, and the system for them.
+#[cfg(unix)]
+fn cpu() -> Option<[Duration; 2]> {
+    use nix::sys::resource::{UsageWho, getrusage};
+    use nix::sys::time::{TimeVal, TimeValLike};
+    let usage = getrusage(UsageWho::RUSAGE_CHILDREN).ok()?;
+    let of =
+        |time: TimeVal| Duration::from_micros(u64::try_from(time.num_microseconds()).unwrap_or(0));
+    Some([of(usage.user_time()), of(usage.system_time())])
+}
+
+#[cfg(not(unix))]
+fn cpu() -> Option<[Duration; 2]> {
+    None
+}

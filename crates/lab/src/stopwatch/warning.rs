@@ -1,0 +1,70 @@
+//! What is doubtful about the time of a command, each with what to do. Pure.
+
+use std::fmt;
+
+use super::Report;
+use crate::profile::FEWEST;
+
+/// Below this a time is that of starting a program more than of what it does, in seconds.
+const SHORT: f64 = 0.005;
+
+/// A reason to doubt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Warning {
+    /// There are too few runs for an interval.
+    Few(usize),
+    /// The first run took longest and lies apart.
+    SlowStart,
+    /// So many runs of so many lie apart.
+    Apart(usize, usize),
+    /// Starting the program may be most of it.
+    Short,
+    /// So many runs failed, which was to be ignored.
+    Failed(usize),
+}
+
+impl Warning {
+    /// All that hold of a report.
+    #[must_use]
+    pub fn of(report: &Report) -> Vec<Self> {
+        let runs = report.times.len();
+        let slow = report.outliers.contains(&0) && report.times.first() == Some(&report.max);
+        let apart = report.outliers.len() - usize::from(slow);
+        let all = [
+            (runs < FEWEST, Self::Few(runs)),
+            (slow, Self::SlowStart),
+            (apart > 0, Self::Apart(apart, runs)),
+            (report.median < SHORT, Self::Short),
+            (report.failed() > 0, Self::Failed(report.failed())),
+        ];
+        all.into_iter().filter(|(holds, _)| *holds).map(|(_, warning)| warning).collect()
+    }
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Few(1) => {
+                write!(formatter, "one run tells nothing of its spread; give -n {FEWEST} or more")
+            }
+            Self::Few(runs) => write!(
+                formatter,
+                "{runs} runs are too few for a 95 % interval, so it is their range; give -n {FEWEST} or more"
+            ),
+            Self::SlowStart => formatter.write_str(
+                "the first run took longest and lies apart, as with cold caches; try --warmup 1",
+            ),
+            Self::Apart(apart, runs) => write!(
+                formatter,
+                "{apart} of {runs} runs lie apart (they count all the same); see that the machine does nothing else"
+            ),
+            Self::Short => formatter.write_str(
+                "that is little more than it takes to start a program; have it do its work many times in a run",
+            ),
+            Self::Failed(1) => formatter.write_str("one run failed; look at what it does by itself"),
+            Self::Failed(runs) => {
+                write!(formatter, "{runs} runs failed; look at what the command does by itself")
+            }
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! The instrument itself: what its clock can tell apart, and what reading it costs.
+
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+/// Readings in a batch, and batches: about a millisecond in all.
+const READINGS: u32 = 1000;
+const BATCHES: u32 = 20;
+
+/// What the clock of this machine is like.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Clock {
+    /// The smallest difference but zero between two readings: no shorter time can be told.
+    pub resolution: Duration,
+    /// What one reading takes in nanoseconds: the time of a call that does nothing.
+    pub cost_ns: f64,
+}
+
+impl Clock {
+    /// Looks at the clock, the first time for about a millisecond; later it remembers.
+    ///
+    /// ```
+    /// let clock = purlin_timing::Clock::look();
+    /// println!("times are right to {:?}; each holds {:.0} ns of its own", clock.resolution, clock.cost_ns);
+    /// ```
+    #[must_use]
+    pub fn look() -> Self {
+        static SEEN: OnceLock<Clock> = OnceLock::new();
+        *SEEN.get_or_init(|| Self { resolution: resolution(), cost_ns: cost_ns() })
+    }
+}
+
+fn resolution() -> Duration {
+    let mut least = Duration::MAX;
+    for _ in 0..READINGS {
+        let before = Instant::now();
+        let mut between = before.elapsed();
+        while between.is_zero() {
+            between = before.elapsed();
+        }
+        least = least.min(between);
+    }
+    // WHY: a reading takes longer than a fine clock's step; what readings have in common is that step.
+    let mut step = least.as_nanos();
+    for _ in 0..READINGS {
+        step = common(step, Instant::now().elapsed().as_nanos());
+    }
+    Duration::from_nanos(u64::try_from(step).unwrap_or(u64::MAX))
+}
+
+/// The greatest common divisor.
+fn common(one: u128, other: u128) -> u128 {
+    if other == 0 { one } else { common(other, one % other) }
+}
+
+/// The least of several batches: what a busy machine adds is no cost of the clock.
+fn cost_ns() -> f64 {
+    let batch = |_| {
+        let before = Instant::now();
+        for _ in 0..READINGS {
+            std::hint::black_box(Instant::now());
+        }
+        before.elapsed().as_nanos() as f64 / f64::from(READINGS)
+    };
+    (0..BATCHES).map(batch).fold(f64::INFINITY, f64::min)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_clock_tells_something_apart_and_costs_something() {
+        let clock = Clock::look();
+        assert!(!clock.resolution.is_zero() && clock.resolution < Duration::from_millis(100));
+        assert!(clock.cost_ns > 0.0 && clock.cost_ns < 1e6);
+        assert_eq!(clock, Clock::look());
+    }
+
+    #[test]
+    fn the_step_is_what_all_differences_are_made_of() {
+        assert_eq!([300u128, 500, 800].into_iter().fold(0, common), 100);
+        assert_eq!(common(42, 0), 42);
+    }
+}

@@ -1,0 +1,218 @@
+//! Times a function, call by call: for a while, so many times, or whichever comes first.
+//!
+//! After `time_it:t` of Mark Greenstreet's lecture on processes and messages (CpSc 418, 2017).
+//! The type that is asked for says what is kept, as with [`Iterator::collect`]:
+//!
+//! | type | what it holds | what it costs |
+//! |---|---|---|
+//! | [`Summary`] | calls, mean, sample standard deviation, shortest, longest | 56 bytes in all |
+//! | [`Times`] | the time of every call | 16 bytes per call |
+//! | [`Calls`] | that, and what every call returned | 16 bytes and a value per call |
+//!
+//! ```
+//! use std::time::Duration;
+//! use purlin_timing::{Calls, Summary, time_it};
+//!
+//! let sum = |upto: u64| (1..=upto).fold(0u64, |sum, one| sum ^ std::hint::black_box(one));
+//!
+//! let summary: Summary = time_it(Duration::from_millis(5), || sum(1000));
+//! println!("{summary}");
+//!
+//! let calls: Calls<u64> = time_it(20, || sum(10));
+//! assert_eq!(calls.values, [11; 20]);
+//! assert_eq!(calls.times.as_slice().len(), 20);
+//!
+//! let either: Summary = time_it((Duration::from_secs(1), 3), || sum(10));
+//! assert_eq!(either.calls(), 3);
+//! ```
+//!
+//! A function that can fail ends the timing with its first error; what was timed until then is
+//! handed back ([`try_time_it`]).
+//!
+//! # What a time holds
+//!
+//! Each call is timed by itself, with [`Instant`], so a time holds about one reading of the clock
+//! besides the call: [`Clock::look`] tells how much that is here, some 20 to 50 ns on most
+//! machines. Nothing is subtracted. A call that takes no more than that is better put into a loop
+//! of which the function runs a thousand turns. What a call returns goes through
+//! [`std::hint::black_box`], so that the compiler cannot leave out what it is made of; what goes
+//! *into* the work is the caller's to hide, as above.
+//!
+//! Any thread may call any of this, from several threads too; the function runs on the thread of
+//! the caller, and nothing is allocated, locked or printed while it runs.
+
+#![forbid(unsafe_code)]
+
+mod clock;
+mod keep;
+mod limit;
+mod moments;
+
+use std::convert::Infallible;
+use std::fmt;
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+pub use clock::Clock;
+pub use keep::{Calls, Keep, Summary, Times};
+pub use limit::Limit;
+pub use moments::Moments;
+
+/// Calls a function until the limit, and times each call.
+///
+/// The limit is a [`Duration`], a number of calls, both as a pair (whichever comes first), or a
+/// [`Limit`]. There is always a first call, unless a limit of none is given; the last one ends at
+/// or after the time. Nothing stops it in between: where that is wanted, let the function
+/// return an error and use [`try_time_it`].
+///
+/// COST: two readings of the clock per call; memory by what is kept, see [the crate](crate).
+pub fn time_it<K: Keep<T> + Default, T>(limit: impl Into<Limit>, mut call: impl FnMut() -> T) -> K {
+    let mut kept = K::default();
+    match try_time_into(limit, &mut kept, || Ok::<T, Infallible>(call())) {
+        Ok(()) => kept,
+        Err(never) => match never {},
+    }
+}
+
+/// As [`time_it`], of a function that can fail; its first error ends the timing.
+///
+/// ```
+/// use purlin_timing::{Failed, Times, try_time_it};
+///
+/// let mut left = 3u32;
+/// let timed: Result<Times, Failed<_, &str>> = try_time_it(10, || {
+///     left = left.checked_sub(1).ok_or("none left")?;
+///     Ok(left)
+/// });
+/// let Failed { error, kept } = timed.unwrap_err();
+/// assert_eq!(error, "none left");
+/// assert_eq!(kept.as_slice().len(), 3);
+/// ```
+///
+/// # Errors
+///
+/// The function's own, with what was kept of the calls before it.
+pub fn try_time_it<K: Keep<T> + Default, T, E>(
+    limit: impl Into<Limit>,
+    call: impl FnMut() -> Result<T, E>,
+) -> Result<K, Failed<K, E>> {
+    let mut kept = K::default();
+    match try_time_into(limit, &mut kept, call) {
+        Ok(()) => Ok(kept),
+        Err(error) => Err(Failed { error, kept }),
+    }
+}
+
+/// As [`try_time_it`], into a keeper of the caller's, which is told of each call when it is over.
+///
+/// What the keeper does is not timed, but counts against a limit of time.
+///
+/// # Errors
+///
+/// The function's own; the keeper has what came before it.
+pub fn try_time_into<K: Keep<T>, T, E>(
+    limit: impl Into<Limit>,
+    keeper: &mut K,
+    call: impl FnMut() -> Result<T, E>,
+) -> Result<(), E> {
+    let origin = Instant::now();
+    measure(limit.into(), || origin.elapsed(), keeper, call)
+}
+
+/// The loop itself; `now` is the time since some moment.
+fn measure<K: Keep<T>, T, E>(
+    limit: Limit,
+    mut now: impl FnMut() -> Duration,
+    keeper: &mut K,
+    mut call: impl FnMut() -> Result<T, E>,
+) -> Result<(), E> {
+    let began = now();
+    let mut calls = 0;
+    while limit.allows(calls) {
+        let before = now();
+        let value = black_box(call());
+        let after = now();
+        keeper.keep(after.saturating_sub(before), value?);
+        calls += 1;
+        if limit.is_over(after.saturating_sub(began)) {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// A function failed while it was timed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Failed<K, E> {
+    /// What it returned.
+    pub error: E,
+    /// What was kept of the calls before; the one that failed is not among them.
+    pub kept: K,
+}
+
+impl<K, E: fmt::Display> fmt::Display for Failed<K, E> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "the function failed: {}", self.error)
+    }
+}
+
+impl<K: fmt::Debug, E: std::error::Error + 'static> std::error::Error for Failed<K, E> {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&self.error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    /// Times a call that takes so many milliseconds of a made-up clock; the clock stands still otherwise.
+    fn made_up(limit: Limit, milliseconds: &[u64]) -> Vec<u128> {
+        let clock = Cell::new(Duration::ZERO);
+        let mut takes = milliseconds.iter().cycle();
+        let mut kept = Times::default();
+        let call = || {
+            clock.set(clock.get() + Duration::from_millis(*takes.next().unwrap()));
+            Ok::<_, Infallible>(())
+        };
+        measure(limit, || clock.get(), &mut kept, call).unwrap();
+        kept.as_slice().iter().map(Duration::as_millis).collect()
+    }
+
+    #[test]
+    fn the_last_call_ends_at_or_after_the_time() {
+        let limit = Limit::from(Duration::from_millis(100));
+        assert_eq!(made_up(limit, &[50]), [50, 50]);
+        assert_eq!(made_up(limit, &[40]), [40, 40, 40]);
+        assert_eq!(made_up(limit, &[500]), [500]);
+    }
+
+    #[test]
+    fn a_number_of_calls_is_met_exactly() {
+        assert_eq!(made_up(Limit::from(4), &[1, 2]), [1, 2, 1, 2]);
+        assert!(made_up(Limit::from(0), &[1]).is_empty());
+    }
+
+    #[test]
+    fn of_both_limits_the_first_to_come_counts() {
+        let both = |ms, calls| Limit::from((Duration::from_millis(ms), calls));
+        assert_eq!(made_up(both(100, 2), &[10]).len(), 2);
+        assert_eq!(made_up(both(30, 50), &[10]).len(), 3);
+    }
+
+    #[test]
+    fn a_second_is_the_limit_that_nobody_gave() {
+        assert_eq!(made_up(Limit::default(), &[250]).len(), 4);
+    }
+
+    #[test]
+    fn a_clock_that_goes_back_makes_a_time_of_zero_and_no_panic() {
+        let mut readings = [5u64, 9, 3, 2, 8].map(Duration::from_millis).into_iter();
+        let mut kept = Times::default();
+        let call = || Ok::<_, Infallible>(());
+        measure(Limit::from(2), || readings.next().unwrap(), &mut kept, call).unwrap();
+        assert_eq!(kept.as_slice(), [Duration::ZERO, Duration::from_millis(6)]);
+    }
+}

@@ -1,0 +1,63 @@
+//! Timing on the real clock: what must hold of it whatever the machine does.
+
+#![forbid(unsafe_code)]
+
+use std::time::{Duration, Instant};
+
+use purlin_timing::{Calls, Failed, Limit, Summary, Times, time_it, try_time_it};
+
+/// Computes until this much time has passed on the clock.
+fn compute(time: Duration) {
+    let began = Instant::now();
+    while began.elapsed() < time {
+        std::hint::spin_loop();
+    }
+}
+
+#[test]
+fn a_function_is_called_for_the_time_given() {
+    let began = Instant::now();
+    let summary: Summary =
+        time_it(Duration::from_millis(20), || compute(Duration::from_micros(500)));
+    assert!(began.elapsed() >= Duration::from_millis(20));
+    assert!((1..=40).contains(&summary.calls()), "{summary}");
+    assert!(summary.shortest() >= Duration::from_micros(500), "{summary}");
+    assert!(summary.mean_ns().unwrap() >= 500_000.0);
+}
+
+#[test]
+fn each_call_is_timed_by_itself_and_in_order() {
+    let mut turn = 0;
+    let calls: Calls<u64> = time_it(6, || {
+        turn += 1;
+        compute(Duration::from_micros(if turn % 2 == 0 { 2000 } else { 10 }));
+        turn
+    });
+    assert_eq!(calls.values, [1, 2, 3, 4, 5, 6]);
+    for even in calls.times.as_slice().iter().skip(1).step_by(2) {
+        assert!(*even >= Duration::from_micros(2000));
+    }
+}
+
+#[test]
+fn whichever_limit_comes_first_ends_it() {
+    let by_count: Times = time_it((Duration::from_secs(600), 5), || ());
+    assert_eq!(by_count.as_slice().len(), 5);
+    let millisecond = Duration::from_millis(1);
+    let by_time: Summary = time_it((millisecond, u64::MAX), || compute(millisecond));
+    assert_eq!(by_time.calls(), 1);
+    assert_eq!(Limit::default().time(), Some(Duration::from_secs(1)));
+}
+
+#[test]
+fn a_function_that_failed_ends_it_and_what_came_before_is_kept() {
+    let mut calls = 0;
+    let Failed { error, kept } = try_time_it::<Calls<i32>, _, _>(Limit::default(), || {
+        calls += 1;
+        if calls == 4 { Err("the fourth") } else { Ok(calls) }
+    })
+    .unwrap_err();
+    assert_eq!((error, calls), ("the fourth", 4));
+    assert_eq!(kept.values, [1, 2, 3]);
+    assert_eq!(kept.times.as_slice().len(), 3);
+}
