@@ -81,8 +81,12 @@ fn obey(command: Lab) -> Result<u8, Problem> {
             let interrupt = Interrupt::default();
             interrupt.at_signals()?;
             let surroundings = Surroundings::from_environment();
-            let ended = commands::run(&asked.into(), &surroundings, &interrupt, &mut io::stdout())?;
-            Ok(match ended {
+            let out = &mut io::stdout();
+            let ended = match asked.resumed() {
+                Some(resumed) => commands::resume(&resumed, &surroundings, &interrupt, out),
+                None => commands::run(&asked.into(), &surroundings, &interrupt, out),
+            };
+            Ok(match ended? {
                 Ended::Well => 0,
                 Ended::WithLosses => 1,
                 Ended::Interrupted => 130,

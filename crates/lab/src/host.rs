@@ -52,6 +52,37 @@ impl Host {
     }
 }
 
+impl Host {
+    /// What differs between this machine and another, in words; empty if nothing does.
+    #[must_use]
+    pub fn changes(&self, other: &Self) -> String {
+        let (here, there) = (self.facts(), other.facts());
+        let changed = here.iter().zip(&there).filter(|(one, other)| one != other);
+        let told = changed.map(|((name, one), (_, other))| format!("{name} {one} → {other}"));
+        told.collect::<Vec<_>>().join(", ")
+    }
+
+    /// What is the machine's own; its load is not.
+    fn facts(&self) -> [(&'static str, String); 6] {
+        [
+            ("cpu", self.cpu.clone()),
+            ("cores", self.cores.to_string()),
+            ("memory", format!("{} MiB", self.memory_bytes >> 20)),
+            ("system", self.os.clone()),
+            ("kernel", self.kernel.clone()),
+            (
+                "virtual",
+                match self.is_virtual {
+                    Some(true) => "yes",
+                    Some(false) => "no",
+                    None => "unknown",
+                }
+                .to_owned(),
+            ),
+        ]
+    }
+}
+
 /// Whether Linux' description of the processor has the flag that hypervisors set.
 fn hypervised(cpuinfo: &str) -> Option<bool> {
     let flags = cpuinfo.lines().find(|line| line.starts_with("flags"))?;

@@ -12,7 +12,7 @@
 //! | [`experiments`] | what is asked, and what an honest answer holds |
 //! | [`contender`] | finding, starting, asking and ending the programs |
 //! | [`sampling`] | how much is asked, and in which order |
-//! | [`store`] | every sample on disk as it arrives |
+//! | [`store`], [`plan`] | every sample on disk as it arrives, and what was asked |
 //! | [`results`] | samples made into figures, intervals and ratios |
 //! | [`stats`] | the statistics behind them |
 //! | [`table`], [`page`] | what is shown |
@@ -28,6 +28,7 @@ pub mod experiments;
 pub mod host;
 pub mod interrupt;
 pub mod page;
+pub mod plan;
 pub mod profile;
 pub mod progress;
 pub mod results;

@@ -12,4 +12,4 @@ mod run;
 pub use compare::{CompareOptions, Told, compare};
 pub use list::list;
 pub use report::{ReportOptions, report};
-pub use run::{Ended, RunOptions, run};
+pub use run::{Ended, ResumeOptions, RunOptions, resume, run};

@@ -67,17 +67,21 @@ impl Client {
         limit: Duration,
         interrupt: &Interrupt,
     ) -> Result<(Self, Hello), Failure> {
-        let mut child = Command::new(&command.program)
+        let mut program = Command::new(&command.program);
+        program
             .args(&command.arguments)
             .envs(command.variables.iter().cloned())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .map_err(|error| {
-                let program = command.program.display();
-                Failure::Broken(format!("could not be started: {program}: {error}"))
-            })?;
+            .stderr(Stdio::piped());
+        // WHY: Ctrl-C at a terminal goes to the whole group, and it is for the lab alone to end
+        // its contenders: one that ends by itself has failed.
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut program, 0);
+        let mut child = program.spawn().map_err(|error| {
+            let program = command.program.display();
+            Failure::Broken(format!("could not be started: {program}: {error}"))
+        })?;
         let (send, events) = mpsc::channel();
         let stop = send.clone();
         interrupt.listen(move || stop.send(Event::Interrupted).is_ok());

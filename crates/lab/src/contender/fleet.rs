@@ -42,6 +42,30 @@ impl Fleet {
     }
 }
 
+impl Member {
+    fn run(
+        &mut self,
+        limit: Duration,
+        interrupt: &Interrupt,
+        request: &Request<'_>,
+    ) -> Result<Reply, Failure> {
+        let start = || Client::start(&self.command, limit, interrupt);
+        if request.afresh {
+            let (mut client, hello) = start()?;
+            return client.run_and_weigh(hello.os_pid, request);
+        }
+        let client = match &mut self.client {
+            Some(client) => client,
+            none => none.insert(start()?.0),
+        };
+        let answer = client.run(request);
+        if matches!(answer, Err(Failure::Broken(_) | Failure::Interrupted)) {
+            self.client = None;
+        }
+        answer
+    }
+}
+
 impl Executor for Fleet {
     fn run(&mut self, contender: usize, request: &Request<'_>) -> Result<Reply, Failure> {
         if self.interrupt.is_raised() {
@@ -50,18 +74,9 @@ impl Executor for Fleet {
         let Some(member) = self.members.get_mut(contender) else {
             return Err(Failure::Broken("was never started".into()));
         };
-        if request.afresh {
-            let (mut client, hello) = Client::start(&member.command, self.limit, &self.interrupt)?;
-            return client.run_and_weigh(hello.os_pid, request);
-        }
-        let client = match &mut member.client {
-            Some(client) => client,
-            none => none.insert(Client::start(&member.command, self.limit, &self.interrupt)?.0),
-        };
-        let answer = client.run(request);
-        if matches!(answer, Err(Failure::Broken(_) | Failure::Interrupted)) {
-            member.client = None;
-        }
-        answer
+        let answer = member.run(self.limit, &self.interrupt, request);
+        // WHY: whoever ended the lab may have ended the contender first.
+        let ended = answer.is_err() && self.interrupt.is_raised();
+        if ended { Err(Failure::Interrupted) } else { answer }
     }
 }

@@ -18,7 +18,10 @@ pub struct Document {
     pub tool: Tool,
     /// When it began, RFC 3339 in UTC.
     pub started: String,
-    /// How long it took.
+    /// Whether it was stopped before its end; these are the figures of what was complete.
+    #[serde(skip_serializing_if = "is_false")]
+    pub interrupted: bool,
+    /// How long it took, interruptions left out.
     pub seconds: f64,
     /// What repeats its order.
     pub seed: u64,
@@ -42,6 +45,11 @@ pub struct Document {
     pub absences: Vec<Absence>,
     /// What went wrong besides.
     pub problems: Vec<Trouble>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
+fn is_false(flag: &bool) -> bool {
+    !flag
 }
 
 /// The program that wrote the results.
