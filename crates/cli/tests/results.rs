@@ -51,9 +51,13 @@ fn the_results_have_the_names_of_the_schema() {
     assert!(results["seconds"].as_f64().unwrap() > 0.0);
     assert_eq!(
         keys(&results["host"]),
-        ["cores", "cpu", "kernel", "load_before", "memory_bytes", "os", "virtual"]
+        ["cores", "cpu", "fitness", "kernel", "load_before", "memory_bytes", "os", "virtual"]
     );
     assert!(results["host"]["cores"].as_u64().unwrap() > 0);
+    // What cannot be known here is null, and there all the same.
+    for fact in ["load", "busy_percent", "busiest", "steal_percent", "governors", "quota"] {
+        assert!(results["host"]["fitness"].get(fact).is_some(), "{fact}");
+    }
     assert_eq!(keys(&results["contenders"][0]), ["id", "label", "notes", "variants", "version"]);
     assert_eq!(
         keys(&results["experiments"][0]),
@@ -88,6 +92,34 @@ fn the_results_have_the_names_of_the_schema() {
         let (low, median, high) = (&result["low"], &result["median"], &result["high"]);
         assert!(low.as_f64() <= median.as_f64() && median.as_f64() <= high.as_f64(), "{result}");
         assert!(!list(result, "samples").is_empty());
+    }
+}
+
+#[test]
+fn warnings_are_said_when_they_arise_listed_at_the_end_and_stored() {
+    let bench =
+        Bench::of("ping-pong,call", &[contender("one", ""), contender("two", "loses@call")]);
+    let results = bench.results();
+    for (kind, contender, words) in [
+        ("few-samples", Value::Null, "with fewer than 6 samples"),
+        ("void", "two".into(), "call two: 3 samples are void: received is"),
+    ] {
+        let of_kind = |warning: &&Value| warning["kind"] == kind;
+        let stored: Vec<_> = list(&results, "warnings").iter().filter(of_kind).collect();
+        let [stored] = stored.as_slice() else { panic!("{kind}: {stored:?}") };
+        assert_eq!(stored["contender"], contender);
+        assert_eq!(keys(stored), ["advice", "contender", "experiment", "kind", "message"]);
+        let (message, advice) =
+            (stored["message"].as_str().unwrap(), stored["advice"].as_str().unwrap());
+        assert!(message.starts_with(words), "{message}");
+        let said = format!("warning: {message}; {advice}");
+        assert_eq!(bench.stderr().lines().filter(|line| *line == said).count(), 1, "{said}");
+        let listed = bench
+            .stdout()
+            .lines()
+            .filter(|line| line.starts_with(&format!("warning: {words}")))
+            .count();
+        assert_eq!(listed, 1, "{}", bench.stdout());
     }
 }
 

@@ -15,6 +15,7 @@
 //! | [`store`], [`plan`] | every sample on disk as it arrives, and what was asked |
 //! | [`results`] | samples made into figures, intervals and ratios |
 //! | [`stats`] | the statistics behind them |
+//! | [`warning`] | what takes away from the trust in figures, with advice |
 //! | [`table`], [`page`] | what is shown |
 //! | [`stored`], [`comparison`] | results read again, and which moved between two runs |
 
@@ -37,3 +38,4 @@ pub mod stats;
 pub mod store;
 pub mod stored;
 pub mod table;
+pub mod warning;

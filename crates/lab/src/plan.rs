@@ -14,6 +14,7 @@ use crate::contender::Hello;
 use crate::error::Problem;
 use crate::host::Host;
 use crate::profile::Profile;
+use crate::warning::StoredWarning;
 
 /// A run that was begun.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -48,6 +49,8 @@ pub struct Plan {
     pub contenders: Vec<Invited>,
     /// When it went on, from the first interruption on.
     pub resumed: Vec<Resumption>,
+    /// What was warned of and cannot be told from the samples.
+    pub warnings: Vec<StoredWarning>,
 }
 
 /// A contender that was asked to take part.
@@ -155,6 +158,7 @@ mod tests {
             ticks_per_ns: None,
             contenders: vec![Invited { text: "a=b c".into(), hello: None, problem: None }],
             resumed: Vec::new(),
+            warnings: Vec::new(),
         }
     }
 

@@ -77,6 +77,7 @@ mod tests {
             memory_bytes: 8 << 30,
             load_before: 0.0,
             is_virtual: Some(true),
+            fitness: None,
         }
     }
 

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use crate::experiments::{Experiment, Params};
 use crate::host::Host;
 use crate::sampling::{Step, VoidSample};
+use crate::warning::StoredWarning;
 
 /// Everything about one run.
 #[derive(Debug, Clone, Serialize)]
@@ -29,6 +30,8 @@ pub struct Document {
     pub profile: String,
     /// The machine.
     pub host: Host,
+    /// What a reader must know before believing the figures.
+    pub warnings: Vec<StoredWarning>,
     /// Who was measured.
     pub contenders: Vec<AboutContender>,
     /// In what.

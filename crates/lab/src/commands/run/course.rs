@@ -11,6 +11,7 @@ use super::{Ended, RunOptions};
 use crate::contender::{CommandLine, Failure, Fleet, Hello};
 use crate::error::Problem;
 use crate::experiments::Experiment;
+use crate::host::{Fitness, StealWatch};
 use crate::interrupt::Interrupt;
 use crate::page;
 use crate::plan::Plan;
@@ -20,20 +21,23 @@ use crate::results::{AboutContender, Absence, Document, Tool, Trouble, figures, 
 use crate::sampling::{Entrant, Outcome, Past, Replay, Retold, Stop, Watch, sample};
 use crate::store::{self, PAGE, PLAN, RESULTS, Store};
 use crate::table::table;
+use crate::warning::{self, StoredWarning, Warning};
 
 /// A run under way.
 pub(super) struct Course {
+    /// What was asked, with what was warned of.
+    pub(super) plan: Plan,
     experiments: Vec<&'static Experiment>,
     profile: Profile,
     budget: Budget,
     json: Option<PathBuf>,
-    /// Whether experiments and contenders were both asked for by name.
-    named: bool,
-    ticks_per_ns: Option<f64>,
+    steal: StealWatch,
     entrants: Vec<(Entrant, Hello)>,
     asked: Replay<Fleet>,
     watch: Retold<Watcher>,
     document: Document,
+    /// What the samples themselves give reason to warn of.
+    warnings: Vec<Warning>,
     losses: bool,
 }
 
@@ -41,7 +45,7 @@ impl Course {
     /// A run in which nobody takes part yet.
     pub(super) fn begin(
         options: &RunOptions,
-        plan: &Plan,
+        plan: Plan,
         experiments: Vec<&'static Experiment>,
         store: Store,
         past: &Past,
@@ -58,8 +62,7 @@ impl Course {
         Self {
             profile: options.profile,
             json: options.json.clone(),
-            named: plan.named,
-            ticks_per_ns: plan.ticks_per_ns,
+            steal: StealWatch::begin(),
             entrants: Vec::new(),
             asked: Replay::new(past, Fleet::new(budget.limit, interrupt.clone())),
             watch: Retold::new(past, watcher),
@@ -73,6 +76,7 @@ impl Course {
                 seed: plan.seed,
                 profile: plan.profile.clone(),
                 host: plan.host.clone(),
+                warnings: Vec::new(),
                 contenders: Vec::new(),
                 experiments: experiments.iter().map(|&one| one.into()).collect(),
                 results: Vec::new(),
@@ -82,7 +86,9 @@ impl Course {
                 absences: Vec::new(),
                 problems: Vec::new(),
             },
+            plan,
             experiments,
+            warnings: Vec::new(),
             losses: false,
         }
     }
@@ -92,9 +98,19 @@ impl Course {
         self.watch.then.say(line);
     }
 
-    /// Keeps what was asked beside the samples.
-    pub(super) fn keep_plan(&self, plan: &Plan) -> Result<(), Problem> {
-        let text = json(plan)?;
+    /// Warns of what the samples will tell again if the run is interrupted.
+    fn warn(&mut self, warning: Warning) {
+        self.watch.say(&format!("warning: {warning}"));
+        self.warnings.push(warning);
+    }
+
+    /// Warns of what nobody can tell later, and keeps that with what was asked.
+    fn warn_at_once(&mut self, warnings: impl IntoIterator<Item = Warning>) -> Result<(), Problem> {
+        for warning in warnings {
+            self.say(&format!("warning: {warning}"));
+            self.plan.warnings.push((&warning).into());
+        }
+        let text = json(&self.plan)?;
         self.watch.then.store.replace(PLAN, &text)
     }
 
@@ -133,13 +149,12 @@ impl Course {
     }
 
     /// Takes the run to its end, stores the results, draws the page and prints the table.
-    pub(super) fn go(mut self, out: &mut dyn Write) -> Result<Ended, Problem> {
+    pub(super) fn go(mut self, fitness: &Fitness, out: &mut dyn Write) -> Result<Ended, Problem> {
+        self.warn_at_once(fitness.warnings())?;
         if self.entrants.is_empty() {
             self.say("no contender takes part, so nothing is measured");
         } else if self.budget.rounds < FEWEST {
-            self.say(&format!(
-                "with fewer than {FEWEST} samples the intervals are too narrow for 95 %; do not judge by them"
-            ));
+            self.warn(Warning::FewSamples);
         }
         for experiment in self.experiments.clone() {
             let entrants = self.entrants_of(experiment);
@@ -147,6 +162,7 @@ impl Course {
                 continue;
             }
             self.watch.then.progress.begin(experiment.id);
+            let steal = StealWatch::begin();
             let sampled = sample(
                 experiment,
                 &entrants,
@@ -168,12 +184,19 @@ impl Course {
                 }
                 Err(Stop::Problem(problem)) => return Err(problem),
             }
+            self.warn_at_once(steal.warning(experiment.id))?;
             self.watch.then.store.settle()?;
         }
         self.watch.then.progress.end();
         let page = self.store()?;
         // WHY: a reader of the output that went away takes nothing from the stored run.
-        let _ = write!(out, "\n{}\n{}\n", table(&self.document), page.display());
+        let _ = write!(
+            out,
+            "\n{}\n{}{}\n",
+            table(&self.document),
+            warning::list(&self.document.warnings),
+            page.display()
+        );
         Ok(if self.losses { Ended::WithLosses } else { Ended::Well })
     }
 
@@ -204,7 +227,7 @@ impl Course {
             self.watch.say(&format!("{} {label}: {message}", experiment.id));
             self.absent(experiment, &label, "not offered", message.into());
             // WHY: only who asked for both by name has not got what they asked for.
-            self.losses |= self.named;
+            self.losses |= self.plan.named;
         }
         able
     }
@@ -223,11 +246,14 @@ impl Course {
             let own: Vec<_> =
                 outcome.void.iter().filter(|void| void.contender == lane.label).collect();
             if let (Some(first), true) = (own.first(), lane.natural) {
-                let (count, plural) = (own.len(), if own.len() == 1 { " is" } else { "s are" });
-                let (id, label, reason) = (experiment.id, &lane.label, &first.reason);
-                self.watch.say(&format!("{id} {label}: {count} sample{plural} void: {reason}"));
+                self.warn(Warning::Void {
+                    experiment: experiment.id.into(),
+                    contender: lane.label.clone(),
+                    count: own.len(),
+                    reason: first.reason.clone(),
+                });
             }
-            let results = figures(experiment, lane, self.document.seed, self.ticks_per_ns);
+            let results = figures(experiment, lane, self.document.seed, self.plan.ticks_per_ns);
             if lane.natural && results.is_empty() {
                 let message = "too few samples count to give a figure".to_owned();
                 self.watch.say(&format!("{} {}: {message}", experiment.id, lane.label));
@@ -257,10 +283,25 @@ impl Course {
         });
     }
 
+    fn all_warnings(&self) -> Vec<StoredWarning> {
+        let resumed = self.plan.resumed.iter().map(|resumption| Warning::Resumed {
+            at: resumption.at.clone(),
+            after: resumption.after,
+        });
+        let interrupted = self.document.interrupted.then_some(Warning::Interrupted);
+        let derived = self.warnings.iter().cloned().chain(resumed).chain(interrupted);
+        let derived = derived.map(|warning| StoredWarning::from(&warning));
+        self.plan.warnings.iter().cloned().chain(derived).collect()
+    }
+
     /// Stores the results and draws the page. Gives its place.
     fn store(&mut self) -> Result<PathBuf, Problem> {
         self.document.seconds = self.watch.then.elapsed_ms() as f64 / 1000.0;
         self.document.ratios = ratios(&self.document.results, self.document.seed);
+        self.document.warnings = self.all_warnings();
+        if let Some(fitness) = &mut self.document.host.fitness {
+            fitness.steal_percent_during = self.steal.percent();
+        }
         let text = json(&self.document)?;
         let value: Value = serde_json::from_str(&text).map_err(|error| unwritten(&error))?;
         let store = &self.watch.then.store;

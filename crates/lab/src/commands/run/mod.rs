@@ -16,7 +16,7 @@ use jiff::Timestamp;
 use crate::contender::{Choice, CommandLine, Contender, Surroundings, choose};
 use crate::error::Problem;
 use crate::experiments::{Experiment, select};
-use crate::host::{Host, ticks_per_ns};
+use crate::host::{Fitness, Host, ticks_per_ns};
 use crate::interrupt::Interrupt;
 use crate::plan::{Invited, Plan};
 use crate::profile::Profile;
@@ -100,7 +100,7 @@ pub fn run(
     let now = Timestamp::now();
     let moment = now.strftime("%Y%m%dT%H%M%SZ").to_string();
     let store = Store::create(options.dir.as_deref(), &moment)?;
-    let mut plan = Plan {
+    let plan = Plan {
         schema: 1,
         version: env!("CARGO_PKG_VERSION").into(),
         started: rfc3339(now),
@@ -113,13 +113,16 @@ pub fn run(
         sample_ms: options.sample_ms,
         limit: options.limit.map(|limit| limit.as_secs_f64()),
         json: options.json.as_ref().map(|path| std::path::absolute(path).unwrap_or(path.clone())),
-        host: Host::look(),
+        host: Host { fitness: Some(Fitness::look()), ..Host::look() },
         ticks_per_ns: ticks_per_ns(),
         contenders: Vec::new(),
         resumed: Vec::new(),
+        warnings: Vec::new(),
     };
+    let fitness = plan.host.fitness.clone().unwrap_or_default();
     let experiments = line_up.experiments.clone();
-    let mut course = Course::begin(options, &plan, experiments, store, &Past::default(), interrupt);
+    let past = Past::default();
+    let mut course = Course::begin(options, plan, experiments, store, &past, interrupt);
     for line in &line_up.choice.left_out {
         course.say(line);
     }
@@ -129,10 +132,9 @@ pub fn run(
             Err(_) if interrupt.is_raised() => return Ok(course.broken_off()),
             Err(problem) => (None, Some(problem)),
         };
-        plan.contenders.push(Invited { text: contender.text, hello, problem });
+        course.plan.contenders.push(Invited { text: contender.text, hello, problem });
     }
-    course.keep_plan(&plan)?;
-    course.go(out)
+    course.go(&fitness, out)
 }
 
 fn rfc3339(moment: Timestamp) -> String {

@@ -9,7 +9,7 @@ use super::course::Course;
 use super::{Ended, LineUp, rfc3339};
 use crate::contender::Surroundings;
 use crate::error::Problem;
-use crate::host::Host;
+use crate::host::{Fitness, Host};
 use crate::interrupt::Interrupt;
 use crate::plan::Resumption;
 use crate::store::{self, PAGE, PLAN, RESULTS, Store};
@@ -59,10 +59,12 @@ pub fn resume(
     plan.resumed.retain(|earlier| earlier.after != resumption.after);
     plan.resumed.push(resumption);
     let experiments = line_up.experiments.clone();
-    let mut course = Course::begin(&options, &plan, experiments, store, &past, interrupt);
-    for ((contender, command), invited) in line_up.contenders().zip(&plan.contenders) {
-        if let Some(problem) = &invited.problem {
-            course.leave_out(&contender.label, problem.clone());
+    let fitness = Fitness::look();
+    let invited = plan.contenders.clone();
+    let mut course = Course::begin(&options, plan, experiments, store, &past, interrupt);
+    for ((contender, command), invited) in line_up.contenders().zip(invited) {
+        if let Some(problem) = invited.problem {
+            course.leave_out(&contender.label, problem);
             continue;
         }
         match course.invite(&contender.label, command) {
@@ -76,8 +78,7 @@ pub fn resume(
             }
         }
     }
-    course.keep_plan(&plan)?;
-    course.go(out)
+    course.go(&fitness, out)
 }
 
 /// Whether the run in a folder has all its results.

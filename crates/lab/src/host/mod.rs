@@ -2,10 +2,17 @@
 //!
 //! Read once, before the first sample, because the load is to be that without the lab.
 
+mod fitness;
+mod kernel;
+mod quota;
+
 use std::{fs, thread};
 
 use serde::{Deserialize, Serialize};
 use sysinfo::System;
+
+pub use fitness::{Busy, Fitness, StealWatch};
+pub use quota::Quota;
 
 /// The machine, as it is stored.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -25,10 +32,13 @@ pub struct Host {
     /// Whether it is a virtual machine, where that can be told.
     #[serde(rename = "virtual")]
     pub is_virtual: Option<bool>,
+    /// Whether it was fit to measure; none where nobody looked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fitness: Option<Fitness>,
 }
 
 impl Host {
-    /// Looks at this machine.
+    /// Looks at this machine, though not at what it does.
     #[must_use]
     pub fn look() -> Self {
         let mut system = System::new();
@@ -48,6 +58,7 @@ impl Host {
             memory_bytes: system.total_memory(),
             load_before: System::load_average().one,
             is_virtual: fs::read_to_string("/proc/cpuinfo").ok().as_deref().and_then(hypervised),
+            fitness: None,
         }
     }
 }
