@@ -58,6 +58,23 @@ fn the_results_have_the_names_of_the_schema() {
     for fact in ["load", "busy_percent", "busiest", "steal_percent", "governors", "quota"] {
         assert!(results["host"]["fitness"].get(fact).is_some(), "{fact}");
     }
+    assert_eq!(
+        keys(&results["instrument"]),
+        [
+            "clock_cost_ns",
+            "clock_resolution_ns",
+            "request_overhead_us",
+            "requests",
+            "smallest_sample"
+        ]
+    );
+    assert!(results["instrument"]["clock_resolution_ns"].as_f64().unwrap() > 0.0);
+    assert!(results["instrument"]["request_overhead_us"].as_f64().unwrap() > 0.0);
+    assert_eq!(list(&results["instrument"], "requests").len(), 2);
+    assert_eq!(
+        keys(&results["ratios"][0]),
+        ["against", "contender", "experiment", "high", "low", "ratio", "verdict"]
+    );
     assert_eq!(keys(&results["contenders"][0]), ["id", "label", "notes", "variants", "version"]);
     assert_eq!(
         keys(&results["experiments"][0]),
@@ -130,6 +147,23 @@ fn results_go_to_a_file_of_the_users_too() {
 }
 
 #[test]
+fn two_that_cannot_be_told_apart_are_called_indistinguishable() {
+    let three = [contender("one", ""), contender("same", ""), contender("slower", "--cost 2")];
+    let bench = Bench::of("ping-pong", &three);
+    let results = bench.results();
+    let verdicts: Vec<_> = list(&results, "ratios")
+        .iter()
+        .map(|ratio| (ratio["contender"].as_str().unwrap(), ratio["verdict"].as_str().unwrap()))
+        .collect();
+    assert_eq!(verdicts, [("same", "indistinguishable"), ("slower", "worse")]);
+    let stdout = bench.stdout();
+    let row = stdout.lines().find(|line| line.starts_with("ping-pong ")).expect("a row");
+    assert!(row.contains("indistinguishable  2.00 (2.00–2.00)"), "{stdout}");
+    let instrument = stdout.lines().find(|line| line.starts_with("clock: ")).expect("a line");
+    assert!(instrument.contains("; a request: ") && instrument.contains("; smallest sample: "));
+}
+
+#[test]
 fn every_sample_is_a_line_on_disk() {
     let bench = Bench::of("fan-in", &two());
     let samples = bench.samples();
@@ -137,6 +171,24 @@ fn every_sample_is_a_line_on_disk() {
     assert_eq!(counted.count(), 3 * 2 * 5);
     let warm_up = samples.iter().position(|sample| sample["kind"] == "warm-up");
     assert_eq!(warm_up, Some(0));
+    assert_eq!(
+        keys(samples.last().unwrap()),
+        [
+            "afresh",
+            "at_ms",
+            "contender",
+            "experiment",
+            "kind",
+            "order",
+            "params",
+            "reply",
+            "round",
+            "wall_ns"
+        ]
+    );
+    let of_last_round = samples.iter().filter(|sample| sample["round"] == 3);
+    let order: Vec<_> = of_last_round.map(|sample| sample["order"].as_u64().unwrap()).collect();
+    assert_eq!(order, (1..=10).collect::<Vec<_>>());
 }
 
 #[test]

@@ -15,6 +15,7 @@
 //! | [`store`], [`plan`] | every sample on disk as it arrives, and what was asked |
 //! | [`results`] | samples made into figures, intervals and ratios |
 //! | [`stats`] | the statistics behind them |
+//! | [`host`], [`instrument`] | the machine, and what is measured with |
 //! | [`warning`] | what takes away from the trust in figures, with advice |
 //! | [`table`], [`page`] | what is shown |
 //! | [`stored`], [`comparison`] | results read again, and which moved between two runs |
@@ -27,6 +28,7 @@ pub mod contender;
 pub mod error;
 pub mod experiments;
 pub mod host;
+pub mod instrument;
 pub mod interrupt;
 pub mod page;
 pub mod plan;

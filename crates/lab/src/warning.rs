@@ -8,7 +8,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::profile::FEWEST;
-use crate::table::WIDTH;
+use crate::table::{short, wrap};
 
 /// How many of a kind are listed at the end; all are stored.
 const LISTED: usize = 4;
@@ -67,6 +67,37 @@ pub enum Warning {
         /// Why the first of them did.
         reason: String,
     },
+    /// Samples lie apart from the others of their figure.
+    Outliers {
+        /// The experiment's id.
+        experiment: String,
+        /// Whose, and how many.
+        apart: Vec<Apart>,
+    },
+    /// A figure rose or fell steadily from round to round.
+    Drift {
+        /// The experiment's id.
+        experiment: String,
+        /// The contender's label.
+        contender: String,
+        /// By how much from the first round to the last.
+        percent: f64,
+        /// How many rounds those were.
+        rounds: usize,
+    },
+    /// A sample is small beside what it was measured with.
+    Instrument {
+        /// The experiment's id.
+        experiment: String,
+        /// The contender's label.
+        contender: String,
+        /// The time of the sample in µs.
+        elapsed_us: f64,
+        /// What takes a share of it.
+        what: &'static str,
+        /// The share.
+        percent: f64,
+    },
     /// The run was stopped before its end.
     Interrupted,
     /// The run was interrupted and went on.
@@ -76,6 +107,17 @@ pub enum Warning {
         /// Behind how many samples.
         after: usize,
     },
+}
+
+/// Samples of a contender that lie apart.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Apart {
+    /// The contender's label.
+    pub contender: String,
+    /// How many lie apart.
+    pub count: usize,
+    /// How many there are.
+    pub of: usize,
 }
 
 /// A warning as it is stored; the names are those of the file.
@@ -106,6 +148,9 @@ impl Warning {
             Self::MemoryPressure { .. } => "memory-pressure",
             Self::FewSamples => "few-samples",
             Self::Void { .. } => "void",
+            Self::Outliers { .. } => "outliers",
+            Self::Drift { .. } => "drift",
+            Self::Instrument { .. } => "instrument",
             Self::Interrupted => "interrupted",
             Self::Resumed { .. } => "resumed",
         }
@@ -145,6 +190,20 @@ impl Warning {
                 let plural = if *count == 1 { " is" } else { "s are" };
                 format!("{experiment} {contender}: {count} sample{plural} void: {reason}")
             }
+            Self::Outliers { experiment, apart } => {
+                let each = apart.iter();
+                let each =
+                    each.map(|one| format!("{} ({} of {})", one.contender, one.count, one.of));
+                let each: Vec<_> = each.collect();
+                format!("{experiment}: samples lie apart from the others: {}", each.join(", "))
+            }
+            Self::Drift { experiment, contender, percent, rounds } => format!(
+                "{experiment} {contender} drifted by {percent:+.0} % over its {rounds} rounds"
+            ),
+            Self::Instrument { experiment, contender, elapsed_us, what, percent } => format!(
+                "{what} is {percent:.0} % of the smallest sample ({} ms, {experiment}, {contender})",
+                short(elapsed_us / 1000.0)
+            ),
             Self::Interrupted => "the run was stopped before its end".into(),
             Self::Resumed { at, after } => {
                 format!("the run was interrupted and went on at {at} behind {after} samples")
@@ -166,6 +225,13 @@ impl Warning {
             Self::MemoryPressure { .. } => "end what needs much memory, and run again",
             Self::FewSamples => "do not judge by them; take --samples 6 or more",
             Self::Void { .. } => "believe nothing of this contender here until it keeps count",
+            Self::Outliers { .. } => {
+                "none is dropped, and a few do not move a median; see what else ran"
+            }
+            Self::Drift { .. } => {
+                "ratios of the same rounds still hold; for the figure, measure longer or at rest"
+            }
+            Self::Instrument { .. } => "take longer samples: --sample-ms",
             Self::Interrupted => "go on with --resume",
             Self::Resumed { .. } => "what the machine did in between may divide the samples",
         }
@@ -174,7 +240,13 @@ impl Warning {
     fn concerns(&self) -> (Option<&String>, Option<&String>) {
         match self {
             Self::Steal { experiment, .. } => (experiment.as_ref(), None),
-            Self::Void { experiment, contender, .. } => (Some(experiment), Some(contender)),
+            Self::Void { experiment, contender, .. }
+            | Self::Drift { experiment, contender, .. }
+            | Self::Instrument { experiment, contender, .. } => (Some(experiment), Some(contender)),
+            Self::Outliers { experiment, apart } => match apart.as_slice() {
+                [only] => (Some(experiment), Some(&only.contender)),
+                _ => (Some(experiment), None),
+            },
             _ => (None, None),
         }
     }
@@ -223,30 +295,10 @@ pub fn list(warnings: &[StoredWarning]) -> String {
     text
 }
 
-/// Adds a text in lines of bounded width, the first behind its head, the others below its end.
-fn wrap(text: &mut String, head: &str, words: &str) {
-    let indent = head.chars().count();
-    text.push_str(head);
-    let mut column = indent;
-    for (place, word) in words.split(' ').enumerate() {
-        let long = word.chars().count();
-        if place > 0 && column + 1 + long > WIDTH {
-            text.push('\n');
-            text.push_str(&" ".repeat(indent));
-            column = indent;
-        } else if place > 0 {
-            text.push(' ');
-            column += 1;
-        }
-        text.push_str(word);
-        column += long;
-    }
-    text.push('\n');
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::table::WIDTH;
 
     fn void(contender: &str) -> StoredWarning {
         let reason = "received is 3, and 4 were sent; ".repeat(6).trim_end().to_owned();

@@ -111,6 +111,17 @@ impl Client {
         Ok((client, hello))
     }
 
+    /// Greets again, and gives the time until the answer, in ns: what a request costs by itself.
+    ///
+    /// # Errors
+    ///
+    /// As [`Client::run`].
+    pub fn round_trip(&mut self) -> Result<f64, Failure> {
+        let asked = Instant::now();
+        self.ask(&json!({"op": "hello"}))?;
+        Ok(asked.elapsed().as_nanos() as f64)
+    }
+
     /// Asks for one sample.
     ///
     /// # Errors

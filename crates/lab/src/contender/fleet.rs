@@ -42,6 +42,24 @@ impl Fleet {
     }
 }
 
+impl Fleet {
+    /// What some requests to this contender took that ask for nothing, in ns, the first left out.
+    /// Empty if it answered one of them wrongly; it is started afresh then.
+    pub fn round_trips(&mut self, contender: usize) -> Vec<f64> {
+        const TRIPS: usize = 20;
+        let Some(member) = self.members.get_mut(contender) else { return Vec::new() };
+        let Some(client) = &mut member.client else { return Vec::new() };
+        let trips: Result<Vec<f64>, Failure> = (0..=TRIPS).map(|_| client.round_trip()).collect();
+        match trips {
+            Ok(trips) => trips.into_iter().skip(1).collect(),
+            Err(_) => {
+                member.client = None;
+                Vec::new()
+            }
+        }
+    }
+}
+
 impl Member {
     fn run(
         &mut self,

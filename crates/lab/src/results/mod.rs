@@ -1,10 +1,11 @@
 //! From samples to figures: what is stored, drawn and printed.
 //!
 //! [`figures`] makes the results of one contender in one experiment,
-//! [`ratios`] compares them, [`Document`] is all of it as it is written. Pure:
+//! [`ratios`] compares them, [`drifts`] and [`outliers`] say what is against them, [`Document`] is all of it as it is written. Pure:
 //! the seed of the intervals comes from the caller.
 
 mod above;
+mod doubts;
 mod figures;
 mod over;
 mod ratios;
@@ -12,8 +13,10 @@ mod schema;
 mod slope;
 mod trips;
 
+pub use doubts::{drifts, outliers};
 pub use figures::figures;
 pub use ratios::ratios;
 pub use schema::{
     AboutContender, AboutExperiment, Absence, Document, Fit, Ratio, ResultEntry, Tool, Trouble,
+    Verdict,
 };

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use crate::experiments::{Experiment, Params};
 use crate::host::Host;
+use crate::instrument::Instrument;
 use crate::sampling::{Step, VoidSample};
 use crate::warning::StoredWarning;
 
@@ -38,6 +39,8 @@ pub struct Document {
     pub experiments: Vec<AboutExperiment>,
     /// The figures; per experiment and contender exactly one is principal.
     pub results: Vec<ResultEntry>,
+    /// What it was measured with.
+    pub instrument: Instrument,
     /// The principal figures compared.
     pub ratios: Vec<Ratio>,
     /// The steps by which `call-vs-send` found its n.
@@ -191,6 +194,20 @@ pub struct Ratio {
     pub low: f64,
     /// The upper end.
     pub high: f64,
+    /// What the interval says.
+    pub verdict: Verdict,
+}
+
+/// How a contender compares with another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// The whole interval lies below 1.
+    Better,
+    /// The whole interval lies above 1.
+    Worse,
+    /// The interval holds 1.
+    Indistinguishable,
 }
 
 /// A contender without a figure for an experiment.

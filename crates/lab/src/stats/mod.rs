@@ -1,4 +1,5 @@
-//! The statistics: medians, bootstrap intervals, ratios, lines of best fit, what differs.
+//! The statistics: medians, bootstrap intervals, ratios, lines of best fit, what differs, what
+//! drifts, what lies apart.
 //!
 //! The results call these with figures in ns, ms or per second; nothing here
 //! knows which. Everything is pure: resampling takes its seed from the caller,
@@ -7,11 +8,15 @@
 
 mod bootstrap;
 mod line;
+mod outliers;
 mod ranks;
+mod trend;
 
 pub use bootstrap::{Interval, median_interval, ratio_of_medians};
 pub use line::{Line, fit};
+pub use outliers::outliers;
 pub use ranks::{discoveries, persistence, rank_sum};
+pub use trend::{Trend, trend};
 
 /// The middle of the values, between the two middle ones where their number is even.
 ///

@@ -12,12 +12,16 @@ use crate::contender::{CommandLine, Failure, Fleet, Hello};
 use crate::error::Problem;
 use crate::experiments::Experiment;
 use crate::host::{Fitness, StealWatch};
+use crate::instrument::Instrument;
 use crate::interrupt::Interrupt;
 use crate::page;
 use crate::plan::Plan;
 use crate::profile::{Budget, FEWEST, Profile};
 use crate::progress::Progress;
-use crate::results::{AboutContender, Absence, Document, Tool, Trouble, figures, ratios};
+use crate::results::{
+    AboutContender, Absence, Document, ResultEntry, Tool, Trouble, drifts, figures, outliers,
+    ratios,
+};
 use crate::sampling::{Entrant, Outcome, Past, Replay, Retold, Stop, Watch, sample};
 use crate::store::{self, PAGE, PLAN, RESULTS, Store};
 use crate::table::table;
@@ -80,6 +84,7 @@ impl Course {
                 contenders: Vec::new(),
                 experiments: experiments.iter().map(|&one| one.into()).collect(),
                 results: Vec::new(),
+                instrument: Instrument::look(),
                 ratios: Vec::new(),
                 steps: Vec::new(),
                 void: Vec::new(),
@@ -138,6 +143,8 @@ impl Course {
             label: label.to_owned(),
             variants: hello.variants.clone(),
         };
+        let trips = self.asked.then.round_trips(entrant.place);
+        self.document.instrument.request(label, &trips);
         self.entrants.push((entrant, hello.clone()));
         Ok(hello)
     }
@@ -262,6 +269,12 @@ impl Course {
             }
             self.document.results.extend(results);
         }
+        self.document.instrument.samples(experiment.id, &outcome.lanes);
+        let own = |result: &&ResultEntry| result.experiment == experiment.id;
+        let own: Vec<_> = self.document.results.iter().filter(own).cloned().collect();
+        if let Some(warning) = outliers(&own) {
+            self.warn(warning);
+        }
         self.document.void.extend(outcome.void);
         self.document.steps.extend(outcome.steps);
     }
@@ -298,6 +311,10 @@ impl Course {
     fn store(&mut self) -> Result<PathBuf, Problem> {
         self.document.seconds = self.watch.then.elapsed_ms() as f64 / 1000.0;
         self.document.ratios = ratios(&self.document.results, self.document.seed);
+        let doubts = drifts(&self.document.results).into_iter();
+        for warning in doubts.chain(self.document.instrument.warnings()) {
+            self.warn(warning);
+        }
         self.document.warnings = self.all_warnings();
         if let Some(fitness) = &mut self.document.host.fitness {
             fitness.steal_percent_during = self.steal.percent();
