@@ -7,25 +7,30 @@ mod support;
 
 use std::fs;
 use std::io::{BufRead, BufReader};
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 
 use serde_json::Value;
 use support::{contender, json, list, principals, purlin, quick, samples};
 
-/// A run whose contender hangs in its second experiment, stopped there by a signal.
+/// A run whose contender hangs in its second experiment, stopped there by a signal to all that
+/// would hear Ctrl-C at a terminal.
 fn stopped_by(signal: &str, folder: &Path) -> Child {
     let hanging = contender("hanging", "--pid-file pid hangs@throughput");
     let mut run = quick(folder)
         .args(["-e", "ping-pong,throughput", "--limit", "600", "-c", &hanging])
         .stderr(Stdio::piped())
+        .process_group(0)
         .spawn()
         .expect("purlin runs");
     let mut lines = BufReader::new(run.stderr.take().expect("it is piped")).lines();
     let first_done =
         lines.any(|line| line.is_ok_and(|line| line.starts_with("ping-pong: 3 rounds")));
     assert!(first_done, "the first experiment came to its end");
-    let sent = Command::new("kill").args([signal, &run.id().to_string()]).status();
+    let told = go_on(folder).stderr;
+    assert!(String::from_utf8_lossy(&told).contains("still under way"), "{told:?}");
+    let sent = Command::new("kill").args([signal, "--", &format!("-{}", run.id())]).status();
     assert!(sent.expect("there is kill").success());
     // Until the end of its output: a pipe that nobody reads could stop it.
     lines.for_each(drop);
@@ -54,6 +59,8 @@ fn ctrl_c_ends_the_run_and_its_contenders_and_keeps_the_samples() {
     assert_eq!(status.code(), Some(130));
     first_experiment_is_on_disk(folder.path());
     let pid = fs::read_to_string(folder.path().join("pid")).unwrap();
+    let stored = samples(&folder.path().join("run/samples.jsonl"));
+    assert!(stored.iter().all(|sample| sample.get("problem").is_none()), "it was blamed for it");
     let alive = Command::new("kill").args(["-0", &pid]).stderr(Stdio::null()).status();
     assert!(!alive.unwrap().success(), "the contender {pid} still runs");
 }

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::commands::RunOptions;
 use crate::contender::Hello;
 use crate::error::Problem;
-use crate::host::Host;
+use crate::host::{Host, Process};
 use crate::profile::Profile;
 use crate::warning::StoredWarning;
 
@@ -45,6 +45,8 @@ pub struct Plan {
     pub host: Host,
     /// Ticks of its time stamp counter in a nanosecond.
     pub ticks_per_ns: Option<f64>,
+    /// The program that takes the samples.
+    pub process: Option<Process>,
     /// Who was to take part, in order.
     pub contenders: Vec<Invited>,
     /// When it went on, from the first interruption on.
@@ -108,6 +110,12 @@ impl Plan {
                 self.version
             )));
         }
+        if let Some(process) = self.process.filter(|process| process.runs()) {
+            return Err(Problem::new(format!(
+                "it is still under way, in process {}; wait for it, or end it first",
+                process.pid
+            )));
+        }
         match self.host.changes(host).as_str() {
             "" => Ok(()),
             changes => Err(Problem::new(format!(
@@ -156,6 +164,7 @@ mod tests {
             json: None,
             host: Host::look(),
             ticks_per_ns: None,
+            process: Process::own(),
             contenders: vec![Invited { text: "a=b c".into(), hello: None, problem: None }],
             resumed: Vec::new(),
             warnings: Vec::new(),
@@ -173,12 +182,19 @@ mod tests {
     #[test]
     fn another_purlin_and_another_machine_are_refused_with_what_differs() {
         let here = Host::look();
+        let plan = || Plan { process: None, ..plan() };
         plan().fits(&here).unwrap();
         let older = Plan { version: "0.0.1".into(), ..plan() };
         assert!(older.fits(&here).unwrap_err().to_string().contains("begun by purlin 0.0.1"));
         let elsewhere = Host { cores: here.cores + 1, ..here };
         let refused = plan().fits(&elsewhere).unwrap_err().to_string();
         assert!(refused.contains("another machine (cores "), "{refused}");
+    }
+
+    #[test]
+    fn a_run_that_is_under_way_is_left_alone() {
+        let refused = plan().fits(&Host::look()).unwrap_err().to_string();
+        assert!(refused.contains("still under way"), "{refused}");
     }
 
     #[test]

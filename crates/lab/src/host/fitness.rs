@@ -20,11 +20,14 @@ const TOLD: usize = 3;
 /// The share of a core from which on a program is told.
 const BUSY: f64 = 0.05;
 
-/// The percentage of the machine's time that may go to others: about the noise of a good figure.
+/// The percentage of the machine's time that may go to others in a look of a fifth of a second.
 const OTHERS: f64 = 5.0;
 
-/// The percentage that may be stolen, or waited for memory.
+/// The percentage that may be stolen while it is measured, or waited for memory.
 const LITTLE: f64 = 1.0;
+
+/// The fewest stolen ticks of which a percentage is warned of: one alone may be the whole of it.
+const TICKS: u64 = 5;
 
 /// The machine's state, as it is stored.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -95,7 +98,7 @@ impl Fitness {
             load: (looked && !cfg!(windows)).then_some([load.one, load.five, load.fifteen]),
             busy_percent: looked.then(|| tenths(system.global_cpu_usage().into())),
             busiest: busiest(&system),
-            steal_percent: watch.percent().map(tenths),
+            steal_percent: watch.percent(),
             steal_percent_during: None,
             governors: in_policies("scaling_governor"),
             turbo: turbo(),
@@ -123,7 +126,7 @@ impl Fitness {
             let busiest = told.map(|one| format!("{} {:.2}", one.name, one.cores)).collect();
             warnings.push(Warning::MachineLoaded { percent, busiest });
         }
-        let steal = self.steal_percent.filter(|&percent| percent > LITTLE);
+        let steal = self.steal_percent.filter(|&percent| percent > OTHERS);
         warnings.extend(steal.map(|percent| Warning::Steal { experiment: None, percent }));
         if let (Some(Quota::Cores(allowed)), Some(online)) = (self.quota, self.cores_online)
             && allowed < online as f64
@@ -160,13 +163,18 @@ impl StealWatch {
     /// The percentage of the time since then.
     #[must_use]
     pub fn percent(&self) -> Option<f64> {
+        self.stolen().map(|(_, percent)| tenths(percent))
+    }
+
+    fn stolen(&self) -> Option<(u64, f64)> {
         Ticks::read(&text("/proc/stat")?)?.stolen_since(self.0?)
     }
 
     /// The same, if it is worth a warning.
     #[must_use]
     pub fn warning(&self, experiment: &str) -> Option<Warning> {
-        let percent = self.percent().filter(|&percent| percent > LITTLE)?;
+        let much = |&(ticks, percent): &(u64, f64)| ticks >= TICKS && percent > LITTLE;
+        let (_, percent) = self.stolen().filter(much)?;
         Some(Warning::Steal { experiment: Some(experiment.to_owned()), percent })
     }
 }
@@ -239,7 +247,7 @@ mod tests {
         let worst = Fitness {
             busy_percent: Some(50.0),
             busiest: vec![Busy { name: "rustc".into(), cores: 0.97 }],
-            steal_percent: Some(2.0),
+            steal_percent: Some(7.0),
             governors: Some(vec!["performance".into(), "powersave".into()]),
             quota: Some(Quota::Cores(1.5)),
             cores_allowed: Some(2),

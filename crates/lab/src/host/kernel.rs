@@ -20,12 +20,12 @@ impl Ticks {
         Some(Self { all: fields.iter().take(8).sum(), stolen: *fields.get(7)? })
     }
 
-    /// The percentage of the time since `earlier` in which the hypervisor ran others though this
-    /// machine had work. `None` where no time has passed.
-    pub(super) fn stolen_since(self, earlier: Self) -> Option<f64> {
+    /// In how many ticks since `earlier`, and in which percentage of all of them, the hypervisor
+    /// ran others though this machine had work. `None` where no time has passed.
+    pub(super) fn stolen_since(self, earlier: Self) -> Option<(u64, f64)> {
         let all = self.all.checked_sub(earlier.all).filter(|&all| all > 0)?;
         let stolen = self.stolen.saturating_sub(earlier.stolen);
-        Some(100.0 * stolen as f64 / all as f64)
+        Some((stolen, 100.0 * stolen as f64 / all as f64))
     }
 }
 
@@ -72,7 +72,7 @@ mod tests {
             ))
         };
         let (before, after) = (stat(2_683_018, 13_554).unwrap(), stat(2_683_198, 13_574).unwrap());
-        assert_eq!(after.stolen_since(before), Some(10.0));
+        assert_eq!(after.stolen_since(before), Some((20, 10.0)));
         assert_eq!(before.stolen_since(before), None);
         assert_eq!(before.stolen_since(after), None);
         // Kernels before 2.6.11 did not know of it.

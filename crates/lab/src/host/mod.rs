@@ -4,6 +4,7 @@
 
 mod fitness;
 mod kernel;
+mod process;
 mod quota;
 
 use std::{fs, thread};
@@ -12,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use sysinfo::System;
 
 pub use fitness::{Busy, Fitness, StealWatch};
+pub use process::Process;
 pub use quota::Quota;
 
 /// The machine, as it is stored.

@@ -16,7 +16,7 @@ use jiff::Timestamp;
 use crate::contender::{Choice, CommandLine, Contender, Surroundings, choose};
 use crate::error::Problem;
 use crate::experiments::{Experiment, select};
-use crate::host::{Fitness, Host, ticks_per_ns};
+use crate::host::{Fitness, Host, Process, ticks_per_ns};
 use crate::interrupt::Interrupt;
 use crate::plan::{Invited, Plan};
 use crate::profile::Profile;
@@ -115,6 +115,7 @@ pub fn run(
         json: options.json.as_ref().map(|path| std::path::absolute(path).unwrap_or(path.clone())),
         host: Host { fitness: Some(Fitness::look()), ..Host::look() },
         ticks_per_ns: ticks_per_ns(),
+        process: Process::own(),
         contenders: Vec::new(),
         resumed: Vec::new(),
         warnings: Vec::new(),

@@ -9,7 +9,7 @@ use super::course::Course;
 use super::{Ended, LineUp, rfc3339};
 use crate::contender::Surroundings;
 use crate::error::Problem;
-use crate::host::{Fitness, Host};
+use crate::host::{Fitness, Host, Process};
 use crate::interrupt::Interrupt;
 use crate::plan::Resumption;
 use crate::store::{self, PAGE, PLAN, RESULTS, Store};
@@ -58,6 +58,7 @@ pub fn resume(
     // WHY: one that came no further tells nothing.
     plan.resumed.retain(|earlier| earlier.after != resumption.after);
     plan.resumed.push(resumption);
+    plan.process = Process::own();
     let experiments = line_up.experiments.clone();
     let fitness = Fitness::look();
     let invited = plan.contenders.clone();
