@@ -5,10 +5,12 @@
 //!
 //! ```text
 //! purlin lab run -c 'fake=target/debug/examples/fake_contender'
-//! fake_contender [--cost K] [--pid-file FILE] [FAULT | FAULT@EXPERIMENT]…
+//! fake_contender [--cost K] [--pid-file FILE] [--end-lab FILE] [FAULT | FAULT@EXPERIMENT]…
 //! ```
 //!
-//! A fault strikes at every run, or at those of one experiment.
+//! A fault strikes at every run, or at those of one experiment. The file of `--end-lab` holds a
+//! line such as `KILL 7` for each time that the lab is started: at the seventh run the lab is sent
+//! that signal, no answer is given, and the line goes.
 
 #![forbid(unsafe_code)]
 
@@ -26,6 +28,44 @@ struct Orders {
     faults: Vec<String>,
     /// What its idle processes would take.
     held: Vec<Vec<u8>>,
+    /// When the lab is to be sent a signal.
+    ending: Option<Ending>,
+}
+
+/// A signal for the lab, in so many runs from now.
+struct Ending {
+    signal: String,
+    runs: u64,
+    file: String,
+}
+
+impl Ending {
+    fn read(file: String) -> Option<Self> {
+        let text = std::fs::read_to_string(&file).ok()?;
+        let (signal, runs) = text.lines().next()?.split_once(' ')?;
+        Some(Self { signal: signal.to_owned(), runs: runs.parse().ok()?, file })
+    }
+
+    /// Whether this run is the one.
+    fn strikes(&mut self) -> bool {
+        self.runs -= 1;
+        self.runs == 0
+    }
+
+    /// Sends the signal, after the line in the file is gone.
+    #[cfg(unix)]
+    fn send(&self) -> io::Result<()> {
+        let text = std::fs::read_to_string(&self.file)?;
+        let rest = text.split_once('\n').map_or("", |(_, rest)| rest);
+        std::fs::write(&self.file, rest)?;
+        let lab = std::os::unix::process::parent_id().to_string();
+        process::Command::new("kill").args(["-s", &self.signal, &lab]).status().map(drop)
+    }
+
+    #[cfg(not(unix))]
+    fn send(&self) -> io::Result<()> {
+        Err(io::Error::other(format!("there is no {} here to send for {}", self.signal, self.file)))
+    }
 }
 
 impl Orders {
@@ -35,7 +75,7 @@ impl Orders {
 }
 
 fn main() -> io::Result<()> {
-    let mut orders = Orders { cost: 1, faults: Vec::new(), held: Vec::new() };
+    let mut orders = Orders { cost: 1, faults: Vec::new(), held: Vec::new(), ending: None };
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
         match word.as_str() {
@@ -44,6 +84,7 @@ fn main() -> io::Result<()> {
                 let file = words.next().unwrap_or_default();
                 std::fs::write(file, process::id().to_string())?;
             }
+            "--end-lab" => orders.ending = words.next().and_then(Ending::read),
             fault => orders.faults.push(fault.to_owned()),
         }
     }
@@ -70,6 +111,11 @@ fn main() -> io::Result<()> {
 }
 
 fn answer(request: &Value, orders: &mut Orders) -> io::Result<()> {
+    if let Some(ending) = orders.ending.as_mut().filter(|ending| ending.runs > 0)
+        && ending.strikes()
+    {
+        return ending.send();
+    }
     let experiment = request["experiment"].as_str().unwrap_or_default();
     let empty = serde_json::Map::new();
     let params = request["params"].as_object().unwrap_or(&empty);

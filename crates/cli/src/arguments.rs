@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use purlin_lab::commands::{CompareOptions, ReportOptions, RunOptions};
+use purlin_lab::commands::{CompareOptions, ReportOptions, ResumeOptions, RunOptions};
 use purlin_lab::profile::Profile;
 
 use crate::export::Export;
@@ -54,12 +54,14 @@ Examples:
   purlin lab run -c tokio -c 'mine=python3 mine.py'
       with a program of your own that speaks the contender protocol;
       docs/lab/own-runtime.md has a whole one in twenty lines of Python
+  purlin lab run --resume lab-results/20261121T090000Z
+      goes on with a run that was interrupted or killed, on the same machine
 
 Exit status:
   0  everything that was asked for gave results
   1  a contender failed or samples are void; all other results are kept
   2  what was asked cannot be done; one line says why and what to do
-  130  interrupted; what was sampled is kept
+  130  interrupted; what was sampled is kept, and --resume goes on with it
 
 Environment:
   PURLIN_CONTENDERS  the folder of the contenders written in Rust, such as
@@ -89,6 +91,10 @@ pub(crate) struct Run {
     /// [default: lab-results/TIME, in UTC]
     #[arg(long)]
     dir: Option<PathBuf>,
+
+    /// Go on with the interrupted run in this folder, as it was asked for
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["experiments", "contenders", "profile", "seed", "dir", "samples", "sample_ms", "limit"])]
+    resume: Option<PathBuf>,
 
     /// Write the results to this file too
     #[arg(long, value_name = "FILE")]
@@ -176,6 +182,14 @@ pub(crate) struct Compare {
 enum ProfileName {
     Quick,
     Full,
+}
+
+impl Run {
+    /// What is to go on, if anything is.
+    pub(crate) fn resumed(&self) -> Option<ResumeOptions> {
+        let folder = self.resume.clone()?;
+        Some(ResumeOptions { folder, json: self.json.clone() })
+    }
 }
 
 impl From<Run> for RunOptions {

@@ -94,8 +94,12 @@ fn obey(command: Lab) -> Result<u8, Problem> {
             let interrupt = Interrupt::default();
             interrupt.at_signals()?;
             let surroundings = Surroundings::from_environment();
-            let ended = commands::run(&asked.into(), &surroundings, &interrupt, &mut io::stdout())?;
-            Ok(status(ended))
+            let out = &mut io::stdout();
+            let ended = match asked.resumed() {
+                Some(resumed) => commands::resume(&resumed, &surroundings, &interrupt, out),
+                None => commands::run(&asked.into(), &surroundings, &interrupt, out),
+            };
+            ended.map(status)
         }
     }
 }

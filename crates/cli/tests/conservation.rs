@@ -24,8 +24,9 @@ fn beside_an_honest_one(fault: &str) {
             assert_eq!(sample["contender"], "thief");
             assert!(sample["reason"].as_str().unwrap().contains(" is "), "{sample}");
         }
-        let told =
-            |line: &&String| line.starts_with(&format!("{experiment} ")) && line.contains("void");
+        let told = |line: &&String| {
+            line.starts_with(&format!("warning: {experiment} ")) && line.contains("void")
+        };
         assert_eq!(bench.lines_about("thief").iter().filter(told).count(), 1, "{}", bench.stderr());
     }
     let stored = bench.samples();

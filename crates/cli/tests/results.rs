@@ -63,9 +63,30 @@ fn the_results_have_the_names_of_the_schema() {
     assert!(results["seconds"].as_f64().unwrap() > 0.0);
     assert_eq!(
         keys(&results["host"]),
-        ["cores", "cpu", "kernel", "load_before", "memory_bytes", "os", "virtual"]
+        ["cores", "cpu", "fitness", "kernel", "load_before", "memory_bytes", "os", "virtual"]
     );
     assert!(results["host"]["cores"].as_u64().unwrap() > 0);
+    // What cannot be known here is null, and there all the same.
+    for fact in ["load", "busy_percent", "busiest", "steal_percent", "governors", "quota"] {
+        assert!(results["host"]["fitness"].get(fact).is_some(), "{fact}");
+    }
+    assert_eq!(
+        keys(&results["instrument"]),
+        [
+            "clock_cost_ns",
+            "clock_resolution_ns",
+            "request_overhead_us",
+            "requests",
+            "smallest_sample"
+        ]
+    );
+    assert!(results["instrument"]["clock_resolution_ns"].as_f64().unwrap() > 0.0);
+    assert!(results["instrument"]["request_overhead_us"].as_f64().unwrap() > 0.0);
+    assert_eq!(list(&results["instrument"], "requests").len(), 2);
+    assert_eq!(
+        keys(&results["ratios"][0]),
+        ["against", "contender", "experiment", "high", "low", "ratio", "verdict"]
+    );
     assert_eq!(keys(&results["contenders"][0]), ["id", "label", "notes", "variants", "version"]);
     assert_eq!(
         keys(&results["experiments"][0]),
@@ -104,9 +125,54 @@ fn the_results_have_the_names_of_the_schema() {
 }
 
 #[test]
+fn warnings_are_said_when_they_arise_listed_at_the_end_and_stored() {
+    let bench =
+        Bench::of("ping-pong,call", &[contender("one", ""), contender("two", "loses@call")]);
+    let results = bench.results();
+    for (kind, contender, words) in [
+        ("few-samples", Value::Null, "with fewer than 6 samples"),
+        ("void", "two".into(), "call two: 3 samples are void: received is"),
+    ] {
+        let of_kind = |warning: &&Value| warning["kind"] == kind;
+        let stored: Vec<_> = list(&results, "warnings").iter().filter(of_kind).collect();
+        let [stored] = stored.as_slice() else { panic!("{kind}: {stored:?}") };
+        assert_eq!(stored["contender"], contender);
+        assert_eq!(keys(stored), ["advice", "contender", "experiment", "kind", "message"]);
+        let (message, advice) =
+            (stored["message"].as_str().unwrap(), stored["advice"].as_str().unwrap());
+        assert!(message.starts_with(words), "{message}");
+        let said = format!("warning: {message}; {advice}");
+        assert_eq!(bench.stderr().lines().filter(|line| *line == said).count(), 1, "{said}");
+        let listed = bench
+            .stdout()
+            .lines()
+            .filter(|line| line.starts_with(&format!("warning: {words}")))
+            .count();
+        assert_eq!(listed, 1, "{}", bench.stdout());
+    }
+}
+
+#[test]
 fn results_go_to_a_file_of_the_users_too() {
     let bench = Bench::run(&["-e", "ping-pong", "-c", &contender("one", ""), "--json", "out.json"]);
     assert_eq!(json(&bench.path("out.json")), bench.results());
+}
+
+#[test]
+fn two_that_cannot_be_told_apart_are_called_indistinguishable() {
+    let three = [contender("one", ""), contender("same", ""), contender("slower", "--cost 2")];
+    let bench = Bench::of("ping-pong", &three);
+    let results = bench.results();
+    let verdicts: Vec<_> = list(&results, "ratios")
+        .iter()
+        .map(|ratio| (ratio["contender"].as_str().unwrap(), ratio["verdict"].as_str().unwrap()))
+        .collect();
+    assert_eq!(verdicts, [("same", "indistinguishable"), ("slower", "worse")]);
+    let stdout = bench.stdout();
+    let row = stdout.lines().find(|line| line.starts_with("ping-pong ")).expect("a row");
+    assert!(row.contains("indistinguishable  2.00 (2.00–2.00)"), "{stdout}");
+    let instrument = stdout.lines().find(|line| line.starts_with("clock: ")).expect("a line");
+    assert!(instrument.contains("; a request: ") && instrument.contains("; smallest sample: "));
 }
 
 #[test]
@@ -117,6 +183,24 @@ fn every_sample_is_a_line_on_disk() {
     assert_eq!(counted.count(), 3 * 2 * 5);
     let warm_up = samples.iter().position(|sample| sample["kind"] == "warm-up");
     assert_eq!(warm_up, Some(0));
+    assert_eq!(
+        keys(samples.last().unwrap()),
+        [
+            "afresh",
+            "at_ms",
+            "contender",
+            "experiment",
+            "kind",
+            "order",
+            "params",
+            "reply",
+            "round",
+            "wall_ns"
+        ]
+    );
+    let of_last_round = samples.iter().filter(|sample| sample["round"] == 3);
+    let order: Vec<_> = of_last_round.map(|sample| sample["order"].as_u64().unwrap()).collect();
+    assert_eq!(order, (1..=10).collect::<Vec<_>>());
 }
 
 #[test]

@@ -12,9 +12,11 @@
 //! | [`experiments`] | what is asked, and what an honest answer holds |
 //! | [`contender`] | finding, starting, asking and ending the programs |
 //! | [`sampling`] | how much is asked, and in which order |
-//! | [`store`] | every sample on disk as it arrives |
+//! | [`store`], [`plan`] | every sample on disk as it arrives, and what was asked |
 //! | [`results`] | samples made into figures, intervals and ratios |
 //! | [`stats`] | the statistics behind them |
+//! | [`host`], [`instrument`] | the machine, and what is measured with |
+//! | [`warning`] | what takes away from the trust in figures, with advice |
 //! | [`table`], [`page`] | what is shown |
 //! | [`otp_text`], [`export`] | OTP's own benchmark read and written; other forms written |
 //! | [`stopwatch`] | the time of a command, which is no experiment |
@@ -29,10 +31,12 @@ pub mod error;
 pub mod experiments;
 pub mod export;
 pub mod host;
+pub mod instrument;
 pub mod interrupt;
 mod markdown;
 pub mod otp_text;
 pub mod page;
+pub mod plan;
 pub mod profile;
 pub mod progress;
 pub mod results;
@@ -42,5 +46,6 @@ pub mod stopwatch;
 pub mod store;
 pub mod stored;
 pub mod table;
+pub mod warning;
 
 pub use purlin_timing as timing;

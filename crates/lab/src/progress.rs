@@ -13,6 +13,8 @@ pub struct Progress {
     experiment: &'static str,
     began: Instant,
     rounds: usize,
+    /// The samples since the experiment began.
+    sampled: usize,
 }
 
 impl Progress {
@@ -28,17 +30,23 @@ impl Progress {
             bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
             bar
         });
-        Self { bar, experiment: "", began: Instant::now(), rounds }
+        Self { bar, experiment: "", began: Instant::now(), rounds, sampled: 0 }
     }
 
     /// An experiment begins with its calibration.
     pub fn begin(&mut self, experiment: &'static str) {
         self.experiment = experiment;
         self.began = Instant::now();
+        self.sampled = 0;
         if let Some(bar) = &self.bar {
             bar.set_message(format!("{experiment}: calibrating"));
             bar.tick();
         }
+    }
+
+    /// A sample was taken.
+    pub fn sampled(&mut self) {
+        self.sampled += 1;
     }
 
     /// So many rounds of it are done; it may have fewer than the run.
@@ -47,7 +55,7 @@ impl Progress {
             let left_out = if done == of { self.rounds - of } else { 0 };
             bar.inc((usize::from(done == 1) + 1 + left_out) as u64);
             bar.set_message(format!("{}: round {done} of {of}", self.experiment));
-        } else if done == of {
+        } else if done == of && self.sampled > 0 {
             let seconds = self.began.elapsed().as_secs_f64();
             let plural = if done == 1 { "" } else { "s" };
             eprintln!("{}: {done} round{plural} in {seconds:.1} s", self.experiment);

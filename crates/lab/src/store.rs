@@ -1,4 +1,9 @@
-//! The folder of a run: every sample as it arrives, the results and the page at the end.
+//! The folder of a run: what was asked, every sample as it arrives, the results and the page at
+//! the end.
+//!
+//! A sample is with the operating system before the next is asked for, so that a
+//! run that is killed keeps it, and on the disc when its experiment ends. The
+//! results are written last and at once: where they are, the run has ended.
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write};
@@ -7,9 +12,13 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use crate::error::Problem;
+use crate::plan::Plan;
+use crate::sampling::Past;
 
 /// The name of the file that grows while a run goes on.
 pub const SAMPLES: &str = "samples.jsonl";
+/// The name of what was asked.
+pub const PLAN: &str = "run.json";
 /// The name of the results.
 pub const RESULTS: &str = "results.json";
 /// The name of the page.
@@ -23,7 +32,8 @@ pub struct Store {
 }
 
 impl Store {
-    /// Makes the folder where it is not there, and an empty file for the samples.
+    /// Makes the folder where it is not there, and an empty file for the samples. What an older
+    /// run left in it goes.
     ///
     /// Without a folder it is named after `moment`, such as
     /// `lab-results/20261121T090000Z`, with a number behind if that is taken.
@@ -39,9 +49,34 @@ impl Store {
             }
             None => fresh(moment)?,
         };
+        for name in [PLAN, RESULTS, PAGE] {
+            let path = folder.join(name);
+            match fs::remove_file(&path) {
+                Err(error) if error.kind() != ErrorKind::NotFound => {
+                    return Err(unwritable(&path, &error));
+                }
+                _ => {}
+            }
+        }
         let path = folder.join(SAMPLES);
         let samples = File::create(&path).map_err(|error| unwritable(&path, &error))?;
         Ok(Self { folder, samples })
+    }
+
+    /// Opens the folder of a run that was interrupted, and reads what it had. A last line that is
+    /// not whole goes.
+    ///
+    /// # Errors
+    ///
+    /// One line, if there are no samples, they cannot be read or written, or one is none.
+    pub fn go_on(folder: &Path) -> Result<(Self, Past), Problem> {
+        let path = folder.join(SAMPLES);
+        let text = fs::read(&path).map_err(|error| unreadable(&path, &error.to_string()))?;
+        let (past, whole) = Past::read(&text).map_err(|what| unreadable(&path, &what))?;
+        let opened = File::options().append(true).open(&path);
+        let samples = opened.map_err(|error| unwritable(&path, &error))?;
+        samples.set_len(whole as u64).map_err(|error| unwritable(&path, &error))?;
+        Ok((Self { folder: folder.to_path_buf(), samples }, past))
     }
 
     /// Adds one sample, as a line of its own, with one write.
@@ -55,6 +90,30 @@ impl Store {
             serde_json::to_vec(record).map_err(|error| unwritable(&path, &error.into()))?;
         line.push(b'\n');
         let written = self.samples.write_all(&line).and_then(|()| self.samples.flush());
+        written.map_err(|error| unwritable(&path, &error))
+    }
+
+    /// Has the disc take what was kept.
+    ///
+    /// # Errors
+    ///
+    /// One line, if it does not.
+    pub fn settle(&self) -> Result<(), Problem> {
+        self.samples.sync_data().map_err(|error| unwritable(&self.path(SAMPLES), &error))
+    }
+
+    /// Writes a file of this run at once: whoever reads it finds all of it, or what it was before.
+    ///
+    /// # Errors
+    ///
+    /// One line, if it cannot be written.
+    pub fn replace(&self, name: &str, content: &str) -> Result<(), Problem> {
+        let (path, draft) = (self.path(name), self.path(&format!("{name}.new")));
+        let written = File::create(&draft).and_then(|mut file| {
+            file.write_all(content.as_bytes())?;
+            file.sync_data()?;
+            fs::rename(&draft, &path)
+        });
         written.map_err(|error| unwritable(&path, &error))
     }
 
@@ -105,6 +164,24 @@ fn unwritable(path: &Path, error: &std::io::Error) -> Problem {
     Problem::new(format!("cannot write {}: {error}; choose another place", path.display()))
 }
 
+fn unreadable(path: &Path, what: &str) -> Problem {
+    Problem::new(format!("cannot go on with {}: {what}; begin a new run", path.display()))
+}
+
+/// What the folder of an interrupted run says it was asked.
+///
+/// # Errors
+///
+/// One line, if it holds no run that could go on.
+pub fn plan(folder: &Path) -> Result<Plan, Problem> {
+    let path = folder.join(PLAN);
+    let text = fs::read_to_string(&path).map_err(|error| {
+        let hint = "give the folder of an interrupted run";
+        Problem::new(format!("cannot read {}: {error}; {hint}", path.display()))
+    })?;
+    serde_json::from_str(&text).map_err(|error| unreadable(&path, &error.to_string()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -117,6 +194,35 @@ mod tests {
         store.keep(&"two").unwrap();
         let text = fs::read_to_string(store.path(SAMPLES)).unwrap();
         assert_eq!(text, "\"one\"\n\"two\"\n");
+    }
+
+    #[test]
+    fn a_folder_that_is_used_again_keeps_nothing_of_the_run_before() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in [PLAN, RESULTS, PAGE, SAMPLES] {
+            fs::write(folder.path().join(name), "old").unwrap();
+        }
+        let store = Store::create(Some(folder.path()), "now").unwrap();
+        for name in [PLAN, RESULTS, PAGE] {
+            assert!(!store.path(name).exists(), "{name}");
+        }
+        store.replace(PLAN, "new").unwrap();
+        assert_eq!(fs::read_to_string(store.path(PLAN)).unwrap(), "new");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
+    }
+
+    #[test]
+    fn a_run_goes_on_behind_its_last_whole_sample() {
+        let folder = tempfile::tempdir().unwrap();
+        let whole = "{\"problem\":\"gone\"}\n";
+        fs::write(folder.path().join(SAMPLES), format!("{whole}{{\"pro")).unwrap();
+        let (mut store, past) = Store::go_on(folder.path()).unwrap();
+        assert_eq!(past.len(), 1);
+        store.keep(&"next").unwrap();
+        let text = fs::read_to_string(store.path(SAMPLES)).unwrap();
+        assert_eq!(text, format!("{whole}\"next\"\n"));
+        let refused = Store::go_on(&folder.path().join("none")).unwrap_err().to_string();
+        assert!(refused.contains("cannot go on with"), "{refused}");
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! 95 % interval; then come the ratios with theirs. Where both do not fit beside
 //! each other the ratios stand below.
 
-use crate::results::{Document, ResultEntry};
+use crate::results::{Document, ResultEntry, Verdict};
 
 /// The widest line that is still readable.
 pub(crate) const WIDTH: usize = 100;
@@ -12,12 +12,16 @@ pub(crate) const WIDTH: usize = 100;
 /// Where there is nothing to show.
 pub(crate) const NONE: &str = "—";
 
+/// Where a ratio may as well be 1.
+const EQUAL: &str = "indistinguishable";
+
 /// The table, with a line under it that says how to read it.
 #[must_use]
 pub fn table(document: &Document) -> String {
     let figures = figures(document);
+    let instrument = document.instrument.line();
     let Some((ratios, against)) = ratios(document) else {
-        return grid(&figures, 2);
+        return format!("{}\n{instrument}", narrow(&figures, 2));
     };
     let beside: Vec<Vec<String>> = figures
         .iter()
@@ -26,20 +30,23 @@ pub fn table(document: &Document) -> String {
         .collect();
     let mut text = grid(&beside, 2);
     if text.lines().any(|line| line.chars().count() > WIDTH) {
-        text = format!("{}\n{}", grid(&figures, 2), grid(&ratios, 1));
+        text = format!("{}\n{}", narrow(&figures, 2), narrow(&ratios, 1));
     }
     let any = |sign: &str| ratios.iter().skip(1).flatten().any(|cell| cell.contains(sign));
-    let (gaps, others) = (any(NONE), any("*"));
+    let (gaps, others, equal) = (any(NONE), any("*"), any(EQUAL));
     text.push_str(&format!(
         "\nmedian ± half its 95 % interval; ratios, with theirs, say how many times worse than {against}\n"
     ));
+    if equal {
+        text.push_str(&format!("{EQUAL}: the interval of the ratio holds 1\n"));
+    }
     if others {
         text.push_str("* than the first contender that has a figure\n");
     }
     if gaps {
         text.push_str("no ratio (—) where a figure is missing or cannot be told from zero\n");
     }
-    text
+    text + &instrument
 }
 
 fn figures(document: &Document) -> Vec<Vec<String>> {
@@ -88,6 +95,9 @@ fn ratios(document: &Document) -> Option<(Vec<Vec<String>>, String)> {
                 || NONE.to_owned(),
                 |ratio| {
                     let elsewhere = if ratio.against == against { "" } else { "*" };
+                    if ratio.verdict == Verdict::Indistinguishable {
+                        return format!("{EQUAL}{elsewhere}");
+                    }
                     let (low, high) = (digits(ratio.low), digits(ratio.high));
                     format!("{}{elsewhere} ({low}–{high})", digits(ratio.ratio))
                 },
@@ -137,6 +147,29 @@ pub(crate) fn digits(value: f64) -> String {
     format!("{value:.after$}")
 }
 
+/// A grid within [`WIDTH`]: columns that do not fit stand below, behind the words again.
+fn narrow(rows: &[Vec<String>], words: usize) -> String {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let part = |from: usize, to: usize| -> Vec<Vec<String>> {
+        let cells = |row: &Vec<String>| [&row[..words], &row[from..to]].concat();
+        rows.iter().map(cells).collect()
+    };
+    let fits = |from: usize, to: usize| {
+        grid(&part(from, to), words).lines().all(|line| line.chars().count() <= WIDTH)
+    };
+    if columns <= words {
+        return grid(rows, words);
+    }
+    let mut parts = Vec::new();
+    let mut from = words;
+    while from < columns {
+        let to = (from + 2..=columns).take_while(|&to| fits(from, to)).last().unwrap_or(from + 1);
+        parts.push(grid(&part(from, to), words));
+        from = to;
+    }
+    parts.join("\n")
+}
+
 /// Columns as wide as they must be; so many of words to the left, figures to the right.
 pub(crate) fn grid(rows: &[Vec<String>], words: usize) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
@@ -161,6 +194,27 @@ pub(crate) fn grid(rows: &[Vec<String>], words: usize) -> String {
         text.push('\n');
     }
     text
+}
+
+/// Adds a text in lines of bounded width, the first behind its head, the others below its end.
+pub(crate) fn wrap(text: &mut String, head: &str, words: &str) {
+    let indent = head.chars().count();
+    text.push_str(head);
+    let mut column = indent;
+    for (place, word) in words.split(' ').enumerate() {
+        let long = word.chars().count();
+        if place > 0 && column + 1 + long > WIDTH {
+            text.push('\n');
+            text.push_str(&" ".repeat(indent));
+            column = indent;
+        } else if place > 0 {
+            text.push(' ');
+            column += 1;
+        }
+        text.push_str(word);
+        column += long;
+    }
+    text.push('\n');
 }
 
 #[cfg(test)]
@@ -211,6 +265,20 @@ mod tests {
     fn a_figure_that_cannot_be_told_from_zero_is_shown_as_such() {
         assert_eq!(cell(&result(0.002, -0.004, 0.006)), "≈0 ±0.0050");
         assert_eq!(cell(&result(200.0, 190.0, 210.0)), "200 ±5%");
+    }
+
+    #[test]
+    fn what_does_not_fit_beside_stands_below() {
+        let row = |head: &str| {
+            let cells = (0..9).map(|column| format!("{head} 1.05 (1.01–1.09) {column}"));
+            ["name".to_owned()].into_iter().chain(cells).collect::<Vec<_>>()
+        };
+        let text = narrow(&[row("a"), row("b")], 1);
+        assert!(text.lines().all(|line| line.chars().count() <= WIDTH), "{text}");
+        let parts: Vec<_> = text.split("\n\n").collect();
+        assert_eq!(parts.len(), 3, "{text}");
+        assert!(parts.iter().all(|part| part.matches("name").count() == 2), "{text}");
+        assert!((0..9).all(|column| text.matches(&format!("1.09) {column}")).count() == 2));
     }
 
     #[test]

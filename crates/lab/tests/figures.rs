@@ -148,7 +148,7 @@ fn who_tells_of_no_single_messages_has_its_figure_all_the_same() {
         Ok(())
     });
     let (outcome, _) = sampled("throughput", &entrants(1), 1, &mut silent);
-    let results = figures(experiment("throughput"), &outcome.lanes[0], 1, None);
+    let results = figures(experiment("throughput"), &outcome.lanes[0], None);
     let told: Vec<_> = results.iter().map(|result| result.metric.as_str()).collect();
     assert_eq!(told, ["time per message", "resident memory"]);
 }
@@ -299,7 +299,7 @@ fn where_senders_ended_early_nothing_is_told_as_otp_would() {
         Ok(())
     });
     let (outcome, _) = sampled("signals", &entrants(1), 1, &mut runtime);
-    let results = figures(experiment("signals"), &outcome.lanes[0], 1, None);
+    let results = figures(experiment("signals"), &outcome.lanes[0], None);
     assert_eq!(results.len(), 2 * 2 * 4);
     assert!(results.iter().all(|result| !result.metric.contains("OTP")));
 }

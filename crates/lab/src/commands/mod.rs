@@ -15,5 +15,5 @@ pub use compare::{CompareOptions, Told, compare};
 pub use export::{ExportOptions, Format, export};
 pub use list::list;
 pub use report::{ReportOptions, report};
-pub use run::{Ended, RunOptions, run};
+pub use run::{Ended, ResumeOptions, RunOptions, resume, run};
 pub use time::{TimeOptions, time};

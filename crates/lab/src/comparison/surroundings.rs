@@ -1,14 +1,13 @@
 //! In what two runs differ besides their figures.
 
 use super::{Compared, Verdict};
-use crate::host::Host;
 use crate::stored::Figures;
 
 /// What makes the comparison doubtful, and what a reader should merely know.
 pub(super) fn differences(old: &Figures, new: &Figures) -> (Vec<String>, Vec<String>) {
     let mut warnings = Vec::new();
     if let (Some(before), Some(now)) = (&old.host, &new.host) {
-        let machine = changes(&facts(before), &facts(now));
+        let machine = before.changes(now);
         if !machine.is_empty() {
             warnings.push(format!(
                 "the machines differ ({machine}); what moved may be theirs, so run both on one"
@@ -69,35 +68,10 @@ pub(super) fn unchanged_but_moved(
     })
 }
 
-/// What is the machine's own; its load is not.
-fn facts(host: &Host) -> [(&'static str, String); 6] {
-    [
-        ("cpu", host.cpu.clone()),
-        ("cores", host.cores.to_string()),
-        ("memory", format!("{} MiB", host.memory_bytes >> 20)),
-        ("system", host.os.clone()),
-        ("kernel", host.kernel.clone()),
-        (
-            "virtual",
-            match host.is_virtual {
-                Some(true) => "yes",
-                Some(false) => "no",
-                None => "unknown",
-            }
-            .to_owned(),
-        ),
-    ]
-}
-
-fn changes(old: &[(&str, String)], new: &[(&str, String)]) -> String {
-    let changed = old.iter().zip(new).filter(|(before, now)| before != now);
-    let told = changed.map(|((name, before), (_, now))| format!("{name} {before} → {now}"));
-    told.collect::<Vec<_>>().join(", ")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::host::Host;
 
     fn host() -> Host {
         Host {
@@ -108,6 +82,7 @@ mod tests {
             memory_bytes: 8 << 30,
             load_before: 0.0,
             is_virtual: Some(true),
+            fitness: None,
         }
     }
 

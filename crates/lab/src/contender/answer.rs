@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 /// The answer to `hello`.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Hello {
-    /// The process id of the operating system, where it tells one.
+    /// The process id of the operating system, where it tells one; another at each start.
+    #[serde(skip)]
     pub os_pid: Option<u32>,
     /// The runtime's own version.
     pub version: String,

@@ -11,6 +11,8 @@ use crate::error::Problem;
 pub struct Contender {
     /// What it is called in the results: what the user wrote, or the name of their own program.
     pub label: String,
+    /// What the user wrote, whole.
+    pub text: String,
     source: Source,
 }
 
@@ -109,6 +111,7 @@ fn by_default(surroundings: &Surroundings) -> Result<Choice, Problem> {
         match surroundings.missing(id) {
             None => choice.contenders.push(Contender {
                 label: id.to_owned(),
+                text: id.to_owned(),
                 source: Source::BuiltIn { id, options: Vec::new() },
             }),
             Some(missing) => choice.left_out.push(format!("{id} is left out: {missing}")),
@@ -157,6 +160,7 @@ fn parse(text: &str) -> Result<Contender, Problem> {
     if let Some((name, command)) = own_name(text) {
         return Ok(Contender {
             label: name.to_owned(),
+            text: text.to_owned(),
             source: Source::Own(words(text, command, "a command")?),
         });
     }
@@ -174,7 +178,11 @@ fn parse(text: &str) -> Result<Contender, Problem> {
         "" => Vec::new(),
         options => words(text, options, "options")?,
     };
-    Ok(Contender { label: text.to_owned(), source: Source::BuiltIn { id, options } })
+    Ok(Contender {
+        label: text.to_owned(),
+        text: text.to_owned(),
+        source: Source::BuiltIn { id, options },
+    })
 }
 
 fn words(text: &str, part: &str, what: &str) -> Result<Vec<String>, Problem> {

@@ -69,17 +69,21 @@ impl Client {
         limit: Duration,
         interrupt: &Interrupt,
     ) -> Result<(Self, Hello), Failure> {
-        let mut child = Command::new(&command.program)
+        let mut program = Command::new(&command.program);
+        program
             .args(&command.arguments)
             .envs(command.variables.iter().cloned())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .map_err(|error| {
-                let program = command.program.display();
-                Failure::Broken(format!("could not be started: {program}: {error}"))
-            })?;
+            .stderr(Stdio::piped());
+        // WHY: Ctrl-C at a terminal goes to the whole group, and it is for the lab alone to end
+        // its contenders: one that ends by itself has failed.
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut program, 0);
+        let mut child = program.spawn().map_err(|error| {
+            let program = command.program.display();
+            Failure::Broken(format!("could not be started: {program}: {error}"))
+        })?;
         let (send, events) = mpsc::channel();
         let stop = send.clone();
         interrupt.listen(move || stop.send(Event::Interrupted).is_ok());
@@ -109,6 +113,17 @@ impl Client {
             .map_err(|what| client.nonsense(&format!("greeted wrongly: {what}")))?;
         client.os_pid = hello.os_pid;
         Ok((client, hello))
+    }
+
+    /// Greets again, and gives the time until the answer, in ns: what a request costs by itself.
+    ///
+    /// # Errors
+    ///
+    /// As [`Client::run`].
+    pub fn round_trip(&mut self) -> Result<f64, Failure> {
+        let asked = Instant::now();
+        self.ask(&json!({"op": "hello"}))?;
+        Ok(asked.elapsed().as_nanos() as f64)
     }
 
     /// Asks for one sample.

@@ -46,6 +46,56 @@ impl Fleet {
     }
 }
 
+impl Fleet {
+    /// What some requests to this contender took that ask for nothing, in ns, the first left out.
+    /// Empty if it answered one of them wrongly; it is started afresh then.
+    pub fn round_trips(&mut self, contender: usize) -> Vec<f64> {
+        const TRIPS: usize = 20;
+        let Some(member) = self.members.get_mut(contender) else { return Vec::new() };
+        let Some(client) = &mut member.client else { return Vec::new() };
+        let trips: Result<Vec<f64>, Failure> = (0..=TRIPS).map(|_| client.round_trip()).collect();
+        match trips {
+            Ok(trips) => trips.into_iter().skip(1).collect(),
+            Err(_) => {
+                member.client = None;
+                Vec::new()
+            }
+        }
+    }
+}
+
+impl Member {
+    fn run(
+        &mut self,
+        limit: Duration,
+        interrupt: &Interrupt,
+        request: &Request<'_>,
+    ) -> Result<Reply, Failure> {
+        let start = || Client::start(&self.command, limit, interrupt);
+        if request.manner == Manner::Afresh {
+            return start()?.0.run_and_weigh(request);
+        }
+        let watched = (request.manner == Manner::Watched).then_some(request.experiment);
+        if watched.is_some() && self.watched.as_deref() != watched {
+            // WHY: what other experiments left behind is none of this one's memory.
+            self.client = None;
+        }
+        self.watched = watched.map(Into::into);
+        let client = match &mut self.client {
+            Some(client) => client,
+            none => none.insert(start()?.0),
+        };
+        let answer = match watched {
+            Some(_) => client.run_and_watch(request),
+            None => client.run(request),
+        };
+        if matches!(answer, Err(Failure::Broken(_) | Failure::Interrupted)) {
+            self.client = None;
+        }
+        answer
+    }
+}
+
 impl Executor for Fleet {
     fn run(&mut self, contender: usize, request: &Request<'_>) -> Result<Reply, Failure> {
         if self.interrupt.is_raised() {
@@ -54,27 +104,9 @@ impl Executor for Fleet {
         let Some(member) = self.members.get_mut(contender) else {
             return Err(Failure::Broken("was never started".into()));
         };
-        if request.manner == Manner::Afresh {
-            let (mut client, _) = Client::start(&member.command, self.limit, &self.interrupt)?;
-            return client.run_and_weigh(request);
-        }
-        let watched = (request.manner == Manner::Watched).then_some(request.experiment);
-        if watched.is_some() && member.watched.as_deref() != watched {
-            // WHY: what other experiments left behind is none of this one's memory.
-            member.client = None;
-        }
-        member.watched = watched.map(Into::into);
-        let client = match &mut member.client {
-            Some(client) => client,
-            none => none.insert(Client::start(&member.command, self.limit, &self.interrupt)?.0),
-        };
-        let answer = match watched {
-            Some(_) => client.run_and_watch(request),
-            None => client.run(request),
-        };
-        if matches!(answer, Err(Failure::Broken(_) | Failure::Interrupted)) {
-            member.client = None;
-        }
-        answer
+        let answer = member.run(self.limit, &self.interrupt, request);
+        // WHY: whoever ended the lab may have ended the contender first.
+        let ended = answer.is_err() && self.interrupt.is_raised();
+        if ended { Err(Failure::Interrupted) } else { answer }
     }
 }

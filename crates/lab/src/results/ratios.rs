@@ -1,13 +1,14 @@
 //! How many times worse each contender is than purlin.
 
-use super::schema::{Ratio, ResultEntry};
-use crate::stats;
+use super::schema::{Ratio, ResultEntry, Verdict};
+use crate::stats::{self, Interval};
 
 /// Compares the principal figures, experiment by experiment.
 ///
 /// With purlin; where it has no figure, with the first contender that has one.
 /// Above 1 always says that the one compared with is better, whichever way the
-/// metric goes. A figure that cannot be told from zero has no ratio.
+/// metric goes. A figure that cannot be told from zero has no ratio. One whose
+/// interval holds 1 is *indistinguishable*: the samples do not say who is better.
 #[must_use]
 pub fn ratios(results: &[ResultEntry], seed: u64) -> Vec<Ratio> {
     let mut ratios = Vec::new();
@@ -25,6 +26,7 @@ pub fn ratios(results: &[ResultEntry], seed: u64) -> Vec<Ratio> {
                     ratio: interval.value,
                     low: interval.low,
                     high: interval.high,
+                    verdict: verdict(interval),
                 });
             }
         }
@@ -36,4 +38,31 @@ fn base<'a>(group: &[&'a ResultEntry]) -> Option<&'a ResultEntry> {
     let ours = |label: &str| label == "purlin" || label.starts_with("purlin:");
     let found = group.iter().find(|result| ours(&result.contender));
     found.or_else(|| group.first()).copied()
+}
+
+fn verdict(ratio: Interval) -> Verdict {
+    if ratio.low > 1.0 {
+        Verdict::Worse
+    } else if ratio.high < 1.0 {
+        Verdict::Better
+    } else {
+        Verdict::Indistinguishable
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interval_that_holds_one_tells_nobody_apart() {
+        let of = |low, high| verdict(Interval { value: 1.05, low, high });
+        assert_eq!(of(1.01, 1.1), Verdict::Worse);
+        assert_eq!(of(0.9, 0.99), Verdict::Better);
+        for (low, high) in [(0.9, 1.1), (1.0, 1.1), (0.9, 1.0), (1.0, 1.0)] {
+            assert_eq!(of(low, high), Verdict::Indistinguishable);
+        }
+        let stored = serde_json::to_value(of(0.9, 1.1)).unwrap();
+        assert_eq!(stored, "indistinguishable");
+    }
 }

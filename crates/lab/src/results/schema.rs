@@ -7,7 +7,9 @@ use serde_json::{Value, json};
 
 use crate::experiments::{Experiment, Params};
 use crate::host::Host;
+use crate::instrument::Instrument;
 use crate::sampling::{Step, VoidSample};
+use crate::warning::StoredWarning;
 
 /// Everything about one run.
 #[derive(Debug, Clone, Serialize)]
@@ -18,7 +20,10 @@ pub struct Document {
     pub tool: Tool,
     /// When it began, RFC 3339 in UTC.
     pub started: String,
-    /// How long it took.
+    /// Whether it was stopped before its end; these are the figures of what was complete.
+    #[serde(skip_serializing_if = "is_false")]
+    pub interrupted: bool,
+    /// How long it took, interruptions left out.
     pub seconds: f64,
     /// What repeats its order.
     pub seed: u64,
@@ -26,12 +31,16 @@ pub struct Document {
     pub profile: String,
     /// The machine.
     pub host: Host,
+    /// What a reader must know before believing the figures.
+    pub warnings: Vec<StoredWarning>,
     /// Who was measured.
     pub contenders: Vec<AboutContender>,
     /// In what.
     pub experiments: Vec<AboutExperiment>,
     /// The figures; per experiment and contender exactly one is principal.
     pub results: Vec<ResultEntry>,
+    /// What it was measured with.
+    pub instrument: Instrument,
     /// The principal figures compared.
     pub ratios: Vec<Ratio>,
     /// The steps by which `call-vs-send` found its n.
@@ -42,6 +51,11 @@ pub struct Document {
     pub absences: Vec<Absence>,
     /// What went wrong besides.
     pub problems: Vec<Trouble>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
+fn is_false(flag: &bool) -> bool {
+    !flag
 }
 
 /// The program that wrote the results.
@@ -202,6 +216,20 @@ pub struct Ratio {
     pub low: f64,
     /// The upper end.
     pub high: f64,
+    /// What the interval says.
+    pub verdict: Verdict,
+}
+
+/// How a contender compares with another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// The whole interval lies below 1.
+    Better,
+    /// The whole interval lies above 1.
+    Worse,
+    /// The interval holds 1.
+    Indistinguishable,
 }
 
 /// A contender without a figure for an experiment.

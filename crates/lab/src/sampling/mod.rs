@@ -15,8 +15,12 @@
 //!
 //! A contender that fails, or says that it was starved, is not asked again in
 //! this experiment: the one would cost its limit each time, the other seconds.
+//!
+//! The order is fixed by the seed and the answers, so a run that was interrupted
+//! goes on by being told its answers again: see [`Replay`] and [`Retold`].
 
 mod calibrate;
+mod replay;
 mod session;
 mod shuffle;
 
@@ -29,6 +33,7 @@ use crate::contender::{Failure, Reply};
 use crate::error::Problem;
 use crate::experiments::{Experiment, Manner, Params};
 use crate::profile::{Budget, Profile};
+pub use replay::{Past, Replay, Retold};
 use session::Session;
 
 /// One question to one contender.
@@ -68,6 +73,14 @@ pub struct Record<'a> {
     /// The round of a sample, from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub round: Option<usize>,
+    /// Its place in the order of that round, from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub order: Option<usize>,
+    /// Whether the program was started for it and ended after it.
+    pub afresh: bool,
+    /// The time from the request to the answer as the lab saw it, in ns.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wall_ns: Option<u64>,
     /// What was asked.
     pub params: &'a Params,
     /// What was answered.
@@ -184,10 +197,11 @@ pub struct Outcome {
 }
 
 /// Why an experiment did not come to its end.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub enum Stop {
-    /// The user wants to stop.
-    Interrupted,
+    /// The user wants to stop. With what its whole rounds gave, if they are
+    /// [`FEWEST`](crate::profile::FEWEST) or more.
+    Interrupted(Option<Box<Outcome>>),
     /// The samples cannot be kept.
     Problem(Problem),
 }
@@ -208,7 +222,9 @@ pub fn sample(
     watch: &mut dyn Watch,
 ) -> Result<Outcome, Stop> {
     let mut session = Session::new(experiment, entrants, profile, budget, seed, executor, watch);
-    session.calibrate()?;
-    session.rounds()?;
-    Ok(session.finish())
+    match session.calibrate().and_then(|()| session.rounds()) {
+        Ok(()) => Ok(session.finish()),
+        Err(Stop::Interrupted(_)) => Err(Stop::Interrupted(session.so_far())),
+        Err(problem) => Err(problem),
+    }
 }

@@ -8,7 +8,7 @@ use super::shuffle::order;
 use super::{Entrant, Executor, Lane, Outcome, Request, Step, Stop, Taken, VoidSample, Watch};
 use crate::contender::{Failure, Reply};
 use crate::experiments::{Experiment, Manner, Params, Point, Scaled};
-use crate::profile::{Budget, Profile};
+use crate::profile::{Budget, FEWEST, Profile};
 
 pub(super) struct Session<'a> {
     experiment: &'static Experiment,
@@ -20,6 +20,8 @@ pub(super) struct Session<'a> {
     watch: &'a mut dyn Watch,
     lanes: Vec<Runner>,
     outcome: Outcome,
+    /// How many rounds are whole, and how many samples were void when the last of them was.
+    whole: (usize, usize),
 }
 
 /// A lane with the place of its contender; one that is out is not asked again.
@@ -34,7 +36,7 @@ struct Runner {
 enum Purpose {
     WarmUp,
     Step,
-    Sample(usize),
+    Sample { round: usize, order: usize },
 }
 
 /// An answer, and whether it counts.
@@ -66,6 +68,7 @@ impl<'a> Session<'a> {
             watch,
             lanes,
             outcome: Outcome::default(),
+            whole: (0, 0),
         }
     }
 
@@ -90,9 +93,11 @@ impl<'a> Session<'a> {
         let points = self.points.len();
         let rounds = self.experiment.manner.rounds(self.budget.rounds, self.profile);
         for round in 1..=rounds {
-            for at in order(self.lanes.len() * points, self.seed, self.experiment.id, round) {
+            let turns = order(self.lanes.len() * points, self.seed, self.experiment.id, round);
+            for (order, at) in (1..).zip(turns) {
                 let (lane, point) = (at / points, at % points);
-                let Some(answer) = self.ask(lane, point, None, Purpose::Sample(round))? else {
+                let purpose = Purpose::Sample { round, order };
+                let Some(answer) = self.ask(lane, point, None, purpose)? else {
                     continue;
                 };
                 let taken = &mut self.lanes[lane].lane.points[point];
@@ -106,9 +111,20 @@ impl<'a> Session<'a> {
                     }),
                 }
             }
+            self.whole = (round, self.outcome.void.len());
             self.watch.round(round, rounds);
         }
         Ok(())
+    }
+
+    /// What the whole rounds gave, if they are enough to be judged.
+    pub(super) fn so_far(mut self) -> Option<Box<Outcome>> {
+        let (rounds, void) = self.whole;
+        self.outcome.void.truncate(void);
+        for point in self.lanes.iter_mut().flat_map(|runner| &mut runner.lane.points) {
+            point.replies.retain(|(round, _)| *round <= rounds);
+        }
+        (rounds >= FEWEST).then(|| Box::new(self.finish()))
     }
 
     pub(super) fn finish(mut self) -> Outcome {
@@ -215,10 +231,10 @@ impl<'a> Session<'a> {
         if let Some((name, value)) = scaled {
             params.insert(name.into(), value.into());
         }
-        let (kind, round) = match purpose {
-            Purpose::WarmUp => ("warm-up", None),
-            Purpose::Step => ("step", None),
-            Purpose::Sample(round) => ("sample", Some(round)),
+        let (kind, round, order) = match purpose {
+            Purpose::WarmUp => ("warm-up", None, None),
+            Purpose::Step => ("step", None, None),
+            Purpose::Sample { round, order } => ("sample", Some(round), Some(order)),
         };
         let request = Request {
             experiment: self.experiment.id,
@@ -228,6 +244,10 @@ impl<'a> Session<'a> {
             manner: self.experiment.manner,
         };
         let answer = self.executor.run(runner.place, &request);
+        // WHY: no sample was taken, so there is nothing to keep.
+        if matches!(answer, Err(Failure::Interrupted)) {
+            return Err(Stop::Interrupted(None));
+        }
         let void = answer.as_ref().ok().and_then(|reply| self.why_void(&params, reply, purpose));
         let problem = answer.as_ref().err().map(Failure::to_string);
         let kept = self.watch.keep(&Record {
@@ -235,6 +255,9 @@ impl<'a> Session<'a> {
             experiment: self.experiment.id,
             contender: &runner.lane.label,
             round,
+            order,
+            afresh: request.manner == Manner::Afresh,
+            wall_ns: answer.as_ref().ok().map(|reply| reply.wall_ns),
             params: &params,
             reply: answer.as_ref().ok().map(|reply| &reply.raw),
             void: void.as_deref(),
@@ -250,7 +273,6 @@ impl<'a> Session<'a> {
                 Ok(None)
             }
             Ok(reply) => Ok(Some(Answer { reply, void })),
-            Err(Failure::Interrupted) => Err(Stop::Interrupted),
             Err(failure) => {
                 let how = failure.to_string();
                 let label = self.take_out(lane, &how);
@@ -265,7 +287,7 @@ impl<'a> Session<'a> {
             return Some(void.0);
         }
         // WHY: the first ten calls of a step may well take less than a tick.
-        let timed = matches!(purpose, Purpose::Sample(_)) && reply.ops > 0;
+        let timed = matches!(purpose, Purpose::Sample { .. }) && reply.ops > 0;
         (timed && reply.elapsed_ns == 0).then(|| "no time has passed".to_owned())
     }
 

@@ -1,4 +1,5 @@
-//! The statistics: means, medians and their intervals, ratios, lines of best fit, outliers, what differs.
+//! The statistics: means, medians and their intervals, ratios, lines of best fit, what differs,
+//! what drifts, what lies apart.
 //!
 //! The results call these with figures in ns, ms or per second; nothing here
 //! knows which. Everything is pure: resampling takes its seed from the caller,
@@ -10,6 +11,7 @@ mod line;
 mod order;
 mod outliers;
 mod ranks;
+mod trend;
 
 pub use bootstrap::{Interval, ratio_of_medians};
 pub use line::{Line, fit};
@@ -17,3 +19,4 @@ pub use order::{median, median_interval};
 pub use outliers::outliers;
 pub use purlin_timing::Moments;
 pub use ranks::{discoveries, persistence, rank_sum};
+pub use trend::{Trend, trend};

@@ -103,6 +103,7 @@ pub(crate) fn run(results: Vec<ResultEntry>) -> Figures {
             memory_bytes: 8 << 30,
             load_before: 0.0,
             is_virtual: Some(false),
+            fitness: None,
         }),
         contenders: Vec::new(),
         results,

@@ -2,10 +2,19 @@
 //!
 //! Read once, before the first sample, because the load is to be that without the lab.
 
+mod fitness;
+mod kernel;
+mod process;
+mod quota;
+
 use std::{fs, thread};
 
 use serde::{Deserialize, Serialize};
 use sysinfo::System;
+
+pub use fitness::{Busy, Fitness, StealWatch};
+pub use process::Process;
+pub use quota::Quota;
 
 /// The machine, as it is stored.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -25,10 +34,13 @@ pub struct Host {
     /// Whether it is a virtual machine, where that can be told.
     #[serde(rename = "virtual")]
     pub is_virtual: Option<bool>,
+    /// Whether it was fit to measure; none where nobody looked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fitness: Option<Fitness>,
 }
 
 impl Host {
-    /// Looks at this machine.
+    /// Looks at this machine, though not at what it does.
     #[must_use]
     pub fn look() -> Self {
         let mut system = System::new();
@@ -48,7 +60,39 @@ impl Host {
             memory_bytes: system.total_memory(),
             load_before: System::load_average().one,
             is_virtual: fs::read_to_string("/proc/cpuinfo").ok().as_deref().and_then(hypervised),
+            fitness: None,
         }
+    }
+}
+
+impl Host {
+    /// What differs between this machine and another, in words; empty if nothing does.
+    #[must_use]
+    pub fn changes(&self, other: &Self) -> String {
+        let (here, there) = (self.facts(), other.facts());
+        let changed = here.iter().zip(&there).filter(|(one, other)| one != other);
+        let told = changed.map(|((name, one), (_, other))| format!("{name} {one} → {other}"));
+        told.collect::<Vec<_>>().join(", ")
+    }
+
+    /// What is the machine's own; its load is not.
+    fn facts(&self) -> [(&'static str, String); 6] {
+        [
+            ("cpu", self.cpu.clone()),
+            ("cores", self.cores.to_string()),
+            ("memory", format!("{} MiB", self.memory_bytes >> 20)),
+            ("system", self.os.clone()),
+            ("kernel", self.kernel.clone()),
+            (
+                "virtual",
+                match self.is_virtual {
+                    Some(true) => "yes",
+                    Some(false) => "no",
+                    None => "unknown",
+                }
+                .to_owned(),
+            ),
+        ]
     }
 }
 

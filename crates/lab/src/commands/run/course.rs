@@ -1,0 +1,344 @@
+//! A run under way: who takes part, experiment after experiment, and what becomes of it.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::time::Instant;
+
+use serde_json::Value;
+
+use super::watcher::Watcher;
+use super::{Ended, RunOptions};
+use crate::contender::{CommandLine, Failure, Fleet, Hello};
+use crate::error::Problem;
+use crate::experiments::Experiment;
+use crate::host::{Fitness, StealWatch};
+use crate::instrument::Instrument;
+use crate::interrupt::Interrupt;
+use crate::page;
+use crate::plan::Plan;
+use crate::profile::{Budget, FEWEST, Profile};
+use crate::progress::Progress;
+use crate::results::{
+    AboutContender, Absence, Document, ResultEntry, Tool, Trouble, drifts, figures, outliers,
+    ratios,
+};
+use crate::sampling::{Entrant, Outcome, Past, Replay, Retold, Stop, Watch, sample};
+use crate::store::{self, PAGE, PLAN, RESULTS, Store};
+use crate::table::table;
+use crate::warning::{self, StoredWarning, Warning};
+
+/// A run under way.
+pub(super) struct Course {
+    /// What was asked, with what was warned of.
+    pub(super) plan: Plan,
+    experiments: Vec<&'static Experiment>,
+    profile: Profile,
+    budget: Budget,
+    json: Option<PathBuf>,
+    steal: StealWatch,
+    entrants: Vec<(Entrant, Hello)>,
+    asked: Replay<Fleet>,
+    watch: Retold<Watcher>,
+    document: Document,
+    /// What the samples themselves give reason to warn of.
+    warnings: Vec<Warning>,
+    losses: bool,
+}
+
+impl Course {
+    /// A run in which nobody takes part yet.
+    pub(super) fn begin(
+        options: &RunOptions,
+        plan: Plan,
+        experiments: Vec<&'static Experiment>,
+        store: Store,
+        past: &Past,
+        interrupt: &Interrupt,
+    ) -> Self {
+        let budget =
+            Budget::new(options.profile, options.samples, options.sample_ms, options.limit);
+        let watcher = Watcher {
+            store,
+            progress: Progress::new(experiments.len(), budget.rounds),
+            before_ms: past.at_ms(),
+            began: Instant::now(),
+        };
+        Self {
+            profile: options.profile,
+            json: options.json.clone(),
+            steal: StealWatch::begin(),
+            entrants: Vec::new(),
+            asked: Replay::new(past, Fleet::new(budget.limit, interrupt.clone())),
+            watch: Retold::new(past, watcher),
+            budget,
+            document: Document {
+                schema: 1,
+                tool: Tool { name: "purlin lab", version: env!("CARGO_PKG_VERSION") },
+                started: plan.started.clone(),
+                interrupted: false,
+                seconds: 0.0,
+                seed: plan.seed,
+                profile: plan.profile.clone(),
+                host: plan.host.clone(),
+                warnings: Vec::new(),
+                contenders: Vec::new(),
+                experiments: experiments.iter().map(|&one| one.into()).collect(),
+                results: Vec::new(),
+                instrument: Instrument::look(),
+                ratios: Vec::new(),
+                steps: Vec::new(),
+                void: Vec::new(),
+                absences: Vec::new(),
+                problems: Vec::new(),
+            },
+            plan,
+            experiments,
+            warnings: Vec::new(),
+            losses: false,
+        }
+    }
+
+    /// Says something, whatever was said before.
+    pub(super) fn say(&mut self, line: &str) {
+        self.watch.then.say(line);
+    }
+
+    /// Warns of what the samples will tell again if the run is interrupted.
+    fn warn(&mut self, warning: Warning) {
+        self.watch.say(&format!("warning: {warning}"));
+        self.warnings.push(warning);
+    }
+
+    /// Warns of what nobody can tell later, and keeps that with what was asked.
+    fn warn_at_once(&mut self, warnings: impl IntoIterator<Item = Warning>) -> Result<(), Problem> {
+        for warning in warnings {
+            self.say(&format!("warning: {warning}"));
+            self.plan.warnings.push((&warning).into());
+        }
+        let text = json(&self.plan)?;
+        self.watch.then.store.replace(PLAN, &text)
+    }
+
+    /// Has a contender take part, or notes why it does not, and says so.
+    pub(super) fn invite(&mut self, label: &str, command: CommandLine) -> Result<Hello, String> {
+        let hello = match self.asked.then.enlist(command) {
+            Ok(hello) => hello,
+            Err(Failure::Interrupted) => return Err(Failure::Interrupted.to_string()),
+            Err(failure) => {
+                let message = format!("{failure}; it takes no part");
+                self.say(&format!("{label}: {message}"));
+                self.leave_out(label, message.clone());
+                return Err(message);
+            }
+        };
+        self.document.contenders.push(AboutContender {
+            id: label.to_owned(),
+            label: label.to_owned(),
+            version: hello.version.clone(),
+            notes: hello.notes.clone(),
+            variants: hello.variants.clone(),
+        });
+        let entrant = Entrant {
+            place: self.entrants.len(),
+            label: label.to_owned(),
+            variants: hello.variants.clone(),
+        };
+        let trips = self.asked.then.round_trips(entrant.place);
+        self.document.instrument.request(label, &trips);
+        self.entrants.push((entrant, hello.clone()));
+        Ok(hello)
+    }
+
+    /// Notes that a contender takes no part.
+    pub(super) fn leave_out(&mut self, label: &str, message: String) {
+        self.trouble(None, label, message);
+        self.losses = true;
+    }
+
+    /// Takes the run to its end, stores the results, draws the page and prints the table.
+    pub(super) fn go(mut self, fitness: &Fitness, out: &mut dyn Write) -> Result<Ended, Problem> {
+        self.warn_at_once(fitness.warnings())?;
+        if self.entrants.is_empty() {
+            self.say("no contender takes part, so nothing is measured");
+        } else if self.budget.rounds < FEWEST {
+            self.warn(Warning::FewSamples);
+        }
+        for experiment in self.experiments.clone() {
+            let entrants = self.entrants_of(experiment);
+            if entrants.is_empty() {
+                continue;
+            }
+            self.watch.then.progress.begin(experiment.id);
+            let steal = StealWatch::begin();
+            let sampled = sample(
+                experiment,
+                &entrants,
+                self.profile,
+                &self.budget,
+                self.document.seed,
+                &mut self.asked,
+                &mut self.watch,
+            );
+            match sampled {
+                Ok(outcome) => self.conclude(experiment, outcome),
+                Err(Stop::Interrupted(so_far)) => {
+                    if let Some(outcome) = so_far {
+                        self.conclude(experiment, *outcome);
+                    }
+                    self.document.interrupted = true;
+                    self.store()?;
+                    return Ok(self.broken_off());
+                }
+                Err(Stop::Problem(problem)) => return Err(problem),
+            }
+            self.warn_at_once(steal.warning(experiment.id))?;
+            self.watch.then.store.settle()?;
+        }
+        self.watch.then.progress.end();
+        let page = self.store()?;
+        // WHY: a reader of the output that went away takes nothing from the stored run.
+        let _ = write!(
+            out,
+            "\n{}\n{}{}\n",
+            table(&self.document),
+            warning::list(&self.document.warnings),
+            page.display()
+        );
+        Ok(if self.losses { Ended::WithLosses } else { Ended::Well })
+    }
+
+    /// Says that the user stopped it, and how it goes on.
+    pub(super) fn broken_off(mut self) -> Ended {
+        self.watch.then.progress.end();
+        let folder = self.watch.then.store.path("");
+        let planned = self.watch.then.store.path(PLAN).exists();
+        self.say(&if planned {
+            let folder = folder.display();
+            format!("interrupted; go on with: purlin lab run --resume {folder}")
+        } else {
+            "interrupted before anything was measured".to_owned()
+        });
+        Ended::Interrupted
+    }
+
+    /// Those that offer the experiment; it is said of the others that they do not.
+    fn entrants_of(&mut self, experiment: &Experiment) -> Vec<Entrant> {
+        let offers = |hello: &Hello| hello.experiments.iter().any(|id| id == experiment.id);
+        let (able, unable): (Vec<_>, Vec<_>) =
+            self.entrants.iter().partition(|(_, hello)| offers(hello));
+        let able = able.into_iter().map(|(entrant, _)| entrant.clone()).collect();
+        let unable: Vec<String> =
+            unable.into_iter().map(|(entrant, _)| entrant.label.clone()).collect();
+        for label in unable {
+            let message = "does not offer this experiment";
+            self.watch.say(&format!("{} {label}: {message}", experiment.id));
+            self.absent(experiment, &label, "not offered", message.into());
+            // WHY: only who asked for both by name has not got what they asked for.
+            self.losses |= self.plan.named;
+        }
+        able
+    }
+
+    /// Makes figures of the samples of one experiment.
+    fn conclude(&mut self, experiment: &'static Experiment, outcome: Outcome) {
+        self.losses |= !outcome.lost.is_empty() || !outcome.void.is_empty();
+        for (label, failure) in outcome.lost {
+            let message = format!("{failure}; its samples of this experiment are lost");
+            self.trouble(Some(experiment.id), &label, message);
+        }
+        for (label, message) in outcome.starved {
+            self.absent(experiment, &label, "starves", message);
+        }
+        for lane in &outcome.lanes {
+            let own: Vec<_> =
+                outcome.void.iter().filter(|void| void.contender == lane.label).collect();
+            if let (Some(first), true) = (own.first(), lane.natural) {
+                self.warn(Warning::Void {
+                    experiment: experiment.id.into(),
+                    contender: lane.label.clone(),
+                    count: own.len(),
+                    reason: first.reason.clone(),
+                });
+            }
+            let results = figures(experiment, lane, self.plan.ticks_per_ns);
+            if lane.natural && results.is_empty() {
+                let message = "too few samples count to give a figure".to_owned();
+                self.watch.say(&format!("{} {}: {message}", experiment.id, lane.label));
+                self.trouble(Some(experiment.id), &lane.label, message);
+                self.losses = true;
+            }
+            self.document.results.extend(results);
+        }
+        self.document.instrument.samples(experiment.id, &outcome.lanes);
+        let own = |result: &&ResultEntry| result.experiment == experiment.id;
+        let own: Vec<_> = self.document.results.iter().filter(own).cloned().collect();
+        if let Some(warning) = outliers(&own) {
+            self.warn(warning);
+        }
+        self.document.void.extend(outcome.void);
+        self.document.steps.extend(outcome.steps);
+    }
+
+    fn trouble(&mut self, experiment: Option<&str>, contender: &str, message: String) {
+        self.document.problems.push(Trouble {
+            experiment: experiment.map(Into::into),
+            contender: contender.into(),
+            message,
+        });
+    }
+
+    fn absent(&mut self, experiment: &Experiment, contender: &str, word: &str, message: String) {
+        self.document.absences.push(Absence {
+            experiment: experiment.id.into(),
+            contender: contender.into(),
+            word: word.into(),
+            message,
+        });
+    }
+
+    fn all_warnings(&self) -> Vec<StoredWarning> {
+        let resumed = self.plan.resumed.iter().map(|resumption| Warning::Resumed {
+            at: resumption.at.clone(),
+            after: resumption.after,
+        });
+        let interrupted = self.document.interrupted.then_some(Warning::Interrupted);
+        let derived = self.warnings.iter().cloned().chain(resumed).chain(interrupted);
+        let derived = derived.map(|warning| StoredWarning::from(&warning));
+        self.plan.warnings.iter().cloned().chain(derived).collect()
+    }
+
+    /// Stores the results and draws the page. Gives its place.
+    fn store(&mut self) -> Result<PathBuf, Problem> {
+        self.document.seconds = self.watch.then.elapsed_ms() as f64 / 1000.0;
+        self.document.ratios = ratios(&self.document.results, self.document.seed);
+        let doubts = drifts(&self.document.results).into_iter();
+        for warning in doubts.chain(self.document.instrument.warnings()) {
+            self.warn(warning);
+        }
+        self.document.warnings = self.all_warnings();
+        if let Some(fitness) = &mut self.document.host.fitness {
+            fitness.steal_percent_during = self.steal.percent();
+        }
+        let text = json(&self.document)?;
+        let value: Value = serde_json::from_str(&text).map_err(|error| unwritten(&error))?;
+        let store = &self.watch.then.store;
+        let page = store.path(PAGE);
+        store::write(&page, &page::render(&[value]))?;
+        if let Some(json) = &self.json {
+            store::write(json, &text)?;
+        }
+        // WHY: last, because where the results are whole the run has come to its end.
+        store.replace(RESULTS, &text)?;
+        Ok(page)
+    }
+}
+
+/// As it is stored.
+fn json(value: &impl serde::Serialize) -> Result<String, Problem> {
+    let text = serde_json::to_string_pretty(value).map_err(|error| unwritten(&error))?;
+    Ok(text + "\n")
+}
+
+fn unwritten(error: &serde_json::Error) -> Problem {
+    Problem::new(format!("the results cannot be written as JSON: {error}"))
+}

@@ -1,0 +1,93 @@
+//! `purlin lab run --resume DIR`: goes on with a run that was interrupted.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+
+use super::course::Course;
+use super::{Ended, LineUp, rfc3339};
+use crate::contender::Surroundings;
+use crate::error::Problem;
+use crate::host::{Fitness, Host, Process};
+use crate::interrupt::Interrupt;
+use crate::plan::Resumption;
+use crate::store::{self, PAGE, PLAN, RESULTS, Store};
+use crate::stored;
+
+/// What `purlin lab run --resume` was asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ResumeOptions {
+    /// The folder of the run.
+    pub folder: PathBuf,
+    /// Where the results go besides, instead of where the run was to put them.
+    pub json: Option<PathBuf>,
+}
+
+/// Goes on with a run, as [`run`](super::run) would have.
+///
+/// A run that came to its end is left as it is, and that is said.
+///
+/// # Errors
+///
+/// One line, if there is nothing to go on with, or it is not the same any more:
+/// the program, the machine, a contender, or what the samples say of them.
+pub fn resume(
+    asked: &ResumeOptions,
+    surroundings: &Surroundings,
+    interrupt: &Interrupt,
+    out: &mut dyn Write,
+) -> Result<Ended, Problem> {
+    let folder = &asked.folder;
+    let refused = |problem: Problem| {
+        Problem::new(format!("the run in {} cannot go on: {problem}", folder.display()))
+    };
+    let mut plan = store::plan(folder)?;
+    if has_ended(folder)? {
+        let page = folder.join(PAGE);
+        // WHY: a reader of the output that went away takes nothing from the stored run.
+        let _ = writeln!(out, "the run came to its end; its page is {}", page.display());
+        return Ok(Ended::Well);
+    }
+    plan.fits(&Host::look()).map_err(refused)?;
+    let mut options = plan.options(folder.clone()).map_err(refused)?;
+    options.json = asked.json.clone().or(options.json);
+    let line_up = LineUp::find(&options, surroundings)?;
+    let (store, past) = Store::go_on(folder)?;
+    let resumption = Resumption { at: rfc3339(Timestamp::now()), after: past.len() };
+    // WHY: one that came no further tells nothing.
+    plan.resumed.retain(|earlier| earlier.after != resumption.after);
+    plan.resumed.push(resumption);
+    plan.process = Process::own();
+    let experiments = line_up.experiments.clone();
+    let fitness = Fitness::look();
+    let invited = plan.contenders.clone();
+    let mut course = Course::begin(&options, plan, experiments, store, &past, interrupt);
+    for ((contender, command), invited) in line_up.contenders().zip(invited) {
+        if let Some(problem) = invited.problem {
+            course.leave_out(&contender.label, problem);
+            continue;
+        }
+        match course.invite(&contender.label, command) {
+            Ok(hello) => invited.is_still(&hello).map_err(refused)?,
+            Err(_) if interrupt.is_raised() => return Ok(course.broken_off()),
+            Err(problem) => {
+                return Err(refused(Problem::new(format!(
+                    "contender {} took part and now {problem}",
+                    contender.label
+                ))));
+            }
+        }
+    }
+    course.go(&fitness, out)
+}
+
+/// Whether the run in a folder has all its results.
+fn has_ended(folder: &Path) -> Result<bool, Problem> {
+    let results = folder.join(RESULTS);
+    if !results.exists() {
+        return Ok(false);
+    }
+    let interrupted = stored::read(&results)?.get("interrupted") == Some(&true.into());
+    Ok(!interrupted && folder.join(PLAN).exists())
+}

@@ -1,0 +1,54 @@
+//! Keeps samples on disk and shows how far the run is.
+
+use std::time::Instant;
+
+use serde::Serialize;
+
+use crate::error::Problem;
+use crate::progress::Progress;
+use crate::sampling::{Record, Watch};
+use crate::store::Store;
+
+/// Where a run's samples and words go.
+pub(super) struct Watcher {
+    pub(super) store: Store,
+    pub(super) progress: Progress,
+    /// What the time before the interruption came to.
+    pub(super) before_ms: u64,
+    /// When the run began, or went on.
+    pub(super) began: Instant,
+}
+
+/// A sample with its time.
+#[derive(Serialize)]
+struct Kept<'a> {
+    /// When it was asked for, in ms since the run began; interruptions left out.
+    at_ms: u64,
+    #[serde(flatten)]
+    record: &'a Record<'a>,
+}
+
+impl Watcher {
+    /// How long the run has taken, in ms; interruptions left out.
+    pub(super) fn elapsed_ms(&self) -> u64 {
+        let now = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.before_ms.saturating_add(now)
+    }
+}
+
+impl Watch for Watcher {
+    fn keep(&mut self, record: &Record<'_>) -> Result<(), Problem> {
+        self.progress.sampled();
+        let took_ms = record.wall_ns.unwrap_or(0) / 1_000_000;
+        let at_ms = self.elapsed_ms().saturating_sub(took_ms);
+        self.store.keep(&Kept { at_ms, record })
+    }
+
+    fn say(&mut self, line: &str) {
+        self.progress.say(line);
+    }
+
+    fn round(&mut self, done: usize, of: usize) {
+        self.progress.round(done, of);
+    }
+}

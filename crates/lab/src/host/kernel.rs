@@ -1,0 +1,111 @@
+//! What Linux tells of itself in small texts under `/proc` and `/sys`. Pure: text in, facts out.
+//!
+//! The formats are those of proc(5), of the kernel's `accounting/psi` and of its
+//! `admin-guide/cputopology`. What is not there, or is not as they say, is `None`.
+
+/// The time of all cores since the machine started, in ticks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Ticks {
+    all: u64,
+    stolen: u64,
+}
+
+impl Ticks {
+    /// From `/proc/stat`.
+    pub(super) fn read(stat: &str) -> Option<Self> {
+        let line = stat.lines().find_map(|line| line.strip_prefix("cpu "))?;
+        let fields = line.split_whitespace().map(str::parse);
+        let fields: Vec<u64> = fields.collect::<Result<_, _>>().ok()?;
+        // WHY: what follows the eighth, the time of guests, is part of the first two.
+        Some(Self { all: fields.iter().take(8).sum(), stolen: *fields.get(7)? })
+    }
+
+    /// In how many ticks since `earlier`, and in which percentage of all of them, the hypervisor
+    /// ran others though this machine had work. `None` where no time has passed.
+    pub(super) fn stolen_since(self, earlier: Self) -> Option<(u64, f64)> {
+        let all = self.all.checked_sub(earlier.all).filter(|&all| all > 0)?;
+        let stolen = self.stolen.saturating_sub(earlier.stolen);
+        Some((stolen, 100.0 * stolen as f64 / all as f64))
+    }
+}
+
+/// From a file of `/proc/pressure`: the percentage of the last ten seconds in which somebody waited.
+pub(super) fn pressure(text: &str) -> Option<f64> {
+    let some = text.lines().find_map(|line| line.strip_prefix("some "))?;
+    some.split_whitespace().find_map(|field| field.strip_prefix("avg10="))?.parse().ok()
+}
+
+/// How many cores a list such as `0-3,8` names.
+pub(super) fn listed(cores: &str) -> Option<usize> {
+    let mut count = 0;
+    for piece in cores.trim().split(',') {
+        let (first, last) = piece.split_once('-').unwrap_or((piece, piece));
+        let (first, last): (usize, usize) = (first.parse().ok()?, last.parse().ok()?);
+        count += last.checked_sub(first)? + 1;
+    }
+    Some(count)
+}
+
+/// From `/proc/self/status`: how many cores this program may use.
+pub(super) fn allowed(status: &str) -> Option<usize> {
+    listed(status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?)
+}
+
+/// From `/proc/cpuinfo`: the highest frequency of a core now, in MHz.
+pub(super) fn mhz(cpuinfo: &str) -> Option<u32> {
+    let of_cores = cpuinfo.lines().filter(|line| line.starts_with("cpu MHz"));
+    let values = of_cores.filter_map(|line| line.split_once(':')?.1.trim().parse::<f64>().ok());
+    values.map(|mhz| mhz.round() as u32).max()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn what_the_hypervisor_took_is_told_between_two_readings() {
+        let stat = |user, stolen| {
+            Ticks::read(&format!(
+                "cpu  {user} 2116507 992707 3327355 29651 0 6082 {stolen} 70 7\ncpu0 1 2 3 4 5 6 7 8 9 10\nintr 5\n"
+            ))
+        };
+        let (before, after) = (stat(2_683_018, 13_554).unwrap(), stat(2_683_198, 13_574).unwrap());
+        assert_eq!(after.stolen_since(before), Some((20, 10.0)));
+        assert_eq!(before.stolen_since(before), None);
+        assert_eq!(before.stolen_since(after), None);
+        // Kernels before 2.6.11 did not know of it.
+        assert_eq!(Ticks::read("cpu  1 2 3 4 5 6 7\n"), None);
+        assert_eq!(Ticks::read("cpu0 1 2 3 4 5 6 7 8\n"), None);
+    }
+
+    #[test]
+    fn pressure_is_that_of_the_last_ten_seconds() {
+        let text = "some avg10=36.18 avg60=29.89 avg300=10.41 total=16339511486\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=0\n";
+        assert_eq!(pressure(text), Some(36.18));
+        assert_eq!(pressure("full avg10=0.00 avg60=0.00 avg300=0.00 total=0\n"), None);
+    }
+
+    #[test]
+    fn lists_of_cores_are_counted() {
+        assert_eq!(listed("0-1\n"), Some(2));
+        assert_eq!(listed("0-3,8,10-11"), Some(7));
+        assert_eq!((listed(""), listed("3-1"), listed("a")), (None, None, None));
+        let status = "Name:\tpurlin\nCpus_allowed:\t05\nCpus_allowed_list:\t0,2\n";
+        assert_eq!((allowed(status), allowed("Name:\tx\n")), (Some(2), None));
+    }
+
+    #[test]
+    fn the_fastest_core_tells_the_frequency() {
+        let text = "processor\t: 0\ncpu MHz\t\t: 2596.140\ncache size\t: 512 KB\n\nprocessor\t: 1\ncpu MHz\t\t: 3101.9\n";
+        assert_eq!((mhz(text), mhz("Features : fp asimd\n")), (Some(3102), None));
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_is_too_strange(text in "(cpu |some |avg10=|[0-9]{1,20}|-|,|:|\n|\\PC){0,40}") {
+            let _ = (Ticks::read(&text), pressure(&text), listed(&text), allowed(&text), mhz(&text));
+        }
+    }
+}

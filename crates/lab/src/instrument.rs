@@ -1,0 +1,212 @@
+//! What the lab measures with: how fine its clock is, what reading it costs, what a request costs.
+//!
+//! The times of samples are taken by the contenders, with the clock of their
+//! runtime, which is as a rule this one. A request is in no sample, but a
+//! sample that takes hardly longer than its request is that of a program that
+//! has just been woken.
+
+use std::time::Instant;
+
+use serde::Serialize;
+
+use crate::sampling::Lane;
+use crate::stats;
+use crate::table::{short, wrap};
+use crate::warning::Warning;
+
+/// How often the clock is read.
+const READS: u32 = 10_000;
+
+/// Readings within which a clock is to have moved.
+const PATIENCE: u32 = 10_000_000;
+
+/// The percentage of a sample that two readings of the clock may take.
+const CLOCK: f64 = 1.0;
+
+/// The percentage of a sample that its request may take beside it.
+const REQUEST: f64 = 10.0;
+
+/// The instrument, as it is stored.
+#[derive(Debug, Clone, Serialize)]
+pub struct Instrument {
+    /// The smallest difference between two readings that are not the same, in ns.
+    pub clock_resolution_ns: f64,
+    /// The time of one reading, in ns.
+    pub clock_cost_ns: f64,
+    /// The longest of the times below.
+    pub request_overhead_us: Option<f64>,
+    /// What a request that asks for nothing takes, by contender.
+    pub requests: Vec<Overhead>,
+    /// The sample that took the shortest time.
+    pub smallest_sample: Option<Smallest>,
+}
+
+/// What a request costs.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Overhead {
+    /// The contender's label.
+    pub contender: String,
+    /// The median time from the request to the answer, in µs.
+    pub overhead_us: f64,
+}
+
+/// The sample that the instrument disturbs most.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Smallest {
+    /// The experiment's id.
+    pub experiment: String,
+    /// The contender's label.
+    pub contender: String,
+    /// The time it took, in µs.
+    pub elapsed_us: f64,
+}
+
+impl Instrument {
+    /// Looks at the clock of this machine; takes less than a millisecond.
+    #[must_use]
+    pub fn look() -> Self {
+        let start = Instant::now();
+        Self::of_clock(|| u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX))
+    }
+
+    /// Looks at a clock that tells nanoseconds.
+    fn of_clock(mut now: impl FnMut() -> u64) -> Self {
+        let first = now();
+        let (mut last, mut smallest, mut reads) = (first, u64::MAX, 0);
+        while reads < READS || (smallest == u64::MAX && reads < PATIENCE) {
+            let next = now();
+            if next > last {
+                smallest = smallest.min(next - last);
+            }
+            (last, reads) = (next, reads + 1);
+        }
+        Self {
+            clock_resolution_ns: if smallest == u64::MAX { 0.0 } else { smallest as f64 },
+            clock_cost_ns: tenths(last.saturating_sub(first) as f64 / f64::from(reads)),
+            request_overhead_us: None,
+            requests: Vec::new(),
+            smallest_sample: None,
+        }
+    }
+
+    /// Notes what requests to a contender took, in ns.
+    pub fn request(&mut self, contender: &str, times: &[f64]) {
+        let Some(median) = stats::median(times) else { return };
+        let overhead_us = tenths(median / 1000.0);
+        self.requests.push(Overhead { contender: contender.to_owned(), overhead_us });
+        self.request_overhead_us =
+            self.requests.iter().map(|one| one.overhead_us).max_by(f64::total_cmp);
+    }
+
+    /// Looks for the smallest of these samples.
+    pub fn samples(&mut self, experiment: &str, lanes: &[Lane]) {
+        for lane in lanes {
+            let replies = lane.points.iter().flat_map(|point| &point.replies);
+            let Some(least) = replies.map(|(_, reply)| reply.elapsed_ns).min() else { continue };
+            let elapsed_us = least as f64 / 1000.0;
+            if self.smallest_sample.as_ref().is_none_or(|known| elapsed_us < known.elapsed_us) {
+                let (experiment, contender) = (experiment.to_owned(), lane.label.clone());
+                self.smallest_sample = Some(Smallest { experiment, contender, elapsed_us });
+            }
+        }
+    }
+
+    /// What the instrument's share of the smallest sample gives reason to warn of.
+    #[must_use]
+    pub fn warnings(&self) -> Vec<Warning> {
+        let Some(smallest) = &self.smallest_sample else { return Vec::new() };
+        let clock_us = self.clock_resolution_ns.max(2.0 * self.clock_cost_ns) / 1000.0;
+        let own = self.requests.iter().find(|one| one.contender == smallest.contender);
+        let shares = [
+            ("two readings of the clock", clock_us, CLOCK),
+            ("a request", own.map_or(0.0, |one| one.overhead_us), REQUEST),
+        ];
+        let shares = shares.map(|(what, us, most)| (what, 100.0 * us / smallest.elapsed_us, most));
+        let large = shares.into_iter().filter(|(_, percent, most)| percent > most);
+        large
+            .map(|(what, percent, _)| Warning::Instrument {
+                experiment: smallest.experiment.clone(),
+                contender: smallest.contender.clone(),
+                elapsed_us: smallest.elapsed_us,
+                what,
+                percent,
+            })
+            .collect()
+    }
+
+    /// All of it in a sentence.
+    #[must_use]
+    pub fn line(&self) -> String {
+        let mut line = format!(
+            "clock: {} ns fine, {} ns to read",
+            short(self.clock_resolution_ns),
+            short(self.clock_cost_ns)
+        );
+        if let Some(us) = self.request_overhead_us {
+            line.push_str(&format!("; a request: {} µs at most", short(us)));
+        }
+        if let Some(Smallest { experiment, contender, elapsed_us }) = &self.smallest_sample {
+            let ms = short(elapsed_us / 1000.0);
+            line.push_str(&format!("; smallest sample: {ms} ms ({experiment}, {contender})"));
+        }
+        let mut text = String::new();
+        wrap(&mut text, "", &line);
+        text
+    }
+}
+
+/// One digit behind the point.
+fn tenths(value: f64) -> f64 {
+    (value * 10.0).round() / 10.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_coarse_clock_is_read_until_it_moves() {
+        let mut reads = 0u64;
+        // It moves by 100 every 20 000 readings: one takes a two-hundredth.
+        let coarse = Instrument::of_clock(|| {
+            reads += 1;
+            reads / 20_000 * 100
+        });
+        assert_eq!(coarse.clock_resolution_ns, 100.0);
+        let stopped = Instrument::of_clock(|| 5);
+        assert_eq!((stopped.clock_resolution_ns, stopped.clock_cost_ns), (0.0, 0.0));
+    }
+
+    #[test]
+    fn a_fine_clock_tells_its_step_and_its_cost() {
+        let mut now = 0u64;
+        let fine = Instrument::of_clock(|| {
+            now += 10 + 20 * (now / 10 % 2);
+            now
+        });
+        assert_eq!(fine.clock_resolution_ns, 10.0);
+        assert!((10.0..=30.0).contains(&fine.clock_cost_ns), "{fine:?}");
+    }
+
+    #[test]
+    fn only_a_sample_that_is_small_beside_the_instrument_is_warned_of() {
+        let mut instrument = Instrument::of_clock(|| 5);
+        (instrument.clock_resolution_ns, instrument.clock_cost_ns) = (30.0, 25.0);
+        instrument.request("a", &[80_000.0, 100_000.0, 300_000.0]);
+        assert_eq!(instrument.request_overhead_us, Some(100.0));
+        let warned = |elapsed_us| {
+            let smallest =
+                Smallest { experiment: "call".into(), contender: "a".into(), elapsed_us };
+            Instrument { smallest_sample: Some(smallest), ..instrument.clone() }.warnings().len()
+        };
+        assert_eq!([warned(4.9), warned(900.0), warned(1100.0)], [2, 1, 0]);
+        assert!(instrument.warnings().is_empty());
+    }
+
+    #[test]
+    fn the_clock_of_this_machine_can_be_looked_at() {
+        let own = Instrument::look();
+        assert!(own.clock_resolution_ns > 0.0 && own.clock_cost_ns > 0.0, "{own:?}");
+        assert!(own.line().starts_with("clock: ") && own.line().ends_with(" ns to read\n"));
+    }
+}

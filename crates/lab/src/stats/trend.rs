@@ -1,0 +1,134 @@
+//! Whether samples drift: H. B. Mann, *Econometrica* 13, 1945, with M. G. Kendall's exact
+//! distribution (*Biometrika* 30, 1938); by how much: P. K. Sen, *J. Am. Stat. Assoc.* 63, 1968.
+//!
+//! Both look at which of two samples is larger, so neither minds an outlier.
+
+use statrs::distribution::{ContinuousCDF, Normal};
+
+use super::median;
+
+/// Up to so many samples the distribution is counted; beyond, and with ties, it is near the normal.
+const COUNTED: usize = 50;
+
+/// A drift in a series of samples.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Trend {
+    /// How probable so steady a rise or fall is in samples whose order means nothing.
+    pub probability: f64,
+    /// The change from the first sample to the last, by the median slope, as a share of the median.
+    pub change: f64,
+}
+
+/// The trend of samples in their order; `None` of fewer than two, or if their median is zero.
+///
+/// COST: a slope for each pair of samples.
+#[must_use]
+pub fn trend(samples: &[f64]) -> Option<Trend> {
+    let middle = median(samples).filter(|&middle| middle != 0.0)?;
+    let (mut rises, mut ties, mut slopes) = (0i64, false, Vec::new());
+    for (place, &earlier) in samples.iter().enumerate() {
+        for (distance, &later) in (1..).zip(&samples[place + 1..]) {
+            let slope = (later - earlier) / f64::from(distance);
+            rises += i64::from(slope > 0.0) - i64::from(slope < 0.0);
+            ties |= slope == 0.0;
+            slopes.push(slope);
+        }
+    }
+    let change = median(&slopes)? * (samples.len() - 1) as f64 / middle;
+    let probability = if ties || samples.len() > COUNTED {
+        near_normal(samples, rises)?
+    } else {
+        counted(samples.len(), rises)
+    };
+    Some(Trend { probability, change })
+}
+
+/// The share of all orders of n samples in which rises and falls differ by as much or more.
+fn counted(n: usize, rises: i64) -> f64 {
+    let pairs = n * (n - 1) / 2;
+    // The share of the orders with so many falls, for one sample more at each turn: the new one
+    // falls behind any number of those before it.
+    let mut shares = vec![1.0];
+    for before in 1..n {
+        let mut next = vec![0.0; shares.len() + before];
+        for (falls, share) in shares.iter().enumerate() {
+            for more in 0..=before {
+                next[falls + more] += share / (before + 1) as f64;
+            }
+        }
+        shares = next;
+    }
+    let apart = |falls: usize| (pairs as i64 - 2 * falls as i64).abs() >= rises.abs();
+    let share = shares.iter().enumerate().filter(|(falls, _)| apart(*falls)).map(|(_, one)| one);
+    share.sum::<f64>().min(1.0)
+}
+
+fn near_normal(samples: &[f64], rises: i64) -> Option<f64> {
+    let size = |n: f64| n * (n - 1.0) * (2.0 * n + 5.0);
+    let mut sorted = samples.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    let tied: f64 = sorted.chunk_by(|a, b| a == b).map(|equal| size(equal.len() as f64)).sum();
+    let variance = (size(samples.len() as f64) - tied) / 18.0;
+    let away = rises.abs() as f64 - 1.0;
+    if away <= 0.0 || variance <= 0.0 {
+        return Some(1.0);
+    }
+    Some((2.0 * Normal::new(0.0, 1.0).ok()?.sf(away / variance.sqrt())).min(1.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Of the 720 orders of six samples one only rises and one only falls; of the 120 of five,
+    /// four more have a single exchange of neighbours each way.
+    #[test]
+    fn the_probabilities_are_those_of_counting() {
+        let rising = trend(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]).unwrap();
+        assert!((rising.probability - 2.0 / 720.0).abs() < 1e-12);
+        let exchanged = trend(&[1.0, 3.0, 2.0, 4.0, 5.0]).unwrap();
+        assert!((exchanged.probability - 10.0 / 120.0).abs() < 1e-12, "{exchanged:?}");
+        let none = trend(&[2.0, 4.0, 1.0, 3.0]).unwrap();
+        assert!((none.probability - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_normal_takes_over_near_what_counting_gives() {
+        let mut dice = fastrand::Rng::with_seed(1);
+        for _ in 0..50 {
+            let samples: Vec<f64> = (0..30).map(|_| 1.0 + dice.f64()).collect();
+            let exact = trend(&samples).unwrap().probability;
+            let rises = samples.iter().enumerate().flat_map(|(place, earlier)| {
+                samples[place + 1..].iter().map(move |later| if later > earlier { 1 } else { -1 })
+            });
+            let near = near_normal(&samples, rises.sum()).unwrap();
+            assert!((exact - near).abs() < 0.01, "{exact} {near}");
+        }
+    }
+
+    #[test]
+    fn a_change_is_a_share_of_the_median_and_minds_no_outlier() {
+        let mut steady: Vec<f64> = (0..11).map(|step| 100.0 + f64::from(step)).collect();
+        assert!((trend(&steady).unwrap().change - 10.0 / 105.0).abs() < 1e-12);
+        steady[5] = 1e6;
+        assert!((trend(&steady).unwrap().change - 0.095).abs() < 0.01);
+        assert_eq!(trend(&[5.0; 8]).unwrap(), Trend { probability: 1.0, change: 0.0 });
+        assert_eq!((trend(&[1.0]), trend(&[0.0, 0.0])), (None, None));
+    }
+
+    proptest! {
+        #[test]
+        fn the_other_way_round_a_trend_is_the_same_with_another_sign(
+            samples in prop::collection::vec(1u8..20, 2..14)
+        ) {
+            let there: Vec<_> = samples.iter().copied().map(f64::from).collect();
+            let back: Vec<_> = there.iter().rev().copied().collect();
+            let (there, back) = (trend(&there).unwrap(), trend(&back).unwrap());
+            prop_assert!((there.probability - back.probability).abs() < 1e-9);
+            prop_assert!((there.change + back.change).abs() < 1e-9);
+            prop_assert!(there.probability > 0.0 && there.probability <= 1.0);
+        }
+    }
+}
