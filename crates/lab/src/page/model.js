@@ -57,7 +57,7 @@ const model = (() => {
     const median = number(raw.median) ?? middle(samples);
     const fit = object(raw.fit);
     return {
-      contender: find(index, text(raw.contender)), variant: text(raw.variant), params: object(raw.params),
+      contender: find(index, text(raw.contender)), variant: text(raw.variant), graph: text(raw.graph), params: object(raw.params),
       x: number(raw.x), metric: text(raw.metric), unit: text(raw.unit), better: text(raw.better), samples, median,
       low: number(raw.low) ?? median, high: number(raw.high) ?? median,
       fit: format.isNumber(fit.slope) && format.isNumber(fit.intercept) ? fit : null,
@@ -70,7 +70,7 @@ const model = (() => {
     const swept = results.some((result) => result.x !== null && !result.fit);
     const x = stated.x && typeof stated.x === "object" ? stated.x : null;
     return {
-      id, results,
+      id, results, graphs: [...new Set(results.map((result) => result.graph))].filter((graph) => graph !== ""),
       title: text(stated.title) || id, what: text(stated.what), notes: notes(stated.notes),
       metric: text(stated.metric) || first.metric || "", unit: text(stated.unit) || first.unit || "",
       better: text(stated.better) || first.better || "",
@@ -95,47 +95,6 @@ const model = (() => {
     });
     const ids = new Set([...stated.keys(), ...results.keys()]);
     return [...ids].map((id) => readExperiment(id, stated.get(id) || {}, results.get(id) || []));
-  }
-
-  // The lines of a sweep, or the bars of a plain experiment: one series for
-  // each contender and variant. The first variant is the contender's natural one.
-  function seriesOf(experiment, contenders) {
-    const all = [];
-    for (const contender of contenders) {
-      const own = experiment.results.filter((result) => result.contender === contender);
-      const chosen = own.find((result) => result.principal)?.variant;
-      const stated = contender.variants[experiment.id];
-      const natural = chosen ?? (Array.isArray(stated) ? text(stated[0]) : "");
-      const variants = [...new Set(own.map((result) => result.variant))];
-      variants.sort((a, b) => (b === natural) - (a === natural));
-      variants.forEach((variant, place) => {
-        const results = own.filter((result) => result.variant === variant);
-        all.push({
-          contender, variant, results, secondary: place > 0,
-          name: variant ? `${contender.label} · ${variant}` : contender.label,
-          points: experiment.x ? pointsOf(experiment, results) : [],
-          line: results.find((result) => result.fit) || null,
-          bar: results.find((result) => result.principal && result.median !== null)
-            || results.find((result) => place > 0 && result.median !== null && result.metric === experiment.metric) || null,
-        });
-      });
-    }
-    return all;
-  }
-
-  // The measured points of a line in the unit of the axis, one for each x.
-  function pointsOf(experiment, results) {
-    const byX = new Map();
-    for (const result of results) {
-      if (result.x === null || result.fit || result.median === null) continue;
-      if (!format.comparable(result.unit, experiment.y.unit) || byX.has(result.x)) continue;
-      const factor = format.conversion(result.unit, experiment.y.unit);
-      byX.set(result.x, {
-        x: result.x, median: result.median * factor, low: result.low * factor, high: result.high * factor,
-        count: result.samples.length,
-      });
-    }
-    return [...byX.values()].sort((a, b) => a.x - b.x);
   }
 
   // A ratio above 1 always says that the other contender costs more. How a file
@@ -185,5 +144,5 @@ const model = (() => {
     };
   }
 
-  return { read, seriesOf, text };
+  return { read, text };
 })();

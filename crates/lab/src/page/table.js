@@ -56,12 +56,12 @@ const table = (() => {
         { class: titles[at].class, scope: at === 0 ? "row" : null }, cell))))));
   }
 
-  function named(series) {
-    return h("span", { class: "named" }, palette.swatch(series.contender, series.secondary), series.name);
+  function named(one) {
+    return h("span", { class: "named" }, palette.swatch(one.contender, one.secondary), one.name);
   }
 
   // Everything that was measured in an experiment, a row for each result.
-  function figures(experiment, series) {
+  function figures(experiment, all) {
     const swept = experiment.results.some((result) => result.x !== null);
     // What was measured, with the words among its parameters: "time per step (remote)".
     const measured = (result) => {
@@ -77,7 +77,7 @@ const table = (() => {
       { name: "Samples", class: "number" },
     ];
     const keep = titles.map((title) => title !== null);
-    const rows = series.flatMap((one) => one.results.map((result) => [
+    const rows = all.flatMap((one) => one.results.map((result) => [
       named(one), measured(result),
       result.x === null ? (result.fit ? "line" : "") : format.whole(result.x),
       format.value(result.median, result.unit),
@@ -88,8 +88,8 @@ const table = (() => {
   }
 
   // The lines of best fit of a sweep, or nothing where there are none.
-  function fits(experiment, series) {
-    const fitted = series.filter((one) => one.line);
+  function fits(experiment, all) {
+    const fitted = all.filter((one) => one.line);
     if (fitted.length === 0) return null;
     const unit = experiment.y.unit;
     const each = `per unit of ${experiment.x?.param || "x"}`;

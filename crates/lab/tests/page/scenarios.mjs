@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { BEAM, changed, chartOf, columnOf, figureOf, painted, picture, widths } from "./look.mjs";
+import { views } from "./scenarios_views.mjs";
 
 async function drawn(open, stored) {
   const page = await open();
@@ -28,7 +29,7 @@ async function drawn(open, stored) {
   // Each line of best fit is drawn from the first point's x to the last one's,
   // where its slope and intercept put it. Slopes are per process, in µs.
   const ends = await page.evaluate(({ slope, intercept }) => {
-    const { element, instance } = window.purlinReport.charts.find((chart) => chart.experiment === "spawn-chain");
+    const { element, instance } = window.purlinReport.charts.find((chart) => chart.experiment.id === "spawn-chain");
     const lines = [...element.querySelectorAll("svg path[stroke-width='1.75']")].map((line) => ({
       colour: line.getAttribute("stroke"),
       points: line.getAttribute("d").match(/[-0-9.]+/g).map(Number),
@@ -89,9 +90,9 @@ async function tooltip(open) {
   const chart = chartOf(page, "spawn-chain");
   await chart.scrollIntoViewIfNeeded();
   const at = await page.evaluate(() => {
-    const { element, instance } = window.purlinReport.charts.find((chart) => chart.experiment === "spawn-chain");
+    const { element, instance } = window.purlinReport.charts.find((chart) => chart.experiment.id === "spawn-chain");
     const points = instance.getOption().series.filter((series) => series.type === "scatter");
-    const { value } = points[1].data[5];
+    const value = points[1].data[5];
     const [x, y] = instance.convertToPixel({ xAxisIndex: 0, yAxisIndex: 0 }, value);
     const box = element.getBoundingClientRect();
     return [box.left + x, box.top + y];
@@ -268,5 +269,5 @@ async function odd(open) {
 
 export const scenarios = {
   drawn, legend, switches, tooltip, keyboard, words, phone, themes, paper, download, fullscreen, hostile,
-  several, empty, alone, odd,
+  several, empty, alone, odd, ...views,
 };
