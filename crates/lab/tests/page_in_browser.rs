@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 const STORED: &str = include_str!("page/results.json");
 
 /// The files that the script needs around it.
-const FILES: [(&str, &str); 8] = [
+const FILES: [(&str, &str); 15] = [
     ("package.json", include_str!("page/package.json")),
     ("package-lock.json", include_str!("page/package-lock.json")),
     (".npmrc", include_str!("page/.npmrc")),
@@ -26,6 +26,13 @@ const FILES: [(&str, &str); 8] = [
     ("look.mjs", include_str!("page/look.mjs")),
     ("scenarios.mjs", include_str!("page/scenarios.mjs")),
     ("scenarios_views.mjs", include_str!("page/scenarios_views.mjs")),
+    ("scenarios_others.mjs", include_str!("page/scenarios_others.mjs")),
+    ("default.txt", include_str!("otp_text/default.txt")),
+    ("crlf.txt", include_str!("otp_text/crlf.txt")),
+    ("two_runs.txt", include_str!("otp_text/two_runs.txt")),
+    ("large.txt", include_str!("otp_text/large.txt")),
+    ("switching.txt", include_str!("otp_text/switching.txt")),
+    ("broken_off.txt", include_str!("otp_text/broken_off.txt")),
     ("results.json", STORED),
 ];
 
@@ -259,6 +266,42 @@ fn a_link_that_makes_no_sense_opens_the_usual_page() {
 #[test]
 fn the_link_is_copied_or_shown_where_copying_is_refused() {
     drive("copy", &[stored()]);
+}
+
+#[test]
+fn pasted_text_of_otp_is_drawn_and_a_second_run_of_it_has_labels_of_its_own() {
+    drive("paste", &[stored()]);
+}
+
+#[test]
+fn comments_line_ends_and_blank_lines_change_nothing_in_a_pasted_text() {
+    drive("forms", &[stored()]);
+}
+
+#[test]
+fn malformed_text_is_refused_with_the_number_of_its_line() {
+    drive("malformed", &[stored()]);
+}
+
+#[test]
+fn dropped_and_chosen_files_join_the_charts_and_can_be_removed_again() {
+    drive("files", &[stored()]);
+}
+
+#[test]
+fn lines_of_otp_and_ours_share_a_graph_and_the_figure_that_both_have() {
+    let graph = "Send Throughput, send_duration=500 ms,  100.000000% {message_size,1}";
+    let mut results = stored();
+    let list = results["results"].as_array_mut().expect("a list");
+    for (metric, factor) in [("send throughput", 1), ("send throughput, as OTP computes it", 2)] {
+        list.extend([1, 2, 4].map(|x| {
+            let value = factor * x * 1_000_000;
+            json!({"experiment": "signals", "contender": "beam", "variant": "off_heap", "graph": graph, "x": x,
+                   "params": {"senders": x}, "metric": metric, "unit": "signals/s", "better": "higher",
+                   "samples": [value], "median": value, "low": value, "high": value, "principal": false})
+        }));
+    }
+    drive("shared", &[results]);
 }
 
 #[test]

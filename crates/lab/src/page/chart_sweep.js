@@ -22,7 +22,7 @@ const sweepChart = (() => {
   function interval(one, axis, state, floor, colour) {
     return {
       type: "custom", name: one.name, silent: true, z: 3, encode: { x: 0, y: [1, 2] },
-      data: one.points.map((point) => [axis.place(point.x), point.from, point.to]),
+      data: one.points.filter((point) => point.from < point.to).map((point) => [axis.place(point.x), point.from, point.to]),
       renderItem(_, api) {
         const low = state.yLog && api.value(1) <= 0 ? floor : api.value(1);
         return parts.whisker(api.coord([api.value(0), low]), api.coord([api.value(0), api.value(2)]), colour, 4, 1.25);

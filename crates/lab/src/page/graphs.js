@@ -15,9 +15,9 @@ const graphs = (() => {
     if (!found || operations.length === 0) return title;
     const parts = operations.map(([, share, kind, length]) => {
       const what = kind === "message" ? "messages" : "exit signals";
-      return `${operations.length > 1 || title.includes("change") ? `${size(share)}\u00a0% ` : ""}${what} of size ${length}`;
+      return `${operations.length > 1 ? `${size(share)}\u00a0% ` : ""}${what} of size ${length}`;
     });
-    const rest = /\{change/.test(title) || /receiver_mq|message_queue_data,\s*\{/.test(title) ? ", switching queues" : "";
+    const rest = title.includes("{message_queue_data_change,") ? ", switching queues" : "";
     return `${found[1]} throughput · ${parts.join(", ")}${rest} · ${found[2]}\u00a0ms`;
   }
 

@@ -75,9 +75,18 @@
     else view.keep();
   });
 
+  // Results of others are drawn with those of the page; nobody is sent elsewhere by it.
+  function join(added) {
+    const place = window.scrollY;
+    report = model.read([...stored, ...added]);
+    build();
+    window.scrollTo(0, place);
+  }
+
   view.read(location.hash);
   theme.start(chart.redrawAll);
   build();
+  others.start(join);
   byId("download").addEventListener("click", download);
   byId("download").before(links.button("", "Copy link", "A link to this page as it is shown now"));
   printing.start();

@@ -14,6 +14,7 @@
 //! | `dom.js`, `format.js`, `palette.js` | elements, numbers, colours and symbols |
 //! | `model.js`, `series.js`, `graphs.js` | results as read, made whole; their lines; their graphs |
 //! | `view.js`, `links.js`, `theme.js` | what the reader chose, and the link that keeps it |
+//! | `otp_records.js`, `otp_text.js`, `others.js` | text of OTP's suite; results that a reader adds |
 //! | `relative.js` | figures as shares of the worst and of the best |
 //! | `chart_parts.js`, `chart_sweep.js`, `chart_groups.js`, `chart_axes.js`, `chart_bars.js` | the pictures |
 //! | `toolbar.js`, `fullscreen.js`, `describe.js`, `chart.js` | a chart with its controls and its description |
@@ -28,11 +29,13 @@ const STYLE: &str = include_str!("page.css");
 const LIBRARY: &str = include_str!(concat!(env!("OUT_DIR"), "/echarts.min.js"));
 
 /// The script's files in the order in which they need one another.
-const SCRIPT: [&str; 24] = [
+const SCRIPT: [&str; 27] = [
     include_str!("dom.js"),
     include_str!("format.js"),
     include_str!("palette.js"),
     include_str!("model.js"),
+    include_str!("otp_records.js"),
+    include_str!("otp_text.js"),
     include_str!("view.js"),
     include_str!("relative.js"),
     include_str!("series.js"),
@@ -52,6 +55,7 @@ const SCRIPT: [&str; 24] = [
     include_str!("section.js"),
     include_str!("theme.js"),
     include_str!("printing.js"),
+    include_str!("others.js"),
     include_str!("main.js"),
 ];
 

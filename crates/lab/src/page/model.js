@@ -22,14 +22,29 @@ const model = (() => {
     return sorted.length % 2 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
   }
 
-  // With several files a contender of each is a contender of its own.
+  // With several runs a contender of each is a contender of its own, named by
+  // the run's time. Texts of OTP's suite have none, and labels of their own.
   function prefixes(files) {
-    if (files.length < 2) return files.map(() => "");
+    const dated = files.filter((file) => !undated(file));
     return files.map((file, index) => {
+      if (undated(file)) {
+        const before = files.slice(0, index).filter((other) => undated(other) && sharesLabels(file, other)).length;
+        return before > 0 ? `Ver: ${before + 1} ` : "";
+      }
+      if (dated.length < 2) return "";
       const when = format.shortMoment(file.started);
-      const twin = files.some((other, at) => at !== index && format.shortMoment(other.started) === when);
+      const twin = dated.some((other) => other !== file && format.shortMoment(other.started) === when);
       return `${when && !twin ? when : `${when} #${index + 1}`.trim()} `;
     });
+  }
+
+  function undated(file) {
+    return file.tool?.name === "parallel_messages_SUITE";
+  }
+
+  function sharesLabels(one, other) {
+    const labels = new Set(list(one.contenders).map((contender) => text(contender.id)));
+    return list(other.contenders).some((contender) => labels.has(text(contender.id)));
   }
 
   function readContenders(files) {
@@ -41,7 +56,7 @@ const model = (() => {
         if (contenders.some((known) => known.key === key)) return;
         const name = text(stated.label) || id || "unnamed";
         contenders.push({
-          key, id, file: index, name, label: names[index] + name,
+          key, id, file: index, guest: undated(file), name, label: names[index] + name,
           version: text(stated.version), notes: notes(stated.notes), variants: object(stated.variants),
         });
       };

@@ -20,11 +20,12 @@ export function painted(chart, colour) {
   }, colour);
 }
 
-export const picture = (chart) => chart.evaluate((element) => element.innerHTML);
+// A chart's elements as text; the names that the library counts up are left out.
+export const picture = (chart) => chart.evaluate((element) => element.innerHTML.replace(/zr\d+-/g, ""));
 
 export async function changed(page, chart, before) {
   const handle = await chart.elementHandle();
-  await page.waitForFunction(([element, old]) => element.innerHTML !== old, [handle, before]);
+  await page.waitForFunction(([element, old]) => element.innerHTML.replace(/zr\d+-/g, "") !== old, [handle, before]);
 }
 
 export async function columnOf(page, at) {
@@ -52,5 +53,5 @@ export function optionOf(page, id) {
 export async function seriesOf(page, id, name) {
   const { series } = await optionOf(page, id);
   const found = series.find((one) => one.name === name && one.symbolSize === 10);
-  return found ? found.data : [];
+  return found ? found.data.map(([x, y]) => [x, Number(y.toPrecision(13))]) : [];
 }

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { BEAM, changed, chartOf, columnOf, figureOf, painted, picture, widths } from "./look.mjs";
+import { others } from "./scenarios_others.mjs";
 import { views } from "./scenarios_views.mjs";
 
 async function drawn(open, stored) {
@@ -269,5 +270,5 @@ async function odd(open) {
 
 export const scenarios = {
   drawn, legend, switches, tooltip, keyboard, words, phone, themes, paper, download, fullscreen, hostile,
-  several, empty, alone, odd, ...views,
+  several, empty, alone, odd, ...others, ...views,
 };
