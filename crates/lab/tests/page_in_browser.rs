@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 const STORED: &str = include_str!("page/results.json");
 
 /// The files that the script needs around it.
-const FILES: [(&str, &str); 15] = [
+const FILES: [(&str, &str); 16] = [
     ("package.json", include_str!("page/package.json")),
     ("package-lock.json", include_str!("page/package-lock.json")),
     (".npmrc", include_str!("page/.npmrc")),
@@ -26,6 +26,7 @@ const FILES: [(&str, &str); 15] = [
     ("look.mjs", include_str!("page/look.mjs")),
     ("scenarios.mjs", include_str!("page/scenarios.mjs")),
     ("scenarios_views.mjs", include_str!("page/scenarios_views.mjs")),
+    ("scenarios_tables.mjs", include_str!("page/scenarios_tables.mjs")),
     ("scenarios_others.mjs", include_str!("page/scenarios_others.mjs")),
     ("default.txt", include_str!("otp_text/default.txt")),
     ("crlf.txt", include_str!("otp_text/crlf.txt")),
@@ -266,6 +267,43 @@ fn a_link_that_makes_no_sense_opens_the_usual_page() {
 #[test]
 fn the_link_is_copied_or_shown_where_copying_is_refused() {
     drive("copy", &[stored()]);
+}
+
+#[test]
+fn every_column_of_every_table_sorts_by_click_and_by_key() {
+    drive("sorting", &[stored()]);
+}
+
+#[test]
+fn the_samples_of_a_figure_are_seen_as_a_strip() {
+    drive("strips", &[stored()]);
+}
+
+#[test]
+fn all_ratios_are_seen_at_a_glance_with_their_verdicts() {
+    let mut results = stored();
+    // Where a file says the verdict, that holds, and not the interval.
+    results["ratios"][0]["verdict"] = json!("indistinguishable");
+    drive("glance", &[results]);
+}
+
+#[test]
+fn warnings_the_machine_and_the_instrument_are_said_at_the_top() {
+    let mut results = stored();
+    results["warnings"] = json!([
+        {"kind": "machine-loaded", "experiment": null, "contender": null,
+         "message": "the load was 3.2 on 2 cores.", "advice": "End what else runs."},
+        {"kind": "drift", "experiment": "ping-pong", "contender": "beam", "message": "its later samples are slower.", "advice": ""},
+    ]);
+    results["host"]["fitness"] = json!({
+        "load": [3.2, 2.0, 1.5], "busy_percent": 41.5, "busiest": [{"name": "rustc", "cores": 0.8}], "steal_percent": null,
+        "turbo": true, "swap_used_bytes": 1_048_576
+    });
+    results["instrument"] = json!({
+        "clock_resolution_ns": 20, "clock_cost_ns": 23.4, "request_overhead_us": 55,
+        "requests": [{"contender": "beam", "overhead_us": 55}]
+    });
+    drive("top", &[results]);
 }
 
 #[test]

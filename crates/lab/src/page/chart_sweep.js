@@ -69,8 +69,8 @@ const sweepChart = (() => {
       data: [[axis.place(point.x), point.value]],
       itemStyle: { color: "transparent", borderColor: colour, borderWidth: 1.5, opacity: 1 },
       label: {
-        show: true, position: axis.xs.at(-1) === point.x ? "left" : "top", color: ground.ink, fontSize: parts.FONT_SIZE, textBorderColor: ground.paper, textBorderWidth: 3,
-        formatter: peak ? "peak" : "figure",
+        show: peak, position: axis.xs.at(-1) === point.x ? "left" : "top", color: ground.ink, fontSize: parts.FONT_SIZE, textBorderColor: ground.paper, textBorderWidth: 3,
+        formatter: "peak",
       },
       labelLayout: { hideOverlap: true },
     };

@@ -50,6 +50,7 @@
     anchors();
     byId("lead").append(...summary.lead(report).map((words) => h("span", {}, words)));
     for (const file of report.files) part("machine", "The machine", () => summary.machine(file, report.files.length > 1));
+    part("trouble", "The list of warnings", () => summary.warnings(report, link));
     part("trouble", "The list of problems", () => summary.trouble(report, link));
     part("summary", "The table of ratios", () => summary.ratios(report, link));
     part("contenders", "The list of contenders", () => summary.contenders(report));

@@ -112,6 +112,13 @@ const model = (() => {
     return [...ids].map((id) => readExperiment(id, stated.get(id) || {}, results.get(id) || []));
   }
 
+  // What an interval of a ratio says of the contender, where the file does not.
+  function seen(low, high) {
+    if (low === null || high === null) return "";
+    if (low <= 1 && high >= 1) return "indistinguishable";
+    return low > 1 ? "worse" : "better";
+  }
+
   // A ratio above 1 always says that the other contender costs more. How a file
   // turned its quotient is seen from its medians.
   function readRatio(raw, index, find, experiments) {
@@ -129,7 +136,8 @@ const model = (() => {
     if (plain === higher && value) {
       [value, low, high] = [1 / value, high ? 1 / high : null, low ? 1 / low : null];
     }
-    return { experiment, id: text(raw.experiment), contender, against, mine, theirs, value, low, high };
+    const stated = ["better", "worse", "indistinguishable"].includes(raw.verdict) ? raw.verdict : seen(low, high);
+    return { experiment, id: text(raw.experiment), contender, against, mine, theirs, value, low, high, verdict: stated };
   }
 
   function read(stored) {
@@ -152,6 +160,10 @@ const model = (() => {
       voids: gather("void").map(({ raw, index }) => ({
         experiment: text(raw.experiment), contender: label(index, raw.contender),
         params: object(raw.params), reason: text(raw.reason),
+      })),
+      warnings: gather("warnings").map(({ raw, index }) => ({
+        experiment: text(raw.experiment), contender: raw.contender ? label(index, raw.contender) : "",
+        message: text(raw.message) || text(raw.kind), advice: text(raw.advice),
       })),
       problems: gather("problems").map(({ raw, index }) => ({
         experiment: text(raw.experiment), contender: label(index, raw.contender), message: text(raw.message),

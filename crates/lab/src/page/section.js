@@ -54,9 +54,8 @@ const section = (() => {
         : chart.figure(experiment, report.contenders) || h("p", { class: "hint" }, "Nothing here can be drawn; the figures are below."),
       absences(experiment),
       table.fits(experiment, all),
-      rows === 0 ? null : h("details", { open: rows <= FEW },
-        h("summary", {}, `Table of figures (${plural(rows, "row")})`),
-        scroller(`Figures of ${experiment.title}`, table.figures(experiment, all))),
+      rows === 0 ? null : fold(`Table of figures (${plural(rows, "row")})`, rows <= FEW,
+        () => scroller(`Figures of ${experiment.title}`, table.figures(experiment, all, report.ratios))),
       notes(experiment));
   }
 

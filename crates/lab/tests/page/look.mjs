@@ -29,7 +29,7 @@ export async function changed(page, chart, before) {
 }
 
 export async function columnOf(page, at) {
-  return page.locator(`#summary tbody tr > :nth-child(${at})`).allTextContents();
+  return page.locator(`#summary .sortable tbody tr > :nth-child(${at})`).allTextContents();
 }
 
 export async function widths(page) {
