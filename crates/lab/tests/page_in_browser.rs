@@ -1,30 +1,39 @@
 //! Opens the report page in a real Chromium and uses it.
 //!
 //! Rust renders the pages from the stored results beside this file; the script
-//! `page/drive.mjs` opens them from disk and checks one thing each. Node and
+//! `page/drive.mjs`, started once, opens them from disk and checks one thing each. Node and
 //! Chromium must be installed; `PURLIN_CHROMIUM` names another browser, and
 //! `PURLIN_SKIP_BROWSER=1` leaves these tests out, aloud.
 
 use std::env;
 use std::ffi::OsString;
 use std::fs;
-use std::io::ErrorKind;
+use std::io::{BufRead, BufReader, ErrorKind, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
-use std::sync::OnceLock;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::{Mutex, OnceLock};
 
 use serde_json::{Value, json};
 
 const STORED: &str = include_str!("page/results.json");
 
 /// The files that the script needs around it.
-const FILES: [(&str, &str); 7] = [
+const FILES: [(&str, &str); 16] = [
     ("package.json", include_str!("page/package.json")),
     ("package-lock.json", include_str!("page/package-lock.json")),
     (".npmrc", include_str!("page/.npmrc")),
     ("drive.mjs", include_str!("page/drive.mjs")),
     ("look.mjs", include_str!("page/look.mjs")),
     ("scenarios.mjs", include_str!("page/scenarios.mjs")),
+    ("scenarios_views.mjs", include_str!("page/scenarios_views.mjs")),
+    ("scenarios_tables.mjs", include_str!("page/scenarios_tables.mjs")),
+    ("scenarios_others.mjs", include_str!("page/scenarios_others.mjs")),
+    ("default.txt", include_str!("otp_text/default.txt")),
+    ("crlf.txt", include_str!("otp_text/crlf.txt")),
+    ("two_runs.txt", include_str!("otp_text/two_runs.txt")),
+    ("large.txt", include_str!("otp_text/large.txt")),
+    ("switching.txt", include_str!("otp_text/switching.txt")),
+    ("broken_off.txt", include_str!("otp_text/broken_off.txt")),
     ("results.json", STORED),
 ];
 
@@ -50,7 +59,10 @@ fn workshop() -> &'static Path {
         if !fresh {
             let mut install = Command::new("npm");
             install.args(["ci", "--no-audit", "--no-fund", "--omit=optional"]);
-            let output = run(install.current_dir(&folder), "npm");
+            let output = install
+                .current_dir(&folder)
+                .output()
+                .unwrap_or_else(|problem| missing("npm", &problem));
             assert!(
                 output.status.success(),
                 "npm could not install playwright-core: {}",
@@ -61,14 +73,14 @@ fn workshop() -> &'static Path {
     })
 }
 
-fn run(command: &mut Command, program: &str) -> Output {
-    command.output().unwrap_or_else(|problem| match problem.kind() {
+fn missing(program: &str, problem: &std::io::Error) -> ! {
+    match problem.kind() {
         ErrorKind::NotFound => panic!(
             "{program} is not installed: on Debian `apt-get install nodejs npm chromium`, \
              or PURLIN_SKIP_BROWSER=1 to leave the browser tests out"
         ),
         _ => panic!("{program} did not start: {problem}"),
-    })
+    }
 }
 
 fn chromium() -> OsString {
@@ -82,25 +94,55 @@ fn chromium() -> OsString {
     path
 }
 
+/// The script with its browser. It ends when this program does, whose end closes its input.
+struct Driver {
+    script: Child,
+    requests: ChildStdin,
+    answers: BufReader<ChildStdout>,
+}
+
+impl Driver {
+    fn start() -> Self {
+        let mut command = Command::new("node");
+        command.arg("drive.mjs").current_dir(workshop()).env("PURLIN_CHROMIUM", chromium());
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut script = command.spawn().unwrap_or_else(|problem| missing("node", &problem));
+        let requests = script.stdin.take().expect("its input is a pipe");
+        let answers = BufReader::new(script.stdout.take().expect("its output is a pipe"));
+        Self { script, requests, answers }
+    }
+
+    /// What is wrong, or null; `None` where the script has ended.
+    fn ask(&mut self, scenario: &str, page: &Path) -> Option<Value> {
+        let request = json!({"scenario": scenario, "page": page});
+        writeln!(self.requests, "{request}").ok()?;
+        let mut answer = String::new();
+        self.answers.read_line(&mut answer).ok()?;
+        Some(serde_json::from_str::<Value>(&answer).ok()?["problem"].take())
+    }
+}
+
 /// Renders the results and has the script's `scenario` judge the page.
 fn drive(scenario: &str, results: &[Value]) {
+    static DRIVER: Mutex<Option<Driver>> = Mutex::new(None);
     if env::var_os("PURLIN_SKIP_BROWSER").is_some_and(|value| value == "1") {
         eprintln!("skipped: PURLIN_SKIP_BROWSER=1, so no browser has seen the page ({scenario})");
         return;
     }
-    let browser = chromium();
-    let folder = workshop();
-    let page = folder.join(format!("{scenario}-{}.html", results.len()));
+    let page = workshop().join(format!("{scenario}-{}.html", results.len()));
     fs::write(&page, purlin_lab::page::render(results)).expect("the target folder is writable");
-    let mut script = Command::new("node");
-    script.arg("drive.mjs").arg(scenario).arg(&page).current_dir(folder);
-    let output = run(script.env("PURLIN_CHROMIUM", browser), "node");
-    assert!(
-        output.status.success(),
-        "{scenario}: {}{}",
-        String::from_utf8_lossy(&output.stdout),
-        String::from_utf8_lossy(&output.stderr)
-    );
+    let mut driver = DRIVER.lock().expect("no test panics while it asks");
+    let answer = driver.get_or_insert_with(Driver::start).ask(scenario, &page);
+    if let (None, Some(mut ended)) = (&answer, driver.take_if(|_| answer.is_none())) {
+        // It may still hang; the browser ends with it.
+        let _ = ended.script.kill();
+    }
+    drop(driver);
+    match answer {
+        Some(Value::Null) => {}
+        Some(problem) => panic!("{scenario}: {}", problem.as_str().unwrap_or("no words")),
+        None => panic!("{scenario}: the script with the browser ended; its words are above"),
+    }
 }
 
 /// Puts the hostile text in place of every string that a reader may see.
@@ -174,6 +216,130 @@ fn the_raw_results_can_be_saved_as_they_came() {
 #[test]
 fn a_chart_fills_the_screen_and_comes_back() {
     drive("fullscreen", &[stored()]);
+}
+
+#[test]
+fn where_the_browser_cannot_fill_the_screen_the_page_is_covered_and_escape_leaves() {
+    drive("covering", &[stored()]);
+}
+
+#[test]
+fn figures_are_shown_as_shares_of_the_worst_and_of_the_best_at_each_point() {
+    drive("percentages", &[stored()]);
+}
+
+#[test]
+fn a_sweep_is_drawn_as_lines_or_as_bars() {
+    drive("kinds", &[stored()]);
+}
+
+#[test]
+fn points_stand_at_their_x_or_in_equal_steps() {
+    drive("spacing", &[stored()]);
+}
+
+#[test]
+fn every_raw_sample_can_be_shown_as_a_dot() {
+    drive("samples", &[stored()]);
+}
+
+#[test]
+fn another_figure_of_the_same_run_can_be_drawn() {
+    let mut results = stored();
+    let list = results["results"].as_array_mut().expect("a list");
+    list.extend([(1, 21), (10, 22)].map(|(x, p99)| {
+        json!({"experiment": "serial-spawn", "contender": "beam", "params": {"m": x}, "x": x, "metric": "latency p99",
+               "unit": "µs", "better": "lower", "samples": [p99], "median": p99, "low": p99, "high": p99, "principal": false})
+    }));
+    drive("figures", &[results]);
+}
+
+#[test]
+fn the_link_keeps_every_choice_and_only_the_choices() {
+    drive("link", &[stored()]);
+}
+
+#[test]
+fn a_link_that_makes_no_sense_opens_the_usual_page() {
+    drive("bad-links", &[stored()]);
+}
+
+#[test]
+fn the_link_is_copied_or_shown_where_copying_is_refused() {
+    drive("copy", &[stored()]);
+}
+
+#[test]
+fn every_column_of_every_table_sorts_by_click_and_by_key() {
+    drive("sorting", &[stored()]);
+}
+
+#[test]
+fn the_samples_of_a_figure_are_seen_as_a_strip() {
+    drive("strips", &[stored()]);
+}
+
+#[test]
+fn all_ratios_are_seen_at_a_glance_with_their_verdicts() {
+    let mut results = stored();
+    // Where a file says the verdict, that holds, and not the interval.
+    results["ratios"][0]["verdict"] = json!("indistinguishable");
+    drive("glance", &[results]);
+}
+
+#[test]
+fn warnings_the_machine_and_the_instrument_are_said_at_the_top() {
+    let mut results = stored();
+    results["warnings"] = json!([
+        {"kind": "machine-loaded", "experiment": null, "contender": null,
+         "message": "the load was 3.2 on 2 cores.", "advice": "End what else runs."},
+        {"kind": "drift", "experiment": "ping-pong", "contender": "beam", "message": "its later samples are slower.", "advice": ""},
+    ]);
+    results["host"]["fitness"] = json!({
+        "load": [3.2, 2.0, 1.5], "busy_percent": 41.5, "busiest": [{"name": "rustc", "cores": 0.8}], "steal_percent": null,
+        "turbo": true, "swap_used_bytes": 1_048_576
+    });
+    results["instrument"] = json!({
+        "clock_resolution_ns": 20, "clock_cost_ns": 23.4, "request_overhead_us": 55,
+        "requests": [{"contender": "beam", "overhead_us": 55}]
+    });
+    drive("top", &[results]);
+}
+
+#[test]
+fn pasted_text_of_otp_is_drawn_and_a_second_run_of_it_has_labels_of_its_own() {
+    drive("paste", &[stored()]);
+}
+
+#[test]
+fn comments_line_ends_and_blank_lines_change_nothing_in_a_pasted_text() {
+    drive("forms", &[stored()]);
+}
+
+#[test]
+fn malformed_text_is_refused_with_the_number_of_its_line() {
+    drive("malformed", &[stored()]);
+}
+
+#[test]
+fn dropped_and_chosen_files_join_the_charts_and_can_be_removed_again() {
+    drive("files", &[stored()]);
+}
+
+#[test]
+fn lines_of_otp_and_ours_share_a_graph_and_the_figure_that_both_have() {
+    let graph = "Send Throughput, send_duration=500 ms,  100.000000% {message_size,1}";
+    let mut results = stored();
+    let list = results["results"].as_array_mut().expect("a list");
+    for (metric, factor) in [("send throughput", 1), ("send throughput, as OTP computes it", 2)] {
+        list.extend([1, 2, 4].map(|x| {
+            let value = factor * x * 1_000_000;
+            json!({"experiment": "signals", "contender": "beam", "variant": "off_heap", "graph": graph, "x": x,
+                   "params": {"senders": x}, "metric": metric, "unit": "signals/s", "better": "higher",
+                   "samples": [value], "median": value, "low": value, "high": value, "principal": false})
+        }));
+    }
+    drive("shared", &[results]);
 }
 
 #[test]

@@ -1,107 +1,157 @@
-// A chart with its legend and switches. It keeps what the reader chose and
-// draws again from scratch at every choice: the pictures are small.
+// A chart with its legend and its controls. It draws again from scratch at
+// every choice: the pictures are small. What was chosen is kept by `view`.
 
 const chart = (() => {
   // Above this many marks one canvas is quicker than as many SVG elements.
   const MANY = 5000;
+  // Figures further apart than this are shown on a logarithmic axis at first.
+  const APART = 100;
   const drawn = [];
 
-  function toggle(name, title, pressed, change) {
-    const button = h("button", {
-      type: "button", class: "switch", "aria-pressed": String(pressed), title,
-      click() {
-        const now = button.getAttribute("aria-pressed") !== "true";
-        button.setAttribute("aria-pressed", String(now));
-        change(now);
-      },
-    }, name);
-    return button;
+  // Whether a linear axis would press most of the lines onto zero.
+  function apart(shown, figure) {
+    const values = shown.flatMap((one) => one.points.map((point) => point.median));
+    const [least, most] = parts.extent(values);
+    return figure.swept && least > 0 && most / least > APART && !shown.some((one) => one.line);
   }
 
-  function legend(series, contenders, state, redraw) {
-    const items = series.map((one) => {
-      const item = toggle(one.name, `Show or hide ${one.name}`, true, (now) => {
-        if (now) state.hidden.delete(one.name);
-        else state.hidden.add(one.name);
-        redraw();
-      });
-      item.className = "legend-item";
-      item.dataset.contender = one.contender.key;
-      item.prepend(palette.swatch(one.contender, one.secondary));
-      return item;
-    });
-    // A contender without a figure keeps its place, so that its absence is seen.
-    const absent = contenders.filter((contender) => !series.some((one) => one.contender === contender));
-    const empty = absent.map((contender) => h("span", { class: "legend-item absent", "data-contender": contender.key },
-      palette.swatch(contender, false), `${contender.label} (no result)`));
-    return h("div", { class: "legend", role: "group", "aria-label": "Contenders in this chart" }, items, empty);
+  // What holds now: what was chosen, or the usual.
+  function stateOf(panel) {
+    const { experiment } = panel;
+    const choice = view.of(experiment.id);
+    const graph = experiment.graphs[choice.graph || 0] ?? experiment.graphs[0] ?? "";
+    const figures = series.figures(experiment, graph);
+    const figure = figures[choice.metric] || figures[0] || null;
+    const key = `${graph}\n${figure?.name}`;
+    if (panel.key !== key) {
+      panel.key = key;
+      const all = series.of(experiment, panel.contenders, graph, figure);
+      panel.shown = all.filter((one) => (figure?.swept ? one.points.length > 0 : one.bar));
+      panel.relist = true;
+    }
+    const usual = {
+      xLog: figure?.swept === true && experiment.x?.scale === "log", yLog: !choice.mode && figure !== null && apart(panel.shown, figure),
+      samples: !figure?.swept,
+    };
+    return {
+      graph, figures, figure, usual, hidden: choice.hidden, mode: choice.mode || null, kind: choice.kind || "lines",
+      same: figure?.swept === true && choice.spacing === "same", xLog: choice.xLog ?? usual.xLog, yLog: choice.yLog ?? usual.yLog,
+      samples: choice.samples ?? usual.samples,
+    };
   }
 
-  function fullScreen(figure) {
-    if (!document.fullscreenEnabled) return null;
-    const button = h("button", {
-      type: "button", class: "switch",
-      click() {
-        if (document.fullscreenElement) document.exitFullscreen();
-        else figure.requestFullscreen();
-      },
-    }, "Full screen");
-    figure.addEventListener("fullscreenchange", () => {
-      button.textContent = document.fullscreenElement === figure ? "Leave full screen" : "Full screen";
-    });
-    return button;
+  function controls(panel, figure) {
+    const { id } = panel.experiment;
+    const set = (name, usual) => (value) => {
+      view.choose(id, name, value, usual());
+      panel.draw();
+    };
+    const MODES = [undefined, "worst", "best"];
+    const flip = (name) => set(name, () => panel.state.usual[name]);
+    return {
+      graph: toolbar.select("Graph", (at) => {
+        view.choose(id, "metric", undefined, undefined);
+        set("graph", () => 0)(at);
+      }),
+      figure: toolbar.select("Figure", set("metric", () => 0)),
+      mode: toolbar.select("Shown as", (at) => set("mode", () => undefined)(MODES[at])),
+      kind: toolbar.select("Drawn as", (at) => set("kind", () => "lines")(["lines", "bars"][at])),
+      same: toolbar.toggle("Same spacing", "Equal steps between the points, or each at its true x",
+        (now) => set("spacing", () => "true")(now ? "same" : "true")),
+      xLog: toolbar.toggle(panel.state.figure.swept ? "Log x" : "Log scale", "Logarithmic or linear horizontal axis", flip("xLog")),
+      yLog: toolbar.toggle("Log y", "Logarithmic or linear vertical axis", flip("yLog")),
+      samples: toolbar.toggle("Samples", "Every sample as a dot", flip("samples")),
+      screen: fullScreen.button(figure),
+      link: links.button(panel.experiment.anchor, "Copy link", "A link to this chart as it is shown now"),
+    };
   }
 
-  function describe(experiment, sweep, series) {
-    const names = series.map((one) => one.name).join(", ");
-    const what = sweep ? `${experiment.y.label} against ${experiment.x.label}` : experiment.metric || experiment.y.label;
-    return `Chart of ${experiment.title}: ${what}, for ${names}. The table of figures below says the same.`;
+  function showControls(panel) {
+    const { state, buttons, experiment } = panel;
+    const { figure } = state;
+    buttons.graph.show(experiment.graphs.map((title) => ({ text: graphs.words(title), title })), experiment.graphs.indexOf(state.graph));
+    buttons.figure.show(state.figures.map((each) => ({ text: each.label })), state.figures.indexOf(figure));
+    const modes = ["worst", "best"].map((mode) => ({ text: relative.name(mode, figure.better) }));
+    buttons.mode.show([{ text: figure.label }, ...modes], ["worst", "best"].indexOf(state.mode) + 1);
+    buttons.kind.show([{ text: "Lines" }, { text: "Bars" }], state.kind === "bars" ? 1 : 0);
+    buttons.kind.hidden = !figure.swept;
+    buttons.same.show(state.same);
+    buttons.same.hidden = !figure.swept;
+    buttons.xLog.show(state.xLog && !state.same, !state.same);
+    buttons.yLog.show(state.yLog);
+    buttons.yLog.hidden = !figure.swept;
+    buttons.samples.show(state.samples && !(figure.swept && state.kind === "bars"), !(figure.swept && state.kind === "bars"));
+  }
+
+  function hint(made, state) {
+    const said = [];
+    if (made.dropped > 0) {
+      said.push(state.mode ? `${plural(made.dropped, "point")} cannot be shown: a share needs figures above zero, a logarithmic axis shares above zero.`
+        : `${plural(made.dropped, "point")} at or below zero cannot stand on a logarithmic axis.`);
+    }
+    if (state.mode) said.push(relative.explanation(state.mode, state.figure.better, state.figure.swept));
+    if (made.many) said.push("With so many points the picture leaves out their intervals; the table has them.");
+    return said.join(" ");
+  }
+
+  function relist(panel) {
+    panel.relist = false;
+    panel.legend.replaceChildren(...toolbar.legend(panel.shown, panel.contenders, panel.state.hidden, (name, hidden) => {
+      view.hide(panel.experiment.id, name, hidden);
+      panel.draw();
+    }));
+  }
+
+  function draw(panel) {
+    const { box, experiment } = panel;
+    const state = stateOf(panel);
+    panel.state = state;
+    if (panel.relist) relist(panel);
+    showControls(panel);
+    state.width = box.clientWidth;
+    if (!state.figure.swept) {
+      const rows = panel.shown.filter((one) => !state.hidden.has(one.name)).length;
+      box.style.height = `${rows * 58 + 80}px`;
+    } else {
+      box.style.height = "";
+    }
+    panel.instance.resize();
+    const made = (state.figure.swept ? sweepPicture : barsChart).option(experiment, panel.shown, state, state.figure);
+    panel.instance.setOption(made.chart, { notMerge: true });
+    panel.hint.textContent = hint(made, state);
+    box.setAttribute("aria-label", describe.chart(experiment, panel.shown, state, state.figure));
+    box.dataset.chartReady = "true";
   }
 
   // Gives the figure, or nothing where there is nothing to draw.
-  function figure(experiment, series, contenders) {
-    const sweep = series.some((one) => one.points.length > 0);
-    const shown = series.filter((one) => (sweep ? one.points.length > 0 : one.bar));
-    if (shown.length === 0) return null;
-    const state = { hidden: new Set(), xLog: sweep && experiment.x.scale === "log", yLog: false };
-    const box = h("div", {
-      class: "chart", role: "img", "aria-label": describe(experiment, sweep, shown),
+  function figure(experiment, contenders) {
+    const panel = { experiment, contenders, instance: null, key: null, shown: [] };
+    panel.state = stateOf(panel);
+    if (!panel.state.figure || panel.shown.length === 0) return null;
+    panel.box = h("div", {
+      class: "chart", role: "img", "aria-label": describe.chart(experiment, panel.shown, panel.state, panel.state.figure),
       "data-experiment": experiment.id, "data-contenders": contenders.map((one) => one.key).join(","),
     });
-    const hint = h("p", { class: "hint", role: "status" });
-    const panel = { experiment: experiment.id, element: box, instance: null, draw: null };
-    panel.draw = () => {
-      state.width = box.clientWidth;
-      if (!sweep) {
-        const rows = shown.filter((one) => !state.hidden.has(one.name)).length;
-        box.style.height = `${rows * 64 + 80}px`;
-        panel.instance.resize();
-      }
-      const made = (sweep ? sweepChart : barsChart).option(experiment, shown, state);
-      panel.instance.setOption(made.chart, { notMerge: true });
-      hint.textContent = made.dropped > 0
-        ? `${plural(made.dropped, "point")} at or below zero cannot stand on a logarithmic axis.` : "";
-      box.dataset.chartReady = "true";
-    };
-    const choose = (name) => (now) => { state[name] = now; panel.draw(); };
+    panel.element = panel.box;
+    panel.hint = h("p", { class: "hint", role: "status" });
+    panel.legend = h("div", { class: "legend", role: "group", "aria-label": "Lines in this chart" });
+    panel.draw = () => draw(panel);
     const whole = h("figure", {});
-    const xName = sweep ? "Log x" : "Log scale";
+    panel.buttons = controls(panel, whole);
     whole.append(
-      h("div", { class: "toolbar" }, legend(shown, contenders, state, panel.draw),
-        h("div", { class: "switches" },
-          toggle(xName, "Logarithmic or linear horizontal axis", state.xLog, choose("xLog")),
-          sweep ? toggle("Log y", "Logarithmic or linear vertical axis", false, choose("yLog")) : null,
-          fullScreen(whole))),
-      box, hint,
+      h("div", { class: "controls", role: "group", "aria-label": `Controls of the chart of ${experiment.title}` },
+        Object.values(panel.buttons)),
+      panel.legend, panel.box, panel.hint,
     );
     panel.start = () => {
-      const marks = shown.reduce((sum, one) => sum + (sweep ? one.points.length : one.bar.samples.length), 0);
-      panel.instance = echarts.init(box, null, { renderer: marks > MANY ? "canvas" : "svg" });
+      const marks = experiment.results.reduce((sum, result) => sum + Math.max(1, result.samples.length), 0);
+      panel.instance = echarts.init(panel.box, null, { renderer: marks > MANY ? "canvas" : "svg" });
       panel.draw();
-      new ResizeObserver(() => {
+      panel.observer = new ResizeObserver(() => {
         panel.instance.resize();
-        if (box.clientWidth !== state.width) panel.draw();
-      }).observe(box);
+        if (panel.box.clientWidth !== panel.state.width) panel.draw();
+      });
+      panel.observer.observe(panel.box);
     };
     drawn.push(panel);
     return whole;
@@ -116,9 +166,25 @@ const chart = (() => {
     for (const panel of drawn) panel.draw();
   }
 
+  // Another view: the legends say again what is hidden.
+  function reviewAll() {
+    for (const panel of drawn) {
+      panel.relist = true;
+      panel.draw();
+    }
+  }
+
   function resizeAll() {
     for (const panel of drawn) panel.instance.resize();
   }
 
-  return { figure, startAll, redrawAll, resizeAll, drawn };
+  // Before the page is put together anew.
+  function endAll() {
+    for (const panel of drawn.splice(0)) {
+      panel.observer.disconnect();
+      panel.instance.dispose();
+    }
+  }
+
+  return { figure, startAll, redrawAll, reviewAll, resizeAll, endAll, drawn };
 })();

@@ -8,35 +8,37 @@ const barsChart = (() => {
     return ((index * 0.618034) % 1) - 0.5;
   }
 
-  function rowsOf(experiment, series, state) {
-    const rows = series.filter((one) => one.bar && !state.hidden.has(one.name)).map((one) => {
-      const factor = format.conversion(one.bar.unit, experiment.unit);
-      const { median, low, high, samples } = one.bar;
+  // The bars as they are shown, the best first: in the figure's own unit, or
+  // as percentages of the worst or the best of all of them.
+  function rowsOf(shown, state, figure) {
+    const percent = state.mode && relative.converter(shown.map((one) => one.bar), state.mode, figure.better);
+    const convert = (value) => (percent ? percent(value, null) : value);
+    const rows = shown.filter((one) => !state.hidden.has(one.name)).map((one) => {
+      const ends = [convert(one.bar.low), convert(one.bar.high)];
       return {
-        series: one, median: median * factor, low: low * factor, high: high * factor,
-        samples: samples.map((sample) => sample * factor),
+        series: one, bar: one.bar, median: convert(one.bar.median), low: Math.min(...ends), high: Math.max(...ends),
+        samples: state.samples ? one.bar.samples.map(convert) : [],
       };
     });
-    const sign = experiment.better === "higher" ? -1 : 1;
-    return rows.sort((a, b) => sign * (a.median - b.median));
+    const sign = figure.better === "higher" ? -1 : 1;
+    return rows.sort((a, b) => sign * (a.bar.median - b.bar.median));
   }
 
   // Two lines: the name, and under it the figure. Braces would be read as style.
-  function rowLabel(row, experiment, room) {
+  function rowLabel(row, figure, room) {
     const plain = (words) => {
       const clean = words.replace(/[{}|\n]/g, " ");
       return clean.length > room ? `${clean.slice(0, room - 1)}…` : clean;
     };
-    return `{name|${plain(row.series.name)}}\n{figure|${plain(format.value(row.median, experiment.unit))}}`;
+    return `{name|${plain(row.series.name)}}\n{figure|${plain(format.value(row.bar.median, figure.unit))}}`;
   }
 
-  function option(experiment, series, state) {
+  function option(experiment, shown, state, figure) {
     const ground = palette.ground();
-    const everything = rowsOf(experiment, series, { hidden: new Set() });
-    const unit = format.scale(experiment.unit, Math.max(...everything.map((row) => Math.abs(row.median))));
-    const kept = rowsOf(experiment, series, state);
-    const rows = kept.filter((row) => !state.xLog || row.median > 0);
-    const part = (figure) => figure / unit.divisor;
+    const unit = parts.scaleOf(state.mode ? "%" : figure.unit, shown.map((one) => one.bar.median));
+    const kept = rowsOf(shown, state, figure);
+    const rows = kept.filter((row) => row.median !== null && (!state.xLog || row.median > 0));
+    const part = (value) => value / unit.divisor;
     // Letters that fit into a third of the picture.
     const room = Math.max(8, Math.floor(state.width / 24));
     const range = state.xLog
@@ -44,19 +46,22 @@ const barsChart = (() => {
     const colours = rows.map((row) => palette.colour(row.series.contender));
     const describe = (item) => {
       const row = rows[item.dataIndex];
-      return row && [
+      if (!row) return null;
+      const { median, low, high, samples } = row.bar;
+      const [least, most] = parts.extent(samples);
+      return [
         row.series.name,
-        `${format.value(row.median, experiment.unit)}, median of ${plural(row.samples.length, "sample")}`,
-        `95 %: ${format.interval(row.low, row.high, experiment.unit, row.median)}`,
-        row.samples.length > 0
-          ? `all: ${format.interval(Math.min(...row.samples), Math.max(...row.samples), experiment.unit, row.median)}` : null,
+        state.mode ? `${format.digits(row.median)} ${relative.name(state.mode, figure.better)}` : null,
+        `${format.value(median, figure.unit)}, median of ${plural(samples.length, "sample")}`,
+        `95 %: ${format.interval(low, high, figure.unit, median)}`,
+        samples.length > 0 ? `all: ${format.interval(least, most, figure.unit, median)}` : null,
       ].filter((line) => line !== null);
     };
-    const valueAxis = parts.axis(state.xLog ? "log" : "value", unitTitle(experiment, unit.label), ground, {
+    const valueAxis = parts.axis(state.xLog ? "log" : "value", title(figure, state, unit), ground, {
       nameGap: 30, ...range,
     });
     valueAxis.axisLabel.formatter = parts.tick;
-    const names = parts.axis("category", "", ground, { inverse: true, data: rows.map((row) => rowLabel(row, experiment, room)) });
+    const names = parts.axis("category", "", ground, { inverse: true, data: rows.map((row) => rowLabel(row, figure, room)) });
     names.splitLine = { show: false };
     names.axisLabel = {
       ...names.axisLabel, interval: 0, margin: 12, hideOverlap: false,
@@ -66,7 +71,7 @@ const barsChart = (() => {
       },
     };
     return {
-      dropped: kept.length - rows.length,
+      dropped: kept.length - rows.length, many: false, drawn: rows.map((row) => row.series),
       chart: {
         ...parts.base(ground, describe),
         xAxis: valueAxis, yAxis: names,
@@ -89,7 +94,7 @@ const barsChart = (() => {
       type: "custom", z: 2, silent: true,
       // The extremes are there for the axis to reach them.
       encode: { x: [0, 2, 3], y: 1 },
-      data: rows.map((row, at) => [part(row.median), at, part(Math.max(row.high, ...row.samples)), part(row.low)]),
+      data: rows.map((row, at) => [part(row.median), at, part(Math.max(row.high, parts.extent(row.samples)[1])), part(row.low)]),
       renderItem(_, api) {
         const row = rows[api.value(1)];
         const height = api.size([0, 1])[1] * 0.4;
@@ -98,7 +103,8 @@ const barsChart = (() => {
           const style = { fill: colours[api.value(1)], opacity: 0.55 };
           return { type: "circle", shape: { cx: x, cy: y + spread(index) * height, r: 2.25 }, style };
         });
-        return { type: "group", children };
+        // WHY: without the word a group that becomes empty keeps what it had.
+        return { type: "group", $mergeChildren: false, children };
       },
     };
   }
@@ -123,9 +129,9 @@ const barsChart = (() => {
     };
   }
 
-  function unitTitle(experiment, unit) {
-    const name = experiment.metric || experiment.y.label;
-    return unit ? `${name} (${unit})` : name;
+  function title(figure, state, unit) {
+    if (state.mode) return relative.name(state.mode, figure.better);
+    return unit.label ? `${figure.label} (${unit.label})` : figure.label;
   }
 
   return { option };

@@ -23,11 +23,28 @@ const parts = (() => {
     return Number.isInteger(value) ? format.whole(value) : String(Number(value.toPrecision(6)));
   }
 
+  // The least and the greatest of any number of values.
+  function extent(values) {
+    let [least, most] = [Infinity, -Infinity];
+    for (const value of values) {
+      if (value < least) least = value;
+      if (value > most) most = value;
+    }
+    return [least, most];
+  }
+
+  // The unit in which an axis reads best; a percentage stays one.
+  function scaleOf(unit, values) {
+    const [least, most] = extent(values);
+    if (unit === "%") return { divisor: 1, label: "%" };
+    return format.scale(unit, Math.max(Math.abs(least), Math.abs(most)));
+  }
+
   // The decades that hold every value of a logarithmic axis. A value at or
   // below zero has no place on it.
   function decades(values) {
-    const positive = values.filter((value) => value > 0);
-    if (positive.length === 0) return { min: 1, max: 10 };
+    const [least, most] = extent(values.filter((value) => value > 0));
+    if (least > most) return { min: 1, max: 10 };
     const nice = (value, round) => {
       const power = 10 ** Math.floor(Math.log10(value) + 1e-9);
       const steps = [1, 2, 5, 10].map((step) => step * power);
@@ -35,8 +52,8 @@ const parts = (() => {
         ? Math.max(...steps.filter((step) => step <= value * 1.0001))
         : Math.min(...steps.filter((step) => step >= value * 0.9999));
     };
-    const min = nice(Math.min(...positive), "down");
-    const max = nice(Math.max(...positive), "up");
+    const min = nice(least, "down");
+    const max = nice(most, "up");
     return min === max ? { min: min / 10, max: max * 10 } : { min, max };
   }
 
@@ -73,5 +90,5 @@ const parts = (() => {
     };
   }
 
-  return { FONT_SIZE, axis, tick, decades, whisker, base };
+  return { FONT_SIZE, axis, tick, extent, scaleOf, decades, whisker, base };
 })();

@@ -37,3 +37,19 @@ function plural(count, noun) {
 function scroller(label, ...children) {
   return h("div", { class: "scroller", role: "region", "aria-label": label, tabindex: "0" }, ...children);
 }
+
+// Details whose content is built when they are first opened. `unfold` builds
+// it at once, for whoever opens them without waiting.
+function fold(title, open, build) {
+  const details = h("details", {}, h("summary", {}, title));
+  details.unfold = () => {
+    details.unfold = () => {};
+    details.append(...[build()].flat());
+  };
+  details.addEventListener("toggle", () => { if (details.open) details.unfold(); });
+  if (open) {
+    details.unfold();
+    details.open = true;
+  }
+  return details;
+}

@@ -2,7 +2,7 @@
 
 (() => {
   const stored = JSON.parse(byId("purlin-results").textContent);
-  const report = model.read(stored);
+  let report = model.read(stored);
 
   function link(experiment, fallback) {
     return experiment ? h("a", { href: `#${experiment.anchor}` }, experiment.title) : fallback;
@@ -21,10 +21,10 @@
   function part(place, name, build) {
     try {
       const made = build();
-      if (made) place.append(made);
+      if (made) byId(place).append(made);
     } catch (error) {
       console.error(error);
-      place.append(h("p", { class: "notice" }, `${name} could not be drawn: ${error.message}`));
+      byId(place).append(h("p", { class: "notice" }, `${name} could not be drawn: ${error.message}`));
     }
   }
 
@@ -43,73 +43,55 @@
     setTimeout(() => URL.revokeObjectURL(address), 0);
   }
 
-  function showTheme() {
-    byId("theme").setAttribute("aria-pressed", String(palette.isDark()));
-    chart.redrawAll();
-  }
-
-  // A page from disk may be refused its storage; then the choice lasts as long as the page.
-  function remembered(theme) {
-    try {
-      if (theme) localStorage.setItem("purlin-theme", theme);
-      return localStorage.getItem("purlin-theme");
-    } catch {
-      return null;
+  // Everything that depends on the results, from nothing.
+  function build() {
+    chart.endAll();
+    for (const place of ["contents", "lead", "machine", "trouble", "summary", "contenders", "experiments"]) byId(place).replaceChildren();
+    anchors();
+    byId("lead").append(...summary.lead(report).map((words) => h("span", {}, words)));
+    for (const file of report.files) part("machine", "The machine", () => summary.machine(file, report.files.length > 1));
+    part("trouble", "The list of warnings", () => summary.warnings(report, link));
+    part("trouble", "The list of problems", () => summary.trouble(report, link));
+    part("summary", "The table of ratios", () => summary.ratios(report, link));
+    part("contenders", "The list of contenders", () => summary.contenders(report));
+    for (const experiment of report.experiments) {
+      part("experiments", experiment.title, () => section.build(experiment, report, experiment.anchor));
     }
+    contents();
+    chart.startAll();
   }
 
-  function themes() {
-    const chosen = remembered();
-    if (chosen === "dark" || chosen === "light") document.documentElement.dataset.theme = chosen;
-    byId("theme").addEventListener("click", () => {
-      const theme = palette.isDark() ? "light" : "dark";
-      document.documentElement.dataset.theme = theme;
-      remembered(theme);
-      showTheme();
-    });
-    window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", showTheme);
+  // The place of a link with choices is not an element's name, so the browser
+  // cannot find it by itself.
+  function follow() {
+    const anchor = view.read(location.hash);
+    theme.take();
+    chart.reviewAll();
+    if (location.hash.includes("?")) byId(anchor)?.scrollIntoView();
   }
 
-  // On paper everything is unfolded, dark on white, and as wide as the sheet.
-  function printing() {
-    const folded = [];
-    let theme;
-    window.addEventListener("beforeprint", () => {
-      theme = document.documentElement.dataset.theme;
-      document.documentElement.dataset.theme = "light";
-      document.documentElement.classList.add("printing");
-      for (const details of document.querySelectorAll("details:not([open])")) {
-        details.open = true;
-        folded.push(details);
-      }
-      chart.resizeAll();
-      chart.redrawAll();
-    });
-    window.addEventListener("afterprint", () => {
-      if (theme) document.documentElement.dataset.theme = theme;
-      else delete document.documentElement.dataset.theme;
-      document.documentElement.classList.remove("printing");
-      for (const details of folded.splice(0)) details.open = false;
-      chart.resizeAll();
-      chart.redrawAll();
-    });
+  // A link within the page names a place alone; the choices stay and are put behind it.
+  window.addEventListener("hashchange", () => {
+    if (location.hash.includes("?")) follow();
+    else view.keep();
+  });
+
+  // Results of others are drawn with those of the page; nobody is sent elsewhere by it.
+  function join(added) {
+    const place = window.scrollY;
+    report = model.read([...stored, ...added]);
+    build();
+    window.scrollTo(0, place);
   }
 
-  anchors();
-  themes();
-  byId("lead").append(...summary.lead(report).map((words) => h("span", {}, words)));
-  for (const file of report.files) part(byId("machine"), "The machine", () => summary.machine(file, report.files.length > 1));
-  part(byId("trouble"), "The list of problems", () => summary.trouble(report, link));
-  part(byId("summary"), "The table of ratios", () => summary.ratios(report, link));
-  part(byId("contenders"), "The list of contenders", () => summary.contenders(report));
-  for (const experiment of report.experiments) {
-    part(byId("experiments"), experiment.title, () => section.build(experiment, report.contenders, experiment.anchor));
-  }
-  contents();
+  view.read(location.hash);
+  theme.start(chart.redrawAll);
+  build();
+  others.start(join);
   byId("download").addEventListener("click", download);
-  printing();
-  chart.startAll();
-  showTheme();
+  byId("download").before(links.button("", "Copy link", "A link to this page as it is shown now"));
+  printing.start();
+  if (location.hash.includes("?")) byId(view.read(location.hash))?.scrollIntoView();
   window.purlinReport = { ready: true, charts: chart.drawn };
   document.documentElement.dataset.ready = "true";
 })();

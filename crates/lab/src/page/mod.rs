@@ -12,9 +12,14 @@
 //! |---|---|
 //! | `page.html`, `page.css` | the frame and its look |
 //! | `dom.js`, `format.js`, `palette.js` | elements, numbers, colours and symbols |
-//! | `model.js` | results as read, made whole |
-//! | `chart_parts.js`, `chart_sweep.js`, `chart_bars.js`, `chart.js` | the charts |
-//! | `table.js`, `summary.js`, `section.js`, `main.js` | the tables, the top, an experiment, the whole |
+//! | `model.js`, `series.js`, `graphs.js` | results as read, made whole; their lines; their graphs |
+//! | `view.js`, `links.js`, `theme.js` | what the reader chose, and the link that keeps it |
+//! | `otp_records.js`, `otp_text.js`, `others.js` | text of OTP's suite; results that a reader adds |
+//! | `relative.js` | figures as shares of the worst and of the best |
+//! | `chart_parts.js`, `chart_sweep.js`, `chart_groups.js`, `chart_axes.js`, `chart_bars.js` | the pictures |
+//! | `toolbar.js`, `fullscreen.js`, `describe.js`, `chart.js` | a chart with its controls and its description |
+//! | `spread.js`, `facts.js`, `matrix.js` | samples as a strip, facts in words, all ratios at a glance |
+//! | `table.js`, `summary.js`, `section.js`, `printing.js`, `main.js` | the tables, the top, an experiment, paper, the whole |
 //!
 //! Apache ECharts comes out of the package `charming` by way of `build.rs`.
 
@@ -25,18 +30,36 @@ const STYLE: &str = include_str!("page.css");
 const LIBRARY: &str = include_str!(concat!(env!("OUT_DIR"), "/echarts.min.js"));
 
 /// The script's files in the order in which they need one another.
-const SCRIPT: [&str; 12] = [
+const SCRIPT: [&str; 30] = [
     include_str!("dom.js"),
     include_str!("format.js"),
     include_str!("palette.js"),
     include_str!("model.js"),
+    include_str!("otp_records.js"),
+    include_str!("otp_text.js"),
+    include_str!("view.js"),
+    include_str!("relative.js"),
+    include_str!("series.js"),
+    include_str!("graphs.js"),
     include_str!("chart_parts.js"),
     include_str!("chart_sweep.js"),
+    include_str!("chart_groups.js"),
+    include_str!("chart_axes.js"),
     include_str!("chart_bars.js"),
+    include_str!("describe.js"),
+    include_str!("toolbar.js"),
+    include_str!("links.js"),
+    include_str!("fullscreen.js"),
     include_str!("chart.js"),
+    include_str!("spread.js"),
+    include_str!("facts.js"),
     include_str!("table.js"),
+    include_str!("matrix.js"),
     include_str!("summary.js"),
     include_str!("section.js"),
+    include_str!("theme.js"),
+    include_str!("printing.js"),
+    include_str!("others.js"),
     include_str!("main.js"),
 ];
 

@@ -22,14 +22,29 @@ const model = (() => {
     return sorted.length % 2 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
   }
 
-  // With several files a contender of each is a contender of its own.
+  // With several runs a contender of each is a contender of its own, named by
+  // the run's time. Texts of OTP's suite have none, and labels of their own.
   function prefixes(files) {
-    if (files.length < 2) return files.map(() => "");
+    const dated = files.filter((file) => !undated(file));
     return files.map((file, index) => {
+      if (undated(file)) {
+        const before = files.slice(0, index).filter((other) => undated(other) && sharesLabels(file, other)).length;
+        return before > 0 ? `Ver: ${before + 1} ` : "";
+      }
+      if (dated.length < 2) return "";
       const when = format.shortMoment(file.started);
-      const twin = files.some((other, at) => at !== index && format.shortMoment(other.started) === when);
+      const twin = dated.some((other) => other !== file && format.shortMoment(other.started) === when);
       return `${when && !twin ? when : `${when} #${index + 1}`.trim()} `;
     });
+  }
+
+  function undated(file) {
+    return file.tool?.name === "parallel_messages_SUITE";
+  }
+
+  function sharesLabels(one, other) {
+    const labels = new Set(list(one.contenders).map((contender) => text(contender.id)));
+    return list(other.contenders).some((contender) => labels.has(text(contender.id)));
   }
 
   function readContenders(files) {
@@ -41,7 +56,7 @@ const model = (() => {
         if (contenders.some((known) => known.key === key)) return;
         const name = text(stated.label) || id || "unnamed";
         contenders.push({
-          key, id, file: index, name, label: names[index] + name,
+          key, id, file: index, guest: undated(file), name, label: names[index] + name,
           version: text(stated.version), notes: notes(stated.notes), variants: object(stated.variants),
         });
       };
@@ -57,7 +72,7 @@ const model = (() => {
     const median = number(raw.median) ?? middle(samples);
     const fit = object(raw.fit);
     return {
-      contender: find(index, text(raw.contender)), variant: text(raw.variant), params: object(raw.params),
+      contender: find(index, text(raw.contender)), variant: text(raw.variant), graph: text(raw.graph), params: object(raw.params),
       x: number(raw.x), metric: text(raw.metric), unit: text(raw.unit), better: text(raw.better), samples, median,
       low: number(raw.low) ?? median, high: number(raw.high) ?? median,
       fit: format.isNumber(fit.slope) && format.isNumber(fit.intercept) ? fit : null,
@@ -70,7 +85,7 @@ const model = (() => {
     const swept = results.some((result) => result.x !== null && !result.fit);
     const x = stated.x && typeof stated.x === "object" ? stated.x : null;
     return {
-      id, results,
+      id, results, graphs: [...new Set(results.map((result) => result.graph))].filter((graph) => graph !== ""),
       title: text(stated.title) || id, what: text(stated.what), notes: notes(stated.notes),
       metric: text(stated.metric) || first.metric || "", unit: text(stated.unit) || first.unit || "",
       better: text(stated.better) || first.better || "",
@@ -97,45 +112,11 @@ const model = (() => {
     return [...ids].map((id) => readExperiment(id, stated.get(id) || {}, results.get(id) || []));
   }
 
-  // The lines of a sweep, or the bars of a plain experiment: one series for
-  // each contender and variant. The first variant is the contender's natural one.
-  function seriesOf(experiment, contenders) {
-    const all = [];
-    for (const contender of contenders) {
-      const own = experiment.results.filter((result) => result.contender === contender);
-      const chosen = own.find((result) => result.principal)?.variant;
-      const stated = contender.variants[experiment.id];
-      const natural = chosen ?? (Array.isArray(stated) ? text(stated[0]) : "");
-      const variants = [...new Set(own.map((result) => result.variant))];
-      variants.sort((a, b) => (b === natural) - (a === natural));
-      variants.forEach((variant, place) => {
-        const results = own.filter((result) => result.variant === variant);
-        all.push({
-          contender, variant, results, secondary: place > 0,
-          name: variant ? `${contender.label} · ${variant}` : contender.label,
-          points: experiment.x ? pointsOf(experiment, results) : [],
-          line: results.find((result) => result.fit) || null,
-          bar: results.find((result) => result.principal && result.median !== null)
-            || results.find((result) => place > 0 && result.median !== null && result.metric === experiment.metric) || null,
-        });
-      });
-    }
-    return all;
-  }
-
-  // The measured points of a line in the unit of the axis, one for each x.
-  function pointsOf(experiment, results) {
-    const byX = new Map();
-    for (const result of results) {
-      if (result.x === null || result.fit || result.median === null) continue;
-      if (!format.comparable(result.unit, experiment.y.unit) || byX.has(result.x)) continue;
-      const factor = format.conversion(result.unit, experiment.y.unit);
-      byX.set(result.x, {
-        x: result.x, median: result.median * factor, low: result.low * factor, high: result.high * factor,
-        count: result.samples.length,
-      });
-    }
-    return [...byX.values()].sort((a, b) => a.x - b.x);
+  // What an interval of a ratio says of the contender, where the file does not.
+  function seen(low, high) {
+    if (low === null || high === null) return "";
+    if (low <= 1 && high >= 1) return "indistinguishable";
+    return low > 1 ? "worse" : "better";
   }
 
   // A ratio above 1 always says that the other contender costs more. How a file
@@ -155,7 +136,8 @@ const model = (() => {
     if (plain === higher && value) {
       [value, low, high] = [1 / value, high ? 1 / high : null, low ? 1 / low : null];
     }
-    return { experiment, id: text(raw.experiment), contender, against, mine, theirs, value, low, high };
+    const stated = ["better", "worse", "indistinguishable"].includes(raw.verdict) ? raw.verdict : seen(low, high);
+    return { experiment, id: text(raw.experiment), contender, against, mine, theirs, value, low, high, verdict: stated };
   }
 
   function read(stored) {
@@ -179,11 +161,15 @@ const model = (() => {
         experiment: text(raw.experiment), contender: label(index, raw.contender),
         params: object(raw.params), reason: text(raw.reason),
       })),
+      warnings: gather("warnings").map(({ raw, index }) => ({
+        experiment: text(raw.experiment), contender: raw.contender ? label(index, raw.contender) : "",
+        message: text(raw.message) || text(raw.kind), advice: text(raw.advice),
+      })),
       problems: gather("problems").map(({ raw, index }) => ({
         experiment: text(raw.experiment), contender: label(index, raw.contender), message: text(raw.message),
       })),
     };
   }
 
-  return { read, seriesOf, text };
+  return { read, text };
 })();

@@ -50,14 +50,20 @@ const palette = (() => {
     return shades[contender.place % shades.length];
   }
 
-  function symbol(contender) {
+  function shape(contender) {
     return SYMBOLS[contender.place % SYMBOLS.length];
+  }
+
+  // The library's own pin stands on its point, where the others lie on theirs.
+  function symbol(contender) {
+    const name = shape(contender);
+    return name === "pin" ? `path://${OUTLINES.pin}` : name;
   }
 
   // The small picture in front of a name; CSS colours it by the variable.
   function swatch(contender, secondary) {
     const mark = svg("path", {
-      d: OUTLINES[symbol(contender)],
+      d: OUTLINES[shape(contender)],
       class: secondary ? "swatch-mark hollow" : "swatch-mark",
     });
     const line = svg("path", { d: "M -11 0 H 11", class: secondary ? "swatch-line dashed" : "swatch-line" });

@@ -42,8 +42,8 @@ const section = (() => {
     return experiment.absences.map((one) => h("p", { class: "hint" }, `${one.contender} ${one.message}.`));
   }
 
-  function build(experiment, contenders, anchor) {
-    const series = model.seriesOf(experiment, contenders);
+  function build(experiment, report, anchor) {
+    const all = series.of(experiment, report.contenders, "", null);
     const how = run(experiment);
     const rows = experiment.results.length;
     return h("section", { class: "experiment", "aria-labelledby": anchor },
@@ -51,12 +51,11 @@ const section = (() => {
       experiment.what ? h("p", {}, experiment.what) : null,
       how ? h("p", { class: "how" }, how) : null,
       rows === 0 ? h("p", { class: "hint" }, "No valid result.")
-        : chart.figure(experiment, series, contenders) || h("p", { class: "hint" }, "Nothing here can be drawn; the figures are below."),
+        : chart.figure(experiment, report.contenders) || h("p", { class: "hint" }, "Nothing here can be drawn; the figures are below."),
       absences(experiment),
-      table.fits(experiment, series),
-      rows === 0 ? null : h("details", { open: rows <= FEW },
-        h("summary", {}, `Table of figures (${plural(rows, "row")})`),
-        scroller(`Figures of ${experiment.title}`, table.figures(experiment, series))),
+      table.fits(experiment, all),
+      rows === 0 ? null : fold(`Table of figures (${plural(rows, "row")})`, rows <= FEW,
+        () => scroller(`Figures of ${experiment.title}`, table.figures(experiment, all, report.ratios))),
       notes(experiment));
   }
 

@@ -2,12 +2,8 @@
 // table of ratios.
 
 const summary = (() => {
-  function verdict(ratio) {
-    if (ratio.low === null || ratio.high === null) return "no interval";
-    if (ratio.low <= 1 && ratio.high >= 1) return "indistinguishable";
-    const ahead = ratio.low > 1 ? ratio.against : ratio.contender;
-    return `${ahead?.name || "unknown"} ahead`;
-  }
+  // More ratios than this start folded under their picture.
+  const FEW = 24;
 
   // A dot and its interval on a logarithmic scale that all rows share.
   function forest(ratio, ends) {
@@ -38,6 +34,7 @@ const summary = (() => {
     const ends = [Math.min(0.8, ...values), Math.max(1.25, ...values)];
     const others = new Set(rows.map((row) => row.against?.name || "the other"));
     const against = others.size === 1 ? [...others][0] : "the other";
+    const glance = matrix.build(report, link);
     const columns = [
       { title: "Experiment", cell: (row) => link(row.experiment, row.id), sort: (row) => row.experiment?.title || row.id },
       {
@@ -48,7 +45,7 @@ const summary = (() => {
       { title: "95 % interval", class: "number", cell: (row) => (
         row.low === null || row.high === null ? "–" : format.interval(row.low, row.high, "", row.value)) },
       { title: "Log scale", class: "forest-cell", cell: (row) => forest(row, ends) },
-      { title: "Reading", cell: (row) => h("span", { class: verdict(row) === "indistinguishable" ? "equal" : null }, verdict(row)), sort: verdict },
+      { title: "Reading", cell: table.verdict, sort: table.words },
       {
         title: others.size === 1 ? `Its figure and ${against}’s` : "The two figures",
         cell: (row) => `${figure(row.mine)} against ${others.size === 1 ? "" : `${row.against?.name || "the other"}’s `}${figure(row.theirs)}`,
@@ -57,7 +54,9 @@ const summary = (() => {
     return h("section", {}, heading,
       h("p", {}, `How many times as much a contender costs as ${against}. Above 1 it costs more, below 1 less. `,
         "Where the interval includes 1 the two are indistinguishable on this machine."),
-      table.sticky(scroller("Table of ratios", table.sortable("Ratios by experiment and contender", columns, rows))));
+      glance,
+      fold(`Every ratio with its interval (${plural(rows.length, "row")})`, !glance || rows.length <= FEW,
+        () => table.sticky(scroller("Table of ratios", table.sortable("Ratios by experiment and contender", columns, rows)))));
   }
 
   function trouble(report, link) {
@@ -74,6 +73,18 @@ const summary = (() => {
         Object.keys(one.params).length > 0 ? ` (${given(one.params)})` : "", `: ${one.reason || "no reason given"}`))));
   }
 
+  function warnings(report, link) {
+    if (report.warnings.length === 0) return null;
+    return h("section", { class: "notice", "aria-labelledby": "warnings-title" },
+      h("h2", { id: "warnings-title" }, "Read with care"),
+      h("ul", {}, report.warnings.map((one) => {
+        const experiment = report.experiments.find((known) => known.id === one.experiment);
+        const subject = [one.experiment ? link(experiment, one.experiment) : null, one.contender].filter(Boolean);
+        return h("li", {}, subject.flatMap((part, at) => (at > 0 ? [", ", part] : [part])), subject.length > 0 ? ": " : "", one.message,
+          one.advice ? h("span", { class: "advice" }, ` ${one.advice}`) : null);
+      })));
+  }
+
   function lead(report) {
     if (report.files.length === 0) return ["No results were given to this page."];
     const measured = report.experiments.filter((experiment) => experiment.results.length > 0).length;
@@ -88,15 +99,31 @@ const summary = (() => {
   function machine(file, several) {
     const host = file.host && typeof file.host === "object" ? file.host : {};
     const tool = [model.text(file.tool?.name), model.text(file.tool?.version)].join(" ").trim();
-    const facts = [
+    const said = [
       ["Machine", [model.text(host.cpu), format.isNumber(host.cores) ? plural(host.cores, "core") : "", format.bytes(host.memory_bytes)]],
       ["System", [model.text(host.os), model.text(host.kernel), host.virtual === true ? "virtual machine" : ""]],
       ["Load before", [format.isNumber(host.load_before) ? host.load_before.toFixed(2) : ""]],
       ["Profile", [model.text(file.profile)]], ["Seed", [model.text(file.seed)]], ["Measured by", [tool]],
     ].map(([name, parts]) => [name, parts.filter((part) => part !== "").join(", ")]).filter(([, words]) => words !== "");
-    return h("dl", { class: "facts" },
-      several ? h("div", {}, h("dt", {}, "Run of"), h("dd", {}, format.moment(file.started) || "unknown time")) : null,
-      facts.map(([name, words]) => h("div", {}, h("dt", {}, name), h("dd", {}, words))));
+    if (several && !file.started) said.length = 0;
+    const when = format.moment(file.started);
+    if (several) said.unshift(["Run of", when || tool || "unknown time"]);
+    return h("div", { class: "machine" }, facts.list(said), how(file, host));
+  }
+
+  // How it was run and what that was fit for, as far as the file says it.
+  function how(file, host) {
+    const groups = [
+      ["The machine before and during the run", facts.of(host.fitness)], ["The instrument", facts.of(file.instrument)],
+    ].filter(([, pairs]) => pairs.length > 0);
+    const profile = model.text(file.profile);
+    if (!profile && groups.length === 0) return null;
+    return fold("How it was measured", false, () => [
+      profile ? h("p", {}, "Every contender is a program of its own, asked over a pipe, and reads its own clock around the work alone. ",
+        "Contenders take turns in an order drawn by the seed, so that a machine that drifts does so for all of them. A sample that lost a message is void. ",
+        "To run it again: ", h("code", {}, `purlin lab run --profile ${profile}${file.seed === undefined ? "" : ` --seed ${file.seed}`}`)) : null,
+      ...groups.flatMap(([title, pairs]) => [h("h3", {}, title), facts.list(pairs)]),
+    ].filter((part) => part !== null));
   }
 
   function contenders(report) {
@@ -108,5 +135,5 @@ const summary = (() => {
         contender.notes.length > 0 ? h("ul", {}, contender.notes.map((note) => h("li", {}, note))) : null))));
   }
 
-  return { ratios, trouble, lead, machine, contenders };
+  return { ratios, trouble, warnings, lead, machine, contenders };
 })();

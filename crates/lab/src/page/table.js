@@ -1,6 +1,9 @@
-// Tables: one that sorts by its headings, and the plain tables of figures.
+// Tables that sort by their headings, and what stands in those of an experiment.
 
 const table = (() => {
+  // With more rows than this the rest is shown when it is asked for.
+  const MANY = 300;
+
   // A column is { title, cell(row), sort(row), class }. Without `sort` its
   // heading is plain text. Rows without a value go last either way round.
   function sortable(caption, columns, rows) {
@@ -11,11 +14,21 @@ const table = (() => {
         h("button", { type: "button", class: "sort", click: () => order(at) }, column.title,
           h("span", { class: "sort-mark", "aria-hidden": "true" })));
     });
-    const lines = rows.map((row) => ({
-      row, element: h("tr", {}, columns.map((column, at) => h(at === 0 ? "th" : "td",
-        { class: column.class, scope: at === 0 ? "row" : null }, column.cell(row)))),
-    }));
-    body.append(...lines.map((line) => line.element));
+    let lines = rows.map((row) => ({ row, element: null }));
+    let limit = MANY;
+    const more = h("button", { type: "button", class: "switch", click: () => { limit = Infinity; show(); } });
+
+    function element(line) {
+      line.element ||= h("tr", {}, columns.map((column, at) => h(at === 0 ? "th" : "td",
+        { class: column.class, scope: at === 0 ? "row" : null }, column.cell(line.row))));
+      return line.element;
+    }
+
+    function show() {
+      body.replaceChildren(...lines.slice(0, limit).map(element));
+      more.hidden = lines.length <= limit;
+      more.textContent = `Show all ${plural(lines.length, "row")}; these are the first ${MANY}`;
+    }
 
     function order(at) {
       const descending = heads[at].getAttribute("aria-sort") === "ascending";
@@ -23,18 +36,20 @@ const table = (() => {
         if (head.hasAttribute("aria-sort")) head.setAttribute("aria-sort", "none");
         if (other === at) head.setAttribute("aria-sort", descending ? "descending" : "ascending");
       });
-      const key = (line) => columns[at].sort(line.row);
       const missing = (value) => value === null || value === undefined || value === "";
-      const sorted = [...lines].sort((a, b) => {
-        const [one, other] = [key(a), key(b)];
-        if (missing(one) || missing(other)) return missing(one) - missing(other);
-        const way = typeof one === "number" ? one - other : String(one).localeCompare(String(other));
+      const keyed = lines.map((line) => ({ line, key: columns[at].sort(line.row) }));
+      const collate = new Intl.Collator("en", { numeric: true }).compare;
+      keyed.sort((a, b) => {
+        if (missing(a.key) || missing(b.key)) return missing(a.key) - missing(b.key);
+        const way = typeof a.key === "number" ? a.key - b.key : collate(String(a.key), String(b.key));
         return descending ? -way : way;
       });
-      body.append(...sorted.map((line) => line.element));
+      lines = keyed.map((entry) => entry.line);
+      show();
     }
 
-    return h("table", { class: "sortable" }, h("caption", { class: "unseen" }, caption),
+    show();
+    return h("table", { class: "sortable" }, h("caption", { class: lines.length > MANY ? "more" : "unseen" }, h("span", { class: "unseen" }, caption), more),
       h("thead", {}, h("tr", {}, heads)), body);
   }
 
@@ -48,68 +63,91 @@ const table = (() => {
     return region;
   }
 
-  function plain(caption, titles, rows) {
-    return h("table", {},
-      h("caption", { class: "unseen" }, caption),
-      h("thead", {}, h("tr", {}, titles.map((title) => h("th", { scope: "col", class: title.class }, title.name)))),
-      h("tbody", {}, rows.map((row) => h("tr", {}, row.map((cell, at) => h(at === 0 ? "th" : "td",
-        { class: titles[at].class, scope: at === 0 ? "row" : null }, cell))))));
+  function named(one) {
+    return h("span", { class: "named" }, palette.swatch(one.contender, one.secondary), one.name);
   }
 
-  function named(series) {
-    return h("span", { class: "named" }, palette.swatch(series.contender, series.secondary), series.name);
+  // What was measured, with the words among its parameters: "time per step (remote)".
+  function measured(result) {
+    const words = Object.entries(result.params).filter(([name, value]) => (
+      !["variant", "mode", "spawn_options"].includes(name) || !result.graph) && name !== "variant" && typeof value === "string");
+    return [result.metric, ...words.map(([, value]) => `(${value})`)].join(" ");
+  }
+
+  // Times in one unit, so that they sort by size.
+  function size(value, unit) {
+    return format.isNumber(value) ? value * format.conversion(unit, "ns") : null;
   }
 
   // Everything that was measured in an experiment, a row for each result.
-  function figures(experiment, series) {
-    const swept = experiment.results.some((result) => result.x !== null);
-    // What was measured, with the words among its parameters: "time per step (remote)".
-    const measured = (result) => {
-      const words = Object.entries(result.params).filter(([name, value]) => name !== "variant" && typeof value === "string");
-      return [result.metric, ...words.map(([, value]) => `(${value})`)].join(" ");
-    };
-    const metrics = new Set(experiment.results.map(measured)).size > 1;
-    const titles = [
-      { name: "Contender" },
-      metrics ? { name: "Figure" } : null,
-      swept ? { name: experiment.x?.param || "x", class: "number" } : null,
-      { name: "Median", class: "number" }, { name: "95 % interval", class: "number" },
-      { name: "Samples", class: "number" },
-    ];
-    const keep = titles.map((title) => title !== null);
-    const rows = series.flatMap((one) => one.results.map((result) => [
-      named(one), measured(result),
-      result.x === null ? (result.fit ? "line" : "") : format.whole(result.x),
-      format.value(result.median, result.unit),
-      format.interval(result.low, result.high, result.unit, result.median),
-      result.samples.length > 0 ? format.whole(result.samples.length) : "–",
-    ].filter((_, at) => keep[at])));
-    return plain(`Figures of ${experiment.title}`, titles.filter((title) => title !== null), rows);
+  function figures(experiment, all, ratios) {
+    const rows = all.flatMap((one) => one.results.map((result) => ({ one, result, figure: measured(result) })));
+    const swept = rows.some(({ result }) => result.x !== null);
+    const end = spread.reach(rows.map(({ result }) => result));
+    const ratio = ({ result }) => result.principal && ratios.find((each) => each.contender === result.contender && each.mine === result);
+    const compared = rows.some((row) => ratio(row));
+    const number = { class: "number" };
+    const columns = [
+      { title: "Contender", cell: ({ one }) => named(one), sort: ({ one }) => one.name },
+      experiment.graphs.length > 0 && { title: "Graph", cell: ({ result }) => graphs.words(result.graph), sort: ({ result }) => graphs.words(result.graph) },
+      new Set(rows.map((row) => row.figure)).size > 1 && { title: "Figure", cell: (row) => row.figure, sort: (row) => row.figure },
+      swept && {
+        title: experiment.x?.param || "x", ...number, cell: ({ result }) => (result.x === null ? (result.fit ? "line" : "") : format.whole(result.x)),
+        sort: ({ result }) => result.x,
+      },
+      { title: "Median", ...number, cell: ({ result }) => format.value(result.median, result.unit), sort: ({ result }) => size(result.median, result.unit) },
+      {
+        title: "95 % interval", ...number, cell: ({ result }) => format.interval(result.low, result.high, result.unit, result.median),
+        sort: ({ result }) => (result.median ? (result.high - result.low) / Math.abs(result.median) : null),
+      },
+      compared && {
+        title: "Ratio", ...number, cell: (row) => (ratio(row) ? format.ratio(ratio(row).value) : ""), sort: (row) => (ratio(row) ? ratio(row).value : null),
+      },
+      compared && { title: "Reading", cell: (row) => (ratio(row) ? verdict(ratio(row)) : ""), sort: (row) => (ratio(row) ? words(ratio(row)) : null), class: "reading" },
+      end !== null && {
+        title: `Spread, ±${format.whole(end * 100)}\u00a0%`, class: "strip-cell", cell: ({ result }) => spread.strip(result, end),
+        sort: ({ result }) => (result.samples.length > 1 ? spread.range(result) : null),
+      },
+      {
+        title: "Samples", ...number, cell: ({ result }) => (result.samples.length > 0 ? format.whole(result.samples.length) : "–"),
+        sort: ({ result }) => result.samples.length,
+      },
+    ].filter(Boolean);
+    return sortable(`Figures of ${experiment.title}`, columns, rows);
+  }
+
+  // What a ratio says in words.
+  function words(ratio) {
+    if (ratio.verdict === "") return "no interval";
+    const joint = ratio.verdict === "indistinguishable" ? "from" : "than";
+    return `${ratio.verdict} ${joint} ${ratio.against?.label || "the other"}`;
+  }
+
+  function verdict(ratio) {
+    return h("span", { class: ratio.verdict === "indistinguishable" ? "equal" : null }, words(ratio));
   }
 
   // The lines of best fit of a sweep, or nothing where there are none.
-  function fits(experiment, series) {
-    const fitted = series.filter((one) => one.line);
-    if (fitted.length === 0) return null;
+  function fits(experiment, all) {
+    const rows = all.filter((one) => one.line);
+    if (rows.length === 0) return null;
     const unit = experiment.y.unit;
-    const each = `per unit of ${experiment.x?.param || "x"}`;
-    const rows = fitted.map((one) => {
-      const { fit } = one.line;
-      return [
-        named(one), format.value(fit.slope, unit),
-        format.interval(fit.slope_low, fit.slope_high, unit, fit.slope),
-        format.value(fit.intercept, unit),
-        format.interval(fit.intercept_low, fit.intercept_high, unit, fit.intercept),
-        format.isNumber(fit.r2) ? format.share(fit.r2) : "–",
-      ];
+    const column = (title, name, more) => ({
+      title, class: "number", sort: (one) => one.line.fit[name], cell: (one) => format.value(one.line.fit[name], unit), ...more,
     });
+    const interval = (name) => ({
+      title: "95 % interval", class: "number",
+      cell: ({ line: { fit } }) => format.interval(fit[`${name}_low`], fit[`${name}_high`], unit, fit[name]),
+    });
+    const caption = `Lines of best fit of ${experiment.title}`;
     return h("div", { class: "fits" },
       h("h3", {}, "Lines of best fit"),
-      scroller(`Lines of best fit of ${experiment.title}`, plain(`Lines of best fit of ${experiment.title}`, [
-        { name: "Contender" }, { name: `Slope ${each}`, class: "number" }, { name: "95 % interval", class: "number" },
-        { name: "Intercept", class: "number" }, { name: "95 % interval", class: "number" }, { name: "R²", class: "number" },
+      scroller(caption, sortable(caption, [
+        { title: "Contender", cell: named, sort: (one) => one.name },
+        column(`Slope per unit of ${experiment.x?.param || "x"}`, "slope"), interval("slope"), column("Intercept", "intercept"), interval("intercept"),
+        column("R²", "r2", { cell: ({ line: { fit } }) => (format.isNumber(fit.r2) ? format.share(fit.r2) : "–") }),
       ], rows)));
   }
 
-  return { sortable, sticky, plain, named, figures, fits };
+  return { sortable, sticky, named, figures, fits, words, verdict };
 })();

@@ -1,14 +1,15 @@
-// Opens a report page from disk in Chromium and judges one thing about it.
-// node drive.mjs SCENARIO PAGE; run by page_in_browser.rs, which makes the pages.
-// Waits for what should happen, never for time to pass.
+// Opens report pages from disk in Chromium and judges one thing about each.
+// Reads lines of {"scenario","page"} and answers each with {"problem"}, a text
+// or null; run by page_in_browser.rs, which makes the pages. One browser
+// serves all. Waits for what should happen, never for time to pass.
 
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
+import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
 import { chromium } from "playwright-core";
 import { scenarios } from "./scenarios.mjs";
 
-const [scenario, path] = process.argv.slice(2);
 const LIMIT = 20_000;
 
 const browser = await chromium.launch({
@@ -18,10 +19,13 @@ const browser = await chromium.launch({
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
   ],
 });
+const stored = JSON.parse(await readFile(new URL("./results.json", import.meta.url)));
 
 // A page that is drawn, and a record of everything it should not have done.
-async function open(options) {
+async function open(path, opened, { hash = "", script, ...options }) {
   const page = await browser.newPage({ viewport: { width: 1280, height: 900 }, colorScheme: "light", ...options });
+  opened.push(page);
+  if (script) await page.addInitScript(script);
   page.setDefaultTimeout(LIMIT);
   const address = pathToFileURL(path).href;
   page.complaints = [];
@@ -33,26 +37,31 @@ async function open(options) {
     const own = request.url().split("#")[0] === address || /^(data|blob):/.test(request.url());
     if (!own) page.complaints.push(`request: ${request.url()}`);
   });
-  await page.goto(address);
+  await page.goto(address + hash);
   await page.waitForSelector("html[data-ready='true']", { state: "attached" }).catch((error) => {
     throw new Error(`the page never became ready: ${[error.message, ...page.complaints].join("\n")}`);
   });
-  opened.push(page);
   return page;
 }
 
-const opened = [];
-try {
-  assert.ok(scenarios[scenario], `there is no scenario ${scenario}`);
-  const stored = JSON.parse(await readFile(new URL("./results.json", import.meta.url)));
-  await scenarios[scenario](open, stored);
-  for (const page of opened) {
-    assert.deepEqual(page.complaints, [], "errors, warnings or requests of the page");
-    assert.equal(await page.getByText("could not be drawn").count(), 0, "a part of the page failed");
+async function judge({ scenario, page: path }) {
+  const opened = [];
+  try {
+    assert.ok(scenarios[scenario], `there is no scenario ${scenario}`);
+    await scenarios[scenario]((options = {}) => open(path, opened, options), stored);
+    for (const page of opened) {
+      assert.deepEqual(page.complaints, [], "errors, warnings or requests of the page");
+      assert.equal(await page.getByText("could not be drawn").count(), 0, "a part of the page failed");
+    }
+    return null;
+  } catch (error) {
+    return error.stack;
+  } finally {
+    for (const page of opened) await page.close();
   }
-} catch (error) {
-  console.error(error.message);
-  process.exitCode = 1;
-} finally {
-  await browser.close();
 }
+
+for await (const line of createInterface({ input: process.stdin })) {
+  console.log(JSON.stringify({ problem: await judge(JSON.parse(line)) }));
+}
+await browser.close();

@@ -20,17 +20,38 @@ export function painted(chart, colour) {
   }, colour);
 }
 
-export const picture = (chart) => chart.evaluate((element) => element.innerHTML);
+// A chart's elements as text; the names that the library counts up are left out.
+export const picture = (chart) => chart.evaluate((element) => element.innerHTML.replace(/zr\d+-/g, ""));
 
 export async function changed(page, chart, before) {
   const handle = await chart.elementHandle();
-  await page.waitForFunction(([element, old]) => element.innerHTML !== old, [handle, before]);
+  await page.waitForFunction(([element, old]) => element.innerHTML.replace(/zr\d+-/g, "") !== old, [handle, before]);
 }
 
 export async function columnOf(page, at) {
-  return page.locator(`#summary tbody tr > :nth-child(${at})`).allTextContents();
+  return page.locator(`#summary .sortable tbody tr > :nth-child(${at})`).allTextContents();
 }
 
 export async function widths(page) {
   return page.evaluate(() => [document.documentElement.scrollWidth, window.innerWidth]);
+}
+
+// What the library was given to draw.
+export function optionOf(page, id) {
+  return page.evaluate((wanted) => {
+    const { instance } = window.purlinReport.charts.find((chart) => chart.experiment.id === wanted);
+    const { xAxis, yAxis, series } = instance.getOption();
+    const plain = (axis) => ({ type: axis.type, name: axis.name, data: axis.data });
+    return {
+      xAxis: xAxis.map(plain), yAxis: yAxis.map(plain),
+      series: series.map(({ type, name, data, symbolSize }) => ({ type, name, symbolSize, data: data.map((at) => (Array.isArray(at) ? [...at] : at.value)) })),
+    };
+  }, id);
+}
+
+// The points of one line as [x, y].
+export async function seriesOf(page, id, name) {
+  const { series } = await optionOf(page, id);
+  const found = series.find((one) => one.name === name && one.symbolSize === 10);
+  return found ? found.data.map(([x, y]) => [x, Number(y.toPrecision(13))]) : [];
 }

@@ -1,0 +1,37 @@
+// Buttons that copy a link to the page as it is shown now.
+
+const links = (() => {
+  // Where the clipboard is refused the link is shown, selected, to be copied by hand.
+  async function copy(address, button) {
+    try {
+      await navigator.clipboard.writeText(address);
+      say(button, "Link copied");
+    } catch {
+      const field = h("input", { class: "link-field", readonly: true, value: address, "aria-label": "The link to copy" });
+      field.addEventListener("blur", () => field.remove());
+      button.after(field);
+      field.select();
+    }
+  }
+
+  // The button says it, and the status line of the page says it aloud.
+  function say(button, words) {
+    const name = button.textContent;
+    if (name === words) return;
+    button.textContent = words;
+    byId("status").textContent = words;
+    const back = () => {
+      button.textContent = name;
+      byId("status").textContent = "";
+    };
+    button.addEventListener("blur", back, { once: true });
+    button.addEventListener("pointerleave", back, { once: true });
+  }
+
+  function button(anchor, name, title) {
+    const made = toolbar.action(name, title, () => copy(location.href.split("#")[0] + view.link(anchor), made));
+    return made;
+  }
+
+  return { button };
+})();

@@ -1,0 +1,34 @@
+// All ratios at a glance: a row for each experiment, a column for each
+// contender, the deeper the colour the further apart.
+
+const matrix = (() => {
+  // From this ratio on the colour is as deep as it gets.
+  const DEEPEST = 20;
+
+  function cell(ratio) {
+    if (!ratio) return h("td", { class: "number none" }, "–");
+    const depth = Math.min(1, Math.abs(Math.log(ratio.value)) / Math.log(DEEPEST));
+    const made = h("td", {
+      class: `number tint ${ratio.verdict || "worse"}`, title: `${ratio.contender?.label}: ${table.words(ratio)}, 95 %: ${
+        format.interval(ratio.low, ratio.high, "", ratio.value)}`,
+    }, format.ratio(ratio.value), h("span", { class: "unseen" }, ` ${table.words(ratio)}`));
+    made.style.setProperty("--depth", `${Math.round(8 + depth * 52)}%`);
+    return made;
+  }
+
+  // Nothing where a table says no more than the list of ratios.
+  function build(report, link) {
+    const rows = report.experiments.filter((experiment) => report.ratios.some((ratio) => ratio.experiment === experiment));
+    const columns = report.contenders.filter((contender) => report.ratios.some((ratio) => ratio.contender === contender));
+    const against = new Set(report.ratios.map((ratio) => ratio.against));
+    if (rows.length < 2 || columns.length < 2 || against.size !== 1) return null;
+    const caption = `Ratios to ${[...against][0]?.label || "the other"} at a glance`;
+    return scroller(caption, h("table", { class: "matrix" }, h("caption", { class: "unseen" }, caption),
+      h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Experiment"), columns.map((contender) => h("th", { scope: "col", class: "number" },
+        palette.swatch(contender, false), contender.label)))),
+      h("tbody", {}, rows.map((experiment) => h("tr", {}, h("th", { scope: "row" }, link(experiment)),
+        columns.map((contender) => cell(report.ratios.find((ratio) => ratio.experiment === experiment && ratio.contender === contender))))))));
+  }
+
+  return { build };
+})();

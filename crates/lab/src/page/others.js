@@ -1,0 +1,133 @@
+// Results of others beside those of the page: pasted, dropped or out of files.
+// They stay in this window, join the same charts and can be taken out again.
+
+const others = (() => {
+  const sources = [];
+  let pasted = 0;
+
+  // Whether text is no JSON however it went on: browsers tell that from an end too early.
+  function broken(text) {
+    try {
+      JSON.parse(text);
+      return false;
+    } catch (error) {
+      return !/end of|EOF|unterminated/i.test(error.message);
+    }
+  }
+
+  // The first line after which nothing could be mended; the last, where the text breaks off.
+  function lineOf(text) {
+    const lines = text.split("\n");
+    let [low, high] = [1, lines.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (broken(lines.slice(0, middle).join("\n"))) high = middle;
+      else low = middle + 1;
+    }
+    return low;
+  }
+
+  // Our results, one or a list of them.
+  function parsed(text) {
+    let value;
+    try {
+      value = JSON.parse(text);
+    } catch {
+      throw new Error(`line ${lineOf(text)}: this is neither JSON nor the text of OTP's suite`);
+    }
+    const documents = Array.isArray(value) ? value : [value];
+    if (documents.length === 0 || !documents.every((one) => one && one.schema === 1 && Array.isArray(one.results))) {
+      throw new Error("line 1: JSON, but no results of purlin lab; those have “schema”: 1 and a list of results");
+    }
+    return documents;
+  }
+
+  // All sources as documents. The texts are one, so that their runs are counted together.
+  function documents(list) {
+    const reader = otpText.reader();
+    const found = [];
+    for (const source of list) {
+      if (otpText.is(source.text)) reader.read(source.text);
+      else found.push(...parsed(source.text));
+    }
+    return reader.empty() ? found : [...found, reader.document()];
+  }
+
+  function start(changed) {
+    const list = byId("added");
+    const problem = byId("add-problem");
+    const field = byId("paste");
+
+    function show() {
+      list.replaceChildren(...sources.map((source) => h("li", {}, `${source.name} `, h("button", {
+        type: "button", class: "switch", "aria-label": `Remove ${source.name}`,
+        click() {
+          sources.splice(sources.indexOf(source), 1);
+          update(`${source.name} is removed.`);
+          field.focus();
+        },
+      }, "Remove"))));
+    }
+
+    function update(words) {
+      show();
+      changed(documents(sources));
+      byId("status").textContent = words;
+    }
+
+    // A source that cannot be read is refused whole; the others are taken.
+    function add(given) {
+      const refused = [];
+      const taken = [];
+      for (const source of given) {
+        try {
+          documents([...sources, source]);
+          sources.push(source);
+          taken.push(source.name);
+        } catch (error) {
+          refused.push(`${source.name}, ${error.message}`);
+        }
+      }
+      problem.textContent = refused.join(" ");
+      if (refused.length > 0) byId("others").open = true;
+      if (taken.length > 0) update(`${taken.join(", ")} added.`);
+      return refused.length === 0;
+    }
+
+    async function addFiles(files) {
+      add(await Promise.all([...files].map(async (file) => ({ name: file.name, text: await file.text() }))));
+    }
+
+    byId("add").addEventListener("click", () => {
+      if (field.value.trim() === "") problem.textContent = "There is nothing to add: paste a text first.";
+      else if (add([{ name: `Pasted text ${pasted + 1}`, text: field.value }])) {
+        field.value = "";
+        pasted += 1;
+      }
+    });
+    byId("files").addEventListener("change", async (event) => {
+      await addFiles(event.target.files);
+      event.target.value = "";
+    });
+    dropping(addFiles, (text) => add([{ name: `Dropped text ${(pasted += 1)}`, text }]));
+  }
+
+  function dropping(addFiles, addText) {
+    const mark = (on) => document.documentElement.classList.toggle("dropping", on);
+    document.addEventListener("dragover", (event) => {
+      event.preventDefault();
+      mark(true);
+    });
+    document.addEventListener("dragleave", (event) => mark(event.relatedTarget !== null));
+    document.addEventListener("drop", (event) => {
+      mark(false);
+      // A field takes text that is dropped on it itself.
+      if (event.target.matches?.("textarea, input") && event.dataTransfer.files.length === 0) return;
+      event.preventDefault();
+      if (event.dataTransfer.files.length > 0) addFiles(event.dataTransfer.files);
+      else if (event.dataTransfer.getData("text/plain")) addText(event.dataTransfer.getData("text/plain"));
+    });
+  }
+
+  return { start };
+})();

@@ -1,0 +1,97 @@
+// What a reader does with the tables, and what the top of the page says.
+
+import assert from "node:assert/strict";
+import { columnOf } from "./look.mjs";
+
+const sectionOf = (page, id) => page.locator("section", { has: page.locator(`#experiment-${id}`) });
+
+async function unfold(page) {
+  await page.locator("details:not([open]) > summary").evaluateAll((all) => all.forEach((summary) => summary.click()));
+  await page.waitForFunction(() => document.querySelectorAll(".experiment details table").length > 3);
+}
+
+// A cell as a number in the smallest unit, so that "1.2 µs" comes after "900 ns".
+const UNITS = { ns: 1, "µs": 1e3, ms: 1e6, s: 1e9, M: 1e6, G: 1e9 };
+function size(text) {
+  const found = /^(−?)([\d.\s\u202f]+)\u00a0?(ns|µs|ms|s|M|G)?/.exec(text);
+  const number = Number(found[2].replace(/[\s\u202f]/g, ""));
+  return (found[1] ? -1 : 1) * number * (UNITS[found[3]] || 1);
+}
+
+async function sorting(open) {
+  const page = await open();
+  await unfold(page);
+  const tables = await page.locator("table.sortable").all();
+  assert.ok(tables.length > 10, "the ratios, the fits and the figures");
+  const column = (table, at) => table.locator(`tbody tr > :nth-child(${at + 1})`).allTextContents();
+  for (const table of tables) {
+    const heads = await table.locator("thead th").all();
+    for (const [at, head] of heads.entries()) {
+      const button = head.locator("button");
+      if ((await button.count()) === 0) continue;
+      const before = (await column(table, at)).sort();
+      await button.evaluate((element) => element.click());
+      assert.equal(await head.getAttribute("aria-sort"), "ascending");
+      const up = await column(table, at);
+      assert.deepEqual([...up].sort(), before, "no row is lost");
+      await button.evaluate((element) => element.click());
+      assert.equal(await head.getAttribute("aria-sort"), "descending");
+      const there = (cells) => cells.filter((cell) => !["", "–", "line"].includes(cell));
+      const value = (cell) => (/^[−\d]/.test(cell) ? size(cell) : cell);
+      if ((await head.textContent()).startsWith("Median")) {
+        const figures = there(up).map(value);
+        assert.deepEqual(figures, [...figures].sort((a, b) => a - b));
+      }
+      assert.equal(await table.locator("thead th:not([aria-sort='none'])[aria-sort]").count(), 1, "one column at a time");
+    }
+  }
+  // By keyboard, and the focus stays where it was.
+  const table = sectionOf(page, "serial-spawn").locator("table.sortable").last();
+  const button = table.getByRole("button", { name: "Median" });
+  await button.focus();
+  await page.keyboard.press("Enter");
+  const down = await column(table, 2);
+  await page.keyboard.press("Space");
+  assert.notDeepEqual(await column(table, 2), down);
+  assert.ok(await button.evaluate((element) => element === document.activeElement));
+}
+
+async function strips(open, stored) {
+  const page = await open();
+  const section = sectionOf(page, "ping-pong");
+  const all = section.getByRole("img", { name: /^samples from −.* to \+.* of their median$/ });
+  assert.equal(await all.count(), 3, "one for each figure");
+  const { samples } = stored.results.find((result) => result.experiment === "ping-pong" && result.contender === "purlin");
+  const ticks = await all.first().locator(".strip-ticks").getAttribute("d");
+  assert.equal(ticks.split("M").length - 1, samples.length, "a tick for each sample");
+  assert.match(await section.locator("th", { hasText: "Spread" }).textContent(), /±\d+\u00a0%/);
+}
+
+async function glance(open, stored) {
+  const page = await open();
+  const matrix = page.locator("table.matrix");
+  assert.equal(await matrix.locator("td.tint").count(), stored.ratios.length);
+  const row = matrix.locator("tr", { hasText: "Throughput" }).first();
+  assert.match(await row.locator("td").first().textContent(), /^6\.88\u202f× worse than purlin$/);
+  const first = matrix.locator("tr", { hasText: "Ping-pong" }).locator("td").first();
+  assert.match(await first.textContent(), /indistinguishable from purlin/);
+  const readings = await columnOf(page, 6);
+  assert.equal(readings[0], "indistinguishable from purlin");
+  const figures = await sectionOf(page, "ping-pong").locator("table.sortable tbody tr").allTextContents();
+  assert.match(figures[1], /^beam.*6\.77\u202f×indistinguishable from purlin/);
+}
+
+async function top(open) {
+  const page = await open();
+  const notice = await page.getByRole("region", { name: "Read with care" }).locator("li").allTextContents();
+  assert.deepEqual(notice, ["the load was 3.2 on 2 cores. End what else runs.", "Ping-pong, beam: its later samples are slower."]);
+  await page.getByText("How it was measured").click();
+  const told = await page.locator("#machine").innerText();
+  for (const words of ["purlin lab run --profile quick --seed 20260", "3.2, 2, 1.5", "41.5\u00a0%", "rustc cores 0.8", "yes", "1\u00a0MiB",
+    "Clock resolution\n20.0\u00a0ns", "Request overhead\n55.0\u00a0µs"]) {
+    assert.ok(told.includes(words), `${words} in ${told}`);
+  }
+  assert.ok(!told.includes("Steal"), "what is not known is not told");
+}
+
+export const tables = { sorting, strips, glance, top };
