@@ -19,7 +19,7 @@ const LEAST: f64 = 0.02;
 #[must_use]
 pub fn outliers(results: &[ResultEntry]) -> Option<Warning> {
     let apart = judged(results).filter_map(|result| {
-        let count = stats::outliers(&result.samples);
+        let count = stats::outliers(&result.samples).len();
         let (contender, of) = (result.contender.clone(), result.samples.len());
         (count > 0).then_some(Apart { contender, count, of })
     });

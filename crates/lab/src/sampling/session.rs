@@ -254,7 +254,7 @@ impl<'a> Session<'a> {
             contender: &runner.lane.label,
             round,
             order,
-            afresh: request.afresh,
+            afresh: self.experiment.manner == Manner::Afresh,
             wall_ns: answer.as_ref().ok().map(|reply| reply.wall_ns),
             params: &params,
             reply: answer.as_ref().ok().map(|reply| &reply.raw),
