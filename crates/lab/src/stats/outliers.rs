@@ -27,8 +27,6 @@ pub fn outliers(values: &[f64]) -> Vec<usize> {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
     use super::*;
 
     #[test]
