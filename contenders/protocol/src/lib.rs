@@ -58,5 +58,5 @@ pub use run::{EXPERIMENTS, End, Exchange, Hog, Mode, Pace, Payload, Run, Signals
 pub use sample::Sample;
 pub use serve::{Hello, serve, serve_on, serve_program};
 pub use side::{Side, Sides};
-pub use signals::{Draw, Draws, Received, Room, Sent, Stint, report};
+pub use signals::{Draw, Draws, Receipts, Received, Room, Sent, Stint, report};
 pub use tally::{Depth, Tally};
