@@ -210,7 +210,7 @@ impl Receipts {
 pub struct Sent {
     /// Signals sent.
     pub sent: u64,
-    /// Those of them that were sent after the time was over, to within [`LOOK_EVERY`].
+    /// Those of them that were sent after the time was over, counted in steps of 64.
     pub late: u64,
     /// Whether it ended for want of room.
     pub cut: bool,
