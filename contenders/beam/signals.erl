@@ -1,6 +1,6 @@
 %% Many senders, one receiver, messages and exit signals: signals.
 %%
-%% Draws, room and lateness are those of contenders/protocol/src/signals.rs.
+%% Draws, looks and room are those of contenders/protocol/src/signals.rs.
 -module(signals).
 -export([run/1]).
 
@@ -21,7 +21,7 @@ run(#{senders := Senders, ms := Ms, rest_ms := Rest, variant := Queue} = Asked) 
         fun() ->
             process_flag(trap_exit, true),
             Root ! ready,
-            take(Senders, Root, Counters, 0, 0, 0)
+            take(Senders, Root, Counters, {0, 0, 0}, none)
         end,
         [{message_queue_data, Queue}]
     ),
@@ -35,15 +35,15 @@ run(#{senders := Senders, ms := Ms, rest_ms := Rest, variant := Queue} = Asked) 
     lists:foreach(fun(Pid) -> Pid ! {start, Due}, erlang:send_after(Ms, Pid, stop) end, Pids),
     Accounts = [receive {sent, Account} -> Account end || _ <- Pids],
     Told = erlang:monotonic_time(nanosecond),
-    receive {received, Messages, Exits, Switches, Received} -> ok end,
+    receive {received, {Messages, Exits, Switches}, LastReceived, Received} -> ok end,
     Sum = fun(Name) -> lists:sum([maps:get(Name, Account) || Account <- Accounts]) end,
     Begun = lists:min([maps:get(begun, Account) || Account <- Accounts]),
-    Ended =
+    Last =
         case Asked of
-            #{mode := send} -> lists:max([maps:get(ended, Account) || Account <- Accounts]);
-            #{mode := 'receive'} -> Received
+            #{mode := send} -> lists:max([maps:get(last, Account) || Account <- Accounts]);
+            #{mode := 'receive'} -> LastReceived
         end,
-    #{elapsed_ns => Ended - Begun, ops => Sum(sent), sent => Sum(sent),
+    #{elapsed_ns => Last - Begun, ops => Sum(sent), sent => Sum(sent),
       received => Messages + Exits + Switches,
       messages => Messages, exits => Exits, switches => Switches,
       late => Sum(late), cut => Sum(cut), drain_ns => max(0, Received - Told)}.
@@ -62,11 +62,16 @@ sender(Number, #{s := S} = Asked, Counters, Receiver, Root) ->
     receive {start, Due} -> ok end,
     Begun = erlang:monotonic_time(nanosecond),
     First = (Number * 1073741789 + 1) band 16#7fffffff,
-    {Sent, InTime, Cut} = send(First, Send, 0, {Counters, Room, Due}, none),
-    Ended = erlang:monotonic_time(nanosecond),
+    {Sent, {InTime, Looked}, Cut} = send(First, Send, 0, {Counters, Room, Due}, {none, none}),
     Late = case InTime of none -> 0; _ -> Sent - InTime end,
-    Root ! {sent, #{begun => Begun, ended => Ended, sent => Sent, late => Late, cut => Cut}},
+    Last = or_now(Looked),
+    Root ! {sent, #{begun => Begun, last => Last, sent => Sent, late => Late, cut => Cut}},
     Receiver ! last.
+
+%% The last signal was sent, or received, at the last look: after it one may have waited for long to
+%% see that nothing more was to come.
+or_now(none) -> erlang:monotonic_time(nanosecond);
+or_now(Looked) -> Looked.
 
 %% Below the first bound a draw asks for another queue, below the second it is an exit signal.
 bounds(#{switch := Switch, exit_percent := Percent}) ->
@@ -74,42 +79,51 @@ bounds(#{switch := Switch, exit_percent := Percent}) ->
     {Switches, Switches + (?OUTCOMES - Switches) * Percent div 100}.
 
 %% Looks for the word to stop before every signal.
-send(X, Send, Sent, Limits, InTime) ->
+send(X, Send, Sent, Limits, Seen) ->
     receive
-        stop -> {Sent, InTime, 0}
+        stop -> {Sent, Seen, 0}
     after 0 ->
         Next = (X * 20077 + 12345) band 16#7fffffff,
         Send((Next * ?OUTCOMES) bsr 31),
         case Sent + 1 of
-            Now when Now rem ?LOOK_EVERY =:= 0 -> look(Next, Send, Now, Limits, InTime);
-            Now -> send(Next, Send, Now, Limits, InTime)
+            Now when Now rem ?LOOK_EVERY =:= 0 -> look(Next, Send, Now, Limits, Seen);
+            Now -> send(Next, Send, Now, Limits, Seen)
         end
     end.
 
-look(X, Send, Sent, {Counters, Room, Due} = Limits, InTime) ->
-    Before = case InTime =:= none andalso erlang:monotonic_time(nanosecond) > Due of
-        true -> Sent;
-        false -> InTime
+look(X, Send, Sent, {Counters, Room, Due} = Limits, {InTime, _}) ->
+    Time = erlang:monotonic_time(nanosecond),
+    Seen = case InTime =:= none andalso Time > Due of
+        true -> {Sent, Time};
+        false -> {InTime, Time}
     end,
     All = atomics:add_get(Counters, ?SENT, ?LOOK_EVERY),
     case All - atomics:get(Counters, ?RECEIVED) < Room of
-        true -> send(X, Send, Sent, Limits, Before);
-        false -> {Sent, Before, 1}
+        true -> send(X, Send, Sent, Limits, Seen);
+        false -> {Sent, Seen, 1}
     end.
 
 %% Counts all that comes, until each sender has sent its last.
-take(0, Root, _, Messages, Exits, Switches) ->
-    Root ! {received, Messages, Exits, Switches, erlang:monotonic_time(nanosecond)};
-take(Sending, Root, Counters, Messages, Exits, Switches) ->
-    case Messages + Exits + Switches of
-        Received when Received rem ?LOOK_EVERY =:= 0 -> atomics:put(Counters, ?RECEIVED, Received);
-        _ -> ok
-    end,
+take(0, Root, _, Counts, Looked) ->
+    Root ! {received, Counts, or_now(Looked), erlang:monotonic_time(nanosecond)};
+take(Sending, Root, Counters, {Messages, Exits, Switches} = Counts, Looked) ->
     receive
-        List when is_list(List) -> take(Sending, Root, Counters, Messages + 1, Exits, Switches);
-        {'EXIT', _, _} -> take(Sending, Root, Counters, Messages, Exits + 1, Switches);
-        last -> take(Sending - 1, Root, Counters, Messages, Exits, Switches);
+        List when is_list(List) ->
+            counted(Sending, Root, Counters, {Messages + 1, Exits, Switches}, Looked);
+        {'EXIT', _, _} ->
+            counted(Sending, Root, Counters, {Messages, Exits + 1, Switches}, Looked);
+        last ->
+            take(Sending - 1, Root, Counters, Counts, Looked);
         Queue ->
             process_flag(message_queue_data, Queue),
-            take(Sending, Root, Counters, Messages, Exits, Switches + 1)
+            counted(Sending, Root, Counters, {Messages, Exits, Switches + 1}, Looked)
+    end.
+
+counted(Sending, Root, Counters, {Messages, Exits, Switches} = Counts, Looked) ->
+    case Messages + Exits + Switches of
+        Received when Received rem ?LOOK_EVERY =:= 0 ->
+            atomics:put(Counters, ?RECEIVED, Received),
+            take(Sending, Root, Counters, Counts, erlang:monotonic_time(nanosecond));
+        _ ->
+            take(Sending, Root, Counters, Counts, Looked)
     end.

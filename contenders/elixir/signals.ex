@@ -1,6 +1,6 @@
 # Many senders, one receiver, messages and exit signals: signals.
 #
-# Draws, room and lateness are those of contenders/protocol/src/signals.rs.
+# Draws, looks and room are those of contenders/protocol/src/signals.rs.
 defmodule Contender.Signals do
   import Bitwise
   import Contender.Clock
@@ -24,7 +24,7 @@ defmodule Contender.Signals do
         fn ->
           Process.flag(:trap_exit, true)
           send(root, :ready)
-          take(senders, root, counters, {0, 0, 0})
+          take(senders, root, counters, {0, 0, 0}, nil)
         end,
         message_queue_data: asked.variant
       )
@@ -47,18 +47,21 @@ defmodule Contender.Signals do
 
     accounts = for _ <- pids, do: receive(do: ({:sent, account} -> account))
     told = now()
-    {{messages, exits, switches}, received} = receive do: ({:received, all, at} -> {all, at})
+
+    {{messages, exits, switches}, last_received, received} =
+      receive do: ({:received, counts, last, at} -> {counts, last, at})
+
     sum = fn name -> accounts |> Enum.map(& &1[name]) |> Enum.sum() end
     begun = accounts |> Enum.map(& &1.begun) |> Enum.min()
 
-    ended =
+    last =
       case asked.mode do
-        :send -> accounts |> Enum.map(& &1.ended) |> Enum.max()
-        :receive -> received
+        :send -> accounts |> Enum.map(& &1.last) |> Enum.max()
+        :receive -> last_received
       end
 
     %{
-      elapsed_ns: ended - begun,
+      elapsed_ns: last - begun,
       ops: sum.(:sent),
       sent: sum.(:sent),
       received: messages + exits + switches,
@@ -87,56 +90,70 @@ defmodule Contender.Signals do
     due = receive do: ({:start, due} -> due)
     begun = now()
     first = band(number * 1_073_741_789 + 1, 0x7FFFFFFF)
-    {sent, in_time, cut} = send_all(first, signal, 0, {counters, asked.room, due}, nil)
+    # The last signal was sent, or received, at the last look: after it one may have waited for long
+    # to see that nothing more was to come.
+    {sent, {in_time, looked}, cut} =
+      send_all(first, signal, 0, {counters, asked.room, due}, {nil, nil})
+
     late = if in_time, do: sent - in_time, else: 0
-    send(root, {:sent, %{begun: begun, ended: now(), sent: sent, late: late, cut: cut}})
+    last = looked || now()
+    send(root, {:sent, %{begun: begun, last: last, sent: sent, late: late, cut: cut}})
     send(receiver, :last)
   end
 
   # Looks for the word to stop before every signal.
-  defp send_all(x, signal, sent, limits, in_time) do
+  defp send_all(x, signal, sent, limits, seen) do
     receive do
-      :stop -> {sent, in_time, 0}
+      :stop -> {sent, seen, 0}
     after
       0 ->
         next = band(x * 20_077 + 12_345, 0x7FFFFFFF)
         signal.(bsr(next * @outcomes, 31))
 
         if rem(sent + 1, @look_every) == 0,
-          do: look(next, signal, sent + 1, limits, in_time),
-          else: send_all(next, signal, sent + 1, limits, in_time)
+          do: look(next, signal, sent + 1, limits, seen),
+          else: send_all(next, signal, sent + 1, limits, seen)
     end
   end
 
-  defp look(x, signal, sent, {counters, room, due} = limits, in_time) do
-    in_time = if in_time == nil and now() > due, do: sent, else: in_time
+  defp look(x, signal, sent, {counters, room, due} = limits, {in_time, _}) do
+    time = now()
+    seen = {if(in_time == nil and time > due, do: sent, else: in_time), time}
     under_way = :atomics.add_get(counters, @sent, @look_every) - :atomics.get(counters, @received)
 
     if under_way < room,
-      do: send_all(x, signal, sent, limits, in_time),
-      else: {sent, in_time, 1}
+      do: send_all(x, signal, sent, limits, seen),
+      else: {sent, seen, 1}
   end
 
   # Counts all that comes, until each sender has sent its last.
-  defp take(0, root, _, all), do: send(root, {:received, all, now()})
+  defp take(0, root, _, counts, looked), do: send(root, {:received, counts, looked || now(), now()})
 
-  defp take(sending, root, counters, {messages, exits, switches}) do
-    received = messages + exits + switches
-    if rem(received, @look_every) == 0, do: :atomics.put(counters, @received, received)
-
+  defp take(sending, root, counters, {messages, exits, switches} = counts, looked) do
     receive do
       list when is_list(list) ->
-        take(sending, root, counters, {messages + 1, exits, switches})
+        counted(sending, root, counters, {messages + 1, exits, switches}, looked)
 
       {:EXIT, _, _} ->
-        take(sending, root, counters, {messages, exits + 1, switches})
+        counted(sending, root, counters, {messages, exits + 1, switches}, looked)
 
       :last ->
-        take(sending - 1, root, counters, {messages, exits, switches})
+        take(sending - 1, root, counters, counts, looked)
 
       queue ->
         Process.flag(:message_queue_data, queue)
-        take(sending, root, counters, {messages, exits, switches + 1})
+        counted(sending, root, counters, {messages, exits, switches + 1}, looked)
+    end
+  end
+
+  defp counted(sending, root, counters, {messages, exits, switches} = counts, looked) do
+    received = messages + exits + switches
+
+    if rem(received, @look_every) == 0 do
+      :atomics.put(counters, @received, received)
+      take(sending, root, counters, counts, now())
+    else
+      take(sending, root, counters, counts, looked)
     end
   end
 end

@@ -62,5 +62,5 @@ pub use sample::Sample;
 pub use serve::{Hello, serve, serve_on, serve_program};
 pub use settings::workers;
 pub use side::{Side, Sides};
-pub use signals::{Draw, Draws, Received, Room, Sent, Stint, report};
+pub use signals::{Draw, Draws, Receipts, Received, Room, Sent, Stint, report};
 pub use tally::{Depth, Tally};

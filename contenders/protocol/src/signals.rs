@@ -1,11 +1,14 @@
 //! What the senders and the receiver of `signals` draw, count and look at.
 //!
-//! A [`Draws`] and a [`Stint`] belong to one sender, a [`Room`] is shared by all senders and the
-//! receiver of a run, and [`report`] makes the answer of their accounts. Nothing here sends, and
-//! nothing waits.
+//! A [`Draws`] and a [`Stint`] belong to one sender, a [`Receipts`] to the receiver, a [`Room`] is
+//! shared by all of a run, and [`report`] makes the answer of their accounts. Nothing here sends,
+//! and nothing waits.
 //!
-//! COST: a multiplication for each draw; for each [`LOOK_EVERY`] signals a clock reading and an
-//! atomic addition by the sender, and an atomic store by the receiver.
+//! The last signal of a sender was sent when it last looked at the clock, and not when it saw that
+//! it was to stop: in between it may have waited for its turn. The same holds for the receiver.
+//!
+//! COST: a multiplication for each draw; for each [`LOOK_EVERY`] signals a clock reading by both
+//! ends, an atomic addition by the sender, and an atomic store by the receiver.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -83,12 +86,9 @@ impl Room {
     }
 
     /// The receiver has received so many by now.
-    #[inline]
-    pub fn received(&self, received: u64) {
-        if received.is_multiple_of(LOOK_EVERY) {
-            // ORDER: relaxed, here and below: a figure that may be late, and nothing hangs on it.
-            self.counts.received.store(received, Ordering::Relaxed);
-        }
+    fn received(&self, received: u64) {
+        // ORDER: relaxed, here and below: a figure that may be late, and nothing hangs on it.
+        self.counts.received.store(received, Ordering::Relaxed);
     }
 
     /// So many more were sent; whether there is room for others.
@@ -105,6 +105,7 @@ pub struct Stint {
     due: Instant,
     begun: Instant,
     sent: u64,
+    last: Option<Instant>,
     in_time: Option<u64>,
     cut: bool,
 }
@@ -113,7 +114,7 @@ impl Stint {
     /// Begins now; what is sent after `due` is late.
     #[must_use]
     pub fn begin(due: Instant, room: Room) -> Self {
-        Stint { room, due, begun: Instant::now(), sent: 0, in_time: None, cut: false }
+        Stint { room, due, begun: Instant::now(), sent: 0, last: None, in_time: None, cut: false }
     }
 
     /// One more was sent; whether there is room for another.
@@ -128,7 +129,9 @@ impl Stint {
 
     fn look(&mut self) {
         self.cut = !self.room.sent(LOOK_EVERY);
-        if self.in_time.is_none() && Instant::now() > self.due {
+        let now = Instant::now();
+        self.last = Some(now);
+        if self.in_time.is_none() && now > self.due {
             self.in_time = Some(self.sent);
         }
     }
@@ -141,8 +144,64 @@ impl Stint {
             late: self.in_time.map_or(0, |in_time| self.sent - in_time),
             cut: self.cut,
             begun: self.begun,
-            ended: Instant::now(),
+            last: self.last.unwrap_or_else(Instant::now),
         }
+    }
+}
+
+/// What the receiver receives.
+#[derive(Debug)]
+pub struct Receipts {
+    room: Room,
+    messages: u64,
+    exits: u64,
+    switches: u64,
+    last: Option<Instant>,
+}
+
+impl Receipts {
+    /// Of nothing so far.
+    #[must_use]
+    pub fn new(room: Room) -> Self {
+        Receipts { room, messages: 0, exits: 0, switches: 0, last: None }
+    }
+
+    /// A message with a list.
+    #[inline]
+    pub fn message(&mut self) {
+        self.messages += 1;
+        self.counted();
+    }
+
+    /// An exit signal.
+    #[inline]
+    pub fn exit(&mut self) {
+        self.exits += 1;
+        self.counted();
+    }
+
+    /// A request to keep the queue otherwise.
+    #[inline]
+    pub fn switch(&mut self) {
+        self.switches += 1;
+        self.counted();
+    }
+
+    #[inline]
+    fn counted(&mut self) {
+        let received = self.messages + self.exits + self.switches;
+        if received.is_multiple_of(LOOK_EVERY) {
+            self.room.received(received);
+            self.last = Some(Instant::now());
+        }
+    }
+
+    /// Nothing more is to come.
+    #[must_use]
+    pub fn end(self) -> Received {
+        let ended = Instant::now();
+        let Receipts { messages, exits, switches, last, .. } = self;
+        Received { messages, exits, switches, last: last.unwrap_or(ended), ended }
     }
 }
 
@@ -151,14 +210,14 @@ impl Stint {
 pub struct Sent {
     /// Signals sent.
     pub sent: u64,
-    /// Those of them that were sent after the time was over, to within [`LOOK_EVERY`].
+    /// Those of them that were sent after the time was over, counted in steps of 64.
     pub late: u64,
     /// Whether it ended for want of room.
     pub cut: bool,
     /// Before the first was sent.
     pub begun: Instant,
-    /// When it had seen that it was to end.
-    pub ended: Instant,
+    /// When the last was sent.
+    pub last: Instant,
 }
 
 /// The account of the receiver.
@@ -170,7 +229,9 @@ pub struct Received {
     pub exits: u64,
     /// Requests to keep the queue otherwise.
     pub switches: u64,
-    /// When nothing more was to come.
+    /// When the last was received.
+    pub last: Instant,
+    /// When it was known that nothing more was to come.
     pub ended: Instant,
 }
 
@@ -178,15 +239,15 @@ pub struct Received {
 #[must_use]
 pub fn report(asked: &Signals, senders: &[Sent], told: Instant, receiver: &Received) -> Sample {
     let begun = senders.iter().map(|sender| sender.begun).min().unwrap_or(told);
-    let ended = match asked.end {
-        End::Send => senders.iter().map(|sender| sender.ended).max().unwrap_or(told),
-        End::Receive => receiver.ended,
+    let last = match asked.end {
+        End::Send => senders.iter().map(|sender| sender.last).max().unwrap_or(told),
+        End::Receive => receiver.last,
     };
     let sum = |of: fn(&Sent) -> u64| senders.iter().map(of).sum::<u64>();
     let sent = sum(|sender| sender.sent);
     let received = receiver.messages + receiver.exits + receiver.switches;
     let drain = receiver.ended.saturating_duration_since(told);
-    Sample::new(ended.saturating_duration_since(begun), sent, sent, received)
+    Sample::new(last.saturating_duration_since(begun), sent, sent, received)
         .with("messages", receiver.messages)
         .with("exits", receiver.exits)
         .with("switches", receiver.switches)
@@ -247,7 +308,8 @@ mod tests {
             sent += 2;
             // What has been received makes room.
             if sent == 512 {
-                room.received(512);
+                let mut receipts = Receipts::new(room.clone());
+                (0..512).for_each(|_| receipts.message());
             }
         }
         assert!((1512 - 2 * LOOK_EVERY..1512 + 2 * LOOK_EVERY).contains(&sent), "{sent}");
@@ -272,17 +334,36 @@ mod tests {
     fn each_end_of_the_clock_is_taken_from_those_whom_it_concerns() {
         let start = Instant::now();
         let at = |ms| start + Duration::from_millis(ms);
-        let sender =
-            |begun, ended, cut| Sent { sent: 10, late: 2, cut, begun: at(begun), ended: at(ended) };
+        let sender = |begun, last, cut| {
+            let (begun, last) = (at(begun), at(last));
+            Sent { sent: 10, late: 2, cut, begun, last }
+        };
         let senders = [sender(1, 20, false), sender(2, 30, true)];
-        let receiver = Received { messages: 13, exits: 6, switches: 1, ended: at(50) };
+        let receiver =
+            Received { messages: 13, exits: 6, switches: 1, last: at(50), ended: at(60) };
         for (end, ms) in [(End::Send, 29), (End::Receive, 49)] {
             let asked = Signals { end, ..asked(50, 1) };
             let sample = report(&asked, &senders, at(35), &receiver);
             assert_eq!(sample.elapsed_ns, ms * 1_000_000);
             assert_eq!((sample.ops, sample.sent, sample.received), (20, 20, 20));
-            let more = [("late", 4), ("cut", 1), ("drain_ns", 15_000_000)];
+            let more = [("late", 4), ("cut", 1), ("drain_ns", 25_000_000)];
             assert!(more.iter().all(|figure| sample.extra.contains(figure)), "{sample:?}");
         }
+    }
+
+    #[test]
+    fn what_a_sender_and_the_receiver_wait_for_after_their_last_signal_is_not_counted() {
+        let room = Room::new(u64::MAX);
+        let mut stint = Stint::begin(Instant::now(), room.clone());
+        let mut receipts = Receipts::new(room);
+        for _ in 0..LOOK_EVERY {
+            assert!(stint.sent());
+            receipts.exit();
+        }
+        let then = Instant::now();
+        assert!(stint.end().last <= then);
+        let received = receipts.end();
+        assert!(received.last <= then && then <= received.ended);
+        assert_eq!(received.exits, LOOK_EVERY);
     }
 }

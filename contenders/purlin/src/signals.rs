@@ -5,7 +5,9 @@ use std::time::{Duration, Instant};
 use std::{error, fmt};
 
 use purlin::{Exit, ExitReason, Message, Pid, Process, consume_budget, receive, spawn};
-use purlin_contender::{Draw, Draws, Received, Room, Sample, Sent, Signals, Stint, report};
+use purlin_contender::{
+    Draw, Draws, Receipts, Received, Room, Sample, Sent, Signals, Stint, report,
+};
 
 /// What the receiver gets.
 #[derive(Message)]
@@ -109,22 +111,20 @@ async fn send_all(
 async fn receive_all(mut me: Process<Signal>, senders: u64, room: Room, root: Pid<ToRoot>) {
     me.trap_exit(true);
     root.send(ToRoot::Ready);
-    let (mut messages, mut exits, mut switches, mut sending) = (0, 0, 0, senders);
+    let (mut receipts, mut sending) = (Receipts::new(room), senders);
     while sending > 0 {
         match me.receive().await {
             Signal::Message(list) => {
                 black_box(list);
-                messages += 1;
+                receipts.message();
             }
             Signal::Exit(exit) => {
                 black_box(exit);
-                exits += 1;
+                receipts.exit();
             }
-            Signal::Switch => switches += 1,
+            Signal::Switch => receipts.switch(),
             Signal::Last => sending -= 1,
         }
-        room.received(messages + exits + switches);
     }
-    let ended = Instant::now();
-    root.send(ToRoot::Received(Received { messages, exits, switches, ended }));
+    root.send(ToRoot::Received(receipts.end()));
 }
