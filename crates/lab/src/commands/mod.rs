@@ -10,7 +10,7 @@ mod report;
 mod run;
 mod time;
 
-pub use compare::{CompareOptions, Told, compare};
+pub use compare::{CompareOptions, Told, With, compare};
 pub use list::list;
 pub use report::{ReportOptions, report};
 pub use run::{Ended, RunOptions, run};

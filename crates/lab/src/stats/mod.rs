@@ -10,6 +10,7 @@ mod line;
 mod order;
 mod outliers;
 mod ranks;
+mod signs;
 
 pub use bootstrap::{Interval, ratio_of_medians};
 pub use line::{Line, fit};
@@ -17,3 +18,4 @@ pub use order::{median, median_interval};
 pub use outliers::outliers;
 pub use purlin_timing::Moments;
 pub use ranks::{discoveries, persistence, rank_sum};
+pub use signs::sign_test;
