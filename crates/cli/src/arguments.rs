@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use purlin_lab::commands::{CompareOptions, ReportOptions, ResumeOptions, RunOptions};
+use purlin_lab::commands::{CompareOptions, ReportOptions, ResumeOptions, RunOptions, With};
 use purlin_lab::profile::Profile;
 
 use crate::export::Export;
@@ -142,6 +142,9 @@ Examples:
       every figure, of two folders of runs
   purlin lab compare main.json pull-request.json --fail-above 5 --markdown > comment.md
       a table for a pull request, and status 1 if something got more than 5 % worse
+  purlin lab run -c old=target/old/contender-purlin -c new=target/new/contender-purlin --json both.json
+  purlin lab compare both.json -c old,new
+      two builds in one run, round by round: finds less of a change than two runs can
 
 How to read it:
   times worse   the new median against the old one with its 95 % interval; above 1 is
@@ -163,7 +166,12 @@ pub(crate) struct Compare {
     old: PathBuf,
 
     /// The run after
-    new: PathBuf,
+    #[arg(required_unless_present = "contenders", conflicts_with = "contenders")]
+    new: Option<PathBuf>,
+
+    /// Two contenders of one run instead, round by round: what drifts hits both alike
+    #[arg(short, long, value_name = "OLD,NEW", value_parser = two_contenders)]
+    contenders: Option<Two>,
 
     /// End with status 1 if a principal figure got worse by more, beyond its noise
     #[arg(long, value_name = "PERCENT", allow_negative_numbers = true, value_parser = percent)]
@@ -177,6 +185,10 @@ pub(crate) struct Compare {
     #[arg(long)]
     markdown: bool,
 }
+
+/// The labels of two contenders.
+#[derive(Debug, Clone)]
+struct Two([String; 2]);
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum ProfileName {
@@ -219,9 +231,20 @@ impl From<Report> for ReportOptions {
 
 impl From<Compare> for CompareOptions {
     fn from(asked: Compare) -> Self {
-        let Compare { old, new, fail_above, all, markdown } = asked;
-        Self { old, new, fail_above, all, markdown }
+        let Compare { old, new, contenders, fail_above, all, markdown } = asked;
+        let with = match (new, contenders) {
+            (_, Some(Two(names))) => With::Within(names),
+            (new, None) => With::Run(new.unwrap_or_default()),
+        };
+        Self { old, with, fail_above, all, markdown }
     }
+}
+
+/// Two labels with a comma between them.
+fn two_contenders(text: &str) -> Result<Two, String> {
+    let two = text.split_once(',').filter(|(old, new)| !old.is_empty() && !new.is_empty());
+    two.map(|(old, new)| Two([old, new].map(str::to_owned)))
+        .ok_or_else(|| "give two contenders of the run, such as old,new".into())
 }
 
 /// A number of samples.

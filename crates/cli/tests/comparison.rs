@@ -163,3 +163,27 @@ fn a_bound_that_is_none_is_refused() {
         assert!(line.lines().count() == 1 && line.contains("a percentage from 0"), "{line}");
     }
 }
+
+#[test]
+fn two_contenders_of_one_run_are_compared_by_their_labels() {
+    let fast = contender("fast", "--cost 1");
+    let slow = contender("slow", "--cost 2");
+    let bench = Bench::run(&["-e", "ping-pong,serial-spawn", "-c", &fast, "-c", &slow]);
+    let folder = bench.path("");
+    let output = compare(&folder, &["run", "-c", "fast,slow"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let text = stdout(&output);
+    assert!(text.contains("old: fast in run, ") && text.contains("fast → slow"), "{text}");
+    assert!(text.contains("2.000 (2.000–2.000)") && text.contains("both are of one run"), "{text}");
+    for (words, reason) in [
+        (&["run", "-c", "fast,lame"][..], "no figures of \"lame\"; it has those of fast, slow"),
+        (&["run", "-c", "fast"][..], "give two contenders"),
+        (&["run", "run", "-c", "fast,slow"][..], "cannot be used with"),
+        (&["run"][..], "NEW"),
+    ] {
+        let output = compare(&folder, words);
+        let told = stderr(&output);
+        assert_eq!(output.status.code(), Some(2), "{told}");
+        assert!(told.contains(reason) && told.lines().count() == 1, "{told}");
+    }
+}

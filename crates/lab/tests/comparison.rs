@@ -7,7 +7,7 @@ mod noise;
 
 use noise::{Cost, DRIFTING, LOUD, Machine, QUIET, entry, run};
 use proptest::prelude::*;
-use purlin_lab::comparison::{Comparison, Verdict, compare, markdown, text};
+use purlin_lab::comparison::{Comparison, Verdict, compare, compare_within, markdown, sides, text};
 use purlin_lab::results::ResultEntry;
 use purlin_lab::stored::Figures;
 use serde_json::json;
@@ -63,6 +63,54 @@ fn five_percent_are_found_in_nine_of_ten_pairs_of_full_runs_and_in_eight_of_quic
         let found = told(Verdict::Worse, "a", &QUIET, (before, after), rounds, pairs);
         assert!(found >= due, "{found} of {pairs} in {rounds} rounds");
     }
+}
+
+/// Of so many runs with these two contenders, how many times the second is told to be so.
+fn told_within(verdict: Verdict, machine: &Machine, costs: &[Cost<'_>; 2], runs: u64) -> usize {
+    let mut dice = fastrand::Rng::with_seed(42);
+    let all = (0..runs).map(|_| machine.run(costs, 15, &mut dice));
+    all.filter(|run| {
+        let sides = sides(run, ["a", "b"]).expect("both are there");
+        let compared = compare_within("run.json", &sides, false).expect("they have figures");
+        compared.principal[0].moved.verdict == verdict
+    })
+    .count()
+}
+
+#[test]
+fn of_two_hundred_runs_of_the_same_twice_at_most_sixteen_are_called_different_even_if_it_drifts() {
+    let same = [("ping-pong", "a", 100.0), ("ping-pong", "b", 100.0)];
+    for machine in [QUIET, LOUD, DRIFTING] {
+        let alike = told_within(Verdict::Indistinguishable, &machine, &same, 200);
+        assert!(200 - alike <= 16, "{} of 200", 200 - alike);
+    }
+}
+
+#[test]
+fn five_percent_within_a_run_are_found_in_nine_of_ten_even_if_it_drifts() {
+    let slowed = [("ping-pong", "a", 100.0), ("ping-pong", "b", 105.0)];
+    for machine in [QUIET, DRIFTING] {
+        let found = told_within(Verdict::Worse, &machine, &slowed, 100);
+        assert!(found >= 90, "{found} of 100");
+    }
+}
+
+#[test]
+fn a_rate_that_fell_within_a_run_is_told_worse_and_one_that_is_missing_by_name() {
+    let rate = |contender: &str, value: f64| ResultEntry {
+        better: "higher".into(),
+        unit: "processes/s".into(),
+        contender: contender.into(),
+        ..about(value)
+    };
+    let run = run(vec![rate("a", 110.0), rate("b", 100.0)]);
+    let there = sides(&run, ["a", "b"]).unwrap();
+    let compared = compare_within("run.json", &there, false).unwrap();
+    assert_eq!(compared.principal[0].word(), "slower");
+    let ratio = compared.principal[0].moved.ratio.unwrap();
+    assert!((ratio.value - 1.1).abs() < 1e-9 && ratio.high - ratio.low < 1e-9, "{ratio:?}");
+    assert!(text(&compared).contains("a → b") && text(&compared).contains("both are of one run"));
+    assert_eq!(sides(&run, ["a", "c"]).unwrap_err(), "c");
 }
 
 #[test]

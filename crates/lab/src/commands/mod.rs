@@ -11,7 +11,7 @@ mod report;
 mod run;
 mod time;
 
-pub use compare::{CompareOptions, Told, compare};
+pub use compare::{CompareOptions, Told, With, compare};
 pub use export::{ExportOptions, Format, export};
 pub use list::list;
 pub use report::{ReportOptions, report};

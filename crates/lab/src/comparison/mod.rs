@@ -7,12 +7,14 @@
 //! | module | role |
 //! |---|---|
 //! | `pairing` | what is the same point in both runs, and what only one of them has |
+//! | `sides` | two contenders of one run, as if they were two runs |
 //! | `verdict` | whether one figure moved |
 //! | `surroundings` | in what else the runs differ |
 //! | `text`, `markdown` | what is shown |
 
 mod markdown;
 mod pairing;
+mod sides;
 mod surroundings;
 mod text;
 mod verdict;
@@ -22,8 +24,10 @@ use crate::stats::Interval;
 use crate::stored::Figures;
 
 use pairing::pair;
+use verdict::Rounds;
 
 pub use markdown::markdown;
+pub use sides::{Sides, sides};
 pub use text::text;
 pub use verdict::{Moved, Verdict};
 
@@ -68,6 +72,28 @@ pub fn compare<'a>(
     new: (&str, &'a Figures),
     all: bool,
 ) -> Option<Comparison<'a>> {
+    compared(old, new, all, Rounds::Apart)
+}
+
+/// Compares two contenders of one run, round by round; else as [`compare`].
+///
+/// `None` if they have no figure in common.
+#[must_use]
+pub fn compare_within<'a>(name: &str, sides: &'a Sides, all: bool) -> Option<Comparison<'a>> {
+    let Sides { names, figures: [old, new] } = sides;
+    let of = |side: &str| format!("{side} in {name}");
+    let (before, now) = (of(&names[0]), of(&names[1]));
+    let mut comparison = compared((&before, old), (&now, new), all, Rounds::Shared)?;
+    comparison.notes.insert(0, ONE_RUN.into());
+    Some(comparison)
+}
+
+fn compared<'a>(
+    old: (&str, &'a Figures),
+    new: (&str, &'a Figures),
+    all: bool,
+    rounds: Rounds,
+) -> Option<Comparison<'a>> {
     let pairs = pair(old.1, new.1);
     if pairs.both.is_empty() {
         return None;
@@ -84,8 +110,8 @@ pub fn compare<'a>(
         told.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(", ")
     };
     let (warnings, mut notes) = surroundings::differences(old.1, new.1);
-    let principal = judged(principal);
-    let rest = judged(asked);
+    let principal = judged(principal, rounds);
+    let rest = judged(asked, rounds);
     notes.extend(surroundings::unchanged_but_moved(old.1, new.1, &principal));
     notes.extend(verdict::reservations(&principal, &rest));
     Some(Comparison {
@@ -100,8 +126,8 @@ pub fn compare<'a>(
 }
 
 /// Judges figures that are read together.
-fn judged<'a>(pairs: Vec<(&'a ResultEntry, &'a ResultEntry)>) -> Vec<Compared<'a>> {
-    let moved = verdict::judge(&pairs);
+fn judged<'a>(pairs: Vec<(&'a ResultEntry, &'a ResultEntry)>, rounds: Rounds) -> Vec<Compared<'a>> {
+    let moved = verdict::judge(&pairs, rounds);
     let judged = pairs.into_iter().zip(moved);
     judged.map(|((old, new), moved)| Compared { old, new, moved }).collect()
 }
@@ -154,6 +180,10 @@ impl Compared<'_> {
 fn digits(ratio: f64) -> String {
     if (0.1..10.0).contains(&ratio) { format!("{ratio:.3}") } else { crate::table::digits(ratio) }
 }
+
+/// What makes the comparison of one run's contenders the better one.
+const ONE_RUN: &str = "both are of one run, so each round is compared with itself and what the \
+                       machine did to both drops out";
 
 /// How a table of them is read.
 const LEGEND: [&str; 3] = [

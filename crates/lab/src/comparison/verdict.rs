@@ -13,6 +13,10 @@
 //! rounds that resemble their neighbours, because machines drift. The third is
 //! for what no sample of a run can show: how far the same program is from
 //! itself in the next run.
+//!
+//! Where both are of one run, each round of the one is compared with the same round of the other:
+//! what the machine did to both drops out. The ratio is then the median of the rounds' ratios with
+//! the interval of a median, and the sign test takes the place of the rank sums.
 
 use std::cmp::Ordering;
 
@@ -74,34 +78,87 @@ impl Verdict {
     }
 }
 
-/// Judges figures that are read together, the old and the new of each.
-pub(super) fn judge(pairs: &[(&ResultEntry, &ResultEntry)]) -> Vec<Moved> {
-    let inflations: Vec<_> =
-        pairs.iter().map(|(old, new)| stats::persistence(&old.samples, &new.samples)).collect();
-    let probabilities: Vec<_> = pairs
-        .iter()
-        .zip(&inflations)
-        .map(|((old, new), &inflation)| {
-            stats::rank_sum(&old.samples, &new.samples, inflation).unwrap_or(1.0)
-        })
-        .collect();
-    let differ = stats::discoveries(&probabilities, CHANCE);
-    let all = pairs.iter().zip(inflations).zip(differ);
-    all.map(|(((old, new), inflation), differs)| moved(old, new, inflation, differs)).collect()
+/// What the rounds of two sets of samples have to do with each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Rounds {
+    /// Nothing: they are of two runs.
+    Apart,
+    /// They are the same: one run took both.
+    Shared,
 }
 
-fn moved(old: &ResultEntry, new: &ResultEntry, inflation: f64, differs: bool) -> Moved {
+/// Judges figures that are read together, the old and the new of each.
+pub(super) fn judge(pairs: &[(&ResultEntry, &ResultEntry)], rounds: Rounds) -> Vec<Moved> {
+    let evidence: Vec<_> = pairs.iter().map(|(old, new)| Evidence::of(old, new, rounds)).collect();
+    let probabilities: Vec<_> = evidence.iter().map(|one| one.probability).collect();
+    let differ = stats::discoveries(&probabilities, CHANCE);
+    let all = pairs.iter().zip(evidence).zip(differ);
+    all.map(|(((old, new), evidence), differs)| moved(old, new, evidence, differs)).collect()
+}
+
+/// What two sets of samples say about each other.
+struct Evidence {
+    inflation: f64,
+    probability: f64,
+    /// How many times worse, not yet widened.
+    ratio: Option<Interval>,
+}
+
+impl Evidence {
+    fn of(old: &ResultEntry, new: &ResultEntry, rounds: Rounds) -> Self {
+        // WHY: where a round of one is void, the rest cannot be told apart by their places.
+        if rounds == Rounds::Shared && old.samples.len() == new.samples.len() {
+            return Self::of_pairs(old, new);
+        }
+        let inflation = stats::persistence(&[&old.samples, &new.samples]);
+        let probability = stats::rank_sum(&old.samples, &new.samples, inflation).unwrap_or(1.0);
+        let (over, under) = worse_over_better(old, new);
+        Self { inflation, probability, ratio: ratio(over, under) }
+    }
+
+    fn of_pairs(old: &ResultEntry, new: &ResultEntry) -> Self {
+        let (over, under) = worse_over_better(old, new);
+        let pairs = || over.iter().zip(under);
+        let positive = pairs().all(|(over, under)| *over > 0.0 && *under > 0.0);
+        // The ratios by their logarithms, so that twice and half are as far from once.
+        let apart = |(over, under): (&f64, &f64)| match positive {
+            true => (over / under).ln(),
+            false => over - under,
+        };
+        let apart: Vec<f64> = pairs().map(apart).collect();
+        let inflation = stats::persistence(&[&apart]);
+        let ratio = stats::median_interval(&apart).filter(|_| positive).map(|logs| Interval {
+            value: logs.value.exp(),
+            low: logs.low.exp(),
+            high: logs.high.exp(),
+        });
+        let probability = stats::sign_test(&apart, inflation).unwrap_or(1.0);
+        Self { inflation, probability, ratio }
+    }
+}
+
+/// The samples of which more is worse in the new one, over those of the old.
+fn worse_over_better<'a>(old: &'a ResultEntry, new: &'a ResultEntry) -> (&'a [f64], &'a [f64]) {
+    if new.better == "higher" { (&old.samples, &new.samples) } else { (&new.samples, &old.samples) }
+}
+
+fn moved(old: &ResultEntry, new: &ResultEntry, evidence: Evidence, differs: bool) -> Moved {
     let medians = [old, new].map(|one| stats::median(&one.samples).unwrap_or(f64::NAN));
     let higher = new.better == "higher";
-    let (over, under) = if higher { (old, new) } else { (new, old) };
-    let ratio = ratio(&over.samples, &under.samples).map(|ratio| ratio.widened(inflation.sqrt()));
+    let inflation = evidence.inflation;
+    let ratio = evidence.ratio.map(|ratio| ratio.widened(inflation.sqrt()));
     let apart = ratio.is_none_or(|ratio| {
         ratio.excludes(1.0) && ratio.value.max(1.0 / ratio.value) >= 1.0 + LEAST
     });
-    let verdict = match medians[0].partial_cmp(&medians[1]) {
-        Some(way @ (Ordering::Less | Ordering::Greater)) if differs && apart => {
-            if higher == (way == Ordering::Less) { Verdict::Better } else { Verdict::Worse }
-        }
+    // WHY: where there is a ratio it has the word, so that both always say the same.
+    let way = match ratio {
+        Some(ratio) => ratio.value.partial_cmp(&1.0),
+        None if higher => medians[0].partial_cmp(&medians[1]),
+        None => medians[1].partial_cmp(&medians[0]),
+    };
+    let verdict = match way {
+        Some(Ordering::Greater) if differs && apart => Verdict::Worse,
+        Some(Ordering::Less) if differs && apart => Verdict::Better,
         _ => Verdict::Indistinguishable,
     };
     Moved { medians, ratio, inflation, verdict }

@@ -11,6 +11,7 @@ mod line;
 mod order;
 mod outliers;
 mod ranks;
+mod signs;
 mod trend;
 
 pub use bootstrap::{Interval, ratio_of_medians};
@@ -19,4 +20,5 @@ pub use order::{median, median_interval};
 pub use outliers::outliers;
 pub use purlin_timing::Moments;
 pub use ranks::{discoveries, persistence, rank_sum};
+pub use signs::sign_test;
 pub use trend::{Trend, trend};

@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# prove-compare.sh: whether `purlin lab compare` is right, on this machine, with real runs. One contender twice is to be
+# called different in at most 16 of 200 runs; slowed by 5 % on purpose it is to be found in at least 18 of 20.
+# SAME=200, SLOWED=20: how many runs of each. SAMPLES=21, SAMPLE_MS=10: what a run takes. APART=1: two runs, one after the
+# other, for each comparison, instead of one run of both; that is what a machine that drifts makes hard.
+set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+same=${SAME:-200} slowed=${SLOWED:-20} samples=${SAMPLES:-21} sample_ms=${SAMPLE_MS:-10} apart=${APART:-}
+
+find_cargo
+step "build: the purlin command and a contender that can be slowed" \
+  cargo build --release --locked -p purlin-cli -p purlin-contender --example slowed --bins
+built=$(realpath "${CARGO_TARGET_DIR:-target}")/release
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+
+# take FILE CONTENDER...: a short run of these contenders.
+take() {
+  local file=$1 status=0
+  shift
+  "$built/purlin" lab run -e throughput "${@/#/-c}" --samples "$samples" --sample-ms "$sample_ms" \
+    --dir "$folder/run" --json "$folder/$file" >"$folder/out" 2>&1 || status=$?
+  if [ "$status" -ne 0 ]; then
+    cat "$folder/out" >&2
+    exit 1
+  fi
+}
+
+# told PERCENT: what compare says of the contender and of itself slowed by so much: one word.
+told() {
+  local old="old='$built/examples/slowed' 0" new="new='$built/examples/slowed' $1"
+  if [ -n "$apart" ]; then
+    take old.json "one='$built/examples/slowed' 0"
+    take new.json "one='$built/examples/slowed' $1"
+    "$built/purlin" lab compare "$folder/old.json" "$folder/new.json" >"$folder/told"
+  else
+    take both.json "$old" "$new"
+    "$built/purlin" lab compare "$folder/both.json" -c old,new >"$folder/told"
+  fi
+  grep -oE '^1 (slower|faster|indistinguishable)' "$folder/told" | cut -d ' ' -f 2
+}
+
+# tally PERCENT RUNS: how many of so many comparisons have each word; counted into slower, faster, indistinguishable.
+tally() {
+  slower=0 faster=0 indistinguishable=0
+  local word
+  for _ in $(seq "$2"); do
+    word=$(told "$1")
+    printf -v "$word" %d $((${!word} + 1))
+  done
+  printf '%s %% slower: %d slower, %d faster, %d indistinguishable of %d\n' "$1" \
+    "$slower" "$faster" "$indistinguishable" "$2"
+}
+
+manner='both in one run'
+if [ -n "$apart" ]; then manner='two runs for each comparison'; fi
+began=$SECONDS
+printf '\n== %s rounds of %s ms, %s\n' "$samples" "$sample_ms" "$manner"
+tally 0 "$same"
+false_alarms=$((slower + faster))
+tally 5 "$slowed"
+found=$slower
+printf -- '-- %d s\n' "$((SECONDS - began))"
+if [ "$((false_alarms * 200))" -gt "$((same * 16))" ] || [ "$((found * 20))" -lt "$((slowed * 18))" ]; then
+  echo "not proven: at most 16 of 200 may be called different, and at least 18 of 20 must be found" >&2
+  exit 1
+fi
+echo "proven: $false_alarms of $same of the same were called different, $found of $slowed that were slowed were found"
