@@ -27,6 +27,8 @@ pub fn outliers(values: &[f64]) -> Vec<usize> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
