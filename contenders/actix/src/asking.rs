@@ -65,16 +65,16 @@ impl Handler<Tell> for Server {
 }
 
 pub(crate) async fn call(n: u64) -> Outcome {
-    let (mut tally, mut delays) = (Tally::default(), Delays::default());
+    let (mut tally, mut delays) = (Tally::default(), Delays::from_now());
 
     let start = Instant::now();
     let server = Server::default().start();
     for round in 0..n {
-        let trip = Delays::start(round);
+        delays.start(round);
         tally.sent += 1;
         let answer = server.send(Echo(round)).timeout(PATIENCE).await;
         tally.received += u64::from(answer.is_ok_and(|answer| answer == round));
-        delays.back(trip);
+        delays.back(round);
     }
     let elapsed = start.elapsed();
 
@@ -87,8 +87,6 @@ struct Pinger {
     server: Addr<Server>,
     n: u64,
     tally: Tally,
-    /// When the trip under way started, if it is timed.
-    trip: Option<Instant>,
     delays: Delays,
     root: UnboundedSender<(Tally, Delays)>,
 }
@@ -101,7 +99,7 @@ struct Pong(u64);
 impl Pinger {
     fn ping(&mut self, round: u64, context: &Context<Self>) {
         if round < self.n {
-            self.trip = Delays::start(round);
+            self.delays.start(round);
             self.server.do_send(Ping(round, context.address()));
             self.tally.sent += 1;
         } else {
@@ -123,7 +121,7 @@ impl Handler<Pong> for Pinger {
     type Result = ();
 
     fn handle(&mut self, Pong(round): Pong, context: &mut Context<Self>) {
-        self.delays.back(self.trip);
+        self.delays.back(round);
         self.tally.received += 1;
         self.ping(round + 1, context);
     }
@@ -138,8 +136,7 @@ pub(crate) async fn ping_pong(n: u64) -> Outcome {
         server: server.clone(),
         n,
         tally: Tally::default(),
-        trip: None,
-        delays: Delays::default(),
+        delays: Delays::from_now(),
         root,
     }
     .start();

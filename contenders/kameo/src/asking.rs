@@ -59,16 +59,16 @@ impl Message<Tell> for Server {
 pub(crate) struct Told(pub(crate) Tally);
 
 pub(crate) async fn call(n: u64) -> Outcome {
-    let (mut tally, mut delays) = (Tally::default(), Delays::default());
+    let (mut tally, mut delays) = (Tally::default(), Delays::from_now());
 
     let start = Instant::now();
     let server = Server::spawn(Server::default());
     for round in 0..n {
-        let trip = Delays::start(round);
+        delays.start(round);
         tally.sent += 1;
         let answer = server.ask(Echo(round)).reply_timeout(PATIENCE).await;
         tally.received += u64::from(answer.is_ok_and(|answer| answer == round));
-        delays.back(trip);
+        delays.back(round);
     }
     let elapsed = start.elapsed();
 
@@ -81,8 +81,6 @@ struct Pinger {
     server: ActorRef<Server>,
     n: u64,
     tally: Tally,
-    /// When the trip under way started, if it is timed.
-    trip: Option<Instant>,
     delays: Delays,
     root: UnboundedSender<(Tally, Delays)>,
 }
@@ -93,7 +91,7 @@ struct Pong(u64);
 impl Pinger {
     async fn ping(&mut self, round: u64, myself: &ActorRef<Self>) {
         if round < self.n {
-            self.trip = Delays::start(round);
+            self.delays.start(round);
             let ping = Ping(round, myself.clone());
             self.tally.sent += u64::from(self.server.tell(ping).await.is_ok());
         } else {
@@ -117,7 +115,7 @@ impl Message<Pong> for Pinger {
     type Reply = ();
 
     async fn handle(&mut self, Pong(round): Pong, context: &mut Context<Self, ()>) {
-        self.delays.back(self.trip);
+        self.delays.back(round);
         self.tally.received += 1;
         self.ping(round + 1, context.actor_ref()).await;
     }
@@ -132,8 +130,7 @@ pub(crate) async fn ping_pong(n: u64) -> Outcome {
         server: server.clone(),
         n,
         tally: Tally::default(),
-        trip: None,
-        delays: Delays::default(),
+        delays: Delays::from_now(),
         root,
     });
     let (mut tally, delays) = reports.recv().await.unwrap_or_default();

@@ -15,7 +15,7 @@ enum Ask {
 
 /// `call-deep`, and with nothing that waits `call`.
 pub(crate) async fn call(mut me: Process<u64>, waiting: u64, n: u64) -> Sample {
-    let (mut tally, mut delays) = (Tally::default(), Delays::default());
+    let (mut tally, mut delays) = (Tally::default(), Delays::from_now());
     for message in 0..waiting {
         me.pid().send(message);
         consume_budget().await;
@@ -24,11 +24,11 @@ pub(crate) async fn call(mut me: Process<u64>, waiting: u64, n: u64) -> Sample {
     let start = Instant::now();
     let server = spawn(serve);
     for round in 0..n {
-        let trip = Delays::start(round);
+        delays.start(round);
         tally.sent += 1;
         let answer = server.call(|reply| Ask::Echo(round, reply)).await;
         tally.received += u64::from(answer == Ok(round));
-        delays.back(trip);
+        delays.back(round);
     }
     let elapsed = start.elapsed();
 

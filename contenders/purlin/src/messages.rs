@@ -20,17 +20,17 @@ enum Ping {
 }
 
 pub(crate) async fn ping_pong(mut me: Process<u64>, n: u64) -> Sample {
-    let (mut tally, mut delays) = (Tally::default(), Delays::default());
+    let (mut tally, mut delays) = (Tally::default(), Delays::from_now());
 
     let start = Instant::now();
     let root = me.pid();
     let partner = spawn(move |me| answer(me, root));
     for round in 0..n {
-        let trip = Delays::start(round);
+        delays.start(round);
         partner.send(Ping::Round(round));
         tally.sent += 1;
         tally.received += u64::from(me.receive().await == round);
-        delays.back(trip);
+        delays.back(round);
     }
     let elapsed = start.elapsed();
 

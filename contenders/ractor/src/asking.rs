@@ -58,16 +58,16 @@ impl Actor for Server {
 }
 
 pub(crate) async fn call(n: u64) -> Outcome {
-    let (mut tally, mut delays) = (Tally::default(), Delays::default());
+    let (mut tally, mut delays) = (Tally::default(), Delays::from_now());
 
     let start = Instant::now();
     let (server, _) = Actor::spawn(None, Server, ()).await?;
     for round in 0..n {
-        let trip = Delays::start(round);
+        delays.start(round);
         tally.sent += 1;
         let answer = call_t!(server, Ask::Echo, PATIENCE_MS, round);
         tally.received += u64::from(answer.is_ok_and(|answer| answer == round));
-        delays.back(trip);
+        delays.back(round);
     }
     let elapsed = start.elapsed();
 
@@ -89,8 +89,6 @@ struct Pinging {
     server: ActorRef<Ask>,
     n: u64,
     tally: Tally,
-    /// When the trip under way started, if it is timed.
-    trip: Option<Instant>,
     delays: Delays,
     root: UnboundedSender<(Tally, Delays)>,
 }
@@ -98,7 +96,7 @@ struct Pinging {
 impl Pinging {
     fn ping(&mut self, round: u64, myself: ActorRef<Pong>) -> Result<(), ActorProcessingErr> {
         if round < self.n {
-            self.trip = Delays::start(round);
+            self.delays.start(round);
             self.tally.sent += u64::from(self.server.cast(Ask::Ping(round, myself)).is_ok());
         } else {
             self.root.send((self.tally, std::mem::take(&mut self.delays)))?;
@@ -135,7 +133,7 @@ impl Actor for Pinger {
         Pong(round): Pong,
         pinging: &mut Pinging,
     ) -> Result<(), ActorProcessingErr> {
-        pinging.delays.back(pinging.trip);
+        pinging.delays.back(round);
         pinging.tally.received += 1;
         pinging.ping(round + 1, myself)
     }
@@ -150,8 +148,7 @@ pub(crate) async fn ping_pong(n: u64) -> Outcome {
         server: server.clone(),
         n,
         tally: Tally::default(),
-        trip: None,
-        delays: Delays::default(),
+        delays: Delays::from_now(),
         root,
     };
     Actor::spawn(None, Pinger, pinging).await?;

@@ -24,17 +24,17 @@ struct Tally {
 }
 
 pub(crate) async fn ping_pong(n: u64) -> Sample {
-    let (mut tally, mut delays) = (Tally::default(), Delays::default());
+    let (mut tally, mut delays) = (Tally::default(), Delays::from_now());
 
     let start = Instant::now();
     let (ping, ping_mailbox) = unbounded_channel();
     let (pong, mut pong_mailbox) = unbounded_channel();
     let partner = tokio::spawn(answer(ping_mailbox, pong));
     for round in 0..n {
-        let trip = Delays::start(round);
+        delays.start(round);
         tally.sent += u64::from(ping.send(round).is_ok());
         tally.received += u64::from(pong_mailbox.recv().await == Some(round));
-        delays.back(trip);
+        delays.back(round);
     }
     let elapsed = start.elapsed();
 
@@ -131,18 +131,18 @@ async fn take_share(mut mailbox: UnboundedReceiver<u64>, share: u64, root: Unbou
 type Ask = (u64, oneshot::Sender<u64>);
 
 pub(crate) async fn call(n: u64) -> Sample {
-    let (mut tally, mut delays) = (Tally::default(), Delays::default());
+    let (mut tally, mut delays) = (Tally::default(), Delays::from_now());
 
     let start = Instant::now();
     let (server, asked) = unbounded_channel();
     let serving = tokio::spawn(serve(asked));
     for round in 0..n {
-        let trip = Delays::start(round);
+        delays.start(round);
         let (reply, answer) = oneshot::channel();
         tally.sent += u64::from(server.send((round, reply)).is_ok());
         let answer = timeout(PATIENCE, answer).await;
         tally.received += u64::from(matches!(answer, Ok(Ok(answer)) if answer == round));
-        delays.back(trip);
+        delays.back(round);
     }
     let elapsed = start.elapsed();
 

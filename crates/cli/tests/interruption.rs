@@ -105,7 +105,7 @@ fn timeless(folder: &Path) -> Value {
     }
     for result in results["results"].as_array_mut().expect("a list") {
         // Read from outside, and so never twice the same.
-        if result["experiment"] == "idle-memory" {
+        if result["experiment"] == "idle-memory" || result["metric"] == "resident memory" {
             let samples = list(result, "samples").len();
             *result = format!("{samples} samples").into();
         }
@@ -125,6 +125,9 @@ fn counted(folder: &Path) -> Vec<Value> {
         assert!(times.iter().all(Option::is_some), "{times:?}");
         if fields["experiment"] == "idle-memory" {
             fields.remove("reply");
+        }
+        if let Some(reply) = fields.get_mut("reply").and_then(Value::as_object_mut) {
+            reply.remove("resident_peak");
         }
     }
     stored

@@ -51,6 +51,19 @@ fn the_memory_of_a_program_is_read_from_outside_whatever_it_says_itself() {
     assert!(bench.samples().iter().all(|sample| sample["reply"]["resident_peak"] != 5_000_000));
 }
 
+#[cfg(unix)]
+#[test]
+fn an_experiment_that_watches_the_memory_begins_with_a_fresh_program_and_no_other_does() {
+    let counted =
+        format!("one=sh -c \"echo started >> starts; exec '{}'\"", support::fake().display());
+    for (experiments, due) in [("tail-call,skynet", 1), ("tail-call,throughput,fan-in", 3)] {
+        let bench = Bench::of(experiments, std::slice::from_ref(&counted));
+        assert_eq!(bench.status(), 0, "{}", bench.stderr());
+        let starts = std::fs::read_to_string(bench.path("starts")).unwrap();
+        assert_eq!(starts.lines().count(), due, "{experiments}");
+    }
+}
+
 #[test]
 fn the_results_have_the_names_of_the_schema() {
     let bench = Bench::of("spawn-chain,ping-pong,message-size", &two());
