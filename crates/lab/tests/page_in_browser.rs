@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 const STORED: &str = include_str!("page/results.json");
 
 /// The files that the script needs around it.
-const FILES: [(&str, &str); 16] = [
+const FILES: [(&str, &str); 17] = [
     ("package.json", include_str!("page/package.json")),
     ("package-lock.json", include_str!("page/package-lock.json")),
     (".npmrc", include_str!("page/.npmrc")),
@@ -26,6 +26,7 @@ const FILES: [(&str, &str); 16] = [
     ("look.mjs", include_str!("page/look.mjs")),
     ("scenarios.mjs", include_str!("page/scenarios.mjs")),
     ("scenarios_views.mjs", include_str!("page/scenarios_views.mjs")),
+    ("scenarios_access.mjs", include_str!("page/scenarios_access.mjs")),
     ("scenarios_tables.mjs", include_str!("page/scenarios_tables.mjs")),
     ("scenarios_others.mjs", include_str!("page/scenarios_others.mjs")),
     ("default.txt", include_str!("otp_text/default.txt")),
@@ -304,6 +305,43 @@ fn warnings_the_machine_and_the_instrument_are_said_at_the_top() {
         "requests": [{"contender": "beam", "overhead_us": 55}]
     });
     drive("top", &[results]);
+}
+
+#[test]
+fn a_screen_reader_is_told_what_each_chart_shows_and_the_name_of_each_control() {
+    drive("tree", &[stored()]);
+}
+
+#[test]
+fn the_tabulator_reaches_everything_once_and_the_focus_is_seen() {
+    drive("keys", &[stored()]);
+}
+
+#[test]
+fn nothing_moves_by_itself() {
+    drive("still", &[stored()]);
+}
+
+#[test]
+fn a_sheet_of_paper_holds_whole_figures_and_whole_rows_and_no_controls() {
+    drive("sheets", &[stored()]);
+}
+
+#[test]
+fn fifty_thousand_points_stay_smooth() {
+    let lines = [("purlin", 1), ("beam", 7), ("tokio", 2), ("go", 4), ("elixir", 8)];
+    let results: Vec<Value> = lines
+        .iter()
+        .flat_map(|(contender, factor)| {
+            (1..=10_000).map(move |x| {
+                let value = f64::from(factor * (x + 200 + x * 7919 % 97));
+                json!({"experiment": "many", "contender": contender, "params": {"n": x}, "x": x, "metric": "time",
+                       "unit": "ns", "better": "lower", "samples": [value], "median": value,
+                       "low": value * 0.98, "high": value * 1.02, "principal": false})
+            })
+        })
+        .collect();
+    drive("many", &[json!({"schema": 1, "results": results})]);
 }
 
 #[test]

@@ -55,7 +55,7 @@ const chart = (() => {
       }),
       figure: toolbar.select("Figure", set("metric", () => 0)),
       mode: toolbar.select("Shown as", (at) => set("mode", () => undefined)(MODES[at])),
-      kind: toolbar.select("Drawn as", (at) => set("kind", () => "lines")(["lines", "bars"][at])),
+      kind: toolbar.select("Drawn as", (at) => set("kind", () => "lines")(["lines", "bars"][at]), true),
       same: toolbar.toggle("Same spacing", "Equal steps between the points, or each at its true x",
         (now) => set("spacing", () => "true")(now ? "same" : "true")),
       xLog: toolbar.toggle(panel.state.figure.swept ? "Log x" : "Log scale", "Logarithmic or linear horizontal axis", flip("xLog")),

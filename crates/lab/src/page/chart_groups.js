@@ -15,13 +15,13 @@ const groupsChart = (() => {
   }
 
   function bars(one, place, count, picture) {
-    const { axis, state, floor } = picture;
+    const { axis, state, floor, many } = picture;
     const colour = palette.colour(one.contender);
     const base = state.yLog ? floor : 0;
     let width;
     return {
-      type: "custom", name: one.name, z: 2, owner: one, encode: { x: 0, y: [1, 2, 3, 4] }, clip: true,
-      data: one.points.map((point) => [axis.place(point.x), point.value, point.from, point.to, base]),
+      type: "custom", name: one.name, z: 2, encode: { x: 0, y: [1, 2, 3, 4] }, clip: true,
+      ...parts.rows(one.points.map((point) => [axis.place(point.x), point.value, point.from, point.to, base]), many, 5),
       renderItem(params, api) {
         if (params.dataIndexInside === 0 || !width) width = widthOf(axis, api, count);
         const [x, top] = api.coord([api.value(0), api.value(1)]);

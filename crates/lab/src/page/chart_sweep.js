@@ -31,11 +31,11 @@ const sweepChart = (() => {
   }
 
   // Every sample, faint, beside the column of its point.
-  function cloud(one, axis, state, colour) {
+  function cloud(one, axis, state, many, colour) {
     return {
-      type: "scatter", name: one.name, silent: true, z: 1, symbol: "circle", symbolSize: 4, large: true,
-      data: one.points.flatMap((point) => point.values.filter((value) => !state.yLog || value > 0)
-        .map((value) => [axis.place(point.x), value])),
+      type: "scatter", name: one.name, silent: true, z: 1, symbol: "circle", symbolSize: many ? 3 : 4, large: true,
+      ...parts.rows(one.points.flatMap((point) => point.values.filter((value) => !state.yLog || value > 0)
+        .map((value) => [axis.place(point.x), value])), many, 2),
       itemStyle: { color: colour, opacity: 0.4 },
     };
   }
@@ -49,12 +49,12 @@ const sweepChart = (() => {
     const data = one.points.map((point) => [axis.place(point.x), point.value]);
     if (many) {
       return [
-        joined ? { ...made, type: "line", silent: true, showSymbol: false, sampling: "lttb", data } : null,
-        { ...made, type: "scatter", symbolSize: 3, large: true, largeThreshold: 500, data, owner: one },
+        joined ? { ...made, type: "line", silent: true, showSymbol: false, sampling: "lttb", ...parts.rows(data, many, 2) } : null,
+        { ...made, type: "scatter", symbolSize: 3, large: true, largeThreshold: 500, ...parts.rows(data, many, 2) },
       ];
     }
     return [{
-      ...made, type: joined ? "line" : "scatter", showSymbol: true, showAllSymbol: true, symbolSize: 10, owner: one,
+      ...made, type: joined ? "line" : "scatter", showSymbol: true, showAllSymbol: true, symbolSize: 10,
       data, emphasis: { scale: 1.4 },
     }];
   }
@@ -87,7 +87,7 @@ const sweepChart = (() => {
         data: fitted(one, axis, state, unit).filter((at) => !state.yLog || at[1] > 0),
         lineStyle: { color: colour, width: 1.75, type: one.secondary ? [6, 4] : "solid" },
       } : null,
-      state.samples ? cloud(one, axis, state, colour) : null,
+      state.samples ? cloud(one, axis, state, many, colour) : null,
       many ? null : interval(one, axis, state, floor, colour),
       ...marks(one, axis, many, colour, ground, !fit),
       ring(one, axis, colour, ground, experiment),

@@ -65,9 +65,10 @@ const SCRIPT: [&str; 30] = [
 
 /// Renders the page for one or more stored results.
 ///
-/// With several results each contender's name is preceded by the time of its
-/// run. Any JSON value is accepted: what does not follow the schema of a result
-/// is left out of the page, and none at all gives a page that says so.
+/// With several runs each contender's name is preceded by the time of its run;
+/// the labels of OTP's text, which has none, stay as they are. Any JSON value is
+/// accepted: what does not follow the schema of a result is left out of the
+/// page, and none at all gives a page that says so.
 ///
 /// COST: about a megabyte for the library, and the results once as JSON.
 #[must_use]

@@ -114,13 +114,19 @@ const others = (() => {
 
   function dropping(addFiles, addText) {
     const mark = (on) => document.documentElement.classList.toggle("dropping", on);
+    // What is dragged from the page itself is nothing to add.
+    let own = false;
+    document.addEventListener("dragstart", () => { own = true; });
+    document.addEventListener("dragend", () => { own = false; });
     document.addEventListener("dragover", (event) => {
+      if (own) return;
       event.preventDefault();
       mark(true);
     });
     document.addEventListener("dragleave", (event) => mark(event.relatedTarget !== null));
     document.addEventListener("drop", (event) => {
       mark(false);
+      if (own) return;
       // A field takes text that is dropped on it itself.
       if (event.target.matches?.("textarea, input") && event.dataTransfer.files.length === 0) return;
       event.preventDefault();

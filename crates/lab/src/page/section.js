@@ -17,7 +17,7 @@ const section = (() => {
     return [...seen].map(([name, values]) => {
       const all = [...values];
       if (all.length > 1 && all.every(format.isNumber)) {
-        return `${name}${EQUALS}${format.whole(Math.min(...all))}\u00a0…\u00a0${format.whole(Math.max(...all))}`;
+        return `${name}${EQUALS}${parts.extent(all).map(format.whole).join("\u00a0…\u00a0")}`;
       }
       return `${name}${EQUALS}${all.map((value) => (format.isNumber(value) ? format.whole(value) : value)).join(", ")}`;
     });
@@ -25,7 +25,7 @@ const section = (() => {
 
   function run(experiment) {
     const counts = experiment.results.map((result) => result.samples.length).filter((count) => count > 0);
-    const [least, most] = [Math.min(...counts), Math.max(...counts)];
+    const [least, most] = parts.extent(counts);
     const samples = counts.length === 0 ? "" : least === most ? plural(most, "sample") : `${least}–${most} samples`;
     const each = experiment.x ? " a point" : "";
     const better = experiment.better ? `${experiment.better} is better` : "";

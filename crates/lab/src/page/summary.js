@@ -28,7 +28,7 @@ const summary = (() => {
     const rows = report.ratios;
     const heading = h("h2", { id: "ratios" }, "Ratios");
     if (rows.length === 0) {
-      return h("section", {}, heading, h("p", {}, "No two contenders gave a figure for the same experiment, so there is no ratio."));
+      return h("section", {}, heading, h("p", {}, "There is no ratio: no two contenders have a principal figure for the same experiment."));
     }
     const values = rows.flatMap((row) => [row.value, row.low, row.high]).filter((value) => value > 0);
     const ends = [Math.min(0.8, ...values), Math.max(1.25, ...values)];

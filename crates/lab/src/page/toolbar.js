@@ -16,9 +16,10 @@ const toolbar = (() => {
   }
 
   // A choice among several. `show(options, chosen)` fills it; one alone is hidden.
-  function select(name, change) {
+  // Where the options say enough the name is for those who do not see them.
+  function select(name, change, quiet) {
     const box = h("select", { "aria-label": name, change: () => change(box.selectedIndex) });
-    const label = h("label", { class: "choice" }, h("span", { class: "choice-name", "aria-hidden": "true" }, name), box);
+    const label = h("label", { class: "choice" }, quiet ? null : h("span", { "aria-hidden": "true" }, name), box);
     label.show = (options, chosen) => {
       const same = box.options.length === options.length && options.every((option, at) => box.options[at].text === option.text);
       if (!same) box.replaceChildren(...options.map((option) => h("option", { title: option.title }, option.text)));

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { BEAM, changed, chartOf, columnOf, figureOf, painted, picture, widths } from "./look.mjs";
+import { access } from "./scenarios_access.mjs";
 import { others } from "./scenarios_others.mjs";
 import { tables } from "./scenarios_tables.mjs";
 import { views } from "./scenarios_views.mjs";
@@ -271,5 +272,5 @@ async function odd(open) {
 
 export const scenarios = {
   drawn, legend, switches, tooltip, keyboard, words, phone, themes, paper, download, fullscreen, hostile,
-  several, empty, alone, odd, ...others, ...tables, ...views,
+  several, empty, alone, odd, ...access, ...others, ...tables, ...views,
 };

@@ -73,6 +73,7 @@ async function spacing(open) {
   const page = await open();
   const at = async () => (await seriesOf(page, "serial-spawn", "purlin")).map(([x]) => x);
   assert.deepEqual(await at(), [1, 10, 100, 1000]);
+  assert.ok((await chartOf(page, "serial-spawn").locator("svg text", { hasText: "peak" }).count()) > 0, "the highest point is marked");
   await press(page, "serial-spawn", "Same spacing");
   assert.deepEqual(await at(), [0, 1, 2, 3], "equal steps");
   const axis = (await optionOf(page, "serial-spawn")).xAxis[0];
