@@ -14,9 +14,12 @@
 -define(SENT, 1).
 -define(RECEIVED, 2).
 
+%% 1 once there is no room for more: all senders end then.
+-define(FULL, 3).
+
 run(#{senders := Senders, ms := Ms, rest_ms := Rest, variant := Queue} = Asked) ->
     Root = self(),
-    Counters = atomics:new(2, []),
+    Counters = atomics:new(3, []),
     Receiver = spawn_opt(
         fun() ->
             process_flag(trap_exit, true),
@@ -99,8 +102,12 @@ look(X, Send, Sent, {Counters, Room, Due} = Limits, {InTime, _}) ->
     end,
     All = atomics:add_get(Counters, ?SENT, ?LOOK_EVERY),
     case All - atomics:get(Counters, ?RECEIVED) < Room of
-        true -> send(X, Send, Sent, Limits, Seen);
-        false -> {Sent, Seen, 1}
+        true -> ok;
+        false -> atomics:put(Counters, ?FULL, 1)
+    end,
+    case atomics:get(Counters, ?FULL) of
+        0 -> send(X, Send, Sent, Limits, Seen);
+        1 -> {Sent, Seen, 1}
     end.
 
 %% Counts all that comes, until each sender has sent its last.

@@ -15,9 +15,12 @@ defmodule Contender.Signals do
   @sent 1
   @received 2
 
+  # 1 once there is no room for more: all senders end then.
+  @full 3
+
   def run(%{senders: senders, ms: ms} = asked) do
     root = self()
-    counters = :atomics.new(2, [])
+    counters = :atomics.new(3, [])
 
     receiver =
       :erlang.spawn_opt(
@@ -121,7 +124,9 @@ defmodule Contender.Signals do
     seen = {if(in_time == nil and time > due, do: sent, else: in_time), time}
     under_way = :atomics.add_get(counters, @sent, @look_every) - :atomics.get(counters, @received)
 
-    if under_way < room,
+    if under_way >= room, do: :atomics.put(counters, @full, 1)
+
+    if :atomics.get(counters, @full) == 0,
       do: send_all(x, signal, sent, limits, seen),
       else: {sent, seen, 1}
   end
