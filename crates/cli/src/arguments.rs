@@ -7,6 +7,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use purlin_lab::commands::{CompareOptions, ReportOptions, RunOptions, With};
 use purlin_lab::profile::Profile;
 
+use crate::advise::Advise;
 use crate::time::Time;
 
 /// Processes that cost almost nothing, and a lab that measures them.
@@ -36,6 +37,8 @@ pub(crate) enum Lab {
     Report(Report),
     /// Tell which figures moved beyond their noise between two runs
     Compare(Compare),
+    /// Tell what share of a core a design costs on each runtime that was measured
+    Advise(Advise),
     /// Time a command, run by run
     Time(Time),
 }

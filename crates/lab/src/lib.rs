@@ -17,10 +17,12 @@
 //! | [`stats`] | the statistics behind them |
 //! | [`table`], [`page`] | what is shown |
 //! | [`stopwatch`] | the time of a command, which is no experiment |
+//! | [`advice`] | what a design costs, by the fits of a run |
 //! | [`stored`], [`comparison`] | results read again, and which moved between two runs |
 
 #![forbid(unsafe_code)]
 
+pub mod advice;
 pub mod commands;
 pub mod comparison;
 pub mod contender;

@@ -4,12 +4,14 @@
 //! standard error. A [`Problem`](crate::error::Problem) is a request that
 //! cannot be carried out; the program prints it and ends with status 2.
 
+mod advise;
 mod compare;
 mod list;
 mod report;
 mod run;
 mod time;
 
+pub use advise::{AdviseOptions, Shape, advise};
 pub use compare::{CompareOptions, Told, With, compare};
 pub use list::list;
 pub use report::{ReportOptions, report};
