@@ -7,6 +7,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use purlin_lab::commands::{CompareOptions, ReportOptions, ResumeOptions, RunOptions, With};
 use purlin_lab::profile::Profile;
 
+use crate::advise::Advise;
 use crate::export::Export;
 use crate::time::Time;
 
@@ -37,6 +38,8 @@ pub(crate) enum Lab {
     Report(Report),
     /// Tell which figures moved beyond their noise between two runs
     Compare(Compare),
+    /// Tell what share of a core a design costs on each runtime that was measured
+    Advise(Advise),
     /// Write stored results as JSON, CSV, Markdown or OTP's text
     Export(Export),
     /// Time a command, run by run

@@ -5,6 +5,7 @@
 
 #![forbid(unsafe_code)]
 
+mod advise;
 mod arguments;
 mod export;
 mod time;
@@ -84,6 +85,10 @@ fn obey(command: Lab) -> Result<u8, Problem> {
                 eprintln!("purlin: {failure}");
                 1
             }))
+        }
+        Lab::Advise(asked) => {
+            print(&commands::advise(&asked.into())?)?;
+            Ok(0)
         }
         Lab::Time(asked) => {
             let interrupt = Interrupt::default();

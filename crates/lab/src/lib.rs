@@ -20,10 +20,12 @@
 //! | [`table`], [`page`] | what is shown |
 //! | [`otp_text`], [`export`] | OTP's own benchmark read and written; other forms written |
 //! | [`stopwatch`] | the time of a command, which is no experiment |
+//! | [`advice`] | what a design costs, by the fits of a run |
 //! | [`stored`], [`comparison`] | results read again, and which moved between two runs |
 
 #![forbid(unsafe_code)]
 
+pub mod advice;
 pub mod commands;
 pub mod comparison;
 pub mod contender;

@@ -23,6 +23,8 @@ pub const PLAN: &str = "run.json";
 pub const RESULTS: &str = "results.json";
 /// The name of the page.
 pub const PAGE: &str = "report.html";
+/// Where the folders of runs go that nobody named.
+pub const PARENT: &str = "lab-results";
 
 /// The folder of a run that is under way.
 #[derive(Debug)]
@@ -126,7 +128,7 @@ impl Store {
 
 /// A folder that nobody has.
 fn fresh(moment: &str) -> Result<PathBuf, Problem> {
-    let parent = Path::new("lab-results");
+    let parent = Path::new(PARENT);
     fs::create_dir_all(parent).map_err(|error| unwritable(parent, &error))?;
     let mut folder = parent.join(moment);
     for number in 2.. {

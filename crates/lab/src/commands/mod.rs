@@ -4,6 +4,7 @@
 //! standard error. A [`Problem`](crate::error::Problem) is a request that
 //! cannot be carried out; the program prints it and ends with status 2.
 
+mod advise;
 mod compare;
 mod export;
 mod list;
@@ -11,6 +12,7 @@ mod report;
 mod run;
 mod time;
 
+pub use advise::{AdviseOptions, Shape, advise};
 pub use compare::{CompareOptions, Told, With, compare};
 pub use export::{ExportOptions, Format, export};
 pub use list::list;

@@ -1,0 +1,231 @@
+//! What a design costs on each runtime, by the fits of a run. Pure.
+//!
+//! [`advise`] reads the figures of a run as a model: a message costs what the slope of `exchange`
+//! says, each of its elements what that of `message-size` says, a process what that of
+//! `spawn-chain` says. Rate times hops times that is the share of a core. `throughput`, where
+//! messages come in a stream and nobody waits, says how little it could be. What the model leaves
+//! out is in [`ASSUMPTIONS`], and is printed with every answer.
+
+mod shown;
+
+use serde::Serialize;
+
+use crate::results::ResultEntry;
+use crate::stats::{self, Interval};
+use crate::stored::Figures;
+
+pub use shown::{markdown, text};
+
+/// What the model takes for granted.
+pub const ASSUMPTIONS: [&str; 5] = [
+    "A message costs the slope of exchange, in which two processes send and receive one each. If they ran at once, on two cores, that is what a message costs its two ends together; if on one core, it costs half. So the share is rather too high than too low.",
+    "An element costs the slope of message-size in the contender's natural way: moved is nearly free whatever its size, copied is not.",
+    "In bulk is the time per message of throughput, where a stream of messages never lets its receiver sleep; a design that sends now and then does not reach it.",
+    "Costs add up and do not depend on the rate. Waking a core that sleeps, caches that other work has emptied and what the processes themselves compute come on top.",
+    "The intervals are those of the fits, taken for independent; they say nothing of another machine, or of another hour.",
+];
+
+/// What is to be costed.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Design {
+    /// Messages that enter in a second.
+    pub rate: f64,
+    /// Elements in each.
+    pub size: u64,
+    /// How many times each is sent on its way.
+    pub hops: u32,
+    /// Processes spawned in a second.
+    pub spawns: f64,
+}
+
+/// What it costs on one contender.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Cost {
+    /// The contender's label.
+    pub contender: String,
+    /// The variant whose elements are counted, where there are elements.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub variant: Option<String>,
+    /// One message over one hop, with its elements, in ns.
+    pub message_ns: Ends,
+    /// The share of a core; 1 is all of it.
+    pub share: Ends,
+    /// The same if the messages came in bulk.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub in_bulk: Option<Ends>,
+}
+
+/// A figure with the ends of its 95 % interval.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Ends {
+    /// The figure.
+    pub value: f64,
+    /// The lower end.
+    pub low: f64,
+    /// The upper end.
+    pub high: f64,
+}
+
+/// The answer.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Advice {
+    /// What was asked.
+    pub design: Design,
+    /// The run that it is read from: its file, its profile, when it began.
+    pub source: String,
+    /// The contenders, in the order of the run.
+    pub costs: Vec<Cost>,
+    /// Contenders of which a figure is missing, each with which.
+    pub left_out: Vec<String>,
+    /// Where the model does not hold for this design.
+    pub warnings: Vec<String>,
+    /// What it takes for granted everywhere.
+    pub assumptions: [&'static str; 5],
+}
+
+/// Costs a design by the run of this name.
+#[must_use]
+pub fn advise(design: Design, name: &str, run: &Figures) -> Advice {
+    let (mut costs, mut left_out) = (Vec::new(), Vec::new());
+    let mut labels: Vec<&str> = Vec::new();
+    for result in &run.results {
+        if !labels.contains(&&*result.contender) {
+            labels.push(&result.contender);
+        }
+    }
+    for label in labels {
+        match cost(design, label, run) {
+            Ok(cost) => costs.push(cost),
+            Err(missing) => left_out.push(format!("{label}: no figure of {missing} in this run")),
+        }
+    }
+    Advice {
+        design,
+        source: format!("{name}, {}, {}", run.profile, run.started),
+        warnings: warnings(design, run, &costs),
+        costs,
+        left_out,
+        assumptions: ASSUMPTIONS,
+    }
+}
+
+/// What the design costs on one contender, or the experiment that is missing.
+fn cost(design: Design, label: &str, run: &Figures) -> Result<Cost, &'static str> {
+    let figure = |experiment: &'static str| {
+        principal(run, experiment, label)
+            .and_then(|result| Some((result, stats::median_interval(&result.samples)?)))
+            .ok_or(experiment)
+    };
+    let (_, message) = figure("exchange")?;
+    let (variant, elements) = match design.size {
+        0 => (None, None),
+        size => {
+            let (result, element) = figure("message-size")?;
+            (result.variant.clone(), Some((size as f64, element)))
+        }
+    };
+    let spawn = if design.spawns > 0.0 { Some(figure("spawn-chain")?.1) } else { None };
+    let sent = design.rate * f64::from(design.hops) / 1e9;
+    let whole = |message: Interval| {
+        let elements = elements.map(|(size, element)| (sent * size, element));
+        let spawn = spawn.map(|process| (design.spawns / 1e9, process));
+        sum(std::iter::once((sent, message)).chain(elements).chain(spawn))
+    };
+    Ok(Cost {
+        contender: label.to_owned(),
+        variant,
+        message_ns: sum(std::iter::once((1.0, message)).chain(elements)),
+        share: whole(message),
+        in_bulk: figure("throughput").ok().map(|(_, message)| whole(message)),
+    })
+}
+
+fn principal<'a>(run: &'a Figures, experiment: &str, label: &str) -> Option<&'a ResultEntry> {
+    let mut results = run.results.iter();
+    results.find(|one| one.principal && one.experiment == experiment && one.contender == label)
+}
+
+/// A sum of figures, each so many times, with its interval: G. Y. Zou and A. Donner, *Statistics in
+/// Medicine* 27, 2008. No cost is below zero, whatever the noise of a slope says.
+fn sum(parts: impl Iterator<Item = (f64, Interval)>) -> Ends {
+    let (mut value, mut below, mut above) = (0.0, 0.0, 0.0);
+    for (times, part) in parts {
+        value += times * part.value;
+        below += (times * (part.value - part.low)).powi(2);
+        above += (times * (part.high - part.value)).powi(2);
+    }
+    let [value, low, high] =
+        [value, value - below.sqrt(), value + above.sqrt()].map(|one: f64| one.max(0.0));
+    Ends { value, low, high }
+}
+
+/// Where the model is stretched.
+fn warnings(design: Design, run: &Figures, costs: &[Cost]) -> Vec<String> {
+    let mut warnings = Vec::new();
+    let sizes = run.results.iter().filter(|result| result.experiment == "message-size");
+    let largest = sizes.filter_map(|result| result.x).max();
+    if let Some(largest) = largest.filter(|&largest| design.size > largest) {
+        warnings.push(format!(
+            "{} elements are more than the {largest} that were measured: the line is drawn out, and \
+             larger messages often cost more than it says; measure with \
+             `purlin lab run -e bandwidth --profile full`",
+            design.size
+        ));
+    }
+    let over: Vec<_> =
+        costs.iter().filter(|cost| cost.share.high > 1.0).map(|cost| &*cost.contender).collect();
+    if !over.is_empty() {
+        warnings.push(format!(
+            "more than one core's worth, or nearly, on {}: the model knows no queue and no second \
+             core; a single process cannot take more than one core's worth, so spread the work over \
+             several and measure that (`purlin lab run -e fan-in,thread-ring`)",
+            over.join(", ")
+        ));
+    }
+    if let Some(host) = &run.host {
+        let cores = host.cores as f64;
+        let full = costs.iter().filter(|cost| cost.share.value > cores);
+        let full: Vec<_> = full.map(|cost| &*cost.contender).collect();
+        if !full.is_empty() {
+            warnings.push(format!(
+                "more than the {cores} cores of the machine that was measured, on {}",
+                full.join(", ")
+            ));
+        }
+    }
+    warnings
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn about(value: f64, half: f64) -> Interval {
+        Interval { value, low: value - half, high: value + half }
+    }
+
+    #[test]
+    fn a_sum_has_the_root_of_the_squares_for_its_interval() {
+        let both = sum([(1.0, about(10.0, 3.0)), (2.0, about(5.0, 2.0))].into_iter());
+        assert_eq!(both, Ends { value: 20.0, low: 15.0, high: 25.0 });
+    }
+
+    #[test]
+    fn nothing_costs_less_than_nothing() {
+        let noise = sum([(1000.0, about(-0.002, 0.004))].into_iter());
+        assert_eq!((noise.value, noise.low, noise.high), (0.0, 0.0, 2.0));
+    }
+
+    proptest! {
+        #[test]
+        fn a_sum_lies_within_its_interval(
+            parts in prop::collection::vec((0.0f64..1e6, -1e3f64..1e6, 0.0f64..1e3), 1..5)
+        ) {
+            let all = parts.into_iter().map(|(times, value, half)| (times, about(value, half)));
+            let all = sum(all);
+            prop_assert!(0.0 <= all.low && all.low <= all.value && all.value <= all.high);
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! `purlin lab advise`: what a design costs on each runtime that was measured.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use crate::advice::{self, Design, markdown, text};
+use crate::error::Problem;
+use crate::store::{PARENT, RESULTS};
+use crate::stored::{read_figures, results_file};
+
+/// How the answer is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shape {
+    /// For a terminal.
+    Text,
+    /// For a document.
+    Markdown,
+    /// For a program.
+    Json,
+}
+
+/// What `purlin lab advise` was asked.
+#[derive(Debug, Clone)]
+pub struct AdviseOptions {
+    /// What is to be costed.
+    pub design: Design,
+    /// The results, or the folder, of the run it is read from; the newest there is if absent.
+    pub path: Option<PathBuf>,
+    /// How the answer is printed.
+    pub shape: Shape,
+}
+
+/// The answer as it is printed.
+///
+/// # Errors
+///
+/// One line: there is no run, it cannot be read, or it lacks the experiments that are needed.
+pub fn advise(options: &AdviseOptions) -> Result<String, Problem> {
+    let file = match &options.path {
+        Some(path) => results_file(path),
+        None => newest(Path::new(PARENT))?,
+    };
+    let name = file.display().to_string();
+    let advice = advice::advise(options.design, &name, &read_figures(&file)?);
+    if advice.costs.is_empty() {
+        let why = advice.left_out.first().map_or("it has no figures", |line| line);
+        return Err(Problem::new(format!(
+            "{name} does not tell what a message costs ({why}); make a run with \
+             `purlin lab run -e exchange,message-size,throughput,spawn-chain`"
+        )));
+    }
+    Ok(match options.shape {
+        Shape::Text => text(&advice),
+        Shape::Markdown => markdown(&advice),
+        Shape::Json => format!("{:#}\n", serde_json::json!(advice)),
+    })
+}
+
+/// The results in this folder of runs that were written last.
+fn newest(parent: &Path) -> Result<PathBuf, Problem> {
+    let runs = fs::read_dir(parent).into_iter().flatten().flatten();
+    let results = runs.map(|run| run.path().join(RESULTS)).filter_map(|file| {
+        let written: SystemTime = fs::metadata(&file).and_then(|about| about.modified()).ok()?;
+        Some((written, file))
+    });
+    results.max().map(|(_, file)| file).ok_or_else(|| {
+        Problem::new(format!(
+            "there is no run in {}; make one with `purlin lab run`, or name its results",
+            parent.display()
+        ))
+    })
+}
