@@ -51,24 +51,25 @@ exchange() -> [{n, {0, ?COUNT}}, {pieces, {1, ?COUNT}}, {work, {0, ?COUNT}}, rep
 
 experiments() -> [Experiment || {Experiment, _} <- table()].
 
-%% Gives the experiment and a map of its parameters, all of them there and in bounds.
+%% Gives the experiment and a map of its parameters, all of them there and in bounds, and the seed.
 check(#{<<"experiment">> := Name} = Request) when is_binary(Name) ->
-    case maps:get(<<"seed">>, Request, 0) of
-        Seed when is_integer(Seed), Seed >= 0, Seed < 1 bsl 63 -> ok;
+    Seed = maps:get(<<"seed">>, Request, 0),
+    case Seed of
+        _ when is_integer(Seed), Seed >= 0, Seed < 1 bsl 63 -> ok;
         _ -> wrong("\"seed\" must be a non-negative integer")
     end,
     case {[Entry || {Known, _} = Entry <- table(), atom_to_binary(Known) =:= Name], Request} of
         {[], _} ->
             Names = lists:join(", ", [atom_to_list(E) || E <- experiments()]),
             wrong(["unknown experiment ", shown(Name), "; this contender knows ", Names]);
-        {[Entry], #{<<"params">> := Given}} when is_map(Given) -> read(Entry, Given);
+        {[Entry], #{<<"params">> := Given}} when is_map(Given) -> read(Entry, Given, Seed);
         {_, #{<<"params">> := _}} -> wrong("\"params\" must be an object");
-        {[Entry], _} -> read(Entry, #{})
+        {[Entry], _} -> read(Entry, #{}, Seed)
     end;
 check(#{<<"experiment">> := _}) -> wrong("\"experiment\" must be a string");
 check(_) -> wrong("the request has no \"experiment\"").
 
-read({Experiment, Known}, Given) ->
+read({Experiment, Known}, Given, Seed) ->
     Names = [atom_to_binary(element(1, Param)) || Param <- Known],
     case maps:keys(Given) -- Names of
         [] -> ok;
@@ -78,7 +79,7 @@ read({Experiment, Known}, Given) ->
     Params = maps:from_list([{element(1, Param), value(Experiment, Param, Given)} || Param <- Known]),
     whole(Experiment, Params),
     enough_processes(Experiment, processes(Experiment, Params)),
-    {Experiment, Params}.
+    {Experiment, Params#{seed => Seed}}.
 
 value(Experiment, Param, Given) ->
     Name = element(1, Param),

@@ -92,7 +92,8 @@ defmodule Contender.Signals do
     send(root, :ready)
     due = receive do: ({:start, due} -> due)
     begun = now()
-    first = band(number * 1_073_741_789 + 1, 0x7FFFFFFF)
+    seed = band(asked.seed, 0x7FFFFFFF)
+    first = band(seed + number * 1_073_741_789 + 1, 0x7FFFFFFF)
     # The last signal was sent, or received, at the last look: after it one may have waited for long
     # to see that nothing more was to come.
     {sent, {in_time, looked}, cut} =

@@ -123,6 +123,7 @@ fn signals(p: &mut Params<'_>) -> Result<Signals, String> {
         switch: p.integer("switch", 0, 1)?,
         rest_ms: p.integer("rest_ms", 0, MS_MAX)?,
         room: p.integer("room", 1, ROOM_MAX)?,
+        seed: 0,
     })
 }
 

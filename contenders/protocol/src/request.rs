@@ -5,7 +5,7 @@
 use serde_json::{Map, Value};
 
 use crate::params::shown;
-use crate::run::{Run, Variant};
+use crate::run::{Run, Signals, Variant};
 
 /// What the lab asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,14 +53,18 @@ fn run(request: &Map<String, Value>, variants: &[Variant]) -> Result<Run, String
     let Some(experiment) = experiment.as_str() else {
         return Err(format!("\"experiment\" must be a string, not {}", shown(experiment)));
     };
-    if let Some(seed) = request.get("seed")
-        && seed.as_u64().is_none()
-    {
-        return Err(format!("\"seed\" must be a non-negative integer, not {}", shown(seed)));
-    }
-    match request.get("params") {
+    let seed = request.get("seed").map_or(Ok(0), |seed| {
+        let wrong = || format!("\"seed\" must be a non-negative integer, not {}", shown(seed));
+        seed.as_u64().ok_or_else(wrong)
+    })?;
+    let run = match request.get("params") {
         None => Run::parse(experiment, &Map::new(), variants),
         Some(Value::Object(params)) => Run::parse(experiment, params, variants),
         Some(other) => Err(format!("\"params\" must be an object, not {}", shown(other))),
-    }
+    }?;
+    // The only one that draws.
+    Ok(match run {
+        Run::Signals(signals) => Run::Signals(Signals { seed, ..signals }),
+        other => other,
+    })
 }

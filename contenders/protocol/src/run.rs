@@ -190,6 +190,8 @@ pub struct Signals {
     pub rest_ms: u64,
     /// How many signals may be under way; senders that find more end early.
     pub room: u64,
+    /// What the senders' draws begin with: the seed of the request, 0 if it gives none.
+    pub seed: u64,
 }
 
 impl Signals {

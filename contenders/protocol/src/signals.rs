@@ -50,7 +50,8 @@ impl Draws {
     pub fn new(asked: &Signals, sender: u64) -> Self {
         let switches = 2 * asked.switch;
         let exits = switches + (OUTCOMES - switches) * asked.exit_percent / 100;
-        Draws { x: (sender * 1_073_741_789 + 1) & 0x7fff_ffff, switches, exits }
+        let x = ((asked.seed & 0x7fff_ffff) + sender * 1_073_741_789 + 1) & 0x7fff_ffff;
+        Draws { x, switches, exits }
     }
 
     /// The next of them.
@@ -280,6 +281,7 @@ mod tests {
             switch,
             rest_ms: 0,
             room: 1000,
+            seed: 0,
         }
     }
 
@@ -302,6 +304,17 @@ mod tests {
             // 40 are due.
             assert!((10..=90).contains(&switches), "{switches}");
         }
+    }
+
+    #[test]
+    fn another_seed_gives_other_draws_and_the_same_one_repeats_them() {
+        let with = |seed| {
+            let mut draws = Draws::new(&Signals { seed, ..asked(50, 0) }, 3);
+            (0..1000).map(move |_| draws.draw()).collect::<Vec<_>>()
+        };
+        assert_eq!(with(7), with(7));
+        assert_ne!(with(7), with(8));
+        assert_eq!(with(u64::MAX >> 1).len(), 1000);
     }
 
     #[test]

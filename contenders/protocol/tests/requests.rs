@@ -78,6 +78,7 @@ fn every_experiment_is_read_with_its_parameters() {
                 switch: 1,
                 rest_ms: 2,
                 room: 9,
+                seed: 7,
             }),
         ),
     ];
