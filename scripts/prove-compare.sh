@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # prove-compare.sh: whether `purlin lab compare` is right, on this machine, with real runs. One contender twice is to be
 # called different in at most 16 of 200 runs; slowed by 5 % on purpose it is to be found in at least 18 of 20.
-# SAME=200, SLOWED=20: how many runs of each. SAMPLES=21, SAMPLE_MS=10: what a run takes. APART=1: two runs, one after the
+# SAME=200, SLOWED=20: how many runs of each. SAMPLES=41: the rounds of a run. APART=1: two runs, one after the
 # other, for each comparison, instead of one run of both; that is what a machine that drifts makes hard.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-same=${SAME:-200} slowed=${SLOWED:-20} samples=${SAMPLES:-21} sample_ms=${SAMPLE_MS:-10} apart=${APART:-}
+same=${SAME:-200} slowed=${SLOWED:-20} samples=${SAMPLES:-41} apart=${APART:-}
 
 find_cargo
 step "build: the purlin command and a contender that can be slowed" \
@@ -19,7 +19,7 @@ trap 'rm -rf "$folder"' EXIT
 take() {
   local file=$1 status=0
   shift
-  "$built/purlin" lab run -e throughput "${@/#/-c}" --samples "$samples" --sample-ms "$sample_ms" \
+  "$built/purlin" lab run -e serial-spawn "${@/#/-c}" --samples "$samples" \
     --dir "$folder/run" --json "$folder/$file" >"$folder/out" 2>&1 || status=$?
   if [ "$status" -ne 0 ]; then
     cat "$folder/out" >&2
@@ -56,7 +56,7 @@ tally() {
 manner='both in one run'
 if [ -n "$apart" ]; then manner='two runs for each comparison'; fi
 began=$SECONDS
-printf '\n== %s rounds of %s ms, %s\n' "$samples" "$sample_ms" "$manner"
+printf '\n== %s rounds, %s\n' "$samples" "$manner"
 tally 0 "$same"
 false_alarms=$((slower + faster))
 tally 5 "$slowed"

@@ -4,10 +4,12 @@
 //! slowed [PERCENT]
 //! ```
 //!
-//! It offers `throughput` alone: a thread hands messages to itself through a channel of the standard
-//! library, a thousand at a time. That is real work on the real clock with all the noise of the
-//! machine. Before the clock stops it computes for so many percent of the time that the work took;
-//! without a number, for none.
+//! It offers `serial-spawn` alone, whose number of processes is not set by time: on a machine that is
+//! busy a longer sample is interrupted more often, and two of different lengths would differ. A
+//! process is a function that is allocated, handed over through a channel of the standard library,
+//! called and dropped: real work on the real clock, with all the noise of the machine. Before the
+//! clock stops it computes for so many percent of the time that the work took; without a number, for
+//! none.
 
 #![forbid(unsafe_code)]
 
@@ -17,8 +19,8 @@ use std::time::Instant;
 
 use purlin_contender::{EXPERIMENTS, Hello, Run, Sample, serve_program};
 
-/// Messages that wait at once.
-const BATCH: u64 = 1000;
+/// What a process is here.
+type Process = Box<dyn FnOnce() -> u64>;
 
 fn main() -> ExitCode {
     let percent = match std::env::args().nth(1).map(|word| word.parse::<f64>()) {
@@ -30,28 +32,27 @@ fn main() -> ExitCode {
         }
     };
     let without: Vec<&str> =
-        EXPERIMENTS.iter().copied().filter(|experiment| *experiment != "throughput").collect();
+        EXPERIMENTS.iter().copied().filter(|experiment| *experiment != "serial-spawn").collect();
     let hello = Hello::new("slowed", format!("slowed by {percent} %"))
         .without(&without)
         .note("one thread and a channel of the standard library; slowed on purpose");
     serve_program(&hello, |asked| match asked {
-        Run::Throughput { n } => Ok(throughput(n, percent)),
+        Run::SerialSpawn { total, .. } => Ok(serial_spawn(total, percent)),
         other => Err(format!("this contender does not run {}", other.experiment())),
     })
 }
 
-fn throughput(n: u64, percent: f64) -> Sample {
+fn serial_spawn(total: u64, percent: f64) -> Sample {
     let (mut sent, mut received) = (0, 0);
     let start = Instant::now();
-    let (sender, receiver) = channel();
-    for first in (0..n).step_by(BATCH as usize) {
-        let batch = first..n.min(first + BATCH);
-        sent += batch.filter(|message| sender.send(*message).is_ok()).count() as u64;
-        received += receiver.try_iter().count() as u64;
+    let (spawn, spawned) = channel::<Process>();
+    for number in 0..total {
+        sent += u64::from(spawn.send(Box::new(move || u64::from(number < total))).is_ok());
+        received += spawned.try_recv().map_or(0, |process| process());
     }
     let due = start.elapsed().mul_f64(1.0 + percent / 100.0);
     while start.elapsed() < due {
         std::hint::spin_loop();
     }
-    Sample::new(start.elapsed(), n, sent, received)
+    Sample::new(start.elapsed(), total, sent, received)
 }
