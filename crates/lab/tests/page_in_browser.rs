@@ -296,6 +296,11 @@ fn warnings_the_machine_and_the_instrument_are_said_at_the_top() {
          "message": "the load was 3.2 on 2 cores.", "advice": "End what else runs."},
         {"kind": "drift", "experiment": "ping-pong", "contender": "beam", "message": "its later samples are slower.", "advice": ""},
     ]);
+    let outliers = ["ping-pong", "throughput", "fan-in", "call"].map(|experiment| {
+        json!({"kind": "outliers", "experiment": experiment, "contender": null,
+               "message": format!("{experiment}: samples lie apart: beam (1 of 11)"), "advice": "None is dropped."})
+    });
+    results["warnings"].as_array_mut().expect("a list").extend(outliers);
     results["host"]["fitness"] = json!({
         "load": [3.2, 2.0, 1.5], "busy_percent": 41.5, "busiest": [{"name": "rustc", "cores": 0.8}], "steal_percent": null,
         "turbo": true, "swap_used_bytes": 1_048_576

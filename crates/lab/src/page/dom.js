@@ -41,11 +41,14 @@ function scroller(label, ...children) {
 // Details whose content is built when they are first opened. `unfold` builds
 // it at once, for whoever opens them without waiting.
 function fold(title, open, build) {
-  const details = h("details", {}, h("summary", {}, title));
+  const handle = h("summary", {}, title);
+  const details = h("details", {}, handle);
   details.unfold = () => {
     details.unfold = () => {};
     details.append(...[build()].flat());
   };
+  // The browser tells of the toggle a little after it; whoever opened it by hand sees all at once.
+  handle.addEventListener("click", () => details.unfold());
   details.addEventListener("toggle", () => { if (details.open) details.unfold(); });
   if (open) {
     details.unfold();

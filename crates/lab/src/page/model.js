@@ -163,7 +163,7 @@ const model = (() => {
       })),
       warnings: gather("warnings").map(({ raw, index }) => ({
         experiment: text(raw.experiment), contender: raw.contender ? label(index, raw.contender) : "",
-        message: text(raw.message) || text(raw.kind), advice: text(raw.advice),
+        kind: text(raw.kind).replaceAll("-", " ") || "warning", message: text(raw.message) || text(raw.kind), advice: text(raw.advice),
       })),
       problems: gather("problems").map(({ raw, index }) => ({
         experiment: text(raw.experiment), contender: label(index, raw.contender), message: text(raw.message),

@@ -73,16 +73,34 @@ const summary = (() => {
         Object.keys(one.params).length > 0 ? ` (${given(one.params)})` : "", `: ${one.reason || "no reason given"}`))));
   }
 
+  // Those of one kind stand together, with their advice once; many of them are folded.
+  const MANY = 4;
+
   function warnings(report, link) {
     if (report.warnings.length === 0) return null;
+    const kinds = new Map();
+    for (const one of report.warnings) {
+      const key = JSON.stringify([one.kind, one.advice]);
+      kinds.set(key, [...(kinds.get(key) || []), one]);
+    }
     return h("section", { class: "notice", "aria-labelledby": "warnings-title" },
       h("h2", { id: "warnings-title" }, "Read with care"),
-      h("ul", {}, report.warnings.map((one) => {
-        const experiment = report.experiments.find((known) => known.id === one.experiment);
-        const subject = [one.experiment ? link(experiment, one.experiment) : null, one.contender].filter(Boolean);
-        return h("li", {}, subject.flatMap((part, at) => (at > 0 ? [", ", part] : [part])), subject.length > 0 ? ": " : "", one.message,
-          one.advice ? h("span", { class: "advice" }, ` ${one.advice}`) : null);
-      })));
+      [...kinds.values()].map((group) => {
+        const [{ kind, advice }] = group;
+        if (group.length < MANY) return warned(report, link, group, advice);
+        return fold(`${group.length} × ${kind}${advice ? `: ${advice}` : ""}`, false, () => warned(report, link, group, ""));
+      }));
+  }
+
+  function warned(report, link, group, advice) {
+    return h("ul", {}, group.map((one, at) => {
+      const experiment = report.experiments.find((known) => known.id === one.experiment);
+      const subject = [one.experiment ? link(experiment, one.experiment) : null, one.contender].filter(Boolean);
+      const known = `${one.experiment}: `;
+      const message = one.experiment && one.message.startsWith(known) ? one.message.slice(known.length) : one.message;
+      return h("li", {}, subject.flatMap((part, at) => (at > 0 ? [", ", part] : [part])), subject.length > 0 ? ": " : "", message,
+        advice && at === group.length - 1 ? h("span", { class: "advice" }, ` ${advice}`) : null);
+    }));
   }
 
   function lead(report) {

@@ -83,8 +83,13 @@ async function glance(open, stored) {
 
 async function top(open) {
   const page = await open();
-  const notice = await page.getByRole("region", { name: "Read with care" }).locator("li").allTextContents();
-  assert.deepEqual(notice, ["the load was 3.2 on 2 cores. End what else runs.", "Ping-pong, beam: its later samples are slower."]);
+  const care = page.getByRole("region", { name: "Read with care" });
+  const few = ["the load was 3.2 on 2 cores. End what else runs.", "Ping-pong, beam: its later samples are slower."];
+  assert.deepEqual(await care.locator("li").allTextContents(), few, "many of a kind are folded");
+  await care.getByText("4 × outliers: None is dropped.").click();
+  const all = await care.locator("li").allTextContents();
+  assert.equal(all.length, 6);
+  assert.equal(all[2], "Ping-pong: samples lie apart: beam (1 of 11)", "the experiment is named once");
   await page.getByText("How it was measured").click();
   const told = await page.locator("#machine").innerText();
   for (const words of ["purlin lab run --profile quick --seed 20260", "3.2, 2, 1.5", "41.5\u00a0%", "rustc cores 0.8", "yes", "1\u00a0MiB",
