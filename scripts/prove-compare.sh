@@ -19,7 +19,7 @@ trap 'rm -rf "$folder"' EXIT
 take() {
   local file=$1 status=0
   shift
-  "$built/purlin" lab run -e serial-spawn "${@/#/-c}" --samples "$samples" \
+  "$built/purlin" lab run -e serial-spawn "${@/#/-c}" --samples "$samples" --fresh \
     --dir "$folder/run" --json "$folder/$file" >"$folder/out" 2>&1 || status=$?
   if [ "$status" -ne 0 ]; then
     cat "$folder/out" >&2

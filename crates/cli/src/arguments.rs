@@ -96,7 +96,7 @@ pub(crate) struct Run {
     dir: Option<PathBuf>,
 
     /// Go on with the interrupted run in this folder, as it was asked for
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["experiments", "contenders", "profile", "seed", "dir", "samples", "sample_ms", "limit"])]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["experiments", "contenders", "profile", "seed", "dir", "samples", "sample_ms", "limit", "fresh"])]
     resume: Option<PathBuf>,
 
     /// Write the results to this file too
@@ -114,6 +114,11 @@ pub(crate) struct Run {
     /// Seconds that a contender may take for one answer [default: 60 quick, 600 full]
     #[arg(long, value_name = "SECONDS", help_heading = "Advanced", allow_negative_numbers = true, value_parser = positive)]
     limit: Option<f64>,
+
+    /// Start every contender anew for each round: what one program has by chance for as long as it
+    /// runs, such as where its code and data lie, then differs from round to round
+    #[arg(long, help_heading = "Advanced")]
+    fresh: bool,
 }
 
 const REPORT_HELP: &str = "\
@@ -222,6 +227,7 @@ impl From<Run> for RunOptions {
             samples: asked.samples.map(|count| count as usize),
             sample_ms: asked.sample_ms,
             limit: asked.limit.map(Duration::from_secs_f64),
+            fresh: asked.fresh,
         }
     }
 }

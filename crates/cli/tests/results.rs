@@ -51,6 +51,21 @@ fn the_memory_of_a_program_is_read_from_outside_whatever_it_says_itself() {
     assert!(bench.samples().iter().all(|sample| sample["reply"]["resident_peak"] != 5_000_000));
 }
 
+// issue 5: what a program has by chance for as long as it runs is not to look like a difference
+#[cfg(unix)]
+#[test]
+fn each_round_has_programs_of_its_own_if_that_is_asked_for() {
+    let counted =
+        format!("one=sh -c \"echo started >> starts; exec '{}'\"", support::fake().display());
+    let bench = Bench::run(&["--fresh", "-e", "tail-call,skynet", "-c", &counted]);
+    assert_eq!(bench.status(), 0, "{}", bench.stderr());
+    let starts = std::fs::read_to_string(bench.path("starts")).unwrap().lines().count();
+    assert_eq!(starts, 1 + 2 * 3, "one for the greeting, and one for each round");
+    let fresh = |sample: &Value| sample["afresh"] == (sample["kind"] == "sample");
+    assert!(bench.samples().iter().all(fresh));
+    assert_eq!(bench.results()["fresh"], true);
+}
+
 #[cfg(unix)]
 #[test]
 fn an_experiment_that_watches_the_memory_begins_with_a_fresh_program_and_no_other_does() {

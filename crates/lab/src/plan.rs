@@ -39,6 +39,8 @@ pub struct Plan {
     pub sample_ms: Option<f64>,
     /// Seconds for an answer, instead of the profile's.
     pub limit: Option<f64>,
+    /// Whether each round has programs of its own.
+    pub fresh: bool,
     /// Where the results go besides.
     pub json: Option<PathBuf>,
     /// The machine.
@@ -94,6 +96,7 @@ impl Plan {
             samples: self.samples,
             sample_ms: self.sample_ms,
             limit: limit.map_err(|_| wrong("limit"))?,
+            fresh: self.fresh,
         })
     }
 
@@ -161,6 +164,7 @@ mod tests {
             samples: Some(3),
             sample_ms: Some(0.1 + 0.2),
             limit: Some(2.5),
+            fresh: true,
             json: None,
             host: Host::look(),
             ticks_per_ns: None,

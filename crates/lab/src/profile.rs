@@ -44,6 +44,8 @@ pub struct Budget {
     pub stepped_sample_ns: f64,
     /// How long a contender may take for one answer.
     pub limit: Duration,
+    /// Whether each round has programs of its own; not unless asked for.
+    pub fresh: bool,
 }
 
 impl Budget {
@@ -72,6 +74,7 @@ impl Budget {
                 Profile::Full => steps_ns[3],
             },
             limit: limit.unwrap_or(Duration::from_secs(own_limit)),
+            fresh: false,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! All contenders of a run: started once, kept, started afresh after a failure. A sample that
 //! wants a program of its own gets one, beside the one that is kept; an experiment that watches its
-//! program begins with a fresh one.
+//! program begins with a fresh one. If each round is to have its own programs (`Budget::fresh`), each
+//! answers its first question twice, for the first time unheard.
 //!
 //! The executor of real samples. Used by one thread.
 
@@ -11,12 +12,14 @@ use super::client::{Client, Failure};
 use super::find::CommandLine;
 use crate::experiments::Manner;
 use crate::interrupt::Interrupt;
+use crate::profile::Budget;
 use crate::sampling::{Executor, Request};
 
 /// The contenders, by their place in the run.
 pub struct Fleet {
     members: Vec<Member>,
     limit: Duration,
+    fresh: bool,
     interrupt: Interrupt,
 }
 
@@ -25,13 +28,15 @@ struct Member {
     client: Option<Client>,
     /// The experiment in which the client is watched.
     watched: Option<String>,
+    /// The round that the client was started for.
+    round: Option<(String, usize)>,
 }
 
 impl Fleet {
-    /// An empty fleet whose members have `limit` for each answer.
+    /// An empty fleet whose members have as long for each answer as the budget says.
     #[must_use]
-    pub fn new(limit: Duration, interrupt: Interrupt) -> Self {
-        Self { members: Vec::new(), limit, interrupt }
+    pub fn new(budget: &Budget, interrupt: Interrupt) -> Self {
+        Self { members: Vec::new(), limit: budget.limit, fresh: budget.fresh, interrupt }
     }
 
     /// Starts a contender, greets it and takes it in; its place is the number of those before it.
@@ -41,7 +46,7 @@ impl Fleet {
     /// Why it could not be started; then it has no place.
     pub fn enlist(&mut self, command: CommandLine) -> Result<Hello, Failure> {
         let (client, hello) = Client::start(&command, self.limit, &self.interrupt)?;
-        self.members.push(Member { command, client: Some(client), watched: None });
+        self.members.push(Member { command, client: Some(client), watched: None, round: None });
         Ok(hello)
     }
 }
@@ -69,6 +74,7 @@ impl Member {
         &mut self,
         limit: Duration,
         interrupt: &Interrupt,
+        round: Option<(String, usize)>,
         request: &Request<'_>,
     ) -> Result<Reply, Failure> {
         let start = || Client::start(&self.command, limit, interrupt);
@@ -81,6 +87,11 @@ impl Member {
             self.client = None;
         }
         self.watched = watched.map(Into::into);
+        if let Some(round) = round.filter(|round| self.round.as_ref() != Some(round)) {
+            self.round = Some(round);
+            // WHY unheard: a program's first answer is slower than all others.
+            self.client.insert(start()?.0).run(request)?;
+        }
         let client = match &mut self.client {
             Some(client) => client,
             none => none.insert(start()?.0),
@@ -104,7 +115,9 @@ impl Executor for Fleet {
         let Some(member) = self.members.get_mut(contender) else {
             return Err(Failure::Broken("was never started".into()));
         };
-        let answer = member.run(self.limit, &self.interrupt, request);
+        let round = request.round.filter(|_| self.fresh);
+        let round = round.map(|round| (request.experiment.to_owned(), round));
+        let answer = member.run(self.limit, &self.interrupt, round, request);
         // WHY: whoever ended the lab may have ended the contender first.
         let ended = answer.is_err() && self.interrupt.is_raised();
         if ended { Err(Failure::Interrupted) } else { answer }

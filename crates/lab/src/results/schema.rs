@@ -27,6 +27,9 @@ pub struct Document {
     pub seconds: f64,
     /// What repeats its order.
     pub seed: u64,
+    /// Whether each round had programs of its own.
+    #[serde(skip_serializing_if = "is_false")]
+    pub fresh: bool,
     /// `quick` or `full`.
     pub profile: String,
     /// The machine.

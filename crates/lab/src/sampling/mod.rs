@@ -45,6 +45,8 @@ pub struct Request<'a> {
     pub params: &'a Params,
     /// The same for all contenders of a round.
     pub seed: u64,
+    /// The round of a sample, from 1; none before them.
+    pub round: Option<usize>,
     /// From which program, and what is read of it from outside into the answer, in bytes:
     /// `resident_before` and `resident_after` where the program is started afresh,
     /// `resident_peak` where it is watched.
@@ -76,7 +78,7 @@ pub struct Record<'a> {
     /// Its place in the order of that round, from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub order: Option<usize>,
-    /// Whether the program was started for it and ended after it.
+    /// Whether the program was started for it, or for its round.
     pub afresh: bool,
     /// The time from the request to the answer as the lab saw it, in ns.
     #[serde(skip_serializing_if = "Option::is_none")]

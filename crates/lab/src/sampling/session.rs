@@ -241,6 +241,7 @@ impl<'a> Session<'a> {
             params: &params,
             // WHY: the protocol's numbers end below 2^63.
             seed: self.seed.wrapping_add(round.unwrap_or(0) as u64) >> 1,
+            round,
             manner: self.experiment.manner,
         };
         let answer = self.executor.run(runner.place, &request);
@@ -256,7 +257,7 @@ impl<'a> Session<'a> {
             contender: &runner.lane.label,
             round,
             order,
-            afresh: request.manner == Manner::Afresh,
+            afresh: request.manner == Manner::Afresh || self.budget.fresh && round.is_some(),
             wall_ns: answer.as_ref().ok().map(|reply| reply.wall_ns),
             params: &params,
             reply: answer.as_ref().ok().map(|reply| &reply.raw),

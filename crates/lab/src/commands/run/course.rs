@@ -55,8 +55,10 @@ impl Course {
         past: &Past,
         interrupt: &Interrupt,
     ) -> Self {
-        let budget =
-            Budget::new(options.profile, options.samples, options.sample_ms, options.limit);
+        let budget = Budget {
+            fresh: options.fresh,
+            ..Budget::new(options.profile, options.samples, options.sample_ms, options.limit)
+        };
         let watcher = Watcher {
             store,
             progress: Progress::new(experiments.len(), budget.rounds),
@@ -68,7 +70,7 @@ impl Course {
             json: options.json.clone(),
             steal: StealWatch::begin(),
             entrants: Vec::new(),
-            asked: Replay::new(past, Fleet::new(budget.limit, interrupt.clone())),
+            asked: Replay::new(past, Fleet::new(&budget, interrupt.clone())),
             watch: Retold::new(past, watcher),
             budget,
             document: Document {
@@ -78,6 +80,7 @@ impl Course {
                 interrupted: false,
                 seconds: 0.0,
                 seed: plan.seed,
+                fresh: options.fresh,
                 profile: plan.profile.clone(),
                 host: plan.host.clone(),
                 warnings: Vec::new(),

@@ -46,6 +46,8 @@ pub struct RunOptions {
     pub sample_ms: Option<f64>,
     /// How long an answer may take, instead of the profile's.
     pub limit: Option<Duration>,
+    /// Whether each round has programs of its own.
+    pub fresh: bool,
 }
 
 /// How a run ended.
@@ -112,6 +114,7 @@ pub fn run(
         samples: options.samples,
         sample_ms: options.sample_ms,
         limit: options.limit.map(|limit| limit.as_secs_f64()),
+        fresh: options.fresh,
         json: options.json.as_ref().map(|path| std::path::absolute(path).unwrap_or(path.clone())),
         host: Host { fitness: Some(Fitness::look()), ..Host::look() },
         ticks_per_ns: ticks_per_ns(),
