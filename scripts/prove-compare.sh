@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # prove-compare.sh: whether `purlin lab compare` is right, on this machine, with real runs. One contender twice is to be
 # called different in at most 16 of 200 runs; slowed by 5 % on purpose it is to be found in at least 18 of 20.
-# SAME=200, SLOWED=20: how many runs of each. SAMPLES=41: the rounds of a run. APART=1: two runs, one after the
+# SAME=200, SLOWED=20: how many runs of each. SAMPLES=151: the rounds of a run. APART=1: two runs, one after the
 # other, for each comparison, instead of one run of both; that is what a machine that drifts makes hard.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-same=${SAME:-200} slowed=${SLOWED:-20} samples=${SAMPLES:-41} apart=${APART:-}
+same=${SAME:-200} slowed=${SLOWED:-20} samples=${SAMPLES:-151} apart=${APART:-}
 
 find_cargo
 step "build: the purlin command and a contender that can be slowed" \
