@@ -124,6 +124,14 @@ async function files(open, stored) {
   assert.equal(await chartOf(page, "signals").count(), 1);
 }
 
+async function covered(open) {
+  const page = await open({ script: () => { Object.defineProperty(Document.prototype, "fullscreenEnabled", { get: () => false }); } });
+  await figureOf(page, "spawn-chain").getByRole("button", { name: "Full screen" }).click();
+  await drop(page, [{ name: "otp.txt", text: await fixture("default.txt") }]);
+  await page.locator("#added li").waitFor({ state: "attached" });
+  assert.equal(await page.locator("html.covered").count(), 0, "the page is seen again");
+}
+
 async function shared(open) {
   const page = await open();
   assert.deepEqual(await seriesOf(page, "signals", "beam · off_heap"), [[1, 1], [2, 2], [4, 4]]);
@@ -134,4 +142,4 @@ async function shared(open) {
   assert.deepEqual(await lines(page, "signals"), ["beam · off_heap"], "the other computation is ours alone");
 }
 
-export const others = { paste: pasted, forms, malformed, files, shared };
+export const others = { paste: pasted, forms, malformed, files, covered, shared };
