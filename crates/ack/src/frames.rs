@@ -11,7 +11,10 @@
 //! COST: a few instructions per message. Where messages have sizes of their
 //! own, the place of each is known only when the size before it has been
 //! loaded. [`skim`] bets that a message is as long as the one before, so that
-//! the processor need not wait for that load.
+//! the processor need not wait for that load. Measured on an EPYC, best of 30,
+//! blocks of 64 KiB and 1 MiB: 0.6 ns for a message of 17 bytes where all are
+//! alike (1.7 without the bet), 2.6 at worst, where each has one of two lengths
+//! by chance (1.7); [`Frames`] takes 2.0.
 
 use std::fmt;
 
