@@ -1,0 +1,192 @@
+//! What a client says first if it wants a session. Pure.
+//!
+//! The client writes it, the server reads it; nothing else of the connection is
+//! looked at. COST: no memory.
+
+use std::fmt;
+
+use super::{Fields, NAME, OPENING, Status, version};
+use crate::frames::Frame;
+use crate::wire::{HEAD, Head, SizeOrder};
+
+/// What an ack of the session means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// The server has read it.
+    Received,
+    /// The handler has done with it.
+    Handled,
+    /// The handler has said that it is stored.
+    Durable,
+}
+
+impl Level {
+    fn of(byte: u8) -> Option<Self> {
+        [Self::Received, Self::Handled, Self::Durable].get(usize::from(byte)).copied()
+    }
+}
+
+/// What a client says first if it wants a session.
+///
+/// ```
+/// use purlin_ack::frames::Frames;
+/// use purlin_ack::session::{Level, Opening};
+/// use purlin_ack::wire::SizeOrder;
+///
+/// let opening = Opening { client: *b"sixteen letters!", epoch: 1, level: Level::Handled };
+/// let bytes = opening.to_bytes();
+/// let first = Frames::new(&bytes, SizeOrder::Little, 1000).next().unwrap();
+/// assert_eq!(Opening::of(&first), Ok(Some(opening)));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Opening {
+    /// Who it is: 16 bytes that no other client has.
+    pub client: [u8; 16],
+    /// Raised by a client that begins to number its messages anew.
+    pub epoch: u64,
+    /// What an ack is to mean.
+    pub level: Level,
+}
+
+impl Opening {
+    /// As it is sent.
+    #[must_use]
+    pub fn to_bytes(&self) -> [u8; OPENING] {
+        let mut bytes = [0; OPENING];
+        let size = (OPENING - HEAD) as u32;
+        bytes[..HEAD].copy_from_slice(&Head { id: NAME, size }.to_bytes(SizeOrder::Little));
+        bytes[HEAD..28].copy_from_slice(&self.client);
+        bytes[28..36].copy_from_slice(&self.epoch.to_le_bytes());
+        bytes[36] = self.level as u8;
+        bytes
+    }
+
+    /// What the first message of a connection asks for: a session, or none if it is a message like
+    /// any other.
+    ///
+    /// # Errors
+    /// It asks for a session, and not in a way that can be granted. To be answered with
+    /// [`BadOpening::status`].
+    pub fn of(first: &Frame<'_>) -> Result<Option<Self>, BadOpening> {
+        let Some(version) = version(first.id) else { return Ok(None) };
+        if version != NAME.0[7] {
+            return Err(BadOpening::Version(version));
+        }
+        let mut fields = Fields(first.payload);
+        let (Some(client), Some(epoch), Some([level]), []) =
+            (fields.take(), fields.take(), fields.take(), fields.0)
+        else {
+            return Err(BadOpening::Size(first.payload.len()));
+        };
+        let level_of = Level::of(level).ok_or(BadOpening::Level(level))?;
+        Ok(Some(Self { client, epoch: u64::from_le_bytes(epoch), level: level_of }))
+    }
+}
+
+/// An opening that cannot be granted as it stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BadOpening {
+    /// Another version, with this byte at the end of its name.
+    Version(u8),
+    /// Its payload has so many bytes.
+    Size(usize),
+    /// There is no such level.
+    Level(u8),
+}
+
+impl BadOpening {
+    /// What the client is told.
+    #[must_use]
+    pub fn status(&self) -> Status {
+        match self {
+            Self::Version(_) => Status::VERSION,
+            Self::Size(_) => Status::MALFORMED,
+            Self::Level(_) => Status::LEVEL,
+        }
+    }
+}
+
+impl fmt::Display for BadOpening {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Version(version) => {
+                write!(
+                    f,
+                    "a session of version '{}', and only '1' is spoken",
+                    version.escape_ascii()
+                )
+            }
+            Self::Size(size) => write!(f, "an opening of {size} bytes, where 25 were due"),
+            Self::Level(level) => write!(f, "ack level {level}, where 0, 1 or 2 was due"),
+        }
+    }
+}
+
+impl std::error::Error for BadOpening {}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::frames::Frames;
+    use crate::wire::Id;
+
+    #[test]
+    fn an_opening_is_these_bytes() {
+        let opening = Opening { client: *b"abcdefghijklmnop", epoch: 258, level: Level::Durable };
+        assert_eq!(
+            opening.to_bytes(),
+            *b"PURLIN 1\x19\0\0\0abcdefghijklmnop\x02\x01\0\0\0\0\0\0\x02"
+        );
+    }
+
+    #[test]
+    fn a_classic_message_opens_nothing() {
+        for id in [Id::from(0), Id(*b"PURLIN_1"), Id(*b"purlin 1")] {
+            assert_eq!(Opening::of(&Frame { id, payload: &[0; 25] }), Ok(None));
+        }
+    }
+
+    #[test]
+    fn an_opening_that_cannot_be_granted_is_refused_in_a_line() {
+        let mut payload = [0; 26];
+        payload[24] = 3;
+        for (id, size, status, said) in [
+            (*b"PURLIN 2", 25, Status::VERSION, "a session of version '2', and only '1' is spoken"),
+            (
+                *b"PURLIN \n",
+                0,
+                Status::VERSION,
+                "a session of version '\\n', and only '1' is spoken",
+            ),
+            (*b"PURLIN 1", 24, Status::MALFORMED, "an opening of 24 bytes, where 25 were due"),
+            (*b"PURLIN 1", 26, Status::MALFORMED, "an opening of 26 bytes, where 25 were due"),
+            (*b"PURLIN 1", 25, Status::LEVEL, "ack level 3, where 0, 1 or 2 was due"),
+        ] {
+            let bad = Opening::of(&Frame { id: Id(id), payload: &payload[..size] }).unwrap_err();
+            assert_eq!((bad.status(), bad.to_string().as_str()), (status, said));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_was_written_is_read(client: [u8; 16], epoch: u64, level in 0..3u8) {
+            let opening = Opening { client, epoch, level: Level::of(level).expect("one of three") };
+            let bytes = opening.to_bytes();
+            let mut frames = Frames::new(&bytes, SizeOrder::Little, 25);
+            let first = frames.next().expect("a whole message");
+            prop_assert_eq!(frames.used(), bytes.len());
+            prop_assert_eq!(Opening::of(&first), Ok(Some(opening)));
+        }
+
+        #[test]
+        fn any_bytes_are_read_or_refused(version: u8, payload: Vec<u8>) {
+            let mut id = NAME;
+            id.0[7] = version;
+            if let Ok(Some(opening)) = Opening::of(&Frame { id, payload: &payload }) {
+                prop_assert_eq!(&opening.to_bytes()[HEAD..], &payload[..]);
+            }
+        }
+    }
+}
