@@ -4,10 +4,10 @@
 
 mod support;
 
-use purlin_lab::contender::Failure;
+use purlin_lab::contender::{Failure, Reply};
 use purlin_lab::experiments::ALL;
 use purlin_lab::profile::{Budget, Profile};
-use purlin_lab::sampling::sample;
+use purlin_lab::sampling::{Executor, Request, sample};
 use serde_json::{Value, json};
 use support::{MadeUpRuntime, entrants, sampled};
 
@@ -166,6 +166,32 @@ fn all_variants_of_a_contender_are_sampled_and_the_first_is_its_natural_one() {
         [("a", Some("moved"), true), ("a", Some("copied"), false), ("b", None, true)]
     );
     assert_eq!(outcome.lanes[1].points[0].params["variant"], "copied");
+}
+
+/// Hangs when it is asked in this way.
+struct Hanging(&'static str);
+
+impl Executor for Hanging {
+    fn run(&mut self, contender: usize, request: &Request<'_>) -> Result<Reply, Failure> {
+        if request.params["variant"] == self.0 {
+            return Err(Failure::Broken("hangs".into()));
+        }
+        MadeUpRuntime::default().run(contender, request)
+    }
+}
+
+#[test]
+fn a_contender_that_fails_in_one_of_its_ways_goes_on_in_its_natural_one() {
+    let mut both = entrants(1);
+    both[0].variants.insert("message-size".into(), vec!["moved".into(), "copied".into()]);
+    for (failing, left, how) in
+        [("copied", &["moved"][..], "copied: hangs"), ("moved", &[], "hangs")]
+    {
+        let (outcome, _) = sampled("message-size", &both, 1, &mut Hanging(failing));
+        assert_eq!(outcome.lost.last(), Some(&("a".to_owned(), how.to_owned())));
+        let lanes = outcome.lanes.iter();
+        assert_eq!(lanes.filter_map(|lane| lane.variant.as_deref()).collect::<Vec<_>>(), left);
+    }
 }
 
 /// Every figure of every honest answer that the protocol's table fixes is

@@ -15,6 +15,7 @@
 //!
 //! A contender that fails, or says that it was starved, is not asked again in
 //! this experiment: the one would cost its limit each time, the other seconds.
+//! Where it did so in another way than its natural one, only that way is left out.
 //!
 //! The order is fixed by the seed and the answers, so a run that was interrupted
 //! goes on by being told its answers again: see [`Replay`] and [`Retold`].

@@ -269,15 +269,14 @@ impl<'a> Session<'a> {
             Ok(reply) if void.is_none() && reply.extra("starved") == Some(1) => {
                 let Reply { sent, received, .. } = reply;
                 let how = format!("starves: {received} of {sent} round trips came back in time");
-                let label = self.take_out(lane, &how);
-                self.outcome.starved.push((label, how));
+                let said = self.take_out(lane, &how);
+                self.outcome.starved.push(said);
                 Ok(None)
             }
             Ok(reply) => Ok(Some(Answer { reply, void })),
             Err(failure) => {
-                let how = failure.to_string();
-                let label = self.take_out(lane, &how);
-                self.outcome.lost.push((label, how));
+                let said = self.take_out(lane, &failure.to_string());
+                self.outcome.lost.push(said);
                 Ok(None)
             }
         }
@@ -292,15 +291,21 @@ impl<'a> Session<'a> {
         (timed && reply.elapsed_ns == 0).then(|| "no time has passed".to_owned())
     }
 
-    /// Takes a contender, with all its lanes, out of this experiment and says why. Gives its label.
-    fn take_out(&mut self, lane: usize, why: &str) -> String {
-        let label = self.lanes[lane].lane.label.clone();
-        let place = self.lanes[lane].place;
+    /// Takes a lane out of this experiment and says why, and with its contender's natural lane all of that
+    /// contender's. Gives its label and the reason as it was said.
+    fn take_out(&mut self, lane: usize, why: &str) -> (String, String) {
+        let Runner { place, lane: Lane { label, variant, natural, .. }, .. } = &self.lanes[lane];
+        let (place, natural) = (*place, *natural);
+        let (label, variant) = (label.clone(), variant.clone());
+        let how = match variant.as_ref().filter(|_| !natural) {
+            Some(variant) => format!("{variant}: {why}"),
+            None => why.to_owned(),
+        };
         for runner in self.lanes.iter_mut().filter(|runner| runner.place == place) {
-            runner.out = true;
+            runner.out |= natural || runner.lane.variant == variant;
         }
-        self.watch.say(&format!("{} {label}: {why}", self.experiment.id));
-        label
+        self.watch.say(&format!("{} {label}: {how}", self.experiment.id));
+        (label, how)
     }
 }
 

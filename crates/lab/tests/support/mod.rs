@@ -99,7 +99,7 @@ pub(crate) fn sampled(
     id: &str,
     entrants: &[Entrant],
     seed: u64,
-    runtime: &mut MadeUpRuntime,
+    runtime: &mut dyn Executor,
 ) -> (Outcome, Memory) {
     let mut memory = Memory::default();
     let outcome =
