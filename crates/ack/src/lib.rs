@@ -1,11 +1,14 @@
 //! Millions of small messages over TCP, acknowledged.
 //!
-//! What is on the wire is settled byte by byte in `docs/ack/protocol.md`. So far
-//! this crate is its pure half: no sockets, no clock, no processes. Any thread
-//! may use any of it; every value belongs to one connection, or to whoever holds it.
+//! What is on the wire is settled byte by byte in `docs/ack/protocol.md`. Its pure
+//! half has no sockets, no clock and no processes: any thread may use any of it;
+//! every value belongs to one connection, or to whoever holds it.
 //!
 //! | module | role | used by |
 //! |---|---|---|
+//! | [`client`] | sends and loses nothing | programs |
+//! | [`load`] | sends as much as there can be, and measures | the `purlin` command |
+//! | [`strategy`] | the six servers by name | both sides |
 //! | [`wire`] | sizes, ids, heads and answers as bytes | both sides |
 //! | [`inbuf`] | where a connection reads to | both sides |
 //! | [`frames`] | the whole messages in a block, given out or only counted | servers |
@@ -58,9 +61,12 @@
 #![forbid(unsafe_code)]
 
 pub mod checked;
+pub mod client;
 pub mod frames;
 pub mod inbuf;
+pub mod load;
 pub mod owed;
 pub mod remembered;
 pub mod session;
+pub mod strategy;
 pub mod wire;
