@@ -31,7 +31,8 @@ use std::time::Duration;
 use tokio::task::JoinSet;
 
 pub use plan::{BadPlan, Plan};
-pub use summary::Summary;
+pub use shown::short;
+pub use summary::{Spread, Summary};
 pub use tally::Answered;
 
 use crate::client::ConnectError;

@@ -11,6 +11,7 @@
 
 use std::collections::VecDeque;
 use std::io::ErrorKind;
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -53,7 +54,7 @@ pub(super) struct Connection {
 }
 
 /// A write, up to this message.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 struct Begun {
     end: u64,
     at: Instant,
@@ -200,26 +201,8 @@ impl Connection {
             self.first = id + 1;
         }
         answered.messages = self.first - before;
-        self.tally.add(answered, self.waits(before, now));
+        self.tally.add(answered, waits(&mut self.begun, before..self.first, now));
         Ok(())
-    }
-
-    /// How long the messages from this one to those that are answered now have waited: how many of
-    /// them, and for how long.
-    fn waits(&mut self, mut from: u64, now: Instant) -> impl Iterator<Item = (u64, Duration)> {
-        let (begun, first) = (&mut self.begun, self.first);
-        std::iter::from_fn(move || {
-            if from >= first {
-                return None;
-            }
-            let Begun { end, at } = begun.front()?;
-            let (count, wait) = (first.min(*end) - from, now.saturating_duration_since(*at));
-            from += count;
-            if from == *end {
-                begun.pop_front();
-            }
-            Some((count, wait))
-        })
     }
 
     /// Waits until something can be read, or written where something is to be.
@@ -255,5 +238,47 @@ impl Connection {
     fn broken(self, lost: Lost) -> Broken {
         let Self { number, first, next, .. } = self;
         Broken { number, answered: first, begun: next, why: lost.into() }
+    }
+}
+
+/// How many of these messages have waited, and for how long. Takes away what is answered.
+fn waits(
+    begun: &mut VecDeque<Begun>,
+    mut answered: Range<u64>,
+    now: Instant,
+) -> impl Iterator<Item = (u64, Duration)> {
+    std::iter::from_fn(move || {
+        if answered.is_empty() {
+            return None;
+        }
+        let &Begun { end, at } = begun.front()?;
+        let count = answered.end.min(end) - answered.start;
+        answered.start += count;
+        if answered.start == end {
+            begun.pop_front();
+        }
+        Some((count, now.saturating_duration_since(at)))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_answered_message_has_waited_since_its_write_was_begun() {
+        let start = Instant::now();
+        let at = |millis| start + Duration::from_millis(millis);
+        let begun = [(3, 0), (6, 10), (9, 20)].map(|(end, millis)| Begun { end, at: at(millis) });
+        let mut begun = VecDeque::from(begun);
+        let mut waits = |answered, millis| {
+            let waits = waits(&mut begun, answered, at(millis));
+            waits.map(|(count, wait)| (count, wait.as_millis())).collect::<Vec<_>>()
+        };
+        assert_eq!(waits(0..2, 5), [(2, 5)]);
+        assert_eq!(waits(2..7, 30), [(1, 30), (3, 20), (1, 10)]);
+        assert_eq!(waits(7..7, 40), []);
+        assert_eq!(waits(7..9, 50), [(2, 30)]);
+        assert!(begun.is_empty());
     }
 }

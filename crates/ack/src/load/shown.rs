@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::plan::Plan;
 use super::summary::{Spread, Summary};
+use crate::session::Level;
 
 /// The longest bar of the histogram.
 const WIDEST: f64 = 40.0;
@@ -16,9 +17,9 @@ impl fmt::Display for Summary {
         if let Some(Spread { median, low, high }) = self.per_second() {
             let rounds = match self.rounds.len() {
                 1 => "1 round".to_owned(),
-                many => format!("median of {many} rounds, {} to {}", count(low), count(high)),
+                many => format!("median of {many} rounds, {} to {}", short(low), short(high)),
             };
-            writeln!(f, "messages per second  {:<9} {rounds}", count(median))?;
+            writeln!(f, "messages per second  {:<9} {rounds}", short(median))?;
         }
         let answered = &self.answered;
         writeln!(
@@ -53,7 +54,8 @@ impl Summary {
         for (upto, count) in steps {
             let bar = (count as f64 / most as f64 * WIDEST).ceil() as usize;
             let share = count as f64 / latency.len() as f64 * 100.0;
-            writeln!(f, "  up to {:>8} {share:>5.1} % {}", time(upto + 1), "#".repeat(bar))?;
+            let line = format!("  up to {:>8} {share:>5.1} % {}", time(upto + 1), "#".repeat(bar));
+            writeln!(f, "{}", line.trim_end())?;
         }
         Ok(())
     }
@@ -86,16 +88,21 @@ impl fmt::Display for Described<'_> {
 }
 
 /// As it is written on the command line.
-pub(super) fn level_name(level: crate::session::Level) -> &'static str {
+pub(super) fn level_name(level: Level) -> &'static str {
     match level {
-        crate::session::Level::Received => "received",
-        crate::session::Level::Handled => "handled",
-        crate::session::Level::Durable => "durable",
+        Level::Received => "received",
+        Level::Handled => "handled",
+        Level::Durable => "durable",
     }
 }
 
-/// A number with three digits and what they stand for.
-fn count(number: f64) -> String {
+/// A number in three digits and a letter.
+///
+/// ```
+/// assert_eq!(purlin_ack::load::short(2_345_678.0), "2.35 M");
+/// ```
+#[must_use]
+pub fn short(number: f64) -> String {
     match number {
         _ if number >= 1e9 => format!("{} G", three(number / 1e9)),
         _ if number >= 1e6 => format!("{} M", three(number / 1e6)),
@@ -134,7 +141,7 @@ mod tests {
 
     #[test]
     fn figures_have_three_digits_and_a_unit() {
-        let counts = [999.0, 1000.0, 17_234.0, 2_345_678.0, 99_960_000.0, 150e6, 1.5e9].map(count);
+        let counts = [999.0, 1000.0, 17_234.0, 2_345_678.0, 99_960_000.0, 150e6, 1.5e9].map(short);
         assert_eq!(counts, ["999", "1.00 k", "17.2 k", "2.35 M", "100 M", "150 M", "1.50 G"]);
         let times = [1, 999, 1000, 58_300, 1_200_000, 3_600_000_000_000].map(time);
         assert_eq!(times, ["1 ns", "999 ns", "1.00 µs", "58.3 µs", "1.20 ms", "3600 s"]);
@@ -161,7 +168,7 @@ answered             3000 messages by 60 answers, each where it was due
 from write to answer p50 1.50 µs, p90 5.00 µs, p99 5.00 µs, p99.9 5.00 µs, at most 5.00 µs
 
   up to  2.00 µs  75.0 % ########################################
-  up to  4.00 µs   0.0 % 
+  up to  4.00 µs   0.0 %
   up to  8.00 µs  25.0 % ##############
 ";
         assert_eq!(summary.to_string(), due);

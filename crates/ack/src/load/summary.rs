@@ -2,9 +2,9 @@
 
 use hdrhistogram::Histogram;
 
+use super::Round;
 use super::plan::Plan;
 use super::tally::Answered;
-use super::Round;
 
 /// What a load has found. Shown by `Display`; [`Summary::to_json`] is for programs.
 #[derive(Clone, Debug)]
