@@ -199,8 +199,10 @@ async fn run(
         servers.push((strategy, server));
     }
     end.await;
-    for (strategy, server) in servers {
-        let counts = server.drain().await;
+    // WHY at the same time: each may take as long as its slowest connection.
+    let drained = servers.into_iter().map(|(strategy, server)| (strategy, tokio::spawn(server.drain())));
+    for (strategy, drained) in drained.collect::<Vec<_>>() {
+        let counts = drained.await.map_err(|error| Problem::new(error.to_string()))?;
         crate::print(&told(strategy, &counts))?;
     }
     Ok(())
