@@ -24,7 +24,6 @@ mod summary;
 mod tally;
 
 use std::fmt;
-use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 

@@ -138,7 +138,7 @@ fn a_load_that_is_interrupted_tells_what_it_found() {
         command.args(["ack", "load", "--strategy", "sync-ack", "--messages", "1000", &address]);
         command.args(["--rounds", "1000000"]).stdout(Stdio::piped()).stderr(Stdio::piped());
         let child = command.spawn().expect("purlin runs");
-        while told.recv().expect("the load goes on") < 2000 {}
+        while told.recv().expect("the load goes on") < 5000 {}
         let id = child.id().to_string();
         let killed = std::process::Command::new("kill").args([signal, &id]).status();
         assert!(killed.expect("kill runs").success());
