@@ -9,9 +9,11 @@
 //!
 //! COST: of a push an uncontended lock and the copy of the message.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
+use tokio::task::yield_now;
 
 use super::error::{Ended, Lost, Refused, SendError};
 use super::outbox::{Outbox, Piece};
@@ -22,7 +24,13 @@ pub(super) struct Shared {
     state: Mutex<State>,
     moved: Notify,
     work: Notify,
+    /// So many have been pushed that who pushes next lets others run first.
+    turn_over: AtomicBool,
 }
+
+/// How many messages are pushed in a turn. WHY: as long as there is room a sender never has to wait,
+/// and on a runtime with one thread the keeper would get to write only when there is none.
+const TURN: u64 = 1024;
 
 struct State {
     outbox: Outbox,
@@ -55,7 +63,12 @@ impl Shared {
     pub(super) fn new(outbox: Outbox) -> Self {
         let state =
             State { outbox, hurry: 0, waits: Waits::Nothing, closing: false, ended: None };
-        Self { state: Mutex::new(state), moved: Notify::new(), work: Notify::new() }
+        Self {
+            state: Mutex::new(state),
+            moved: Notify::new(),
+            work: Notify::new(),
+            turn_over: AtomicBool::new(false),
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -69,6 +82,10 @@ impl Shared {
             return Err(SendError::Ended(ended));
         }
         let pushed = state.outbox.push(payload).map_err(SendError::TooLarge)?;
+        if pushed.is_some_and(|id| id % TURN == TURN - 1) {
+            // ORDER: relaxed, here and below, because it carries nothing; one turn more or less is no harm.
+            self.turn_over.store(true, Ordering::Relaxed);
+        }
         let wake = match state.waits {
             Waits::Nothing => false,
             Waits::Message => state.outbox.has_unsent(),
@@ -84,6 +101,10 @@ impl Shared {
 
     /// As [`push`](Self::push), when there is room.
     pub(super) async fn push_wait(&self, payload: &[u8]) -> Result<u64, SendError> {
+        if self.turn_over.load(Ordering::Relaxed) {
+            self.turn_over.store(false, Ordering::Relaxed);
+            yield_now().await;
+        }
         loop {
             // WHY before: whatever moves from here on ends the wait.
             let moved = self.moved.notified();
