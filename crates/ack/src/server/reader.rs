@@ -19,8 +19,8 @@
 //! the kernel would take longer than the whole round. A connection whose waits are
 //! long never does so.
 //!
-//! COST: a read that finds something is one system call, a look at the mailbox and
-//! one at the clock. A connection that has been quiet for [`REST`] gives back its
+//! COST: a read that finds something is one system call and a look at the mailbox.
+//! A connection that has been quiet for [`REST`] gives back its
 //! buffer.
 
 use std::future::Future;
@@ -62,14 +62,16 @@ pub(crate) struct Reader {
     /// Processes that do a part of the connection's work.
     helpers: Vec<ProcessId>,
     silence: Duration,
-    /// When the last message became whole, on the node's clock.
+    /// When a message was last known to have become whole, on the node's clock.
     whole_at: Duration,
+    /// One has since.
+    whole: bool,
     keen: bool,
 }
 
 impl Reader {
     pub(crate) fn new(me: Process<Exit>, socket: Socket, silence: Duration) -> Self {
-        Self { me, socket, helpers: Vec::new(), silence, whole_at: now(), keen: false }
+        Self { me, socket, helpers: Vec::new(), silence, whole_at: now(), whole: false, keen: false }
     }
 
     /// The process.
@@ -122,6 +124,9 @@ impl Reader {
             return Ok(());
         }
         let began = now();
+        if std::mem::take(&mut self.whole) {
+            self.whole_at = began;
+        }
         while self.keen && now().saturating_sub(began) < KEEN {
             yield_now().await;
             self.heed()?;
@@ -146,15 +151,10 @@ impl Reader {
         }
     }
 
-    /// To be told after each [`fill`](Self::fill) whether a message became whole.
-    pub(crate) fn progress(&mut self, whole: bool) -> Result<(), End> {
-        let now = now();
-        if whole {
-            self.whole_at = now;
-        } else if now.saturating_sub(self.whole_at) > self.silence {
-            return Err(End::Silent);
-        }
-        Ok(())
+    /// A message has become whole.
+    pub(crate) fn heard(&mut self) {
+        // WHY no look at the clock: it matters only once there is something to wait for.
+        self.whole = true;
     }
 
     /// Writes all of that.
