@@ -51,20 +51,29 @@ impl<'a> Batch<'a> {
         Some(Self::new(&waiting[..used], found, order, level))
     }
 
-    pub(crate) fn of_session(self, session: Option<Session>) -> Self {
-        Self { session, ..self }
+    /// The same, of a session.
+    pub(crate) fn of(self, session: Session, level: Level) -> Self {
+        Self { session: Some(session), level, ..self }
     }
 
-    /// The messages before the one with that id.
-    pub(crate) fn before(&self, id: u64) -> Skimmed {
+    /// The first messages, as long as that holds of their ids.
+    pub(crate) fn first_while(&self, mut holds: impl FnMut(Id) -> bool) -> Skimmed {
         let mut found = Skimmed::default();
         let mut frames = self.frames();
-        while let Some(frame) = frames.next().filter(|frame| frame.id != Id::from(id)) {
+        while let Some(frame) = frames.next().filter(|frame| holds(frame.id)) {
             found.frames += 1;
             found.newest = Some(frame.id);
             found.used = frames.used();
         }
         found
+    }
+
+    /// The batch without its first messages; `None` if these were all.
+    pub(crate) fn without(self, first: Skimmed) -> Option<Self> {
+        let bytes = &self.bytes[first.used..];
+        let frames = self.found.frames - first.frames;
+        let found = Skimmed { frames, newest: self.found.newest, used: bytes.len() };
+        (frames > 0).then_some(Self { bytes, found, ..self })
     }
 
     /// The messages.
@@ -156,14 +165,19 @@ mod tests {
     }
 
     #[test]
-    fn the_messages_before_one_are_counted_up_to_it() {
+    fn a_batch_is_cut_between_two_messages() {
         let bytes = three();
         let found = skim(&bytes, SizeOrder::Big, 9);
         let batch = Batch::new(&bytes, found, SizeOrder::Big, Level::Handled);
-        assert_eq!(batch.before(1), Skimmed::default());
+        assert_eq!(batch.first_while(|id| id.number() < 1), Skimmed::default());
         let two = Skimmed { frames: 2, newest: Some(Id::from(2)), used: 26 };
-        assert_eq!(batch.before(3), two);
-        assert_eq!(batch.before(9), found);
+        assert_eq!(batch.first_while(|id| id.number() < 3), two);
+        assert_eq!(batch.first_while(|_| true), found);
+        let third = batch.without(two).expect("one is left");
+        assert_eq!(third.frames().map(|frame| frame.id.number()).collect::<Vec<_>>(), [3]);
+        let skimmed = Skimmed { frames: 1, newest: Some(Id::from(3)), used: 13 };
+        assert_eq!(third.skimmed(), skimmed);
+        assert!(batch.without(found).is_none());
     }
 
     #[test]
@@ -179,8 +193,8 @@ mod tests {
         let bytes = three();
         let session = Session { client: [7; 16], epoch: 3 };
         let found = skim(&bytes, SizeOrder::Big, 9);
-        let batch = Batch::new(&bytes, found, SizeOrder::Big, Level::Durable);
-        let block = batch.of_session(Some(session)).take();
+        let batch = Batch::new(&bytes, found, SizeOrder::Big, Level::Handled);
+        let block = batch.of(session, Level::Durable).take();
         assert_eq!(block.batch().skimmed(), found);
         assert_eq!((block.level(), block.session()), (Level::Durable, Some(session)));
         assert_eq!(block.frames().map(|frame| frame.id.number()).collect::<Vec<_>>(), [1, 2, 3]);

@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use purlin::{Exit, ExitReason, Process};
 
+use super::ending::End;
 use super::reader::Reader;
 use super::shared::{Newcomer, Shared};
 use super::socket::Socket;
@@ -41,6 +42,8 @@ where
     let end = strategy::run(&mut reader, make(peer), &shared).await;
     tracing::debug!(%peer, %end, "connection ended");
     shared.counters.ended(&end);
-    reader.close().await;
+    if !matches!(end, End::Lost(_) | End::Replaced) {
+        reader.close().await;
+    }
     end.reason()
 }

@@ -9,9 +9,9 @@
 //! and while there is nothing to read, never while something is written or
 //! handled: what was read is answered before the connection ends.
 //!
-//! *Silence.* A message has to become whole within the time that is set, or the
-//! connection is [silent](End::Silent). So a client that sends a byte now and then
-//! does not live for ever.
+//! *Silence.* A message has to begin within the time that is set, and to become
+//! whole within the same time again, or the connection is [silent](End::Silent). So
+//! a client that sends a byte now and then does not live for ever.
 //!
 //! *Keenness.* A client in lock-step writes a few microseconds after it was
 //! answered. Where the last wait was that short, the next begins with asking again
@@ -62,16 +62,16 @@ pub(crate) struct Reader {
     /// Processes that do a part of the connection's work.
     helpers: Vec<ProcessId>,
     silence: Duration,
-    /// When a message was last known to have become whole, on the node's clock.
-    whole_at: Duration,
+    /// When a message was last known to have begun or become whole, on the node's clock.
+    heard_at: Duration,
     /// One has since.
-    whole: bool,
+    heard: bool,
     keen: bool,
 }
 
 impl Reader {
     pub(crate) fn new(me: Process<Exit>, socket: Socket, silence: Duration) -> Self {
-        Self { me, socket, helpers: Vec::new(), silence, whole_at: now(), whole: false, keen: false }
+        Self { me, socket, helpers: Vec::new(), silence, heard_at: now(), heard: false, keen: false }
     }
 
     /// The process.
@@ -124,8 +124,8 @@ impl Reader {
             return Ok(());
         }
         let began = now();
-        if std::mem::take(&mut self.whole) {
-            self.whole_at = began;
+        if std::mem::take(&mut self.heard) {
+            self.heard_at = began;
         }
         while self.keen && now().saturating_sub(began) < KEEN {
             yield_now().await;
@@ -134,7 +134,7 @@ impl Reader {
                 return Ok(());
             }
         }
-        let silent = self.whole_at.saturating_add(self.silence);
+        let silent = self.heard_at.saturating_add(self.silence);
         let mut until = silent.min(began.saturating_add(REST));
         loop {
             if self.wait(until).await? {
@@ -154,7 +154,7 @@ impl Reader {
     /// A message has become whole.
     pub(crate) fn heard(&mut self) {
         // WHY no look at the clock: it matters only once there is something to wait for.
-        self.whole = true;
+        self.heard = true;
     }
 
     /// Writes all of that.
@@ -163,7 +163,7 @@ impl Reader {
     }
 
     /// Waits for a future, but no longer than that; `None` if it is not ready by then.
-    pub(crate) async fn within<T>(
+    async fn within<T>(
         &mut self,
         time: Duration,
         future: impl Future<Output = T>,
@@ -172,6 +172,17 @@ impl Reader {
             biased;
             output = future => Some(output),
             () = super::socket::pass(&mut self.me, time) => None,
+        }
+    }
+
+    /// Has another connection of the same client end when it has answered what it has read, and kills it
+    /// if that takes longer than `patience`.
+    pub(crate) async fn replace(&mut self, other: Pid<Exit>, patience: Duration) {
+        other.exit(ExitReason::shutdown_with(End::Replaced));
+        if self.within(patience, other.ended()).await.is_none() {
+            other.exit(ExitReason::Kill);
+            // WHY not until it has ended: a handler that does not await would keep this one for ever.
+            self.within(patience, other.ended()).await;
         }
     }
 
@@ -210,6 +221,7 @@ impl Reader {
             None => Ok(false),
             Some(0) => Err(End::Closed),
             Some(count) => {
+                self.heard |= buffer.waiting().is_empty();
                 buffer.filled(count);
                 Ok(true)
             }
@@ -239,9 +251,15 @@ impl Reader {
 
     fn end_of(&self, exit: Exit) -> End {
         if exit.from.is_some_and(|from| self.helpers.contains(&from)) {
-            End::Helper(exit.reason)
-        } else {
-            End::Told(exit.reason)
+            return End::Helper(exit.reason);
+        }
+        match &exit.reason {
+            ExitReason::ShutdownWith(why)
+                if matches!(why.downcast_ref(), Some(End::Replaced)) =>
+            {
+                End::Replaced
+            }
+            _ => End::Told(exit.reason),
         }
     }
 }

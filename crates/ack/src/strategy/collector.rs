@@ -111,10 +111,10 @@ impl<H: Handler> Collector<H> {
 
     /// Tells the ticker, if it waits and there is something to be told.
     fn tell(&mut self) {
-        if self.last || self.owed.count() > 0 {
-            if let Some(waits) = self.waits.take() {
-                waits.send(!self.last);
-            }
+        if (self.last || self.owed.count() > 0)
+            && let Some(waits) = self.waits.take()
+        {
+            waits.send(!self.last);
         }
     }
 }

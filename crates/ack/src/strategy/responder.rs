@@ -53,7 +53,7 @@ pub(super) struct Responder<H> {
     tail: Vec<u8>,
     owed: Owed,
     blocks: u32,
-    /// When a message last became whole, on the node's clock.
+    /// When a message last began or became whole, on the node's clock.
     whole_at: Duration,
 }
 
@@ -102,7 +102,7 @@ impl<H: Handler> Responder<H> {
     }
 
     async fn block(&mut self, me: &mut Process<Item>, block: &[u8]) -> Result<(), End> {
-        let before = self.owed.count();
+        let (before, begins) = (self.owed.count(), self.tail.is_empty());
         let rest = self.finish_tail(block).await?;
         if let Some(rest) = rest {
             let batch = whole(rest, &self.shared);
@@ -114,7 +114,7 @@ impl<H: Handler> Responder<H> {
             self.tail.extend_from_slice(&rest[used..]);
         }
         self.blocks += 1;
-        if self.owed.count() > before {
+        if begins || self.owed.count() > before {
             self.whole_at = now();
         } else if now().saturating_sub(self.whole_at) > self.shared.silence() {
             return Err(End::Silent);
