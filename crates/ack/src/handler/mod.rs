@@ -73,19 +73,27 @@ pub trait Handler: Send + 'static {
         Level::Handled
     }
 
-    /// The newest message of this epoch of a client that is stored, if messages are stored so that they
-    /// survive the server; asked when a session is opened. What is stored is neither handled nor
-    /// acknowledged again.
+    /// What is stored of a client's messages, if they are stored so that they survive the server; asked
+    /// when a session is opened. What is stored is neither handled nor acknowledged again.
     ///
     /// # Errors
     /// It cannot be found out. The client is told that the server is busy.
     fn stored(
         &mut self,
-        session: Session,
-    ) -> impl Future<Output = Result<Option<u64>, ExitReason>> + Send {
-        let _ = session;
+        client: [u8; 16],
+    ) -> impl Future<Output = Result<Option<Stored>, ExitReason>> + Send {
+        let _ = client;
         ready(Ok(None))
     }
+}
+
+/// What is stored of a client's messages: all of an epoch up to one of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stored {
+    /// The latest epoch.
+    pub epoch: u64,
+    /// The newest message of that.
+    pub newest: u64,
 }
 
 /// Why a batch was not handled.

@@ -97,7 +97,7 @@ impl Open {
 
     fn answers(&mut self, batch: Batch<'_>, mut refused: Vec<Refusal>, shared: &Shared) -> Vec<u8> {
         let (mut owed, mut answers) = (Owed::default(), Vec::new());
-        let mut acknowledge = |owed: &mut Owed, answers: &mut Vec<u8>| {
+        let acknowledge = |owed: &mut Owed, answers: &mut Vec<u8>| {
             while let Some(ack) = next_ack(owed, &shared.counters) {
                 answers.extend(ack);
             }

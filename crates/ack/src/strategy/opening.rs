@@ -82,13 +82,15 @@ async fn open<H: Handler>(
     if let Some(other) = other {
         reader.replace(other, shared.limits.drain).await;
     }
-    let Ok(stored) = handler.stored(session).await else {
+    let Ok(stored) = handler.stored(client).await else {
         return refuse(reader, Status::BUSY).await;
     };
     let known = {
         let mut remembered = shared.sessions.remembered();
-        if let Some(stored) = stored {
-            remembered.acked(client, epoch, stored);
+        if let Some(stored) = stored
+            && remembered.open(client, stored.epoch).is_ok()
+        {
+            remembered.acked(client, stored.epoch, stored.newest);
         }
         remembered.open(client, epoch)
     };
