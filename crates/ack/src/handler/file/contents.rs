@@ -15,7 +15,7 @@ use crate::frames::{Frames, needed};
 use crate::handler::{Batch, Session, Stored};
 use crate::inbuf::InBuf;
 use crate::session::{Level, NAME, Opening};
-use crate::wire::{Head, Id, Reason, Refusal, SizeOrder};
+use crate::wire::{Head, SizeOrder};
 
 /// Who has no session.
 const NOBODY: Session = Session { client: [0; 16], epoch: 0 };
@@ -103,9 +103,7 @@ impl Contents {
     }
 }
 
-/// The messages of a batch that could be taken for openings.
-pub(super) fn not_storable(batch: &Batch<'_>) -> Vec<Refusal> {
-    let looks_alike = |id: &Id| id.0[..7] == NAME.0[..7];
-    let ids = batch.frames().map(|frame| frame.id).filter(looks_alike);
-    ids.map(|id| Refusal { id: id.number(), reason: Reason::NOT_TAKEN }).collect()
+/// Whether there is a message in a batch that could be taken for an opening.
+pub(super) fn looks_like_opening(batch: &Batch<'_>) -> bool {
+    batch.frames().any(|frame| frame.id.0[..7] == NAME.0[..7])
 }

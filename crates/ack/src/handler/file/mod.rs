@@ -32,7 +32,7 @@ use crate::session::Level;
 ///
 /// Before the messages of another client than the one before stands the opening of its session (see
 /// `docs/ack/protocol.md`), with zeros for one that has none; so it is known after a restart what is
-/// stored of whom. A message that could be taken for an opening is refused. What is incomplete at the
+/// stored of whom. The connection of a message that could be taken for an opening is closed. What is incomplete at the
 /// end of the file, since the machine or the program stopped in the middle of a write, is cut off when
 /// the file is opened. The file is never cut otherwise, and never read again.
 ///
@@ -102,9 +102,10 @@ impl File {
 
 impl Handler for File {
     async fn handle(&mut self, batch: Batch<'_>) -> Result<(), Unhandled> {
-        let refused = contents::not_storable(&batch);
-        if !refused.is_empty() && batch.session().is_none() {
-            return Err(Unhandled::Refused(refused));
+        if contents::looks_like_opening(&batch) {
+            return Err(Unhandled::Failed(ExitReason::shutdown_with(
+                "a message whose id begins as an opening's cannot be stored",
+            )));
         }
         let block = batch.take();
         // WHY no timeout: a disk that is slow slows the clients down, and one that fails says so.

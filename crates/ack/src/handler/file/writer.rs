@@ -20,7 +20,7 @@ const TOGETHER: usize = 4 << 20;
 
 /// What the writer is told.
 #[derive(Debug)]
-pub enum Mail {
+pub(super) enum Mail {
     /// To store these messages; says whether it has.
     Store(Block, Reply<bool>),
     /// To say what is stored of a client.
