@@ -5,7 +5,7 @@
 #![allow(dead_code)]
 
 use std::io::{self, ErrorKind, Read as _, Write as _};
-use std::net::{SocketAddr, TcpStream};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -23,7 +23,7 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 /// A server on a node of its own.
 pub(crate) struct Running {
     pub(crate) node: Node,
-    server: Option<Server>,
+    server: Option<Arc<Server>>,
 }
 
 pub(crate) fn anywhere() -> SocketAddr {
@@ -37,17 +37,9 @@ where
     H: Handler,
 {
     let node = Node::builder().workers(2).build().expect("a node starts");
-    start_on(&node, builder)
-}
-
-pub(crate) fn start_on<F, H>(node: &Node, builder: Builder<F>) -> Running
-where
-    F: Fn(SocketAddr) -> H + Clone + Send + Sync + 'static,
-    H: Handler,
-{
     let on = node.clone();
     let started = node.block_on(async move |_: Process<()>| builder.start(&on).await);
-    Running { node: node.clone(), server: Some(started.expect("the server starts")) }
+    Running { node, server: Some(Arc::new(started.expect("the server starts"))) }
 }
 
 /// Starts a server of that strategy that counts.
@@ -68,9 +60,17 @@ impl Running {
         self.server().counts()
     }
 
+    /// The socket of the server, which accepts nobody any more.
+    pub(crate) fn hand_over(&self) -> TcpListener {
+        let server = self.server.clone().expect("it has not been drained");
+        let socket = self.node.block_on(async move |_: Process<()>| server.hand_over().await);
+        socket.expect("there is a descriptor")
+    }
+
     /// Drains the server and stops its node.
     pub(crate) fn drain(mut self) -> Counts {
         let server = self.server.take().expect("it has not been drained");
+        let server = Arc::into_inner(server).expect("nobody else has it");
         let counts = self.node.block_on(async move |_: Process<()>| server.drain().await);
         let report = self.node.stop_blocking();
         assert!(report.hogs.is_empty(), "processes that would not end: {:?}", report.hogs);
