@@ -1,13 +1,13 @@
 //! The process to which throttle and head-rest hand each message.
 //!
 //! It has the handler, and keeps what is owed until the ticker takes it. Linked to
-//! the connection's process, and ends with it for whatever reason; exit signals of
-//! others are ignored, so that what was read is acknowledged when everybody is told
-//! to end.
+//! the connection's process, and ends with it for whatever reason, in the middle of
+//! the handler if need be; exit signals of others are ignored, so that what was read
+//! is acknowledged when everybody is told to end.
 
 use std::sync::Arc;
 
-use purlin::{Exit, ExitReason, Process, ProcessId, Reply};
+use purlin::{Exit, ExitReason, Process, ProcessId, Reply, receive};
 
 use super::taking::take;
 use crate::handler::{Batch, Handler};
@@ -59,7 +59,7 @@ impl<H: Handler> Collector<H> {
         loop {
             match me.receive().await {
                 Collect::One(buffer, reply) => {
-                    if let Err(reason) = self.one(buffer, reply).await {
+                    if let Err(reason) = self.one(&mut me, buffer, reply).await {
                         return reason;
                     }
                 }
@@ -85,6 +85,7 @@ impl<H: Handler> Collector<H> {
 
     async fn one(
         &mut self,
+        me: &mut Process<Collect>,
         mut buffer: Box<InBuf>,
         reply: Reply<Option<Box<InBuf>>>,
     ) -> Result<(), ExitReason> {
@@ -94,7 +95,12 @@ impl<H: Handler> Collector<H> {
             return Ok(());
         };
         let used = batch.skimmed().used;
-        match take(&mut self.handler, batch, &mut self.owed).await {
+        let taken = tokio::select! {
+            biased;
+            taken = take(&mut self.handler, batch, &mut self.owed) => taken,
+            () = left(me, self.parent) => return Err(ExitReason::Normal),
+        };
+        match taken {
             Ok(()) => {
                 buffer.used(used);
                 self.tell();
@@ -117,4 +123,9 @@ impl<H: Handler> Collector<H> {
             waits.send(!self.last);
         }
     }
+}
+
+/// Waits for the end of the connection's process.
+async fn left(me: &mut Process<Collect>, parent: ProcessId) {
+    receive!(me, { Collect::Exit(exit) if exit.from == Some(parent) => {} });
 }

@@ -5,9 +5,9 @@
 //! together in the `tail`. It acknowledges with every [`EVERY`]th block, and when
 //! nothing has come for [`QUIET`] and something is owed.
 //!
-//! Linked to the connection's process, and ends with it for whatever reason; exit
-//! signals of others are ignored, so that what was read is acknowledged when
-//! everybody is told to end.
+//! Linked to the connection's process, and ends with it for whatever reason, in the
+//! middle of the handler if need be; exit signals of others are ignored, so that what
+//! was read is acknowledged when everybody is told to end.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -76,7 +76,18 @@ impl<H: Handler> Responder<H> {
                 })
             };
             let done = match item {
-                Some(Item::Block(block)) => self.block(&mut me, &block).await,
+                Some(Item::Block(block)) => {
+                    let parent = self.parent;
+                    let parsed = tokio::select! {
+                        biased;
+                        parsed = self.parse(&block) => parsed,
+                        () = left(&mut me, parent) => return ExitReason::Normal,
+                    };
+                    match parsed {
+                        Ok(()) if self.blocks >= EVERY => self.acknowledge(&mut me).await,
+                        parsed => parsed,
+                    }
+                }
                 Some(Item::Exit(exit)) if exit.from == Some(self.parent) => {
                     return ExitReason::Normal;
                 }
@@ -101,7 +112,7 @@ impl<H: Handler> Responder<H> {
         }
     }
 
-    async fn block(&mut self, me: &mut Process<Item>, block: &[u8]) -> Result<(), End> {
+    async fn parse(&mut self, block: &[u8]) -> Result<(), End> {
         let (before, begins) = (self.owed.count(), self.tail.is_empty());
         let rest = self.finish_tail(block).await?;
         if let Some(rest) = rest {
@@ -119,7 +130,7 @@ impl<H: Handler> Responder<H> {
         } else if now().saturating_sub(self.whole_at) > self.shared.silence() {
             return Err(End::Silent);
         }
-        if self.blocks >= EVERY { self.acknowledge(me).await } else { Ok(()) }
+        Ok(())
     }
 
     /// Completes the message that was cut, if there was one; what comes behind it, unless the block
@@ -151,4 +162,9 @@ impl<H: Handler> Responder<H> {
         }
         Ok(())
     }
+}
+
+/// Waits for the end of the connection's process.
+async fn left(me: &mut Process<Item>, parent: ProcessId) {
+    receive!(me, { Item::Exit(exit) if exit.from == Some(parent) => {} });
 }
