@@ -71,8 +71,7 @@ async fn read(
         // WHY no timeout: the collector is linked to this process, and a slow handler is allowed to be.
         let handed = collector.call_timeout(|reply| Collect::One(buffer, reply), Duration::MAX);
         buffer = match handed.await {
-            Ok(Some(buffer)) => buffer,
-            Ok(None) => return Err(End::Refused),
+            Ok(handed) => handed?,
             Err(CallError::Ended(reason)) => return Err(End::Failed(reason)),
             Err(error) => return Err(End::Failed(purlin::ExitReason::error(error))),
         };

@@ -18,9 +18,9 @@ use crate::server::shared::Shared;
 
 /// What the collector is told.
 pub(super) enum Collect {
-    /// By the reader: the first message of this buffer, which is whole. The buffer comes back, unless the
-    /// message was refused.
-    One(Box<InBuf>, Reply<Option<Box<InBuf>>>),
+    /// By the reader: the first message of this buffer, which is whole. The buffer comes back, or why the
+    /// connection is to end.
+    One(Box<InBuf>, Handed),
     /// By the ticker: to say when something is owed, and whether anything more will be.
     Due(Reply<bool>),
     /// By the ticker: to hand over what is owed.
@@ -30,6 +30,9 @@ pub(super) enum Collect {
     /// An exit signal.
     Exit(Exit),
 }
+
+/// What the reader is answered.
+type Handed = Reply<Result<Box<InBuf>, End>>;
 
 impl From<Exit> for Collect {
     fn from(exit: Exit) -> Self {
@@ -59,8 +62,8 @@ impl<H: Handler> Collector<H> {
         loop {
             match me.receive().await {
                 Collect::One(buffer, reply) => {
-                    if let Err(reason) = self.one(&mut me, buffer, reply).await {
-                        return reason;
+                    if !self.one(&mut me, buffer, reply).await {
+                        return ExitReason::Normal;
                     }
                 }
                 Collect::Due(reply) => {
@@ -83,36 +86,28 @@ impl<H: Handler> Collector<H> {
         }
     }
 
+    /// Takes a message; `false` if the connection's process has ended meanwhile.
     async fn one(
         &mut self,
         me: &mut Process<Collect>,
         mut buffer: Box<InBuf>,
-        reply: Reply<Option<Box<InBuf>>>,
-    ) -> Result<(), ExitReason> {
+        reply: Handed,
+    ) -> bool {
         let (order, level) = (self.shared.strategy.order(), self.shared.level);
         let Some(batch) = Batch::first(buffer.waiting(), order, level) else {
-            reply.send(Some(buffer));
-            return Ok(());
+            reply.send(Ok(buffer));
+            return true;
         };
         let used = batch.skimmed().used;
         let taken = tokio::select! {
             biased;
             taken = take(&mut self.handler, batch, &mut self.owed) => taken,
-            () = left(me, self.parent) => return Err(ExitReason::Normal),
+            () = left(me, self.parent) => return false,
         };
-        match taken {
-            Ok(()) => {
-                buffer.used(used);
-                self.tell();
-                reply.send(Some(buffer));
-                Ok(())
-            }
-            Err(End::Failed(reason)) => Err(reason),
-            Err(_) => {
-                reply.send(None);
-                Ok(())
-            }
-        }
+        buffer.used(used);
+        self.tell();
+        reply.send(taken.map(|()| buffer));
+        true
     }
 
     /// Tells the ticker, if it waits and there is something to be told.
