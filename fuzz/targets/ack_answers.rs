@@ -44,7 +44,7 @@ fuzz_target!(|input: &[u8]| {
             Err(bad) => assert_eq!(bad.to_string().lines().count(), 1),
         }
         match session::Answer::of(&first) {
-            Ok(session::Answer::Refused(status)) => assert_eq!(status.0, bytes[0]),
+            Ok(session::Answer::Refused(status)) => assert_eq!(status.0.get(), bytes[0]),
             Ok(opened) => assert_eq!(&opened.to_bytes()[12..], bytes),
             Err(bad) => assert_eq!(bad.to_string().lines().count(), 1),
         }

@@ -69,6 +69,9 @@ impl Remembered {
 
     /// A client opens a session. Nothing of an older epoch is remembered from then on.
     ///
+    /// What was stored of a client before the server was started is told here in the same way: it
+    /// is opened, and its refusals and the newest message follow, in order of their ids.
+    ///
     /// # Errors
     /// A later epoch of the client is known.
     pub fn open(&mut self, client: [u8; 16], epoch: u64) -> Result<Known, Stale> {

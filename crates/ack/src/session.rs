@@ -35,6 +35,9 @@ pub const NAME: Id = Id(*b"PURLIN 1");
 pub const OPENING: usize = HEAD + 25;
 /// Bytes of an answer without refusals, its head included.
 pub const ANSWER: usize = HEAD + 17;
+/// The widest window there may be. An answer with as many refusals fits into
+/// [`LARGEST`](crate::wire::LARGEST), by which a client may limit what it reads.
+pub const WIDEST: u32 = 1 << 20;
 
 /// The last byte of the name of a session, whatever the version.
 fn version(id: Id) -> Option<u8> {

@@ -1,6 +1,7 @@
 //! `purlin ack`: small messages over TCP, acknowledged.
 
 mod load;
+mod serve;
 
 use clap::Subcommand;
 use purlin_ack::session::Level;
@@ -8,12 +9,15 @@ use purlin_lab::error::Problem;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Ack {
+    /// Take messages and acknowledge them, in one of six ways or all of them
+    Serve(serve::Serve),
     /// Send as much as there can be to a server, verify every answer, and tell rates and latency
     Load(load::Load),
 }
 
 pub(crate) fn obey(command: Ack) -> Result<u8, Problem> {
     match command {
+        Ack::Serve(asked) => serve::serve(asked),
         Ack::Load(asked) => load::load(&asked),
     }
 }

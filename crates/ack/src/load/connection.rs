@@ -28,6 +28,7 @@ use crate::client::open::open;
 use crate::client::outbox::NotSent;
 use crate::client::{ConnectError, Lost};
 use crate::session::Opening;
+use crate::strategy::Strategy;
 
 /// Bytes of answers that are read at a time.
 const ANSWERS: usize = 4096;
@@ -87,7 +88,10 @@ impl Connection {
         let mut stream = TcpStream::connect(&plan.address).await.map_err(Lost::Io)?;
         stream.set_nodelay(plan.nodelay).map_err(Lost::Io)?;
         let mut window = plan.window.unwrap_or(u64::MAX);
-        let mut checked = plan.strategy.answers();
+        let mut checked = match plan.strategy {
+            Strategy::RequestReply => Checked::replies(),
+            _ => Checked::acks(),
+        };
         if let Some(level) = plan.level {
             let mut client = [0; 16];
             getrandom::fill(&mut client).map_err(|error| Lost::Io(error.into()))?;

@@ -5,8 +5,9 @@
 //! bytes, and one for the refusals if there are any.
 
 use std::fmt;
+use std::num::NonZeroU8;
 
-use super::{ANSWER, Fields, NAME, version};
+use super::{ANSWER, Fields, NAME, WIDEST, version};
 use crate::frames::Frame;
 use crate::wire::{HEAD, Head, Id, Reason, Refusal, SizeOrder};
 
@@ -15,23 +16,23 @@ const MISSED: usize = 12;
 /// How *none yet* is written: −1, on which 0 follows.
 const NONE: u64 = u64::MAX;
 
-/// Why there is no session. The number is what is on the wire; 0 is none of them.
+/// Why there is no session. The number is what is on the wire, where 0 says that there is one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Status(pub u8);
+pub struct Status(pub NonZeroU8);
 
 impl Status {
     /// The version is not spoken.
-    pub const VERSION: Self = Self(1);
+    pub const VERSION: Self = Self(NonZeroU8::new(1).unwrap());
     /// The opening has another length than its version has.
-    pub const MALFORMED: Self = Self(2);
+    pub const MALFORMED: Self = Self(NonZeroU8::new(2).unwrap());
     /// The server does not offer acks of this level.
-    pub const LEVEL: Self = Self(3);
+    pub const LEVEL: Self = Self(NonZeroU8::new(3).unwrap());
     /// A later epoch of the same client is known.
-    pub const STALE: Self = Self(4);
+    pub const STALE: Self = Self(NonZeroU8::new(4).unwrap());
     /// This connection may not speak for this client.
-    pub const NOT_ALLOWED: Self = Self(5);
+    pub const NOT_ALLOWED: Self = Self(NonZeroU8::new(5).unwrap());
     /// The server has no room, or is about to stop. Later it may be otherwise.
-    pub const BUSY: Self = Self(6);
+    pub const BUSY: Self = Self(NonZeroU8::new(6).unwrap());
 }
 
 impl fmt::Display for Status {
@@ -75,7 +76,7 @@ pub enum Answer {
 pub struct Opened {
     /// All messages of the epoch up to this one have been answered, whether or not the client was told.
     pub newest: Option<u64>,
-    /// How many messages may be unanswered at a time, at least 1.
+    /// How many messages may be unanswered at a time, from 1 to [`WIDEST`].
     pub window: u32,
     /// The largest payload, in bytes.
     pub largest: u32,
@@ -92,18 +93,19 @@ impl Answer {
             Self::Opened(Opened { newest, window, largest, refused }) => {
                 (0, newest.unwrap_or(NONE), *window, *largest, &refused[..])
             }
-            Self::Refused(status) => (status.0, NONE, 0, 0, &[][..]),
+            Self::Refused(status) => (status.0.get(), NONE, 0, 0, &[][..]),
         };
-        let mut bytes = Vec::with_capacity(ANSWER + MISSED * refused.len());
-        // WHY: as many refusals as fit into a size; a window is never as wide.
-        let most = refused.len().min((u32::MAX as usize - SAID) / MISSED);
-        let size = (SAID + MISSED * most) as u32;
+        // INVARIANT: there are no more refusals than messages in a window; the oldest are too many.
+        let refused = &refused[refused.len().saturating_sub(WIDEST as usize)..];
+        let size = SAID + MISSED * refused.len();
+        let mut bytes = Vec::with_capacity(HEAD + size);
+        let size = size as u32;
         bytes.extend(Head { id: NAME, size }.to_bytes(SizeOrder::Little));
         bytes.push(status);
         bytes.extend(newest.to_le_bytes());
         bytes.extend(window.to_le_bytes());
         bytes.extend(largest.to_le_bytes());
-        for refusal in &refused[..most] {
+        for refusal in refused {
             bytes.extend(refusal.id.to_le_bytes());
             bytes.extend(refusal.reason.0.to_le_bytes());
         }
@@ -120,7 +122,7 @@ impl Answer {
         let mut fields = Fields(first.payload);
         let Some([status]) = fields.take() else { return Err(size) };
         // WHY first: an answer of another version is known to begin with a status, and that is all.
-        if status != 0 {
+        if let Some(status) = NonZeroU8::new(status) {
             return Ok(Self::Refused(Status(status)));
         }
         if version != NAME.0[7] {
@@ -133,8 +135,8 @@ impl Answer {
         };
         let newest = Some(u64::from_le_bytes(newest)).filter(|newest| *newest != NONE);
         let window = u32::from_le_bytes(window);
-        if window == 0 {
-            return Err(BadAnswer::Window);
+        if window == 0 || window > WIDEST {
+            return Err(BadAnswer::Window(window));
         }
         let mut refused = Vec::with_capacity(fields.0.len() / MISSED);
         while !fields.0.is_empty() {
@@ -158,8 +160,8 @@ pub enum BadAnswer {
     Name(Id),
     /// Its payload has so many bytes.
     Size(usize),
-    /// No message may be unanswered, so none could be sent.
-    Window,
+    /// Its window is none, or wider than the widest.
+    Window(u32),
     /// This message is said to be refused, out of order or before its turn.
     Refusal(u64),
 }
@@ -178,7 +180,9 @@ impl fmt::Display for BadAnswer {
                 f,
                 "the server answered the opening with {size} bytes, where 17 and 12 for each refusal were due"
             ),
-            Self::Window => f.write_str("the server answered the opening with a window of 0"),
+            Self::Window(window) => {
+                write!(f, "the server answered the opening with a window of {window}, where 1 to {WIDEST} was due")
+            }
             Self::Refusal(id) => {
                 write!(
                     f,
@@ -197,6 +201,7 @@ mod tests {
 
     use super::*;
     use crate::frames::Frames;
+    use crate::wire::LARGEST;
 
     fn frame(bytes: &[u8]) -> Frame<'_> {
         let mut frames = Frames::new(bytes, SizeOrder::Little, u32::MAX);
@@ -232,8 +237,10 @@ mod tests {
             let bad = Answer::of(&Frame { id: NAME, payload: &payload[..size] });
             assert_eq!(bad, Err(BadAnswer::Size(size)));
         }
-        let window = Opened { window: 0, ..opened.clone() };
-        assert_eq!(Answer::of(&frame(&Answer::Opened(window).to_bytes())), Err(BadAnswer::Window));
+        for window in [0, WIDEST + 1] {
+            let bytes = Answer::Opened(Opened { window, ..opened.clone() }).to_bytes();
+            assert_eq!(Answer::of(&frame(&bytes)), Err(BadAnswer::Window(window)));
+        }
         for (ids, wrong) in [(&[6][..], 6), (&[3, 3], 3), (&[3, 2], 2)] {
             let refused =
                 ids.iter().map(|id| Refusal { id: *id, reason: Reason::FAILED }).collect();
@@ -243,22 +250,40 @@ mod tests {
     }
 
     #[test]
+    fn the_longest_answer_fits_into_the_usual_limit() {
+        let refused = (0..u64::from(WIDEST) + 5).map(|id| Refusal { id, reason: Reason::NO_ROOM });
+        let opened = Opened {
+            newest: Some(NONE - 1),
+            window: WIDEST,
+            largest: u32::MAX,
+            refused: refused.collect(),
+        };
+        let bytes = Answer::Opened(opened.clone()).to_bytes();
+        let mut frames = Frames::new(&bytes, SizeOrder::Little, LARGEST);
+        let Ok(Answer::Opened(read)) = Answer::of(&frames.next().expect("it is within the limit")) else {
+            panic!("it is an answer");
+        };
+        assert_eq!(read.refused, opened.refused[5..]);
+    }
+
+    #[test]
     fn a_refusal_of_a_later_version_is_understood() {
         let later = Frame { id: Id(*b"PURLIN 2"), payload: b"\x01and what else there is" };
         assert_eq!(Answer::of(&later), Ok(Answer::Refused(Status::VERSION)));
-        let unknown = Answer::Refused(Status(200));
+        let status = Status(NonZeroU8::MAX);
+        let unknown = Answer::Refused(status);
         assert_eq!(Answer::of(&frame(&unknown.to_bytes())), Ok(unknown));
-        assert_eq!(Status(200).to_string(), "no session: status 200");
+        assert_eq!(status.to_string(), "no session: status 255");
     }
 
     proptest! {
         #[test]
         fn what_was_written_is_read(
             newest in prop::option::of(1000..NONE),
-            window in 1..=u32::MAX,
+            window in 1..=WIDEST,
             largest: u32,
             reasons in prop::collection::vec(any::<u32>(), 0..20),
-            status in 1..=u8::MAX,
+            status: NonZeroU8,
         ) {
             let reasons = reasons.into_iter().filter(|_| newest.is_some());
             let refused = (0..).zip(reasons).map(|(id, reason)| Refusal { id, reason: Reason(reason) });

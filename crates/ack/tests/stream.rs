@@ -1,0 +1,81 @@
+//! A client's stream through a server's loop and back, cut at each byte where it could matter.
+
+#![forbid(unsafe_code)]
+
+use purlin_ack::checked::{Answer, Checked};
+use purlin_ack::frames::{Frames, needed, skim};
+use purlin_ack::inbuf::InBuf;
+use purlin_ack::owed::Owed;
+use purlin_ack::wire::{HEAD, Head, Id, SizeOrder};
+
+const LIMIT: u32 = 100_000;
+const SIZES: [u32; 8] = [0, 1, 5, 99, 100, 65_536, LIMIT, 0];
+
+/// A message of each size. What is in a payload tells which it is.
+fn stream(order: SizeOrder) -> Vec<u8> {
+    let mut stream = Vec::new();
+    for (id, size) in (0..).zip(SIZES) {
+        stream.extend(Head { id: Id::from(id), size }.to_bytes(order));
+        stream.extend(std::iter::repeat_n(id as u8, size as usize));
+    }
+    stream
+}
+
+/// Where messages begin, and where the last ends.
+fn boundaries() -> Vec<usize> {
+    let ends = SIZES.iter().scan(0, |end, size| {
+        *end += HEAD + *size as usize;
+        Some(*end)
+    });
+    std::iter::once(0).chain(ends).collect()
+}
+
+/// Reads the pieces one after the other, verifies each message, and answers after each read.
+fn serve(pieces: [&[u8]; 2], order: SizeOrder) -> Vec<u8> {
+    let (mut read, mut owed) = (InBuf::new(1000), Owed::default());
+    let (mut answers, mut seen) = (Vec::new(), 0);
+    for mut piece in pieces {
+        while !piece.is_empty() {
+            let missing = needed(read.waiting(), order, LIMIT).expect("no size is over the limit");
+            let room = read.room(missing);
+            let count = room.len().min(piece.len());
+            room[..count].copy_from_slice(&piece[..count]);
+            piece = &piece[count..];
+            read.filled(count);
+            let block = skim(read.waiting(), order, LIMIT);
+            for frame in Frames::new(read.waiting(), order, LIMIT) {
+                assert_eq!(frame.id, Id::from(seen));
+                assert_eq!(frame.payload.len(), SIZES[seen as usize] as usize);
+                assert!(frame.payload.iter().all(|byte| *byte == seen as u8));
+                seen += 1;
+            }
+            owed.add(block);
+            read.used(block.used);
+            answers.extend(std::iter::from_fn(|| owed.take()).flat_map(|ack| ack.to_bytes()));
+        }
+    }
+    assert_eq!((seen, read.waiting()), (SIZES.len() as u64, &[][..]));
+    answers
+}
+
+#[test]
+fn every_message_is_answered_once_wherever_the_stream_is_cut() {
+    for order in [SizeOrder::Big, SizeOrder::Little] {
+        let stream = stream(order);
+        let near = boundaries().into_iter().flat_map(|at| at.saturating_sub(14)..=at + 14);
+        for cut in near.filter(|cut| *cut <= stream.len()) {
+            let (one, other) = stream.split_at(cut);
+            let answers = serve([one, other], order);
+            let (mut checked, mut count) = (Checked::acks(), 0);
+            // The client reads its answers byte by byte.
+            for mut byte in answers.chunks(1) {
+                if let Some(answer) = checked.take(&mut byte).expect("no gap") {
+                    let Answer::Acked { count: more, .. } = answer else { panic!("{answer:?}") };
+                    count += more;
+                }
+            }
+            assert_eq!(checked.newest(), Some(SIZES.len() as u64 - 1), "cut at {cut}");
+            assert_eq!(count, SIZES.len() as u64, "cut at {cut}");
+        }
+    }
+}
