@@ -3,6 +3,7 @@
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
+use crate::session::WIDEST;
 use crate::strategy::Strategy;
 use crate::wire::LARGEST;
 
@@ -28,7 +29,7 @@ pub struct Limits {
     pub silence: Option<Duration>,
     /// How long a connection has to answer what it has read, when the server stops. Then it is killed.
     pub drain: Duration,
-    /// Messages of a session that may be unanswered at a time, from 1 to 1 048 576.
+    /// Messages of a session that may be unanswered at a time, from 1 to [`WIDEST`].
     pub window: u32,
     /// Clients whose sessions are remembered.
     pub clients: NonZeroUsize,
@@ -51,5 +52,9 @@ impl Default for Limits {
 impl Limits {
     pub(crate) fn silence(&self, strategy: Strategy) -> Duration {
         self.silence.unwrap_or(strategy.silence())
+    }
+
+    pub(crate) fn window(&self) -> u32 {
+        self.window.clamp(1, WIDEST)
     }
 }

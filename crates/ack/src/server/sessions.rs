@@ -28,7 +28,7 @@ pub(crate) struct Sessions {
 impl Sessions {
     pub(crate) fn new(limits: &Limits) -> Self {
         Self {
-            remembered: Mutex::new(Remembered::new(limits.clients, limits.window)),
+            remembered: Mutex::new(Remembered::new(limits.clients, limits.window())),
             connected: Mutex::default(),
         }
     }

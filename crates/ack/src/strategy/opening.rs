@@ -16,9 +16,6 @@ use crate::server::sessions::Presence;
 use crate::server::shared::Shared;
 use crate::session::{Answer, Level, Opened, Opening, Status};
 
-/// The widest window that an answer may grant.
-const WIDEST: u32 = 1 << 20;
-
 /// A session that is open on this connection.
 #[derive(Debug)]
 pub(super) struct Open {
@@ -97,7 +94,7 @@ async fn open<H: Handler>(
     let Ok(known) = known else { return refuse(reader, Status::STALE).await };
     let answer = Answer::Opened(Opened {
         newest: known.newest,
-        window: shared.limits.window.clamp(1, WIDEST),
+        window: shared.limits.window(),
         largest: shared.limits.largest,
         refused: known.refused,
     });
