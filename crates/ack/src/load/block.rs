@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use crate::wire::{HEAD, Head, Id, SizeOrder};
+use crate::wire::{Head, Id, SizeOrder};
 
 #[derive(Debug)]
 pub(super) struct Block {
