@@ -65,7 +65,8 @@ async fn every_connection_sends_its_own_round() {
     done.unwrap();
     assert!(found.rounds.iter().all(|round| round.messages == 4000));
     assert_eq!((found.answered.messages, found.latency.len()), (12_000, 12_000));
-    assert_eq!((server.ledger().connections, server.ledger().handled.len()), (4, 12_000));
+    let ledger = server.ledger();
+    assert_eq!((ledger.connections, ledger.handled.len()), (4, 12_000));
 }
 
 #[tokio::test]
