@@ -1,8 +1,9 @@
 //! Millions of small messages over TCP, acknowledged.
 //!
-//! What is on the wire is settled byte by byte in `docs/ack/protocol.md`. So far
-//! this crate is its pure half: no sockets, no clock, no processes. Any thread
+//! What is on the wire is settled byte by byte in `docs/ack/protocol.md`. The half
+//! of this crate that says so is pure: no sockets, no clock, no processes. Any thread
 //! may use any of it; every value belongs to one connection, or to whoever holds it.
+//! The other half are servers, on purlin's processes.
 //!
 //! | module | role | used by |
 //! |---|---|---|
@@ -13,6 +14,9 @@
 //! | [`checked`] | answers, verified | clients |
 //! | [`session`] | how a client of `best` opens a session | both sides |
 //! | [`remembered`] | what is acknowledged to which client | the server `best` |
+//! | [`server`] | listening, connections, limits, stopping | programs |
+//! | [`strategy`] | the six ways to read and acknowledge | servers |
+//! | [`handler`] | what becomes of the messages | programs |
 //!
 //! A server in one loop, without its socket:
 //!
@@ -59,8 +63,11 @@
 
 pub mod checked;
 pub mod frames;
+pub mod handler;
 pub mod inbuf;
 pub mod owed;
 pub mod remembered;
+pub mod server;
 pub mod session;
+pub mod strategy;
 pub mod wire;
