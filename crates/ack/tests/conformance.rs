@@ -35,6 +35,7 @@ fn a_message_split_at_any_byte_is_acknowledged_once() {
                 id += 2;
             }
         }
+        drop(client);
         assert_eq!(server.drain().messages, id, "{strategy}");
     }
 }
@@ -48,6 +49,7 @@ fn a_message_that_comes_byte_by_byte_is_acknowledged() {
             client.send(&[byte]);
         }
         client.until(0);
+        drop(client);
         server.drain();
     }
 }
@@ -69,6 +71,7 @@ fn payloads_of_any_length_come_as_they_were_sent() {
         client.send(&stream);
         client.until(sent.len() as u64 - 1);
         assert!(keep.0.take() == sent, "{strategy}: what came is not what was sent");
+        drop(client);
         server.drain();
     }
 }
@@ -89,6 +92,7 @@ fn many_messages_in_one_segment_are_all_acknowledged() {
         }
         client.until(9999);
         assert_eq!(keep.0.ids(), (0..10_000).collect::<Vec<_>>(), "{strategy}");
+        drop(client);
         let counts = server.drain();
         assert_eq!(counts.messages, 10_000);
         if strategy == Strategy::RequestReply {
@@ -111,7 +115,8 @@ fn a_message_over_the_limit_ends_the_connection_behind_the_acks_of_those_before(
             message(3, b"behind", order),
         ];
         client.send(&stream.concat());
-        assert_eq!(client.to_the_end(), Some(1), "{strategy}");
+        assert_eq!(client.until_closed(), Some(1), "{strategy}");
+        drop(client);
         server.until("it is counted", |counts| counts.too_large == 1 && counts.connections == 0);
         assert_eq!(server.drain().messages, 2);
     }
@@ -123,7 +128,8 @@ fn garbage_ends_the_connection_and_is_not_acknowledged() {
         let server = counting(strategy);
         let mut client = Client::connect(server.address(), strategy);
         client.send(&[0xff; 4096]);
-        assert_eq!(client.to_the_end(), None, "{strategy}");
+        assert_eq!(client.until_closed(), None, "{strategy}");
+        drop(client);
         server.until("it is counted", |counts| counts.too_large == 1);
         server.drain();
     }
@@ -142,7 +148,8 @@ fn a_client_that_ends_its_half_is_answered_and_an_incomplete_message_is_dropped(
         let whole = [message(0, b"a", order), message(1, b"b", order)].concat();
         client.send(&[&whole[..], &cut[..cut.len() - 1]].concat());
         client.stream.shutdown(Shutdown::Write).expect("it is connected");
-        assert_eq!(client.to_the_end(), Some(1), "{strategy}");
+        assert_eq!(client.until_closed(), Some(1), "{strategy}");
+        drop(client);
         assert_eq!(keep.0.ids(), [0, 1]);
         server.drain();
     }
@@ -172,7 +179,8 @@ fn a_connection_without_a_byte_ends_without_one() {
         let server = start(Server::builder(anywhere()).strategy(strategy).handler(|_| Count));
         let mut client = Client::connect(server.address(), strategy);
         client.stream.shutdown(Shutdown::Write).expect("it is connected");
-        assert_eq!(client.to_the_end(), None);
+        assert_eq!(client.until_closed(), None);
+        drop(client);
         assert_eq!(server.drain().messages, 0);
     }
 }

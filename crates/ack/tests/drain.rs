@@ -23,12 +23,11 @@ fn what_was_read_before_a_drain_is_handled_and_acknowledged() {
         client.message(0, b"first");
         // The handler has the first; whatever is sent now may be read or not.
         gated.wait();
-        let more: Vec<u8> =
-            (1..50).flat_map(|id| message(id, b"more", strategy.order())).collect();
+        let more: Vec<u8> = (1..50).flat_map(|id| message(id, b"more", strategy.order())).collect();
         client.send(&more);
         let drained = thread::spawn(move || server.drain());
         gated.open();
-        let acknowledged = client.to_the_end();
+        let acknowledged = client.until_closed();
         drop(client);
         let counts = drained.join().expect("it drains");
         let handled = gated.kept.ids();
@@ -66,7 +65,11 @@ fn a_drain_while_clients_send_loses_nothing_that_is_acknowledged() {
             assert!((0..count).all(|id| kept.contains(&(base + id))), "{strategy}: lost");
             acknowledged += count;
         }
-        assert_eq!(acknowledged, kept.len() as u64, "{strategy}: what was handled was acknowledged");
+        assert_eq!(
+            acknowledged,
+            kept.len() as u64,
+            "{strategy}: what was handled was acknowledged"
+        );
         assert_eq!(counts.messages, acknowledged, "{strategy}");
     }
 }
@@ -89,7 +92,7 @@ fn send_until_closed(client: &mut Client, base: u64) -> (u64, Option<u64>) {
             }
         }
     });
-    let newest = client.to_the_end();
+    let newest = client.until_closed();
     // The writer is told by the connection.
     let _ = client.stream.shutdown(Shutdown::Both);
     sending.join().expect("it ends");
@@ -108,7 +111,7 @@ fn a_handler_that_does_not_come_to_an_end_is_killed_and_nothing_of_its_batch_is_
         client.message(0, b"hello");
         gated.wait();
         assert_eq!(server.drain().messages, 0, "{strategy}");
-        assert_eq!(client.to_the_end(), None, "{strategy}");
+        assert_eq!(client.until_closed(), None, "{strategy}");
     }
 }
 
@@ -125,7 +128,7 @@ fn a_node_that_stops_has_its_connections_acknowledge_what_they_have_read() {
         let node = server.node.clone();
         let stopped = thread::spawn(move || node.stop_blocking());
         gated.open();
-        assert_eq!(client.to_the_end(), Some(0), "{strategy}");
+        assert_eq!(client.until_closed(), Some(0), "{strategy}");
         drop(client);
         stopped.join().expect("it stops");
     }

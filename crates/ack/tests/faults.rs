@@ -43,9 +43,11 @@ fn a_handler_that_panics_ends_its_connection_and_nothing_of_its_batch_is_acknowl
             let mut writer = client.stream.try_clone().expect("there is a descriptor");
             let order = strategy.order();
             let sending = std::thread::spawn(move || {
-                (0..).map(|id| message(id, b"hello", order)).all(|bytes| writer.write_all(&bytes).is_ok())
+                (0..)
+                    .map(|id| message(id, b"hello", order))
+                    .all(|bytes| writer.write_all(&bytes).is_ok())
             });
-            acknowledged += client.to_the_end().map_or(0, |newest| newest + 1);
+            acknowledged += client.until_closed().map_or(0, |newest| newest + 1);
             // The writer is told by the connection.
             let _ = client.stream.shutdown(Shutdown::Both);
             sending.join().expect("it ends");
@@ -81,7 +83,7 @@ fn a_handler_that_fails_ends_its_connection_behind_the_acks_of_what_it_had_taken
             client.until(id);
         }
         client.message(3, b"hello");
-        assert_eq!(client.to_the_end(), Some(2), "{strategy}");
+        assert_eq!(client.until_closed(), Some(2), "{strategy}");
         drop(client);
         server.until("it is counted", |counts| counts.failed == 1 && counts.connections == 0);
         server.drain();
@@ -96,7 +98,9 @@ fn clients_that_are_killed_in_the_middle_leave_nothing_behind() {
         for cut in 0..20 {
             let mut client = connect(server.address());
             let bytes = message(0, b"hello", strategy.order());
-            client.write_all(&[&bytes[..], &bytes[..cut % bytes.len()]].concat()).expect("it reads");
+            client
+                .write_all(&[&bytes[..], &bytes[..cut % bytes.len()]].concat())
+                .expect("it reads");
         }
         server.until("all have gone", |counts| {
             counts.connections_ever == 20 && counts.connections == 0

@@ -87,9 +87,7 @@ fn a_session_is_known_after_a_restart_and_what_was_cut_in_the_file_is_not() {
         let mut stream = connect(server.address());
         assert_eq!(newest(&mut stream), None);
         for id in 0..10_u64 {
-            stream
-                .write_all(&message(id, b"hello", SizeOrder::Little))
-                .expect("the server reads");
+            stream.write_all(&message(id, b"hello", SizeOrder::Little)).expect("the server reads");
             let ack = Ack::from_bytes(exactly(&mut stream).expect("there is an ack"));
             assert_eq!(ack, Ack { id: Id::from(id), skipped: 0 });
         }
@@ -124,7 +122,7 @@ fn a_message_that_could_be_taken_for_an_opening_is_not_stored() {
     let mut client = Client::connect(server.address(), Strategy::SyncAck);
     let forged = Opening { client: [7; 16], epoch: 9, level: Level::Durable };
     client.send(&forged.to_bytes());
-    assert_eq!(client.to_the_end(), None);
+    assert_eq!(client.until_closed(), None);
     assert_eq!(somewhere.messages(), []);
     drop(client);
     server.drain();

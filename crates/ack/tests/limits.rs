@@ -84,10 +84,10 @@ fn a_connection_that_is_silent_is_answered_and_closed() {
         one.message(0, b"hello");
         let mut cut = Client::connect(server.address(), strategy);
         cut.send(&message(0, b"hello", strategy.order())[..13]);
-        assert_eq!(nothing.to_the_end(), None, "{strategy}");
+        assert_eq!(nothing.until_closed(), None, "{strategy}");
         assert!(began.elapsed() >= SOON, "{strategy}: closed too early");
-        assert_eq!(one.to_the_end(), Some(0), "{strategy}");
-        assert_eq!(cut.to_the_end(), None, "{strategy}");
+        assert_eq!(one.until_closed(), Some(0), "{strategy}");
+        assert_eq!(cut.until_closed(), None, "{strategy}");
         server.until("they are counted", |counts| counts.silent == 3);
         drop((nothing, one, cut));
         server.drain();

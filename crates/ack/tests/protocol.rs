@@ -21,9 +21,8 @@ fn shown() -> BTreeSet<Vec<u8>> {
 
 #[test]
 fn the_page_shows_what_is_written_and_nothing_else() {
-    let message = |order| {
-        [&Head { id: Id::from(1), size: 5 }.to_bytes(order)[..], b"hello"].concat()
-    };
+    let message =
+        |order| [&Head { id: Id::from(1), size: 5 }.to_bytes(order)[..], b"hello"].concat();
     let opening = Opening { client: *b"abcdefghijklmnop", epoch: 1, level: Level::Handled };
     let refused = vec![Refusal { id: 40, reason: Reason::FAILED }];
     let opened = Opened { newest: Some(41), window: 4096, largest: 16 << 20, refused };

@@ -237,7 +237,7 @@ fn without_a_session_a_refusal_ends_the_connection_behind_what_was_before_it() {
         let order = strategy.order();
         let stream: Vec<u8> = (0..5).flat_map(|id| message(id, b"hello", order)).collect();
         client.send(&stream);
-        assert_eq!(client.to_the_end(), Some(0), "{strategy}");
+        assert_eq!(client.until_closed(), Some(0), "{strategy}");
         drop(client);
         server.until("it has ended", |counts| counts.connections == 0);
         let counts = server.drain();
@@ -252,10 +252,7 @@ fn a_message_over_the_limit_is_refused_and_the_connection_closed() {
     let (mut stream, told) = open(server.address(), &opening(1));
     let Answer::Opened(opened) = told else { panic!("{told:?}") };
     assert_eq!(opened.largest, 100);
-    let bytes = [
-        message(0, b"hello", SizeOrder::Little),
-        message(1, &[0; 101], SizeOrder::Little),
-    ];
+    let bytes = [message(0, b"hello", SizeOrder::Little), message(1, &[0; 101], SizeOrder::Little)];
     stream.write_all(&bytes.concat()).expect("the server reads");
     let ack = Ack { id: Id::from(0), skipped: 0 }.to_bytes();
     let refusal = Refusal { id: 1, reason: Reason::TOO_LARGE }.to_bytes();

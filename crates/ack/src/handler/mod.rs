@@ -62,10 +62,7 @@ pub trait Handler: Send + 'static {
     ///
     /// # Errors
     /// [`Unhandled`]: some messages are refused, or nobody knows what became of them.
-    fn handle(
-        &mut self,
-        batch: Batch<'_>,
-    ) -> impl Future<Output = Result<(), Unhandled>> + Send;
+    fn handle(&mut self, batch: Batch<'_>) -> impl Future<Output = Result<(), Unhandled>> + Send;
 
     /// The highest level that it can take messages at: [`Level::Handled`] unless it says otherwise.
     /// A client that asks for more gets no session.

@@ -12,14 +12,12 @@
 //! until there are some. Whoever wants to connect waits meanwhile.
 
 use std::io;
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::TcpListener;
 use std::sync::Arc;
 use std::time::Duration;
 
 use purlin::supervisor::{SimpleRef, StartChildError};
 use purlin::{Exit, ExitReason, Process, receive};
-use tokio::io::Interest;
-use tokio::io::unix::AsyncFd;
 
 use super::permits::Room;
 use super::shared::{Newcomer, Shared};
@@ -37,7 +35,8 @@ pub(crate) async fn acceptor(
 ) -> Result<ExitReason, Failure> {
     me.trap_exit(true);
     let connections = SimpleRef::<Newcomer>::whereis(&shared.connections)?;
-    let listener = AsyncFd::with_interest(listener, Interest::READABLE)?;
+    // WHY its own: a descriptor is known to tokio once.
+    let listener = tokio::net::TcpListener::from_std(listener.try_clone()?)?;
     let mut room: Option<Room> = None;
     let mut told = false;
     loop {
@@ -46,7 +45,7 @@ pub(crate) async fn acceptor(
                 Some(room) => room,
                 None => shared.permits.room().await,
             };
-            (room, accept(&listener).await)
+            (room, listener.accept().await)
         };
         let (free, accepted) = tokio::select! {
             biased;
@@ -59,12 +58,16 @@ pub(crate) async fn acceptor(
                     tracing::debug!(%peer, "closed: its address has too many connections");
                     room = Some(free);
                 }
-                Ok(permit) => hand_over(&connections, Newcomer { stream, peer, permit }).await?,
+                Ok(permit) => {
+                    let stream = stream.into_std()?;
+                    hand_over(&connections, Newcomer { stream, peer, permit }).await?;
+                }
             },
             Err(error) => {
                 room = Some(free);
                 match error.raw_os_error() {
                     Some(libc::EMFILE | libc::ENFILE | libc::ENOBUFS | libc::ENOMEM) => {
+                        shared.counters.exhausted();
                         if !std::mem::replace(&mut told, true) {
                             tracing::warn!(%error, "no connection can be accepted for now");
                         }
@@ -79,18 +82,6 @@ pub(crate) async fn acceptor(
             }
         }
         told = false;
-    }
-}
-
-/// Accepts one connection.
-///
-/// *Cancellation*: dropping the future before it is ready loses no connection.
-async fn accept(listener: &AsyncFd<Arc<TcpListener>>) -> io::Result<(TcpStream, SocketAddr)> {
-    loop {
-        let mut ready = listener.readable().await?;
-        if let Ok(accepted) = ready.try_io(|listener| listener.get_ref().accept()) {
-            return accepted;
-        }
     }
 }
 
@@ -120,7 +111,6 @@ fn is_of_the_client(error: &io::Error) -> bool {
                 | libc::ENETUNREACH
                 | libc::EHOSTDOWN
                 | libc::EHOSTUNREACH
-                | libc::ENONET
                 | libc::ENOPROTOOPT
                 | libc::EOPNOTSUPP
         )

@@ -105,7 +105,7 @@ impl Builder<fn(SocketAddr) -> Count> {
             level: Level::Handled,
             limits: Limits::default(),
             acceptors: 10,
-            make: |_| Count::default(),
+            make: |_| Count,
         }
     }
 }
@@ -168,7 +168,7 @@ where
     /// # Errors
     /// [`StartError`]: as a rule somebody else listens there.
     pub fn listen(self) -> Result<Listening, StartError> {
-        let listener = self.at.listener()?;
+        let listener = Arc::new(self.at.listener()?);
         let address = listener.local_addr().map_err(StartError::Listener)?;
         listener.set_nonblocking(true).map_err(StartError::Listener)?;
         let level = if self.strategy == Strategy::Best { self.level } else { Level::Received };
@@ -178,13 +178,10 @@ where
             .intensity(self.acceptors)
             .child(ChildSpec::supervisor(CONNECTIONS, connections(&shared, self.make)));
         for number in 0..self.acceptors {
-            // WHY its own: a descriptor can be waited for by one at a time.
-            let listener = Arc::new(listener.try_clone().map_err(StartError::Listener)?);
-            let shared = Arc::clone(&shared);
+            let (listener, shared) = (Arc::clone(&listener), Arc::clone(&shared));
             ids.push(format!("acceptor {number}"));
-            tree = tree.child(ChildSpec::worker(&*ids[number], move |me| {
-                acceptor(me, listener, shared)
-            }));
+            tree = tree
+                .child(ChildSpec::worker(&*ids[number], move |me| acceptor(me, listener, shared)));
         }
         Ok(Listening { tree, door: super::Door { address, listener, shared, acceptors: ids } })
     }

@@ -31,6 +31,8 @@ pub struct Counts {
     pub failed: u64,
     /// Connections closed at once because their address had too many.
     pub over_address: u64,
+    /// How often no connection could be accepted for want of descriptors or memory.
+    pub exhausted: u64,
 }
 
 /// The same, as it is counted.
@@ -46,6 +48,7 @@ pub(crate) struct Counters {
     deaf: AtomicU64,
     failed: AtomicU64,
     over_address: AtomicU64,
+    exhausted: AtomicU64,
 }
 
 impl Counters {
@@ -69,6 +72,10 @@ impl Counters {
 
     pub(crate) fn over_address(&self) {
         add(&self.over_address, 1);
+    }
+
+    pub(crate) fn exhausted(&self) {
+        add(&self.exhausted, 1);
     }
 
     /// Why a connection ended.
@@ -97,6 +104,7 @@ impl Counters {
             deaf: read(&self.deaf),
             failed: read(&self.failed),
             over_address: read(&self.over_address),
+            exhausted: read(&self.exhausted),
         }
     }
 }

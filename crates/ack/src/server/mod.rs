@@ -97,7 +97,7 @@ pub struct Listening {
 /// What can be asked of a server, whoever supervises it.
 pub struct Door {
     address: SocketAddr,
-    listener: TcpListener,
+    listener: Arc<TcpListener>,
     shared: Arc<Shared>,
     acceptors: Vec<String>,
 }

@@ -120,7 +120,6 @@ mod tests {
         }
     }
 
-
     #[test]
     fn at_the_limit_nobody_has_room_until_somebody_leaves() {
         let (permits, counters) = permits(2, 9);

@@ -71,7 +71,15 @@ pub(crate) struct Reader {
 
 impl Reader {
     pub(crate) fn new(me: Process<Exit>, socket: Socket, silence: Duration) -> Self {
-        Self { me, socket, helpers: Vec::new(), silence, heard_at: now(), heard: false, keen: false }
+        Self {
+            me,
+            socket,
+            helpers: Vec::new(),
+            silence,
+            heard_at: now(),
+            heard: false,
+            keen: false,
+        }
     }
 
     /// The process.
@@ -164,11 +172,7 @@ impl Reader {
     }
 
     /// Waits for a future, but no longer than that; `None` if it is not ready by then.
-    async fn within<T>(
-        &mut self,
-        time: Duration,
-        future: impl Future<Output = T>,
-    ) -> Option<T> {
+    async fn within<T>(&mut self, time: Duration, future: impl Future<Output = T>) -> Option<T> {
         tokio::select! {
             biased;
             output = future => Some(output),
@@ -255,9 +259,7 @@ impl Reader {
             return End::Helper(exit.reason);
         }
         match &exit.reason {
-            ExitReason::ShutdownWith(why)
-                if matches!(why.downcast_ref(), Some(End::Replaced)) =>
-            {
+            ExitReason::ShutdownWith(why) if matches!(why.downcast_ref(), Some(End::Replaced)) => {
                 End::Replaced
             }
             _ => End::Told(exit.reason),

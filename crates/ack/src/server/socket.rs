@@ -57,6 +57,11 @@ impl Socket {
     ///
     /// *Cancellation*: dropping the future changes nothing.
     pub(crate) async fn ready(&self, interest: Interest) -> io::Result<()> {
+        #[expect(
+            deprecated,
+            reason = "its successor is unsafe; what that demands holds here, since the descriptor is \
+                      borrowed from a stream for as long as tokio knows it"
+        )]
         let known = AsyncFd::with_interest(Descriptor(&self.0), interest)?;
         drop(known.ready(interest).await?);
         Ok(())

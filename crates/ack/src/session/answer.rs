@@ -181,7 +181,10 @@ impl fmt::Display for BadAnswer {
                 "the server answered the opening with {size} bytes, where 17 and 12 for each refusal were due"
             ),
             Self::Window(window) => {
-                write!(f, "the server answered the opening with a window of {window}, where 1 to {WIDEST} was due")
+                write!(
+                    f,
+                    "the server answered the opening with a window of {window}, where 1 to {WIDEST} was due"
+                )
             }
             Self::Refusal(id) => {
                 write!(
@@ -260,7 +263,8 @@ mod tests {
         };
         let bytes = Answer::Opened(opened.clone()).to_bytes();
         let mut frames = Frames::new(&bytes, SizeOrder::Little, LARGEST);
-        let Ok(Answer::Opened(read)) = Answer::of(&frames.next().expect("it is within the limit")) else {
+        let Ok(Answer::Opened(read)) = Answer::of(&frames.next().expect("it is within the limit"))
+        else {
             panic!("it is an answer");
         };
         assert_eq!(read.refused, opened.refused[5..]);

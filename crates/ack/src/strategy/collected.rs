@@ -45,9 +45,8 @@ pub(super) async fn run<H: Handler>(
     let collector = Collector::new(handler, parent, Arc::clone(shared));
     let collector = reader.helper(SpawnOptions::new(), move |me| collector.run(me))?;
     let (from, counters) = (collector.clone(), Arc::clone(&shared.counters));
-    let ticker = reader.helper(SpawnOptions::new(), move |me| {
-        ticker(me, socket, from, counters, patience)
-    })?;
+    let ticker = reader
+        .helper(SpawnOptions::new(), move |me| ticker(me, socket, from, counters, patience))?;
     let ended = read(reader, &collector, shared, amount).await;
     collector.send(Collect::Last);
     ticker.ended().await;

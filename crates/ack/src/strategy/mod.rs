@@ -97,7 +97,7 @@ impl Strategy {
         }
     }
 
-    /// How long a client may be silent, unless [limited](crate::server::Limits::silence) otherwise.
+    /// How long a client may be silent, unless [limited](crate::server::Limits) otherwise.
     #[must_use]
     pub fn silence(self) -> Duration {
         Duration::from_secs(if self == Self::Best { 60 } else { 5 })

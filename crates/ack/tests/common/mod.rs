@@ -137,7 +137,7 @@ impl Client {
     }
 
     /// Reads answers until the server closes; the newest that is acknowledged.
-    pub(crate) fn to_the_end(&mut self) -> Option<u64> {
+    pub(crate) fn until_closed(&mut self) -> Option<u64> {
         while self.read() {}
         self.checked.newest()
     }
@@ -169,9 +169,12 @@ pub(crate) fn connect(to: SocketAddr) -> TcpStream {
     stream
 }
 
+/// The id of a message, and its payload.
+pub(crate) type Message = (u64, Vec<u8>);
+
 /// What came, all connections together.
 #[derive(Clone, Default)]
-pub(crate) struct Kept(Arc<Mutex<Vec<(u64, Vec<u8>)>>>);
+pub(crate) struct Kept(Arc<Mutex<Vec<Message>>>);
 
 impl Kept {
     pub(crate) fn push(&self, batch: &Batch<'_>) {
@@ -179,7 +182,7 @@ impl Kept {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).extend(frames);
     }
 
-    pub(crate) fn take(&self) -> Vec<(u64, Vec<u8>)> {
+    pub(crate) fn take(&self) -> Vec<Message> {
         std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 

@@ -83,7 +83,12 @@ impl Contents {
     }
 
     /// The bytes to be written for a batch, behind those that are about to be written.
-    pub(super) fn append(&self, batch: &Batch<'_>, before: Option<Session>, out: &mut Vec<u8>) -> Session {
+    pub(super) fn append(
+        &self,
+        batch: &Batch<'_>,
+        before: Option<Session>,
+        out: &mut Vec<u8>,
+    ) -> Session {
         let session = batch.session().unwrap_or(NOBODY);
         if before.or(self.last) != Some(session) {
             let Session { client, epoch } = session;
