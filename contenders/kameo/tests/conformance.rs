@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use purlin_contender::conformance::{Contender, examine, refuses, tells_version};
+use purlin_contender::conformance::{examine, obeys_workers, tells_version};
 
 fn contender() -> Command {
     Command::new(env!("CARGO_BIN_EXE_contender-kameo"))
@@ -21,9 +21,5 @@ fn the_version_it_tells_is_the_one_it_was_built_with() {
 
 #[test]
 fn it_has_as_many_workers_as_it_is_told_and_says_so() {
-    let mut one = contender();
-    one.args(["--workers", "1"]);
-    let hello = Contender::start(one).unwrap().ask(r#"{"op":"hello"}"#).unwrap();
-    assert!(hello["notes"][0].as_str().unwrap().contains("of 1 workers"), "{hello}");
-    assert_eq!(refuses(contender(), &["--workers", "many"]), Ok(()));
+    assert_eq!(obeys_workers(contender), Ok(()));
 }

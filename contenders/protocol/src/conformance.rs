@@ -111,6 +111,24 @@ pub fn refuses(mut command: Command, unknown: &[&str]) -> Result<(), String> {
     }
 }
 
+/// Whether a contender that takes `--workers N` runs on one worker when it is told so, as the first
+/// of its notes says, and refuses what is no number of workers.
+///
+/// # Errors
+///
+/// One line with what it does instead.
+pub fn obeys_workers(command: impl Fn() -> Command) -> Result<(), String> {
+    let mut one = command();
+    one.args(["--workers", "1"]);
+    let hello = Contender::start(one)?.ask(r#"{"op":"hello"}"#)?;
+    if !hello["notes"][0].as_str().is_some_and(|note| note.contains("of 1 workers")) {
+        return Err(format!(
+            "told to have one worker it does not say so in its first note: {hello}"
+        ));
+    }
+    ["0", "many"].iter().try_for_each(|number| refuses(command(), &["--workers", number]))
+}
+
 /// Checks an answer to `hello`; gives the variants it names.
 fn introduction(hello: &Value) -> Result<Vec<Variant>, String> {
     for field in ["name", "version"] {

@@ -10,8 +10,8 @@
 //! INVARIANT: what is remembered as newest only grows within an epoch, and an
 //! epoch only grows. Nothing is claimed that was not told here.
 //!
-//! COST: a lookup in a hash table for each call. A client takes about 100 bytes,
-//! and 16 for each message refused within its window.
+//! COST: a lookup in a hash table for each call. The table has its room for all clients
+//! from the beginning; each message refused within a window takes 16 bytes besides.
 
 use std::collections::VecDeque;
 use std::fmt;

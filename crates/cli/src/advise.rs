@@ -30,11 +30,11 @@ pub(crate) struct Advise {
     rate: f64,
 
     /// Elements in a message, small integers in a list
-    #[arg(long, value_name = "ELEMENTS", default_value = "0")]
+    #[arg(long, value_name = "ELEMENTS", default_value = "0", allow_negative_numbers = true)]
     size: u64,
 
     /// How many times a message is sent on its way
-    #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", default_value = "1", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..))]
     hops: u32,
 
     /// Processes spawned in a second

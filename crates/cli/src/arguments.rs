@@ -134,7 +134,11 @@ Examples:
   purlin lab report old/results.json new/results.json --html both.html
       two runs on one page
   purlin lab report lab-results/20261121T090000Z parallel_messages.txt
-      a run beside what OTP's parallel_messages_SUITE printed, in the same graphs";
+      a run beside what OTP's parallel_messages_SUITE printed, in the same graphs
+
+Exit status:
+  0  the page is drawn; its place is printed
+  2  a file cannot be read, holds no results, or the page cannot be written";
 
 #[derive(Debug, Args)]
 #[command(after_help = REPORT_HELP)]
@@ -257,7 +261,8 @@ impl From<Compare> for CompareOptions {
 
 /// Two labels with a comma between them.
 fn two_contenders(text: &str) -> Result<Two, String> {
-    let two = text.split_once(',').filter(|(old, new)| !old.is_empty() && !new.is_empty());
+    let two = text.split_once(',');
+    let two = two.filter(|(old, new)| !old.is_empty() && !new.is_empty() && old != new);
     two.map(|(old, new)| Two([old, new].map(str::to_owned)))
         .ok_or_else(|| "give two contenders of the run, such as old,new".into())
 }

@@ -14,7 +14,12 @@ Examples:
   purlin lab export results.json --format otp
       the figures of signals as OTP's parallel_messages_SUITE prints its own
   purlin lab export parallel_messages.txt -o results.json
-      OTP's text as results that this lab reads";
+      OTP's text as results that this lab reads
+
+Exit status:
+  0  written
+  2  a file cannot be read, holds no results or none that the form has a place for, or the
+     output cannot be written";
 
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]

@@ -45,7 +45,8 @@ fn main() -> ExitCode {
 fn unparsed(error: &clap::Error) -> ExitCode {
     let help = ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
     if error.use_stderr() && error.kind() != help {
-        eprintln!("purlin: {}; try --help", one_line(&error.to_string()));
+        let told = Problem::new(one_line(&error.to_string()));
+        eprintln!("purlin: {told}; try --help");
     } else {
         // WHY: a reader that went away is no reason to panic.
         let _ = error.print();

@@ -79,5 +79,6 @@ impl From<Time> for TimeOptions {
 
 /// A number of runs that do not count, 0 included.
 fn warmup(text: &str) -> Result<u32, String> {
-    if text == "0" { Ok(0) } else { count(text) }
+    let wrong = || "give a whole number from 0 to 1000000".to_owned();
+    if text == "0" { Ok(0) } else { count(text).map_err(|_| wrong()) }
 }

@@ -61,6 +61,14 @@ fn what_the_model_does_not_hold_for_is_warned_of() {
     assert!(text.contains("more than one core's worth, or nearly, on one, two"), "{text}");
     assert!(text.contains("1000000 messages/s of 5000 elements over 1 hop\n"), "{text}");
     assert!(text.contains("A message costs the slope of exchange"), "{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+    assert!(!text.contains("stopped before its end"), "{text}");
+    let mut stopped = bench.results();
+    stopped["interrupted"] = true.into();
+    std::fs::write(bench.path("stopped.json"), stopped.to_string()).unwrap();
+    let output = advise(&bench.path(""), &["--rate", "1", "stopped.json"]);
+    let text = stdout(&output);
+    assert!(text.contains("warning: the run was stopped before its end"), "{text}");
 }
 
 #[test]
@@ -74,7 +82,7 @@ fn markdown_is_a_table_and_a_contender_without_figures_is_left_out_by_name() {
         text.contains("| whole (moved) | 101 (101–101) | 0.0101 (0.0101–0.0101) | — |"),
         "{text}"
     );
-    assert!(text.contains("**Left out: **part: no figure of message-size"), "{text}");
+    assert!(text.contains("**Left out:** part: no figure of message-size"), "{text}");
 }
 
 #[test]
@@ -109,6 +117,8 @@ fn what_cannot_be_answered_is_refused_in_one_line() {
         (&["run"][..], "--rate"),
         (&["--rate", "-1", "run"][..], "number from 0"),
         (&["--rate", "1", "--hops", "0", "run"][..], "--hops"),
+        (&["--rate", "1", "--hops", "-1", "run"][..], "-1 is not in 1.."),
+        (&["--rate", "1", "--size", "-1", "run"][..], "invalid value '-1'"),
         (&["--rate", "1", "nowhere"][..], "cannot read nowhere"),
     ] {
         let output = advise(&bench.path(""), words);

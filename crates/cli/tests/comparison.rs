@@ -104,6 +104,21 @@ fn another_machine_and_another_profile_are_warned_of_in_text_and_in_markdown() {
 }
 
 #[test]
+fn a_run_that_was_interrupted_is_warned_of_by_name_and_of_two_contenders_once() {
+    let folder = changed(|after| after["interrupted"] = true.into());
+    for (words, name) in [
+        (&["before.json", "after.json"][..], "the new run"),
+        (&["after.json", "before.json"], "the old run"),
+        (&["after.json", "before.json", "--markdown"], "the old run"),
+        (&["after.json", "-c", "purlin,tokio"], "the run"),
+    ] {
+        let text = stdout(&compare(folder.path(), words));
+        assert!(text.contains(&format!("{name} was stopped before its end")), "{text}");
+        assert_eq!(text.to_lowercase().matches("warning:").count(), 1, "{text}");
+    }
+}
+
+#[test]
 fn runs_with_nothing_in_common_are_refused() {
     let folder = changed(|after| after["results"] = json!([]));
     let output = compare(folder.path(), &BOTH);
@@ -115,9 +130,12 @@ fn runs_with_nothing_in_common_are_refused() {
 #[test]
 fn what_cannot_be_read_is_refused_in_one_line_by_name() {
     let folder = changed(|after| after["results"][0]["samples"] = json!(["fast"]));
-    for (name, text) in
-        [("none.json", None), ("bad.json", Some("{")), ("old.json", Some(r#"{"schema":7}"#))]
-    {
+    for (name, text) in [
+        ("none.json", None),
+        ("bad.json", Some("{")),
+        ("empty.json", Some("")),
+        ("old.json", Some(r#"{"schema":7}"#)),
+    ] {
         if let Some(text) = text {
             std::fs::write(folder.path().join(name), text).unwrap();
         }
@@ -125,7 +143,9 @@ fn what_cannot_be_read_is_refused_in_one_line_by_name() {
     for (name, due) in [
         ("none.json", "cannot read none.json"),
         (".", "cannot read ./results.json"),
+        ("no\nne.json", "cannot read no ne.json"),
         ("bad.json", "bad.json is no JSON"),
+        ("empty.json", "empty.json is no JSON"),
         ("old.json", "old.json has schema 7"),
         ("after.json", "after.json is not as schema 1 says: invalid type: string"),
     ] {
@@ -178,6 +198,7 @@ fn two_contenders_of_one_run_are_compared_by_their_labels() {
     for (words, reason) in [
         (&["run", "-c", "fast,lame"][..], "no figures of \"lame\"; it has those of fast, slow"),
         (&["run", "-c", "fast"][..], "give two contenders"),
+        (&["run", "-c", "slow,slow"][..], "give two contenders"),
         (&["run", "run", "-c", "fast,slow"][..], "cannot be used with"),
         (&["run"][..], "NEW"),
     ] {

@@ -156,6 +156,25 @@ fn markdown_has_the_principal_figures_with_intervals_and_ratios() {
 }
 
 #[test]
+fn markdown_says_of_a_ratio_that_may_as_well_be_one_that_it_is_indistinguishable() {
+    let contenders = ["one", "same", "twice"].map(|name| match name {
+        "twice" => contender(name, "--cost 2"),
+        _ => contender(name, ""),
+    });
+    let bench = Bench::of("ping-pong", &contenders);
+    let markdown = |name| told(&bench.path(""), &["export", name, "--format", "markdown"]);
+    let text = markdown("run");
+    assert!(text.contains("| 1.00 (1.00–1.00), indistinguishable |"), "{text}");
+    assert!(text.contains("| 2.00 (2.00–2.00) |"), "{text}");
+    assert!(!text.contains("stopped before its end"), "{text}");
+    let mut stopped = bench.results();
+    stopped["interrupted"] = true.into();
+    std::fs::write(bench.path("stopped.json"), stopped.to_string()).unwrap();
+    let text = markdown("stopped.json");
+    assert!(text.lines().next().unwrap().ends_with(", stopped before its end"), "{text}");
+}
+
+#[test]
 fn markdown_of_otps_text_has_a_table_for_each_graph() {
     let folder = example();
     let text = told(folder.path(), &["export", "parallel_messages.txt", "--format", "markdown"]);

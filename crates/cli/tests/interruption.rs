@@ -241,6 +241,8 @@ fn what_does_not_fit_is_refused_in_one_line() {
         "\"version\": \"fake 0\"",
         "\"fake 0\" then, \"fake 1\" now",
     );
+    let fewer = "\"ping-pong\",\n    \"fan-in\",\n    \"idle-memory\",\n    \"hog\"";
+    changed(&plan, fewer, "\"ping-pong\"", "it ends before line");
     changed(&plan, "\"schema\": 1", "\"schema\": 2", "begun by purlin");
     changed(&samples, "\"n\":", "\"n\":1", "is not what it asks there");
     changed(&samples, "{", "[", "line 1 holds no sample");

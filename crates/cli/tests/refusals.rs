@@ -135,6 +135,8 @@ fn a_word_that_no_command_knows_is_refused_in_one_line_too() {
         (&["lab", "run", "--seed", "-1"], "from 0 to"),
         (&["lab", "run", "--limit", "-1"], "above 0"),
         (&["lab", "run", "--profile", "quik"], "quick, full"),
+        (&["lab", "run", "--profile", "qu\nik"], "quick, full"),
+        (&["lab", "time", "--warmup", "-1", "--", "true"], "from 0 to"),
         (&["lab", "report"], "<PATH>"),
         (&["lab", "measure"], "'measure'"),
     ] {

@@ -7,10 +7,10 @@ use std::fmt;
 pub struct Problem(String);
 
 impl Problem {
-    /// From one line.
+    /// From one line. The name of a file or a contender in it cannot make it two.
     #[must_use]
     pub fn new(line: impl Into<String>) -> Self {
-        Self(line.into())
+        Self(line.into().replace(char::is_control, " "))
     }
 }
 

@@ -5,20 +5,13 @@
 //! sample that takes hardly longer than its request is that of a program that
 //! has just been woken.
 
-use std::time::Instant;
-
+use purlin_timing::Clock;
 use serde::Serialize;
 
 use crate::sampling::Lane;
 use crate::stats;
 use crate::table::{short, wrap};
 use crate::warning::Warning;
-
-/// How often the clock is read.
-const READS: u32 = 10_000;
-
-/// Readings within which a clock is to have moved.
-const PATIENCE: u32 = 10_000_000;
 
 /// The percentage of a sample that two readings of the clock may take.
 const CLOCK: f64 = 1.0;
@@ -29,7 +22,7 @@ const REQUEST: f64 = 10.0;
 /// The instrument, as it is stored.
 #[derive(Debug, Clone, Serialize)]
 pub struct Instrument {
-    /// The smallest difference between two readings that are not the same, in ns.
+    /// The step of the clock, in ns: what the differences of its readings have in common.
     pub clock_resolution_ns: f64,
     /// The time of one reading, in ns.
     pub clock_cost_ns: f64,
@@ -62,27 +55,13 @@ pub struct Smallest {
 }
 
 impl Instrument {
-    /// Looks at the clock of this machine; takes less than a millisecond.
+    /// Looks at the clock of this machine; takes about a millisecond, the first time.
     #[must_use]
     pub fn look() -> Self {
-        let start = Instant::now();
-        Self::of_clock(|| u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX))
-    }
-
-    /// Looks at a clock that tells nanoseconds.
-    fn of_clock(mut now: impl FnMut() -> u64) -> Self {
-        let first = now();
-        let (mut last, mut smallest, mut reads) = (first, u64::MAX, 0);
-        while reads < READS || (smallest == u64::MAX && reads < PATIENCE) {
-            let next = now();
-            if next > last {
-                smallest = smallest.min(next - last);
-            }
-            (last, reads) = (next, reads + 1);
-        }
+        let clock = Clock::look();
         Self {
-            clock_resolution_ns: if smallest == u64::MAX { 0.0 } else { smallest as f64 },
-            clock_cost_ns: tenths(last.saturating_sub(first) as f64 / f64::from(reads)),
+            clock_resolution_ns: clock.resolution.as_nanos() as f64,
+            clock_cost_ns: tenths(clock.cost_ns),
             request_overhead_us: None,
             requests: Vec::new(),
             smallest_sample: None,
@@ -165,32 +144,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_coarse_clock_is_read_until_it_moves() {
-        let mut reads = 0u64;
-        // It moves by 100 every 20 000 readings: one takes a two-hundredth.
-        let coarse = Instrument::of_clock(|| {
-            reads += 1;
-            reads / 20_000 * 100
-        });
-        assert_eq!(coarse.clock_resolution_ns, 100.0);
-        let stopped = Instrument::of_clock(|| 5);
-        assert_eq!((stopped.clock_resolution_ns, stopped.clock_cost_ns), (0.0, 0.0));
-    }
-
-    #[test]
-    fn a_fine_clock_tells_its_step_and_its_cost() {
-        let mut now = 0u64;
-        let fine = Instrument::of_clock(|| {
-            now += 10 + 20 * (now / 10 % 2);
-            now
-        });
-        assert_eq!(fine.clock_resolution_ns, 10.0);
-        assert!((10.0..=30.0).contains(&fine.clock_cost_ns), "{fine:?}");
-    }
-
-    #[test]
     fn only_a_sample_that_is_small_beside_the_instrument_is_warned_of() {
-        let mut instrument = Instrument::of_clock(|| 5);
+        let mut instrument = Instrument::look();
         (instrument.clock_resolution_ns, instrument.clock_cost_ns) = (30.0, 25.0);
         instrument.request("a", &[80_000.0, 100_000.0, 300_000.0]);
         assert_eq!(instrument.request_overhead_us, Some(100.0));

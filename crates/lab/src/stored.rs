@@ -22,6 +22,9 @@ use crate::store::RESULTS;
 pub struct Figures {
     /// When it began.
     pub started: String,
+    /// Whether it was stopped before its end.
+    #[serde(default)]
+    pub interrupted: bool,
     /// What repeats its order, and its intervals.
     #[serde(default)]
     pub seed: u64,
@@ -119,12 +122,12 @@ fn checked(text: &str, file: &Path) -> Result<Value, Problem> {
     })?;
     match value.get("schema") {
         Some(schema) if schema == 1 => Ok(value),
-        Some(schema) => Err(Problem::new(format!(
+        Some(Value::Number(schema)) => Err(Problem::new(format!(
             "{} has schema {schema}, and this purlin reads schema 1; use the purlin that wrote it",
             file.display()
         ))),
-        None => Err(Problem::new(format!(
-            "{} holds no results of purlin lab run (it has no \"schema\"); give a results.json",
+        _ => Err(Problem::new(format!(
+            "{} holds no results of purlin lab run (its \"schema\" is no number); give a results.json",
             file.display()
         ))),
     }
@@ -145,6 +148,7 @@ mod tests {
             (&b"{}"[..], "holds no results"),
             (&b"[1]"[..], "holds no results"),
             (&br#"{"schema":2}"#[..], "schema 2"),
+            (&br#"{"schema":"1"}"#[..], "holds no results"),
             (&b"\xff"[..], "cannot read"),
         ] {
             fs::write(&file, text).unwrap();

@@ -12,9 +12,6 @@ pub(crate) const WIDTH: usize = 100;
 /// Where there is nothing to show.
 pub(crate) const NONE: &str = "—";
 
-/// Where a ratio may as well be 1.
-const EQUAL: &str = "indistinguishable";
-
 /// The table, with a line under it that says how to read it.
 #[must_use]
 pub fn table(document: &Document) -> String {
@@ -33,12 +30,13 @@ pub fn table(document: &Document) -> String {
         text = format!("{}\n{}", narrow(&figures, 2), narrow(&ratios, 1));
     }
     let any = |sign: &str| ratios.iter().skip(1).flatten().any(|cell| cell.contains(sign));
-    let (gaps, others, equal) = (any(NONE), any("*"), any(EQUAL));
+    let equal = Verdict::INDISTINGUISHABLE;
+    let (gaps, others, same) = (any(NONE), any("*"), any(equal));
     text.push_str(&format!(
         "\nmedian ± half its 95 % interval; ratios, with theirs, say how many times worse than {against}\n"
     ));
-    if equal {
-        text.push_str(&format!("{EQUAL}: the interval of the ratio holds 1\n"));
+    if same {
+        text.push_str(&format!("{equal}: the interval of the ratio holds 1\n"));
     }
     if others {
         text.push_str("* than the first contender that has a figure\n");
@@ -96,7 +94,7 @@ fn ratios(document: &Document) -> Option<(Vec<Vec<String>>, String)> {
                 |ratio| {
                     let elsewhere = if ratio.against == against { "" } else { "*" };
                     if ratio.verdict == Verdict::Indistinguishable {
-                        return format!("{EQUAL}{elsewhere}");
+                        return format!("{}{elsewhere}", Verdict::INDISTINGUISHABLE);
                     }
                     let (low, high) = (digits(ratio.low), digits(ratio.high));
                     format!("{}{elsewhere} ({low}–{high})", digits(ratio.ratio))
@@ -145,6 +143,12 @@ pub(crate) fn digits(value: f64) -> String {
         _ => 4,
     };
     format!("{value:.after$}")
+}
+
+/// A figure with the ends of its interval.
+pub(crate) fn with_ends(figure: [f64; 3], shown: impl Fn(f64) -> String) -> String {
+    let [value, low, high] = figure.map(shown);
+    format!("{value} ({low}–{high})")
 }
 
 /// A grid within [`WIDTH`]: columns that do not fit stand below, behind the words again.
@@ -279,6 +283,15 @@ mod tests {
         assert_eq!(parts.len(), 3, "{text}");
         assert!(parts.iter().all(|part| part.matches("name").count() == 2), "{text}");
         assert!((0..9).all(|column| text.matches(&format!("1.09) {column}")).count() == 2));
+    }
+
+    #[test]
+    fn long_lines_are_broken_between_words() {
+        let words = ["word"; 40].join(" ");
+        let mut text = String::new();
+        wrap(&mut text, "", &words);
+        assert_eq!(text.lines().map(str::len).collect::<Vec<_>>(), [99, 99]);
+        assert_eq!(text.replace('\n', " ").trim(), words);
     }
 
     #[test]

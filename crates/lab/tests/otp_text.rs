@@ -3,10 +3,12 @@
 #![forbid(unsafe_code)]
 
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use proptest::prelude::*;
-use purlin_lab::otp_text::{read, write};
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
+use purlin_lab::otp_text::{is_text, read, write};
 use purlin_lab::stored::{Figures, figures};
 use serde_json::{Value, json};
 
@@ -162,11 +164,10 @@ const GOOD: [&str; 4] = [
     "26; 3.000000; 4.000000$",
 ];
 
-#[test]
-fn malformed_text_is_refused_with_the_number_of_its_line_and_what_to_do() {
-    assert_eq!(of_text(&GOOD.join("\n")).results.len(), 4);
+/// Malformed texts, and how the refusal of each begins.
+fn malformed() -> Vec<(String, &'static str)> {
     let long = "7".repeat(5000);
-    for (place, line, due) in [
+    let spoiled = [
         (0, "", "line 2: a record that belongs to no scenario; copy from the line"),
         (0, "Scenario: 50% insert | 8 keys$", "line 1: no scenario of parallel_messages_SUITE"),
         (0, "Scenario: Send Throughput, send_duration=500 ms,", "line 1: the title has no $"),
@@ -190,27 +191,33 @@ fn malformed_text_is_refused_with_the_number_of_its_line_and_what_to_do() {
         (3, "26; 3.0;\n#BENCHMARK ENDED$", "line 5: the record that begins in line 4 breaks off"),
         (3, GOOD[0], "line 4: the scenario has no line of values"),
         (3, &long, "line 4: too long"),
-    ] {
+    ];
+    let spoiled = spoiled.map(|(place, line, due)| {
         let mut lines = GOOD;
         lines[place] = line;
-        let refused = read(&lines.join("\n")).expect_err(line).to_string();
-        assert!(refused.starts_with(due), "{line}: {refused}");
+        (lines.join("\n"), due)
+    });
+    let good = GOOD.join("\n");
+    let between = good.replace("2.000000$", "2.000000") + "\n" + &good;
+    let cut = format!("{}\n25; 1.0\n{good}", GOOD[..2].join("\n"));
+    let mut texts = vec![
+        (fixture("broken_off.txt"), "line 18: the record that begins in line 18 breaks off"),
+        (between, "line 4: the line before it"),
+        (cut, "line 4: the record that begins in line 3 breaks off"),
+    ];
+    texts.extend(spoiled);
+    texts
+}
+
+#[test]
+fn malformed_text_is_refused_with_the_number_of_its_line_and_what_to_do() {
+    assert_eq!(of_text(&GOOD.join("\n")).results.len(), 4);
+    for (text, due) in malformed() {
+        let refused = read(&text).expect_err(&text).to_string();
+        assert!(refused.starts_with(due), "{text}: {refused}");
         assert_eq!(refused.lines().count(), 1, "{refused}");
         assert!(refused.contains("; ") && refused.len() < 300, "and what to do: {refused}");
     }
-    let refused = read(&fixture("broken_off.txt")).unwrap_err().to_string();
-    assert!(
-        refused.starts_with("line 18: the record that begins in line 18 breaks off"),
-        "{refused}"
-    );
-    let between = GOOD.join("\n").replace("2.000000$", "2.000000") + "\n" + &GOOD.join("\n");
-    assert!(read(&between).unwrap_err().to_string().starts_with("line 4: the line before it"));
-    let cut = format!("{}\n25; 1.0\n{}", GOOD[..2].join("\n"), GOOD.join("\n"));
-    let refused = read(&cut).unwrap_err().to_string();
-    assert!(
-        refused.starts_with("line 4: the record that begins in line 3 breaks off"),
-        "{refused}"
-    );
 }
 
 #[test]
@@ -351,6 +358,114 @@ fn nearly() -> impl Strategy<Value = String> {
         1 => "(Scenario: )?(Send|Receive) Throughput, send_duration=[0-9]{1,3} ms, [%a, ]{1,9}, Spawn Options=\\[[a{},]{0,8}\\]\\$?",
     ];
     prop::collection::vec(line, 0..12).prop_map(|lines| lines.join("\r\n"))
+}
+
+/// What the page's reader makes of each text. `None` where browser tests are left out.
+fn read_on_page(texts: &[String]) -> Option<Vec<Value>> {
+    if std::env::var_os("PURLIN_SKIP_BROWSER").is_some_and(|value| value == "1") {
+        eprintln!("skipped: PURLIN_SKIP_BROWSER=1, so the page's reader has read nothing");
+        return None;
+    }
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut node = Command::new("node")
+        .arg(folder.join("tests/otp_text/on_page.mjs"))
+        .args(["otp_records.js", "otp_text.js"].map(|name| folder.join("src/page").join(name)))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap_or_else(|problem| {
+            panic!(
+                "node did not start ({problem}): on Debian `apt-get install nodejs`, or \
+                 PURLIN_SKIP_BROWSER=1 to leave the tests of the page out"
+            )
+        });
+    // It reads all before it writes any.
+    serde_json::to_writer(node.stdin.take().expect("its input is a pipe"), texts)
+        .expect("it reads");
+    let output = node.wait_with_output().expect("it ends");
+    assert!(output.status.success(), "its words are above");
+    Some(serde_json::from_slice(&output.stdout).expect("it answers in JSON"))
+}
+
+/// With every number a float and without what is null, as which a script writes what is not there.
+fn plain(value: Value) -> Value {
+    match value {
+        Value::Number(number) => json!(number.as_f64()),
+        Value::Array(items) => items.into_iter().map(plain).collect(),
+        Value::Object(fields) => fields
+            .into_iter()
+            .filter(|(_, value)| !value.is_null())
+            .map(|(name, value)| (name, plain(value)))
+            .collect(),
+        other => other,
+    }
+}
+
+/// Compares both readers on these texts; how they quote an odd letter is their own.
+fn same_on_page(texts: &[String]) {
+    let Some(on_page) = read_on_page(texts) else { return };
+    assert_eq!(on_page.len(), texts.len());
+    for (text, on_page) in texts.iter().zip(on_page) {
+        assert_eq!(on_page["is"], is_text(text), "{text:?}");
+        match read(text) {
+            Ok(document) => {
+                assert_eq!(plain(on_page["document"].clone()), plain(document), "{text:?}")
+            }
+            Err(refused) => {
+                let refused = refused.to_string();
+                let there = on_page["refused"].as_str().unwrap_or("nothing");
+                if text.chars().all(|letter| matches!(letter, ' '..='~' | '\r' | '\n')) {
+                    assert_eq!(there, refused, "{text:?}");
+                } else {
+                    let unquoted = |told: &str| told.split('"').step_by(2).collect::<String>();
+                    assert_eq!(unquoted(there), unquoted(&refused), "{text:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn the_page_reads_and_refuses_every_text_as_the_lab_does_and_in_the_same_words() {
+    let mut texts: Vec<String> = FIXTURES.map(fixture).into();
+    texts.extend(malformed().into_iter().map(|(text, _)| text));
+    let [title, senders, line, _] = GOOD;
+    let long = "é".repeat(2040);
+    for (part, odd) in [
+        ("500 ms", "1234567890 ms"),
+        ("500 ms", "0500 ms"),
+        ("{message_size,1}", "\u{85}"),
+        ("{message_size,1}", "a\u{2028}b"),
+        ("[]$", "[{message_queue_data,}]$"),
+        ("[]$", "[{message_queue_data,é}]$"),
+        ("[]$", "[$"),
+        ("[]$", "[], Spawn Options=[x]$"),
+        ("; 1; 2$", "\u{feff}; 007; 2\u{a0}$"),
+        ("; 1; 2$", "; 1; 7; 07$"),
+        ("; 1; 2$", "; 1; 1234567890$"),
+        ("25; 1.0", "Scenario:; 1.0"),
+        ("25; 1.0", "a\u{7f}b; 1.0"),
+        ("25; 1.0", "Ver: 2 25; -0.0"),
+        ("25; 1.0", "\u{85}25; 1.0"),
+        ("25; 1.0", "25; --1.0"),
+        ("25; 1.0", "25; 1.; 1.0"),
+        ("25; 1.0", "25; .1; 1.0"),
+        ("25; 1.0", "a \\ \"b\"; 1.x"),
+        ("25; 1.0", &long),
+        ("25; 1.0", &format!("{}; 1.0", &long[..400])),
+        ("25; 1.0", &format!("{}; 1.0", &long[..402])),
+    ] {
+        let good = [title, senders, line].join("\r\n");
+        assert!(good.contains(part), "{part}");
+        texts.push(good.replace(part, odd));
+    }
+    texts.push(format!("{title}\n{}$\n", (0..1025).map(|n| format!("; {n}")).collect::<String>()));
+    texts.push(format!("{title}\n{}", "\n; 1".repeat(4097)));
+    let mut runner = TestRunner::deterministic();
+    texts.extend(
+        (0..500).map(|_| nearly().new_tree(&mut runner).expect("it needs no luck").current()),
+    );
+    same_on_page(&texts);
 }
 
 proptest! {

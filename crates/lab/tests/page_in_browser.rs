@@ -170,6 +170,20 @@ fn every_chart_is_drawn_and_names_every_contender_in_its_legend() {
 }
 
 #[test]
+fn no_number_of_an_axis_is_cut_at_the_edge_of_its_chart() {
+    let point = |experiment, x: Option<u32>, value: u32| {
+        json!({"experiment": experiment, "contender": "beam", "params": {}, "x": x, "metric": "rate", "unit": "restarts/s",
+               "better": "higher", "samples": [value], "median": value, "low": value, "high": value, "principal": false})
+    };
+    let results = [
+        point("bars", None, 1_490_000),
+        point("sweep", Some(1), 700_000),
+        point("sweep", Some(1_500_000), 1_490_000),
+    ];
+    drive("edges", &[json!({"schema": 1, "results": results})]);
+}
+
+#[test]
 fn a_click_in_the_legend_hides_a_contender_and_another_brings_it_back() {
     drive("legend", &[stored()]);
 }
@@ -367,6 +381,11 @@ fn malformed_text_is_refused_with_the_number_of_its_line() {
 #[test]
 fn dropped_and_chosen_files_join_the_charts_and_can_be_removed_again() {
     drive("files", &[stored()]);
+}
+
+#[test]
+fn a_file_that_is_dropped_on_a_covering_chart_uncovers_the_page() {
+    drive("covered", &[stored()]);
 }
 
 #[test]

@@ -2,6 +2,11 @@
 
 mod common;
 
+use std::collections::HashSet;
+use std::hint;
+use std::thread::{self, ThreadId};
+use std::time::{Duration, Instant};
+
 use common::{node, stop};
 use purlin::{Pid, Process};
 
@@ -43,4 +48,32 @@ async fn answer(mut me: Process<(Pid<u64>, u64)>) {
         let (from, trip) = me.receive().await;
         from.send(trip);
     }
+}
+
+// F1: they are queued before it is known how long their turns are, and nobody is queued after them.
+#[test]
+fn whoever_waits_behind_long_turns_is_helped_whenever_he_came() {
+    const MANY: usize = 600;
+    // CLOCK: a turn that is long by the machine's clock, and not so long that its worker is stuck.
+    const LONG: Duration = Duration::from_micros(200);
+    let node = node(2);
+    let ran_on: HashSet<ThreadId> = node.block_on(async |mut me: Process<ThreadId>| {
+        for _ in 0..MANY {
+            let root = me.pid();
+            purlin::spawn(async move |_: Process<()>| {
+                let began = Instant::now();
+                while began.elapsed() < LONG {
+                    hint::spin_loop();
+                }
+                root.send(thread::current().id());
+            });
+        }
+        let mut ran_on = HashSet::new();
+        for _ in 0..MANY {
+            ran_on.insert(me.receive().await);
+        }
+        ran_on
+    });
+    assert!(ran_on.len() > 1, "one worker ran all");
+    stop(&node);
 }

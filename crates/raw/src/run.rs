@@ -61,6 +61,8 @@ impl Runnable {
     }
 
     /// Runs one turn.
+    // WHY always: it is the body of the workers' loop, and a call of its own saves and restores six registers.
+    #[inline(always)]
     pub fn run(self) -> Ran {
         let base = self.0;
         // SAFETY: the process lives until it sleeps or ends, since only its right to run, which we

@@ -120,7 +120,8 @@ fn realm(here: bool, home: &Drops) -> (Realm<Ground>, Queue) {
     (Realm::new(Box::new(queue.clone()), Checked::new(home), 2, 1), queue)
 }
 
-/// A process that ends with 9 in its `turns`th turn and is woken in between.
+/// A process that drops its own handle in its first turn, ends with 9 in its `turns`th and is woken in
+/// between.
 struct Counter {
     me: Option<Owner<Ground, Checked>>,
     turns: u32,
@@ -135,13 +136,13 @@ impl Body<Ground, Checked> for Counter {
         _: &Owner<Ground, Checked>,
         cx: &mut Context<'_>,
     ) -> Poll<u32> {
-        self.turns -= 1;
+        (self.me, self.turns) = (None, self.turns - 1);
         if let Some(waker) = self.waker.as_ref().filter(|_| self.turns > 0) {
             *waker.lock().unwrap() = Some(cx.waker().clone());
             return Poll::Pending;
         }
         // It is not dropped after its last turn.
-        (self.me, self.waker) = (None, None);
+        self.waker = None;
         Poll::Ready(9)
     }
 
@@ -358,6 +359,35 @@ fn a_process_that_is_woken_goes_on_with_what_it_had_on_whichever_thread() {
         assert!(realm.is_empty());
         assert_eq!(drops(&shared), 1);
     });
+}
+
+// P4: the reference of a handle that was dropped in an earlier turn is given up by whoever runs the last
+// one, who holds credit besides, while another thread gives up the address.
+#[test]
+fn a_handle_that_was_let_go_in_an_earlier_turn_is_counted_down_at_the_end_once() {
+    for worker in [true, false] {
+        model(move || {
+            let (shared, home) = (Drops::default(), Drops::default());
+            let (realm, queue) = realm(true, &home);
+            let (address, waker) = spawn(&realm, &shared, 2);
+            queue.run_as_worker_of(&realm);
+            let other = {
+                let realm = realm.clone();
+                thread::spawn(move || {
+                    let _worker = worker.then(|| realm.enter());
+                    assert_eq!(address.shared().read(), 7);
+                })
+            };
+            let worker = realm.enter();
+            let waker = waker.lock().unwrap().take();
+            waker.expect("the first turn is over").wake();
+            queue.run();
+            drop(worker);
+            other.join().unwrap();
+            assert!(realm.is_empty());
+            assert_eq!(drops(&shared), 1);
+        });
+    }
 }
 
 #[test]

@@ -216,7 +216,9 @@ impl Monitor {
             queue.set_limits(if way == Way::Spread { 0 } else { pace }, pace);
             let gathers = way == Way::Gather && busiest == Some(index);
             queue.set_gathers(gathers);
-            if way == Way::Gather && !gathers {
+            // WHY: they came near while turns were short, and a worker that adds nobody leaves them there.
+            let out_of_reach = pace == 0 && self.views[index].waiting > 1 && !queue.wants_help();
+            if way == Way::Gather && !gathers || out_of_reach && shared.idle.free() > 0 {
                 self.lay_open(index);
             }
         }

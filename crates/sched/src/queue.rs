@@ -3,8 +3,8 @@
 //! A process that moves to another core leaves behind what it and its partners had in the cache, and
 //! the other core, if it slept, has to be woken; that costs more than a short turn. So a worker that
 //! gets through its queue quickly is left alone: others help only when more is waiting than it got
-//! through within the last two ticks of the monitor, a millisecond, so that no ready process waits
-//! longer than that while a worker sleeps. If turns are long, on average, any process that waits is
+//! through within the last two ticks of the monitor, a millisecond: what waits would be worked off by
+//! then, if nobody were woken meanwhile. If turns are long, on average, any process that waits is
 //! worth it; and so it is while it has turned out that more gets done that way (`spread`).
 //!
 //! The monitor, who sees how many turns each worker makes, writes the limit, the worker's

@@ -13,6 +13,7 @@ use serde::Serialize;
 use crate::results::ResultEntry;
 use crate::stats::{self, Interval};
 use crate::stored::Figures;
+use crate::warning::Warning;
 
 pub use shown::{markdown, text};
 
@@ -47,23 +48,12 @@ pub struct Cost {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub variant: Option<String>,
     /// One message over one hop, with its elements, in ns.
-    pub message_ns: Ends,
+    pub message_ns: Interval,
     /// The share of a core; 1 is all of it.
-    pub share: Ends,
+    pub share: Interval,
     /// The same if the messages came in bulk.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub in_bulk: Option<Ends>,
-}
-
-/// A figure with the ends of its 95 % interval.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Ends {
-    /// The figure.
-    pub value: f64,
-    /// The lower end.
-    pub low: f64,
-    /// The upper end.
-    pub high: f64,
+    pub in_bulk: Option<Interval>,
 }
 
 /// The answer.
@@ -147,7 +137,7 @@ fn principal<'a>(run: &'a Figures, experiment: &str, label: &str) -> Option<&'a 
 
 /// A sum of figures, each so many times, with its interval: G. Y. Zou and A. Donner, *Statistics in
 /// Medicine* 27, 2008. No cost is below zero, whatever the noise of a slope says.
-fn sum(parts: impl Iterator<Item = (f64, Interval)>) -> Ends {
+fn sum(parts: impl Iterator<Item = (f64, Interval)>) -> Interval {
     let (mut value, mut below, mut above) = (0.0, 0.0, 0.0);
     for (times, part) in parts {
         value += times * part.value;
@@ -156,12 +146,15 @@ fn sum(parts: impl Iterator<Item = (f64, Interval)>) -> Ends {
     }
     let [value, low, high] =
         [value, value - below.sqrt(), value + above.sqrt()].map(|one: f64| one.max(0.0));
-    Ends { value, low, high }
+    Interval { value, low, high }
 }
 
 /// Where the model is stretched.
 fn warnings(design: Design, run: &Figures, costs: &[Cost]) -> Vec<String> {
     let mut warnings = Vec::new();
+    if run.interrupted {
+        warnings.push(Warning::Interrupted.to_string());
+    }
     let sizes = run.results.iter().filter(|result| result.experiment == "message-size");
     let largest = sizes.filter_map(|result| result.x).max();
     if let Some(largest) = largest.filter(|&largest| design.size > largest) {
@@ -209,7 +202,7 @@ mod tests {
     #[test]
     fn a_sum_has_the_root_of_the_squares_for_its_interval() {
         let both = sum([(1.0, about(10.0, 3.0)), (2.0, about(5.0, 2.0))].into_iter());
-        assert_eq!(both, Ends { value: 20.0, low: 15.0, high: 25.0 });
+        assert_eq!(both, Interval { value: 20.0, low: 15.0, high: 25.0 });
     }
 
     #[test]

@@ -2,8 +2,10 @@
 
 use std::fmt::Write;
 
-use super::{Advice, Design, Ends};
-use crate::table::{NONE, WIDTH, digits, grid, short};
+use super::{Advice, Design};
+use crate::markdown::plain;
+use crate::stats::Interval;
+use crate::table::{NONE, digits, grid, short, with_ends, wrap};
 
 const HEAD: [&str; 4] = ["contender", "ns per message and hop", "% of a core", "in bulk, %"];
 
@@ -17,7 +19,7 @@ pub fn text(advice: &Advice) -> String {
     let mut part = |before: &str, lines: &[String]| {
         for line in lines {
             text.push('\n');
-            text.push_str(&wrapped(&format!("{before}{line}")));
+            wrap(&mut text, before, line);
         }
     };
     part("warning: ", &advice.warnings);
@@ -30,41 +32,21 @@ pub fn text(advice: &Advice) -> String {
 #[must_use]
 pub fn markdown(advice: &Advice) -> String {
     let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
-    let mut text = format!("**{}**, from {}\n\n", asked(&advice.design), advice.source);
+    let mut text = format!("**{}**, from {}\n\n", asked(&advice.design), plain(&advice.source));
     text.push_str(&line(&HEAD.map(str::to_owned)));
     text.push_str("|---|--:|--:|--:|\n");
     for cells in rows(advice) {
-        // WHY: a contender's options may hold what divides columns.
-        text.push_str(&line(&cells.map(|cell| cell.replace('|', "\\|"))));
+        text.push_str(&line(&cells.map(|cell| plain(&cell))));
     }
     text.push('\n');
-    for (what, lines) in [("Warning: ", &advice.warnings), ("Left out: ", &advice.left_out)] {
+    for (what, lines) in [("Warning", &advice.warnings), ("Left out", &advice.left_out)] {
         for line in lines {
-            let _ = writeln!(text, "- **{what}**{line}");
+            let _ = writeln!(text, "- **{what}:** {}", plain(line));
         }
     }
     for line in advice.assumptions {
         let _ = writeln!(text, "- {line}");
     }
-    text
-}
-
-/// Words in lines that are not too wide.
-fn wrapped(words: &str) -> String {
-    let mut text = String::new();
-    let mut wide = 0;
-    for word in words.split(' ') {
-        let more = word.chars().count();
-        let between = match wide {
-            0 => "",
-            _ if wide + 1 + more > WIDTH => "\n",
-            _ => " ",
-        };
-        wide = if between == " " { wide + 1 + more } else { more };
-        text.push_str(between);
-        text.push_str(word);
-    }
-    text.push('\n');
     text
 }
 
@@ -92,28 +74,11 @@ fn rows(advice: &Advice) -> impl Iterator<Item = [String; 4]> {
         };
         let share = percent(cost.share);
         let bulk = cost.in_bulk.map_or_else(|| NONE.to_owned(), percent);
-        [name, ends(cost.message_ns, short), share, bulk]
+        let Interval { value, low, high } = cost.message_ns;
+        [name, with_ends([value, low, high], short), share, bulk]
     })
 }
 
-fn percent(share: Ends) -> String {
-    let Ends { value, low, high } = share;
-    ends(Ends { value: 100.0 * value, low: 100.0 * low, high: 100.0 * high }, digits)
-}
-
-fn ends(ends: Ends, shown: impl Fn(f64) -> String) -> String {
-    format!("{} ({}–{})", shown(ends.value), shown(ends.low), shown(ends.high))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn long_lines_are_broken_between_words() {
-        let words = ["word"; 40].join(" ");
-        let text = wrapped(&words);
-        assert_eq!(text.lines().map(str::len).collect::<Vec<_>>(), [99, 99]);
-        assert_eq!(text.replace('\n', " ").trim(), words);
-    }
+fn percent(share: Interval) -> String {
+    with_ends([share.value, share.low, share.high].map(|end| 100.0 * end), digits)
 }

@@ -36,7 +36,7 @@ pub struct Told {
     /// What is printed.
     pub text: String,
     /// The principal figures that got worse beyond the bound; one line, if there are any.
-    pub failure: Option<String>,
+    pub failure: Option<Problem>,
 }
 
 /// Compares two runs, or two contenders of one.
@@ -91,7 +91,7 @@ fn tell(compared: &Comparison<'_>, options: &CompareOptions) -> Told {
         let worse: Vec<_> =
             worse.map(|one| format!("{} {}", one.new.experiment, one.new.contender)).collect();
         let told = || format!("worse by more than {percent} %: {}", worse.join(", "));
-        (!worse.is_empty()).then(told)
+        (!worse.is_empty()).then(told).map(Problem::new)
     });
     Told { text: shown, failure }
 }

@@ -25,7 +25,7 @@ pub fn markdown(comparison: &Comparison<'_>) -> String {
     if !comparison.apart.is_empty() {
         parts.push(format!("Not compared:\n\n{}", told("", &comparison.apart)));
     }
-    parts.push(format!("<sub>{}</sub>\n", LEGEND.join(" ")));
+    parts.push(format!("<sub>{LEGEND}</sub>\n"));
     parts.retain(|part| !part.is_empty());
     parts.join("\n")
 }

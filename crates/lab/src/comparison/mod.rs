@@ -22,14 +22,16 @@ mod verdict;
 use crate::results::ResultEntry;
 use crate::stats::Interval;
 use crate::stored::Figures;
+use crate::table::{self, NONE, with_ends};
 
 use pairing::pair;
 use verdict::Rounds;
 
+pub use crate::results::Verdict;
 pub use markdown::markdown;
 pub use sides::{Sides, sides};
 pub use text::text;
-pub use verdict::{Moved, Verdict};
+pub use verdict::Moved;
 
 /// One figure in both runs.
 #[derive(Debug, Clone)]
@@ -109,7 +111,7 @@ fn compared<'a>(
         let told = [name, &run.profile, &run.started];
         told.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(", ")
     };
-    let (warnings, mut notes) = surroundings::differences(old.1, new.1);
+    let (warnings, mut notes) = surroundings::differences(old.1, new.1, rounds);
     let principal = judged(principal, rounds);
     let rest = judged(asked, rounds);
     notes.extend(surroundings::unchanged_but_moved(old.1, new.1, &principal));
@@ -166,19 +168,14 @@ impl Compared<'_> {
 
     /// How many times worse, with the interval.
     fn ratio(&self) -> String {
-        self.moved.ratio.map_or_else(
-            || crate::table::NONE.to_owned(),
-            |ratio| {
-                let [value, low, high] = [ratio.value, ratio.low, ratio.high].map(digits);
-                format!("{value} ({low}–{high})")
-            },
-        )
+        let shown = |ratio: Interval| with_ends([ratio.value, ratio.low, ratio.high], digits);
+        self.moved.ratio.map_or_else(|| NONE.to_owned(), shown)
     }
 }
 
 /// Three digits behind the point near 1, where most ratios lie.
 fn digits(ratio: f64) -> String {
-    if (0.1..10.0).contains(&ratio) { format!("{ratio:.3}") } else { crate::table::digits(ratio) }
+    if (0.1..10.0).contains(&ratio) { format!("{ratio:.3}") } else { table::digits(ratio) }
 }
 
 /// What makes the comparison of one run's contenders the better one.
@@ -186,8 +183,7 @@ const ONE_RUN: &str = "both are of one run, so each round is compared with itsel
                        machine did to both drops out";
 
 /// How a table of them is read.
-const LEGEND: [&str; 3] = [
-    "times worse: the new median against the old, with its 95 % interval; above 1 is worse, whichever",
-    "way the figure goes. A change is told if the interval leaves out 1 and the ratio is off by 2 % or",
-    "more, and so that of all changes told in a table about one in twenty at most is chance.",
-];
+const LEGEND: &str = "times worse: the new median against the old, with its 95 % interval; above 1 is worse, \
+                      whichever way the figure goes. A change is told if the interval leaves out 1 and the \
+                      ratio is off by 2 % or more, and so that of all changes told in a table about one in \
+                      twenty at most is chance.";

@@ -1,10 +1,15 @@
 //! In what two runs differ besides their figures.
 
+use super::verdict::Rounds;
 use super::{Compared, Verdict};
 use crate::stored::Figures;
 
 /// What makes the comparison doubtful, and what a reader should merely know.
-pub(super) fn differences(old: &Figures, new: &Figures) -> (Vec<String>, Vec<String>) {
+pub(super) fn differences(
+    old: &Figures,
+    new: &Figures,
+    rounds: Rounds,
+) -> (Vec<String>, Vec<String>) {
     let mut warnings = Vec::new();
     if let (Some(before), Some(now)) = (&old.host, &new.host) {
         let machine = before.changes(now);
@@ -22,15 +27,12 @@ pub(super) fn differences(old: &Figures, new: &Figures) -> (Vec<String>, Vec<Str
             old.profile, new.profile
         ));
     }
-    for (name, host) in [("old", &old.host), ("new", &new.host)] {
-        let Some(host) = host else { continue };
-        // WHY: half of the cores busy already moves what wants them all.
-        if host.load_before > host.cores as f64 / 2.0 {
-            warnings.push(format!(
-                "the {name} run began on a busy machine (load {:.1}, cores {}); run it again at rest",
-                host.load_before, host.cores
-            ));
+    match rounds {
+        Rounds::Apart => {
+            warnings.extend(doubts("the old run", old));
+            warnings.extend(doubts("the new run", new));
         }
+        Rounds::Shared => warnings.extend(doubts("the run", new)),
     }
     let mut notes = Vec::new();
     for before in &old.contenders {
@@ -43,6 +45,27 @@ pub(super) fn differences(old: &Figures, new: &Figures) -> (Vec<String>, Vec<Str
         }
     }
     (warnings, notes)
+}
+
+/// What makes a run doubtful by itself.
+fn doubts(name: &str, run: &Figures) -> Vec<String> {
+    let mut doubts = Vec::new();
+    if run.interrupted {
+        doubts.push(format!(
+            "{name} was stopped before its end, so only what it had by then is compared; go on with \
+             it: purlin lab run --resume"
+        ));
+    }
+    if let Some(host) = &run.host {
+        // WHY: half of the cores busy already moves what wants them all.
+        if host.load_before > host.cores as f64 / 2.0 {
+            doubts.push(format!(
+                "{name} began on a busy machine (load {:.1}, cores {}); run it again at rest",
+                host.load_before, host.cores
+            ));
+        }
+    }
+    doubts
 }
 
 /// The contenders that moved though they are what they were: then it may be the machine that moved.
@@ -88,16 +111,21 @@ mod tests {
 
     fn run(host: Host, profile: &str) -> Figures {
         let contenders = Vec::new();
-        let (started, profile) = (String::new(), profile.into());
-        Figures { started, seed: 1, profile, host: Some(host), contenders, results: Vec::new() }
+        let (started, profile, results) = (String::new(), profile.into(), Vec::new());
+        let host = Some(host);
+        Figures { started, interrupted: false, seed: 1, profile, host, contenders, results }
+    }
+
+    fn warnings(old: &Figures, new: &Figures) -> Vec<String> {
+        differences(old, new, Rounds::Apart).0
     }
 
     #[test]
     fn another_machine_and_another_profile_are_warnings_and_a_little_load_is_none() {
         let loaded = Host { load_before: 0.9, ..host() };
-        assert!(differences(&run(host(), "quick"), &run(loaded, "quick")).0.is_empty());
+        assert!(warnings(&run(host(), "quick"), &run(loaded, "quick")).is_empty());
         let other = Host { cpu: "two".into(), cores: 4, is_virtual: None, ..host() };
-        let (warnings, _) = differences(&run(host(), "quick"), &run(other, "full"));
+        let warnings = warnings(&run(host(), "quick"), &run(other, "full"));
         let [machine, profile] = warnings.as_slice() else { panic!("{warnings:?}") };
         assert!(
             machine.contains("(cpu one → two, cores 2 → 4, virtual yes → unknown)"),
@@ -109,10 +137,19 @@ mod tests {
     #[test]
     fn a_machine_that_was_busy_is_warned_of_by_run() {
         let busy = Host { load_before: 1.26, ..host() };
-        let (warnings, _) = differences(&run(busy, "quick"), &run(host(), "quick"));
         assert_eq!(
-            warnings,
+            warnings(&run(busy, "quick"), &run(host(), "quick")),
             ["the old run began on a busy machine (load 1.3, cores 2); run it again at rest"]
         );
+    }
+
+    #[test]
+    fn two_contenders_of_one_run_are_warned_of_that_run_once() {
+        let busy = Host { load_before: 1.26, ..host() };
+        let run = Figures { interrupted: true, ..run(busy, "quick") };
+        let (warnings, _) = differences(&run, &run, Rounds::Shared);
+        let [stopped, loaded] = warnings.as_slice() else { panic!("{warnings:?}") };
+        assert!(stopped.starts_with("the run was stopped before its end"), "{stopped}");
+        assert!(loaded.starts_with("the run began on a busy machine"), "{loaded}");
     }
 }

@@ -1,7 +1,7 @@
 //! A comparison for a terminal: no colours, lines of at most a hundred characters where names allow.
 
 use super::{Compared, Comparison, LEGEND};
-use crate::table::{WIDTH, grid, short, unit};
+use crate::table::{WIDTH, grid, short, unit, wrap};
 
 const HEAD: [&str; 4] = ["old", "new", "times worse", ""];
 
@@ -10,20 +10,24 @@ const HEAD: [&str; 4] = ["old", "new", "times worse", ""];
 pub fn text(comparison: &Comparison<'_>) -> String {
     let [old, new] = &comparison.runs;
     let mut parts = vec![format!("old: {old}\nnew: {new}\n")];
-    parts.push(lines("warning: ", &comparison.warnings) + &lines("note: ", &comparison.notes));
+    parts.push(told("warning: ", &comparison.warnings) + &told("note: ", &comparison.notes));
     parts.push(flat(&comparison.principal));
     parts.extend(by_metric(&comparison.rest));
     parts.push(format!("{}\n", comparison.tally()));
     if !comparison.apart.is_empty() {
-        parts.push(format!("not compared:\n{}", lines("  ", &comparison.apart)));
+        parts.push(format!("not compared:\n{}", told("  ", &comparison.apart)));
     }
-    parts.push(lines("", &LEGEND.map(str::to_owned)));
+    parts.push(told("", &[LEGEND.to_owned()]));
     parts.retain(|part| !part.is_empty());
     parts.join("\n")
 }
 
-fn lines(before: &str, lines: &[String]) -> String {
-    lines.iter().map(|line| format!("{before}{line}\n")).collect()
+fn told(head: &str, lines: &[String]) -> String {
+    let mut text = String::new();
+    for line in lines {
+        wrap(&mut text, head, line);
+    }
+    text
 }
 
 /// One table of all; where that is too wide, one for each metric.

@@ -22,7 +22,7 @@ use std::cmp::Ordering;
 
 use super::Compared;
 use crate::profile::FEWEST;
-use crate::results::ResultEntry;
+use crate::results::{ResultEntry, Verdict};
 use crate::stats::{self, Interval};
 
 /// The share of chance among the changes told.
@@ -36,17 +36,6 @@ const DRIFTED: f64 = 1.5;
 
 /// Of the resampling: the same files are to give the same words.
 const SEED: u64 = 5;
-
-/// What is to be told of a figure.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
-    /// It moved the way it should.
-    Better,
-    /// It moved the other way.
-    Worse,
-    /// What moved may be noise.
-    Indistinguishable,
-}
 
 /// What became of a figure.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -62,8 +51,6 @@ pub struct Moved {
 }
 
 impl Verdict {
-    pub(super) const INDISTINGUISHABLE: &'static str = "indistinguishable";
-
     /// As a reader sees it: what is no time and no rate is not faster, but better.
     #[must_use]
     pub fn word(self, unit: &str) -> &'static str {

@@ -46,6 +46,18 @@ impl Reply {
         self.raw.get(name).and_then(count)
     }
 
+    /// The time of one operation, in ns.
+    #[must_use]
+    pub fn ns_per_operation(&self) -> f64 {
+        self.elapsed_ns as f64 / self.ops as f64
+    }
+
+    /// How many operations it did in a second.
+    #[must_use]
+    pub fn operations_per_second(&self) -> f64 {
+        self.ops as f64 * 1e9 / self.elapsed_ns as f64
+    }
+
     /// Reads the answer to `run`; the error says what is wrong with it.
     ///
     /// # Errors

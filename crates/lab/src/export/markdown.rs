@@ -1,9 +1,9 @@
 //! The principal figures as a table of Markdown, with intervals and ratios. Pure.
 
 use crate::markdown::plain;
-use crate::results::{Ratio, ResultEntry, ratios};
+use crate::results::{Ratio, ResultEntry, Verdict, ratios};
 use crate::stored::Figures;
-use crate::table::{NONE, digits, short};
+use crate::table::{NONE, digits, short, with_ends};
 
 /// The run in a line, then a row for each principal figure.
 ///
@@ -33,7 +33,9 @@ fn about(figures: &Figures) -> String {
         let cores = if host.cores == 1 { "core" } else { "cores" };
         format!("{}, {} {cores}, {}", host.cpu, host.cores, host.os)
     });
-    let told = [figures.started.clone(), figures.profile.clone(), machine.unwrap_or_default()];
+    let machine = machine.unwrap_or_default();
+    let stopped = if figures.interrupted { "stopped before its end" } else { "" };
+    let told = [&figures.started, &figures.profile, &machine, stopped];
     let told: Vec<_> =
         told.iter().filter(|word| !word.is_empty()).map(|word| plain(word)).collect();
     let versions = figures.contenders.iter().filter(|contender| !contender.version.is_empty());
@@ -96,13 +98,17 @@ fn figure(result: &ResultEntry, headed: bool) -> String {
     if point.is_empty() { result.metric.clone() } else { format!("{}: {point}", result.metric) }
 }
 
-/// With the interval; than whom, where it is not the usual one.
+/// With the interval; than whom, where it is not the usual one; and the word where it may as well be 1.
 fn worse_by(ratio: &Ratio, usual: &str) -> String {
-    let [value, low, high] = [ratio.ratio, ratio.low, ratio.high].map(digits);
+    let times = with_ends([ratio.ratio, ratio.low, ratio.high], digits);
     let than = if ratio.against == usual {
         String::new()
     } else {
         format!(" than {}", plain(&ratio.against))
     };
-    format!("{value} ({low}–{high}){than}")
+    let word = match ratio.verdict {
+        Verdict::Indistinguishable => format!(", {}", Verdict::INDISTINGUISHABLE),
+        Verdict::Better | Verdict::Worse => String::new(),
+    };
+    format!("{times}{than}{word}")
 }

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
+use super::records::trim;
 use super::title::{Measure, options_of};
 use super::{AS_OTP, EXPERIMENT, LABEL, OPTIONS, RUN, SCENARIO, version};
 use crate::results::ResultEntry;
@@ -89,9 +90,8 @@ fn run(result: &ResultEntry) -> u64 {
 pub(super) fn fit(label: &str) -> String {
     let free = |letter: char| letter == ';' || letter == '$' || letter.is_control();
     let label: String = label.chars().map(|one| if free(one) { ' ' } else { one }).collect();
-    let blank = |letter: char| letter.is_whitespace() || letter == '\u{feff}';
-    let label: String = label.trim_matches(blank).chars().take(LABEL).collect();
-    let label = label.trim_matches(blank);
+    let label: String = trim(&label).chars().take(LABEL).collect();
+    let label = trim(&label);
     if label.is_empty() || label.starts_with('#') || format!("{label} ").starts_with(SCENARIO) {
         return format!("contender {label}").trim_end().into();
     }

@@ -35,6 +35,8 @@ mod records;
 mod title;
 mod write;
 
+use records::trim;
+
 pub use read::read;
 pub use write::write;
 
@@ -54,9 +56,8 @@ const LABEL: usize = 200;
 /// Whether text is to be read as the suite's: it is not JSON, and has a scenario or a record.
 #[must_use]
 pub fn is_text(text: &str) -> bool {
-    let text = text.trim_start_matches('\u{feff}').trim_start();
     let record = |line: &str| line.starts_with(SCENARIO) || line.ends_with('$');
-    !text.starts_with(['{', '[']) && text.lines().any(|line| record(line.trim()))
+    !trim(text).starts_with(['{', '[']) && text.lines().any(|line| record(trim(line)))
 }
 
 /// What precedes the label of a run that is not the first.

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use serde_json::{Value, json};
 
 use super::lines::fit;
-use super::records::{Field, Record, at, quoted, records};
+use super::records::{Field, Record, at, quoted, records, whole};
 use super::title::{Measure, Title};
 use super::{AS_OTP, EXPERIMENT, LABEL, OPTIONS, RUN, SCENARIO, version};
 use crate::error::Problem;
@@ -186,9 +186,7 @@ fn senders(line: usize, fields: &[Field<'_>]) -> Result<Vec<u64>, Problem> {
     }
     let mut senders = Vec::with_capacity(values.len());
     for &(number, text) in values {
-        let digits = text.bytes().all(|byte| byte.is_ascii_digit());
-        let found = text.parse::<u64>().ok().filter(|_| digits);
-        let found = found.filter(|found| !senders.contains(found)).ok_or_else(|| {
+        let found = whole(text).filter(|found| !senders.contains(found)).ok_or_else(|| {
             let what = format!("{} is no number of senders, or is there twice", quoted(text));
             at(number, &format!("{what}; give each once, such as \"; 1; 2; 4$\""))
         })?;
@@ -199,7 +197,10 @@ fn senders(line: usize, fields: &[Field<'_>]) -> Result<Vec<u64>, Problem> {
 
 /// A number as `~f` prints it.
 fn throughput(line: usize, text: &str) -> Result<f64, Problem> {
-    let plain = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.' || byte == b'-');
+    let digit = |letter: char| letter.is_ascii_digit();
+    let plain = text.trim_start_matches('-').starts_with(digit)
+        && text.ends_with(digit)
+        && text.chars().all(|letter| digit(letter) || letter == '.' || letter == '-');
     let number = text.parse::<f64>().ok().filter(|number| plain && number.is_finite());
     number.ok_or_else(|| {
         let what = format!("{} is no throughput", quoted(text));

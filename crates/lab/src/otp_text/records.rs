@@ -39,7 +39,7 @@ impl<'a> Record<'a> {
         let mut fields: Vec<Field<'a>> = Vec::new();
         for &(number, line) in &self.lines {
             for (place, part) in line.split(';').enumerate() {
-                let part = part.trim();
+                let part = trim(part);
                 match fields.last_mut() {
                     // A comment stood before this line: it goes on with the field of the last one.
                     Some(last) if place == 0 => match (last.1.is_empty(), part.is_empty()) {
@@ -65,7 +65,7 @@ pub(super) fn records(text: &str) -> Result<Vec<Record<'_>>, Problem> {
     let mut inside = false;
     let mut last = 0;
     for (number, line) in text.lines().enumerate().map(|(place, line)| (place + 1, line)) {
-        let line = line.trim_matches(|letter: char| letter.is_whitespace() || letter == '\u{feff}');
+        let line = trim(line);
         if line.starts_with('#') {
             if line.starts_with("#BENCHMARK ENDED") {
                 unbroken(&open, number)?;
@@ -114,6 +114,22 @@ fn unbroken(open: &[Field<'_>], number: usize) -> Result<(), Problem> {
         let what = format!("the record that begins in line {begun} breaks off before its $");
         Err(at(number, &format!("{what}; copy it again, or leave its scenario out")))
     })
+}
+
+/// Without what is blank at its ends: what a browser's script takes for blank too, so that the page
+/// reads the same.
+pub(super) fn trim(text: &str) -> &str {
+    text.trim_matches(|letter: char| match letter {
+        '\u{feff}' => true,
+        '\u{85}' => false,
+        _ => letter.is_whitespace(),
+    })
+}
+
+/// A number that is written in digits alone, as every language has it: nine of them at the most.
+pub(super) fn whole(text: &str) -> Option<u64> {
+    let digits = text.len() <= 9 && text.bytes().all(|byte| byte.is_ascii_digit());
+    text.parse().ok().filter(|_| digits)
 }
 
 /// A problem with its place.

@@ -1,5 +1,7 @@
 //! What a title says, and what it is to merge by: every byte of it counts. Pure.
 
+use super::records::{trim, whole};
+
 /// Between a graph's name and the options of its receiver.
 const BEFORE_OPTIONS: &str = ", Spawn Options=";
 
@@ -26,7 +28,8 @@ impl<'a> Title<'a> {
         let said = self.options.strip_prefix('[')?.strip_suffix(']')?;
         let queue =
             said.strip_prefix("{message_queue_data,").and_then(|rest| rest.strip_suffix('}'));
-        let word = queue.filter(|word| word.chars().all(|c| c.is_alphanumeric() || c == '_'));
+        let letter = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+        let word = queue.filter(|word| word.bytes().all(letter));
         Some(word.unwrap_or(said)).filter(|variant| !variant.is_empty())
     }
 
@@ -60,9 +63,8 @@ impl Measure {
             _ => return None,
         };
         let (ms, operations) = rest.split_once(" ms, ")?;
-        let whole = !ms.is_empty() && ms.bytes().all(|byte| byte.is_ascii_digit());
         let clean = !graph.contains(|letter: char| letter == '$' || letter.is_control());
-        let ms = ms.parse().ok().filter(|_| whole && clean && !operations.trim().is_empty())?;
+        let ms = whole(ms).filter(|_| clean && !trim(operations).is_empty())?;
         Some(Self { mode, ms })
     }
 

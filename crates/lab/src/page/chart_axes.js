@@ -40,11 +40,6 @@ const sweepPicture = (() => {
     ].filter((row) => row !== null);
   }
 
-  function yTitle(figure, state, unit) {
-    if (state.mode) return relative.name(state.mode, figure.better);
-    return unit.label ? `${figure.label} (${unit.label})` : figure.label;
-  }
-
   function option(experiment, shown, state, figure) {
     const ground = palette.ground();
     const unit = parts.scaleOf(state.mode ? "%" : figure.unit, shown.flatMap((one) => one.points.map((point) => point.median)));
@@ -60,8 +55,7 @@ const sweepPicture = (() => {
       floor: yRange.min, fits: figure.usual && !state.mode && !many,
     };
     const label = { axisLabel: { ...parts.axis("value", "", ground).axisLabel, formatter: parts.tick } };
-    const names = { axisLabel: label.axisLabel, data: axis.xs.map((x) => parts.tick(x)), splitLine: { show: false } };
-    names.axisLabel = { ...names.axisLabel, formatter: undefined };
+    const names = { data: axis.xs.map((x) => parts.tick(x)), splitLine: { show: false } };
     const xKind = state.same ? "category" : xLog ? "log" : "value";
     // Bars need room beside the outermost groups.
     const room = state.kind === "bars" && !state.same && !xLog ? { boundaryGap: ["4%", "4%"], scale: false } : {};
@@ -73,7 +67,7 @@ const sweepPicture = (() => {
         xAxis: parts.axis(xKind, experiment.x?.label || "x", ground, {
           nameGap: 32, ...(state.same ? names : { ...label, ...xRange, ...room }),
         }),
-        yAxis: parts.axis(state.yLog ? "log" : "value", yTitle(figure, state, unit), ground, {
+        yAxis: parts.axis(state.yLog ? "log" : "value", parts.title(figure, state, unit), ground, {
           nameLocation: "end", nameGap: 14, ...label, ...yRange,
           nameTextStyle: { ...parts.axis("value", "", ground).nameTextStyle, align: "left", padding: [0, 0, 0, -8] },
         }),

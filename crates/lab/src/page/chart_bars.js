@@ -57,7 +57,7 @@ const barsChart = (() => {
         samples.length > 0 ? `all: ${format.interval(least, most, figure.unit, median)}` : null,
       ].filter((line) => line !== null);
     };
-    const valueAxis = parts.axis(state.xLog ? "log" : "value", title(figure, state, unit), ground, {
+    const valueAxis = parts.axis(state.xLog ? "log" : "value", parts.title(figure, state, unit), ground, {
       nameGap: 30, ...range,
     });
     valueAxis.axisLabel.formatter = parts.tick;
@@ -127,11 +127,6 @@ const barsChart = (() => {
         return { type: "group", children: [stroke, bar] };
       },
     };
-  }
-
-  function title(figure, state, unit) {
-    if (state.mode) return relative.name(state.mode, figure.better);
-    return unit.label ? `${figure.label} (${unit.label})` : figure.label;
   }
 
   return { option };

@@ -7,7 +7,11 @@ const parts = (() => {
     return {
       type: kind, name, nameLocation: "middle",
       nameTextStyle: { color: ground.muted, fontSize: FONT_SIZE, fontFamily: ground.font },
-      axisLabel: { color: ground.muted, fontSize: FONT_SIZE, fontFamily: ground.font, hideOverlap: true },
+      axisLabel: {
+        color: ground.muted, fontSize: FONT_SIZE, fontFamily: ground.font, hideOverlap: true,
+        // The last number ends with its axis: a long one would be cut at the edge of the picture.
+        alignMaxLabel: kind === "category" ? null : "right",
+      },
       axisLine: { show: false, lineStyle: { color: ground.rule } },
       axisTick: { show: false },
       splitLine: { lineStyle: { color: ground.rule, width: 1 } },
@@ -47,6 +51,12 @@ const parts = (() => {
     const [least, most] = extent(values);
     if (unit === "%") return { divisor: 1, label: "%" };
     return format.scale(unit, Math.max(Math.abs(least), Math.abs(most)));
+  }
+
+  // What the axis of the figure is called.
+  function title(figure, state, unit) {
+    if (state.mode) return relative.name(state.mode, figure.better);
+    return unit.label ? `${figure.label} (${unit.label})` : figure.label;
   }
 
   // The decades that hold every value of a logarithmic axis. A value at or
@@ -99,5 +109,5 @@ const parts = (() => {
     };
   }
 
-  return { FONT_SIZE, axis, tick, extent, rows, scaleOf, decades, whisker, base };
+  return { FONT_SIZE, axis, tick, extent, rows, scaleOf, title, decades, whisker, base };
 })();

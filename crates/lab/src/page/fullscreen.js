@@ -50,5 +50,5 @@ const fullScreen = (() => {
     return made;
   }
 
-  return { button };
+  return { button, uncover };
 })();

@@ -45,6 +45,7 @@
 
   // Everything that depends on the results, from nothing.
   function build() {
+    fullScreen.uncover();
     chart.endAll();
     for (const place of ["contents", "lead", "machine", "trouble", "summary", "contenders", "experiments"]) byId(place).replaceChildren();
     anchors();

@@ -37,7 +37,7 @@ const others = (() => {
     }
     const documents = Array.isArray(value) ? value : [value];
     if (documents.length === 0 || !documents.every((one) => one && one.schema === 1 && Array.isArray(one.results))) {
-      throw new Error("line 1: JSON, but no results of purlin lab; those have “schema”: 1 and a list of results");
+      throw new Error('line 1: JSON, but no results of purlin lab; those have "schema": 1 and a list of results');
     }
     return documents;
   }

@@ -1,4 +1,5 @@
-// Lines of OTP's text without comments, put together to records.
+// Lines of OTP's text without comments, put together to records, in step with
+// `otp_text/records.rs`.
 //
 // A record ends with `$` at the end of a line. Lines that begin with `#` are
 // comments, may stand within a record and hold any `$`. What a shell printed
@@ -7,7 +8,7 @@
 
 const otpRecords = (() => {
   const SCENARIO = "Scenario: ";
-  // The longest line and the most lines of a record; the suite's own are far below.
+  // The longest line in bytes and the most lines of a record; the suite's own are far below.
   const LINE = 4096;
   const LINES = 4096;
 
@@ -17,7 +18,11 @@ const otpRecords = (() => {
 
   function quoted(text) {
     const letters = [...text];
-    return `“${letters.slice(0, 40).join("")}${letters.length > 40 ? "…" : ""}”`;
+    return JSON.stringify(`${letters.slice(0, 40).join("")}${letters.length > 40 ? "…" : ""}`);
+  }
+
+  function bytes(text) {
+    return text.length > LINE ? text.length : new TextEncoder().encode(text).length;
   }
 
   // Refuses a record that is still open in this line.
@@ -47,13 +52,13 @@ const otpRecords = (() => {
       last = number;
       const ended = line.endsWith("$");
       if (!inside) {
-        if (ended) throw at(number, `a record that belongs to no scenario; copy from the line that begins with “${SCENARIO}”`);
+        if (ended) throw at(number, `a record that belongs to no scenario; copy from the line that begins with "${SCENARIO}"`);
         return;
       }
       const text = ended ? line.slice(0, -1) : line;
       if (text.includes("$")) throw at(number, "a $ within the line; put what follows it into the next line");
-      if (line.length > LINE || open.length === LINES) {
-        throw at(number, `too long (a line has at most ${LINE} letters and a record ${LINES} lines); copy the text as it was printed`);
+      if (bytes(line) > LINE || open.length === LINES) {
+        throw at(number, `too long (a line has at most ${LINE} bytes and a record ${LINES} lines); copy the text as it was printed`);
       }
       open.push({ line: number, text });
       if (ended) {

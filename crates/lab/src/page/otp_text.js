@@ -3,18 +3,21 @@
 // A scenario is its title, its numbers of senders and a record for each line of
 // its graph. A title that comes again with the same options is another run:
 // its labels are preceded by `Ver: 2 `. A reader keeps count over several texts.
+// What is read and what is refused, in which words, is the same as in `otp_text/read.rs`.
 
 const otpText = (() => {
   const { at, quoted, SCENARIO } = otpRecords;
   const OPTIONS = ", Spawn Options=";
+  const CONTROL = /\p{Cc}/u;
   const LABEL = 200;
+  const SENDERS = 1024;
   const FIGURES = 200000;
   const ABOUT = {
     id: "signals", title: "Signals, many to one",
     what: "N processes send to one for a time, messages or exit signals or both",
     notes: ["Figures out of OTP's text are means of its repeats; how far these lay apart it does not say."],
     metric: "throughput", unit: "signals/s", better: "higher",
-    x: { param: "n", label: "senders", scale: "linear" }, y: { label: "throughput", unit: "signals/s" },
+    x: { param: "senders", label: "senders", scale: "log" }, y: { label: "throughput", unit: "signals/s" },
   };
 
   // Whether text is to be read as the suite's.
@@ -28,29 +31,37 @@ const otpText = (() => {
     const said = text.slice(SCENARIO.length);
     const cut = said.lastIndexOf(OPTIONS);
     const [graph, options] = [said.slice(0, cut), said.slice(cut + OPTIONS.length)];
-    const measure = /^(Send|Receive) Throughput, send_duration=(\d+) ms,/.exec(graph);
-    if (cut < 0 || !measure || !/^\[.*\]$/.test(options)) {
-      throw at(line, "no scenario of parallel_messages_SUITE; it reads “Send Throughput, send_duration=500 ms,  …, Spawn Options=[…]$”");
+    const measure = /^(Send|Receive) Throughput, send_duration=(\d{1,9}) ms, (.*)$/su.exec(graph);
+    const bracketed = options.length >= 2 && options.startsWith("[") && options.endsWith("]");
+    if (cut < 0 || !measure || measure[3].trim() === "" || CONTROL.test(graph) || !bracketed) {
+      throw at(line, 'no scenario of parallel_messages_SUITE; it reads "Send Throughput, send_duration=500 ms,  …, Spawn Options=[…]$"');
     }
     const within = options.slice(1, -1);
-    const queue = /^\{message_queue_data,(\w+)\}$/.exec(within);
+    const queue = /^\{message_queue_data,(\w*)\}$/.exec(within);
     return {
-      line, said, graph, variant: queue ? queue[1] : within, mode: measure[1].toLowerCase(), ms: Number(measure[2]),
+      line, said, graph, variant: (queue ? queue[1] : within) || null, mode: measure[1].toLowerCase(), ms: Number(measure[2]),
       options, senders: null, lines: 0,
     };
   }
 
   function senders(line, fields) {
     const [first, ...rest] = fields;
-    if (first.text !== "" || rest.length === 0) throw at(line, "the numbers of senders are due here, such as “; 1; 2; 4$”");
+    if (first.text !== "" || rest.length === 0) throw at(line, 'the numbers of senders are due here, such as "; 1; 2; 4$"');
+    if (rest.length > SENDERS) throw at(line, `more than ${SENDERS} numbers of senders; leave some out`);
     const found = [];
     for (const { line: where, text } of rest) {
       if (!/^\d{1,9}$/.test(text) || found.includes(Number(text))) {
-        throw at(where, `${quoted(text)} is no number of senders, or is there twice; give each once, such as “; 1; 2; 4$”`);
+        throw at(where, `${quoted(text)} is no number of senders, or is there twice; give each once, such as "; 1; 2; 4$"`);
       }
       found.push(Number(text));
     }
     return found;
+  }
+
+  // Neither a comment nor a title, and fit to stand before semicolons.
+  function isLabel(text) {
+    const length = [...text].length;
+    return length > 0 && length <= LABEL && !CONTROL.test(text) && !text.startsWith("#") && !`${text} `.startsWith(SCENARIO);
   }
 
   function throughput({ line, text }) {
@@ -69,9 +80,8 @@ const otpText = (() => {
 
     function line(scenario, record) {
       const [name, ...values] = otpRecords.fields(record);
-      const length = [...name.text].length;
-      if (length === 0 || length > LABEL) {
-        throw at(name.line, `a label has 1 to ${LABEL} letters, and here it has ${length}; copy the record again`);
+      if (!isLabel(name.text)) {
+        throw at(name.line, `${quoted(name.text)} cannot be a label (it has 1 to ${LABEL} characters, none of control); copy the record again`);
       }
       if (values.length !== scenario.senders.length) {
         throw at(name.line, `${quoted(name.text)} has ${values.length} values and ${scenario.senders.length} are due; copy the record again`);
@@ -86,7 +96,10 @@ const otpText = (() => {
         const value = throughput(field);
         results.push({
           experiment: "signals", contender: label, graph: scenario.graph, variant: scenario.variant, x: scenario.senders[place],
-          params: { n: scenario.senders[place], ms: scenario.ms, mode: scenario.mode, spawn_options: scenario.options },
+          params: {
+            senders: scenario.senders[place], ms: scenario.ms, mode: scenario.mode, spawn_options: scenario.options,
+            ...(scenario.run > 1 ? { run: scenario.run } : {}),
+          },
           metric: `${scenario.mode} throughput, as OTP computes it`, unit: "signals/s", better: "higher",
           samples: [value], median: value, low: value, high: value, principal: false,
         });
@@ -117,7 +130,7 @@ const otpText = (() => {
         }
       }
       complete(current);
-      if (!current) throw at(1, `no line begins with “${SCENARIO}”; copy the whole output`);
+      if (!current) throw at(1, `no line begins with "${SCENARIO}"; copy the whole output`);
     }
 
     function document() {

@@ -50,16 +50,12 @@ pub(super) fn pairs(local: &Taken, remote: &Taken) -> Vec<(f64, f64)> {
     for (round, with) in &remote.replies {
         let same = local.replies.iter().find(|(other, _)| other == round);
         if let Some((_, without)) = same {
-            pairs.push((per_operation(without), per_operation(with)));
+            pairs.push((without.ns_per_operation(), with.ns_per_operation()));
         }
     }
     pairs
 }
 
 pub(super) fn times(point: &Taken) -> Vec<f64> {
-    finite(point.replies.iter().map(|(_, reply)| per_operation(reply)))
-}
-
-fn per_operation(reply: &Reply) -> f64 {
-    reply.elapsed_ns as f64 / reply.ops as f64
+    finite(point.replies.iter().map(|(_, reply)| reply.ns_per_operation()))
 }

@@ -104,13 +104,13 @@ pub fn figures(
         points.filter_map(|point| frame.at(point, principal(point), figure)).collect()
     };
     let mut results: Vec<ResultEntry> = match experiment.figure {
-        Figure::PerOperation(x) => each(&|point| x.is_none() || point.x == x, &|reply| {
-            reply.elapsed_ns as f64 / reply.ops as f64
-        }),
+        Figure::PerOperation(x) => {
+            each(&|point| x.is_none() || point.x == x, &Reply::ns_per_operation)
+        }
         Figure::Whole => each(&|_| true, &|reply| reply.elapsed_ns as f64 / 1e6),
-        Figure::Rate(x) => each(&|point| x.is_none() || point.x == x, &|reply| {
-            reply.ops as f64 * 1e9 / reply.elapsed_ns as f64
-        }),
+        Figure::Rate(x) => {
+            each(&|point| x.is_none() || point.x == x, &Reply::operations_per_second)
+        }
         Figure::Slope(over) => slope::results(&frame, over),
         Figure::Bandwidth => bandwidth(&frame),
         Figure::Above => above::results(&frame, ticks_per_ns),

@@ -223,16 +223,21 @@ pub struct Ratio {
     pub verdict: Verdict,
 }
 
-/// How a contender compares with another.
+/// What samples say of a figure against another: of a contender's against another's, or of a run's
+/// against that of the run before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
-    /// The whole interval lies below 1.
+    /// It is better.
     Better,
-    /// The whole interval lies above 1.
+    /// It is worse.
     Worse,
-    /// The interval holds 1.
+    /// What differs may be noise.
     Indistinguishable,
+}
+
+impl Verdict {
+    pub(crate) const INDISTINGUISHABLE: &'static str = "indistinguishable";
 }
 
 /// A contender without a figure for an experiment.

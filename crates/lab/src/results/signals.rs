@@ -15,7 +15,7 @@ pub(super) fn results(frame: &Frame<'_>) -> Vec<ResultEntry> {
         } else {
             ["send throughput", "send throughput, as OTP computes it"]
         };
-        let ours = |reply: &Reply| Some(reply.ops as f64 * 1e9 / reply.elapsed_ns as f64);
+        let ours = |reply: &Reply| Some(reply.operations_per_second());
         let as_otp = |reply: &Reply| as_otp(point, reply);
         results.extend(at(frame, point, metric, is_principal(&point.params), &ours));
         results.extend(at(frame, point, theirs, false, &as_otp));

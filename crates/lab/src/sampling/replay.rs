@@ -127,6 +127,21 @@ impl<W> Retold<W> {
     pub fn new(past: &Past, then: W) -> Self {
         Self { past: past.records.clone(), line: 0, then }
     }
+
+    /// Whether the run, at its end, has come to the end of the record too.
+    ///
+    /// # Errors
+    ///
+    /// One line, if there are samples that it never asked for.
+    pub fn is_told(&self) -> Result<(), Problem> {
+        if self.past.is_empty() {
+            return Ok(());
+        }
+        Err(Problem::new(format!(
+            "the run cannot go on: it ends before line {} of its samples; it was changed, or another purlin wrote it; begin a new run",
+            self.line + 1
+        )))
+    }
 }
 
 impl<W: Watch> Watch for Retold<W> {

@@ -5,11 +5,13 @@
 //! samples themselves how far it wanders. It errs on the safe side: the intervals hold the true
 //! ratio in 96 or 97 of 100 cases (`crates/lab/tests/coverage.rs`).
 
+use serde::Serialize;
+
 /// Resamples per interval: the ends are then the 50th from either side.
 const RESAMPLES: usize = 2000;
 
 /// A figure with the ends of its 95 % confidence interval.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Interval {
     /// The figure itself.
     pub value: f64,

@@ -50,6 +50,21 @@ async function drawn(open, stored) {
   assert.ok((await fits.first().textContent()).includes(`${(fit.slope * 1000).toPrecision(3)}\u00a0ns`), "the slope in ns");
 }
 
+// Every word of a chart lies within its picture.
+async function edges(open) {
+  const page = await open();
+  const cut = await page.evaluate(() => window.purlinReport.charts.flatMap(({ experiment, element }) => {
+    const frame = element.querySelector("svg").getBoundingClientRect();
+    const words = [...element.querySelectorAll("svg text")];
+    const beyond = words.filter((word) => {
+      const { left, right } = word.getBoundingClientRect();
+      return left < frame.left - 0.5 || right > frame.right + 0.5;
+    });
+    return [`${experiment.id}: ${words.length > 5}`, ...beyond.map((word) => word.textContent)];
+  }));
+  assert.deepEqual(cut, ["bars: true", "sweep: true"]);
+}
+
 async function legend(open) {
   const page = await open();
   for (const id of ["spawn-chain", "ping-pong"]) {
@@ -271,6 +286,6 @@ async function odd(open) {
 }
 
 export const scenarios = {
-  drawn, legend, switches, tooltip, keyboard, words, phone, themes, paper, download, fullscreen, hostile,
+  drawn, edges, legend, switches, tooltip, keyboard, words, phone, themes, paper, download, fullscreen, hostile,
   several, empty, alone, odd, ...access, ...others, ...tables, ...views,
 };

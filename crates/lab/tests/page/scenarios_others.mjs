@@ -69,13 +69,13 @@ async function malformed(open) {
   const title = whole.split("\n").find((line) => line.startsWith("Scenario:"));
   const cases = [
     [await fixture("broken_off.txt"), /line 18: the record that begins in line 18 breaks off/],
-    [whole.replace("25; 2122486.416527;", "25; two million;"), /line 12: “two million” is no throughput/],
-    [whole.replace("; 1; 2; 4$", "; 1; 2; 2$"), /line 11: “2” is no number of senders, or is there twice/],
-    [whole.replace("; 3852898.985834$", "$"), /line 12: “25” has 2 values and 3 are due/],
+    [whole.replace("25; 2122486.416527;", "25; two million;"), /line 12: "two million" is no throughput/],
+    [whole.replace("; 1; 2; 4$", "; 1; 2; 2$"), /line 11: "2" is no number of senders, or is there twice/],
+    [whole.replace("; 3852898.985834$", "$"), /line 12: "25" has 2 values and 3 are due/],
     [whole.replace("\n; 1; 2; 4$", ""), /line 11: the numbers of senders are due here/],
     [`${title}\n; 1$\n`, /line 1: the scenario has no line of values/],
     ["Scenario: my own, Spawn Options=[]$\n; 1$\na; 1.0$\n", /line 1: no scenario of parallel_messages_SUITE/],
-    [`${title}\n; 1$\na; 1.0$\na; 2.0$\n`, /line 4: “a” is in this graph already/],
+    [`${title}\n; 1$\na; 1.0$\na; 2.0$\n`, /line 4: "a" is in this graph already/],
     ["; 1; 2$\n", /line 1: a record that belongs to no scenario/],
     [`${title.replace("Throughput", "Thr$oughput")}\n`, /line 1: a \$ within the line/],
     ["hello", /line 1: this is neither JSON nor the text of OTP's suite/],
@@ -124,6 +124,14 @@ async function files(open, stored) {
   assert.equal(await chartOf(page, "signals").count(), 1);
 }
 
+async function covered(open) {
+  const page = await open({ script: () => { Object.defineProperty(Document.prototype, "fullscreenEnabled", { get: () => false }); } });
+  await figureOf(page, "spawn-chain").getByRole("button", { name: "Full screen" }).click();
+  await drop(page, [{ name: "otp.txt", text: await fixture("default.txt") }]);
+  await page.locator("#added li").waitFor({ state: "attached" });
+  assert.equal(await page.locator("html.covered").count(), 0, "the page is seen again");
+}
+
 async function shared(open) {
   const page = await open();
   assert.deepEqual(await seriesOf(page, "signals", "beam · off_heap"), [[1, 1], [2, 2], [4, 4]]);
@@ -134,4 +142,4 @@ async function shared(open) {
   assert.deepEqual(await lines(page, "signals"), ["beam · off_heap"], "the other computation is ours alone");
 }
 
-export const others = { paste: pasted, forms, malformed, files, shared };
+export const others = { paste: pasted, forms, malformed, files, covered, shared };

@@ -93,6 +93,7 @@ pub(crate) fn entry(experiment: &str, contender: &str) -> ResultEntry {
 pub(crate) fn run(results: Vec<ResultEntry>) -> Figures {
     Figures {
         started: "2026-11-21T09:00:00Z".into(),
+        interrupted: false,
         seed: 1,
         profile: "quick".into(),
         host: Some(Host {

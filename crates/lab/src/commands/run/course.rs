@@ -197,6 +197,7 @@ impl Course {
             self.warn_at_once(steal.warning(experiment.id))?;
             self.watch.then.store.settle()?;
         }
+        self.watch.is_told()?;
         self.watch.then.progress.end();
         let page = self.store()?;
         // WHY: a reader of the output that went away takes nothing from the stored run.

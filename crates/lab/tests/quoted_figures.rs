@@ -1,0 +1,81 @@
+//! The tables in README and COMPARE hold the medians of the stored run that they name by its id.
+
+#![forbid(unsafe_code)]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+/// The cells of a row of a Markdown table.
+fn cells(row: &str) -> Vec<&str> {
+    row.trim().trim_matches('|').split('|').map(str::trim).collect()
+}
+
+/// Three significant digits, as the table of ratios prints figures; whole from a hundred on.
+fn shown(figure: f64) -> String {
+    let digits = (2 - figure.log10().floor() as i32).max(0) as usize;
+    format!("{figure:.digits$}")
+}
+
+/// What one of the unit is in units of the results.
+fn scale(unit: &str) -> f64 {
+    match unit.split_once(' ').map_or(unit, |(first, _)| first) {
+        "thousand" => 1e3,
+        "million" => 1e6,
+        "billion" => 1e9,
+        _ => 1.0,
+    }
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// Compares the table of a document with the run that it links to; tells how many figures there were.
+fn compare(document: &str) -> usize {
+    let text = fs::read_to_string(root().join(document)).expect("the document");
+    let (_, rest) = text.split_once("<!-- table: measured -->").expect("the table begins");
+    let (table, _) = rest.split_once("<!-- end of table: measured -->").expect("the table ends");
+
+    let (before, link) = table.split_once("](reports/").expect("the table names its run");
+    let (folder, _) = link.split_once(')').expect("the link ends");
+    let folder = folder.trim_end_matches('/');
+    assert!(before.ends_with(&format!("`{folder}`")), "{document} calls the run by its id");
+    let run = root().join("reports").join(folder);
+    assert!(run.join("report.html").is_file(), "the run has its page");
+    let run = fs::read_to_string(run.join("results.json")).expect("the stored run");
+    let run: Value = serde_json::from_str(&run).expect("JSON");
+    let started = run["started"].as_str().expect("when it began");
+    assert_eq!(folder, started.replace(['-', ':'], ""), "the id is when the run began");
+
+    let median = |experiment: &str, contender: &str| {
+        let results = run["results"].as_array().expect("results");
+        let principal = results.iter().find(|result| {
+            result["principal"] == true
+                && result["experiment"] == experiment
+                && result["contender"] == contender
+        });
+        principal.and_then(|result| result["median"].as_f64())
+    };
+
+    let mut rows = table.lines().filter(|line| line.starts_with('|')).map(cells);
+    let head = rows.next().expect("a head");
+    let mut compared = 0;
+    for row in rows.filter(|row| row[0].starts_with('`')) {
+        for (contender, cell) in head.iter().zip(&row).skip(2) {
+            let expected = median(row[0].trim_matches('`'), contender)
+                .map_or_else(|| "–".into(), |figure| shown(figure / scale(row[1])));
+            assert_eq!(*cell, expected, "{} on {contender} in {document}", row[0]);
+            compared += 1;
+        }
+    }
+    compared
+}
+
+// Issue 5, done when 6: README and COMPARE quote the stored run by its id.
+#[test]
+fn documents_show_the_medians_of_the_stored_run() {
+    assert!(compare("README.md") >= 9, "three experiments and three contenders at least");
+    assert!(compare("COMPARE.md") >= 100, "nearly all experiments on all contenders");
+}
