@@ -75,3 +75,10 @@ pub mod server;
 pub mod session;
 pub mod strategy;
 pub mod wire;
+
+/// The chapter of the guide, whose examples are tests.
+#[cfg(doctest)]
+mod documents {
+    #[doc = include_str!("../../../docs/guide/ack.md")]
+    struct Ack;
+}

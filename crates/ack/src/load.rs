@@ -8,13 +8,16 @@
 //! |---|---|
 //! | `plan` | presets and knobs; pure |
 //! | `block` | a prebuilt write; pure |
-//! | `connection` | writes, reads, verifies |
+//! | `account` | what is begun and what of it is answered; verifies; pure |
+//! | `connection` | writes, reads, waits |
 //! | `tally` | what all connections have been answered |
 //! | `summary`, `shown`, `json` | what was found; pure |
 //!
-//! It runs on whatever runtime of tokio it is called in; one thread is enough
-//! for one connection, and takes no processor from the server that is measured.
+//! It connects and waits on whatever runtime of tokio it is called in. Rounds run on
+//! that runtime's blocking threads, one for each connection; where it has fewer,
+//! some connections wait until others are done.
 
+mod account;
 mod block;
 mod connection;
 mod json;
@@ -24,6 +27,7 @@ mod summary;
 mod tally;
 
 use std::fmt;
+use std::net::{Shutdown, TcpStream};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -126,7 +130,7 @@ impl Load {
             return Ok(None);
         }
         let messages = self.plan.messages;
-        let laps = self.all(|connection| connection.round(messages)).await?;
+        let laps = self.all(move |connection| connection.round(messages)).await?;
         let (connections, laps): (Vec<_>, Vec<_>) = laps.into_iter().unzip();
         self.connections = connections;
         let began = laps.iter().map(|lap| lap.began).min();
@@ -159,13 +163,17 @@ impl Load {
         }
     }
 
-    /// Does it with all connections at the same time.
-    async fn all<T, F>(&mut self, act: impl Fn(Connection) -> F) -> Result<Vec<T>, LoadError>
+    /// Does it with all connections at the same time, each on a thread.
+    async fn all<T, F>(&mut self, act: F) -> Result<Vec<T>, LoadError>
     where
         T: Send + 'static,
-        F: Future<Output = Result<T, Broken>> + Send + 'static,
+        F: Fn(Connection) -> Result<T, Broken> + Copy + Send + 'static,
     {
-        let mut under_way: JoinSet<_> = self.connections.drain(..).map(act).collect();
+        let mut open = Open(self.connections.iter().map(Connection::stream).collect());
+        let mut under_way = JoinSet::new();
+        for connection in self.connections.drain(..) {
+            under_way.spawn_blocking(move || act(connection));
+        }
         let mut done = Vec::with_capacity(under_way.len());
         while let Some(joined) = under_way.join_next().await {
             match joined {
@@ -179,7 +187,20 @@ impl Load {
                 Err(error) => std::panic::resume_unwind(error.into_panic()),
             }
         }
+        open.0.clear();
         Ok(done)
+    }
+}
+
+/// Connections that are closed when this is dropped, so that no thread goes on waiting for them.
+struct Open(Vec<Arc<TcpStream>>);
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        for stream in &self.0 {
+            // One that is closed already will do.
+            let _ = stream.shutdown(Shutdown::Both);
+        }
     }
 }
 

@@ -95,12 +95,9 @@ async fn a_server_that_has_forgotten_a_session_is_sent_what_was_not_answered() {
 
 #[tokio::test]
 async fn what_is_refused_is_told_with_its_payload_even_if_the_connection_dies_before_it_is_said() {
-    let server = Server::start(|_| Rules {
-        refuses: Some(7),
-        dies_after: Some(1000),
-        ..Rules::default()
-    })
-    .await;
+    let server =
+        Server::start(|_| Rules { refuses: Some(7), dies_after: Some(1000), ..Rules::default() })
+            .await;
     let told = Arc::new(Mutex::new(Vec::new()));
     let tell = Arc::clone(&told);
     let client = builder(server.address)
@@ -113,9 +110,11 @@ async fn what_is_refused_is_told_with_its_payload_even_if_the_connection_dies_be
     client.close().await.unwrap();
     let told = told.lock().unwrap();
     assert!(told.iter().all(|one| one.reason == Reason::NOT_TAKEN));
-    assert!(told.iter().map(|one| one.payload.clone()).eq((0..5000)
-        .filter(|number| number % 256 == 7)
-        .map(|one| number(one).to_vec())));
+    assert!(
+        told.iter()
+            .map(|one| one.payload.clone())
+            .eq((0..5000).filter(|number| number % 256 == 7).map(|one| number(one).to_vec()))
+    );
     assert!(told.iter().all(|one| number(one.id as u32)[..] == one.payload));
     let handled = server.ledger().numbers();
     assert!(handled.into_iter().eq((0..5000).filter(|number| number % 256 != 7)));
@@ -195,6 +194,20 @@ async fn messages_that_linger_go_out_together_and_at_once_when_somebody_waits_fo
         tokio::task::yield_now().await;
     }
     client.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn messages_that_linger_go_out_when_there_is_no_room_for_more() {
+    let server = Server::start(|_| Rules::default()).await;
+    let client = builder(server.address)
+        .linger(Duration::from_secs(3600))
+        .window(Window { messages: 10, bytes: 1 << 20 })
+        .connect()
+        .await
+        .unwrap();
+    send(&client, 0..25).await;
+    client.close().await.unwrap();
+    assert_eq!(server.ledger().reads, [10, 10, 5]);
 }
 
 #[tokio::test]

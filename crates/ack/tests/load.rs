@@ -12,6 +12,8 @@ use purlin_ack::load::{Load, LoadError, Plan, Summary};
 use purlin_ack::session::{Level, Status};
 use purlin_ack::strategy::Strategy;
 use support::{Rules, Server};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
 
 async fn run(plan: Plan) -> (Summary, Result<(), LoadError>) {
     let mut load = match Load::connect(plan).await {
@@ -130,8 +132,7 @@ async fn an_answer_too_many_is_found_out() {
 
 #[tokio::test]
 async fn a_server_that_dies_ends_the_load_and_what_was_found_before_is_kept() {
-    let server =
-        Server::start(|_| Rules { dies_after: Some(1500), ..Rules::default() }).await;
+    let server = Server::start(|_| Rules { dies_after: Some(1500), ..Rules::default() }).await;
     let (found, done) = run(three_rounds(&server, Strategy::SyncAck)).await;
     let failed = done.unwrap_err().to_string();
     assert!(failed.lines().count() == 1 && failed.contains("messages were answered"), "{failed}");
@@ -148,6 +149,41 @@ async fn a_server_that_does_not_answer_is_waited_for_no_longer_than_patience() {
     assert!(failed.contains("the server has not answered for 50ms"), "{failed}");
     assert_eq!((found.rounds.len(), found.per_second()), (0, None));
     assert!(found.to_json()["per_second"].is_null() && found.to_json()["latency_ns"].is_null());
+}
+
+/// A load of one message, and the server's end of its connection.
+async fn one_message(patience: Duration) -> (Load, TcpStream) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    let preset = Plan::classic(Strategy::SyncAck);
+    let load = Load::connect(Plan { address, patience, rounds: 1, messages: 1, ..preset }).await;
+    (load.unwrap(), listener.accept().await.unwrap().0)
+}
+
+#[tokio::test]
+async fn an_answer_that_comes_byte_by_byte_is_waited_for_no_longer_than_another() {
+    // CLOCK: the machine's; it is the load's own patience that is tested.
+    let (mut load, mut socket) = one_message(Duration::from_millis(50)).await;
+    tokio::spawn(async move {
+        while socket.write_all(&[0]).await.is_ok() {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    });
+    let failed = load.round().await.unwrap_err().to_string();
+    assert!(failed.contains("the server has not answered for 50ms"), "{failed}");
+}
+
+#[tokio::test]
+async fn a_round_that_is_given_up_closes_its_connection_and_is_the_last() {
+    let (mut load, mut socket) = one_message(Duration::from_secs(3600)).await;
+    let mut message = [0; 17];
+    tokio::select! {
+        done = load.round() => panic!("nobody has answered: {done:?}"),
+        read = socket.read_exact(&mut message) => assert_eq!(read.unwrap(), 17),
+    }
+    assert_eq!(socket.read(&mut message).await.unwrap(), 0);
+    assert_eq!(load.round().await.unwrap(), None);
+    assert_eq!(load.summary().answered.messages, 0);
 }
 
 #[tokio::test]

@@ -87,7 +87,8 @@ fn rates_latency_and_a_file_are_what_a_load_ends_with() {
 fn a_server_that_goes_away_costs_what_was_not_done_and_is_told_in_a_line() {
     let folder = tempfile::tempdir().unwrap();
     let address = server(2500, channel().0).to_string();
-    let words = ["--strategy", "sync-ack", "--rounds", "9", "--messages", "1000", "--json", "x.json"];
+    let words =
+        ["--strategy", "sync-ack", "--rounds", "9", "--messages", "1000", "--json", "x.json"];
     let output = load(folder.path(), &[&words[..], &[&address]].concat());
     assert_eq!(output.status.code(), Some(1));
     let told = stderr(&output);

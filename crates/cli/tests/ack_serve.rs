@@ -71,8 +71,9 @@ fn all_six_serve_and_say_in_the_end_what_they_have_done() {
     let folder = tempfile::tempdir().unwrap();
     // An address of this machine on which nobody else is likely to listen.
     let mut serving = Serving::start(folder.path(), &["--listen", "127.0.66.6"]);
-    for (number, due) in
-        ["request-reply", "throttle", "head-rest", "sync-ack", "async-ack", "best"].iter().enumerate()
+    for (number, due) in ["request-reply", "throttle", "head-rest", "sync-ack", "async-ack", "best"]
+        .iter()
+        .enumerate()
     {
         let (strategy, address) = serving.listens();
         assert_eq!((strategy.as_str(), address), (*due, format!("127.0.66.6:{}", 8001 + number)));

@@ -142,6 +142,7 @@ impl Keeper {
     /// Writes and reads until all is answered and nothing more will come, or the connection is lost.
     async fn drive(&mut self, connection: Connection) -> Result<(), Lost> {
         let Connection { mut stream, checked } = connection;
+        let silence = self.settings.silence;
         let (reader, writer) = stream.split();
         let mut writing = pin!(write(&self.shared, writer, Linger::new(self.settings.linger)));
         let mut reading = pin!(read(&self.shared, reader, checked, &mut self.settings));
@@ -150,7 +151,7 @@ impl Keeper {
             written = &mut writing => match written {
                 Ok(()) => Ok(()),
                 // WHY not at once: what the server answered before it went can still be read.
-                Err(_) => Err(reading.await),
+                Err(error) => Err(timeout(silence, reading).await.unwrap_or(Lost::Io(error))),
             },
         }
     }

@@ -179,8 +179,7 @@ impl Outbox {
 
     fn has_room(&self, length: usize) -> bool {
         let waiting = self.next - self.first;
-        waiting == 0
-            || (waiting < self.window.messages && self.bytes + length <= self.window.bytes)
+        waiting == 0 || (waiting < self.window.messages && self.bytes + length <= self.window.bytes)
     }
 
     fn seal(&mut self) {

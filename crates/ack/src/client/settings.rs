@@ -105,7 +105,8 @@ impl Builder {
     /// How long a batch that is not full waits for more messages: not at all unless it is set.
     ///
     /// Without, a message goes out as soon as those before it have been written, and what comes
-    /// meanwhile goes out together.
+    /// meanwhile goes out together. With it, nothing lingers either when the window is full, or
+    /// somebody [flushes](Client::flush) or [closes](Client::close).
     #[must_use]
     pub fn linger(mut self, time: Duration) -> Self {
         self.settings.linger = time;

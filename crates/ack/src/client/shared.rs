@@ -34,7 +34,7 @@ const TURN: u64 = 1024;
 
 struct State {
     outbox: Outbox,
-    /// Messages below this id do not linger: somebody waits for their answers.
+    /// Messages below this id do not linger: somebody waits for their answers, or for room.
     hurry: u64,
     waits: Waits,
     closing: bool,
@@ -61,8 +61,7 @@ pub(super) enum Work {
 
 impl Shared {
     pub(super) fn new(outbox: Outbox) -> Self {
-        let state =
-            State { outbox, hurry: 0, waits: Waits::Nothing, closing: false, ended: None };
+        let state = State { outbox, hurry: 0, waits: Waits::Nothing, closing: false, ended: None };
         Self {
             state: Mutex::new(state),
             moved: Notify::new(),
@@ -86,10 +85,14 @@ impl Shared {
             // ORDER: relaxed, here and below, because it carries nothing; one turn more or less is no harm.
             self.turn_over.store(true, Ordering::Relaxed);
         }
+        if pushed.is_none() {
+            // WHY: room comes of answers alone, and there are none to what lingers.
+            state.hurry = state.outbox.next_id();
+        }
         let wake = match state.waits {
             Waits::Nothing => false,
             Waits::Message => state.outbox.has_unsent(),
-            Waits::Batch => state.outbox.has_whole_batch(),
+            Waits::Batch => pushed.is_none() || state.outbox.has_whole_batch(),
         };
         if wake {
             state.waits = Waits::Nothing;

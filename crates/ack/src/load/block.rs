@@ -34,7 +34,9 @@ impl Block {
     pub(super) fn fill(&mut self, first: u64, messages: u64) {
         let messages = messages.min(self.messages()) as usize;
         self.left = 0..messages * self.length;
-        for (id, message) in (first..).zip(self.bytes[self.left.clone()].chunks_exact_mut(self.length)) {
+        for (id, message) in
+            (first..).zip(self.bytes[self.left.clone()].chunks_exact_mut(self.length))
+        {
             if let Some(at) = message.first_chunk_mut() {
                 *at = Id::from(id).0;
             }
@@ -68,7 +70,9 @@ mod tests {
                     for id in first..first + messages {
                         let frame = frames.next().expect("a message");
                         assert_eq!((frame.id, frame.payload.len()), (Id::from(id), size as usize));
-                        assert!(frame.payload.iter().zip(b"hello".iter().cycle()).all(|(a, b)| a == b));
+                        assert!(
+                            frame.payload.iter().zip(b"hello".iter().cycle()).all(|(a, b)| a == b)
+                        );
                     }
                     assert_eq!(frames.used(), block.left().len());
                     block.wrote(frames.used() - 1);

@@ -1,31 +1,42 @@
-//! One connection of a load: writes as much as it may, reads answers wherever they are cut, and
-//! believes none of them.
+//! One connection of a load: writes as much as it may, and reads answers wherever they are cut.
 //!
-//! Belongs to the task that runs a round on it. It waits only when nothing can be
-//! written and nothing can be read, and then no longer than its patience.
+//! It is made on a runtime of tokio, and its rounds run on a thread of its own, with
+//! calls that block. WHY: what a load does is a straight line, as the client of 2015
+//! was: write, look, wait. On a runtime a client that waits for each answer would
+//! pay for a look at all sockets and a turn of a scheduler in every round, and it
+//! is the server's time that is to be seen.
 //!
-//! INVARIANT: each answered message is in the histogram once, with the time from
-//! when its write was begun to when the answer was read.
+//! | there is | it |
+//! |---|---|
+//! | something to write, and room | writes; every `look` it reads what answers there are |
+//! | something to write, and no room | waits for room, for one `look` at most, and reads what answers there are |
+//! | nothing to write: the window is full, or all is written | waits for answers |
 //!
-//! COST: of a message the eight bytes of its id; of a write a look at the clock.
+//! WHY it does not wait for answers while there is no room: a server that answers
+//! each read would wake it for each, only to find that there is still no room, and
+//! it is the server that would pay for that.
+//!
+//! No wait is longer than its patience. Whoever shuts the socket down ends them all.
+//!
+//! COST: of a message the eight bytes of its id; of a write one call of the system
+//! and one look at the clock; of a round of a client in lock-step two calls.
 
-use std::collections::VecDeque;
-use std::io::ErrorKind;
-use std::ops::Range;
+use std::io;
+use std::net::{Shutdown, TcpStream};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use tokio::io::{AsyncReadExt, AsyncWriteExt, Interest};
-use tokio::net::TcpStream;
-use tokio::task::yield_now;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::net::{RecvFlags, SendFlags, recv, send};
 use tokio::time::timeout;
 
+use super::account::Account;
 use super::block::Block;
 use super::plan::Plan;
-use super::tally::{Answered, Tally};
-use crate::checked::{Answer, Checked};
+use super::tally::Tally;
+use crate::checked::Checked;
 use crate::client::open::open;
-use crate::client::outbox::NotSent;
 use crate::client::{ConnectError, Lost};
 use crate::session::Opening;
 use crate::strategy::Strategy;
@@ -39,26 +50,26 @@ const FAREWELL: Duration = Duration::from_secs(1);
 pub(super) struct Connection {
     /// Which it is, from 1.
     number: u32,
-    stream: TcpStream,
-    checked: Checked,
+    stream: Arc<TcpStream>,
+    account: Account,
     block: Block,
-    /// The first message that has not been put into the block.
-    next: u64,
-    /// The first that is not answered.
-    first: u64,
-    /// What is being written and what is written, as far as it is not answered.
-    begun: VecDeque<Begun>,
+    answers: Vec<u8>,
     window: u64,
     look: Duration,
     patience: Duration,
-    tally: Arc<Tally>,
+    /// When it last looked at the clock.
+    now: Instant,
+    /// When it last wrote something or was answered.
+    moved: Instant,
 }
 
-/// A write, up to this message.
-#[derive(Clone, Copy, Debug)]
-struct Begun {
-    end: u64,
-    at: Instant,
+/// What has become of an attempt to write.
+enum Wrote {
+    Something,
+    /// There is no room.
+    Full,
+    /// There is nothing that may be written.
+    Nothing,
 }
 
 /// When a connection began with a round, and when it was done.
@@ -85,7 +96,8 @@ impl Connection {
     }
 
     async fn establish(plan: &Plan, number: u32, tally: Arc<Tally>) -> Result<Self, ConnectError> {
-        let mut stream = TcpStream::connect(&plan.address).await.map_err(Lost::Io)?;
+        let stream = tokio::net::TcpStream::connect(&plan.address).await;
+        let mut stream = stream.map_err(Lost::Io)?;
         stream.set_nodelay(plan.nodelay).map_err(Lost::Io)?;
         let mut window = plan.window.unwrap_or(u64::MAX);
         let mut checked = match plan.strategy {
@@ -100,189 +112,168 @@ impl Connection {
             checked = Checked::session(opened.newest);
         }
         let in_a_write = u64::from(plan.batch).min(plan.messages).min(window) as usize;
+        let stream = blocking(stream, plan.patience).map_err(Lost::Io)?;
+        let now = Instant::now();
         Ok(Self {
             number,
-            stream,
-            next: checked.newest().map_or(0, |newest| newest + 1),
-            first: checked.newest().map_or(0, |newest| newest + 1),
-            checked,
+            stream: Arc::new(stream),
+            account: Account::new(checked, tally),
             block: Block::new(in_a_write, plan.size, plan.strategy.order()),
-            begun: VecDeque::new(),
+            answers: vec![0; ANSWERS],
             window,
             look: plan.look,
             patience: plan.patience,
-            tally,
+            now,
+            moved: now,
         })
     }
 
-    /// Sends so many messages and waits until all of them are answered.
-    pub(super) async fn round(mut self, messages: u64) -> Result<(Self, Lap), Broken> {
-        match self.send_all(self.next + messages).await {
+    /// Its socket, to shut it down from elsewhere.
+    pub(super) fn stream(&self) -> Arc<TcpStream> {
+        Arc::clone(&self.stream)
+    }
+
+    /// Sends so many messages and waits until all of them are answered. Blocks.
+    pub(super) fn round(mut self, messages: u64) -> Result<(Self, Lap), Broken> {
+        match self.send_all(self.account.next() + messages) {
             Ok(lap) => Ok((self, lap)),
             Err(lost) => Err(self.broken(lost)),
         }
     }
 
-    async fn send_all(&mut self, end: u64) -> Result<Lap, Lost> {
+    fn send_all(&mut self, end: u64) -> Result<Lap, Lost> {
         let began = Instant::now();
+        (self.now, self.moved) = (began, began);
         let mut looked = began;
-        while self.first < end {
-            let wrote = self.write(end)?;
-            if wrote && looked.elapsed() < self.look {
-                continue;
-            }
-            if wrote {
-                // WHY: it is in between that the runtime learns what can be read, and others get to run.
-                yield_now().await;
-            }
-            looked = Instant::now();
-            let read = self.read()?;
-            if !wrote && !read {
-                self.wait().await?;
-            }
-        }
-        Ok(Lap { began, ended: Instant::now() })
-    }
-
-    /// Writes once, if there is something that may be written; whether any of it went.
-    fn write(&mut self, end: u64) -> Result<bool, Lost> {
-        if self.block.left().is_empty() {
-            let count = self.block.messages().min(end - self.next);
-            // WHY whole blocks only: what a write costs is what is to be seen.
-            if count == 0 || self.next - self.first > self.window - count {
-                return Ok(false);
-            }
-            self.block.fill(self.next, count);
-            self.next += count;
-            self.begun.push_back(Begun { end: self.next, at: Instant::now() });
-        }
-        match self.stream.try_write(self.block.left()) {
-            Ok(count) => {
-                self.block.wrote(count);
-                Ok(true)
-            }
-            Err(error) if error.kind() == ErrorKind::WouldBlock => Ok(false),
-            Err(error) => Err(Lost::Io(error)),
-        }
-    }
-
-    /// Reads what there is; whether there was anything.
-    fn read(&mut self) -> Result<bool, Lost> {
-        let mut buffer = [0; ANSWERS];
-        let mut any = false;
-        loop {
-            match self.stream.try_read(&mut buffer) {
-                Ok(0) => return Err(Lost::Ended),
-                Ok(count) => {
-                    self.answered(&buffer[..count])?;
-                    any = true;
-                    if count < buffer.len() {
-                        return Ok(true);
+        while self.account.first() < end {
+            match self.write(end)? {
+                Wrote::Something => {
+                    self.now = Instant::now();
+                    self.moved = self.now;
+                    if self.now - looked < self.look {
+                        continue;
                     }
+                    self.read(RecvFlags::DONTWAIT)?;
                 }
-                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(any),
-                Err(error) => return Err(Lost::Io(error)),
+                Wrote::Full => {
+                    self.wait_for_room()?;
+                    self.read(RecvFlags::DONTWAIT)?;
+                }
+                Wrote::Nothing => self.read(RecvFlags::empty())?,
+            }
+            looked = self.now;
+            if self.now - self.moved >= self.patience {
+                return Err(Lost::Silent(self.patience));
+            }
+        }
+        Ok(Lap { began, ended: self.now })
+    }
+
+    /// Writes once, if there is something that may be written.
+    fn write(&mut self, end: u64) -> Result<Wrote, Lost> {
+        if self.block.left().is_empty() {
+            let (first, next) = (self.account.first(), self.account.next());
+            let count = self.block.messages().min(end - next);
+            // WHY whole blocks only: what a write costs is what is to be seen.
+            if count == 0 || next - first > self.window - count {
+                return Ok(Wrote::Nothing);
+            }
+            self.block.fill(next, count);
+            self.account.begin(count, self.now);
+        }
+        let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
+        match send(&self.stream, self.block.left(), flags) {
+            Ok(count) => self.block.wrote(count),
+            Err(Errno::INTR) => {}
+            Err(Errno::AGAIN) => return Ok(Wrote::Full),
+            Err(error) => return Err(self.parted(error)),
+        }
+        Ok(Wrote::Something)
+    }
+
+    /// Why a connection that cannot be written to is lost. What the server answered before it went can
+    /// still be read.
+    fn parted(&mut self, error: Errno) -> Lost {
+        loop {
+            let before = self.account.first();
+            match self.read(RecvFlags::DONTWAIT) {
+                Err(lost) => return lost,
+                Ok(()) if self.account.first() == before => return Lost::Io(error.into()),
+                Ok(()) => {}
             }
         }
     }
 
-    /// Verifies answers, and counts them.
-    fn answered(&mut self, mut bytes: &[u8]) -> Result<(), Lost> {
-        let (now, before) = (Instant::now(), self.first);
-        let mut answered = Answered::default();
-        while let Some(answer) = self.checked.take(&mut bytes)? {
-            let id = match answer {
-                Answer::Acked { id, .. } => id,
-                Answer::Refused(refusal) => {
-                    answered.refused += 1;
-                    refusal.id
+    /// Reads what there is; with no flags it waits until there is something.
+    fn read(&mut self, mut flags: RecvFlags) -> Result<(), Lost> {
+        loop {
+            let read = recv(&self.stream, &mut self.answers[..], flags);
+            self.now = Instant::now();
+            match read {
+                Ok((0, _)) => return Err(Lost::Ended),
+                Ok((count, _)) => {
+                    if self.account.answered(&self.answers[..count], self.now)? {
+                        self.moved = self.now;
+                    }
+                    if count < self.answers.len() {
+                        return Ok(());
+                    }
+                    flags = RecvFlags::DONTWAIT;
                 }
-            };
-            if id >= self.next {
-                return Err(NotSent { id }.into());
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) if flags.is_empty() => return Err(Lost::Silent(self.patience)),
+                Err(Errno::AGAIN) => return Ok(()),
+                Err(error) => return Err(Lost::Io(error.into())),
             }
-            answered.answers += 1;
-            self.first = id + 1;
-        }
-        answered.messages = self.first - before;
-        self.tally.add(answered, waits(&mut self.begun, before..self.first, now));
-        Ok(())
-    }
-
-    /// Waits until something can be read, or written where something is to be.
-    async fn wait(&self) -> Result<(), Lost> {
-        let mut interest = Interest::READABLE;
-        if !self.block.left().is_empty() {
-            interest |= Interest::WRITABLE;
-        }
-        match timeout(self.patience, self.stream.ready(interest)).await {
-            Ok(ready) => ready.map(|_| ()).map_err(Lost::Io),
-            Err(_) => Err(Lost::Silent(self.patience)),
         }
     }
 
-    /// Closes, and makes sure that no answers come to what was not sent.
-    pub(super) async fn finish(mut self) -> Result<(), Broken> {
-        match self.part().await {
+    fn wait_for_room(&self) -> Result<(), Lost> {
+        let most = Timespec::try_from(self.look.min(self.patience)).ok();
+        match poll(&mut [PollFd::new(&self.stream, PollFlags::OUT)], most.as_ref()) {
+            Ok(_) | Err(Errno::INTR) => Ok(()),
+            Err(error) => Err(Lost::Io(error.into())),
+        }
+    }
+
+    /// Closes, and makes sure that no answers come to what was not sent. Blocks, for a second at most.
+    pub(super) fn finish(mut self) -> Result<(), Broken> {
+        match self.part() {
             Ok(()) => Ok(()),
             Err(lost) => Err(self.broken(lost)),
         }
     }
 
-    async fn part(&mut self) -> Result<(), Lost> {
-        self.stream.shutdown().await.map_err(Lost::Io)?;
-        let mut buffer = vec![0; ANSWERS];
-        // WHY nothing but answers counts: all that was to be done is done.
-        while let Ok(Ok(count @ 1..)) = timeout(FAREWELL, self.stream.read(&mut buffer)).await {
-            self.answered(&buffer[..count])?;
+    fn part(&mut self) -> Result<(), Lost> {
+        let until = Instant::now() + FAREWELL;
+        // WHY nothing but answers counts from here: all that was to be done is done.
+        let _ = self.stream.shutdown(Shutdown::Write);
+        loop {
+            let now = Instant::now();
+            let left = until.saturating_duration_since(now);
+            if left.is_zero() || self.stream.set_read_timeout(Some(left)).is_err() {
+                return Ok(());
+            }
+            match recv(&self.stream, &mut self.answers[..], RecvFlags::empty()) {
+                Ok((count @ 1.., _)) => {
+                    self.account.answered(&self.answers[..count], now)?;
+                }
+                Err(Errno::INTR) => {}
+                Ok(_) | Err(_) => return Ok(()),
+            }
         }
-        Ok(())
     }
 
     fn broken(self, lost: Lost) -> Broken {
-        let Self { number, first, next, .. } = self;
-        Broken { number, answered: first, begun: next, why: lost.into() }
+        let Self { number, account, .. } = self;
+        Broken { number, answered: account.first(), begun: account.next(), why: lost.into() }
     }
 }
 
-/// How many of these messages have waited, and for how long. Takes away what is answered.
-fn waits(
-    begun: &mut VecDeque<Begun>,
-    mut answered: Range<u64>,
-    now: Instant,
-) -> impl Iterator<Item = (u64, Duration)> {
-    std::iter::from_fn(move || {
-        if answered.is_empty() {
-            return None;
-        }
-        let &Begun { end, at } = begun.front()?;
-        let count = answered.end.min(end) - answered.start;
-        answered.start += count;
-        if answered.start == end {
-            begun.pop_front();
-        }
-        Some((count, now.saturating_duration_since(at)))
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn each_answered_message_has_waited_since_its_write_was_begun() {
-        let start = Instant::now();
-        let at = |millis| start + Duration::from_millis(millis);
-        let begun = [(3, 0), (6, 10), (9, 20)].map(|(end, millis)| Begun { end, at: at(millis) });
-        let mut begun = VecDeque::from(begun);
-        let mut waits = |answered, millis| {
-            let waits = waits(&mut begun, answered, at(millis));
-            waits.map(|(count, wait)| (count, wait.as_millis())).collect::<Vec<_>>()
-        };
-        assert_eq!(waits(0..2, 5), [(2, 5)]);
-        assert_eq!(waits(2..7, 30), [(1, 30), (3, 20), (1, 10)]);
-        assert_eq!(waits(7..7, 40), []);
-        assert_eq!(waits(7..9, 50), [(2, 30)]);
-        assert!(begun.is_empty());
-    }
+/// A stream that a thread may wait on, for so long at a time.
+fn blocking(stream: tokio::net::TcpStream, patience: Duration) -> io::Result<TcpStream> {
+    let stream = stream.into_std()?;
+    stream.set_nonblocking(false)?;
+    stream.set_read_timeout(Some(patience))?;
+    Ok(stream)
 }

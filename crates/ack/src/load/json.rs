@@ -28,9 +28,9 @@ impl Summary {
                 "per_second": round.per_second(),
             })
         });
-        let per_second = self.per_second().map(|Spread { median, low, high }| {
-            json!({ "median": median, "low": low, "high": high })
-        });
+        let per_second = self.per_second().map(
+            |Spread { median, low, high }| json!({ "median": median, "low": low, "high": high }),
+        );
         json!({
             "schema": 1,
             "plan": {

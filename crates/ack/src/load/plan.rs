@@ -43,8 +43,8 @@ pub struct Plan {
     pub batch: u32,
     /// Messages that may be unanswered on a connection; as many as the sockets hold if it is not set.
     pub window: Option<u64>,
-    /// How long to go on writing without a look for answers. While nothing can be written they are
-    /// waited for.
+    /// How long to go on without a look for answers while there is something to write. When there is
+    /// not they are waited for.
     pub look: Duration,
     /// Whether small segments are sent at once, `TCP_NODELAY`.
     pub nodelay: bool,
@@ -122,7 +122,8 @@ impl Plan {
     /// Bytes of the prebuilt writes of all connections.
     fn memory(&self) -> u64 {
         let length = HEAD as u64 + u64::from(self.size);
-        let in_a_write = u64::from(self.batch).min(self.messages).min(self.window.unwrap_or(u64::MAX));
+        let in_a_write =
+            u64::from(self.batch).min(self.messages).min(self.window.unwrap_or(u64::MAX));
         length.saturating_mul(in_a_write).saturating_mul(self.connections.into())
     }
 }

@@ -86,7 +86,7 @@ pub(crate) struct Load {
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = window)]
     window: Option<Bound>,
 
-    /// Milliseconds to go on writing without a look for answers [default: 1]
+    /// Milliseconds between two looks for answers while there is something to write [default: 1]
     #[arg(long, value_name = "MS", allow_negative_numbers = true, value_parser = positive)]
     poll: Option<f64>,
 
@@ -94,13 +94,9 @@ pub(crate) struct Load {
     #[arg(long, value_name = "YES|NO", num_args = 0..=1, default_missing_value = "yes", require_equals = true)]
     nodelay: Option<YesNo>,
 
-    /// Connections at the same time [default: 1]
+    /// Connections at the same time, each with a thread of its own [default: 1]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = count)]
     connections: Option<u32>,
-
-    /// Threads that the connections share
-    #[arg(long, value_name = "N", default_value = "1", allow_negative_numbers = true, value_parser = threads)]
-    threads: usize,
 
     /// Open a session on each connection, in which an ack means this; of best only
     #[arg(long, value_enum, value_name = "LEVEL")]
@@ -152,7 +148,7 @@ pub(crate) fn load(asked: &Load) -> Result<u8, Problem> {
     if let Some(path) = &asked.json {
         store::probe(path)?;
     }
-    let runtime = runtime(asked.threads)
+    let runtime = runtime(plan.connections)
         .map_err(|error| Problem::new(format!("cannot start threads: {error}")))?;
     let Some((run, status)) = runtime.block_on(run(plan))? else { return Ok(INTERRUPTED) };
     let summary = run.summary();
@@ -163,12 +159,10 @@ pub(crate) fn load(asked: &Load) -> Result<u8, Problem> {
     Ok(status)
 }
 
-fn runtime(threads: usize) -> io::Result<Runtime> {
-    let mut builder = match threads {
-        1 => Builder::new_current_thread(),
-        _ => Builder::new_multi_thread(),
-    };
-    builder.worker_threads(threads).enable_all().build()
+/// With a thread for each connection, and one to look names up.
+fn runtime(connections: u32) -> io::Result<Runtime> {
+    let threads = connections as usize + 1;
+    Builder::new_current_thread().max_blocking_threads(threads).enable_all().build()
 }
 
 /// All rounds, or those until it fails or is interrupted; nothing if there was not even a connection
@@ -264,13 +258,5 @@ fn window(text: &str) -> Result<Bound, String> {
         ("none", _) => Ok(Bound(None)),
         (_, Ok(number)) => Ok(Bound(Some(number))),
         _ => Err("give a whole number from 1, or none".into()),
-    }
-}
-
-/// A number of threads.
-fn threads(text: &str) -> Result<usize, String> {
-    match text.parse() {
-        Ok(number) if (1..=1024).contains(&number) => Ok(number),
-        _ => Err("give a whole number from 1 to 1024".into()),
     }
 }

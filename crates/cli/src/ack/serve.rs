@@ -200,7 +200,8 @@ async fn run(
     }
     end.await;
     // WHY at the same time: each may take as long as its slowest connection.
-    let drained = servers.into_iter().map(|(strategy, server)| (strategy, tokio::spawn(server.drain())));
+    let drained =
+        servers.into_iter().map(|(strategy, server)| (strategy, tokio::spawn(server.drain())));
     for (strategy, drained) in drained.collect::<Vec<_>>() {
         let counts = drained.await.map_err(|error| Problem::new(error.to_string()))?;
         crate::print(&told(strategy, &counts))?;
