@@ -162,10 +162,10 @@ async fn one_message(patience: Duration) -> (Load, TcpStream) {
 
 #[tokio::test]
 async fn an_answer_that_comes_byte_by_byte_is_waited_for_no_longer_than_another() {
-    // CLOCK: the machine's; it is the load's own patience that is tested.
     let (mut load, mut socket) = one_message(Duration::from_millis(50)).await;
     tokio::spawn(async move {
         while socket.write_all(&[0]).await.is_ok() {
+            // CLOCK: the machine's; it is the load's own patience that is tested.
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     });
