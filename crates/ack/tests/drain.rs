@@ -45,13 +45,13 @@ fn a_drain_while_clients_send_loses_nothing_that_is_acknowledged() {
         let builder = Server::builder(anywhere()).strategy(strategy);
         let server = start(builder.handler(move |_| make.clone()));
         let address = server.address();
+        let clients: Vec<_> = (0..4).map(|_| Client::connect(address, strategy)).collect();
+        // Who has not been let in is not a client of this server, and would be refused.
+        server.until("all are let in", |counts| counts.connections == 4);
         let clients: Vec<_> = (0..4_u64)
-            .map(|number| {
-                thread::spawn(move || {
-                    let mut client = Client::connect(address, strategy);
-                    let base = number << 32;
-                    send_until_closed(&mut client, base)
-                })
+            .zip(clients)
+            .map(|(number, mut client)| {
+                thread::spawn(move || send_until_closed(&mut client, number << 32))
             })
             .collect();
         server.until("some is acknowledged", |counts| counts.messages > 1000);
