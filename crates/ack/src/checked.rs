@@ -83,6 +83,13 @@ impl Checked {
         Self::new(Kind::Acks, None)
     }
 
+    /// The same, of a client that sends again what was not answered on another connection: all
+    /// messages up to this one have been.
+    #[must_use]
+    pub fn acks_after(newest: Option<u64>) -> Self {
+        Self::new(Kind::Acks, newest)
+    }
+
     /// The answers of a session in which all messages up to this one have been answered.
     #[must_use]
     pub fn session(newest: Option<u64>) -> Self {
@@ -271,11 +278,20 @@ mod tests {
         }
         let overtaking = Refusal { id: 11, ..refusal }.to_bytes();
         assert!(read(Checked::session(Some(9)), &overtaking, &[]).is_err());
+        // Outside of a session it is an ack of four thousand million messages, and a gap.
+        assert!(read(Checked::acks_after(Some(11)), &refusal.to_bytes(), &[]).is_err());
         let many = ack(u64::from(u32::MAX), u32::MAX);
         assert_eq!(
             read(Checked::acks(), &many, &[]),
             Ok(vec![Answer::Acked { id: u32::MAX.into(), count: 1 << 32 }])
         );
+    }
+
+    #[test]
+    fn acks_of_another_connection_go_on_behind_what_was_answered() {
+        let due = vec![Answer::Acked { id: 12, count: 3 }];
+        assert_eq!(read(Checked::acks_after(Some(9)), &ack(12, 2), &[]), Ok(due));
+        assert!(read(Checked::acks_after(None), &ack(12, 2), &[]).is_err());
     }
 
     proptest! {

@@ -1,8 +1,9 @@
 //! Millions of small messages over TCP, acknowledged.
 //!
-//! What is on the wire is settled byte by byte in `docs/ack/protocol.md`. So far
-//! this crate is its pure half: no sockets, no clock, no processes. Any thread
+//! What is on the wire is settled byte by byte in `docs/ack/protocol.md`. The half
+//! of this crate that says so is pure: no sockets, no clock, no processes. Any thread
 //! may use any of it; every value belongs to one connection, or to whoever holds it.
+//! The other half are servers, on purlin's processes, and clients.
 //!
 //! | module | role | used by |
 //! |---|---|---|
@@ -13,6 +14,11 @@
 //! | [`checked`] | answers, verified | clients |
 //! | [`session`] | how a client of `best` opens a session | both sides |
 //! | [`remembered`] | what is acknowledged to which client | the server `best` |
+//! | [`server`] | listening, connections, limits, stopping | programs |
+//! | [`strategy`] | the six ways to read and acknowledge | both sides |
+//! | [`handler`] | what becomes of the messages | programs |
+//! | [`client`] | sends, and loses nothing | programs |
+//! | [`load`] | sends as much as there can be, and measures | the `purlin` command |
 //!
 //! A server in one loop, without its socket:
 //!
@@ -58,9 +64,21 @@
 #![forbid(unsafe_code)]
 
 pub mod checked;
+pub mod client;
 pub mod frames;
+pub mod handler;
 pub mod inbuf;
+pub mod load;
 pub mod owed;
 pub mod remembered;
+pub mod server;
 pub mod session;
+pub mod strategy;
 pub mod wire;
+
+/// The chapter of the guide, whose examples are tests.
+#[cfg(doctest)]
+mod documents {
+    #[doc = include_str!("../../../docs/guide/ack.md")]
+    struct Ack;
+}

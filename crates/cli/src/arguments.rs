@@ -7,6 +7,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use purlin_lab::commands::{CompareOptions, ReportOptions, ResumeOptions, RunOptions, With};
 use purlin_lab::profile::Profile;
 
+use crate::ack::Ack;
 use crate::advise::Advise;
 use crate::export::Export;
 use crate::time::Time;
@@ -25,6 +26,11 @@ pub(crate) enum Command {
     Lab {
         #[command(subcommand)]
         command: Lab,
+    },
+    /// Send and take millions of small messages over TCP, acknowledged
+    Ack {
+        #[command(subcommand)]
+        command: Ack,
     },
 }
 

@@ -1,10 +1,11 @@
-//! The `purlin` command: reads what was asked and hands it to the lab.
+//! The `purlin` command: reads what was asked and hands it to the lab, or to what is in `ack`.
 //!
 //! Exit status: 0, all that was asked for was done; 1, some of it failed;
 //! 2, it was asked wrongly or cannot be done here; 130, it was interrupted.
 
 #![forbid(unsafe_code)]
 
+mod ack;
 mod advise;
 mod arguments;
 mod export;
@@ -24,10 +25,14 @@ use arguments::{Arguments, Command, Lab};
 
 fn main() -> ExitCode {
     let command = match Arguments::try_parse() {
-        Ok(Arguments { command: Command::Lab { command } }) => command,
+        Ok(Arguments { command }) => command,
         Err(error) => return unparsed(&error),
     };
-    match obey(command) {
+    let obeyed = match command {
+        Command::Lab { command } => obey(command),
+        Command::Ack { command } => ack::obey(command),
+    };
+    match obeyed {
         Ok(status) => ExitCode::from(status),
         Err(problem) => {
             eprintln!("purlin: {problem}");

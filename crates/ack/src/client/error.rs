@@ -1,0 +1,220 @@
+//! What a client tells when something is not as it should be. Pure.
+
+use std::fmt;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::outbox::{NotSent, TooLarge};
+use crate::checked::Gap;
+use crate::session::{BadAnswer, Status};
+use crate::wire::{Reason, Refusal};
+
+/// Why a connection is of no more use. Another may be.
+#[derive(Debug)]
+pub enum Lost {
+    /// It could not be made within this time.
+    Slow(Duration),
+    /// Making, reading or writing it failed.
+    Io(io::Error),
+    /// The server closed it.
+    Ended,
+    /// Messages are unanswered and no answer has come for at least this time.
+    Silent(Duration),
+    /// An answer does not follow on the one before.
+    Gap(Gap),
+    /// An answer to what was not sent.
+    NotSent(NotSent),
+    /// The opening of a session was not answered as it should be.
+    BadAnswer(BadAnswer),
+    /// The server has no session for now.
+    Busy(Status),
+}
+
+impl fmt::Display for Lost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Slow(time) => write!(f, "no connection within {time:?}"),
+            Self::Io(error) => error.fmt(f),
+            Self::Ended => f.write_str("the server closed the connection"),
+            Self::Silent(time) => write!(f, "the server has not answered for {time:?}"),
+            Self::Gap(gap) => gap.fmt(f),
+            Self::NotSent(answer) => answer.fmt(f),
+            Self::BadAnswer(answer) => answer.fmt(f),
+            Self::Busy(status) => status.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for Lost {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Io(error) => Some(error),
+            Self::Gap(gap) => Some(gap),
+            Self::NotSent(answer) => Some(answer),
+            Self::BadAnswer(answer) => Some(answer),
+            Self::Slow(_) | Self::Ended | Self::Silent(_) | Self::Busy(_) => None,
+        }
+    }
+}
+
+impl From<io::Error> for Lost {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+impl From<Gap> for Lost {
+    fn from(gap: Gap) -> Self {
+        Self::Gap(gap)
+    }
+}
+
+impl From<NotSent> for Lost {
+    fn from(answer: NotSent) -> Self {
+        Self::NotSent(answer)
+    }
+}
+
+/// Why a client sends nothing any more.
+#[derive(Clone, Debug)]
+pub enum Ended {
+    /// It was closed.
+    Closed,
+    /// For as long as its patience no connection brought an answer. What the last one failed of.
+    GaveUp(Duration, Arc<Lost>),
+    /// The server will never grant the session that was asked for.
+    Refused(Status),
+}
+
+impl fmt::Display for Ended {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Closed => f.write_str("the client is closed"),
+            Self::GaveUp(time, last) => {
+                write!(f, "no connection brought an answer for {time:?}: {last}")
+            }
+            Self::Refused(status) => status.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for Ended {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::GaveUp(_, last) => Some(last),
+            Self::Closed | Self::Refused(_) => None,
+        }
+    }
+}
+
+/// Why there is no client.
+#[derive(Debug)]
+pub enum ConnectError {
+    /// No connection.
+    Lost(Lost),
+    /// The server will never grant the session that was asked for.
+    Refused(Status),
+}
+
+impl fmt::Display for ConnectError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Lost(lost) => lost.fmt(f),
+            Self::Refused(status) => status.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for ConnectError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Lost(lost) => Some(lost),
+            Self::Refused(_) => None,
+        }
+    }
+}
+
+impl From<Lost> for ConnectError {
+    fn from(lost: Lost) -> Self {
+        Self::Lost(lost)
+    }
+}
+
+/// Why a message was not taken. It is still its sender's.
+#[derive(Clone, Debug)]
+pub enum SendError {
+    /// It is larger than the server takes.
+    TooLarge(TooLarge),
+    /// The client has ended.
+    Ended(Ended),
+}
+
+impl fmt::Display for SendError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TooLarge(error) => error.fmt(f),
+            Self::Ended(ended) => ended.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for SendError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::TooLarge(error) => Some(error),
+            Self::Ended(ended) => Some(ended),
+        }
+    }
+}
+
+/// A message that the server will not take.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Refused {
+    /// Which it was.
+    pub id: u64,
+    /// Why it was not taken.
+    pub reason: Reason,
+    /// What it said.
+    pub payload: Vec<u8>,
+}
+
+impl Refused {
+    pub(super) fn new(refusal: Refusal, payload: Vec<u8>) -> Self {
+        Self { id: refusal.id, reason: refusal.reason, payload }
+    }
+}
+
+impl fmt::Debug for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("Refused");
+        shown.field("id", &self.id).field("reason", &self.reason).finish_non_exhaustive()
+    }
+}
+
+/// Messages whose fate is not known: perhaps the server has taken them, perhaps it has not.
+pub struct Unanswered {
+    /// Why no answer is waited for any more.
+    pub why: Ended,
+    /// Each with its id, oldest first.
+    pub messages: Vec<(u64, Vec<u8>)>,
+}
+
+impl fmt::Display for Unanswered {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} messages are unanswered: {}", self.messages.len(), self.why)
+    }
+}
+
+impl fmt::Debug for Unanswered {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("Unanswered");
+        shown.field("why", &self.why).field("messages", &self.messages.len()).finish()
+    }
+}
+
+impl std::error::Error for Unanswered {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&self.why)
+    }
+}

@@ -1,0 +1,46 @@
+//! Opens a session on a fresh connection.
+//!
+//! Called by whoever has just connected, before anything else is written. Reads
+//! the answer and not a byte more. The caller bounds the time.
+
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+
+use super::error::{ConnectError, Lost};
+use crate::frames::Frame;
+use crate::session::{Answer, BadAnswer, Opened, Opening, Status};
+use crate::wire::{HEAD, Head, LARGEST, SizeOrder};
+
+/// Asks for a session and waits for the answer.
+pub(crate) async fn open<S>(stream: &mut S, opening: &Opening) -> Result<Opened, ConnectError>
+where
+    S: AsyncRead + AsyncWrite + Unpin,
+{
+    stream.write_all(&opening.to_bytes()).await.map_err(Lost::Io)?;
+    let mut head = [0; HEAD];
+    stream.read_exact(&mut head).await.map_err(ended)?;
+    let Head { id, size } = Head::from_bytes(head, SizeOrder::Little);
+    if size > LARGEST {
+        return Err(Lost::BadAnswer(BadAnswer::Size(size as usize)).into());
+    }
+    let mut payload = vec![0; size as usize];
+    stream.read_exact(&mut payload).await.map_err(ended)?;
+    match Answer::of(&Frame { id, payload: &payload }).map_err(Lost::BadAnswer)? {
+        Answer::Opened(opened) => Ok(opened),
+        Answer::Refused(status) if is_final(status) => Err(ConnectError::Refused(status)),
+        Answer::Refused(status) => Err(Lost::Busy(status).into()),
+    }
+}
+
+/// Whether asking again the same way can never help.
+fn is_final(status: Status) -> bool {
+    let never =
+        [Status::VERSION, Status::MALFORMED, Status::LEVEL, Status::STALE, Status::NOT_ALLOWED];
+    never.contains(&status)
+}
+
+fn ended(error: std::io::Error) -> Lost {
+    match error.kind() {
+        std::io::ErrorKind::UnexpectedEof => Lost::Ended,
+        _ => Lost::Io(error),
+    }
+}

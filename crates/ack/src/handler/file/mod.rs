@@ -1,0 +1,128 @@
+//! A handler that appends messages to a file.
+//!
+//! One process of the node has the file, for all connections; a handler hands it
+//! blocks and waits. All blocks that wait are written with one write, and where one
+//! of them is to be [durable](crate::session::Level::Durable) with one sync, so the
+//! more clients there are the less a sync costs each.
+//!
+//! | module | role |
+//! |---|---|
+//! | `writer` | the process that has the file |
+//! | `contents` | what stands in the file |
+//!
+//! COST: a block of memory, a copy and a call for each batch.
+
+mod contents;
+mod writer;
+
+use std::fmt;
+use std::fs::OpenOptions;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use purlin::{ExitReason, Node, Pid, SpawnOptions};
+
+use self::contents::Contents;
+use self::writer::{Mail, Writer};
+use super::{Batch, Handler, Stored, Unhandled};
+use crate::session::Level;
+
+/// Appends messages to a file, as they came: id, size, little-endian, payload.
+///
+/// Before the messages of another client than the one before stands the opening of its session (see
+/// `docs/ack/protocol.md`), with zeros for one that has none; so it is known after a restart what is
+/// stored of whom. The connection of a message that could be taken for an opening is closed. What is incomplete at the
+/// end of the file, since the machine or the program stopped in the middle of a write, is cut off when
+/// the file is opened. The file is never cut otherwise, and never read again.
+///
+/// Clones write to the same file.
+///
+/// ```
+/// use purlin_ack::handler::File;
+/// use purlin_ack::server::Server;
+///
+/// # #[purlin::main] async fn main() -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+/// # let path = std::env::temp_dir().join(format!("purlin-ack-example-{}", std::process::id()));
+/// let node = purlin::Node::current().expect("this is a process");
+/// let file = File::open(&node, &path)?;
+/// let server = Server::builder(([127, 0, 0, 1], 0).into())
+///     .handler(move |_peer| file.clone())
+///     .start(&node)
+///     .await?;
+/// # server.drain().await;
+/// # std::fs::remove_file(path)?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct File(Pid<Mail>);
+
+/// Why a file cannot be written to.
+#[derive(Debug)]
+pub struct OpenError {
+    path: PathBuf,
+    error: io::Error,
+}
+
+impl fmt::Display for OpenError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "cannot append messages to {}: {}", self.path.display(), self.error)
+    }
+}
+
+impl std::error::Error for OpenError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&self.error)
+    }
+}
+
+impl File {
+    /// Opens a file, which is made if it is not there, and reads what is stored in it. Its process lives
+    /// as long as the node: drain the server before the node is stopped.
+    ///
+    /// Blocks the thread while it reads.
+    ///
+    /// # Errors
+    /// The file cannot be opened, read or cut, or the node has no room for the process.
+    pub fn open(node: &Node, path: impl AsRef<Path>) -> Result<Self, OpenError> {
+        let path = path.as_ref();
+        let failed = |error| OpenError { path: path.to_owned(), error };
+        let options = OpenOptions::new().read(true).append(true).create(true).open(path);
+        let mut file = options.map_err(failed)?;
+        let contents = Contents::of(&mut file).map_err(failed)?;
+        file.set_len(contents.length()).map_err(failed)?;
+        let writer = Writer::new(file, contents);
+        let options = SpawnOptions::new().blocking();
+        let spawned = node.spawn_opt(options, move |me| writer.run(me));
+        let writer = spawned.map_err(|error| failed(io::Error::other(error.to_string())))?;
+        Ok(Self(writer))
+    }
+}
+
+impl Handler for File {
+    async fn handle(&mut self, batch: Batch<'_>) -> Result<(), Unhandled> {
+        if contents::looks_like_opening(&batch) {
+            return Err(Unhandled::Failed(ExitReason::shutdown_with(
+                "a message whose id begins as an opening's cannot be stored",
+            )));
+        }
+        let block = batch.take();
+        // WHY no timeout: a disk that is slow slows the clients down, and one that fails says so.
+        let stored = self.0.call_timeout(|reply| Mail::Store(block, reply), Duration::MAX).await;
+        match stored {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(Unhandled::Failed(ExitReason::error("the file cannot be written"))),
+            Err(error) => Err(Unhandled::Failed(ExitReason::error(error))),
+        }
+    }
+
+    fn offers(&self) -> Level {
+        Level::Durable
+    }
+
+    async fn stored(&mut self, client: [u8; 16]) -> Result<Option<Stored>, ExitReason> {
+        let asked = self.0.call_timeout(|reply| Mail::Stored(client, reply), Duration::MAX).await;
+        asked.map_err(ExitReason::error)
+    }
+}

@@ -1,0 +1,213 @@
+//! What a load is to be: presets, and every knob. Pure.
+//!
+//! The presets are those of the experiments of 2015, and one for `best`, of which
+//! there is none from then.
+
+use std::fmt;
+use std::time::Duration;
+
+use crate::session::Level;
+use crate::strategy::Strategy;
+use crate::wire::HEAD;
+
+/// The most memory that the prebuilt writes of all connections may take.
+const MOST: u64 = 1 << 30;
+
+/// What is sent, and how.
+///
+/// ```
+/// use purlin_ack::load::Plan;
+/// use purlin_ack::strategy::Strategy;
+///
+/// let plan = Plan { rounds: 3, ..Plan::classic(Strategy::SyncAck) };
+/// assert_eq!((plan.address.as_str(), plan.batch), ("127.0.0.1:8004", 50));
+/// assert_eq!(plan.check(), Ok(()));
+/// let plan = Plan { batch: 0, ..plan };
+/// assert_eq!(plan.check().unwrap_err().to_string(), "no messages in a write; give 1 at least");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// Which kind of server it is for: how sizes are written, and what its answers are.
+    pub strategy: Strategy,
+    /// Host and port.
+    pub address: String,
+    /// At the same time.
+    pub connections: u32,
+    /// How often everything is sent, each time when all of the time before is answered.
+    pub rounds: u32,
+    /// Of a round, on each connection.
+    pub messages: u64,
+    /// Bytes of a payload.
+    pub size: u32,
+    /// Messages in a write.
+    pub batch: u32,
+    /// Messages that may be unanswered on a connection; as many as the sockets hold if it is not set.
+    pub window: Option<u64>,
+    /// How long to go on without a look for answers while there is something to write. When there is
+    /// not they are waited for.
+    pub look: Duration,
+    /// Whether small segments are sent at once, `TCP_NODELAY`.
+    pub nodelay: bool,
+    /// Opens a session in which an ack means this.
+    pub level: Option<Level>,
+    /// How long to wait for the server at any time.
+    pub patience: Duration,
+}
+
+impl Plan {
+    /// The load of 2015 for this server, on this machine; for `best`, ten million messages a round
+    /// in writes of a quarter of a megabyte.
+    #[must_use]
+    pub fn classic(strategy: Strategy) -> Self {
+        let (rounds, messages, batch, window, nodelay) = match strategy {
+            Strategy::RequestReply => (100, 10_000, 1, Some(1), false),
+            Strategy::Throttle => (20, 100_000, 1, None, false),
+            Strategy::HeadRest => (20, 200_000, 50, None, true),
+            Strategy::SyncAck => (50, 1_000_000, 50, None, false),
+            Strategy::AsyncAck => (20, 2_000_000, 150, None, false),
+            Strategy::Best => (20, 10_000_000, 16_384, None, false),
+        };
+        Self {
+            strategy,
+            address: format!("127.0.0.1:{}", strategy.port()),
+            connections: 1,
+            rounds,
+            messages,
+            size: 5,
+            batch,
+            window,
+            look: Duration::from_millis(1),
+            nodelay,
+            level: None,
+            patience: Duration::from_secs(10),
+        }
+    }
+
+    /// Whether it can be done.
+    ///
+    /// # Errors
+    /// What is wrong, and what would not be.
+    pub fn check(&self) -> Result<(), BadPlan> {
+        for (number, what) in [
+            (u64::from(self.connections), "no connections"),
+            (u64::from(self.rounds), "no rounds"),
+            (self.messages, "no messages in a round"),
+            (u64::from(self.batch), "no messages in a write"),
+            (self.window.unwrap_or(1), "no message may be unanswered"),
+        ] {
+            if number == 0 {
+                return Err(BadPlan::Nothing(what));
+            }
+        }
+        if self.patience.is_zero() {
+            return Err(BadPlan::Impatient);
+        }
+        if self.level.is_some() && self.strategy != Strategy::Best {
+            return Err(BadPlan::NoSession(self.strategy));
+        }
+        if self.strategy == Strategy::RequestReply && self.window != Some(1) {
+            return Err(BadPlan::NotInStep);
+        }
+        let all = u64::from(self.rounds).checked_mul(self.messages);
+        let all = all.and_then(|all| all.checked_mul(self.connections.into()));
+        if all.is_none_or(|all| all >= u64::MAX / 2) {
+            return Err(BadPlan::TooMany);
+        }
+        match self.memory() {
+            memory if memory > MOST => Err(BadPlan::TooLarge { memory }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Bytes of the prebuilt writes of all connections.
+    fn memory(&self) -> u64 {
+        let length = HEAD as u64 + u64::from(self.size);
+        let in_a_write =
+            u64::from(self.batch).min(self.messages).min(self.window.unwrap_or(u64::MAX));
+        length.saturating_mul(in_a_write).saturating_mul(self.connections.into())
+    }
+}
+
+/// A plan that cannot be carried out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BadPlan {
+    /// There would be none of these.
+    Nothing(&'static str),
+    /// No time to wait for anything.
+    Impatient,
+    /// Sessions are of `best` only.
+    NoSession(Strategy),
+    /// Request-reply is one message at a time.
+    NotInStep,
+    /// More messages than can be counted.
+    TooMany,
+    /// The writes would take so many bytes.
+    TooLarge {
+        /// Bytes.
+        memory: u64,
+    },
+}
+
+impl fmt::Display for BadPlan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Nothing(what) => write!(f, "{what}; give 1 at least"),
+            Self::Impatient => f.write_str("no time to wait for the server; give some patience"),
+            Self::NoSession(strategy) => {
+                write!(f, "{strategy} has no sessions; only best has")
+            }
+            Self::NotInStep => {
+                f.write_str("request-reply is one message at a time; give a window of 1")
+            }
+            Self::TooMany => f.write_str("more messages than can be counted; give fewer"),
+            Self::TooLarge { memory } => write!(
+                f,
+                "the writes of all connections would take {memory} bytes of memory, more than \
+                 {MOST}; give fewer messages in a write, smaller ones or fewer connections"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for BadPlan {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_presets_are_those_of_the_experiments() {
+        let short = |strategy| {
+            let plan = Plan::classic(strategy);
+            assert_eq!(plan.check(), Ok(()));
+            assert_eq!((plan.connections, plan.size, plan.level), (1, 5, None));
+            (plan.rounds, plan.messages, plan.batch, plan.window, plan.nodelay)
+        };
+        assert_eq!(short(Strategy::RequestReply), (100, 10_000, 1, Some(1), false));
+        assert_eq!(short(Strategy::Throttle), (20, 100_000, 1, None, false));
+        assert_eq!(short(Strategy::HeadRest), (20, 200_000, 50, None, true));
+        assert_eq!(short(Strategy::SyncAck), (50, 1_000_000, 50, None, false));
+        assert_eq!(short(Strategy::AsyncAck), (20, 2_000_000, 150, None, false));
+        assert_eq!(short(Strategy::Best), (20, 10_000_000, 16_384, None, false));
+    }
+
+    #[test]
+    fn a_plan_that_cannot_be_is_refused_in_a_line() {
+        let best = Plan::classic(Strategy::Best);
+        let step = Plan::classic(Strategy::RequestReply);
+        for (plan, said) in [
+            (Plan { connections: 0, ..best.clone() }, "no connections;"),
+            (Plan { rounds: 0, ..best.clone() }, "no rounds;"),
+            (Plan { messages: 0, ..best.clone() }, "no messages in a round;"),
+            (Plan { window: Some(0), ..best.clone() }, "no message may be unanswered;"),
+            (Plan { patience: Duration::ZERO, ..best.clone() }, "no time to wait"),
+            (Plan { window: None, ..step.clone() }, "give a window of 1"),
+            (Plan { level: Some(Level::Handled), ..step }, "request-reply has no sessions"),
+            (Plan { messages: u64::MAX, ..best.clone() }, "than can be counted"),
+            (Plan { size: 1 << 20, ..best }, "would take 17180065792 bytes"),
+        ] {
+            let bad = plan.check().unwrap_err().to_string();
+            assert!(bad.contains(said) && bad.lines().count() == 1, "{bad}");
+        }
+    }
+}

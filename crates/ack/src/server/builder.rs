@@ -1,0 +1,232 @@
+//! Settings of a server that is about to be started, and starting it.
+
+use std::fmt;
+use std::io;
+use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
+
+use purlin::Node;
+use purlin::supervisor::{self, ChildSpec, ChildTemplate, Shutdown, SupervisorSpec};
+use socket2::{Domain, Protocol, Socket, Type};
+
+use super::acceptor::acceptor;
+use super::connection::connection;
+use super::limits::Limits;
+use super::shared::Shared;
+use super::{Listening, Server};
+use crate::handler::{Count, Handler};
+use crate::session::Level;
+use crate::strategy::Strategy;
+
+/// Connections that wait to be accepted, at most: as many as the operating system will have.
+const BACKLOG: i32 = 4096;
+/// What the supervisor of the connections is among its children.
+const CONNECTIONS: &str = "connections";
+
+/// Settings of a server that is about to be started: see [`Server::builder`].
+#[derive(Clone)]
+#[must_use]
+pub struct Builder<F> {
+    at: At,
+    strategy: Strategy,
+    level: Level,
+    limits: Limits,
+    acceptors: usize,
+    make: F,
+}
+
+/// Where to listen.
+#[derive(Clone, Debug)]
+enum At {
+    Address(SocketAddr),
+    Listener(Arc<TcpListener>),
+}
+
+/// Why no server was started.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum StartError {
+    /// The operating system does not let it listen there.
+    Listen {
+        /// Where it was to listen.
+        address: SocketAddr,
+        /// Why it does not.
+        error: io::Error,
+    },
+    /// The listener that was handed over is of no use.
+    Listener(io::Error),
+    /// A process could not be started.
+    Supervisor(supervisor::StartError),
+}
+
+impl fmt::Display for StartError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Listen { address, error } if error.kind() == io::ErrorKind::AddrInUse => {
+                write!(f, "cannot listen on {address}: another program does, choose another port")
+            }
+            Self::Listen { address, error } => write!(f, "cannot listen on {address}: {error}"),
+            Self::Listener(error) => {
+                write!(f, "the listener that was handed over cannot be used: {error}")
+            }
+            Self::Supervisor(error) => fmt::Display::fmt(error, f),
+        }
+    }
+}
+
+impl std::error::Error for StartError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Listen { error, .. } | Self::Listener(error) => Some(error),
+            Self::Supervisor(error) => Some(error),
+        }
+    }
+}
+
+impl From<supervisor::StartError> for StartError {
+    fn from(error: supervisor::StartError) -> Self {
+        Self::Supervisor(error)
+    }
+}
+
+impl Builder<fn(SocketAddr) -> Count> {
+    pub(super) fn at(address: SocketAddr) -> Self {
+        Self::new(At::Address(address))
+    }
+
+    pub(super) fn on(listener: TcpListener) -> Self {
+        Self::new(At::Listener(Arc::new(listener)))
+    }
+
+    fn new(at: At) -> Self {
+        Self {
+            at,
+            strategy: Strategy::Best,
+            level: Level::Handled,
+            limits: Limits::default(),
+            acceptors: 10,
+            make: |_| Count,
+        }
+    }
+}
+
+impl<F> Builder<F> {
+    /// How it reads and acknowledges: [`Strategy::Best`] unless said otherwise.
+    pub fn strategy(mut self, strategy: Strategy) -> Self {
+        self.strategy = strategy;
+        self
+    }
+
+    /// What an ack of `best` means to clients without a session: [`Level::Handled`] unless said
+    /// otherwise. Acks of the other strategies say that a message has been read.
+    pub fn level(mut self, level: Level) -> Self {
+        self.level = level;
+        self
+    }
+
+    /// What it grants to its clients.
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// How many processes let clients in: 10 unless said otherwise, at least 1.
+    pub fn acceptors(mut self, acceptors: usize) -> Self {
+        self.acceptors = acceptors.max(1);
+        self
+    }
+
+    /// Who gets the messages: `make` makes a handler for each connection, and is told from where it
+    /// comes. Unless said otherwise they are [counted](Count).
+    pub fn handler<G, H>(self, make: G) -> Builder<G>
+    where
+        G: Fn(SocketAddr) -> H + Clone + Send + Sync + 'static,
+        H: Handler,
+    {
+        let Self { at, strategy, level, limits, acceptors, make: _ } = self;
+        Builder { at, strategy, level, limits, acceptors, make }
+    }
+}
+
+impl<F, H> Builder<F>
+where
+    F: Fn(SocketAddr) -> H + Clone + Send + Sync + 'static,
+    H: Handler,
+{
+    /// Listens, and starts the server's processes on a node, with no parent.
+    ///
+    /// # Errors
+    /// [`StartError`]: as a rule somebody else listens there.
+    pub async fn start(self, node: &Node) -> Result<Server, StartError> {
+        let Listening { tree, door } = self.listen()?;
+        Ok(Server { supervisor: tree.start(node).await?, door })
+    }
+
+    /// Listens, and gives the server as a supervisor for a tree of one's own, such as an
+    /// application's. Who connects before that is started waits.
+    ///
+    /// # Errors
+    /// [`StartError`]: as a rule somebody else listens there.
+    pub fn listen(self) -> Result<Listening, StartError> {
+        let listener = Arc::new(self.at.listener()?);
+        let address = listener.local_addr().map_err(StartError::Listener)?;
+        listener.set_nonblocking(true).map_err(StartError::Listener)?;
+        let level = if self.strategy == Strategy::Best { self.level } else { Level::Received };
+        let shared = Arc::new(Shared::new(self.strategy, level, self.limits));
+        let mut ids = Vec::with_capacity(self.acceptors);
+        let mut tree = SupervisorSpec::rest_for_one()
+            .intensity(self.acceptors)
+            .child(ChildSpec::supervisor(CONNECTIONS, connections(&shared, self.make)));
+        for number in 0..self.acceptors {
+            let (listener, shared) = (Arc::clone(&listener), Arc::clone(&shared));
+            ids.push(format!("acceptor {number}"));
+            tree = tree
+                .child(ChildSpec::worker(&*ids[number], move |me| acceptor(me, listener, shared)));
+        }
+        Ok(Listening { tree, door: super::Door { address, listener, shared, acceptors: ids } })
+    }
+}
+
+/// The supervisor of the connections.
+fn connections<F, H>(shared: &Arc<Shared>, make: F) -> SupervisorSpec
+where
+    F: Fn(SocketAddr) -> H + Clone + Send + Sync + 'static,
+    H: Handler,
+{
+    let all = Arc::clone(shared);
+    let template = ChildTemplate::temporary("connection", move |me, newcomer| {
+        connection(me, newcomer, all, make)
+    });
+    let template = template.shutdown(Shutdown::Timeout(shared.limits.drain));
+    SupervisorSpec::simple_one_for_one(template).name(&shared.connections).into()
+}
+
+impl At {
+    fn listener(self) -> Result<TcpListener, StartError> {
+        match self {
+            Self::Address(address) => {
+                listen(address).map_err(|error| StartError::Listen { address, error })
+            }
+            Self::Listener(listener) => listener.try_clone().map_err(StartError::Listener),
+        }
+    }
+}
+
+/// WHY not the standard library's: it lets 128 wait, and ten thousand may come at once.
+fn listen(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
+    socket.set_reuse_address(true)?;
+    socket.bind(&address.into())?;
+    socket.listen(BACKLOG)?;
+    Ok(socket.into())
+}
+
+impl<F> fmt::Debug for Builder<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Builder")
+            .field("at", &self.at)
+            .field("strategy", &self.strategy)
+            .field("limits", &self.limits)
+            .finish_non_exhaustive()
+    }
+}

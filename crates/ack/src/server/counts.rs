@@ -1,0 +1,119 @@
+//! What a server has done so far. Written by its processes, read by anybody.
+//!
+//! COST: an atomic addition for each ack, connection or refusal, never for a
+//! message.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::ending::End;
+
+/// What a server has done so far. What is under way may be missing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Counts {
+    /// Connections now.
+    pub connections: u64,
+    /// Connections ever, those that are there now included.
+    pub connections_ever: u64,
+    /// Messages acknowledged.
+    pub messages: u64,
+    /// Acks, and replies of request-reply.
+    pub acks: u64,
+    /// Messages of sessions that were refused.
+    pub refusals: u64,
+    /// Connections closed because a message was over the limit.
+    pub too_large: u64,
+    /// Connections closed because no message became whole for too long.
+    pub silent: u64,
+    /// Connections closed because the client did not read its acks.
+    pub deaf: u64,
+    /// Connections closed because the handler failed or did not take a message.
+    pub failed: u64,
+    /// Connections closed at once because their address had too many.
+    pub over_address: u64,
+    /// How often no connection could be accepted for want of descriptors or memory.
+    pub exhausted: u64,
+}
+
+/// The same, as it is counted.
+#[derive(Debug, Default)]
+pub(crate) struct Counters {
+    opened: AtomicU64,
+    closed: AtomicU64,
+    messages: AtomicU64,
+    acks: AtomicU64,
+    refusals: AtomicU64,
+    too_large: AtomicU64,
+    silent: AtomicU64,
+    deaf: AtomicU64,
+    failed: AtomicU64,
+    over_address: AtomicU64,
+    exhausted: AtomicU64,
+}
+
+impl Counters {
+    pub(crate) fn opened(&self) {
+        add(&self.opened, 1);
+    }
+
+    pub(crate) fn closed(&self) {
+        add(&self.closed, 1);
+    }
+
+    /// An ack, of so many messages.
+    pub(crate) fn acked(&self, messages: u64) {
+        add(&self.messages, messages);
+        add(&self.acks, 1);
+    }
+
+    pub(crate) fn refused(&self) {
+        add(&self.refusals, 1);
+    }
+
+    pub(crate) fn over_address(&self) {
+        add(&self.over_address, 1);
+    }
+
+    pub(crate) fn exhausted(&self) {
+        add(&self.exhausted, 1);
+    }
+
+    /// Why a connection ended.
+    pub(crate) fn ended(&self, end: &End) {
+        match end {
+            End::TooLarge(_) => add(&self.too_large, 1),
+            End::Silent => add(&self.silent, 1),
+            End::Deaf => add(&self.deaf, 1),
+            End::Refused | End::Failed(_) => add(&self.failed, 1),
+            _ => {}
+        }
+    }
+
+    pub(crate) fn read(&self) -> Counts {
+        // WHY in this order: a connection is never seen closed before it was opened.
+        let closed = read(&self.closed);
+        let opened = read(&self.opened);
+        Counts {
+            connections: opened.saturating_sub(closed),
+            connections_ever: opened,
+            messages: read(&self.messages),
+            acks: read(&self.acks),
+            refusals: read(&self.refusals),
+            too_large: read(&self.too_large),
+            silent: read(&self.silent),
+            deaf: read(&self.deaf),
+            failed: read(&self.failed),
+            over_address: read(&self.over_address),
+            exhausted: read(&self.exhausted),
+        }
+    }
+}
+
+fn add(to: &AtomicU64, count: u64) {
+    // ORDER: relaxed, because a count carries nothing but itself.
+    to.fetch_add(count, Ordering::Relaxed);
+}
+
+fn read(from: &AtomicU64) -> u64 {
+    from.load(Ordering::Relaxed)
+}

@@ -1,0 +1,148 @@
+//! Who may connect: so many at a time, and so many from one address.
+//!
+//! Acceptors take a [`Room`] before they accept, so that at the limit nobody
+//! accepts, and turn it into a [`Permit`] for the address that came. The
+//! connection's process keeps the permit; however it ends, dropping it makes room.
+//!
+//! INVARIANT: there are never more permits than connections allowed, nor more for
+//! an address than one may have.
+//!
+//! COST: a lock that is held for a look-up, twice for each connection.
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use super::counts::Counters;
+use super::limits::Limits;
+
+/// Who is connected.
+#[derive(Debug)]
+pub(crate) struct Permits {
+    all: Arc<Semaphore>,
+    per_address: usize,
+    addresses: Mutex<HashMap<IpAddr, usize>>,
+    counters: Arc<Counters>,
+}
+
+/// Room for one connection more.
+#[derive(Debug)]
+pub(crate) struct Room(OwnedSemaphorePermit);
+
+/// The right to be connected.
+#[derive(Debug)]
+pub(crate) struct Permit {
+    _room: OwnedSemaphorePermit,
+    address: IpAddr,
+    permits: Arc<Permits>,
+}
+
+impl Permits {
+    pub(crate) fn new(limits: &Limits, counters: Arc<Counters>) -> Self {
+        let connections = limits.connections.clamp(1, Semaphore::MAX_PERMITS);
+        Self {
+            all: Arc::new(Semaphore::new(connections)),
+            per_address: limits.per_address,
+            addresses: Mutex::default(),
+            counters,
+        }
+    }
+
+    /// Waits until there is room.
+    ///
+    /// *Cancellation*: dropping the future leaves the line.
+    pub(crate) async fn room(&self) -> Room {
+        let room = Arc::clone(&self.all).acquire_owned().await;
+        // WHY: nobody closes the semaphore.
+        Room(room.expect("it is open"))
+    }
+
+    /// Lets somebody in; hands the room back if its address has too many already.
+    pub(crate) fn admit(self: &Arc<Self>, room: Room, address: IpAddr) -> Result<Permit, Room> {
+        let mut addresses = self.addresses();
+        let here = addresses.get(&address).copied().unwrap_or(0);
+        if here >= self.per_address {
+            drop(addresses);
+            self.counters.over_address();
+            return Err(room);
+        }
+        addresses.insert(address, here + 1);
+        drop(addresses);
+        self.counters.opened();
+        Ok(Permit { _room: room.0, address, permits: Arc::clone(self) })
+    }
+
+    fn addresses(&self) -> MutexGuard<'_, HashMap<IpAddr, usize>> {
+        // WHY: what is done while it is locked does not panic.
+        self.addresses.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Permit {
+    fn drop(&mut self) {
+        let mut addresses = self.permits.addresses();
+        if let Some(here) = addresses.get_mut(&self.address) {
+            *here -= 1;
+            if *here == 0 {
+                addresses.remove(&self.address);
+            }
+        }
+        drop(addresses);
+        self.permits.counters.closed();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::{IpAddr, Ipv4Addr};
+    use std::pin::pin;
+    use std::sync::Arc;
+    use std::task::{Context, Poll, Waker};
+
+    use super::{Counters, Limits, Permits, Room};
+
+    const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+    const THERE: IpAddr = IpAddr::V4(Ipv4Addr::BROADCAST);
+
+    fn permits(connections: usize, per_address: usize) -> (Arc<Permits>, Arc<Counters>) {
+        let counters = Arc::new(Counters::default());
+        let limits = Limits { connections, per_address, ..Limits::default() };
+        (Arc::new(Permits::new(&limits, Arc::clone(&counters))), counters)
+    }
+
+    fn room(permits: &Permits) -> Option<Room> {
+        let room = pin!(permits.room());
+        match room.poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(room) => Some(room),
+            Poll::Pending => None,
+        }
+    }
+
+    #[test]
+    fn at_the_limit_nobody_has_room_until_somebody_leaves() {
+        let (permits, counters) = permits(2, 9);
+        let mut inside: Vec<_> = (0..2)
+            .map(|_| permits.admit(room(&permits).expect("there is room"), HERE).expect("admitted"))
+            .collect();
+        assert!(room(&permits).is_none());
+        inside.pop();
+        assert!(room(&permits).is_some());
+        let counts = counters.read();
+        assert_eq!((counts.connections, counts.connections_ever), (1, 2));
+    }
+
+    #[test]
+    fn an_address_with_too_many_gives_its_room_back_and_the_others_do_not_mind() {
+        let (permits, counters) = permits(3, 1);
+        let one = permits.admit(room(&permits).expect("there is room"), HERE).expect("admitted");
+        let refused = permits.admit(room(&permits).expect("there is room"), HERE);
+        let room_again = refused.expect_err("its address has one");
+        let other = permits.admit(room_again, THERE).expect("admitted");
+        assert_eq!((counters.read().over_address, counters.read().connections), (1, 2));
+        drop((one, other));
+        assert!(permits.addresses().is_empty(), "an address that left is forgotten");
+        assert_eq!(counters.read().connections, 0);
+    }
+}

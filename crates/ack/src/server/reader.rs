@@ -1,0 +1,301 @@
+//! The reading half of a connection, and all waiting that its process does.
+//!
+//! Belongs to the connection's process and is used in its turns only. A strategy
+//! asks it to [`fill`](Reader::fill) a buffer and to [`write`](Reader::write),
+//! and is told [how the connection ended](End) when it has: by the client, by the
+//! network, by silence, by an exit signal. It never looks at what was read.
+//!
+//! *Told to end.* Exit signals are trapped. They are looked at before each read
+//! and while there is nothing to read, never while something is written or
+//! handled: what was read is answered before the connection ends.
+//!
+//! *Silence.* A message has to begin within the time that is set, and to become
+//! whole within the same time again, or the connection is [silent](End::Silent). So
+//! a client that sends a byte now and then does not live for ever.
+//!
+//! *Keenness.* A client in lock-step writes a few microseconds after it was
+//! answered. Where the last wait was that short, the next begins with asking again
+//! and again, for [`KEEN`] at most, letting others run in between: being woken by
+//! the kernel would take longer than the whole round. A connection whose waits are
+//! long never does so.
+//!
+//! COST: a read that finds something is one system call and a look at the mailbox.
+//! A connection that has been quiet for [`REST`] gives back its
+//! buffer.
+
+use std::future::Future;
+use std::time::Duration;
+
+use purlin::{
+    Exit, ExitReason, Node, Outcome, Pid, Process, ProcessId, SpawnError, SpawnOptions, receive,
+    yield_now,
+};
+use tokio::io::Interest;
+
+use super::ending::End;
+use super::socket::Socket;
+use crate::inbuf::InBuf;
+
+/// How long a keen reader asks before it lets itself be woken.
+const KEEN: Duration = Duration::from_micros(100);
+/// A wait no longer than this makes it keen.
+const SOON: Duration = Duration::from_micros(200);
+/// How long it waits with its buffer.
+const REST: Duration = Duration::from_secs(1);
+/// How long a connection that is being closed waits for the client to have read everything.
+const LINGER: Duration = Duration::from_secs(1);
+
+/// How much to read at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Amount {
+    /// Exactly what the next message is known to need.
+    Exact,
+    /// Whatever there is.
+    Available,
+}
+
+/// What the process of a connection reads with, and waits.
+#[derive(Debug)]
+pub(crate) struct Reader {
+    me: Process<Exit>,
+    socket: Socket,
+    /// Processes that do a part of the connection's work.
+    helpers: Vec<ProcessId>,
+    silence: Duration,
+    /// When a message was last known to have begun or become whole, on the node's clock.
+    heard_at: Duration,
+    /// One has since.
+    heard: bool,
+    keen: bool,
+}
+
+impl Reader {
+    pub(crate) fn new(me: Process<Exit>, socket: Socket, silence: Duration) -> Self {
+        Self {
+            me,
+            socket,
+            helpers: Vec::new(),
+            silence,
+            heard_at: now(),
+            heard: false,
+            keen: false,
+        }
+    }
+
+    /// The process.
+    pub(crate) fn pid(&self) -> Pid<Exit> {
+        self.me.pid()
+    }
+
+    /// The connection, for another process to write to.
+    pub(crate) fn socket(&self) -> Result<Socket, End> {
+        self.socket.try_clone().map_err(End::Lost)
+    }
+
+    /// How long the client may keep others waiting.
+    pub(crate) fn silence(&self) -> Duration {
+        self.silence
+    }
+
+    /// Starts a process that does a part of the work, linked to this one.
+    pub(crate) fn helper<N, F, Fut>(
+        &mut self,
+        options: SpawnOptions,
+        function: F,
+    ) -> Result<Pid<N>, End>
+    where
+        N: Send + 'static,
+        F: FnOnce(Process<N>) -> Fut + Send + 'static,
+        Fut: Future + Send + 'static,
+        Fut::Output: Outcome,
+    {
+        let helper = self.me.spawn_link_opt(options, function).map_err(|error| {
+            End::Helper(match error {
+                SpawnError::SystemLimit(_) => ExitReason::SystemLimit,
+                other => ExitReason::shutdown_with(other.to_string()),
+            })
+        })?;
+        self.helpers.push(helper.id());
+        Ok(helper)
+    }
+
+    /// Reads once into the buffer, of which the next message needs so many bytes; waits if there is
+    /// nothing.
+    pub(crate) async fn fill(
+        &mut self,
+        buffer: &mut InBuf,
+        needed: usize,
+        amount: Amount,
+    ) -> Result<(), End> {
+        self.heed()?;
+        // WHY: who has no memory to read to has been quiet, and gets some when there is something.
+        if buffer.capacity() > 0 && self.take(buffer, needed, amount)? {
+            return Ok(());
+        }
+        let began = now();
+        if std::mem::take(&mut self.heard) {
+            self.heard_at = began;
+        }
+        while self.keen && now().saturating_sub(began) < KEEN {
+            yield_now().await;
+            self.heed()?;
+            if self.take(buffer, needed, amount)? {
+                return Ok(());
+            }
+        }
+        let silent = self.heard_at.saturating_add(self.silence);
+        let mut until = silent.min(began.saturating_add(REST));
+        loop {
+            if self.wait(until).await? {
+                if self.take(buffer, needed, amount)? {
+                    self.keen = now().saturating_sub(began) < SOON;
+                    return Ok(());
+                }
+            } else if until == silent {
+                return Err(End::Silent);
+            } else {
+                buffer.release();
+                until = silent;
+            }
+        }
+    }
+
+    /// A message has become whole.
+    pub(crate) fn heard(&mut self) {
+        // WHY no look at the clock: it matters only once there is something to wait for.
+        self.heard = true;
+    }
+
+    /// Writes all of that.
+    pub(crate) async fn write(&mut self, bytes: &[u8]) -> Result<(), End> {
+        write_all(&mut self.me, &self.socket, bytes, self.silence).await
+    }
+
+    /// Waits for a future, but no longer than that; `None` if it is not ready by then.
+    async fn within<T>(&mut self, time: Duration, future: impl Future<Output = T>) -> Option<T> {
+        tokio::select! {
+            biased;
+            output = future => Some(output),
+            () = super::socket::pass(&mut self.me, time) => None,
+        }
+    }
+
+    /// Has another connection of the same client end when it has answered what it has read, and kills it
+    /// if that takes longer than `patience`.
+    pub(crate) async fn replace(&mut self, other: Pid<Exit>, patience: Duration) {
+        other.exit(ExitReason::shutdown_with(End::Replaced));
+        if self.within(patience, other.ended()).await.is_none() {
+            other.exit(ExitReason::Kill);
+            // WHY not until it has ended: a handler that does not await would keep this one for ever.
+            self.within(patience, other.ended()).await;
+        }
+    }
+
+    /// Closes the connection when the client has read everything, or has had time to.
+    ///
+    /// WHY it goes on reading: a socket that is closed with something unread resets the connection,
+    /// and a client may lose acks that it has not read.
+    pub(crate) async fn close(mut self) {
+        if self.socket.finish().is_err() {
+            return;
+        }
+        let mut unread = vec![0; 16 << 10];
+        let until = now().saturating_add(LINGER);
+        while let Some(left) = until.checked_sub(now()).filter(|left| !left.is_zero()) {
+            match self.socket.read(&mut unread) {
+                Ok(Some(0)) | Err(_) => return,
+                Ok(Some(_)) => yield_now().await,
+                Ok(None) => {
+                    let ready = self.socket.ready_within(&mut self.me, Interest::READABLE, left);
+                    if ready.await.is_err() {
+                        return;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Reads what there is; whether there was anything.
+    fn take(&mut self, buffer: &mut InBuf, needed: usize, amount: Amount) -> Result<bool, End> {
+        let room = buffer.room(needed);
+        let most = match amount {
+            Amount::Exact => needed.clamp(1, room.len()),
+            Amount::Available => room.len(),
+        };
+        match self.socket.read(&mut room[..most]).map_err(End::Lost)? {
+            None => Ok(false),
+            Some(0) => Err(End::Closed),
+            Some(count) => {
+                self.heard |= buffer.waiting().is_empty();
+                buffer.filled(count);
+                Ok(true)
+            }
+        }
+    }
+
+    /// Waits until there is something to read; `false` when it is that late.
+    async fn wait(&mut self, until: Duration) -> Result<bool, End> {
+        let left = until.saturating_sub(now());
+        let told = tokio::select! {
+            biased;
+            told = exit_within(&mut self.me, left) => told,
+            ready = self.socket.ready(Interest::READABLE) => {
+                return ready.map(|()| true).map_err(End::Lost);
+            }
+        };
+        told.map_or(Ok(false), |exit| Err(self.end_of(exit)))
+    }
+
+    /// Looks whether the process has been told to end.
+    fn heed(&mut self) -> Result<(), End> {
+        match self.me.try_receive() {
+            None => Ok(()),
+            Some(exit) => Err(self.end_of(exit)),
+        }
+    }
+
+    fn end_of(&self, exit: Exit) -> End {
+        if exit.from.is_some_and(|from| self.helpers.contains(&from)) {
+            return End::Helper(exit.reason);
+        }
+        match &exit.reason {
+            ExitReason::ShutdownWith(why) if matches!(why.downcast_ref(), Some(End::Replaced)) => {
+                End::Replaced
+            }
+            _ => End::Told(exit.reason),
+        }
+    }
+}
+
+async fn exit_within(me: &mut Process<Exit>, time: Duration) -> Option<Exit> {
+    receive!(me, {
+        exit => Some(exit),
+        after time => None,
+    })
+}
+
+/// Writes all of that, if the client makes room for some of it within each `patience`.
+pub(crate) async fn write_all<M: Send + 'static>(
+    me: &mut Process<M>,
+    socket: &Socket,
+    mut bytes: &[u8],
+    patience: Duration,
+) -> Result<(), End> {
+    while !bytes.is_empty() {
+        match socket.write(bytes).map_err(End::Lost)? {
+            Some(count) => bytes = &bytes[count..],
+            None => {
+                let ready = socket.ready_within(me, Interest::WRITABLE, patience).await;
+                if !ready.map_err(End::Lost)? {
+                    return Err(End::Deaf);
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The time on the node's clock.
+pub(crate) fn now() -> Duration {
+    Node::current().map_or(Duration::ZERO, |node| node.uptime())
+}

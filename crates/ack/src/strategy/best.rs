@@ -1,0 +1,142 @@
+//! Reads all there is, has it handled where it lies, and acknowledges it at once.
+//!
+//! One process for each connection, one read, one call of the handler and one write
+//! for each batch, nothing copied; while the handler has a batch the client fills
+//! the operating system's buffers, so the next batch is the larger the slower the
+//! handler is.
+//!
+//! With a session the messages that have been answered are dropped, and those that
+//! the handler does not take are refused one by one.
+//!
+//! INVARIANT: what is remembered of a session is told to it before it is written,
+//! so whatever a client has been answered it is answered again.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+
+use purlin::yield_now;
+
+use super::opening::{Open, first};
+use super::taking::{acknowledge, needed, next_ack, take, whole};
+use crate::handler::{Batch, Handler, Unhandled};
+use crate::inbuf::InBuf;
+use crate::owed::Owed;
+use crate::server::ending::End;
+use crate::server::reader::{Amount, Reader};
+use crate::server::shared::Shared;
+use crate::wire::{Reason, Refusal};
+
+/// Where it reads to, in bytes, unless a message is larger.
+const USUAL: usize = 256 << 10;
+
+pub(super) async fn run<H: Handler>(
+    reader: &mut Reader,
+    mut handler: H,
+    shared: &Arc<Shared>,
+) -> Result<Infallible, End> {
+    let mut buffer = InBuf::new(USUAL);
+    let mut owed = Owed::default();
+    let mut open = first(reader, &mut buffer, &mut handler, shared).await?;
+    loop {
+        let batch = whole(buffer.waiting(), shared);
+        let found = batch.skimmed();
+        if found.frames > 0 {
+            reader.heard();
+            match &mut open {
+                None => {
+                    let taken = take(&mut handler, batch, &mut owed).await;
+                    acknowledge(reader, &mut owed, &shared.counters).await?;
+                    taken?;
+                }
+                Some(open) => {
+                    let answers = open.take(&mut handler, batch, shared).await?;
+                    reader.write(&answers).await?;
+                }
+            }
+            buffer.used(found.used);
+        }
+        let missing = match needed(buffer.waiting(), shared) {
+            Ok(missing) => missing,
+            Err(end) => {
+                if let (Some(open), End::TooLarge(too_large)) = (&mut open, &end) {
+                    let id = too_large.id.number();
+                    let refusal = Refusal { id, reason: Reason::TOO_LARGE };
+                    if open.newest.is_none_or(|newest| id > newest) {
+                        open.refuse(refusal, shared);
+                        reader.write(&refusal.to_bytes()).await?;
+                    }
+                }
+                return Err(end);
+            }
+        };
+        // WHY: a connection that always has something to read must not keep others from running.
+        yield_now().await;
+        reader.fill(&mut buffer, missing, Amount::Available).await?;
+    }
+}
+
+impl Open {
+    /// Has the handler take what has not been seen of a batch; what the client is answered.
+    async fn take<H: Handler>(
+        &mut self,
+        handler: &mut H,
+        batch: Batch<'_>,
+        shared: &Shared,
+    ) -> Result<Vec<u8>, End> {
+        let newest = self.newest;
+        let seen = batch.first_while(|id| newest.is_some_and(|newest| id.number() <= newest));
+        let Some(batch) = batch.without(seen) else { return Ok(Vec::new()) };
+        let batch = batch.of(self.session, self.level);
+        let refused = match handler.handle(batch).await {
+            Ok(()) => Vec::new(),
+            Err(Unhandled::Refused(refused)) => refused,
+            Err(Unhandled::Failed(reason)) => return Err(End::Failed(reason)),
+        };
+        Ok(self.answers(batch, refused, shared))
+    }
+
+    fn answers(&mut self, batch: Batch<'_>, mut refused: Vec<Refusal>, shared: &Shared) -> Vec<u8> {
+        let (mut owed, mut answers) = (Owed::default(), Vec::new());
+        let acknowledge = |owed: &mut Owed, answers: &mut Vec<u8>| {
+            while let Some(ack) = next_ack(owed, &shared.counters) {
+                answers.extend(ack);
+            }
+        };
+        refused.sort_unstable_by_key(|refusal| refusal.id);
+        let mut rest = Some(batch);
+        for refusal in refused {
+            let Some(now) = rest else { break };
+            let before = now.first_while(|id| id.number() < refusal.id);
+            rest = now.without(before);
+            let this = rest.map(|rest| rest.first_while(|id| id.number() == refusal.id));
+            let Some(this) = this.filter(|this| this.frames > 0) else {
+                // The handler has refused what it was not given.
+                rest = Some(now);
+                continue;
+            };
+            owed.add(before);
+            acknowledge(&mut owed, &mut answers);
+            self.refuse(refusal, shared);
+            answers.extend(refusal.to_bytes());
+            rest = rest.and_then(|rest| rest.without(this));
+        }
+        if let Some(rest) = rest {
+            owed.add(rest.skimmed());
+            acknowledge(&mut owed, &mut answers);
+        }
+        self.newest = batch.skimmed().newest.map(|newest| newest.number()).max(self.newest);
+        if let Some(newest) = self.newest {
+            let Self { session, .. } = self;
+            shared.sessions.remembered().acked(session.client, session.epoch, newest);
+        }
+        answers
+    }
+
+    /// A message is refused, and all before it are answered.
+    fn refuse(&mut self, refusal: Refusal, shared: &Shared) {
+        shared.counters.refused();
+        let Self { session, .. } = self;
+        shared.sessions.remembered().refused(session.client, session.epoch, refusal);
+        self.newest = Some(refusal.id).max(self.newest);
+    }
+}

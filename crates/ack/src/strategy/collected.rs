@@ -1,0 +1,78 @@
+//! Throttle and head-rest: each message is handed to a collector by a call, and
+//! acknowledged by a ticker, every 5 ms.
+//!
+//! They differ in what they read. Throttle reads exactly a head and then exactly
+//! its payload, two reads for each message; head-rest reads whatever there is and
+//! keeps the incomplete tail.
+//!
+//! ```text
+//! connection ──call for each message──▶ collector ◀──call every 5 ms── ticker ──ack──▶ socket
+//! ```
+//!
+//! The buffer goes to the collector with the call and comes back with the answer,
+//! so a message is handed over without a copy of it.
+//!
+//! *The end.* The reader tells the collector that there was the last message; the
+//! ticker takes what is owed, writes it and ends, and the collector with it. If the
+//! reader is killed, its links end both.
+//!
+//! COST: two processes for each connection; two turns for each message.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use purlin::{CallError, Pid, SpawnOptions};
+
+use super::BLOCK;
+use super::collector::{Collect, Collector};
+use super::taking::needed;
+use super::ticker::ticker;
+use crate::handler::Handler;
+use crate::inbuf::InBuf;
+use crate::server::ending::End;
+use crate::server::reader::{Amount, Reader};
+use crate::server::shared::Shared;
+
+pub(super) async fn run<H: Handler>(
+    reader: &mut Reader,
+    handler: H,
+    shared: &Arc<Shared>,
+    amount: Amount,
+) -> Result<Infallible, End> {
+    let socket = reader.socket()?;
+    let (parent, patience) = (reader.pid().id(), reader.silence());
+    let collector = Collector::new(handler, parent, Arc::clone(shared));
+    let collector = reader.helper(SpawnOptions::new(), move |me| collector.run(me))?;
+    let (from, counters) = (collector.clone(), Arc::clone(&shared.counters));
+    let ticker = reader
+        .helper(SpawnOptions::new(), move |me| ticker(me, socket, from, counters, patience))?;
+    let ended = read(reader, &collector, shared, amount).await;
+    collector.send(Collect::Last);
+    ticker.ended().await;
+    ended
+}
+
+async fn read(
+    reader: &mut Reader,
+    collector: &Pid<Collect>,
+    shared: &Shared,
+    amount: Amount,
+) -> Result<Infallible, End> {
+    let mut buffer = Box::new(InBuf::new(BLOCK));
+    loop {
+        let missing = needed(buffer.waiting(), shared)?;
+        if missing > 0 {
+            reader.fill(&mut buffer, missing, amount).await?;
+            continue;
+        }
+        reader.heard();
+        // WHY no timeout: the collector is linked to this process, and a slow handler is allowed to be.
+        let handed = collector.call_timeout(|reply| Collect::One(buffer, reply), Duration::MAX);
+        buffer = match handed.await {
+            Ok(handed) => handed?,
+            Err(CallError::Ended(reason)) => return Err(End::Failed(reason)),
+            Err(error) => return Err(End::Failed(purlin::ExitReason::error(error))),
+        };
+    }
+}

@@ -1,0 +1,103 @@
+//! How a connection of `best` begins: with a session, or without.
+//!
+//! The first message decides. A client that opens a session has the connection
+//! that it had before ended, if there was one, and is told what it has been
+//! answered; who is refused one is told why, and the connection ends.
+
+use std::sync::Arc;
+
+use super::taking::needed;
+use crate::frames::Frames;
+use crate::handler::{Handler, Session};
+use crate::inbuf::InBuf;
+use crate::server::ending::End;
+use crate::server::reader::{Amount, Reader};
+use crate::server::sessions::Presence;
+use crate::server::shared::Shared;
+use crate::session::{Answer, Level, Opened, Opening, Status};
+
+/// A session that is open on this connection.
+#[derive(Debug)]
+pub(super) struct Open {
+    pub(super) session: Session,
+    pub(super) level: Level,
+    /// All messages up to this one have been answered.
+    pub(super) newest: Option<u64>,
+    _presence: Presence,
+}
+
+/// Waits for the first message, and takes it if it opens a session.
+pub(super) async fn first<H: Handler>(
+    reader: &mut Reader,
+    buffer: &mut InBuf,
+    handler: &mut H,
+    shared: &Arc<Shared>,
+) -> Result<Option<Open>, End> {
+    loop {
+        let missing = needed(buffer.waiting(), shared)?;
+        if missing == 0 {
+            break;
+        }
+        reader.fill(buffer, missing, Amount::Available).await?;
+    }
+    reader.heard();
+    let mut frames = Frames::new(buffer.waiting(), shared.strategy.order(), shared.limits.largest);
+    let asked = frames.next().map(|first| Opening::of(&first));
+    let used = frames.used();
+    match asked {
+        None | Some(Ok(None)) => Ok(None),
+        Some(Err(bad)) => refuse(reader, bad.status()).await,
+        Some(Ok(Some(opening))) => {
+            buffer.used(used);
+            open(reader, opening, handler, shared).await.map(Some)
+        }
+    }
+}
+
+async fn refuse<T>(reader: &mut Reader, status: Status) -> Result<T, End> {
+    reader.write(&Answer::Refused(status).to_bytes()).await?;
+    Err(End::NoSession(status))
+}
+
+async fn open<H: Handler>(
+    reader: &mut Reader,
+    opening: Opening,
+    handler: &mut H,
+    shared: &Arc<Shared>,
+) -> Result<Open, End> {
+    let Opening { client, epoch, level } = opening;
+    let session = Session { client, epoch };
+    if level > handler.offers() {
+        return refuse(reader, Status::LEVEL).await;
+    }
+    // WHY asked before the other connection is ended: a stale client must not end a newer one.
+    let stale = shared.sessions.remembered().open(client, epoch).is_err();
+    if stale {
+        return refuse(reader, Status::STALE).await;
+    }
+    let (presence, other) = shared.sessions.enter(client, reader.pid());
+    if let Some(other) = other {
+        reader.replace(other, shared.limits.drain).await;
+    }
+    let Ok(stored) = handler.stored(client).await else {
+        return refuse(reader, Status::BUSY).await;
+    };
+    let known = {
+        let mut remembered = shared.sessions.remembered();
+        if let Some(stored) = stored
+            && remembered.open(client, stored.epoch).is_ok()
+        {
+            remembered.acked(client, stored.epoch, stored.newest);
+        }
+        remembered.open(client, epoch)
+    };
+    let Ok(known) = known else { return refuse(reader, Status::STALE).await };
+    let answer = Answer::Opened(Opened {
+        newest: known.newest,
+        window: shared.limits.window(),
+        largest: shared.limits.largest,
+        refused: known.refused,
+    });
+    reader.write(&answer.to_bytes()).await?;
+    Ok(Open { session, level, newest: known.newest, _presence: presence })
+}

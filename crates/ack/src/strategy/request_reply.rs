@@ -1,0 +1,48 @@
+//! One message, one answer: the client waits for each.
+//!
+//! A client that does not wait is answered all the same, message by message.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+
+use purlin::yield_now;
+
+use super::taking::{needed, take};
+use crate::handler::{Batch, Handler};
+use crate::inbuf::InBuf;
+use crate::owed::Owed;
+use crate::server::ending::End;
+use crate::server::reader::{Amount, Reader};
+use crate::server::shared::Shared;
+
+/// Where it reads to, in bytes: a client that waits has sent one message.
+const USUAL: usize = 4 << 10;
+
+pub(super) async fn run<H: Handler>(
+    reader: &mut Reader,
+    mut handler: H,
+    shared: &Arc<Shared>,
+) -> Result<Infallible, End> {
+    let mut buffer = InBuf::new(USUAL);
+    let mut owed = Owed::default();
+    loop {
+        let missing = needed(buffer.waiting(), shared)?;
+        if missing > 0 {
+            reader.fill(&mut buffer, missing, Amount::Available).await?;
+            continue;
+        }
+        let Some(batch) = Batch::first(buffer.waiting(), shared.strategy.order(), shared.level)
+        else {
+            continue;
+        };
+        let used = batch.skimmed().used;
+        take(&mut handler, batch, &mut owed).await?;
+        buffer.used(used);
+        reader.heard();
+        while let Some(ack) = owed.take() {
+            shared.counters.acked(1);
+            reader.write(&ack.id.0).await?;
+        }
+        yield_now().await;
+    }
+}

@@ -1,0 +1,170 @@
+//! The process that parses and acknowledges for async-ack.
+//!
+//! It has the handler. Blocks come as they were read, cut anywhere: what is whole
+//! in a block is handled where it lies, and only the message that is cut is put
+//! together in the `tail`. It acknowledges with every [`EVERY`]th block, and when
+//! nothing has come for [`QUIET`] and something is owed.
+//!
+//! Linked to the connection's process, and ends with it for whatever reason, in the
+//! middle of the handler if need be; exit signals of others are ignored, so that what
+//! was read is acknowledged when everybody is told to end.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use purlin::{Exit, ExitReason, Process, ProcessId, receive};
+
+use super::taking::{needed, next_ack, take, whole};
+use crate::handler::Handler;
+use crate::owed::Owed;
+use crate::server::ending::End;
+use crate::server::reader::{now, write_all};
+use crate::server::shared::Shared;
+use crate::server::socket::Socket;
+
+/// With which block it acknowledges.
+const EVERY: u32 = 22;
+/// After how much silence it does.
+const QUIET: Duration = Duration::from_millis(5);
+
+/// What the responder is told.
+pub(super) enum Item {
+    /// By the reader: what was read.
+    Block(Vec<u8>),
+    /// By the reader: there was the last block.
+    Last,
+    /// An exit signal.
+    Exit(Exit),
+}
+
+impl From<Exit> for Item {
+    fn from(exit: Exit) -> Self {
+        Self::Exit(exit)
+    }
+}
+
+/// What the responder keeps.
+pub(super) struct Responder<H> {
+    handler: H,
+    parent: ProcessId,
+    socket: Socket,
+    shared: Arc<Shared>,
+    /// The beginning of a message that is not whole.
+    tail: Vec<u8>,
+    owed: Owed,
+    blocks: u32,
+    /// When a message last began or became whole, on the node's clock.
+    whole_at: Duration,
+}
+
+impl<H: Handler> Responder<H> {
+    pub(super) fn new(handler: H, parent: ProcessId, socket: Socket, shared: Arc<Shared>) -> Self {
+        let (tail, owed) = (Vec::new(), Owed::default());
+        Self { handler, parent, socket, shared, tail, owed, blocks: 0, whole_at: now() }
+    }
+
+    /// The process.
+    pub(super) async fn run(mut self, mut me: Process<Item>) -> ExitReason {
+        me.trap_exit(true);
+        let end = loop {
+            let item = if self.owed.count() == 0 {
+                Some(me.receive().await)
+            } else {
+                receive!(me, {
+                    item => Some(item),
+                    after QUIET => None,
+                })
+            };
+            let done = match item {
+                Some(Item::Block(block)) => {
+                    let parent = self.parent;
+                    let parsed = tokio::select! {
+                        biased;
+                        parsed = self.parse(&block) => parsed,
+                        () = left(&mut me, parent) => return ExitReason::Normal,
+                    };
+                    match parsed {
+                        Ok(()) if self.blocks >= EVERY => self.acknowledge(&mut me).await,
+                        parsed => parsed,
+                    }
+                }
+                Some(Item::Exit(exit)) if exit.from == Some(self.parent) => {
+                    return ExitReason::Normal;
+                }
+                Some(Item::Exit(_)) => Ok(()),
+                Some(Item::Last) => break self.acknowledge(&mut me).await.err(),
+                None => self.acknowledge(&mut me).await,
+            };
+            if let Err(end) = done {
+                // Whatever it was, what has been handled is acknowledged.
+                break self.acknowledge(&mut me).await.err().or(Some(end));
+            }
+        };
+        match end {
+            None => ExitReason::Normal,
+            Some(end) => {
+                self.shared.counters.ended(&end);
+                match end {
+                    End::Failed(reason) => reason,
+                    end => ExitReason::shutdown_with(end),
+                }
+            }
+        }
+    }
+
+    async fn parse(&mut self, block: &[u8]) -> Result<(), End> {
+        let (before, begins) = (self.owed.count(), self.tail.is_empty());
+        let rest = self.finish_tail(block).await?;
+        if let Some(rest) = rest {
+            let batch = whole(rest, &self.shared);
+            let used = batch.skimmed().used;
+            if used > 0 {
+                take(&mut self.handler, batch, &mut self.owed).await?;
+            }
+            needed(&rest[used..], &self.shared)?;
+            self.tail.extend_from_slice(&rest[used..]);
+        }
+        self.blocks += 1;
+        if begins || self.owed.count() > before {
+            self.whole_at = now();
+        } else if now().saturating_sub(self.whole_at) > self.shared.silence() {
+            return Err(End::Silent);
+        }
+        Ok(())
+    }
+
+    /// Completes the message that was cut, if there was one; what comes behind it, unless the block
+    /// was used up.
+    async fn finish_tail<'a>(&mut self, mut block: &'a [u8]) -> Result<Option<&'a [u8]>, End> {
+        while !self.tail.is_empty() {
+            let missing = needed(&self.tail, &self.shared)?;
+            if missing == 0 {
+                let batch = whole(&self.tail, &self.shared);
+                take(&mut self.handler, batch, &mut self.owed).await?;
+                self.tail.clear();
+                // WHY: one large message should not cost its memory for as long as the connection lives.
+                self.tail.shrink_to(super::BLOCK);
+            } else if block.is_empty() {
+                return Ok(None);
+            } else {
+                let (now, later) = block.split_at(missing.min(block.len()));
+                self.tail.extend_from_slice(now);
+                block = later;
+            }
+        }
+        Ok(Some(block))
+    }
+
+    async fn acknowledge(&mut self, me: &mut Process<Item>) -> Result<(), End> {
+        self.blocks = 0;
+        while let Some(ack) = next_ack(&mut self.owed, &self.shared.counters) {
+            write_all(me, &self.socket, &ack, self.shared.silence()).await?;
+        }
+        Ok(())
+    }
+}
+
+/// Waits for the end of the connection's process.
+async fn left(me: &mut Process<Item>, parent: ProcessId) {
+    receive!(me, { Item::Exit(exit) if exit.from == Some(parent) => {} });
+}

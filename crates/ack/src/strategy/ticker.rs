@@ -1,0 +1,49 @@
+//! The process that acknowledges for throttle and head-rest, every 5 ms.
+//!
+//! It asks the collector for a word when something is owed, lets the time pass,
+//! takes what is owed by then, and writes the ack; so a connection that is idle
+//! costs no ticks. It ends with the collector.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use purlin::{Exit, ExitReason, Pid, Process};
+
+use super::collector::Collect;
+use super::taking::next_ack;
+use crate::server::counts::Counters;
+use crate::server::reader::write_all;
+use crate::server::socket::{Socket, pass};
+
+/// From one ack to the next.
+const TICK: Duration = Duration::from_millis(5);
+
+pub(super) async fn ticker(
+    mut me: Process<Exit>,
+    socket: Socket,
+    collector: Pid<Collect>,
+    counters: Arc<Counters>,
+    patience: Duration,
+) -> ExitReason {
+    // WHY: it is to acknowledge what was read also when everybody is told to end.
+    me.trap_exit(true);
+    loop {
+        let Ok(more) = collector.call_timeout(Collect::Due, Duration::MAX).await else {
+            return ExitReason::Normal;
+        };
+        if more {
+            pass(&mut me, TICK).await;
+        }
+        let Ok(mut owed) = collector.call_timeout(Collect::Take, Duration::MAX).await else {
+            return ExitReason::Normal;
+        };
+        while let Some(ack) = next_ack(&mut owed, &counters) {
+            if let Err(end) = write_all(&mut me, &socket, &ack, patience).await {
+                return ExitReason::shutdown_with(end);
+            }
+        }
+        if !more {
+            return ExitReason::Normal;
+        }
+    }
+}

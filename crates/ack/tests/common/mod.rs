@@ -1,0 +1,257 @@
+//! What several test files share: a node with a server, a client that verifies every answer, and
+//! handlers that can be watched.
+
+// WHY: each test file is a program of its own and uses some of these.
+#![allow(dead_code)]
+
+use std::io::{self, ErrorKind, Read as _, Write as _};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use purlin::{Node, Process};
+use purlin_ack::checked::{Answer, Checked};
+use purlin_ack::handler::{Batch, Handler, Unhandled};
+use purlin_ack::server::{Builder, Counts, Server};
+use purlin_ack::strategy::Strategy;
+use purlin_ack::wire::{Head, Id, SizeOrder};
+use tokio::sync::Semaphore;
+
+/// How long anything may take that is to happen.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A server on a node of its own.
+pub(crate) struct Running {
+    pub(crate) node: Node,
+    server: Option<Arc<Server>>,
+}
+
+pub(crate) fn anywhere() -> SocketAddr {
+    ([127, 0, 0, 1], 0).into()
+}
+
+/// Starts a server on a node of two workers.
+pub(crate) fn start<F, H>(builder: Builder<F>) -> Running
+where
+    F: Fn(SocketAddr) -> H + Clone + Send + Sync + 'static,
+    H: Handler,
+{
+    let node = Node::builder().workers(2).build().expect("a node starts");
+    let on = node.clone();
+    let started = node.block_on(async move |_: Process<()>| builder.start(&on).await);
+    Running { node, server: Some(Arc::new(started.expect("the server starts"))) }
+}
+
+/// Starts a server of that strategy that counts.
+pub(crate) fn counting(strategy: Strategy) -> Running {
+    start(Server::builder(anywhere()).strategy(strategy))
+}
+
+impl Running {
+    pub(crate) fn server(&self) -> &Server {
+        self.server.as_ref().expect("it has not been drained")
+    }
+
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.server().local_addr()
+    }
+
+    pub(crate) fn counts(&self) -> Counts {
+        self.server().counts()
+    }
+
+    /// The socket of the server, which accepts nobody any more.
+    pub(crate) fn hand_over(&self) -> TcpListener {
+        let server = self.server.clone().expect("it has not been drained");
+        let socket = self.node.block_on(async move |_: Process<()>| server.hand_over().await);
+        socket.expect("there is a descriptor")
+    }
+
+    /// Drains the server and stops its node.
+    pub(crate) fn drain(mut self) -> Counts {
+        let server = self.server.take().expect("it has not been drained");
+        let server = Arc::into_inner(server).expect("nobody else has it");
+        let counts = self.node.block_on(async move |_: Process<()>| server.drain().await);
+        let report = self.node.stop_blocking();
+        assert!(report.hogs.is_empty(), "processes that would not end: {:?}", report.hogs);
+        counts
+    }
+
+    /// Waits until the counts are so.
+    pub(crate) fn until(&self, what: &str, holds: impl Fn(Counts) -> bool) {
+        until(what, || holds(self.counts()));
+    }
+}
+
+/// Waits until something is so, which it is within a short time.
+pub(crate) fn until(what: &str, mut holds: impl FnMut() -> bool) {
+    let began = Instant::now();
+    while !holds() {
+        assert!(began.elapsed() < PATIENCE, "waited in vain until {what}");
+        std::thread::yield_now();
+    }
+}
+
+/// A message as it is sent.
+pub(crate) fn message(id: u64, payload: &[u8], order: SizeOrder) -> Vec<u8> {
+    let size = u32::try_from(payload.len()).expect("a payload of a test is small");
+    [&Head { id: Id::from(id), size }.to_bytes(order), payload].concat()
+}
+
+/// The payload of a message, known from its id and its length.
+pub(crate) fn payload(id: u64, length: usize) -> Vec<u8> {
+    (0..length).map(|at| (at as u64 * 31 + id) as u8).collect()
+}
+
+/// A client that verifies what it is answered.
+pub(crate) struct Client {
+    pub(crate) stream: TcpStream,
+    pub(crate) checked: Checked,
+    pub(crate) order: SizeOrder,
+}
+
+impl Client {
+    pub(crate) fn connect(to: SocketAddr, strategy: Strategy) -> Self {
+        let checked = match strategy {
+            Strategy::RequestReply => Checked::replies(),
+            _ => Checked::acks(),
+        };
+        Self { stream: connect(to), checked, order: strategy.order() }
+    }
+
+    pub(crate) fn send(&mut self, bytes: &[u8]) {
+        self.stream.write_all(bytes).expect("the server reads");
+    }
+
+    /// Sends a message.
+    pub(crate) fn message(&mut self, id: u64, payload: &[u8]) {
+        self.send(&message(id, payload, self.order));
+    }
+
+    /// Reads answers until all messages up to that one are acknowledged.
+    pub(crate) fn until(&mut self, id: u64) {
+        while self.checked.newest().is_none_or(|newest| newest < id) {
+            assert!(self.read(), "closed before message {id} was acknowledged");
+        }
+        assert_eq!(self.checked.newest(), Some(id), "more is acknowledged than was sent");
+    }
+
+    /// Reads answers until the server closes; the newest that is acknowledged.
+    pub(crate) fn until_closed(&mut self) -> Option<u64> {
+        while self.read() {}
+        self.checked.newest()
+    }
+
+    /// Reads once; `false` at the end.
+    fn read(&mut self) -> bool {
+        let mut bytes = [0; 4096];
+        match self.stream.read(&mut bytes) {
+            Ok(0) => false,
+            Ok(count) => {
+                let mut bytes = &bytes[..count];
+                while let Some(answer) = self.checked.take(&mut bytes).expect("acks leave no gap") {
+                    assert!(matches!(answer, Answer::Acked { .. }));
+                }
+                true
+            }
+            Err(error) if error.kind() == ErrorKind::ConnectionReset => false,
+            Err(error) => panic!("nothing came: {error}"),
+        }
+    }
+}
+
+/// A connection on which nothing is waited for in vain for ever.
+pub(crate) fn connect(to: SocketAddr) -> TcpStream {
+    let stream = TcpStream::connect(to).expect("somebody listens");
+    stream.set_nodelay(true).expect("it is a socket");
+    stream.set_read_timeout(Some(PATIENCE)).expect("it is a socket");
+    stream.set_write_timeout(Some(PATIENCE)).expect("it is a socket");
+    stream
+}
+
+/// The id of a message, and its payload.
+pub(crate) type Message = (u64, Vec<u8>);
+
+/// What came, all connections together.
+#[derive(Clone, Default)]
+pub(crate) struct Kept(Arc<Mutex<Vec<Message>>>);
+
+impl Kept {
+    pub(crate) fn push(&self, batch: &Batch<'_>) {
+        let frames = batch.frames().map(|frame| (frame.id.number(), frame.payload.to_vec()));
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend(frames);
+    }
+
+    pub(crate) fn take(&self) -> Vec<Message> {
+        std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    pub(crate) fn ids(&self) -> Vec<u64> {
+        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.iter().map(|(id, _)| *id).collect()
+    }
+}
+
+/// Keeps what comes.
+#[derive(Clone, Default)]
+pub(crate) struct Keep(pub(crate) Kept);
+
+impl Handler for Keep {
+    async fn handle(&mut self, batch: Batch<'_>) -> Result<(), Unhandled> {
+        self.0.push(&batch);
+        Ok(())
+    }
+}
+
+/// Keeps what comes, when it is let: a permit for each batch.
+#[derive(Clone)]
+pub(crate) struct Gated {
+    pub(crate) kept: Kept,
+    pub(crate) gate: Arc<Semaphore>,
+    pub(crate) before: Arc<Semaphore>,
+}
+
+impl Default for Gated {
+    fn default() -> Self {
+        let closed = || Arc::new(Semaphore::new(0));
+        Self { kept: Kept::default(), gate: closed(), before: closed() }
+    }
+}
+
+impl Gated {
+    /// Waits until a handler stands before the gate.
+    pub(crate) fn wait(&self) {
+        until("a batch is at the gate", || self.before.available_permits() > 0);
+    }
+
+    /// Opens the gate for good.
+    pub(crate) fn open(&self) {
+        self.gate.add_permits(1_000_000);
+    }
+}
+
+impl Handler for Gated {
+    async fn handle(&mut self, batch: Batch<'_>) -> Result<(), Unhandled> {
+        self.before.add_permits(1);
+        self.gate.acquire().await.expect("it is open").forget();
+        self.kept.push(&batch);
+        Ok(())
+    }
+}
+
+/// What a stream has until it ends.
+pub(crate) fn rest(stream: &mut TcpStream) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    match stream.read_to_end(&mut bytes) {
+        Ok(_) => bytes,
+        Err(error) if error.kind() == ErrorKind::ConnectionReset => bytes,
+        Err(error) => panic!("the server does not close: {error}"),
+    }
+}
+
+/// Bytes that have to be there.
+pub(crate) fn exactly<const N: usize>(stream: &mut TcpStream) -> io::Result<[u8; N]> {
+    let mut bytes = [0; N];
+    stream.read_exact(&mut bytes)?;
+    Ok(bytes)
+}

@@ -1,0 +1,186 @@
+//! The bytes: each strategy against what `docs/ack/protocol.md` says, however a client cuts them.
+
+mod common;
+
+use std::net::Shutdown;
+
+use common::{Client, Keep, anywhere, counting, message, payload, rest, start};
+use purlin_ack::handler::Count;
+use purlin_ack::server::{Limits, Server};
+use purlin_ack::strategy::Strategy;
+
+/// Payloads of all kinds of lengths, the limit among them.
+const LENGTHS: [usize; 9] = [0, 1, 5, 99, 100, 101, 65_535, 65_536, LIMIT];
+const LIMIT: usize = 1 << 20;
+
+#[test]
+fn a_message_split_at_any_byte_is_acknowledged_once() {
+    for strategy in Strategy::ALL {
+        let server = counting(strategy);
+        let mut client = Client::connect(server.address(), strategy);
+        let mut id = 0;
+        for length in [0, 5] {
+            for cut in 0..=12 + length {
+                let (one, two) = (
+                    message(id, b"first", client.order),
+                    message(id + 1, &payload(id + 1, length), client.order),
+                );
+                // The part comes with a message that is whole, whose ack says that it has been read.
+                client.send(&[&one[..], &two[..cut]].concat());
+                if cut < two.len() {
+                    client.until(id);
+                }
+                client.send(&two[cut..]);
+                client.until(id + 1);
+                id += 2;
+            }
+        }
+        drop(client);
+        assert_eq!(server.drain().messages, id, "{strategy}");
+    }
+}
+
+#[test]
+fn a_message_that_comes_byte_by_byte_is_acknowledged() {
+    for strategy in Strategy::ALL {
+        let server = counting(strategy);
+        let mut client = Client::connect(server.address(), strategy);
+        for byte in message(0, &payload(0, 100), client.order) {
+            client.send(&[byte]);
+        }
+        client.until(0);
+        drop(client);
+        server.drain();
+    }
+}
+
+#[test]
+fn payloads_of_any_length_come_as_they_were_sent() {
+    for strategy in Strategy::ALL {
+        let keep = Keep::default();
+        let limits = Limits { largest: LIMIT as u32, ..Limits::default() };
+        let make = keep.clone();
+        let builder = Server::builder(anywhere()).strategy(strategy).limits(limits);
+        let server = start(builder.handler(move |_| make.clone()));
+        let mut client = Client::connect(server.address(), strategy);
+        // Twice, so that each stands before and behind others.
+        let sent: Vec<_> =
+            (0..).zip(LENGTHS.repeat(2)).map(|(id, length)| (id, payload(id, length))).collect();
+        let stream: Vec<u8> =
+            sent.iter().flat_map(|(id, bytes)| message(*id, bytes, client.order)).collect();
+        client.send(&stream);
+        client.until(sent.len() as u64 - 1);
+        assert!(keep.0.take() == sent, "{strategy}: what came is not what was sent");
+        drop(client);
+        server.drain();
+    }
+}
+
+#[test]
+fn many_messages_in_one_segment_are_all_acknowledged() {
+    for strategy in Strategy::ALL {
+        let keep = Keep::default();
+        let make = keep.clone();
+        let builder = Server::builder(anywhere()).strategy(strategy);
+        let server = start(builder.handler(move |_| make.clone()));
+        let mut client = Client::connect(server.address(), strategy);
+        for first in (0..10_000).step_by(1000) {
+            let order = client.order;
+            let segment: Vec<u8> =
+                (first..first + 1000).flat_map(|id| message(id, b"hello", order)).collect();
+            client.send(&segment);
+        }
+        client.until(9999);
+        assert_eq!(keep.0.ids(), (0..10_000).collect::<Vec<_>>(), "{strategy}");
+        drop(client);
+        let counts = server.drain();
+        assert_eq!(counts.messages, 10_000);
+        if strategy == Strategy::RequestReply {
+            assert_eq!(counts.acks, 10_000);
+        }
+    }
+}
+
+#[test]
+fn a_message_over_the_limit_ends_the_connection_behind_the_acks_of_those_before() {
+    for strategy in Strategy::ALL {
+        let limits = Limits { largest: 100, ..Limits::default() };
+        let server = start(Server::builder(anywhere()).strategy(strategy).limits(limits));
+        let mut client = Client::connect(server.address(), strategy);
+        let order = client.order;
+        let stream = [
+            message(0, &payload(0, 100), order),
+            message(1, b"", order),
+            message(2, &payload(2, 101), order),
+            message(3, b"behind", order),
+        ];
+        client.send(&stream.concat());
+        assert_eq!(client.until_closed(), Some(1), "{strategy}");
+        drop(client);
+        server.until("it is counted", |counts| counts.too_large == 1 && counts.connections == 0);
+        assert_eq!(server.drain().messages, 2);
+    }
+}
+
+#[test]
+fn garbage_ends_the_connection_and_is_not_acknowledged() {
+    for strategy in Strategy::ALL {
+        let server = counting(strategy);
+        let mut client = Client::connect(server.address(), strategy);
+        client.send(&[0xff; 4096]);
+        assert_eq!(client.until_closed(), None, "{strategy}");
+        drop(client);
+        server.until("it is counted", |counts| counts.too_large == 1);
+        server.drain();
+    }
+}
+
+#[test]
+fn a_client_that_ends_its_half_is_answered_and_an_incomplete_message_is_dropped() {
+    for strategy in Strategy::ALL {
+        let keep = Keep::default();
+        let make = keep.clone();
+        let builder = Server::builder(anywhere()).strategy(strategy);
+        let server = start(builder.handler(move |_| make.clone()));
+        let mut client = Client::connect(server.address(), strategy);
+        let order = client.order;
+        let cut = message(2, b"incomplete", order);
+        let whole = [message(0, b"a", order), message(1, b"b", order)].concat();
+        client.send(&[&whole[..], &cut[..cut.len() - 1]].concat());
+        client.stream.shutdown(Shutdown::Write).expect("it is connected");
+        assert_eq!(client.until_closed(), Some(1), "{strategy}");
+        drop(client);
+        assert_eq!(keep.0.ids(), [0, 1]);
+        server.drain();
+    }
+}
+
+#[test]
+fn ids_come_back_as_they_are() {
+    for strategy in Strategy::ALL {
+        let server = counting(strategy);
+        let mut client = Client::connect(server.address(), strategy);
+        let mut bytes = message(0, b"hello", client.order);
+        bytes[..8].copy_from_slice(b"anything");
+        client.send(&bytes);
+        client.stream.shutdown(Shutdown::Write).expect("it is connected");
+        let answer = match strategy {
+            Strategy::RequestReply => &b"anything"[..],
+            _ => b"anything\0\0\0\0",
+        };
+        assert_eq!(rest(&mut client.stream), answer, "{strategy}");
+        server.drain();
+    }
+}
+
+#[test]
+fn a_connection_without_a_byte_ends_without_one() {
+    for strategy in Strategy::ALL {
+        let server = start(Server::builder(anywhere()).strategy(strategy).handler(|_| Count));
+        let mut client = Client::connect(server.address(), strategy);
+        client.stream.shutdown(Shutdown::Write).expect("it is connected");
+        assert_eq!(client.until_closed(), None);
+        drop(client);
+        assert_eq!(server.drain().messages, 0);
+    }
+}

@@ -1,0 +1,48 @@
+//! A server that has no descriptors left goes on when it has some again. In a program of its own, which
+//! is this one, since descriptors belong to the program.
+
+mod common;
+
+use std::env;
+use std::fs::File;
+use std::process::Command;
+
+use common::{Client, counting};
+use purlin_ack::strategy::Strategy;
+
+/// Says that this is the program with few descriptors.
+const FEW: &str = "PURLIN_ACK_FEW_DESCRIPTORS";
+
+#[test]
+fn the_program_with_few_descriptors() {
+    if env::var_os(FEW).is_none() {
+        return;
+    }
+    let server = counting(Strategy::SyncAck);
+    let mut files = Vec::new();
+    while let Ok(file) = File::open("/dev/null") {
+        files.push(file);
+    }
+    // One for the client, none for the server.
+    files.pop();
+    let mut client = Client::connect(server.address(), Strategy::SyncAck);
+    client.message(0, b"hello");
+    server.until("it has none left", |counts| counts.exhausted > 0);
+    assert_eq!(server.counts().connections_ever, 0);
+    drop(files);
+    client.until(0);
+    drop(client);
+    assert_eq!(server.drain().messages, 1);
+}
+
+#[test]
+fn a_server_without_descriptors_waits_for_some_and_goes_on() {
+    let program = env::current_exe().expect("this is a program");
+    let ran = Command::new("sh")
+        .args(["-c", "ulimit -n 128 && exec \"$0\" --exact the_program_with_few_descriptors"])
+        .arg(program)
+        .env(FEW, "1")
+        .status()
+        .expect("there is a shell");
+    assert!(ran.success(), "the program with few descriptors failed");
+}

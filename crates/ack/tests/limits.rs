@@ -1,0 +1,185 @@
+//! What a server grants, and what becomes of a client that wants more: connections, addresses, silence,
+//! acks that nobody reads.
+
+mod common;
+
+use std::io::{ErrorKind, Write as _};
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+
+use common::{Client, anywhere, message, rest, start, until};
+use purlin_ack::server::{Limits, Server, StartError};
+use purlin_ack::strategy::Strategy;
+
+const SOON: Duration = Duration::from_millis(50);
+
+fn silent(strategy: Strategy, silence: Duration) -> common::Running {
+    let limits = Limits { silence: Some(silence), ..Limits::default() };
+    start(Server::builder(anywhere()).strategy(strategy).limits(limits))
+}
+
+#[test]
+fn at_the_limit_who_comes_waits_until_somebody_leaves() {
+    let limits = Limits { connections: 2, ..Limits::default() };
+    let server = start(Server::builder(anywhere()).strategy(Strategy::SyncAck).limits(limits));
+    let mut inside: Vec<_> = (0..2)
+        .map(|_| {
+            let mut client = Client::connect(server.address(), Strategy::SyncAck);
+            client.message(0, b"hello");
+            client.until(0);
+            client
+        })
+        .collect();
+    let mut outside = Client::connect(server.address(), Strategy::SyncAck);
+    outside.message(0, b"hello");
+    assert_eq!(server.counts().connections, 2);
+    assert_eq!(server.counts().connections_ever, 2);
+    inside.pop();
+    outside.until(0);
+    assert_eq!(server.counts().connections_ever, 3);
+    assert!(server.counts().connections <= 2);
+    drop((inside, outside));
+    server.drain();
+}
+
+#[test]
+fn one_connection_is_enough_for_ten_acceptors() {
+    let limits = Limits { connections: 1, ..Limits::default() };
+    let server = start(Server::builder(anywhere()).strategy(Strategy::SyncAck).limits(limits));
+    for _ in 0..20 {
+        let mut client = Client::connect(server.address(), Strategy::SyncAck);
+        client.message(0, b"hello");
+        client.until(0);
+    }
+    assert_eq!(server.drain().messages, 20);
+}
+
+#[test]
+fn an_address_with_too_many_connections_is_closed_at_once_and_counted() {
+    let limits = Limits { per_address: 1, ..Limits::default() };
+    let server = start(Server::builder(anywhere()).strategy(Strategy::SyncAck).limits(limits));
+    let mut first = Client::connect(server.address(), Strategy::SyncAck);
+    first.message(0, b"hello");
+    first.until(0);
+    let mut second = common::connect(server.address());
+    assert_eq!(rest(&mut second), b"");
+    assert_eq!(server.counts().over_address, 1);
+    drop(first);
+    server.until("the first has left", |counts| counts.connections == 0);
+    let mut third = Client::connect(server.address(), Strategy::SyncAck);
+    third.message(0, b"hello");
+    third.until(0);
+    drop(third);
+    server.drain();
+}
+
+// CLOCK: the node's, which is the machine's; what is measured is that time.
+#[test]
+fn a_connection_that_is_silent_is_answered_and_closed() {
+    for strategy in Strategy::ALL {
+        let server = silent(strategy, SOON);
+        let began = Instant::now();
+        let mut nothing = Client::connect(server.address(), strategy);
+        let mut one = Client::connect(server.address(), strategy);
+        one.message(0, b"hello");
+        let mut cut = Client::connect(server.address(), strategy);
+        cut.send(&message(0, b"hello", strategy.order())[..13]);
+        assert_eq!(nothing.until_closed(), None, "{strategy}");
+        assert!(began.elapsed() >= SOON, "{strategy}: closed too early");
+        assert_eq!(one.until_closed(), Some(0), "{strategy}");
+        assert_eq!(cut.until_closed(), None, "{strategy}");
+        server.until("they are counted", |counts| counts.silent == 3);
+        drop((nothing, one, cut));
+        server.drain();
+    }
+}
+
+// CLOCK: as above
+#[test]
+fn a_client_that_sends_a_byte_now_and_then_does_not_live_for_ever() {
+    for strategy in Strategy::ALL {
+        let server = silent(strategy, SOON);
+        let mut client = common::connect(server.address());
+        let bytes = message(0, &[0; 100], strategy.order());
+        let mut bytes = bytes.iter();
+        let began = Instant::now();
+        // A byte every five milliseconds: 112 of them take ten times as long as a message may.
+        until("the server closes", || {
+            let due = began.elapsed().as_millis() / 5;
+            if (112 - bytes.len() as u128) < due {
+                let byte = bytes.next().expect("it is closed long before the message is whole");
+                return client.write_all(&[*byte]).is_err();
+            }
+            server.counts().silent > 0
+        });
+        server.until("it is counted", |counts| counts.silent == 1);
+        drop(client);
+        assert_eq!(server.drain().messages, 0, "{strategy}");
+    }
+}
+
+// CLOCK: as above
+#[test]
+fn a_client_that_never_reads_its_acks_is_closed_and_counted() {
+    let strategy = Strategy::RequestReply;
+    let server = silent(strategy, Duration::from_millis(200));
+    let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None)
+        .expect("there is a descriptor");
+    socket.set_recv_buffer_size(4096).expect("it is a socket");
+    socket.connect(&server.address().into()).expect("somebody listens");
+    let mut client: TcpStream = socket.into();
+    let segment = message(0, b"", strategy.order()).repeat(1000);
+    let refused = loop {
+        if let Err(error) = client.write_all(&segment) {
+            break error;
+        }
+    };
+    let known = [ErrorKind::ConnectionReset, ErrorKind::BrokenPipe];
+    assert!(known.contains(&refused.kind()), "{refused}");
+    server.until("it is counted", |counts| counts.deaf == 1 && counts.connections == 0);
+    server.drain();
+}
+
+#[test]
+fn a_port_that_is_taken_is_told_in_a_line() {
+    let server = start(Server::builder(anywhere()));
+    let address = server.address();
+    let on = server.node.clone();
+    let second = server.node.block_on(async move |_: purlin::Process<()>| {
+        Server::builder(address).start(&on).await.map(|server| server.local_addr())
+    });
+    let error = second.expect_err("the port is taken");
+    assert!(matches!(error, StartError::Listen { .. }));
+    assert_eq!(
+        error.to_string(),
+        format!("cannot listen on {address}: another program does, choose another port")
+    );
+    server.drain();
+}
+
+#[test]
+fn a_second_server_takes_over_the_socket_while_the_first_drains_and_nobody_is_refused() {
+    let first = start(Server::builder(anywhere()).strategy(Strategy::SyncAck));
+    let address = first.address();
+    let mut old = Client::connect(address, Strategy::SyncAck);
+    old.message(0, b"hello");
+    old.until(0);
+
+    let listener = first.hand_over();
+    // Nobody accepts now; who comes waits.
+    let mut between = Client::connect(address, Strategy::SyncAck);
+    between.message(0, b"hello");
+    let second = start(Server::builder_on(listener).strategy(Strategy::SyncAck));
+    between.until(0);
+    old.message(1, b"hello");
+    old.until(1);
+    assert_eq!((first.counts().connections_ever, second.counts().connections_ever), (1, 1));
+    drop(old);
+    assert_eq!(first.drain().messages, 2);
+
+    let mut new = Client::connect(address, Strategy::SyncAck);
+    new.message(0, b"hello");
+    new.until(0);
+    drop((between, new));
+    assert_eq!(second.drain().messages, 2);
+}

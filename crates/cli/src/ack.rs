@@ -1,0 +1,67 @@
+//! `purlin ack`: small messages over TCP, acknowledged.
+
+mod load;
+mod serve;
+
+use clap::Subcommand;
+use purlin_ack::session::Level;
+use purlin_lab::error::Problem;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Ack {
+    /// Take messages and acknowledge them, in one of six ways or all of them
+    Serve(serve::Serve),
+    /// Send as much as there can be to a server, verify every answer, and tell rates and latency
+    Load(load::Load),
+}
+
+pub(crate) fn obey(command: Ack) -> Result<u8, Problem> {
+    match command {
+        Ack::Serve(asked) => serve::serve(asked),
+        Ack::Load(asked) => load::load(&asked),
+    }
+}
+
+/// What an ack means, as it is written.
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum LevelName {
+    Received,
+    Handled,
+    Durable,
+}
+
+impl From<LevelName> for Level {
+    fn from(name: LevelName) -> Self {
+        match name {
+            LevelName::Received => Self::Received,
+            LevelName::Handled => Self::Handled,
+            LevelName::Durable => Self::Durable,
+        }
+    }
+}
+
+/// From now on being asked to end, by Ctrl-C or SIGTERM, does not end the program but this future.
+fn asked_to_end() -> Result<impl Future<Output = ()>, Problem> {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        let deaf = |error| Problem::new(format!("cannot listen for signals: {error}"));
+        let mut interrupt = signal(SignalKind::interrupt()).map_err(deaf)?;
+        let mut terminate = signal(SignalKind::terminate()).map_err(deaf)?;
+        Ok(async move {
+            tokio::select! {
+                _ = interrupt.recv() => {}
+                _ = terminate.recv() => {}
+            }
+        })
+    }
+    #[cfg(not(unix))]
+    {
+        // What cannot be listened for never comes.
+        Ok(async {
+            if tokio::signal::ctrl_c().await.is_err() {
+                std::future::pending::<()>().await;
+            }
+        })
+    }
+}

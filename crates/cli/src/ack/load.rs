@@ -1,0 +1,262 @@
+//! `purlin ack load`: the words, and what they do.
+
+use std::io;
+use std::path::PathBuf;
+use std::pin::pin;
+use std::time::{Duration, Instant};
+
+use clap::{Args, ValueEnum};
+use indicatif::{ProgressBar, ProgressStyle};
+use purlin_ack::load::{Live, Load as Run, LoadError, Plan, short};
+use purlin_ack::strategy::Strategy;
+use purlin_lab::error::Problem;
+use purlin_lab::store;
+use tokio::runtime::{Builder, Runtime};
+use tokio::time::MissedTickBehavior;
+
+use super::{LevelName, asked_to_end};
+use crate::arguments::{count, positive};
+
+/// How often the live line changes.
+const TICK: Duration = Duration::from_millis(250);
+/// What ends a command that was interrupted.
+const INTERRUPTED: u8 = 130;
+
+const HELP: &str = "\
+Examples:
+  purlin ack load
+      the preset of best, to port 8006 of this machine
+  purlin ack load --strategy throttle
+      the load of 2015 for that server, to its port 8002
+  purlin ack load --strategy sync-ack host:9000 --connections 4 --rounds 10 --json out.json
+      four connections, to another place, the results also in out.json
+  purlin ack load --session handled --size 100 --window 10000
+      with a session on each connection, of messages of 100 bytes, 10000 unanswered at most
+
+Presets, rounds × messages of 5 bytes, messages in a write:
+  request-reply  100 × 10000, one after the other
+  throttle       20 × 100000, 1
+  head-rest      20 × 200000, 50, TCP_NODELAY
+  sync-ack       50 × 1000000, 50
+  async-ack      20 × 2000000, 150
+  best           20 × 10000000, 16384
+
+How to read it:
+  messages per second    by rounds, each from its first write to its last answer; the
+                         median, the slowest and the fastest
+  from write to answer   from when a write was begun to when the answer to a message in it
+                         was read; without --window it is how much the sockets hold
+  Every answer is verified: each message is covered once, in order.
+
+Exit status:
+  0  all messages were sent and answered
+  1  a connection failed; what was found before is printed
+  2  what was asked cannot be done; one line says why
+  130  interrupted; what was found is printed";
+
+#[derive(Debug, Args)]
+#[command(after_help = HELP)]
+pub(crate) struct Load {
+    /// Host and port of the server [default: 127.0.0.1 and the port of the strategy]
+    #[arg(value_name = "ADDRESS")]
+    address: Option<String>,
+
+    /// What kind of server it is, and which preset: request-reply, throttle, head-rest,
+    /// sync-ack, async-ack or best
+    #[arg(long, value_name = "NAME", default_value = "best", value_parser = str::parse::<Strategy>)]
+    strategy: Strategy,
+
+    /// How often everything is sent
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = count)]
+    rounds: Option<u32>,
+
+    /// Messages of a round, on each connection
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = many)]
+    messages: Option<u64>,
+
+    /// Bytes of a message, without the 12 before it [default: 5]
+    #[arg(long, value_name = "BYTES")]
+    size: Option<u32>,
+
+    /// Messages in a write
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = count)]
+    batch: Option<u32>,
+
+    /// Messages that may be unanswered on a connection, or none for no bound [default: none]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = window)]
+    window: Option<Bound>,
+
+    /// Milliseconds between two looks for answers while there is something to write [default: 1]
+    #[arg(long, value_name = "MS", allow_negative_numbers = true, value_parser = positive)]
+    poll: Option<f64>,
+
+    /// Whether small segments are sent at once, TCP_NODELAY [default: no, but for head-rest]
+    #[arg(long, value_name = "YES|NO", num_args = 0..=1, default_missing_value = "yes", require_equals = true)]
+    nodelay: Option<YesNo>,
+
+    /// Connections at the same time, each with a thread of its own [default: 1]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = count)]
+    connections: Option<u32>,
+
+    /// Open a session on each connection, in which an ack means this; of best only
+    #[arg(long, value_enum, value_name = "LEVEL")]
+    session: Option<LevelName>,
+
+    /// Seconds to wait for the server at any time [default: 10]
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, value_parser = positive)]
+    patience: Option<f64>,
+
+    /// Write what was found to this file too
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum YesNo {
+    Yes,
+    No,
+}
+
+/// A bound, or none.
+#[derive(Debug, Clone, Copy)]
+struct Bound(Option<u64>);
+
+impl Load {
+    fn plan(&self) -> Plan {
+        let preset = Plan::classic(self.strategy);
+        Plan {
+            strategy: self.strategy,
+            address: self.address.clone().unwrap_or(preset.address),
+            connections: self.connections.unwrap_or(preset.connections),
+            rounds: self.rounds.unwrap_or(preset.rounds),
+            messages: self.messages.unwrap_or(preset.messages),
+            size: self.size.unwrap_or(preset.size),
+            batch: self.batch.unwrap_or(preset.batch),
+            window: self.window.map_or(preset.window, |Bound(window)| window),
+            look: self.poll.map_or(preset.look, |millis| Duration::from_secs_f64(millis / 1e3)),
+            nodelay: self.nodelay.map_or(preset.nodelay, |asked| matches!(asked, YesNo::Yes)),
+            level: self.session.map(Into::into),
+            patience: self.patience.map_or(preset.patience, Duration::from_secs_f64),
+        }
+    }
+}
+
+/// Does it, and tells the exit status.
+pub(crate) fn load(asked: &Load) -> Result<u8, Problem> {
+    let plan = asked.plan();
+    plan.check().map_err(|bad| Problem::new(bad.to_string()))?;
+    if let Some(path) = &asked.json {
+        store::probe(path)?;
+    }
+    let runtime = runtime(plan.connections)
+        .map_err(|error| Problem::new(format!("cannot start threads: {error}")))?;
+    let Some((run, status)) = runtime.block_on(run(plan))? else { return Ok(INTERRUPTED) };
+    let summary = run.summary();
+    crate::print(&summary.to_string())?;
+    if let Some(path) = &asked.json {
+        store::write(path, &format!("{:#}\n", summary.to_json()))?;
+    }
+    Ok(status)
+}
+
+/// With a thread for each connection, and one to look names up.
+fn runtime(connections: u32) -> io::Result<Runtime> {
+    let threads = connections as usize + 1;
+    Builder::new_current_thread().max_blocking_threads(threads).enable_all().build()
+}
+
+/// All rounds, or those until it fails or is interrupted; nothing if there was not even a connection
+/// then.
+async fn run(plan: Plan) -> Result<Option<(Run, u8)>, Problem> {
+    let rounds = plan.rounds;
+    let mut end = pin!(asked_to_end()?);
+    let connected = tokio::select! {
+        connected = Run::connect(plan) => connected,
+        () = &mut end => return Ok(None),
+    };
+    let mut run = connected.map_err(|error| Problem::new(error.to_string()))?;
+    let mut line = Line::new(run.live());
+    let mut tick = tokio::time::interval(TICK);
+    tick.set_missed_tick_behavior(MissedTickBehavior::Skip);
+    for number in 1..=rounds {
+        let done = {
+            let mut round = pin!(run.round());
+            loop {
+                tokio::select! {
+                    done = &mut round => break Some(done),
+                    _ = tick.tick() => line.show(number, rounds),
+                    () = &mut end => break None,
+                }
+            }
+        };
+        let status = match done {
+            Some(Ok(_)) => continue,
+            Some(Err(error)) => line.failed(&error),
+            None => INTERRUPTED,
+        };
+        line.clear();
+        return Ok(Some((run, status)));
+    }
+    let status = run.finish().await.map_or_else(|error| line.failed(&error), |()| 0);
+    line.clear();
+    Ok(Some((run, status)))
+}
+
+/// The live line of rates, on a terminal; nothing elsewhere.
+struct Line {
+    bar: ProgressBar,
+    live: Live,
+    last: Instant,
+    answered: u64,
+}
+
+impl Line {
+    fn new(live: Live) -> Self {
+        let bar = ProgressBar::new_spinner();
+        if let Ok(style) = ProgressStyle::with_template("{wide_msg}") {
+            bar.set_style(style);
+        }
+        Self { bar, live, last: Instant::now(), answered: 0 }
+    }
+
+    fn show(&mut self, round: u32, rounds: u32) {
+        let (now, answered) = (Instant::now(), self.live.answered().messages);
+        let seconds = now.duration_since(self.last).as_secs_f64();
+        let rate = (answered - self.answered) as f64 / seconds.max(1e-9);
+        (self.last, self.answered) = (now, answered);
+        let rate = short(rate);
+        let total = short(answered as f64);
+        self.bar.set_message(format!(
+            "round {round} of {rounds}: {rate} messages per second, {total} answered"
+        ));
+        self.bar.tick();
+    }
+
+    fn clear(&self) {
+        self.bar.finish_and_clear();
+    }
+
+    /// Says so, and tells the exit status.
+    fn failed(&self, error: &LoadError) -> u8 {
+        self.clear();
+        eprintln!("purlin: {error}");
+        1
+    }
+}
+
+/// A number of messages.
+fn many(text: &str) -> Result<u64, String> {
+    match text.parse() {
+        Ok(number) if number >= 1 => Ok(number),
+        _ => Err("give a whole number from 1".into()),
+    }
+}
+
+/// A number of messages, or none.
+fn window(text: &str) -> Result<Bound, String> {
+    match (text, many(text)) {
+        ("none", _) => Ok(Bound(None)),
+        (_, Ok(number)) => Ok(Bound(Some(number))),
+        _ => Err("give a whole number from 1, or none".into()),
+    }
+}

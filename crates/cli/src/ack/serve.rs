@@ -1,0 +1,278 @@
+//! `purlin ack serve`: the words, and what they do.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+use purlin::{Node, Pid, Process, spawn};
+use purlin_ack::handler::{Count, File, Handed, ToProcess};
+use purlin_ack::server::{Builder, Counts, Limits, Server, StartError};
+use purlin_ack::strategy::Strategy;
+use purlin_lab::error::Problem;
+
+use super::{LevelName, asked_to_end};
+use crate::arguments::{count, positive};
+
+const HELP: &str = "\
+Examples:
+  purlin ack serve
+      the five servers of 2015 on ports 8001 to 8005 of this machine, and best on 8006
+  purlin ack serve --strategy best --listen 0.0.0.0:9000 --handler file messages.bin
+      one of them, for everybody, all messages in a file; acks mean what a client's
+      session asks for: received, handled or durable
+  purlin ack serve --strategy sync-ack --listen 127.0.0.1:0
+      on any free port; the line that is printed says which
+
+Handlers:
+  count      the messages are counted
+  file PATH  they are appended to a file, as they came
+  process    they are handed to a process, a block at a time
+
+Ends at SIGTERM or Ctrl-C: nobody is let in any more, what was read is handled and
+answered, and what was done is printed.
+
+Exit status:
+  0  it was asked to end, and everything that was read is answered
+  2  it cannot listen, or what was asked cannot be; one line says why";
+
+#[derive(Debug, Args)]
+#[command(after_help = HELP)]
+pub(crate) struct Serve {
+    /// One server only: request-reply, throttle, head-rest, sync-ack, async-ack or best
+    #[arg(long, value_name = "NAME", value_parser = str::parse::<Strategy>)]
+    strategy: Option<Strategy>,
+
+    /// Where to listen: an address of this machine, with --strategy also a port after a colon
+    /// [default: 127.0.0.1 and the port of each strategy]
+    #[arg(long, value_name = "ADDRESS", value_parser = place)]
+    listen: Option<Place>,
+
+    /// Who gets the messages: count, file PATH or process
+    #[arg(long, value_name = "NAME", num_args = 1..=2, default_value = "count")]
+    handler: Vec<String>,
+
+    /// What an ack of best means to clients without a session; acks of the others mean received
+    #[arg(long, value_enum, value_name = "LEVEL", default_value = "handled")]
+    level: LevelName,
+
+    /// Connections of each server at a time; who comes then waits [default: 16384]
+    #[arg(long, value_name = "N", help_heading = "Limits", allow_negative_numbers = true, value_parser = count)]
+    connections: Option<u32>,
+
+    /// Of them from one address; who comes then is closed at once [default: no limit]
+    #[arg(long, value_name = "N", help_heading = "Limits", allow_negative_numbers = true, value_parser = count)]
+    per_address: Option<u32>,
+
+    /// Bytes of the largest payload [default: 16777216]
+    #[arg(long, value_name = "BYTES", help_heading = "Limits", allow_negative_numbers = true)]
+    largest: Option<u32>,
+
+    /// Seconds that a client may take for a message, or to read its acks [default: 5, of best 60]
+    #[arg(long, value_name = "SECONDS", help_heading = "Limits", allow_negative_numbers = true, value_parser = positive)]
+    silence: Option<f64>,
+
+    /// Messages of a session that may be unanswered [default: 65536]
+    #[arg(long, value_name = "N", help_heading = "Limits", allow_negative_numbers = true, value_parser = count)]
+    window: Option<u32>,
+
+    /// Clients whose sessions are remembered [default: 65536]
+    #[arg(long, value_name = "N", help_heading = "Limits", allow_negative_numbers = true, value_parser = count)]
+    clients: Option<u32>,
+
+    /// Seconds that a connection has at the end to answer what it has read [default: 5]
+    #[arg(long, value_name = "SECONDS", help_heading = "Limits", allow_negative_numbers = true, value_parser = positive)]
+    drain: Option<f64>,
+
+    /// Processes of each server that let clients in
+    #[arg(long, value_name = "N", help_heading = "Advanced", default_value = "10", allow_negative_numbers = true, value_parser = count)]
+    acceptors: u32,
+
+    /// Threads that run processes [default: as many as there are cores]
+    #[arg(long, value_name = "N", help_heading = "Advanced", allow_negative_numbers = true, value_parser = count)]
+    workers: Option<u32>,
+}
+
+/// Where to listen.
+#[derive(Debug, Clone, Copy)]
+enum Place {
+    Address(IpAddr),
+    Port(SocketAddr),
+}
+
+/// Who gets the messages, as it was asked.
+enum Asked {
+    Count,
+    File(PathBuf),
+    Process,
+}
+
+/// Who gets them.
+enum Handling {
+    Count,
+    File(File),
+    Process(Pid<Handed>),
+}
+
+impl Serve {
+    fn places(&self) -> Result<Vec<(Strategy, SocketAddr)>, Problem> {
+        let here = Place::Address(Ipv4Addr::LOCALHOST.into());
+        match (self.strategy, self.listen.unwrap_or(here)) {
+            (Some(strategy), Place::Port(address)) => Ok(vec![(strategy, address)]),
+            (Some(strategy), Place::Address(address)) => {
+                Ok(vec![(strategy, (address, strategy.port()).into())])
+            }
+            (None, Place::Address(address)) => {
+                let all = Strategy::ALL.into_iter();
+                Ok(all.map(|strategy| (strategy, (address, strategy.port()).into())).collect())
+            }
+            (None, Place::Port(address)) => Err(Problem::new(format!(
+                "six servers cannot listen on {address}; name one with --strategy, or leave the port out"
+            ))),
+        }
+    }
+
+    fn handling(&self) -> Result<Asked, Problem> {
+        let words: Vec<_> = self.handler.iter().map(String::as_str).collect();
+        match words[..] {
+            ["count"] => Ok(Asked::Count),
+            ["process"] => Ok(Asked::Process),
+            ["file", path] => Ok(Asked::File(path.into())),
+            ["file"] => Err(Problem::new("which file? give --handler file PATH")),
+            _ => Err(Problem::new(format!(
+                "no handler \"{}\", only count, file PATH and process",
+                words.join(" ")
+            ))),
+        }
+    }
+
+    fn limits(&self) -> Limits {
+        let usual = Limits::default();
+        let clients = self.clients.and_then(|clients| NonZeroUsize::new(clients as usize));
+        Limits {
+            connections: self.connections.map_or(usual.connections, |count| count as usize),
+            per_address: self.per_address.map_or(usual.per_address, |count| count as usize),
+            largest: self.largest.unwrap_or(usual.largest),
+            silence: self.silence.map(Duration::from_secs_f64),
+            drain: self.drain.map_or(usual.drain, Duration::from_secs_f64),
+            window: self.window.unwrap_or(usual.window),
+            clients: clients.unwrap_or(usual.clients),
+        }
+    }
+}
+
+/// Does it until it is asked to end, and tells the exit status.
+pub(crate) fn serve(asked: Serve) -> Result<u8, Problem> {
+    let (places, handling) = (asked.places()?, asked.handling()?);
+    let mut builder = Node::builder();
+    if let Some(workers) = asked.workers {
+        builder = builder.workers(workers as usize);
+    }
+    let node = builder.build().map_err(|error| Problem::new(error.to_string()))?;
+    let on = node.clone();
+    let served = node.block_on(async move |_: Process<()>| {
+        let handling = handling.begin(&on)?;
+        run(&on, &asked, places, &handling).await
+    });
+    node.stop_blocking();
+    served.map(|()| 0)
+}
+
+async fn run(
+    node: &Node,
+    asked: &Serve,
+    places: Vec<(Strategy, SocketAddr)>,
+    handling: &Handling,
+) -> Result<(), Problem> {
+    let end = asked_to_end()?;
+    let mut servers = Vec::new();
+    for (strategy, address) in places {
+        let builder = Server::builder(address)
+            .strategy(strategy)
+            .level(asked.level.into())
+            .limits(asked.limits())
+            .acceptors(asked.acceptors as usize);
+        let started = handling.start(builder, node).await;
+        let server = started.map_err(|error| Problem::new(error.to_string()))?;
+        crate::print(&format!("{strategy} listens on {}\n", server.local_addr()))?;
+        servers.push((strategy, server));
+    }
+    end.await;
+    // WHY at the same time: each may take as long as its slowest connection.
+    let drained =
+        servers.into_iter().map(|(strategy, server)| (strategy, tokio::spawn(server.drain())));
+    for (strategy, drained) in drained.collect::<Vec<_>>() {
+        let counts = drained.await.map_err(|error| Problem::new(error.to_string()))?;
+        crate::print(&told(strategy, &counts))?;
+    }
+    Ok(())
+}
+
+impl Asked {
+    fn begin(self, node: &Node) -> Result<Handling, Problem> {
+        Ok(match self {
+            Self::Count => Handling::Count,
+            Self::File(path) => {
+                let file = File::open(node, path);
+                Handling::File(file.map_err(|error| Problem::new(error.to_string()))?)
+            }
+            Self::Process => Handling::Process(spawn(taker)),
+        })
+    }
+}
+
+impl Handling {
+    async fn start(
+        &self,
+        builder: Builder<fn(SocketAddr) -> Count>,
+        node: &Node,
+    ) -> Result<Server, StartError> {
+        match self {
+            Self::Count => builder.start(node).await,
+            Self::File(file) => {
+                let file = file.clone();
+                builder.handler(move |_| file.clone()).start(node).await
+            }
+            Self::Process(taker) => {
+                let taker = taker.clone();
+                builder.handler(move |_| ToProcess::new(taker.clone())).start(node).await
+            }
+        }
+    }
+}
+
+/// Takes blocks, and says so.
+async fn taker(mut me: Process<Handed>) {
+    loop {
+        me.receive().await.done();
+    }
+}
+
+/// What a server has done, in a line.
+fn told(strategy: Strategy, counts: &Counts) -> String {
+    let mut line = format!(
+        "{strategy}: {} messages in {} acks on {} connections",
+        counts.messages, counts.acks, counts.connections_ever
+    );
+    for (number, what) in [
+        (counts.refusals, "messages refused"),
+        (counts.too_large, "connections closed for a message over the limit"),
+        (counts.silent, "for silence"),
+        (counts.deaf, "for not reading acks"),
+        (counts.failed, "by the handler"),
+        (counts.over_address, "as too many from one address"),
+    ] {
+        if number > 0 {
+            line += &format!(", {number} {what}");
+        }
+    }
+    line + "\n"
+}
+
+/// An address, or an address and a port.
+fn place(text: &str) -> Result<Place, String> {
+    let address = text.parse().map(Place::Address);
+    let place = address.or_else(|_| text.parse().map(Place::Port));
+    place.map_err(|_| "give an address such as 0.0.0.0, or 0.0.0.0:9000 with a port".into())
+}
