@@ -2,8 +2,8 @@
 //!
 //! Started by the lab; speaks the contender protocol on standard input and output, and is no
 //! contender. A run is one round of `purlin_ack::load`: connect, send everything, verify each answer,
-//! close. The clock runs from the first write to the last answer. All of it happens on one thread, so
-//! that the server has the rest of the machine.
+//! close. The clock runs from the first write to the last answer. Each connection has a thread of its
+//! own, which blocks.
 
 #![forbid(unsafe_code)]
 
@@ -11,7 +11,7 @@ use std::process::ExitCode;
 
 use purlin_ack::load::{Load, Plan};
 use purlin_ack::strategy::{Strategy, UnknownStrategy};
-use purlin_contender::{EXPERIMENTS, Hello, SERVED, Sample, load_program};
+use purlin_contender::{CONNECTIONS_MAX, EXPERIMENTS, Hello, SERVED, Sample, load_program};
 use tokio::runtime::{Builder, Runtime};
 
 #[global_allocator]
@@ -22,7 +22,11 @@ fn main() -> ExitCode {
         eprintln!("contender-load: {word:?} is no option; it takes none");
         return ExitCode::FAILURE;
     }
-    let runtime = match Builder::new_current_thread().enable_all().build() {
+    let runtime = Builder::new_current_thread()
+        .enable_all()
+        .max_blocking_threads(CONNECTIONS_MAX as usize)
+        .build();
+    let runtime = match runtime {
         Ok(runtime) => runtime,
         Err(error) => {
             eprintln!("contender-load: the runtime cannot be started: {error}");

@@ -98,7 +98,7 @@ fn without_the_client_experiments_with_a_server_are_left_out_or_refused_if_they_
     let said = bench.stderr();
     assert!(said.lines().count() == 1 && said.contains("-p contender-load"), "{said}");
 
-    let bench = Bench::run(&["-c", &one[0], "--samples", "1", "--sample-ms", "1"]);
+    let bench = Bench::of("", &one);
     assert_eq!(bench.status(), 0, "{}", bench.stderr());
     let left_out = |line: &&str| line.contains("contender-load") && line.ends_with("left out");
     assert_eq!(bench.stderr().lines().filter(left_out).count(), 1, "{}", bench.stderr());
