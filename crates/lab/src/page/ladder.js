@@ -36,7 +36,7 @@ const ladder = (() => {
     const whole = one.steps.map((step, at) => (step ? { ...step, y: TOP + (at + 0.5) * ROW + offset } : null)).filter(Boolean);
     const group = svg("g", { class: one.then ? "swatch then" : "swatch" },
       svg("path", { class: "ladder-line", d: whole.map(({ median, y }, at) => `${at ? "L" : "M"}${place(median)} ${y}`).join("") }),
-      whole.map(({ low, high, median, y }) => [
+      whole.flatMap(({ low, high, median, y }) => [
         svg("path", { class: "swatch-line", d: `M${place(low > 0 ? low : median)} ${y}H${place(high)}` }),
         svg("path", { class: one.then ? "swatch-mark hollow" : "swatch-mark", d: palette.outline(one.contender), transform: `translate(${place(median)} ${y})` }),
       ]));
@@ -53,11 +53,11 @@ const ladder = (() => {
     const apart = Math.min(9, (ROW - 12) / all.length);
     const words = `Messages per second of each server, then and now, from ${format.value(10 ** least, "")} to ${format.value(10 ** most, "")}. The table below says the same.`;
     return svg("svg", { class: "ladder", viewBox: `0 0 ${WIDTH} ${height}`, role: "img", "aria-label": words },
-      decades.map((rate) => [
+      decades.flatMap((rate) => [
         svg("path", { class: "ladder-rule", d: `M${place(rate)} ${TOP}V${height}` }),
         svg("text", { x: place(rate), y: TOP - 9, "text-anchor": "middle" }, rate < 1e6 ? format.whole(rate) : `${rate / 1e6}\u00a0M`),
       ]),
-      RUNGS.map((rung, at) => [
+      RUNGS.flatMap((rung, at) => [
         svg("path", { class: "ladder-rule", d: `M0 ${TOP + at * ROW}H${WIDTH}` }),
         svg("text", { x: 0, y: TOP + (at + 0.5) * ROW + 4 }, rung),
       ]),
@@ -83,7 +83,7 @@ const ladder = (() => {
     const title = "Acknowledged messages, then and now";
     return h("section", { "aria-labelledby": "ladder" }, h("h2", { id: "ladder" }, title),
       h("p", {}, "Messages of 17 bytes per second on one TCP connection, on a logarithmic scale: five servers of David Beck's experiments of 2015 in Elixir on three machines of that time, "
-        + "and the contenders on this one, with its best way beside them. Machines so far apart tell nothing about each other; what can be compared is how high each step is."),
+        + "and the contenders on this one, with the best that is to be had at the end. Machines so far apart tell nothing about each other; what can be compared is how high each step is."),
       scroller(`${title}, as a picture`, picture(all)),
       scroller(`${title}, in figures`, h("table", {}, h("caption", { class: "unseen" }, `${title}, in messages per second`),
         h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Server"), all.map((one) => h("th", { scope: "col", class: "number" }, named(one))))),
