@@ -108,3 +108,13 @@ fn without_the_client_experiments_with_a_server_are_left_out_or_refused_if_they_
         !ran.is_empty() && ran.iter().all(|one| !one["id"].as_str().unwrap().starts_with("ack-"))
     );
 }
+
+#[test]
+fn those_that_do_not_offer_an_experiment_are_named_in_one_line() {
+    let partial = |name: &str| contender(name, "lacks@ack-best");
+    let three = [contender("one", ""), partial("two"), partial("three")];
+    let bench = Bench::served("ack-best", &three);
+    let due = "ack-best two, three: do not offer this experiment";
+    assert_eq!(bench.stderr().lines().filter(|line| *line == due).count(), 1, "{}", bench.stderr());
+    assert_eq!(list(&bench.results(), "absences").len(), 2);
+}
