@@ -9,50 +9,64 @@
 # clock sees: mini_json.erl and params.erl. As there, the lab must pass +P 4000000, nothing else is
 # set, and each run happens in a fresh process.
 defmodule Contender do
-  alias Contender.{Asking, Calls, Exchange, Exits, Hog, Messages, Processes, Restarts, Signals, Waiting}
+  alias Contender.{Acks, Asking, Calls, Exchange, Exits, Hog, Messages, Processes, Restarts, Signals, Waiting}
 
   @line_max 1_048_576
 
   def main do
-    # Whatever the runtime has to log must not come between the answers.
+    # Whatever the runtime has to log must not come between the answers; that supervisors start is none.
+    :ok = :logger.set_primary_config(:level, :notice)
     :logger.remove_handler(:default)
     :ok = :logger.add_handler(:default, :logger_std_h, %{config: %{type: :standard_error}})
     :ok = :io.setopts(:standard_io, binary: true, encoding: :latin1)
-    serve()
+    serve(nil)
   end
 
-  defp serve do
+  # With the server that runs, or nil.
+  defp serve(server) do
     with line when is_binary(line) <- IO.binread(:stdio, :line),
-         reply when is_map(reply) <- answer(line) do
+         {reply, server} <- answer(line, server) do
       IO.binwrite(:stdio, [:mini_json.encode(reply), ?\n])
-      serve()
+      serve(server)
     else
       _quit_or_end -> System.halt(0)
     end
   end
 
-  defp answer(line) when byte_size(line) > @line_max,
-    do: refuse("the line is longer than #{@line_max} bytes")
+  defp answer(line, server) when byte_size(line) > @line_max,
+    do: {refuse("the line is longer than #{@line_max} bytes"), server}
 
-  defp answer(line) do
-    line |> String.replace_suffix("\n", "") |> :mini_json.decode() |> request()
+  defp answer(line, server) do
+    line |> String.replace_suffix("\n", "") |> :mini_json.decode() |> request(server)
   catch
-    {:bad_json, what} -> refuse(["not a line of JSON: ", what])
-    {:bad_request, what} -> refuse(what)
+    {:bad_json, what} -> {refuse(["not a line of JSON: ", what]), server}
+    {:bad_request, what} -> {refuse(what), server}
   end
 
   defp refuse(what), do: %{error: :unicode.characters_to_binary(what)}
 
-  defp request(%{"op" => "hello"}), do: hello()
-  defp request(%{"op" => "quit"}), do: :quit
+  defp request(%{"op" => "hello"}, server), do: {hello(), server}
+  defp request(%{"op" => "quit"}, _), do: :quit
 
-  defp request(%{"op" => "run"} = request) do
+  defp request(%{"op" => "run"} = request, server) do
     {experiment, params} = :params.check(request)
-    in_fresh_process(fn -> run(experiment, params) end)
+    {in_fresh_process(fn -> run(experiment, params) end), server}
   end
 
-  defp request(_) do
-    refuse("a request is a JSON object with an \"op\": \"hello\", \"run\" or \"quit\"")
+  defp request(%{"op" => "serve"} = request, nil) do
+    server = request |> Acks.check() |> Acks.start()
+    {%{address: server.address}, server}
+  end
+
+  defp request(%{"op" => "serve"}, server),
+    do: {refuse("a server runs already, at #{server.address}; stop it first"), server}
+
+  defp request(%{"op" => "stop"}, nil), do: {refuse("no server runs that could be stopped"), nil}
+  defp request(%{"op" => "stop"}, server), do: {%{received: Acks.stop(server)}, nil}
+
+  defp request(_, server) do
+    known = "\"hello\", \"run\", \"serve\", \"stop\" or \"quit\""
+    {refuse("a request is a JSON object with an \"op\": " <> known), server}
   end
 
   defp hello do
@@ -65,8 +79,13 @@ defmodule Contender do
       name: "elixir",
       version: "Elixir #{System.version()} on #{runtime}",
       os_pid: String.to_integer(System.pid()),
-      experiments: :params.experiments(),
-      variants: %{"message-size": ["copied"], bandwidth: ["copied"], signals: ["off_heap"]},
+      experiments: :params.experiments() ++ Acks.experiments(),
+      variants:
+        Map.merge(Acks.variants(), %{
+          "message-size": ["copied"],
+          bandwidth: ["copied"],
+          signals: ["off_heap"]
+        }),
       notes: [
         "#{system.(:schedulers_online)} schedulers, at most #{system.(:process_limit)} processes; all else as the runtime has it",
         "every experiment runs in a fresh process, spawned with no options; its modules are compiled beforehand",
@@ -75,6 +94,8 @@ defmodule Contender do
         "a call is GenServer.call/3; a timer is Process.send_after/3 and Process.cancel_timer/1",
         "the open loop of hog is started by Process.send_after/4 at whole milliseconds of the runtime's clock",
         "restart: Supervisor with max_restarts that are never passed; nothing of it is logged meanwhile",
+        "servers are :gen_tcp in passive mode, with ten acceptors and a process for each connection; a socket's buffer is 64 KiB, as much as purlin's classic servers read at a time",
+        "async-ack: blocks that wait are counted with :atomics, and a reader that is more than 100 ahead sleeps a millisecond at a time",
         "elements are measured on the last list that each process received, after the clock"
       ]
     }

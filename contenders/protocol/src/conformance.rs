@@ -1,8 +1,8 @@
 //! Does a contender keep to the protocol? Drives the real program, whatever it is written in.
 //!
 //! For the tests of contenders, ours and anybody else's: [`examine`] starts the program, greets
-//! it, runs every experiment that it offers with small parameters, sends it nonsense in between, and ends it in
-//! both ways. Never judges how fast it is.
+//! it, runs every experiment that it offers with small parameters, talks to every server that it offers, sends
+//! it nonsense in between, and ends it in both ways. Never judges how fast it is.
 //!
 //! ```no_run
 //! use std::process::Command;
@@ -12,6 +12,7 @@
 
 mod cases;
 mod driver;
+mod servers;
 mod verdict;
 
 use std::process::Command;
@@ -21,10 +22,11 @@ use serde_json::{Map, Value, json};
 pub use driver::Contender;
 pub use verdict::verdict;
 
+use crate::acks::SERVED;
 use crate::run::{EXPERIMENTS, Run, Variant};
 
-/// Examines the contender that `command` starts; it is started twice. Gives the experiments that it
-/// does not offer.
+/// Examines the contender that `command` starts; it is started twice. Gives the experiments without
+/// a server that it does not offer.
 ///
 /// # Errors
 ///
@@ -56,6 +58,7 @@ pub fn examine(command: impl Fn() -> Command) -> Result<Vec<&'static str>, Strin
             with_queue(&mut contender, params, queue)?;
         }
     }
+    servers::examine(&mut contender, &hello)?;
     for bad in cases::bad() {
         refused(&mut contender, bad.as_bytes())?;
     }
@@ -156,7 +159,8 @@ fn not_offered(hello: &Value) -> Result<Vec<&'static str>, String> {
     };
     let (named, missing): (Vec<_>, Vec<_>) =
         EXPERIMENTS.iter().partition(|id| offered.iter().any(|known| known == *id));
-    if named.is_empty() {
+    let serves = |id: &str| offered.iter().any(|known| known == id);
+    if named.is_empty() && !SERVED.into_iter().any(serves) {
         return Err(format!("hello names no experiment of the protocol: {hello}"));
     }
     Ok(missing)

@@ -6,6 +6,10 @@
 //! of the experiments (work, counting down, when to send), so that all Rust contenders run
 //! literally the same code there and differ in nothing but their processes and messages.
 //!
+//! Some experiments are about servers over TCP: a contender starts one when it is told to
+//! ([`serve_program_with_servers`]), and one client, the same for all, sends it messages
+//! ([`load_program`]).
+//!
 //! It knows no runtime, starts no thread, and measures by itself only what involves none. Nothing that
 //! arrives on the input can make it panic: a bad request is answered with one clear line and the
 //! next one is read.
@@ -32,6 +36,7 @@
 
 pub mod conformance;
 
+mod acks;
 mod delays;
 mod goods;
 mod lines;
@@ -41,6 +46,7 @@ mod parse;
 mod probe;
 mod request;
 mod run;
+mod running;
 mod sample;
 mod serve;
 mod settings;
@@ -48,18 +54,23 @@ mod side;
 mod signals;
 mod tally;
 
+pub use acks::{Load, SERVED, Serve, Strategy};
 pub use delays::{Delays, STAMP_EVERY, Stamps, TRIP_EVERY};
 pub use goods::{Copied, Goods, Moved, Short};
 pub use local::{Schedule, WORK_START, batches, count_down, shares, tail_call, work};
 pub use params::{
-    COUNT_MAX, HOGS_MAX, LENGTH_MAX, MS_MAX, PROCESSES_MAX, REPS_MAX, RESTARTS_MAX, ROOM_MAX,
-    SENDERS_MAX, WAITING_MAX,
+    BATCH_MAX, CONNECTIONS_MAX, CORES_MAX, COUNT_MAX, HOGS_MAX, LENGTH_MAX, MESSAGES_MAX, MS_MAX,
+    PROCESSES_MAX, REPS_MAX, RESTARTS_MAX, ROOM_MAX, SENDERS_MAX, SIZE_MAX, WAITING_MAX,
 };
 pub use probe::{Probe, Seat, Tell};
 pub use request::Request;
 pub use run::{EXPERIMENTS, End, Exchange, Hog, Mode, Pace, Payload, Run, Signals, Variant};
+pub use running::Running;
 pub use sample::Sample;
-pub use serve::{Hello, serve, serve_on, serve_program};
+pub use serve::{
+    Hello, load_program, serve, serve_on, serve_program, serve_program_with_servers,
+    serve_with_servers_on,
+};
 pub use settings::workers;
 pub use side::{Side, Sides};
 pub use signals::{Draw, Draws, Receipts, Received, Room, Sent, Stint, report};

@@ -1,8 +1,10 @@
 //! The parameters of one request, read by name and checked against bounds.
 //!
-//! Used by [`Run::parse`](crate::Run::parse) only. Holds the bounds too: they keep every total
+//! Used by [`Run::parse`](crate::Run::parse) and its like only. Holds the bounds too: they keep every total
 //! below 2^63 and turn an absurd request into an answer instead of an exhausted machine. How long
 //! a run takes is not bounded here; that is the lab's affair.
+
+use std::net::SocketAddr;
 
 use serde_json::{Map, Value};
 
@@ -26,6 +28,16 @@ pub const SENDERS_MAX: u64 = 10_000;
 pub const ROOM_MAX: u64 = 1_000_000_000;
 /// The longest time that may be asked for, in milliseconds.
 pub const MS_MAX: u64 = 600_000;
+/// The most cores that a server may be told to run on.
+pub const CORES_MAX: u64 = 1024;
+/// The most connections of the client of the experiments with servers.
+pub const CONNECTIONS_MAX: u64 = 10_000;
+/// The most messages that it may send on each of them.
+pub const MESSAGES_MAX: u64 = 100_000_000_000;
+/// The largest payload of a message, in bytes: the largest that servers take unless told otherwise.
+pub const SIZE_MAX: u64 = 16 << 20;
+/// The most messages in a write.
+pub const BATCH_MAX: u64 = 65_536;
 
 /// The parameters of one experiment, and which of them were asked for.
 pub(crate) struct Params<'a> {
@@ -58,6 +70,31 @@ impl<'a> Params<'a> {
                 ))),
             },
         }
+    }
+
+    /// An integer, if it is given.
+    pub(crate) fn integer_or_none(
+        &mut self,
+        name: &'static str,
+        min: u64,
+        max: u64,
+    ) -> Result<Option<u64>, String> {
+        match self.look_up(name) {
+            None => Ok(None),
+            Some(_) => self.integer(name, min, max).map(Some),
+        }
+    }
+
+    /// A host's address and a port, which must be given.
+    pub(crate) fn address(&mut self, name: &'static str) -> Result<SocketAddr, String> {
+        let like = "an address and a port such as \"127.0.0.1:8001\"";
+        let Some(value) = self.look_up(name) else {
+            return Err(self.wrong(&format!("parameter {name:?} is missing; it is {like}")));
+        };
+        let read = value.as_str().and_then(|text| text.parse().ok());
+        read.ok_or_else(|| {
+            self.wrong(&format!("parameter {name:?} must be {like}, not {}", shown(value)))
+        })
     }
 
     /// The repetitions: 1 if not given.

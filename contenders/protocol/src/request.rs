@@ -4,16 +4,21 @@
 
 use serde_json::{Map, Value};
 
+use crate::acks::{Load, Serve};
 use crate::params::shown;
 use crate::run::{Run, Signals, Variant};
 
-/// What the lab asks for.
+/// What the lab asks a contender for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Request {
     /// Say who you are.
     Hello,
     /// Run this and report.
     Run(Run),
+    /// Start this server and say where it listens.
+    Serve(Serve),
+    /// Stop the server and say how much it has acknowledged.
+    Stop,
     /// End.
     Quit,
 }
@@ -25,45 +30,97 @@ impl Request {
     ///
     /// One line that says what is wrong and what would be right.
     pub fn parse(line: &[u8], variants: &[Variant]) -> Result<Request, String> {
-        let value: Value =
-            serde_json::from_slice(line).map_err(|error| format!("not a line of JSON: {error}"))?;
-        let Value::Object(request) = value else {
-            return Err(format!(
-                "a request is a JSON object with an \"op\", not {}",
-                shown(&value)
-            ));
-        };
-        match request.get("op").map(|op| (op, op.as_str())) {
-            Some((_, Some("hello"))) => Ok(Request::Hello),
-            Some((_, Some("run"))) => run(&request, variants).map(Request::Run),
-            Some((_, Some("quit"))) => Ok(Request::Quit),
-            Some((op, _)) => Err(format!(
-                "unknown op {}; this contender knows \"hello\", \"run\" and \"quit\"",
-                shown(op)
-            )),
-            None => Err("the request has no \"op\"; it is \"hello\", \"run\" or \"quit\"".into()),
+        let request = object(line)?;
+        match op(&request)? {
+            "hello" => Ok(Request::Hello),
+            "run" => run(&request, variants).map(Request::Run),
+            "serve" => {
+                let (experiment, params) = asked(&request)?;
+                Serve::parse(experiment, &params).map(Request::Serve)
+            }
+            "stop" => Ok(Request::Stop),
+            "quit" => Ok(Request::Quit),
+            other => {
+                Err(unknown(other, "this contender", "\"hello\", \"run\", \"serve\", \"stop\""))
+            }
         }
     }
 }
 
-fn run(request: &Map<String, Value>, variants: &[Variant]) -> Result<Run, String> {
+/// What the lab asks the client of servers for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LoadRequest {
+    /// Say who you are.
+    Hello,
+    /// Send this and report.
+    Load(Load),
+    /// End.
+    Quit,
+}
+
+impl LoadRequest {
+    /// Reads one line, without or with its newline.
+    pub(crate) fn parse(line: &[u8]) -> Result<LoadRequest, String> {
+        let request = object(line)?;
+        match op(&request)? {
+            "hello" => Ok(LoadRequest::Hello),
+            "run" => {
+                let (experiment, params) = asked(&request)?;
+                Load::parse(experiment, &params).map(LoadRequest::Load)
+            }
+            "quit" => Ok(LoadRequest::Quit),
+            other => Err(unknown(other, "this client", "\"hello\", \"run\"")),
+        }
+    }
+}
+
+/// The request in a line.
+fn object(line: &[u8]) -> Result<Map<String, Value>, String> {
+    let value: Value =
+        serde_json::from_slice(line).map_err(|error| format!("not a line of JSON: {error}"))?;
+    match value {
+        Value::Object(request) => Ok(request),
+        other => Err(format!("a request is a JSON object with an \"op\", not {}", shown(&other))),
+    }
+}
+
+/// The name of what is asked for.
+fn op(request: &Map<String, Value>) -> Result<&str, String> {
+    let Some(op) = request.get("op") else {
+        return Err(
+            "the request has no \"op\"; it is such as \"hello\", \"run\" or \"quit\"".into()
+        );
+    };
+    op.as_str().ok_or_else(|| format!("\"op\" must be a string, not {}", shown(op)))
+}
+
+fn unknown(op: &str, who: &str, known: &str) -> String {
+    format!("unknown op {}; {who} knows {known} and \"quit\"", shown(&Value::from(op)))
+}
+
+/// The experiment that a request names, and its parameters.
+fn asked(request: &Map<String, Value>) -> Result<(&str, Map<String, Value>), String> {
     let Some(experiment) = request.get("experiment") else {
         return Err("the request has no \"experiment\"".into());
     };
     let Some(experiment) = experiment.as_str() else {
         return Err(format!("\"experiment\" must be a string, not {}", shown(experiment)));
     };
+    match request.get("params") {
+        None => Ok((experiment, Map::new())),
+        Some(Value::Object(params)) => Ok((experiment, params.clone())),
+        Some(other) => Err(format!("\"params\" must be an object, not {}", shown(other))),
+    }
+}
+
+fn run(request: &Map<String, Value>, variants: &[Variant]) -> Result<Run, String> {
+    let (experiment, params) = asked(request)?;
     let seed = request.get("seed").map_or(Ok(0), |seed| {
         let wrong = || format!("\"seed\" must be a non-negative integer, not {}", shown(seed));
         seed.as_u64().ok_or_else(wrong)
     })?;
-    let run = match request.get("params") {
-        None => Run::parse(experiment, &Map::new(), variants),
-        Some(Value::Object(params)) => Run::parse(experiment, params, variants),
-        Some(other) => Err(format!("\"params\" must be an object, not {}", shown(other))),
-    }?;
     // The only one that draws.
-    Ok(match run {
+    Ok(match Run::parse(experiment, &params, variants)? {
         Run::Signals(signals) => Run::Signals(Signals { seed, ..signals }),
         other => other,
     })

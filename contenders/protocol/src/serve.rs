@@ -8,10 +8,12 @@ use std::process::ExitCode;
 
 use serde_json::{Value, json};
 
+use crate::acks::{Load, SYNC_OR_ASYNC, Serve, Strategy};
 use crate::lines::{LINE_MAX, Line, next_line};
 use crate::parse::ADAPTIVE;
-use crate::request::Request;
+use crate::request::{LoadRequest, Request};
 use crate::run::{EXPERIMENTS, Run, Variant};
+use crate::running::{Running, Servers};
 use crate::sample::Sample;
 
 /// How a contender introduces itself.
@@ -21,6 +23,7 @@ pub struct Hello {
     version: String,
     variants: Vec<Variant>,
     without: Vec<&'static str>,
+    serving: Vec<&'static str>,
     notes: Vec<String>,
 }
 
@@ -33,6 +36,7 @@ impl Hello {
             version: version.into(),
             variants: Vec::new(),
             without: Vec::new(),
+            serving: Vec::new(),
             notes: Vec::new(),
         }
     }
@@ -51,6 +55,13 @@ impl Hello {
         self
     }
 
+    /// The experiments with a server that it offers; none unless said so.
+    #[must_use]
+    pub fn serving(mut self, experiments: &[&'static str]) -> Self {
+        self.serving = experiments.to_vec();
+        self
+    }
+
     /// One thing more that a reader of the report should know.
     #[must_use]
     pub fn note(mut self, note: impl Into<String>) -> Self {
@@ -60,10 +71,14 @@ impl Hello {
 
     fn to_json(&self) -> Value {
         let variants: Vec<_> = self.variants.iter().map(|v| v.name()).collect();
-        let offered: Vec<_> = EXPERIMENTS.iter().filter(|id| !self.without.contains(id)).collect();
+        let offered = EXPERIMENTS.iter().filter(|id| !self.without.contains(id));
+        let offered: Vec<_> = offered.chain(&self.serving).collect();
         let mut of = json!({"message-size": variants, "bandwidth": variants});
         if offered.contains(&&"signals") {
             of["signals"] = json!([ADAPTIVE]);
+        }
+        if offered.contains(&&SYNC_OR_ASYNC) {
+            of[SYNC_OR_ASYNC] = json!([Strategy::SyncAck.name(), Strategy::AsyncAck.name()]);
         }
         json!({
             "name": self.name,
@@ -89,7 +104,35 @@ pub fn serve(hello: &Hello, run: impl FnMut(Run) -> Result<Sample, String>) -> i
 
 /// [`serve`], for the end of `main`: what went wrong is said on standard error.
 pub fn serve_program(hello: &Hello, run: impl FnMut(Run) -> Result<Sample, String>) -> ExitCode {
-    match serve(hello, run) {
+    ended(hello, serve(hello, run))
+}
+
+/// [`serve_program`], for a contender that also has servers: `start` starts one and says where it
+/// listens, or in one line why it could not. There is never more than one.
+pub fn serve_program_with_servers(
+    hello: &Hello,
+    run: impl FnMut(Run) -> Result<Sample, String>,
+    start: impl FnMut(Serve) -> Result<Running, String>,
+) -> ExitCode {
+    ended(hello, serve_with_servers_on(io::stdin().lock(), io::stdout().lock(), hello, run, start))
+}
+
+/// The same for the client of these servers: `load` sends one round and reports.
+pub fn load_program(
+    hello: &Hello,
+    mut load: impl FnMut(Load) -> Result<Sample, String>,
+) -> ExitCode {
+    let answered = |line: &[u8]| match LoadRequest::parse(line) {
+        Ok(LoadRequest::Hello) => Some(Ok(hello.to_json())),
+        Ok(LoadRequest::Load(asked)) => Some(load(asked).map(|sample| sample.to_json())),
+        Ok(LoadRequest::Quit) => None,
+        Err(complaint) => Some(Err(complaint)),
+    };
+    ended(hello, converse(io::stdin().lock(), io::stdout().lock(), answered))
+}
+
+fn ended(hello: &Hello, how: io::Result<()>) -> ExitCode {
+    match how {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("contender-{}: the lab cannot be heard or told: {error}", hello.name);
@@ -104,23 +147,53 @@ pub fn serve_program(hello: &Hello, run: impl FnMut(Run) -> Result<Sample, Strin
 ///
 /// Only what reading or writing gives.
 pub fn serve_on(
-    mut input: impl BufRead,
-    mut output: impl Write,
+    input: impl BufRead,
+    output: impl Write,
+    hello: &Hello,
+    run: impl FnMut(Run) -> Result<Sample, String>,
+) -> io::Result<()> {
+    let none = |asked: Serve| Err(format!("nobody serves {}", asked.experiment));
+    serve_with_servers_on(input, output, hello, run, none)
+}
+
+/// The same for a contender that also has servers, as for [`serve_program_with_servers`].
+///
+/// # Errors
+///
+/// Only what reading or writing gives.
+pub fn serve_with_servers_on(
+    input: impl BufRead,
+    output: impl Write,
     hello: &Hello,
     mut run: impl FnMut(Run) -> Result<Sample, String>,
+    start: impl FnMut(Serve) -> Result<Running, String>,
+) -> io::Result<()> {
+    let mut servers = Servers { offered: &hello.serving, start, running: None };
+    converse(input, output, |line| match Request::parse(line, &hello.variants) {
+        Ok(Request::Hello) => Some(Ok(hello.to_json())),
+        Ok(Request::Run(asked)) => Some(run(asked).map(|sample| sample.to_json())),
+        Ok(Request::Serve(asked)) => Some(servers.serve(asked)),
+        Ok(Request::Stop) => Some(servers.stop()),
+        Ok(Request::Quit) => None,
+        Err(complaint) => Some(Err(complaint)),
+    })
+}
+
+/// Reads lines and writes an answer to each, until one has none or the input ends.
+fn converse(
+    mut input: impl BufRead,
+    mut output: impl Write,
+    mut answered: impl FnMut(&[u8]) -> Option<Result<Value, String>>,
 ) -> io::Result<()> {
     let mut line = Vec::new();
     loop {
-        let request = match next_line(&mut input, &mut line)? {
+        let answer = match next_line(&mut input, &mut line)? {
             Line::End => return Ok(()),
             Line::TooLong => Err(format!("the line is longer than {LINE_MAX} bytes")),
-            Line::Whole => Request::parse(&line, &hello.variants),
-        };
-        let answer = match request {
-            Ok(Request::Quit) => return Ok(()),
-            Ok(Request::Hello) => Ok(hello.to_json()),
-            Ok(Request::Run(asked)) => run(asked).map(|sample| sample.to_json()),
-            Err(complaint) => Err(complaint),
+            Line::Whole => match answered(&line) {
+                Some(answer) => answer,
+                None => return Ok(()),
+            },
         };
         let answer = answer.unwrap_or_else(|complaint| json!({ "error": complaint }));
         writeln!(output, "{answer}")?;

@@ -6,6 +6,7 @@
 
 #![forbid(unsafe_code)]
 
+mod acks;
 mod asking;
 mod calls;
 mod exchange;
@@ -23,7 +24,8 @@ use std::sync::mpsc::channel;
 
 use purlin::{Node, Process};
 use purlin_contender::{
-    Copied, Hello, Moved, Payload, Run, Sample, Short, Variant, serve_program, tail_call,
+    Copied, Hello, Moved, Payload, Run, SERVED, Sample, Short, Variant, serve_program_with_servers,
+    tail_call,
 };
 
 #[global_allocator]
@@ -40,11 +42,13 @@ fn main() -> ExitCode {
     let version = concat!("purlin ", env!("CARGO_PKG_VERSION"));
     let hello = Hello::new("purlin", version)
         .variants(&[Variant::Moved, Variant::Copied])
+        .serving(&SERVED)
         .note(format!("a node of {} workers, all else as by default", node.workers()))
         .note("a loop that only sends or spawns calls purlin::consume_budget each time round")
         .note("signals: the receiver's inbox goes from one stack to lanes and back by itself, and a request to keep it otherwise is only counted; an exit signal's list is an error of one's own, copied for each")
+        .note("servers are those of purlin-ack with its default settings, and a handler that does nothing; told on how many cores to run, they get a node of as many workers")
         .note("allocator: mimalloc, as in tokio's contender");
-    serve_program(&hello, |asked| run(&node, asked))
+    serve_program_with_servers(&hello, |asked| run(&node, asked), |asked| acks::start(&node, asked))
 }
 
 /// A node with its default settings, and as many workers as were asked for.

@@ -11,14 +11,19 @@
 //! A fault strikes at every run, or at those of one experiment. The file of `--end-lab` holds a
 //! line such as `KILL 7` for each time that the lab is started: at the seventh run the lab is sent
 //! that signal, no answer is given, and the line goes.
+//!
+//! Its servers serve nothing: they tell their client what a message costs, and are told how many
+//! there are. It is that client as well.
 
 #![forbid(unsafe_code)]
 
 #[path = "../../lab/tests/support/honest.rs"]
 mod honest;
 
-use std::io::{self, BufRead, Write};
+use std::io::{self, BufRead, Read, Write};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::process;
+use std::thread::{self, JoinHandle};
 
 use serde_json::{Value, json};
 
@@ -30,6 +35,44 @@ struct Orders {
     held: Vec<Vec<u8>>,
     /// When the lab is to be sent a signal.
     ending: Option<Ending>,
+    /// What it serves, for which experiment.
+    server: Option<(String, Server)>,
+}
+
+/// A server, and how many messages it was told of.
+struct Server {
+    address: SocketAddr,
+    told: JoinHandle<io::Result<u64>>,
+}
+
+impl Server {
+    fn start(cost: u64) -> io::Result<Self> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+        let address = listener.local_addr()?;
+        let told = thread::spawn(move || {
+            let (mut client, _) = listener.accept()?;
+            client.write_all(&cost.to_le_bytes())?;
+            let mut messages = [0; 8];
+            client.read_exact(&mut messages)?;
+            Ok(u64::from_le_bytes(messages))
+        });
+        Ok(Self { address, told })
+    }
+
+    fn stop(self) -> u64 {
+        // It may wait for a client that has never come.
+        let _ = TcpStream::connect(self.address);
+        self.told.join().ok().and_then(Result::ok).unwrap_or(0)
+    }
+
+    /// Tells a server of so many messages; gives what one costs.
+    fn tell(address: &str, messages: u64) -> io::Result<u64> {
+        let mut server = TcpStream::connect(address)?;
+        let mut cost = [0; 8];
+        server.read_exact(&mut cost)?;
+        server.write_all(&messages.to_le_bytes())?;
+        Ok(u64::from_le_bytes(cost))
+    }
 }
 
 /// A signal for the lab, in so many runs from now.
@@ -75,7 +118,8 @@ impl Orders {
 }
 
 fn main() -> io::Result<()> {
-    let mut orders = Orders { cost: 1, faults: Vec::new(), held: Vec::new(), ending: None };
+    let mut orders =
+        Orders { cost: 1, faults: Vec::new(), held: Vec::new(), ending: None, server: None };
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
         match word.as_str() {
@@ -97,12 +141,22 @@ fn main() -> io::Result<()> {
                 }
                 say(&json!({
                     "name": "fake", "version": "fake 1", "os_pid": process::id(),
-                    "experiments": honest::EXPERIMENTS.iter().filter(|id| orders.offers(id)).collect::<Vec<_>>(),
+                    "experiments": honest::EXPERIMENTS.iter().chain(&honest::SERVED).filter(|id| orders.offers(id)).collect::<Vec<_>>(),
                     "variants": {"message-size": ["moved", "copied"], "bandwidth": ["moved"]},
                     "notes": ["It measures nothing."],
                 }))?;
             }
             Some("run") => answer(&request, &mut orders)?,
+            Some("serve") => {
+                let server = Server::start(orders.cost)?;
+                say(&json!({"address": server.address.to_string()}))?;
+                let experiment = request["experiment"].as_str().unwrap_or_default();
+                orders.server = Some((experiment.to_owned(), server));
+            }
+            Some("stop") => {
+                let (experiment, server) = orders.server.take().expect("it serves");
+                spoilt(&experiment, json!({"received": server.stop()}), &orders)?;
+            }
             Some("quit") => return Ok(()),
             _ => say(&json!({"error": "what is that?"}))?,
         }
@@ -119,12 +173,22 @@ fn answer(request: &Value, orders: &mut Orders) -> io::Result<()> {
     let experiment = request["experiment"].as_str().unwrap_or_default();
     let empty = serde_json::Map::new();
     let params = request["params"].as_object().unwrap_or(&empty);
-    let mut answer = honest::honest(experiment, params, orders.cost);
+    let mut cost = orders.cost;
+    if let Some(address) = request["params"]["address"].as_str() {
+        let all = |name: &str| request["params"][name].as_u64().unwrap_or(0);
+        cost = Server::tell(address, all("connections") * all("messages"))?;
+    }
+    let answer = honest::honest(experiment, params, cost);
     if experiment == "idle-memory" {
         // Touched, so that it is resident; the lab looks for itself.
         let bytes = params["n"].as_u64().unwrap_or(0) * honest::IDLE_BYTES * orders.cost;
         orders.held.push(vec![1; usize::try_from(bytes).unwrap_or(0)]);
     }
+    spoilt(experiment, answer, orders)
+}
+
+/// Gives an answer, after what the faults make of it.
+fn spoilt(experiment: &str, mut answer: Value, orders: &Orders) -> io::Result<()> {
     for fault in &orders.faults {
         let (fault, place) = fault.split_once('@').unwrap_or((fault, experiment));
         if place == experiment {
@@ -152,6 +216,9 @@ fn strike(fault: &str, answer: &mut Value) -> io::Result<()> {
             (answer["ops"], answer["received"]) = (json!(0), json!(0));
         }
         "skips" => answer["ops"] = json!(figure(answer, "ops").wrapping_sub(1) >> 1),
+        "invents" if answer.get("sent").is_none() => {
+            answer["received"] = json!(figure(answer, "received") + 1);
+        }
         "invents" => answer["sent"] = json!(figure(answer, "sent") + 1),
         "is-negative" => answer["elapsed_ns"] = json!(-1),
         "is-text" => answer["elapsed_ns"] = json!("soon"),

@@ -68,6 +68,13 @@ fn the_principal_figures_are_the_costs_that_went_in() {
         ("exit-cascade", 100.0),
         ("restart", 1e7),
         ("signals", 1e7),
+        ("ack-request-reply", 1e7),
+        ("ack-throttle", 1e7),
+        ("ack-head-rest", 1e7),
+        ("ack-sync-ack", 1e7),
+        ("ack-async-ack", 1e7),
+        ("ack-best", 1e7),
+        ("ack-sync-or-async", 1e7),
     ] {
         let found = principal(&results(id, 1)).median;
         assert!(near(found, due), "{id}: {found}, not {due}");
@@ -302,4 +309,25 @@ fn where_senders_ended_early_nothing_is_told_as_otp_would() {
     let results = figures(experiment("signals"), &outcome.lanes[0], None);
     assert_eq!(results.len(), 2 * 2 * 4);
     assert!(results.iter().all(|result| !result.metric.contains("OTP")));
+}
+
+#[test]
+fn how_long_messages_waited_for_their_acks_stands_beside_the_rate() {
+    let results = results("ack-best", 1);
+    for (metric, due) in [("latency p50", 1.0), ("latency p99", 2.0), ("latency max", 3.0)] {
+        let own: Vec<_> = results.iter().filter(|result| result.metric == metric).collect();
+        assert_eq!(own.len(), 3, "for one, two and four connections");
+        assert!(own.iter().all(|one| near(one.median, due) && one.unit == "µs" && !one.principal));
+    }
+}
+
+#[test]
+fn sync_ack_and_async_ack_are_compared_in_a_picture_for_each_number_of_cores() {
+    let results = results("ack-sync-or-async", 1);
+    assert!(results.iter().all(|one| one.x.is_some() && one.unit == "messages/s"));
+    let mut graphs: Vec<_> = results.iter().filter_map(|one| one.graph.as_deref()).collect();
+    assert_eq!(graphs.len(), results.len());
+    graphs.dedup();
+    let cores = std::thread::available_parallelism().map_or(1, usize::from).min(2);
+    assert_eq!(graphs, ["1 core, 1 connection", "2 cores, 1 connection"][..cores]);
 }

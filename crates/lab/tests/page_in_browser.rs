@@ -404,6 +404,28 @@ fn lines_of_otp_and_ours_share_a_graph_and_the_figure_that_both_have() {
     drive("shared", &[results]);
 }
 
+// issue 6: the ladder from 22 thousand to 3 million, then and now
+#[test]
+fn servers_that_acknowledge_stand_on_one_ladder_with_those_of_2015() {
+    let mut results = stored();
+    let list = results["results"].as_array_mut().expect("a list");
+    list.extend(
+        [
+            ("ack-request-reply", "purlin", 15e3),
+            ("ack-sync-ack", "purlin", 20e6),
+            ("ack-best", "purlin", 100e6),
+            ("ack-request-reply", "beam", 14e3),
+        ]
+        .map(|(experiment, contender, rate)| {
+            let (low, high) = (rate - rate / 10.0, rate + rate / 10.0);
+            json!({"experiment": experiment, "contender": contender, "x": 1, "params": {"connections": 1},
+                   "metric": "messages per second", "unit": "messages/s", "better": "higher",
+                   "samples": [low, rate, high], "median": rate, "low": low, "high": high, "principal": true})
+        }),
+    );
+    drive("ladder", &[results]);
+}
+
 #[test]
 fn hostile_text_in_the_results_stays_text() {
     let mut results = stored();

@@ -19,12 +19,14 @@ const FLOORS: [(&str, u8); 11] = [
 ];
 
 /// Crates that stand beside the house, and all of the workspace that each may depend on.
-const BESIDE: [(&str, &[&str]); 9] = [
+const BESIDE: [(&str, &[&str]); 11] = [
     ("purlin-checks", &[]),
     ("purlin-testkit", &["purlin-raw", "purlin-sched", "purlin-term", "purlin-macros", "purlin"]),
     ("purlin-differential", &["purlin", "purlin-testkit"]),
     ("purlin-contender", &[]),
     ("contender-purlin", &["purlin", "purlin-ack", "purlin-dist", "purlin-contender"]),
+    ("contender-load", &["purlin-ack", "purlin-contender"]),
+    ("contender-threads", &["purlin-contender"]),
     ("contender-tokio", &["purlin-contender"]),
     ("contender-ractor", &["purlin-contender"]),
     ("contender-kameo", &["purlin-contender"]),

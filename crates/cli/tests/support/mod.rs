@@ -33,21 +33,27 @@ pub(crate) struct Bench {
 impl Bench {
     /// `purlin lab run` with these words, three short samples of each, in `run/`.
     pub(crate) fn run(words: &[&str]) -> Self {
-        let folder = tempfile::tempdir().expect("a folder can be made");
+        Self::in_folder(tempfile::tempdir().expect("a folder can be made"), words)
+    }
+
+    /// The same in a folder that holds something already.
+    pub(crate) fn in_folder(folder: TempDir, words: &[&str]) -> Self {
         let output = quick(folder.path()).args(words).output().expect("purlin runs");
         Self { folder, output }
     }
 
+    /// A run of these experiments on these contenders, with the fake for the client of servers.
+    #[cfg(unix)]
+    pub(crate) fn served(experiments: &str, contenders: &[String]) -> Self {
+        let folder = tempfile::tempdir().expect("a folder can be made");
+        let client = folder.path().join("contender-load");
+        std::os::unix::fs::symlink(fake(), client).expect("the folder is writable");
+        Self::in_folder(folder, &of(experiments, contenders))
+    }
+
     /// A run of these experiments on these contenders.
     pub(crate) fn of(experiments: &str, contenders: &[String]) -> Self {
-        let mut words = vec!["--limit", "20", "--seed", "1"];
-        if !experiments.is_empty() {
-            words.extend(["-e", experiments]);
-        }
-        for contender in contenders {
-            words.extend(["-c", contender]);
-        }
-        Self::run(&words)
+        Self::run(&of(experiments, contenders))
     }
 
     pub(crate) fn status(&self) -> i32 {
@@ -83,6 +89,18 @@ impl Bench {
         };
         self.stderr().lines().filter(about).map(str::to_owned).collect()
     }
+}
+
+/// The words for these experiments on these contenders.
+pub(crate) fn of<'a>(experiments: &'a str, contenders: &'a [String]) -> Vec<&'a str> {
+    let mut words = vec!["--limit", "20", "--seed", "1"];
+    if !experiments.is_empty() {
+        words.extend(["-e", experiments]);
+    }
+    for contender in contenders {
+        words.extend(["-c", contender]);
+    }
+    words
 }
 
 /// `purlin lab run`, three short samples of each, with `folder` for everything.

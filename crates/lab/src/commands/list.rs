@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::contender::{BUILT_IN, ELSEWHERE, Surroundings, remedy};
+use crate::contender::{BUILT_IN, ELSEWHERE, LOAD, Surroundings, remedy};
 use crate::experiments;
 
 /// The text of the list.
@@ -10,7 +10,10 @@ use crate::experiments;
 pub fn list(surroundings: &Surroundings) -> String {
     let mut text = String::from("Experiments (purlin lab run -e ID,…)\n");
     for experiment in experiments::ALL {
-        let _ = writeln!(text, "  {:<13} {}", experiment.id, experiment.what);
+        let _ = writeln!(text, "  {:<17} {}", experiment.id, experiment.what);
+    }
+    if let Some(remedy) = remedy(LOAD, surroundings) {
+        let _ = writeln!(text, "  those with a server (ack-…) cannot run here: {remedy}");
     }
     text.push_str("\nContenders (purlin lab run -c ID,…)\n");
     for (id, what) in BUILT_IN {

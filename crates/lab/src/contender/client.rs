@@ -179,7 +179,12 @@ impl Client {
         Ok(reply)
     }
 
-    fn ask(&mut self, request: &Value) -> Result<Map<String, Value>, Failure> {
+    /// Asks for anything.
+    ///
+    /// # Errors
+    ///
+    /// As [`Client::run`].
+    pub(super) fn ask(&mut self, request: &Value) -> Result<Map<String, Value>, Failure> {
         match self.events.try_recv() {
             Err(_) => {}
             Ok(Event::Line(line)) => {
@@ -227,7 +232,8 @@ impl Client {
         }
     }
 
-    fn nonsense(&mut self, what: &str) -> Failure {
+    /// The failure of one that says this; it is ended.
+    pub(super) fn nonsense(&mut self, what: &str) -> Failure {
         self.broken = true;
         Failure::Broken(what.to_owned())
     }

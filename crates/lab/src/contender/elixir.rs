@@ -12,6 +12,10 @@ use crate::error::Problem;
 const SOURCES: Sources = Sources {
     id: "elixir",
     files: &[
+        ("acks.ex", include_str!("../../../../contenders/elixir/acks.ex")),
+        ("acks_alone.ex", include_str!("../../../../contenders/elixir/acks_alone.ex")),
+        ("acks_helped.ex", include_str!("../../../../contenders/elixir/acks_helped.ex")),
+        ("acks_wire.ex", include_str!("../../../../contenders/elixir/acks_wire.ex")),
         ("asking.ex", include_str!("../../../../contenders/elixir/asking.ex")),
         ("calls.ex", include_str!("../../../../contenders/elixir/calls.ex")),
         ("clock.ex", include_str!("../../../../contenders/elixir/clock.ex")),

@@ -12,7 +12,7 @@ use super::{beam, elixir, go};
 use crate::error::Problem;
 
 /// The contenders that come with the lab, in the order in which they are shown.
-pub const BUILT_IN: [(&str, &str); 8] = [
+pub const BUILT_IN: [(&str, &str); 9] = [
     ("purlin", "this project's processes"),
     ("beam", "the real Erlang runtime"),
     ("tokio", "bare tokio tasks and channels"),
@@ -21,7 +21,11 @@ pub const BUILT_IN: [(&str, &str); 8] = [
     ("actix", "actors of actix, on one arbiter"),
     ("go", "Go's goroutines and channels"),
     ("elixir", "Elixir on the real Erlang runtime"),
+    ("threads", "plain blocking servers over TCP"),
 ];
+
+/// The client of the experiments with servers: no contender, but a program like those in Rust.
+pub const LOAD: &str = "load";
 
 /// Runtimes that people ask for and that the lab has no contender for: what each is, and the way to
 /// measure it all the same.
@@ -88,7 +92,7 @@ impl fmt::Display for Missing {
     }
 }
 
-/// How to get a built-in contender that cannot run here; `None` if it can.
+/// How to get a built-in contender, or [`LOAD`], that cannot run here; `None` if it can.
 #[must_use]
 pub fn remedy(id: &str, surroundings: &Surroundings) -> Option<String> {
     surroundings.missing(id).map(|missing| missing.to_string())
@@ -127,7 +131,13 @@ impl Surroundings {
         self.contenders.join(format!("contender-{id}{}", env::consts::EXE_SUFFIX))
     }
 
-    /// What is missing for a built-in contender to run here.
+    /// How the client of the experiments with servers is started.
+    #[must_use]
+    pub fn load_client(&self) -> CommandLine {
+        CommandLine { program: self.executable(LOAD), arguments: Vec::new(), variables: Vec::new() }
+    }
+
+    /// What is missing for a built-in contender, or the client of servers, to run here.
     pub(super) fn missing(&self, id: &str) -> Option<Missing> {
         if let Some((_, tools, remedy)) = RUNTIMES.iter().find(|(known, ..)| *known == id) {
             let tool = tools.iter().find(|tool| self.program(tool).is_none())?;

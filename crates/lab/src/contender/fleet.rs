@@ -3,6 +3,8 @@
 //! program begins with a fresh one. If each round is to have its own programs (`Budget::fresh`), each
 //! answers its first question twice, for the first time unheard.
 //!
+//! A sample of a server is taken by the one client of all ([`served`]).
+//!
 //! The executor of real samples. Used by one thread.
 
 use std::time::Duration;
@@ -10,6 +12,7 @@ use std::time::Duration;
 use super::answer::{Hello, Reply};
 use super::client::{Client, Failure};
 use super::find::CommandLine;
+use super::served::{self, LoadClient};
 use crate::experiments::Manner;
 use crate::interrupt::Interrupt;
 use crate::profile::Budget;
@@ -18,6 +21,7 @@ use crate::sampling::{Executor, Request};
 /// The contenders, by their place in the run.
 pub struct Fleet {
     members: Vec<Member>,
+    load: LoadClient,
     limit: Duration,
     fresh: bool,
     interrupt: Interrupt,
@@ -33,10 +37,13 @@ struct Member {
 }
 
 impl Fleet {
-    /// An empty fleet whose members have as long for each answer as the budget says.
+    /// An empty fleet whose members have as long for each answer as the budget says; `load` is the
+    /// client that sends to those that serve.
     #[must_use]
-    pub fn new(budget: &Budget, interrupt: Interrupt) -> Self {
-        Self { members: Vec::new(), limit: budget.limit, fresh: budget.fresh, interrupt }
+    pub fn new(budget: &Budget, load: CommandLine, interrupt: Interrupt) -> Self {
+        let load = LoadClient::new(load, budget.limit, interrupt.clone());
+        let (limit, fresh) = (budget.limit, budget.fresh);
+        Self { members: Vec::new(), load, limit, fresh, interrupt }
     }
 
     /// Starts a contender, greets it and takes it in; its place is the number of those before it.
@@ -72,6 +79,7 @@ impl Fleet {
 impl Member {
     fn run(
         &mut self,
+        load: &mut LoadClient,
         limit: Duration,
         interrupt: &Interrupt,
         round: Option<(String, usize)>,
@@ -90,20 +98,30 @@ impl Member {
         if let Some(round) = round.filter(|round| self.round.as_ref() != Some(round)) {
             self.round = Some(round);
             // WHY unheard: a program's first answer is slower than all others.
-            self.client.insert(start()?.0).run(request)?;
+            answered(self.client.insert(start()?.0), load, request)?;
         }
         let client = match &mut self.client {
             Some(client) => client,
             none => none.insert(start()?.0),
         };
-        let answer = match watched {
-            Some(_) => client.run_and_watch(request),
-            None => client.run(request),
-        };
+        let answer = answered(client, load, request);
         if matches!(answer, Err(Failure::Broken(_) | Failure::Interrupted)) {
             self.client = None;
         }
         answer
+    }
+}
+
+/// One answer of a program that is kept.
+fn answered(
+    client: &mut Client,
+    load: &mut LoadClient,
+    request: &Request<'_>,
+) -> Result<Reply, Failure> {
+    match request.manner {
+        Manner::Served => served::run(client, load, request),
+        Manner::Watched => client.run_and_watch(request),
+        _ => client.run(request),
     }
 }
 
@@ -117,7 +135,7 @@ impl Executor for Fleet {
         };
         let round = request.round.filter(|_| self.fresh);
         let round = round.map(|round| (request.experiment.to_owned(), round));
-        let answer = member.run(self.limit, &self.interrupt, round, request);
+        let answer = member.run(&mut self.load, self.limit, &self.interrupt, round, request);
         // WHY: whoever ended the lab may have ended the contender first.
         let ended = answer.is_err() && self.interrupt.is_raised();
         if ended { Err(Failure::Interrupted) } else { answer }

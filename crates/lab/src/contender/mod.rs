@@ -1,7 +1,8 @@
 //! The contenders: programs that the lab finds, starts, asks and ends.
 //!
 //! [`choose`] turns what the user wrote into [`Contender`]s, [`Contender::command`]
-//! says how one is started, [`Client`] is one that runs, [`Fleet`] all of a run.
+//! says how one is started, [`Client`] is one that runs, [`Fleet`] all of a run, with the one client
+//! that sends to those of them that serve.
 //! Nothing here knows what an experiment means.
 
 mod answer;
@@ -14,10 +15,11 @@ mod fleet;
 mod go;
 mod lines;
 mod resident;
+mod served;
 mod sources;
 
 pub use answer::{Hello, Reply};
 pub use choice::{Choice, Contender, choose};
 pub use client::{Client, Failure};
-pub use find::{BUILT_IN, CommandLine, ELSEWHERE, Surroundings, remedy};
+pub use find::{BUILT_IN, CommandLine, ELSEWHERE, LOAD, Surroundings, remedy};
 pub use fleet::Fleet;

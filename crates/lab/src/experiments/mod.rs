@@ -2,10 +2,12 @@
 //!
 //! One file per group, one [`Experiment`] each. Everything here is data and
 //! pure functions: nothing starts a program, reads a clock or rolls dice. Of
-//! the machine only `hog` and `signals` want to know something: how many cores it has.
+//! the machine only `hog`, `signals` and `ack-sync-or-async` want to know something: how many cores it
+//! has.
 //! Sampling asks an experiment for its points, the results ask it for its
 //! figure, and both trust [`Experiment::check`] alone about what is void.
 
+pub(crate) mod acks;
 mod asking;
 mod calls;
 mod checks;
@@ -129,6 +131,8 @@ pub enum Figure {
     Footprint,
     /// Throughput of `signals`, computed in two ways.
     Signals,
+    /// Operations per second at each point, in pictures by cores and connections.
+    SyncOrAsync,
 }
 
 /// How the samples are taken.
@@ -146,6 +150,9 @@ pub enum Manner {
     /// As few, each from a program that is started for it and ended after it. Its resident memory
     /// is read from outside, before and after.
     Afresh,
+    /// As few, each from a server that the program starts for it, by the one client of all. How long
+    /// single messages waited stands beside the figure.
+    Served,
 }
 
 impl Manner {
@@ -155,7 +162,7 @@ impl Manner {
         match (self, profile) {
             (Self::Usual | Self::Watched, _) => of,
             (Self::Thrice, Profile::Full) => of.min(3),
-            (Self::Few | Self::Thrice | Self::Afresh, _) => of.min(FEWEST),
+            (Self::Few | Self::Thrice | Self::Afresh | Self::Served, _) => of.min(FEWEST),
         }
     }
 }
@@ -194,7 +201,7 @@ pub struct Experiment {
 }
 
 /// Every experiment, in the order in which they are run.
-pub static ALL: [&Experiment; 25] = [
+pub static ALL: [&Experiment; 32] = [
     &calls::CALL_VS_SEND,
     &calls::TAIL_CALL,
     &spawning::SPAWN_CHAIN,
@@ -220,6 +227,13 @@ pub static ALL: [&Experiment; 25] = [
     &exits::EXIT_CASCADE,
     &exits::RESTART,
     &signals::SIGNALS,
+    &acks::REQUEST_REPLY,
+    &acks::THROTTLE,
+    &acks::HEAD_REST,
+    &acks::SYNC_ACK,
+    &acks::ASYNC_ACK,
+    &acks::BEST,
+    &acks::SYNC_OR_ASYNC,
 ];
 
 /// The experiments of these names in the order of [`ALL`]; all of them if none is named.
@@ -277,7 +291,9 @@ mod tests {
 
     #[test]
     fn a_sweep_takes_no_longer_than_one_sample_in_all() {
-        for experiment in ALL.iter().filter(|one| one.x.is_some()) {
+        // What servers do every 5 ms would be most of what is timed in shorter ones.
+        let divided = |one: &&&Experiment| one.x.is_some() && one.manner != Manner::Served;
+        for experiment in ALL.iter().filter(divided) {
             let points = (experiment.points)(Profile::Quick);
             let share: f64 =
                 points.iter().filter_map(|point| point.scaled).map(|scaled| scaled.share).sum();

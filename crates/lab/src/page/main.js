@@ -29,7 +29,7 @@
   }
 
   function contents() {
-    const entries = [["ratios", "Ratios"], ["contenders-title", "Contenders"]].filter(([id]) => byId(id));
+    const entries = [["ratios", "Ratios"], ["ladder", "Then and now"], ["contenders-title", "Contenders"]].filter(([id]) => byId(id));
     byId("contents").append(
       ...entries.map(([id, title]) => h("li", { class: "apart" }, h("a", { href: `#${id}` }, title))),
       ...report.experiments.map((experiment) => h("li", {}, link(experiment))),
@@ -54,6 +54,7 @@
     part("trouble", "The list of warnings", () => summary.warnings(report, link));
     part("trouble", "The list of problems", () => summary.trouble(report, link));
     part("summary", "The table of ratios", () => summary.ratios(report, link));
+    part("summary", "The ladder", () => ladder.build(report));
     part("contenders", "The list of contenders", () => summary.contenders(report));
     for (const experiment of report.experiments) {
       part("experiments", experiment.title, () => section.build(experiment, report, experiment.anchor));

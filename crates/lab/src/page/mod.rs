@@ -19,6 +19,7 @@
 //! | `chart_parts.js`, `chart_sweep.js`, `chart_groups.js`, `chart_axes.js`, `chart_bars.js` | the pictures |
 //! | `toolbar.js`, `fullscreen.js`, `describe.js`, `chart.js` | a chart with its controls and its description |
 //! | `spread.js`, `facts.js`, `matrix.js` | samples as a strip, facts in words, all ratios at a glance |
+//! | `ladder.js` | servers that acknowledge, in 2015 and now |
 //! | `table.js`, `summary.js`, `section.js`, `printing.js`, `main.js` | the tables, the top, an experiment, paper, the whole |
 //!
 //! Apache ECharts comes out of the package `charming` by way of `build.rs`.
@@ -30,7 +31,7 @@ const STYLE: &str = include_str!("page.css");
 const LIBRARY: &str = include_str!(concat!(env!("OUT_DIR"), "/echarts.min.js"));
 
 /// The script's files in the order in which they need one another.
-const SCRIPT: [&str; 30] = [
+const SCRIPT: [&str; 31] = [
     include_str!("dom.js"),
     include_str!("format.js"),
     include_str!("palette.js"),
@@ -55,6 +56,7 @@ const SCRIPT: [&str; 30] = [
     include_str!("facts.js"),
     include_str!("table.js"),
     include_str!("matrix.js"),
+    include_str!("ladder.js"),
     include_str!("summary.js"),
     include_str!("section.js"),
     include_str!("theme.js"),

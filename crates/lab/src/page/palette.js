@@ -4,7 +4,7 @@
 // than hues the symbol tells two of the same hue apart.
 
 const palette = (() => {
-  const KNOWN = ["purlin", "beam", "tokio", "elixir", "ractor", "kameo", "actix", "go", "ergo"];
+  const KNOWN = ["purlin", "beam", "tokio", "elixir", "ractor", "kameo", "actix", "go", "ergo", "threads"];
   const LIGHT = ["#0072b2", "#d55e00", "#009e73", "#b8609a", "#b47f00", "#2f8fc4", "#5b5f66", "#8a7d00"];
   const DARK = ["#4ea8e0", "#f0833a", "#2bc79a", "#dd8fc0", "#e6ac2e", "#8fd0f5", "#b9bec6", "#e6dc4a"];
   const SYMBOLS = ["circle", "diamond", "triangle", "rect", "pin", "arrow", "roundRect"];
@@ -63,16 +63,25 @@ const palette = (() => {
   // The small picture in front of a name; CSS colours it by the variable.
   function swatch(contender, secondary) {
     const mark = svg("path", {
-      d: OUTLINES[shape(contender)],
+      d: outline(contender),
       class: secondary ? "swatch-mark hollow" : "swatch-mark",
     });
     const line = svg("path", { d: "M -11 0 H 11", class: secondary ? "swatch-line dashed" : "swatch-line" });
     const picture = svg("svg", {
       class: "swatch", viewBox: "-12 -8 24 16", width: "24", height: "16", "aria-hidden": "true",
     }, line, mark);
-    picture.style.setProperty("--light", LIGHT[contender.place % LIGHT.length]);
-    picture.style.setProperty("--dark", DARK[contender.place % DARK.length]);
-    return picture;
+    return tint(picture, contender);
+  }
+
+  // Gives an element of the class `swatch` the contender's colour, in light and dark.
+  function tint(element, contender) {
+    element.style.setProperty("--light", LIGHT[contender.place % LIGHT.length]);
+    element.style.setProperty("--dark", DARK[contender.place % DARK.length]);
+    return element;
+  }
+
+  function outline(contender) {
+    return OUTLINES[shape(contender)];
   }
 
   // The colours of everything in a chart that is not a contender's.
@@ -85,5 +94,5 @@ const palette = (() => {
     };
   }
 
-  return { assign, isDark, colour, symbol, swatch, ground };
+  return { assign, isDark, colour, symbol, swatch, tint, outline, ground };
 })();

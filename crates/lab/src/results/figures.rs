@@ -1,7 +1,7 @@
 //! The results of one lane: a contender, or a variant of one, in one experiment.
 
 use super::schema::ResultEntry;
-use super::{above, beside, over, signals, slope, trips};
+use super::{above, acks, beside, over, signals, slope, trips};
 use crate::contender::Reply;
 use crate::experiments::{Better, Experiment, Figure, Manner, Params};
 use crate::sampling::{Lane, Taken};
@@ -117,6 +117,7 @@ pub fn figures(
         Figure::Over => over::results(&frame),
         Figure::Trips => trips::results(&frame),
         Figure::Signals => signals::results(&frame),
+        Figure::SyncOrAsync => acks::results(&frame),
         Figure::Footprint => each(&|_| true, &|reply| {
             let resident = |name| reply.extra(name).unwrap_or(0) as f64;
             (resident("resident_after") - resident("resident_before")) / reply.ops as f64
@@ -125,7 +126,9 @@ pub fn figures(
     if lane.natural && !results.iter().any(|result| result.principal) {
         return Vec::new();
     }
-    if experiment.manner == Manner::Watched {
+    // WHY not in pictures: there each result has its own.
+    let told = matches!(experiment.manner, Manner::Watched | Manner::Served);
+    if told && experiment.figure != Figure::SyncOrAsync {
         results.extend(beside::results(&frame));
     }
     results

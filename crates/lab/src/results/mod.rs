@@ -5,6 +5,7 @@
 //! all of it as it is written. Pure: the seed of the ratios' intervals comes from the caller.
 
 mod above;
+mod acks;
 mod beside;
 mod doubts;
 mod figures;

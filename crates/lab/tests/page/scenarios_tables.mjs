@@ -99,4 +99,28 @@ async function top(open) {
   assert.ok(!told.includes("Steal"), "what is not known is not told");
 }
 
-export const tables = { sorting, strips, glance, top };
+// Which steps the results have stands in page_in_browser.rs.
+async function ladder(open) {
+  const page = await open();
+  const title = "Acknowledged messages, then and now";
+  const section = page.getByRole("region", { name: title, exact: true });
+  const picture = section.getByRole("img", { name: /^Messages per second of each server, then and now, from 12.600 to 110.M/ });
+  const marks = picture.locator("g.swatch:not(.then) .swatch-mark");
+  assert.equal(await picture.locator(".then .swatch-mark").count(), 3 * 5);
+  assert.equal(await marks.count(), 4);
+  const boxes = await marks.evaluateAll((all) => all.map((mark) => mark.getBoundingClientRect().toJSON()));
+  const [first, second, best] = boxes;
+  assert.ok(first.x < second.x && second.x < best.x, "more stands further right");
+  assert.ok(first.y < second.y && second.y < best.y, "each step below the one before");
+  const heads = await section.locator("thead th").allTextContents();
+  assert.deepEqual(heads, ["Server", "laptop, 2015", "Linux box, 2015", "FreeBSD in a cloud, 2015", "purlin", "beam"]);
+  const cells = (rung) => section.locator("tbody tr", { hasText: rung }).locator("td").allTextContents();
+  const plain = (texts) => texts.map((text) => text.replace(/[\s\u202f\u00a0]/g, ""));
+  assert.deepEqual(plain(await cells("throttle")), ["90000–100000", "30000", "150000", "–", "–"]);
+  assert.deepEqual(plain(await cells("request-reply")), ["22000", "20000", "26000", "15000", "14000"]);
+  assert.deepEqual(plain(await cells("best")), ["–", "–", "–", "100M", "–"]);
+  await page.locator("#contents").getByRole("link", { name: "Then and now" }).click();
+  assert.ok(await section.getByRole("heading").evaluate((heading) => heading.getBoundingClientRect().top < innerHeight));
+}
+
+export const tables = { sorting, strips, glance, top, ladder };

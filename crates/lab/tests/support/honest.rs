@@ -7,7 +7,7 @@
 
 use serde_json::{Map, Value, json};
 
-/// The experiments of the protocol.
+/// The experiments of the protocol without a server.
 pub(crate) const EXPERIMENTS: [&str; 25] = [
     "call-vs-send",
     "tail-call",
@@ -36,6 +36,17 @@ pub(crate) const EXPERIMENTS: [&str; 25] = [
     "signals",
 ];
 
+/// Those with a server.
+pub(crate) const SERVED: [&str; 7] = [
+    "ack-request-reply",
+    "ack-throttle",
+    "ack-head-rest",
+    "ack-sync-ack",
+    "ack-async-ack",
+    "ack-best",
+    "ack-sync-or-async",
+];
+
 /// The base of what an idle process takes.
 pub(crate) const IDLE_BYTES: u64 = 100;
 
@@ -52,6 +63,7 @@ pub(crate) const IDLE_BYTES: u64 = 100;
 /// | a round trip beside hogs | 12 000, 20 000, 30 000 |
 /// | a single message or round trip | 1000, 2000, 3000 |
 ///
+/// A server has acknowledged what was sent, as the lab would ask it.
 /// An idle process takes so many times [`IDLE_BYTES`], and a program that is watched so many times
 /// 5 MB, as the lab would read it from outside.
 pub(crate) fn honest(experiment: &str, params: &Map<String, Value>, cost: u64) -> Value {
@@ -116,6 +128,12 @@ pub(crate) fn honest(experiment: &str, params: &Map<String, Value>, cost: u64) -
         "skynet" => {
             let leaves = asked("leaves").unwrap_or(0);
             (leaves, leaves, 100 * leaves, json!({"sum": leaves * (leaves - 1) / 2}))
+        }
+        _ if SERVED.contains(&experiment) => {
+            let all = asked("connections").unwrap_or(0) * asked("messages").unwrap_or(0);
+            let [p50, p99, max] = [1000, 2000, 3000].map(|ns| ns * cost);
+            let more = json!({"p50_ns": p50, "p99_ns": p99, "max_ns": max, "acknowledged": all});
+            (all, all, 100 * all, more)
         }
         _ => (n, n, 100 * n, json!({})),
     };

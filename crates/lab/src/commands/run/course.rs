@@ -7,10 +7,10 @@ use std::time::Instant;
 use serde_json::Value;
 
 use super::watcher::Watcher;
-use super::{Ended, RunOptions};
+use super::{Ended, LineUp, RunOptions};
 use crate::contender::{CommandLine, Failure, Fleet, Hello};
 use crate::error::Problem;
-use crate::experiments::Experiment;
+use crate::experiments::{ALL, Experiment, Manner};
 use crate::host::{Fitness, StealWatch};
 use crate::instrument::Instrument;
 use crate::interrupt::Interrupt;
@@ -50,11 +50,12 @@ impl Course {
     pub(super) fn begin(
         options: &RunOptions,
         plan: Plan,
-        experiments: Vec<&'static Experiment>,
+        line_up: &LineUp,
         store: Store,
         past: &Past,
         interrupt: &Interrupt,
     ) -> Self {
+        let experiments = line_up.experiments.clone();
         let budget = Budget {
             fresh: options.fresh,
             ..Budget::new(options.profile, options.samples, options.sample_ms, options.limit)
@@ -70,7 +71,7 @@ impl Course {
             json: options.json.clone(),
             steal: StealWatch::begin(),
             entrants: Vec::new(),
-            asked: Replay::new(past, Fleet::new(&budget, interrupt.clone())),
+            asked: Replay::new(past, Fleet::new(&budget, line_up.load.clone(), interrupt.clone())),
             watch: Retold::new(past, watcher),
             budget,
             document: Document {
@@ -225,20 +226,33 @@ impl Course {
         Ended::Interrupted
     }
 
-    /// Those that offer the experiment; it is said of the others that they do not.
+    /// Those that offer the experiment; it is said of the others that they do not, unless nobody asked
+    /// for both by name and they offer nothing of its kind: a server misses no experiment without one.
     fn entrants_of(&mut self, experiment: &Experiment) -> Vec<Entrant> {
         let offers = |hello: &Hello| hello.experiments.iter().any(|id| id == experiment.id);
         let (able, unable): (Vec<_>, Vec<_>) =
             self.entrants.iter().partition(|(_, hello)| offers(hello));
         let able = able.into_iter().map(|(entrant, _)| entrant.clone()).collect();
-        let unable: Vec<String> =
-            unable.into_iter().map(|(entrant, _)| entrant.label.clone()).collect();
-        for label in unable {
-            let message = "does not offer this experiment";
-            self.watch.say(&format!("{} {label}: {message}", experiment.id));
-            self.absent(experiment, &label, "not offered", message.into());
+        let served = |one: &Experiment| one.manner == Manner::Served;
+        let like =
+            |id: &String| ALL.iter().any(|one| one.id == id && served(one) == served(experiment));
+        let named = self.plan.named;
+        let missed = |(_, hello): &&(Entrant, Hello)| named || hello.experiments.iter().any(like);
+        let unable = unable.into_iter().filter(missed);
+        let unable: Vec<String> = unable.map(|(entrant, _)| entrant.label.clone()).collect();
+        if !unable.is_empty() {
+            let how = if unable.len() == 1 { "does" } else { "do" };
+            self.watch.say(&format!(
+                "{} {}: {how} not offer this experiment",
+                experiment.id,
+                unable.join(", ")
+            ));
             // WHY: only who asked for both by name has not got what they asked for.
             self.losses |= self.plan.named;
+        }
+        for label in unable {
+            let message = "does not offer this experiment";
+            self.absent(experiment, &label, "not offered", message.into());
         }
         able
     }

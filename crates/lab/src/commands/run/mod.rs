@@ -13,9 +13,9 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use crate::contender::{Choice, CommandLine, Contender, Surroundings, choose};
+use crate::contender::{Choice, CommandLine, Contender, LOAD, Surroundings, choose, remedy};
 use crate::error::Problem;
-use crate::experiments::{Experiment, select};
+use crate::experiments::{Experiment, Manner, select};
 use crate::host::{Fitness, Host, Process, ticks_per_ns};
 use crate::interrupt::Interrupt;
 use crate::plan::{Invited, Plan};
@@ -66,19 +66,33 @@ struct LineUp {
     experiments: Vec<&'static Experiment>,
     choice: Choice,
     commands: Vec<CommandLine>,
+    /// How the client of those that serve is started.
+    load: CommandLine,
 }
 
 impl LineUp {
     /// Finds everything that was asked for, and compiles what must be compiled.
     fn find(options: &RunOptions, surroundings: &Surroundings) -> Result<Self, Problem> {
-        let experiments = select(&options.experiments)?;
-        let choice = choose(&options.contenders, surroundings)?;
+        let mut experiments = select(&options.experiments)?;
+        let mut choice = choose(&options.contenders, surroundings)?;
+        let served = |one: &Experiment| one.manner == Manner::Served;
+        if let Some(missing) = remedy(LOAD, surroundings)
+            && experiments.iter().any(|one| served(one))
+        {
+            let what =
+                format!("the experiments with a server (ack-…) need their client: {missing}");
+            if !options.experiments.is_empty() {
+                return Err(Problem::new(what));
+            }
+            experiments.retain(|one| !served(one));
+            choice.left_out.push(format!("{what}; they are left out"));
+        }
         if let Some(json) = &options.json {
             store::probe(json)?;
         }
         let commands = choice.contenders.iter().map(|one| one.command(surroundings));
         let commands = commands.collect::<Result<_, _>>()?;
-        Ok(Self { experiments, choice, commands })
+        Ok(Self { experiments, choice, commands, load: surroundings.load_client() })
     }
 
     fn contenders(self) -> impl Iterator<Item = (Contender, CommandLine)> {
@@ -124,9 +138,8 @@ pub fn run(
         warnings: Vec::new(),
     };
     let fitness = plan.host.fitness.clone().unwrap_or_default();
-    let experiments = line_up.experiments.clone();
     let past = Past::default();
-    let mut course = Course::begin(options, plan, experiments, store, &past, interrupt);
+    let mut course = Course::begin(options, plan, &line_up, store, &past, interrupt);
     for line in &line_up.choice.left_out {
         course.say(line);
     }

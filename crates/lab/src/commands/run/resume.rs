@@ -59,10 +59,9 @@ pub fn resume(
     plan.resumed.retain(|earlier| earlier.after != resumption.after);
     plan.resumed.push(resumption);
     plan.process = Process::own();
-    let experiments = line_up.experiments.clone();
     let fitness = Fitness::look();
     let invited = plan.contenders.clone();
-    let mut course = Course::begin(&options, plan, experiments, store, &past, interrupt);
+    let mut course = Course::begin(&options, plan, &line_up, store, &past, interrupt);
     for ((contender, command), invited) in line_up.contenders().zip(invited) {
         if let Some(problem) = invited.problem {
             course.leave_out(&contender.label, problem);

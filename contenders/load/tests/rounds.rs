@@ -1,0 +1,71 @@
+//! The client sends what it is asked to, and tells what became of it.
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener};
+use std::process::Command;
+use std::thread::{self, JoinHandle};
+
+use purlin_contender::conformance::{Contender, refuses};
+use serde_json::{Value, json};
+
+fn client() -> Command {
+    Command::new(env!("CARGO_BIN_EXE_contender-load"))
+}
+
+/// A server for one connection. It is sent messages of 17 bytes and acknowledges each read; gives how
+/// many messages came.
+fn server() -> (SocketAddr, JoinHandle<u64>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let serving = thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let (mut block, mut bytes, mut acknowledged) = ([0; 4096], 0, 0);
+        while let Ok(read @ 1..) = stream.read(&mut block) {
+            bytes += read;
+            let whole = bytes as u64 / 17;
+            if whole > acknowledged {
+                let skipped = u32::try_from(whole - acknowledged - 1).unwrap();
+                let ack = [&(whole - 1).to_le_bytes()[..], &skipped.to_le_bytes()].concat();
+                stream.write_all(&ack).unwrap();
+                acknowledged = whole;
+            }
+        }
+        bytes as u64 / 17
+    });
+    (address, serving)
+}
+
+fn round(address: SocketAddr) -> Value {
+    let params = json!({"address": address.to_string(), "connections": 1, "messages": 1000, "size": 5, "batch": 50});
+    let request = json!({"op": "run", "experiment": "ack-sync-ack", "params": params});
+    Contender::start(client()).unwrap().ask(&request.to_string()).unwrap()
+}
+
+#[test]
+fn a_round_is_sent_answered_and_told() {
+    let (address, serving) = server();
+    let answer = round(address);
+    for name in ["ops", "sent", "received"] {
+        assert_eq!(answer[name], 1000, "{answer}");
+    }
+    let figure = |name: &str| answer[name].as_u64().unwrap();
+    assert!(figure("elapsed_ns") > 0 && figure("p50_ns") <= figure("p99_ns"), "{answer}");
+    assert!(figure("p99_ns") <= figure("max_ns"), "{answer}");
+    assert_eq!(serving.join().unwrap(), 1000);
+}
+
+#[test]
+fn a_server_that_is_not_there_is_one_line_and_the_client_goes_on() {
+    let gone = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let answer = round(gone);
+    let error = answer["error"].as_str().unwrap();
+    assert!(error.contains(&gone.to_string()) && !error.contains('\n'), "{error}");
+}
+
+#[test]
+fn it_greets_like_a_contender_and_takes_no_options() {
+    let hello = Contender::start(client()).unwrap().ask(r#"{"op":"hello"}"#).unwrap();
+    assert_eq!(hello["name"], "load");
+    assert_eq!(hello["experiments"].as_array().unwrap().len(), 7);
+    assert_eq!(refuses(client(), &["--fast"]), Ok(()));
+}

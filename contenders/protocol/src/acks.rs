@@ -1,0 +1,157 @@
+//! The experiments with servers over TCP: what a contender is asked to serve, and what the one client
+//! is asked to send it.
+//!
+//! What is on the wire is in `docs/ack/protocol.md`. Pure: parameters in, a typed request or one line
+//! of complaint out.
+
+use std::net::SocketAddr;
+
+use serde_json::{Map, Value};
+
+use crate::params::{BATCH_MAX, CONNECTIONS_MAX, CORES_MAX, MESSAGES_MAX, Params, SIZE_MAX};
+
+/// The experiment that compares two strategies: which of them is asked for is its variant.
+pub(crate) const SYNC_OR_ASYNC: &str = "ack-sync-or-async";
+
+/// The experiments with a server, in the order of the protocol's table.
+pub const SERVED: [&str; 7] = [
+    "ack-request-reply",
+    "ack-throttle",
+    "ack-head-rest",
+    "ack-sync-ack",
+    "ack-async-ack",
+    "ack-best",
+    SYNC_OR_ASYNC,
+];
+
+/// The variants of [`SYNC_OR_ASYNC`], the natural one first.
+const EITHER: [(&str, Strategy); 2] =
+    [("sync-ack", Strategy::SyncAck), ("async-ack", Strategy::AsyncAck)];
+
+/// How a server reads messages and acknowledges them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Strategy {
+    /// One message, one answer.
+    RequestReply,
+    /// Two reads and a call for each message; an ack every 5 ms.
+    Throttle,
+    /// A call for each message; an ack every 5 ms.
+    HeadRest,
+    /// An ack for each read.
+    SyncAck,
+    /// Another process acknowledges, when it finds the time.
+    AsyncAck,
+    /// However it is done best.
+    Best,
+}
+
+impl Strategy {
+    /// What it is called: the experiment's name without `ack-`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Strategy::RequestReply => "request-reply",
+            Strategy::Throttle => "throttle",
+            Strategy::HeadRest => "head-rest",
+            Strategy::SyncAck => "sync-ack",
+            Strategy::AsyncAck => "async-ack",
+            Strategy::Best => "best",
+        }
+    }
+
+    /// The one that an experiment is about, or that its variant asks for.
+    fn read(p: &mut Params<'_>, experiment: &str) -> Result<Strategy, String> {
+        Ok(match experiment {
+            "ack-request-reply" => Strategy::RequestReply,
+            "ack-throttle" => Strategy::Throttle,
+            "ack-head-rest" => Strategy::HeadRest,
+            "ack-sync-ack" => Strategy::SyncAck,
+            "ack-async-ack" => Strategy::AsyncAck,
+            "ack-best" => Strategy::Best,
+            SYNC_OR_ASYNC => p.choice_or("variant", &EITHER, EITHER[0].1)?,
+            _ => {
+                return Err(format!(
+                    "unknown experiment {experiment:?}; those with a server are {}",
+                    SERVED.join(", ")
+                ));
+            }
+        })
+    }
+}
+
+/// What a contender is asked to serve.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Serve {
+    /// The experiment's name in the protocol.
+    pub experiment: &'static str,
+    /// How it is to read and acknowledge.
+    pub strategy: Strategy,
+    /// On how many cores its processes are to run; on as many as by default where none is told.
+    pub cores: Option<u64>,
+}
+
+impl Serve {
+    /// Reads the parameters of one experiment and checks every one of them.
+    ///
+    /// # Errors
+    ///
+    /// One line that says which experiment or parameter is wrong and what would be right.
+    pub fn parse(experiment: &str, params: &Map<String, Value>) -> Result<Serve, String> {
+        let mut p = Params::new(experiment, params);
+        let strategy = Strategy::read(&mut p, experiment)?;
+        let cores = p.integer_or_none("cores", 1, CORES_MAX)?;
+        p.finish()?;
+        Ok(Serve { experiment: known(experiment), strategy, cores })
+    }
+}
+
+/// What the client is asked to send: one round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Load {
+    /// How the server reads and acknowledges.
+    pub strategy: Strategy,
+    /// Where it listens.
+    pub address: SocketAddr,
+    /// Connections at the same time, at least one.
+    pub connections: u64,
+    /// Messages on each of them, at least one.
+    pub messages: u64,
+    /// Bytes of a payload.
+    pub size: u64,
+    /// Messages in a write, at least one.
+    pub batch: u64,
+}
+
+impl Load {
+    /// Reads the parameters of one experiment and checks every one of them.
+    ///
+    /// # Errors
+    ///
+    /// One line that says which experiment or parameter is wrong and what would be right.
+    pub fn parse(experiment: &str, params: &Map<String, Value>) -> Result<Load, String> {
+        let mut p = Params::new(experiment, params);
+        let load = Load {
+            strategy: Strategy::read(&mut p, experiment)?,
+            address: p.address("address")?,
+            connections: p.integer("connections", 1, CONNECTIONS_MAX)?,
+            messages: p.integer("messages", 1, MESSAGES_MAX)?,
+            size: p.integer("size", 0, SIZE_MAX)?,
+            batch: p.integer("batch", 1, BATCH_MAX)?,
+        };
+        p.finish()?;
+        Ok(load)
+    }
+
+    /// Messages on all connections.
+    #[must_use]
+    pub fn all(&self) -> u64 {
+        self.connections * self.messages
+    }
+}
+
+/// The experiment's own name, which is there for as long as the program.
+fn known(experiment: &str) -> &'static str {
+    SERVED.into_iter().find(|known| *known == experiment).unwrap_or(SYNC_OR_ASYNC)
+}
+
+const _: () = assert!(CONNECTIONS_MAX as u128 * (MESSAGES_MAX as u128) < 1 << 63);

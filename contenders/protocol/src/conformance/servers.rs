@@ -1,0 +1,127 @@
+//! Whether a contender's servers acknowledge what they are sent, all of it and nothing else: a client
+//! that sends a few messages of awkward sizes and believes no answer.
+
+use std::io::{Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::{Contender, refused};
+use crate::acks::{SERVED, SYNC_OR_ASYNC, Strategy};
+
+/// The payloads of the messages on a connection, in bytes: around where a parser may go wrong.
+const SIZES: [u32; 8] = [5, 0, 1, 99, 100, 5, 70_000, 5];
+
+/// How long the server may be silent when it owes something. Generous: tests run on busy machines.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Starts each server that the greeting names, sends it something, and stops it.
+pub(super) fn examine(contender: &mut Contender, hello: &Value) -> Result<(), String> {
+    refused(contender, br#"{"op":"stop"}"#)?;
+    for experiment in SERVED {
+        let serve =
+            |params: Value| json!({"op": "serve", "experiment": experiment, "params": params});
+        let offers = |listed: &Vec<Value>| listed.iter().any(|known| known == experiment);
+        if !hello["experiments"].as_array().is_some_and(offers) {
+            refused(contender, serve(json!({})).to_string().as_bytes())?;
+            continue;
+        }
+        for (params, strategy) in cases(experiment) {
+            let request = serve(params);
+            one(contender, &request, strategy).map_err(|fault| format!("{request}: {fault}"))?;
+        }
+        refused(contender, serve(json!({"cores": 0})).to_string().as_bytes())?;
+        refused(contender, serve(json!({"corse": 1})).to_string().as_bytes())?;
+    }
+    refused(contender, br#"{"op":"stop"}"#)
+}
+
+/// What each is asked with, and what it must do then.
+fn cases(experiment: &str) -> Vec<(Value, Strategy)> {
+    match experiment {
+        "ack-request-reply" => vec![(json!({}), Strategy::RequestReply)],
+        "ack-throttle" => vec![(json!({}), Strategy::Throttle)],
+        "ack-head-rest" => vec![(json!({}), Strategy::HeadRest)],
+        "ack-sync-ack" => vec![(json!({}), Strategy::SyncAck)],
+        "ack-async-ack" => vec![(json!({}), Strategy::AsyncAck)],
+        SYNC_OR_ASYNC => vec![
+            (json!({"variant": "sync-ack", "cores": 1}), Strategy::SyncAck),
+            (json!({"variant": "async-ack", "cores": 1}), Strategy::AsyncAck),
+        ],
+        _ => vec![(json!({}), Strategy::Best)],
+    }
+}
+
+/// One server, from its start to its stop.
+fn one(contender: &mut Contender, request: &Value, strategy: Strategy) -> Result<(), String> {
+    let answer = contender.ask(&request.to_string())?;
+    let address = answer["address"].as_str().and_then(|text| text.parse::<SocketAddr>().ok());
+    let address = address.ok_or_else(|| format!("it gave no address: {answer}"))?;
+    refused(contender, request.to_string().as_bytes())?;
+    let connections = 2;
+    for _ in 0..connections {
+        talk(address, strategy).map_err(|error| format!("a client of it: {error}"))?;
+    }
+    let answer = contender.ask(r#"{"op":"stop"}"#)?;
+    let due = connections * SIZES.len();
+    if answer["received"].as_u64() != Some(due as u64) {
+        return Err(format!("{due} messages were acknowledged, and it gave {answer}"));
+    }
+    if TcpStream::connect(address).is_ok() {
+        return Err("it still listens when it is stopped".to_owned());
+    }
+    Ok(())
+}
+
+/// Sends all messages on one connection, and waits until they are acknowledged and it is closed.
+fn talk(address: SocketAddr, strategy: Strategy) -> Result<(), String> {
+    let mut stream = TcpStream::connect(address).map_err(said)?;
+    stream.set_read_timeout(Some(PATIENCE)).map_err(said)?;
+    if strategy == Strategy::RequestReply {
+        for (id, size) in (0..).zip(SIZES) {
+            stream.write_all(&message(id, size.to_be_bytes(), size)).map_err(said)?;
+            let mut reply = [0; 8];
+            stream.read_exact(&mut reply).map_err(said)?;
+            if reply != u64::to_le_bytes(id) {
+                return Err(format!("message {id} was answered by {reply:?}"));
+            }
+        }
+    } else {
+        let all = (0..).zip(SIZES).flat_map(|(id, size)| message(id, size.to_le_bytes(), size));
+        let all: Vec<u8> = all.collect();
+        // Within the head of the second message.
+        let (some, rest) = all.split_at(20);
+        stream.write_all(some).map_err(said)?;
+        stream.write_all(rest).map_err(said)?;
+        let mut acknowledged = 0;
+        while acknowledged < SIZES.len() as u64 {
+            let mut ack = [0; 12];
+            stream.read_exact(&mut ack).map_err(said)?;
+            let (id, skipped) = ack.split_at(8);
+            let id = u64::from_le_bytes(id.try_into().unwrap_or_default());
+            let skipped = u32::from_le_bytes(skipped.try_into().unwrap_or_default());
+            if acknowledged + u64::from(skipped) != id {
+                return Err(format!(
+                    "{acknowledged} messages are acknowledged, and then {id}, skipping {skipped}"
+                ));
+            }
+            acknowledged = id + 1;
+        }
+    }
+    stream.shutdown(Shutdown::Write).map_err(said)?;
+    match stream.read(&mut [0]) {
+        Ok(0) => Ok(()),
+        Ok(_) => Err("there are more answers than messages".to_owned()),
+        Err(error) => Err(format!("it does not close when its client has: {error}")),
+    }
+}
+
+fn message(id: u64, written: [u8; 4], size: u32) -> Vec<u8> {
+    let payload = (0..size).map(|place| place as u8);
+    id.to_le_bytes().into_iter().chain(written).chain(payload).collect()
+}
+
+fn said(error: std::io::Error) -> String {
+    error.to_string()
+}

@@ -1,0 +1,86 @@
+//! A sample of a server over TCP: a contender serves, the one client of all sends, the contender stops.
+//!
+//! The client is a program like a contender, and speaks their protocol; it is started when it is
+//! first needed, and afresh after a failure. Used by one thread.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::answer::Reply;
+use super::client::{Client, Failure};
+use super::find::CommandLine;
+use crate::experiments::Params;
+use crate::interrupt::Interrupt;
+use crate::sampling::Request;
+
+/// What of the parameters is for the server; the client gets everything but the first.
+const CORES: &str = "cores";
+const VARIANT: &str = "variant";
+
+/// The client of all servers.
+pub(super) struct LoadClient {
+    command: CommandLine,
+    limit: Duration,
+    interrupt: Interrupt,
+    client: Option<Client>,
+}
+
+impl LoadClient {
+    /// One that is not started yet and has so long for each answer.
+    pub(super) fn new(command: CommandLine, limit: Duration, interrupt: Interrupt) -> Self {
+        Self { command, limit, interrupt, client: None }
+    }
+
+    fn run(&mut self, request: &Request<'_>) -> Result<Reply, Failure> {
+        let client = match &mut self.client {
+            Some(client) => client,
+            none => none.insert(Client::start(&self.command, self.limit, &self.interrupt)?.0),
+        };
+        let answer = client.run(request);
+        if matches!(answer, Err(Failure::Broken(_) | Failure::Interrupted)) {
+            self.client = None;
+        }
+        answer
+    }
+}
+
+/// Takes one sample, and adds to the client's answer what the server says that it has
+/// `acknowledged`.
+///
+/// # Errors
+///
+/// Why there is none. Where both have failed it is the server's failure: a client whose server has
+/// ended can only complain of its connection.
+pub(super) fn run(
+    server: &mut Client,
+    load: &mut LoadClient,
+    request: &Request<'_>,
+) -> Result<Reply, Failure> {
+    let began = Instant::now();
+    let (mut to_serve, mut to_send) = (Params::new(), request.params.clone());
+    to_serve.extend(to_send.remove(CORES).map(|cores| (CORES.to_owned(), cores)));
+    to_serve.extend(to_send.get(VARIANT).map(|variant| (VARIANT.to_owned(), variant.clone())));
+    let line = json!({"op": "serve", "experiment": request.experiment, "params": to_serve});
+    let served = server.ask(&line)?;
+    let Some(address) = served.get("address").and_then(Value::as_str) else {
+        return Err(server.nonsense("does not say where it serves"));
+    };
+    to_send.insert("address".into(), address.into());
+    let sent = load.run(&Request { params: &to_send, ..*request });
+    let stopped = match &sent {
+        Err(Failure::Interrupted) => return Err(Failure::Interrupted),
+        _ => server.ask(&json!({"op": "stop"}))?,
+    };
+    let mut reply = match sent {
+        Ok(reply) => reply,
+        // Nobody knows in what state that leaves the server.
+        Err(failure) => return Err(Failure::Broken(format!("its client {failure}"))),
+    };
+    let Some(acknowledged) = stopped.get("received").and_then(Value::as_u64) else {
+        return Err(server.nonsense("does not say how much it has received"));
+    };
+    reply.raw.insert("acknowledged".into(), acknowledged.into());
+    reply.wall_ns = u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX);
+    Ok(reply)
+}

@@ -1,0 +1,25 @@
+//! `ack-sync-or-async`: messages per second, in pictures by cores and connections.
+
+use super::figures::{Draft, Frame, finite};
+use super::schema::ResultEntry;
+use crate::contender::Reply;
+use crate::experiments::acks::{graph, is_principal};
+
+/// A figure for each point; one of them all is principal.
+pub(super) fn results(frame: &Frame<'_>) -> Vec<ResultEntry> {
+    let rates = frame.lane.points.iter().filter_map(|point| {
+        let samples =
+            point.replies.iter().map(|(_, reply): &(_, Reply)| reply.operations_per_second());
+        let result = frame.result(Draft {
+            metric: frame.experiment.metric,
+            unit: frame.experiment.unit,
+            better: frame.experiment.better,
+            params: point.params.clone(),
+            x: point.x,
+            samples: finite(samples),
+            principal: is_principal(&point.params),
+        })?;
+        Some(ResultEntry { graph: Some(graph(&point.params)), ..result })
+    });
+    rates.collect()
+}
