@@ -23,8 +23,13 @@
 //! has to send it before memory is taken for it. After [`CALM`] reads that would
 //! have fit it is small again.
 //!
-//! COST: nothing until the first read, then the usual size; one block of memory
-//! for each time it grows or shrinks. A read takes no more than the usual size
+//! *How it begins.* Small, if it is [to grow](InBuf::growing), and again when it was
+//! [released](InBuf::release); and of the usual size from the first read that fills
+//! all the room. So ten thousand clients of which each sends a little now and then
+//! do not take ten thousand large buffers.
+//!
+//! COST: nothing until the first read, then the size that it begins with; one block
+//! of memory for each time it grows or shrinks. A read takes no more than its size
 //! or what is needed, whichever is more.
 
 /// After how many reads that need no more than the usual size a grown buffer gives back memory.
@@ -56,7 +61,12 @@ pub struct InBuf {
     bytes: Vec<u8>,
     start: usize,
     end: usize,
+    /// Its size unless a message needs more: at first, now, and as soon as a read fills it.
+    first: usize,
+    now: usize,
     usual: usize,
+    /// How much was to be read last.
+    room: usize,
     calm: u32,
 }
 
@@ -64,7 +74,15 @@ impl InBuf {
     /// Empty; `usual` is its size in bytes unless a message needs more, at least 1.
     #[must_use]
     pub fn new(usual: usize) -> Self {
-        Self { bytes: Vec::new(), start: 0, end: 0, usual: usual.max(1), calm: 0 }
+        Self::growing(usual, usual)
+    }
+
+    /// The same, but its size is `first`, no more than `usual`, until there is more to be read.
+    #[must_use]
+    pub fn growing(first: usize, usual: usize) -> Self {
+        let usual = usual.max(1);
+        let first = first.clamp(1, usual);
+        Self { bytes: Vec::new(), start: 0, end: 0, first, now: first, usual, room: 0, calm: 0 }
     }
 
     /// What has come and has not been used.
@@ -92,13 +110,17 @@ impl InBuf {
             self.bytes.copy_within(self.start..self.end, 0);
             (self.start, self.end) = (0, waiting);
         }
-        let most = self.end.saturating_add(needed.max(self.usual)).min(self.bytes.len());
+        let most = self.end.saturating_add(needed.max(self.now)).min(self.bytes.len());
+        self.room = most - self.end;
         &mut self.bytes[self.end..most]
     }
 
     /// So many bytes were read into the room.
     pub fn filled(&mut self, count: usize) {
         self.end = self.end.saturating_add(count).min(self.bytes.len());
+        if count >= self.room {
+            self.now = self.usual;
+        }
     }
 
     /// So many bytes of what waits, from its beginning, are not needed any more.
@@ -108,18 +130,19 @@ impl InBuf {
 
     /// Keeps no more memory than what waits: for a connection that is silent.
     pub fn release(&mut self) {
+        self.now = self.first;
         self.resize(self.end - self.start);
     }
 
     /// How large it should be for a message of `due` bytes of which so many are here.
     fn wanted(&mut self, due: usize, waiting: usize) -> usize {
         let now = self.bytes.len();
-        if due > self.usual {
+        if due > self.now {
             self.calm = 0;
-            return now.max(self.usual).max(due.min(2 * waiting));
+            return now.max(self.now).max(due.min(2 * waiting));
         }
         self.calm = self.calm.saturating_add(1);
-        if now <= self.usual || self.calm > CALM { self.usual } else { now }
+        if now <= self.now || self.calm > CALM { self.now } else { now }
     }
 
     fn resize(&mut self, capacity: usize) {
@@ -157,6 +180,24 @@ mod tests {
         assert_eq!((read.capacity(), read.waiting()), (3, &b"llo"[..]));
         fill(&mut read, 1, &mut &b"!"[..]);
         assert_eq!((read.capacity(), read.waiting()), (100, &b"llo!"[..]));
+    }
+
+    #[test]
+    fn it_is_small_until_a_read_fills_it_and_again_when_it_was_released() {
+        let mut read = InBuf::growing(10, 100);
+        for _ in 0..2 {
+            for _ in 0..3 {
+                fill(&mut read, 1, &mut &[7; 9][..]);
+                assert_eq!(read.capacity(), 10);
+                read.used(9);
+            }
+            fill(&mut read, 1, &mut &[7; 200][..]);
+            assert_eq!((read.capacity(), read.waiting().len()), (10, 10));
+            fill(&mut read, 1, &mut &[7; 200][..]);
+            assert_eq!((read.capacity(), read.waiting().len()), (100, 100));
+            read.used(100);
+            read.release();
+        }
     }
 
     #[test]
@@ -210,10 +251,11 @@ mod tests {
     proptest! {
         #[test]
         fn what_waits_is_what_came_less_what_was_used(
+            first in 0..200usize,
             usual in 0..200usize,
             steps in prop::collection::vec((0..400usize, 0..400usize, any::<bool>()), 0..60),
         ) {
-            let mut read = InBuf::new(usual);
+            let mut read = InBuf::growing(first, usual);
             let (mut came, mut used) = (0usize, 0);
             for (needed, use_up, release) in steps {
                 let next: Vec<u8> = (came..came + 300).map(|at| at as u8).collect();
@@ -234,6 +276,7 @@ mod tests {
 
         #[test]
         fn every_message_of_a_stream_comes_through_however_small_the_buffer(
+            first in 1..64usize,
             usual in 1..64usize,
             sizes in prop::collection::vec(0..200usize, 0..20),
             reads in prop::collection::vec(1..50usize, 1..20),
@@ -243,7 +286,7 @@ mod tests {
                 stream.extend(Head { id: Id::from(id as u64), size: *size as u32 }.to_bytes(SizeOrder::Little));
                 stream.extend(std::iter::repeat_n(id as u8, *size));
             }
-            let mut read = InBuf::new(usual);
+            let mut read = InBuf::growing(first, usual);
             let (mut left, mut seen) = (&stream[..], 0);
             for most in reads.into_iter().cycle() {
                 let missing = needed(read.waiting(), SizeOrder::Little, 200).unwrap();

@@ -2,25 +2,37 @@
 
 mod common;
 
+use std::io::Write as _;
 use std::net::Shutdown;
 
 use common::{Client, Keep, anywhere, counting, message, payload, rest, start};
+use purlin_ack::frames::Frames;
 use purlin_ack::handler::Count;
 use purlin_ack::server::{Limits, Server};
 use purlin_ack::strategy::Strategy;
+use purlin_ack::wire::{ACK, Ack, HEAD, Id, REPLY};
 
 /// Payloads of all kinds of lengths, the limit among them.
 const LENGTHS: [usize; 9] = [0, 1, 5, 99, 100, 101, 65_535, 65_536, LIMIT];
 const LIMIT: usize = 1 << 20;
 
+/// Where a message of that length is cut: at any byte, but for those in the middle of a large one.
+fn cuts(length: usize) -> impl Iterator<Item = usize> {
+    let end = HEAD + length;
+    (0..=end).filter(move |cut| {
+        length <= 100 || *cut <= HEAD + 2 || end - cut <= 2 || cut % (64 << 10) == 0
+    })
+}
+
 #[test]
 fn a_message_split_at_any_byte_is_acknowledged_once() {
     for strategy in Strategy::ALL {
-        let server = counting(strategy);
+        let limits = Limits { largest: LIMIT as u32, ..Limits::default() };
+        let server = start(Server::builder(anywhere()).strategy(strategy).limits(limits));
         let mut client = Client::connect(server.address(), strategy);
         let mut id = 0;
-        for length in [0, 5] {
-            for cut in 0..=12 + length {
+        for length in [0, 1, 5, 99, 100, 65_536, LIMIT] {
+            for cut in cuts(length) {
                 let (one, two) = (
                     message(id, b"first", client.order),
                     message(id + 1, &payload(id + 1, length), client.order),
@@ -131,6 +143,72 @@ fn garbage_ends_the_connection_and_is_not_acknowledged() {
         assert_eq!(client.until_closed(), None, "{strategy}");
         drop(client);
         server.until("it is counted", |counts| counts.too_large == 1);
+        server.drain();
+    }
+}
+
+#[test]
+fn a_size_over_the_limit_is_known_wherever_its_head_is_cut() {
+    for strategy in Strategy::ALL {
+        let limits = Limits { largest: 100, ..Limits::default() };
+        let server = start(Server::builder(anywhere()).strategy(strategy).limits(limits));
+        for cut in 0..HEAD {
+            let mut client = Client::connect(server.address(), strategy);
+            let (one, two) =
+                (message(0, b"first", client.order), message(1, &payload(1, 101), client.order));
+            client.send(&[&one[..], &two[..cut]].concat());
+            client.until(0);
+            // Not a byte behind the head is needed.
+            client.send(&two[cut..HEAD]);
+            assert_eq!(client.until_closed(), Some(0), "{strategy}");
+        }
+        server.until("they are counted", |counts| counts.too_large == HEAD as u64);
+        server.drain();
+    }
+}
+
+#[test]
+fn of_any_bytes_what_is_whole_is_acknowledged_and_nothing_else() {
+    let mut chance = fastrand::Rng::with_seed(6);
+    for strategy in Strategy::ALL {
+        let limits = Limits { largest: 1000, ..Limits::default() };
+        let server = start(Server::builder(anywhere()).strategy(strategy).limits(limits));
+        for _ in 0..50 {
+            // Some messages, and then anything, of which some may look like messages.
+            let mut bytes = Vec::new();
+            for id in 0..chance.u64(..5) {
+                let length = chance.usize(..1000);
+                bytes.extend(message(id, &payload(id, length), strategy.order()));
+            }
+            let most = chance.u8(1..);
+            bytes.extend((0..chance.usize(..5000)).map(|_| chance.u8(..most)));
+            let mut frames = Frames::new(&bytes, strategy.order(), 1000);
+            let ids: Vec<Id> = frames.by_ref().map(|frame| frame.id).collect();
+
+            let mut stream = common::connect(server.address());
+            // It may be closed before everything is written.
+            let _ = stream.write_all(&bytes);
+            let _ = stream.shutdown(Shutdown::Write);
+            let told = rest(&mut stream);
+            let told: Vec<(Id, u64)> = match strategy {
+                Strategy::RequestReply => {
+                    told.as_chunks::<REPLY>().0.iter().map(|reply| (Id(*reply), 1)).collect()
+                }
+                _ => told
+                    .as_chunks::<ACK>()
+                    .0
+                    .iter()
+                    .map(|ack| Ack::from_bytes(*ack))
+                    .map(|Ack { id, skipped }| (id, u64::from(skipped) + 1))
+                    .collect(),
+            };
+            let mut count = 0;
+            for (id, more) in told {
+                count += more;
+                assert_eq!(Some(&id), ids.get(count as usize - 1), "{strategy}: {bytes:?}");
+            }
+            assert_eq!(count, ids.len() as u64, "{strategy}: {bytes:?}");
+        }
         server.drain();
     }
 }

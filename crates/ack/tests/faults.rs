@@ -56,6 +56,7 @@ fn a_handler_that_panics_ends_its_connection_and_nothing_of_its_batch_is_acknowl
         assert!(acknowledged <= kept, "{strategy}: {acknowledged} acknowledged, {kept} handled");
         server.until("all have ended", |counts| counts.connections == 0);
         let counts = server.drain();
+        assert_eq!(counts.failed, 3, "{strategy}");
         assert!(counts.messages <= kept, "{strategy}: {} claimed, {kept} handled", counts.messages);
     }
 }

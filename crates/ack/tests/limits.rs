@@ -8,6 +8,7 @@ use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 use common::{Client, anywhere, message, rest, start, until};
+use purlin::supervisor::ChildProcess;
 use purlin_ack::server::{Limits, Server, StartError};
 use purlin_ack::strategy::Strategy;
 
@@ -100,13 +101,13 @@ fn a_client_that_sends_a_byte_now_and_then_does_not_live_for_ever() {
     for strategy in Strategy::ALL {
         let server = silent(strategy, SOON);
         let mut client = common::connect(server.address());
-        let bytes = message(0, &[0; 100], strategy.order());
+        let bytes = message(0, &[0; 10_000], strategy.order());
         let mut bytes = bytes.iter();
-        let began = Instant::now();
-        // A byte every five milliseconds: 112 of them take ten times as long as a message may.
+        let mut last = Instant::now();
+        // A byte every five milliseconds: all of them take a thousand times as long as a message may.
         until("the server closes", || {
-            let due = began.elapsed().as_millis() / 5;
-            if (112 - bytes.len() as u128) < due {
+            if last.elapsed() > Duration::from_millis(5) {
+                last = Instant::now();
                 let byte = bytes.next().expect("it is closed long before the message is whole");
                 return client.write_all(&[*byte]).is_err();
             }
@@ -121,23 +122,42 @@ fn a_client_that_sends_a_byte_now_and_then_does_not_live_for_ever() {
 // CLOCK: as above
 #[test]
 fn a_client_that_never_reads_its_acks_is_closed_and_counted() {
-    let strategy = Strategy::RequestReply;
-    let server = silent(strategy, Duration::from_millis(200));
-    let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None)
-        .expect("there is a descriptor");
-    socket.set_recv_buffer_size(4096).expect("it is a socket");
-    socket.connect(&server.address().into()).expect("somebody listens");
-    let mut client: TcpStream = socket.into();
-    let segment = message(0, b"", strategy.order()).repeat(1000);
-    let refused = loop {
-        if let Err(error) = client.write_all(&segment) {
-            break error;
-        }
+    // With small buffers on both sides, as it takes many acks to fill them. The two that are left out
+    // acknowledge most seldom.
+    let socket = || {
+        let stream = socket2::Type::STREAM;
+        socket2::Socket::new(socket2::Domain::IPV4, stream, None).expect("there is a descriptor")
     };
-    let known = [ErrorKind::ConnectionReset, ErrorKind::BrokenPipe];
-    assert!(known.contains(&refused.kind()), "{refused}");
-    server.until("it is counted", |counts| counts.deaf == 1 && counts.connections == 0);
-    server.drain();
+    let often = [Strategy::RequestReply, Strategy::HeadRest, Strategy::SyncAck, Strategy::Best];
+    for strategy in often {
+        let listener = socket();
+        listener.set_send_buffer_size(4096).expect("it is a socket");
+        listener.bind(&anywhere().into()).expect("there is a port");
+        listener.listen(16).expect("it is bound");
+        let keep = common::Keep::default();
+        let kept = keep.0.clone();
+        let limits = Limits { silence: Some(Duration::from_millis(200)), ..Limits::default() };
+        let builder = Server::builder_on(listener.into()).strategy(strategy).limits(limits);
+        let server = start(builder.handler(move |_| keep.clone()));
+        let client = socket();
+        client.set_recv_buffer_size(4096).expect("it is a socket");
+        client.set_tcp_nodelay(true).expect("it is a socket");
+        client.connect(&server.address().into()).expect("somebody listens");
+        let mut client: TcpStream = client.into();
+        let segment = message(0, b"", strategy.order());
+        let refused = loop {
+            if let Err(error) = client.write_all(&segment) {
+                break error;
+            }
+        };
+        let known = [ErrorKind::ConnectionReset, ErrorKind::BrokenPipe];
+        assert!(known.contains(&refused.kind()), "{strategy}: {refused}");
+        server.until("it is gone", |counts| counts.connections == 0);
+        let counts = server.drain();
+        // WHY or silent: a client whose buffer is as small may not even hear that it may write on.
+        assert_eq!(counts.deaf + counts.silent, 1, "{strategy}: it is counted");
+        assert!(counts.messages <= kept.take().len() as u64, "{strategy}: more than was handled");
+    }
 }
 
 #[test]
@@ -155,6 +175,38 @@ fn a_port_that_is_taken_is_told_in_a_line() {
         format!("cannot listen on {address}: another program does, choose another port")
     );
     server.drain();
+}
+
+#[test]
+fn who_has_handed_over_its_socket_accepts_nobody_whatever_is_restarted() {
+    let first = start(Server::builder(anywhere()).strategy(Strategy::SyncAck));
+    let address = first.address();
+    let listener = first.hand_over();
+    // What the acceptors stand behind is killed, and its supervisor restarts what comes after it.
+    let supervisor = first.server().supervisor().clone();
+    let restarted = first.node.block_on(async move |_: purlin::Process<()>| {
+        let children = || async { supervisor.which_children().await.expect("it lives") };
+        let [connections] = &children().await[..] else { panic!("there are acceptors") };
+        let ChildProcess::Running(before) = connections.process else { panic!("it runs") };
+        purlin::exit_process(before, purlin::ExitReason::Kill);
+        loop {
+            let [connections] = &children().await[..] else { panic!("there are acceptors") };
+            match connections.process {
+                ChildProcess::Running(now) if now != before => return true,
+                _ => purlin::yield_now().await,
+            }
+        }
+    });
+    assert!(restarted);
+    let second = start(Server::builder_on(listener).strategy(Strategy::SyncAck));
+    for _ in 0..50 {
+        let mut client = Client::connect(address, Strategy::SyncAck);
+        client.message(0, b"hello");
+        client.until(0);
+    }
+    assert_eq!((first.counts().connections_ever, second.counts().connections_ever), (0, 50));
+    first.drain();
+    second.drain();
 }
 
 #[test]

@@ -5,10 +5,14 @@ mod common;
 use std::io::Write as _;
 use std::net::{SocketAddr, TcpStream};
 use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
 
 use common::{Gated, Keep, Kept, Running, anywhere, connect, exactly, message, rest, start};
+use purlin::ExitReason;
 use purlin_ack::frames::Frame;
-use purlin_ack::handler::{Batch, Handler, Unhandled};
+use purlin_ack::handler::{Batch, Handler, Stored, Unhandled};
 use purlin_ack::server::{Limits, Server};
 use purlin_ack::session::{ANSWER, Answer, Level, NAME, Opened, Opening, Status};
 use purlin_ack::strategy::Strategy;
@@ -172,6 +176,166 @@ fn a_client_that_comes_back_while_its_batch_is_handled_waits_for_that() {
     assert_eq!(newest(answer(&mut second)), Some(0));
     assert_eq!(gated.kept.ids(), [0]);
     drop((first, second));
+    server.drain();
+}
+
+/// Says how many handlers were at work at most; each waits at the gate.
+#[derive(Clone, Default)]
+struct Alone {
+    gated: Gated,
+    now: Arc<AtomicU64>,
+    most: Arc<AtomicU64>,
+}
+
+impl Handler for Alone {
+    async fn handle(&mut self, batch: Batch<'_>) -> Result<(), Unhandled> {
+        /// Leaves however the handler ends.
+        struct Here(Arc<AtomicU64>);
+        impl Drop for Here {
+            fn drop(&mut self) {
+                self.0.fetch_sub(1, Ordering::SeqCst);
+            }
+        }
+        let now = self.now.fetch_add(1, Ordering::SeqCst) + 1;
+        let _here = Here(Arc::clone(&self.now));
+        self.most.fetch_max(now, Ordering::SeqCst);
+        self.gated.handle(batch).await
+    }
+}
+
+#[test]
+fn of_many_connections_of_a_client_one_handles_at_a_time_and_the_last_remains() {
+    let alone = Alone::default();
+    let make = alone.clone();
+    let server = start(Server::builder(anywhere()).handler(move |_| make.clone()));
+    // Each sends a message right behind its opening; the first has it at the gate.
+    let together = [&opening(1).to_bytes()[..], &message(0, b"hello", SizeOrder::Little)].concat();
+    let (mut first, _) = open(server.address(), &opening(1));
+    send(&mut first, 0..1);
+    alone.gated.wait();
+    let mut others: Vec<_> = (2..10)
+        .map(|count| {
+            let mut other = connect(server.address());
+            other.write_all(&together).expect("the server reads");
+            server.until("it is there", |counts| counts.connections_ever == count);
+            other
+        })
+        .collect();
+    alone.gated.open();
+    let mut last = others.pop().expect("there are some");
+    assert_eq!(newest(answer(&mut last)), Some(0));
+    send(&mut last, 1..2);
+    acked(&mut last, 1);
+    assert_eq!(alone.most.load(Ordering::SeqCst), 1);
+    assert_eq!(alone.gated.kept.ids(), [0, 1], "each once");
+    server.until("the others have been closed", |counts| counts.connections == 1);
+    drop((first, others, last));
+    server.drain();
+}
+
+// CLOCK: the node's, which is the machine's; it is the server's patience with the handler that is tested.
+#[test]
+fn a_connection_whose_handler_waits_for_ever_is_killed_when_its_client_comes_back() {
+    let alone = Alone::default();
+    let make = alone.clone();
+    let limits = Limits { drain: Duration::from_millis(50), ..Limits::default() };
+    let server = start(Server::builder(anywhere()).limits(limits).handler(move |_| make.clone()));
+    let (mut first, _) = open(server.address(), &opening(1));
+    send(&mut first, 0..1);
+    alone.gated.wait();
+    let (mut second, told) = open(server.address(), &opening(1));
+    assert_eq!(newest(told), None, "what it had has not been answered");
+    assert_eq!(rest(&mut first), b"", "nor acknowledged");
+    alone.gated.open();
+    send(&mut second, 0..1);
+    acked(&mut second, 0);
+    assert_eq!((alone.most.load(Ordering::SeqCst), &alone.gated.kept.ids()[..]), (1, &[0][..]));
+    drop((first, second));
+    server.drain();
+}
+
+/// Computes, as far as anybody can see, until it is let go.
+#[derive(Clone, Default)]
+struct Stuck {
+    kept: Kept,
+    at_work: Arc<AtomicU64>,
+    free: Arc<AtomicBool>,
+}
+
+impl Handler for Stuck {
+    async fn handle(&mut self, batch: Batch<'_>) -> Result<(), Unhandled> {
+        self.at_work.fetch_add(1, Ordering::SeqCst);
+        while !self.free.load(Ordering::SeqCst) {
+            std::thread::yield_now();
+        }
+        self.kept.push(&batch);
+        Ok(())
+    }
+}
+
+// CLOCK: as above
+#[test]
+fn a_client_whose_old_connection_cannot_be_killed_is_told_to_come_again() {
+    let stuck = Stuck::default();
+    let make = stuck.clone();
+    let limits = Limits { drain: Duration::from_millis(50), ..Limits::default() };
+    let server = start(Server::builder(anywhere()).limits(limits).handler(move |_| make.clone()));
+    let (mut first, _) = open(server.address(), &opening(1));
+    send(&mut first, 0..1);
+    common::until("it is at work", || stuck.at_work.load(Ordering::SeqCst) == 1);
+    for count in [2, 4] {
+        // One that waits for the first, and has to end for the next before that.
+        let mut between = connect(server.address());
+        between.write_all(&opening(1).to_bytes()).expect("the server reads");
+        server.until("it is there", |counts| counts.connections_ever == count);
+        let (mut again, told) = open(server.address(), &opening(1));
+        assert_eq!(told, Answer::Refused(Status::BUSY));
+        assert_eq!(rest(&mut again), b"");
+    }
+    assert_eq!(stuck.at_work.load(Ordering::SeqCst), 1);
+    stuck.free.store(true, Ordering::SeqCst);
+    // What it had is answered before it comes to a place where it can be killed.
+    acked(&mut first, 0);
+    let (mut second, told) = loop {
+        let (stream, told) = open(server.address(), &opening(1));
+        if told != Answer::Refused(Status::BUSY) {
+            break (stream, told);
+        }
+    };
+    assert_eq!(newest(told), Some(0));
+    send(&mut second, 0..2);
+    acked(&mut second, 1);
+    assert_eq!(stuck.kept.ids(), [0, 1], "each once");
+    drop((first, second));
+    server.drain();
+}
+
+/// Knows of a client what another server has stored.
+#[derive(Clone)]
+struct Storing(Stored);
+
+impl Handler for Storing {
+    async fn handle(&mut self, _: Batch<'_>) -> Result<(), Unhandled> {
+        Ok(())
+    }
+
+    async fn stored(&mut self, _: [u8; 16]) -> Result<Option<Stored>, ExitReason> {
+        Ok(Some(self.0.clone()))
+    }
+}
+
+#[test]
+fn refusals_that_were_stored_are_told_after_a_restart() {
+    let refused = vec![Refusal { id: 3, reason: Reason::NOT_TAKEN }];
+    let storing = Storing(Stored { epoch: 1, newest: 7, refused: refused.clone() });
+    let server = start(Server::builder(anywhere()).handler(move |_| storing.clone()));
+    for _ in 0..2 {
+        let (_, told) = open(server.address(), &opening(1));
+        let Answer::Opened(opened) = told else { panic!("{told:?}") };
+        assert_eq!((opened.newest, opened.refused), (Some(7), refused.clone()));
+    }
+    let (_, told) = open(server.address(), &opening(0));
+    assert_eq!(told, Answer::Refused(Status::STALE));
     server.drain();
 }
 

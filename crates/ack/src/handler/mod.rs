@@ -84,13 +84,18 @@ pub trait Handler: Send + 'static {
     }
 }
 
-/// What is stored of a client's messages: all of an epoch up to one of them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What is stored of a client's messages: what became of all of an epoch up to one of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stored {
     /// The latest epoch.
     pub epoch: u64,
     /// The newest message of that.
     pub newest: u64,
+    /// Those up to the newest that the handler has refused, in order, at least of the last window.
+    ///
+    /// A handler that stores messages and refuses others stores its refusals too: a client that has
+    /// not heard of one before the server was killed would take the message for acknowledged.
+    pub refused: Vec<Refusal>,
 }
 
 /// Why a batch was not handled.
@@ -101,7 +106,8 @@ pub enum Unhandled {
     /// is closed.
     Refused(Vec<Refusal>),
     /// Nobody knows what became of the batch. Nothing of it is acknowledged, and the connection ends
-    /// with this reason.
+    /// with this reason, as it does when the handler panics. A client sends it again until its patience
+    /// ends, so a message that can never be taken is better refused.
     Failed(ExitReason),
 }
 

@@ -8,12 +8,13 @@
 //! nothing, so a connection that was accepted is always handed over. The
 //! supervisor of the connections ends after the acceptors.
 //!
-//! *Out of descriptors.* Then it says so once, and tries again after [`PAUSE`],
-//! until there are some. Whoever wants to connect waits meanwhile.
+//! *Out of descriptors.* Then one of them says so, once, and they try again after
+//! [`PAUSE`], until there are some. Whoever wants to connect waits meanwhile.
 
 use std::io;
 use std::net::TcpListener;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use purlin::supervisor::{SimpleRef, StartChildError};
@@ -35,10 +36,19 @@ pub(crate) async fn acceptor(
 ) -> Result<ExitReason, Failure> {
     me.trap_exit(true);
     let connections = SimpleRef::<Newcomer>::whereis(&shared.connections)?;
-    // WHY its own: a descriptor is known to tokio once.
-    let listener = tokio::net::TcpListener::from_std(listener.try_clone()?)?;
+    let listener = loop {
+        // WHY its own: a descriptor is known to tokio once.
+        match listener.try_clone().and_then(tokio::net::TcpListener::from_std) {
+            Ok(own) => break own,
+            Err(error) if is_for_want(&error) => {
+                if let Some(exit) = shortage(&mut me, &shared, &error).await {
+                    return Ok(exit.reason);
+                }
+            }
+            Err(error) => return Err(error.into()),
+        }
+    };
     let mut room: Option<Room> = None;
-    let mut told = false;
     loop {
         let next = async {
             let room = match room.take() {
@@ -59,29 +69,23 @@ pub(crate) async fn acceptor(
                     room = Some(free);
                 }
                 Ok(permit) => {
+                    // ORDER: relaxed, here and where it is set, because it carries nothing but itself.
+                    shared.short.store(false, Ordering::Relaxed);
                     let stream = stream.into_std()?;
                     hand_over(&connections, Newcomer { stream, peer, permit }).await?;
                 }
             },
             Err(error) => {
                 room = Some(free);
-                match error.raw_os_error() {
-                    Some(libc::EMFILE | libc::ENFILE | libc::ENOBUFS | libc::ENOMEM) => {
-                        shared.counters.exhausted();
-                        if !std::mem::replace(&mut told, true) {
-                            tracing::warn!(%error, "no connection can be accepted for now");
-                        }
-                        if let Some(exit) = exit_within(&mut me, PAUSE).await {
-                            return Ok(exit.reason);
-                        }
+                if is_for_want(&error) {
+                    if let Some(exit) = shortage(&mut me, &shared, &error).await {
+                        return Ok(exit.reason);
                     }
-                    _ if is_of_the_client(&error) => {}
-                    _ => return Err(error.into()),
+                } else if !is_of_the_client(&error) {
+                    return Err(error.into());
                 }
-                continue;
             }
         }
-        told = false;
     }
 }
 
@@ -96,6 +100,24 @@ async fn hand_over(connections: &SimpleRef<Newcomer>, newcomer: Newcomer) -> Res
         }
         Ok(_) => Ok(()),
     }
+}
+
+/// Whether the operating system has not what it needs, and may have it later.
+fn is_for_want(error: &io::Error) -> bool {
+    let wants = [libc::EMFILE, libc::ENFILE, libc::ENOBUFS, libc::ENOMEM];
+    error.raw_os_error().is_some_and(|error| wants.contains(&error))
+}
+
+/// Lets some time pass in which there may be descriptors again; why it is to end, if it is.
+async fn shortage(me: &mut Process<Exit>, shared: &Shared, error: &io::Error) -> Option<Exit> {
+    shared.counters.exhausted();
+    if !shared.short.swap(true, Ordering::Relaxed) {
+        tracing::warn!(%error, "no connection can be accepted for now");
+    }
+    receive!(me, {
+        exit => Some(exit),
+        after PAUSE => None,
+    })
 }
 
 /// Whether a connection has gone wrong before it was accepted, which is no matter of the listener's.
@@ -115,11 +137,4 @@ fn is_of_the_client(error: &io::Error) -> bool {
                 | libc::EOPNOTSUPP
         )
     )
-}
-
-async fn exit_within(me: &mut Process<Exit>, time: Duration) -> Option<Exit> {
-    receive!(me, {
-        exit => Some(exit),
-        after time => None,
-    })
 }

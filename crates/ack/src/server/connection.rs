@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use purlin::{Exit, ExitReason, Process};
 
+use super::counts::Watched;
 use super::ending::End;
 use super::reader::Reader;
 use super::shared::{Newcomer, Shared};
@@ -38,12 +39,15 @@ where
             return ExitReason::Normal;
         }
     };
+    let _watched = Watched(&shared.counters);
     let mut reader = Reader::new(me, socket, shared.silence());
     let end = strategy::run(&mut reader, make(peer), &shared).await;
     tracing::debug!(%peer, %end, "connection ended");
     shared.counters.ended(&end);
-    if !matches!(end, End::Lost(_) | End::Replaced) {
-        reader.close().await;
+    match end.cause() {
+        End::Lost(_) | End::Replaced => {}
+        End::Deaf => reader.reset(),
+        _ => reader.close().await,
     }
     end.reason()
 }

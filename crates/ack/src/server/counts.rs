@@ -15,7 +15,7 @@ pub struct Counts {
     pub connections: u64,
     /// Connections ever, those that are there now included.
     pub connections_ever: u64,
-    /// Messages acknowledged.
+    /// Messages acknowledged, whether or not the ack has reached the client.
     pub messages: u64,
     /// Acks, and replies of request-reply.
     pub acks: u64,
@@ -27,7 +27,7 @@ pub struct Counts {
     pub silent: u64,
     /// Connections closed because the client did not read its acks.
     pub deaf: u64,
-    /// Connections closed because the handler failed or did not take a message.
+    /// Connections closed because the handler failed, panicked, or did not take a message.
     pub failed: u64,
     /// Connections closed at once because their address had too many.
     pub over_address: u64,
@@ -80,11 +80,13 @@ impl Counters {
 
     /// Why a connection ended.
     pub(crate) fn ended(&self, end: &End) {
-        match end {
+        match end.cause() {
             End::TooLarge(_) => add(&self.too_large, 1),
             End::Silent => add(&self.silent, 1),
             End::Deaf => add(&self.deaf, 1),
             End::Refused | End::Failed(_) => add(&self.failed, 1),
+            // WHY: a helper that ends otherwise than in an orderly way had a handler that panicked.
+            End::Helper(reason) if !reason.is_orderly() => add(&self.failed, 1),
             _ => {}
         }
     }
@@ -105,6 +107,18 @@ impl Counters {
             failed: read(&self.failed),
             over_address: read(&self.over_address),
             exhausted: read(&self.exhausted),
+        }
+    }
+}
+
+/// Counts a connection as failed if it is dropped by a panic, which leaves nobody to say why it ended.
+#[derive(Debug)]
+pub(crate) struct Watched<'a>(pub(crate) &'a Counters);
+
+impl Drop for Watched<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            add(&self.0.failed, 1);
         }
     }
 }

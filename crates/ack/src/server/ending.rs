@@ -35,7 +35,8 @@ pub(crate) enum End {
     Told(ExitReason),
     /// The handler failed.
     Failed(ExitReason),
-    /// A process that does a part of the connection's work has ended.
+    /// A process that does a part of the connection's work has ended; with the connection's own end as
+    /// its reason where that is what it found.
     Helper(ExitReason),
 }
 
@@ -45,8 +46,28 @@ impl End {
         match self {
             Self::Told(reason) | Self::Failed(reason) => reason,
             Self::Helper(reason) if !reason.is_orderly() => reason,
+            Self::Helper(reason) => match said(&reason) {
+                Some(Self::Failed(why)) => why.clone(),
+                _ => ExitReason::Normal,
+            },
             _ => ExitReason::Normal,
         }
+    }
+
+    /// Why it really ended: where a helper ended for a reason of the connection's, for that.
+    pub(crate) fn cause(&self) -> &Self {
+        match self {
+            Self::Helper(reason) => said(reason).unwrap_or(self),
+            _ => self,
+        }
+    }
+}
+
+/// The end of the connection that a helper ended with.
+fn said(reason: &ExitReason) -> Option<&End> {
+    match reason {
+        ExitReason::ShutdownWith(why) => why.downcast_ref(),
+        _ => None,
     }
 }
 

@@ -28,6 +28,7 @@ pub struct Limits {
     /// its [strategy](Strategy::silence) has.
     pub silence: Option<Duration>,
     /// How long a connection has to answer what it has read, when the server stops. Then it is killed.
+    /// What is left of that time, and a second at most, its client has to read the last acks.
     pub drain: Duration,
     /// Messages of a session that may be unanswered at a time, from 1 to [`WIDEST`].
     pub window: u32,

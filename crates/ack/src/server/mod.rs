@@ -166,6 +166,8 @@ impl Server {
         for acceptor in &self.door.acceptors {
             // One that is not there accepts nothing.
             let _ = self.supervisor.terminate_child(acceptor).await;
+            // WHY: a specification that stays is started again when a child before it is.
+            let _ = self.supervisor.delete_child(acceptor).await;
         }
         self.door.listener.try_clone()
     }

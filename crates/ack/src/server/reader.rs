@@ -92,11 +92,6 @@ impl Reader {
         self.socket.try_clone().map_err(End::Lost)
     }
 
-    /// How long the client may keep others waiting.
-    pub(crate) fn silence(&self) -> Duration {
-        self.silence
-    }
-
     /// Starts a process that does a part of the work, linked to this one.
     pub(crate) fn helper<N, F, Fut>(
         &mut self,
@@ -168,7 +163,7 @@ impl Reader {
 
     /// Writes all of that.
     pub(crate) async fn write(&mut self, bytes: &[u8]) -> Result<(), End> {
-        write_all(&mut self.me, &self.socket, bytes, self.silence).await
+        write_all(&mut self.me, &self.socket, bytes, self.silence, |_| false).await
     }
 
     /// Waits for a future, but no longer than that; `None` if it is not ready by then.
@@ -180,15 +175,25 @@ impl Reader {
         }
     }
 
-    /// Has another connection of the same client end when it has answered what it has read, and kills it
-    /// if that takes longer than `patience`.
-    pub(crate) async fn replace(&mut self, other: Pid<Exit>, patience: Duration) {
-        other.exit(ExitReason::shutdown_with(End::Replaced));
-        if self.within(patience, other.ended()).await.is_none() {
-            other.exit(ExitReason::Kill);
-            // WHY not until it has ended: a handler that does not await would keep this one for ever.
-            self.within(patience, other.ended()).await;
+    /// Has the other connections of the same client end when they have answered what they have read, and
+    /// kills them if that takes longer than `patience`; whether they have ended.
+    pub(crate) async fn replace(&mut self, others: &[Pid<Exit>], patience: Duration) -> bool {
+        let tell = |reason: ExitReason| others.iter().for_each(|other| other.exit(reason.clone()));
+        tell(ExitReason::shutdown_with(End::Replaced));
+        if self.within(patience, all_ended(others)).await.is_some() {
+            return true;
         }
+        tell(ExitReason::Kill);
+        // WHY not until they have: a handler that does not await would keep this one for ever.
+        self.within(patience, all_ended(others)).await.is_some()
+    }
+
+    /// Closes the connection at once, whatever the client has not read.
+    ///
+    /// WHY: what it does not read would stay with the operating system for minutes, and the client would
+    /// not hear of the end for as long.
+    pub(crate) fn reset(self) {
+        self.socket.reset();
     }
 
     /// Closes the connection when the client has read everything, or has had time to.
@@ -196,6 +201,7 @@ impl Reader {
     /// WHY it goes on reading: a socket that is closed with something unread resets the connection,
     /// and a client may lose acks that it has not read.
     pub(crate) async fn close(mut self) {
+        self.socket.give_up_after(self.silence);
         if self.socket.finish().is_err() {
             return;
         }
@@ -274,28 +280,82 @@ async fn exit_within(me: &mut Process<Exit>, time: Duration) -> Option<Exit> {
     })
 }
 
-/// Writes all of that, if the client makes room for some of it within each `patience`.
+async fn all_ended(processes: &[Pid<Exit>]) {
+    for process in processes {
+        process.ended().await;
+    }
+}
+
+/// Writes all of that, if the client makes room for some of it within each `patience`, and no message
+/// comes that `ends` it.
+///
+/// Once it has failed nothing may be written behind it: half an ack may be on its way.
 pub(crate) async fn write_all<M: Send + 'static>(
     me: &mut Process<M>,
     socket: &Socket,
     mut bytes: &[u8],
     patience: Duration,
+    ends: impl Fn(&M) -> bool,
 ) -> Result<(), End> {
     while !bytes.is_empty() {
         match socket.write(bytes).map_err(End::Lost)? {
             Some(count) => bytes = &bytes[count..],
-            None => {
-                let ready = socket.ready_within(me, Interest::WRITABLE, patience).await;
-                if !ready.map_err(End::Lost)? {
-                    return Err(End::Deaf);
+            None => tokio::select! {
+                biased;
+                ready = socket.ready(Interest::WRITABLE) => ready.map_err(End::Lost)?,
+                told = told_within(me, patience, &ends) => {
+                    return Err(if told { End::Told(ExitReason::Normal) } else { End::Deaf });
                 }
-            }
+            },
         }
     }
     Ok(())
 }
 
+/// Waits for a message that `ends` something, for so long; whether it came. Others stay in the mailbox.
+async fn told_within<M: Send + 'static>(
+    me: &mut Process<M>,
+    time: Duration,
+    ends: impl Fn(&M) -> bool,
+) -> bool {
+    receive!(me, {
+        message if ends(&message) => true,
+        after time => false,
+    })
+}
+
 /// The time on the node's clock.
 pub(crate) fn now() -> Duration {
     Node::current().map_or(Duration::ZERO, |node| node.uptime())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::{Ipv4Addr, TcpListener, TcpStream};
+
+    use super::*;
+
+    #[test]
+    fn a_write_that_waits_for_room_ends_with_the_message_that_ends_it_and_no_other() {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("there is a port");
+        let address = listener.local_addr().expect("it is bound");
+        let _deaf = TcpStream::connect(address).expect("somebody listens");
+        let (stream, _) = listener.accept().expect("somebody has come");
+        let socket = Socket::new(stream).expect("it is connected");
+        let node = Node::builder().workers(1).build().expect("a node starts");
+        let ended = node.block_on(async move |_: Process<()>| {
+            let writer = purlin::spawn(async move |mut me: Process<u8>| {
+                let bytes = vec![0; 64 << 20];
+                let day = Duration::from_secs(86_400);
+                let written = write_all(&mut me, &socket, &bytes, day, |told| *told == 2).await;
+                assert_eq!(me.flush(), [1, 3], "the others stay");
+                written.map_or_else(ExitReason::shutdown_with, |()| ExitReason::Normal)
+            });
+            (1..=3).for_each(|told| writer.send(told));
+            writer.ended().await
+        });
+        node.stop_blocking();
+        let ExitReason::ShutdownWith(why) = &ended else { panic!("{ended}") };
+        assert!(matches!(why.downcast_ref(), Some(End::Told(ExitReason::Normal))), "{ended}");
+    }
 }

@@ -2,8 +2,11 @@
 //!
 //! One for a server, used by the processes of its connections. A client has one
 //! connection at a time: who opens a session first [takes over](Sessions::enter)
-//! from the connection that the client had, which ends when what it has read is
-//! answered. So nothing is handled on both.
+//! from the connections that the client had, which end when what they have read is
+//! answered. So nothing is handled on two.
+//!
+//! INVARIANT: who is in `connected` may still handle something; nobody leaves before its
+//! handler is done with, or dropped.
 //!
 //! COST: a lock for each batch of a session, held for a look-up.
 
@@ -22,7 +25,7 @@ pub(crate) type Client = [u8; 16];
 #[derive(Debug)]
 pub(crate) struct Sessions {
     remembered: Mutex<Remembered>,
-    connected: Mutex<HashMap<Client, Pid<Exit>>>,
+    connected: Mutex<HashMap<Client, Vec<Pid<Exit>>>>,
 }
 
 impl Sessions {
@@ -39,17 +42,22 @@ impl Sessions {
         self.remembered.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A connection speaks for a client from now on; the one that did before, which has to end.
+    /// A connection wants to speak for a client; those that did before, which have to end first.
+    ///
+    /// WHY all of them, and not the last: that may itself still wait for the one before it.
     pub(crate) fn enter(
         self: &Arc<Self>,
         client: Client,
         connection: Pid<Exit>,
-    ) -> (Presence, Option<Pid<Exit>>) {
-        let before = self.connected().insert(client, connection.clone());
+    ) -> (Presence, Vec<Pid<Exit>>) {
+        let mut connected = self.connected();
+        let here = connected.entry(client).or_default();
+        let before = here.clone();
+        here.push(connection.clone());
         (Presence { sessions: Arc::clone(self), client, connection }, before)
     }
 
-    fn connected(&self) -> MutexGuard<'_, HashMap<Client, Pid<Exit>>> {
+    fn connected(&self) -> MutexGuard<'_, HashMap<Client, Vec<Pid<Exit>>>> {
         // WHY: as above.
         self.connected.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -66,8 +74,11 @@ pub(crate) struct Presence {
 impl Drop for Presence {
     fn drop(&mut self) {
         let mut connected = self.sessions.connected();
-        if connected.get(&self.client) == Some(&self.connection) {
-            connected.remove(&self.client);
+        if let Some(here) = connected.get_mut(&self.client) {
+            here.retain(|other| *other != self.connection);
+            if here.is_empty() {
+                connected.remove(&self.client);
+            }
         }
     }
 }

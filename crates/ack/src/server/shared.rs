@@ -2,7 +2,7 @@
 
 use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use super::counts::Counters;
@@ -22,6 +22,8 @@ pub(crate) struct Shared {
     pub(crate) counters: Arc<Counters>,
     pub(crate) permits: Arc<Permits>,
     pub(crate) sessions: Arc<Sessions>,
+    /// It has been said that there are no descriptors, and nobody has come in since.
+    pub(crate) short: AtomicBool,
     /// What the supervisor of the connections is registered as.
     pub(crate) connections: String,
 }
@@ -48,6 +50,7 @@ impl Shared {
             sessions: Arc::new(Sessions::new(&limits)),
             counters,
             limits,
+            short: AtomicBool::new(false),
             connections: format!("ack {strategy} connections {number}"),
         }
     }

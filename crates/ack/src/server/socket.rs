@@ -18,6 +18,7 @@ use std::os::fd::{AsRawFd, RawFd};
 use std::time::Duration;
 
 use purlin::{Process, receive};
+use socket2::SockRef;
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
@@ -51,6 +52,19 @@ impl Socket {
     /// Says to the other side that nothing more will be written.
     pub(crate) fn finish(&self) -> io::Result<()> {
         self.0.shutdown(Shutdown::Write)
+    }
+
+    /// Has the operating system give up what the client does not take within that time, also when the
+    /// connection has been closed.
+    pub(crate) fn give_up_after(&self, time: Duration) {
+        // Where that cannot be set it gives up in its own time.
+        let _ = SockRef::from(&self.0).set_tcp_user_timeout(Some(time));
+    }
+
+    /// Has the last close of it end the connection at once, and drop what has not been sent.
+    pub(crate) fn reset(&self) {
+        // Where that cannot be set it is closed like any other.
+        let _ = SockRef::from(&self.0).set_linger(Some(Duration::ZERO));
     }
 
     /// Waits until it can be read from or written to, as far as is known.

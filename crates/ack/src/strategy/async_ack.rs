@@ -9,10 +9,10 @@
 use std::convert::Infallible;
 use std::sync::Arc;
 
-use purlin::{Overflow, Pid, SpawnOptions, yield_now};
+use purlin::{ExitReason, Overflow, Pid, SpawnOptions, yield_now};
 
-use super::BLOCK;
 use super::responder::{Item, Responder};
+use super::{BLOCK, LITTLE};
 use crate::handler::Handler;
 use crate::inbuf::InBuf;
 use crate::server::ending::End;
@@ -33,12 +33,14 @@ pub(super) async fn run<H: Handler>(
     let responder = reader.helper(bound, move |me| responder.run(me))?;
     let ended = read(reader, &responder).await;
     responder.send(Item::Last);
-    responder.ended().await;
-    ended
+    match responder.ended().await {
+        ExitReason::Normal => ended,
+        reason => Err(End::Helper(reason)),
+    }
 }
 
 async fn read(reader: &mut Reader, responder: &Pid<Item>) -> Result<Infallible, End> {
-    let mut buffer = InBuf::new(BLOCK);
+    let mut buffer = InBuf::growing(LITTLE, BLOCK);
     loop {
         reader.fill(&mut buffer, 1, Amount::Available).await?;
         // WHY heard, whatever it was: what is whole is for the responder to say.

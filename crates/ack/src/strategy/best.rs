@@ -16,6 +16,7 @@ use std::sync::Arc;
 
 use purlin::yield_now;
 
+use super::LITTLE;
 use super::opening::{Open, first};
 use super::taking::{acknowledge, needed, next_ack, take, whole};
 use crate::handler::{Batch, Handler, Unhandled};
@@ -34,7 +35,7 @@ pub(super) async fn run<H: Handler>(
     mut handler: H,
     shared: &Arc<Shared>,
 ) -> Result<Infallible, End> {
-    let mut buffer = InBuf::new(USUAL);
+    let mut buffer = InBuf::growing(LITTLE, USUAL);
     let mut owed = Owed::default();
     let mut open = first(reader, &mut buffer, &mut handler, shared).await?;
     loop {

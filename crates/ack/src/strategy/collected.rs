@@ -22,12 +22,12 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
-use purlin::{CallError, Pid, SpawnOptions};
+use purlin::{CallError, ExitReason, Pid, SpawnOptions};
 
-use super::BLOCK;
 use super::collector::{Collect, Collector};
 use super::taking::needed;
 use super::ticker::ticker;
+use super::{BLOCK, LITTLE};
 use crate::handler::Handler;
 use crate::inbuf::InBuf;
 use crate::server::ending::End;
@@ -41,16 +41,18 @@ pub(super) async fn run<H: Handler>(
     amount: Amount,
 ) -> Result<Infallible, End> {
     let socket = reader.socket()?;
-    let (parent, patience) = (reader.pid().id(), reader.silence());
+    let parent = reader.pid().id();
     let collector = Collector::new(handler, parent, Arc::clone(shared));
     let collector = reader.helper(SpawnOptions::new(), move |me| collector.run(me))?;
-    let (from, counters) = (collector.clone(), Arc::clone(&shared.counters));
-    let ticker = reader
-        .helper(SpawnOptions::new(), move |me| ticker(me, socket, from, counters, patience))?;
+    let (from, all) = (collector.clone(), Arc::clone(shared));
+    let ticker =
+        reader.helper(SpawnOptions::new(), move |me| ticker(me, socket, from, parent, all))?;
     let ended = read(reader, &collector, shared, amount).await;
     collector.send(Collect::Last);
-    ticker.ended().await;
-    ended
+    match ticker.ended().await {
+        ExitReason::Normal => ended,
+        reason => Err(End::Helper(reason)),
+    }
 }
 
 async fn read(
@@ -59,7 +61,9 @@ async fn read(
     shared: &Shared,
     amount: Amount,
 ) -> Result<Infallible, End> {
-    let mut buffer = Box::new(InBuf::new(BLOCK));
+    // WHY not small where it is exact: a payload is read with one read.
+    let first = if amount == Amount::Exact { BLOCK } else { LITTLE };
+    let mut buffer = Box::new(InBuf::growing(first, BLOCK));
     loop {
         let missing = needed(buffer.waiting(), shared)?;
         if missing > 0 {
@@ -72,7 +76,7 @@ async fn read(
         buffer = match handed.await {
             Ok(handed) => handed?,
             Err(CallError::Ended(reason)) => return Err(End::Failed(reason)),
-            Err(error) => return Err(End::Failed(purlin::ExitReason::error(error))),
+            Err(error) => return Err(End::Failed(ExitReason::error(error))),
         };
     }
 }

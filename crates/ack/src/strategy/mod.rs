@@ -40,6 +40,8 @@ use crate::wire::SizeOrder;
 
 /// Where the classic strategies read to, in bytes, unless a message is larger.
 const BLOCK: usize = 64 << 10;
+/// Where those that read whatever there is begin to read to, as long as there is no more.
+const LITTLE: usize = 4 << 10;
 
 /// How a server reads messages and acknowledges them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

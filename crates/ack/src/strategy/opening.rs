@@ -2,13 +2,15 @@
 //!
 //! The first message decides. A client that opens a session has the connection
 //! that it had before ended, if there was one, and is told what it has been
-//! answered; who is refused one is told why, and the connection ends.
+//! answered; who is refused one is told why, and the connection ends. One whose old
+//! connection cannot even be killed, since its handler computes on, is told that the
+//! server is busy.
 
 use std::sync::Arc;
 
 use super::taking::needed;
 use crate::frames::Frames;
-use crate::handler::{Handler, Session};
+use crate::handler::{Handler, Session, Stored};
 use crate::inbuf::InBuf;
 use crate::server::ending::End;
 use crate::server::reader::{Amount, Reader};
@@ -75,19 +77,22 @@ async fn open<H: Handler>(
     if stale {
         return refuse(reader, Status::STALE).await;
     }
-    let (presence, other) = shared.sessions.enter(client, reader.pid());
-    if let Some(other) = other {
-        reader.replace(other, shared.limits.drain).await;
+    let (presence, others) = shared.sessions.enter(client, reader.pid());
+    if !others.is_empty() && !reader.replace(&others, shared.limits.drain).await {
+        return refuse(reader, Status::BUSY).await;
     }
     let Ok(stored) = handler.stored(client).await else {
         return refuse(reader, Status::BUSY).await;
     };
     let known = {
         let mut remembered = shared.sessions.remembered();
-        if let Some(stored) = stored
-            && remembered.open(client, stored.epoch).is_ok()
+        if let Some(Stored { epoch, newest, refused }) = stored
+            && remembered.open(client, epoch).is_ok()
         {
-            remembered.acked(client, stored.epoch, stored.newest);
+            for refusal in refused {
+                remembered.refused(client, epoch, refusal);
+            }
+            remembered.acked(client, epoch, newest);
         }
         remembered.open(client, epoch)
     };

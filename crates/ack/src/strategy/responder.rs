@@ -83,10 +83,13 @@ impl<H: Handler> Responder<H> {
                         parsed = self.parse(&block) => parsed,
                         () = left(&mut me, parent) => return ExitReason::Normal,
                     };
-                    match parsed {
-                        Ok(()) if self.blocks >= EVERY => self.acknowledge(&mut me).await,
-                        parsed => parsed,
-                    }
+                    // Whatever it was, what has been handled is acknowledged.
+                    let acked = if parsed.is_err() || self.blocks >= EVERY {
+                        self.acknowledge(&mut me).await
+                    } else {
+                        Ok(())
+                    };
+                    acked.and(parsed)
                 }
                 Some(Item::Exit(exit)) if exit.from == Some(self.parent) => {
                     return ExitReason::Normal;
@@ -96,20 +99,10 @@ impl<H: Handler> Responder<H> {
                 None => self.acknowledge(&mut me).await,
             };
             if let Err(end) = done {
-                // Whatever it was, what has been handled is acknowledged.
-                break self.acknowledge(&mut me).await.err().or(Some(end));
+                break Some(end);
             }
         };
-        match end {
-            None => ExitReason::Normal,
-            Some(end) => {
-                self.shared.counters.ended(&end);
-                match end {
-                    End::Failed(reason) => reason,
-                    end => ExitReason::shutdown_with(end),
-                }
-            }
-        }
+        end.map_or(ExitReason::Normal, ExitReason::shutdown_with)
     }
 
     async fn parse(&mut self, block: &[u8]) -> Result<(), End> {
@@ -158,7 +151,9 @@ impl<H: Handler> Responder<H> {
     async fn acknowledge(&mut self, me: &mut Process<Item>) -> Result<(), End> {
         self.blocks = 0;
         while let Some(ack) = next_ack(&mut self.owed, &self.shared.counters) {
-            write_all(me, &self.socket, &ack, self.shared.silence()).await?;
+            let parent = self.parent;
+            let left = |item: &Item| matches!(item, Item::Exit(exit) if exit.from == Some(parent));
+            write_all(me, &self.socket, &ack, self.shared.silence(), left).await?;
         }
         Ok(())
     }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use purlin::yield_now;
 
-use super::BLOCK;
 use super::taking::{acknowledge, needed, take, whole};
+use super::{BLOCK, LITTLE};
 use crate::handler::Handler;
 use crate::inbuf::InBuf;
 use crate::owed::Owed;
@@ -19,7 +19,7 @@ pub(super) async fn run<H: Handler>(
     mut handler: H,
     shared: &Arc<Shared>,
 ) -> Result<Infallible, End> {
-    let mut buffer = InBuf::new(BLOCK);
+    let mut buffer = InBuf::growing(LITTLE, BLOCK);
     let mut owed = Owed::default();
     loop {
         let missing = needed(buffer.waiting(), shared)?;

@@ -2,17 +2,18 @@
 //!
 //! It asks the collector for a word when something is owed, lets the time pass,
 //! takes what is owed by then, and writes the ack; so a connection that is idle
-//! costs no ticks. It ends with the collector.
+//! costs no ticks. It ends with the collector, and in the middle of a write with the
+//! connection's process.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use purlin::{Exit, ExitReason, Pid, Process};
+use purlin::{Exit, ExitReason, Pid, Process, ProcessId};
 
 use super::collector::Collect;
 use super::taking::next_ack;
-use crate::server::counts::Counters;
 use crate::server::reader::write_all;
+use crate::server::shared::Shared;
 use crate::server::socket::{Socket, pass};
 
 /// From one ack to the next.
@@ -22,8 +23,8 @@ pub(super) async fn ticker(
     mut me: Process<Exit>,
     socket: Socket,
     collector: Pid<Collect>,
-    counters: Arc<Counters>,
-    patience: Duration,
+    parent: ProcessId,
+    shared: Arc<Shared>,
 ) -> ExitReason {
     // WHY: it is to acknowledge what was read also when everybody is told to end.
     me.trap_exit(true);
@@ -37,8 +38,10 @@ pub(super) async fn ticker(
         let Ok(mut owed) = collector.call_timeout(Collect::Take, Duration::MAX).await else {
             return ExitReason::Normal;
         };
-        while let Some(ack) = next_ack(&mut owed, &counters) {
-            if let Err(end) = write_all(&mut me, &socket, &ack, patience).await {
+        while let Some(ack) = next_ack(&mut owed, &shared.counters) {
+            let left = |exit: &Exit| exit.from == Some(parent);
+            let written = write_all(&mut me, &socket, &ack, shared.silence(), left).await;
+            if let Err(end) = written {
                 return ExitReason::shutdown_with(end);
             }
         }

@@ -4,6 +4,8 @@
 // WHY: each test file is a program of its own and uses some of these.
 #![allow(dead_code)]
 
+pub(crate) mod programs;
+
 use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,6 +13,7 @@ use std::time::{Duration, Instant};
 
 use purlin::{Node, Process};
 use purlin_ack::checked::{Answer, Checked};
+use purlin_ack::client::Backoff;
 use purlin_ack::handler::{Batch, Handler, Unhandled};
 use purlin_ack::server::{Builder, Counts, Server};
 use purlin_ack::strategy::Strategy;
@@ -19,6 +22,16 @@ use tokio::sync::Semaphore;
 
 /// How long anything may take that is to happen.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
+
+/// How soon a client of a test comes back.
+pub(crate) const SOON: Backoff =
+    Backoff { first: Duration::from_millis(1), most: Duration::from_millis(20) };
+
+/// Where clients of the library run.
+pub(crate) fn runtime() -> tokio::runtime::Runtime {
+    let mut builder = tokio::runtime::Builder::new_multi_thread();
+    builder.worker_threads(1).enable_all().build().expect("a thread can be started")
+}
 
 /// A server on a node of its own.
 pub(crate) struct Running {

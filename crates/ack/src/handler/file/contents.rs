@@ -28,7 +28,8 @@ pub(super) struct Contents {
     length: u64,
     /// Whose messages stand at the end.
     last: Option<Session>,
-    clients: HashMap<[u8; 16], Stored>,
+    /// The latest epoch of each, and the newest message of that.
+    clients: HashMap<[u8; 16], (u64, u64)>,
 }
 
 impl Contents {
@@ -55,9 +56,10 @@ impl Contents {
         self.length
     }
 
-    /// What is stored of a client.
+    /// What is stored of a client, of which nothing is ever refused.
     pub(super) fn stored(&self, client: [u8; 16]) -> Option<Stored> {
-        self.clients.get(&client).copied()
+        let (epoch, newest) = self.clients.get(&client).copied()?;
+        Some(Stored { epoch, newest, refused: Vec::new() })
     }
 
     /// More has been written: whole messages, and the beginning of one that does not count. How much
@@ -73,7 +75,7 @@ impl Contents {
                     if let Some(session) = self.last.filter(|last| *last != NOBODY) {
                         let Session { client, epoch } = session;
                         let newest = frame.id.number();
-                        self.clients.insert(client, Stored { epoch, newest });
+                        self.clients.insert(client, (epoch, newest));
                     }
                 }
             }

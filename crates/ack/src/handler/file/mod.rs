@@ -16,12 +16,14 @@ mod contents;
 mod writer;
 
 use std::fmt;
-use std::fs::OpenOptions;
+use std::fs::{self, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use purlin::{ExitReason, Node, Pid, SpawnOptions};
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
 
 use self::contents::Contents;
 use self::writer::{Mail, Writer};
@@ -36,7 +38,8 @@ use crate::session::Level;
 /// end of the file, since the machine or the program stopped in the middle of a write, is cut off when
 /// the file is opened. The file is never cut otherwise, and never read again.
 ///
-/// Clones write to the same file.
+/// Clones write to the same file. It is locked, so that nobody else does meanwhile: a program that takes
+/// over from another opens it when that has ended.
 ///
 /// ```
 /// use purlin_ack::handler::File;
@@ -84,12 +87,14 @@ impl File {
     /// Blocks the thread while it reads.
     ///
     /// # Errors
-    /// The file cannot be opened, read or cut, or the node has no room for the process.
+    /// The file cannot be opened, read or cut, somebody else has it, or the node has no room for the
+    /// process.
     pub fn open(node: &Node, path: impl AsRef<Path>) -> Result<Self, OpenError> {
         let path = path.as_ref();
         let failed = |error| OpenError { path: path.to_owned(), error };
         let options = OpenOptions::new().read(true).append(true).create(true).open(path);
         let mut file = options.map_err(failed)?;
+        lock(&file).map_err(failed)?;
         let contents = Contents::of(&mut file).map_err(failed)?;
         file.set_len(contents.length()).map_err(failed)?;
         let writer = Writer::new(file, contents);
@@ -98,6 +103,14 @@ impl File {
         let writer = spawned.map_err(|error| failed(io::Error::other(error.to_string())))?;
         Ok(Self(writer))
     }
+}
+
+/// WHY: who opens the file cuts off what is incomplete, and another may be writing it.
+fn lock(file: &fs::File) -> io::Result<()> {
+    flock(file, FlockOperation::NonBlockingLockExclusive).map_err(|error| match error {
+        Errno::WOULDBLOCK => io::Error::other("it is open already, in this program or another"),
+        error => error.into(),
+    })
 }
 
 impl Handler for File {
@@ -124,5 +137,43 @@ impl Handler for File {
     async fn stored(&mut self, client: [u8; 16]) -> Result<Option<Stored>, ExitReason> {
         let asked = self.0.call_timeout(|reply| Mail::Stored(client, reply), Duration::MAX).await;
         asked.map_err(ExitReason::error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::frames::skim;
+    use crate::handler::Session;
+    use crate::wire::{Head, Id, SizeOrder};
+
+    #[test]
+    fn who_asks_what_is_stored_is_told_of_what_was_on_its_way_and_nobody_else_has_the_file() {
+        let path = std::env::temp_dir().join(format!("purlin-ack-asked-{}", std::process::id()));
+        let node = Node::builder().workers(1).build().expect("a node starts");
+        let file = File::open(&node, &path).expect("it can be written");
+        let session = Session { client: [7; 16], epoch: 1 };
+        let (mut one, mut other) = (file.clone(), file);
+        let stored = node.block_on(async move |_: purlin::Process<()>| {
+            let mut stored = Vec::new();
+            for id in 0..100_u64 {
+                let bytes = Head { id: Id::from(id), size: 0 }.to_bytes(SizeOrder::Little);
+                let found = skim(&bytes, SizeOrder::Little, 0);
+                let batch = Batch::new(&bytes, found, SizeOrder::Little, Level::Handled);
+                let batch = batch.of(session, Level::Handled);
+                // Both are in the mailbox before either is answered.
+                let (handled, asked) =
+                    tokio::join!(one.handle(batch), other.stored(session.client));
+                handled.expect("it is written");
+                stored.push(asked.expect("the writer lives").map(|stored| stored.newest));
+            }
+            stored
+        });
+        assert!(stored.into_iter().eq((0..100).map(Some)));
+
+        let line = File::open(&node, &path).expect_err("it is locked").to_string();
+        assert!(line.ends_with(": it is open already, in this program or another"), "{line}");
+        node.stop_blocking();
+        std::fs::remove_file(path).expect("it is there");
     }
 }

@@ -42,11 +42,16 @@ pub(super) struct Writer {
     /// What is about to be written, and who waits for it.
     bytes: Vec<u8>,
     wait: Vec<Reply<bool>>,
+    /// Who is to be told what is stored of whom, when that has been written.
+    ///
+    /// WHY not before: a client may ask whose old connection was killed while its messages were on
+    /// their way to here, and would send them again.
+    asked: Vec<([u8; 16], Reply<Option<Stored>>)>,
 }
 
 impl Writer {
     pub(super) fn new(file: File, contents: Contents) -> Self {
-        Self { file, contents, bytes: Vec::new(), wait: Vec::new() }
+        Self { file, contents, bytes: Vec::new(), wait: Vec::new(), asked: Vec::new() }
     }
 
     /// The process.
@@ -62,12 +67,15 @@ impl Writer {
                         durable |= block.level() == Level::Durable;
                         self.wait.push(reply);
                     }
-                    Mail::Stored(client, reply) => reply.send(self.contents.stored(client)),
+                    Mail::Stored(client, reply) => self.asked.push((client, reply)),
                     Mail::Exit(exit) => told = Some(exit.reason),
                 }
                 mail = if self.bytes.len() < TOGETHER { me.try_receive() } else { None };
             }
             self.write(durable)?;
+            for (client, reply) in self.asked.drain(..) {
+                reply.send(self.contents.stored(client));
+            }
             if let Some(reason) = told {
                 self.file.sync_all()?;
                 return Ok(reason);

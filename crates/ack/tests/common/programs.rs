@@ -1,0 +1,135 @@
+//! Programs that a test starts, each of which is this one, running another of its tests; so a server
+//! or a client can be killed, stopped, measured, or have few descriptors or many.
+
+use std::env;
+use std::ffi::OsStr;
+use std::fs;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+/// Says that a test is the program, and not one among others.
+const PROGRAM: &str = "PURLIN_ACK_PROGRAM";
+
+/// A program that runs. Dropping it kills it.
+pub(crate) struct Program {
+    child: Child,
+    said: BufReader<ChildStdout>,
+    stdin: Option<ChildStdin>,
+}
+
+/// Whether this program is to be that test, and nothing else.
+pub(crate) fn is(test: &str) -> bool {
+    env::var_os(PROGRAM).is_some_and(|program| program == test)
+}
+
+/// A command that runs this program as that test, with as many descriptors as may be.
+pub(crate) fn command(test: &str) -> Command {
+    let mut command = Command::new("sh");
+    command
+        .args(["-c", "ulimit -n \"$(ulimit -Hn)\"; exec \"$0\" \"$@\""])
+        .arg(env::current_exe().expect("this is a program"))
+        .args(["--exact", test, "--nocapture"])
+        .env(PROGRAM, test);
+    command
+}
+
+impl Program {
+    /// Starts it, with these variables in its environment.
+    pub(crate) fn start(test: &str, settings: &[(&str, &OsStr)]) -> Self {
+        let mut command = command(test);
+        command.envs(settings.iter().copied()).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().expect("it starts");
+        let said = BufReader::new(child.stdout.take().expect("it is piped"));
+        let stdin = child.stdin.take();
+        Self { child, said, stdin }
+    }
+
+    /// What it says next on a line that begins like this.
+    pub(crate) fn said(&mut self, about: &str) -> String {
+        let mut line = String::new();
+        loop {
+            line.clear();
+            let read = self.said.read_line(&mut line).expect("it is text");
+            assert!(read > 0, "the program has ended without a word of '{about}'");
+            if let Some(said) = line.strip_prefix(about) {
+                return said.trim().to_owned();
+            }
+        }
+    }
+
+    /// Everything that it has said on lines that begin like this, until it ended.
+    pub(crate) fn all_said(&mut self, about: &str) -> Vec<String> {
+        let lines = (&mut self.said).lines().map_while(Result::ok);
+        lines
+            .filter_map(|line| line.strip_prefix(about).map(|said| said.trim().to_owned()))
+            .collect()
+    }
+
+    /// Says a line to it.
+    pub(crate) fn tell(&mut self, line: &str) {
+        let stdin = self.stdin.as_mut().expect("it listens");
+        writeln!(stdin, "{line}").expect("it listens");
+    }
+
+    /// Sends it a signal, such as `STOP`.
+    pub(crate) fn signal(&self, name: &str) {
+        signal(self.child.id(), name);
+    }
+
+    /// The bytes of memory that it has resident.
+    pub(crate) fn resident(&self) -> u64 {
+        self.memory("VmRSS:")
+    }
+
+    /// The most that it ever had.
+    pub(crate) fn peak(&self) -> u64 {
+        self.memory("VmHWM:")
+    }
+
+    fn memory(&self, which: &str) -> u64 {
+        let path = format!("/proc/{}/status", self.child.id());
+        let status = fs::read_to_string(path).expect("it lives");
+        let line = status.lines().find_map(|line| line.strip_prefix(which));
+        let size = line.and_then(|line| line.trim().strip_suffix("kB")).expect("it has some");
+        size.trim().parse::<u64>().expect("a number") * 1024
+    }
+
+    /// Kills it, as a machine without power does.
+    pub(crate) fn kill(mut self) {
+        self.end();
+    }
+
+    /// Lets it end, and waits until it has.
+    pub(crate) fn finish(mut self) {
+        drop(self.stdin.take());
+        let status = self.child.wait().expect("it ends");
+        assert!(status.success(), "the program failed: {status}");
+    }
+
+    fn end(&mut self) {
+        // It may have ended by itself.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+/// Sends a process of this machine a signal.
+pub(crate) fn signal(process: u32, name: &str) {
+    let sent = Command::new("kill").args(["-s", name, &process.to_string()]).status();
+    assert!(sent.expect("there is a kill").success(), "{name} is not sent");
+}
+
+/// The next line that whoever started this program says to it; none when that has ended.
+pub(crate) fn told() -> Option<String> {
+    let mut line = String::new();
+    match std::io::stdin().read_line(&mut line) {
+        Ok(0) | Err(_) => None,
+        Ok(_) => Some(line.trim().to_owned()),
+    }
+}
