@@ -20,13 +20,19 @@ pub const SERVED: [&str; 7] = [
     "ack-head-rest",
     "ack-sync-ack",
     "ack-async-ack",
-    "ack-best",
+    BEST,
     SYNC_OR_ASYNC,
 ];
 
 /// The variants of [`SYNC_OR_ASYNC`], the natural one first.
 const EITHER: [(&str, Strategy); 2] =
     [("sync-ack", Strategy::SyncAck), ("async-ack", Strategy::AsyncAck)];
+
+/// The experiment in which a server does what it likes: to whom the messages go is its variant.
+pub(crate) const BEST: &str = "ack-best";
+
+/// The variants of [`BEST`], the natural one first: whether there is to be a call for each message.
+pub(crate) const TAKEN: [(&str, bool); 2] = [("batch", false), ("each", true)];
 
 /// How a server reads messages and acknowledges them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,7 +73,7 @@ impl Strategy {
             "ack-head-rest" => Strategy::HeadRest,
             "ack-sync-ack" => Strategy::SyncAck,
             "ack-async-ack" => Strategy::AsyncAck,
-            "ack-best" => Strategy::Best,
+            BEST => Strategy::Best,
             SYNC_OR_ASYNC => p.choice_or("variant", &EITHER, EITHER[0].1)?,
             _ => {
                 return Err(format!(
@@ -86,6 +92,9 @@ pub struct Serve {
     pub experiment: &'static str,
     /// How it is to read and acknowledge.
     pub strategy: Strategy,
+    /// Whether each message is to be handed to a function of a process of the user's, and not
+    /// only counted.
+    pub each: bool,
     /// On how many cores its processes are to run; on as many as by default where none is told.
     pub cores: Option<u64>,
 }
@@ -99,9 +108,10 @@ impl Serve {
     pub fn parse(experiment: &str, params: &Map<String, Value>) -> Result<Serve, String> {
         let mut p = Params::new(experiment, params);
         let strategy = Strategy::read(&mut p, experiment)?;
+        let each = each(&mut p, experiment)?;
         let cores = p.integer_or_none("cores", 1, CORES_MAX)?;
         p.finish()?;
-        Ok(Serve { experiment: known(experiment), strategy, cores })
+        Ok(Serve { experiment: known(experiment), strategy, each, cores })
     }
 }
 
@@ -130,6 +140,8 @@ impl Load {
     /// One line that says which experiment or parameter is wrong and what would be right.
     pub fn parse(experiment: &str, params: &Map<String, Value>) -> Result<Load, String> {
         let mut p = Params::new(experiment, params);
+        // WHY asked and not kept: it is all the same to a client.
+        each(&mut p, experiment)?;
         let load = Load {
             strategy: Strategy::read(&mut p, experiment)?,
             address: p.address("address")?,
@@ -147,6 +159,11 @@ impl Load {
     pub fn all(&self) -> u64 {
         self.connections * self.messages
     }
+}
+
+/// Whether there is to be a call for each message.
+fn each(p: &mut Params<'_>, experiment: &str) -> Result<bool, String> {
+    if experiment == BEST { p.choice_or("variant", &TAKEN, TAKEN[0].1) } else { Ok(false) }
 }
 
 /// The experiment's own name, which is there for as long as the program.

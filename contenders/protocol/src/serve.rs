@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use serde_json::{Value, json};
 
-use crate::acks::{Load, SYNC_OR_ASYNC, Serve, Strategy};
+use crate::acks::{BEST, Load, SYNC_OR_ASYNC, Serve, Strategy, TAKEN};
 use crate::lines::{LINE_MAX, Line, next_line};
 use crate::parse::ADAPTIVE;
 use crate::request::{LoadRequest, Request};
@@ -79,6 +79,9 @@ impl Hello {
         }
         if offered.contains(&&SYNC_OR_ASYNC) {
             of[SYNC_OR_ASYNC] = json!([Strategy::SyncAck.name(), Strategy::AsyncAck.name()]);
+        }
+        if offered.contains(&&BEST) {
+            of[BEST] = json!(TAKEN.map(|(name, _)| name));
         }
         json!({
             "name": self.name,

@@ -131,6 +131,7 @@ fn a_greeting_names_the_servers_and_the_variants_where_there_is_a_choice() {
     let offered = all["experiments"].as_array().unwrap();
     assert!(SERVED.into_iter().all(|id| offered.contains(&id.into())));
     assert_eq!(all["variants"]["ack-sync-or-async"], json!(["sync-ack", "async-ack"]));
+    assert_eq!(all["variants"]["ack-best"], json!(["batch", "each"]));
     assert!(greeting(&["ack-best"])["variants"].get("ack-sync-or-async").is_none());
 }
 

@@ -2,7 +2,9 @@
 
 use std::net::{Ipv4Addr, SocketAddr};
 
-use purlin::{Node, Process};
+use purlin::{Node, Pid, Process, spawn};
+use purlin_ack::frames::Frame;
+use purlin_ack::handler::{Handed, ToProcess};
 use purlin_ack::server::Server;
 use purlin_ack::strategy::{Strategy, UnknownStrategy};
 use purlin_contender::{Running, Serve};
@@ -15,7 +17,13 @@ pub(crate) fn start(node: &Node, asked: Serve) -> Result<Running, String> {
     let on = own.as_ref().unwrap_or(node).clone();
     let (there, anywhere) = (on.clone(), SocketAddr::from((Ipv4Addr::LOCALHOST, 0)));
     let started = on.block_on(async move |_: Process<()>| {
-        Server::builder(anywhere).strategy(strategy).start(&there).await
+        let server = Server::builder(anywhere).strategy(strategy);
+        if asked.each {
+            let taker: Pid<Handed> = spawn(taker);
+            server.handler(move |_| ToProcess::new(taker.clone())).start(&there).await
+        } else {
+            server.start(&there).await
+        }
     });
     let server = started.map_err(|error| error.to_string())?;
     Ok(Running::new(server.local_addr(), move || {
@@ -25,6 +33,22 @@ pub(crate) fn start(node: &Node, asked: Serve) -> Result<Running, String> {
         }
         Ok(counts.messages)
     }))
+}
+
+/// Takes blocks, and looks at each message.
+async fn taker(mut me: Process<Handed>) {
+    let mut sum = 0;
+    loop {
+        let handed = me.receive().await;
+        handed.block.frames().for_each(|frame| take(&frame, &mut sum));
+        handed.done();
+    }
+}
+
+/// What a user's function would do with a message: look at it, and remember something.
+#[inline(never)]
+fn take(frame: &Frame<'_>, sum: &mut u64) {
+    *sum = sum.wrapping_add(frame.id.number()).wrapping_add(frame.payload.len() as u64);
 }
 
 /// A node with this number of workers.

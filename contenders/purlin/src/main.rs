@@ -46,7 +46,7 @@ fn main() -> ExitCode {
         .note(format!("a node of {} workers, all else as by default", node.workers()))
         .note("a loop that only sends or spawns calls purlin::consume_budget each time round")
         .note("signals: the receiver's inbox goes from one stack to lanes and back by itself, and a request to keep it otherwise is only counted; an exit signal's list is an error of one's own, copied for each")
-        .note("servers are those of purlin-ack with its default settings, and a handler that does nothing; told on how many cores to run, they get a node of as many workers")
+        .note("servers are those of purlin-ack with its default settings, and a handler that does nothing, or in ack-best a process that calls a function for each message; told on how many cores to run, they get a node of as many workers")
         .note("allocator: mimalloc, as in tokio's contender");
     serve_program_with_servers(&hello, |asked| run(&node, asked), |asked| acks::start(&node, asked))
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::{Contender, refused};
-use crate::acks::{SERVED, SYNC_OR_ASYNC, Strategy};
+use crate::acks::{SERVED, SYNC_OR_ASYNC, Strategy, TAKEN};
 
 /// The payloads of the messages on a connection, in bytes: around where a parser may go wrong.
 const SIZES: [u32; 8] = [5, 0, 1, 99, 100, 5, 70_000, 5];
@@ -49,7 +49,7 @@ fn cases(experiment: &str) -> Vec<(Value, Strategy)> {
             (json!({"variant": "sync-ack", "cores": 1}), Strategy::SyncAck),
             (json!({"variant": "async-ack", "cores": 1}), Strategy::AsyncAck),
         ],
-        _ => vec![(json!({}), Strategy::Best)],
+        _ => TAKEN.map(|(name, _)| (json!({"variant": name}), Strategy::Best)).to_vec(),
     }
 }
 

@@ -94,7 +94,9 @@ pub(super) static BEST: Experiment = Experiment {
     notes: &[
         "There was none of it in 2015. purlin's reads all there is, handles it where it lies and acknowledges it at once.",
         "A write is a quarter of a megabyte: with small ones it is the client's writes that are measured.",
+        "batch: the messages are found and counted, and that is all. each: whole blocks are handed to a process, which calls a function for each message, and says when it is through.",
     ],
+    variants: true,
     points: |_| ladder(16_384, 100_000),
     ..REQUEST_REPLY
 };
