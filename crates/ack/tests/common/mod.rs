@@ -125,11 +125,15 @@ pub(crate) struct Client {
 
 impl Client {
     pub(crate) fn connect(to: SocketAddr, strategy: Strategy) -> Self {
+        Self::on(connect(to), strategy)
+    }
+
+    pub(crate) fn on(stream: TcpStream, strategy: Strategy) -> Self {
         let checked = match strategy {
             Strategy::RequestReply => Checked::replies(),
             _ => Checked::acks(),
         };
-        Self { stream: connect(to), checked, order: strategy.order() }
+        Self { stream, checked, order: strategy.order() }
     }
 
     pub(crate) fn send(&mut self, bytes: &[u8]) {
@@ -175,11 +179,15 @@ impl Client {
 
 /// A connection on which nothing is waited for in vain for ever.
 pub(crate) fn connect(to: SocketAddr) -> TcpStream {
-    let stream = TcpStream::connect(to).expect("somebody listens");
-    stream.set_nodelay(true).expect("it is a socket");
-    stream.set_read_timeout(Some(PATIENCE)).expect("it is a socket");
-    stream.set_write_timeout(Some(PATIENCE)).expect("it is a socket");
-    stream
+    try_connect(to).expect("somebody listens")
+}
+
+pub(crate) fn try_connect(to: SocketAddr) -> io::Result<TcpStream> {
+    let stream = TcpStream::connect(to)?;
+    stream.set_nodelay(true)?;
+    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.set_write_timeout(Some(PATIENCE))?;
+    Ok(stream)
 }
 
 /// The id of a message, and its payload.
