@@ -67,6 +67,8 @@ pub use backoff::Backoff;
 pub use error::{ConnectError, Ended, Lost, Refused, SendError, Unanswered};
 pub use settings::Builder;
 
+#[cfg(feature = "tls")]
+pub use crate::tls::{PemError, client::Tls};
 use shared::Shared;
 
 /// Sends messages to one server.

@@ -18,6 +18,7 @@
 //! | [`strategy`] | the six ways to read and acknowledge | both sides |
 //! | [`handler`] | what becomes of the messages | programs |
 //! | [`client`] | sends, and loses nothing | programs |
+//! | `tls` | what is read and written is encrypted; optional | both sides |
 //! | [`load`] | sends as much as there can be, and measures | the `purlin` command |
 //!
 //! A server in one loop, without its socket:
@@ -63,6 +64,7 @@
 
 #![forbid(unsafe_code)]
 
+mod attempt;
 pub mod checked;
 pub mod client;
 pub mod frames;
@@ -74,11 +76,17 @@ pub mod remembered;
 pub mod server;
 pub mod session;
 pub mod strategy;
+#[cfg_attr(not(feature = "tls"), path = "no_tls.rs")]
+mod tls;
 pub mod wire;
 
-/// The chapter of the guide, whose examples are tests.
+/// Documents whose examples are tests.
 #[cfg(doctest)]
 mod documents {
     #[doc = include_str!("../../../docs/guide/ack.md")]
     struct Ack;
+
+    #[cfg(feature = "tls")]
+    #[doc = include_str!("../../../docs/ack/tls.md")]
+    struct Tls;
 }

@@ -8,22 +8,24 @@ use std::net::Shutdown;
 use std::thread;
 use std::time::Duration;
 
+use common::over::cases;
 use common::{Client, Gated, Keep, anywhere, message, start};
 use purlin_ack::server::{Limits, Server};
 use purlin_ack::strategy::Strategy;
 
 #[test]
 fn what_was_read_before_a_drain_is_handled_and_acknowledged() {
-    for strategy in Strategy::ALL {
+    for case in cases() {
         let gated = Gated::default();
         let make = gated.clone();
-        let builder = Server::builder(anywhere()).strategy(strategy);
+        let builder = case.builder();
         let server = start(builder.handler(move |_| make.clone()));
-        let mut client = Client::connect(server.address(), strategy);
+        let mut client = Client::connect(server.address(), case);
         client.message(0, b"first");
         // The handler has the first; whatever is sent now may be read or not.
         gated.wait();
-        let more: Vec<u8> = (1..50).flat_map(|id| message(id, b"more", strategy.order())).collect();
+        let more: Vec<u8> =
+            (1..50).flat_map(|id| message(id, b"more", case.strategy.order())).collect();
         client.send(&more);
         let drained = thread::spawn(move || server.drain());
         gated.open();
@@ -31,9 +33,9 @@ fn what_was_read_before_a_drain_is_handled_and_acknowledged() {
         drop(client);
         let counts = drained.join().expect("it drains");
         let handled = gated.kept.ids();
-        assert_eq!(acknowledged, handled.last().copied(), "{strategy}");
-        assert_eq!(counts.messages, handled.len() as u64, "{strategy}");
-        assert!(handled.contains(&0), "{strategy}: what was read is not acknowledged");
+        assert_eq!(acknowledged, handled.last().copied(), "{case}");
+        assert_eq!(counts.messages, handled.len() as u64, "{case}");
+        assert!(handled.contains(&0), "{case}: what was read is not acknowledged");
     }
 }
 
@@ -117,18 +119,18 @@ fn a_handler_that_does_not_come_to_an_end_is_killed_and_nothing_of_its_batch_is_
 
 #[test]
 fn a_node_that_stops_has_its_connections_acknowledge_what_they_have_read() {
-    for strategy in Strategy::ALL {
+    for case in cases() {
         let gated = Gated::default();
         let make = gated.clone();
-        let builder = Server::builder(anywhere()).strategy(strategy);
+        let builder = case.builder();
         let server = start(builder.handler(move |_| make.clone()));
-        let mut client = Client::connect(server.address(), strategy);
+        let mut client = Client::connect(server.address(), case);
         client.message(0, b"hello");
         gated.wait();
         let node = server.node.clone();
         let stopped = thread::spawn(move || node.stop_blocking());
         gated.open();
-        assert_eq!(client.until_closed(), Some(0), "{strategy}");
+        assert_eq!(client.until_closed(), Some(0), "{case}");
         drop(client);
         stopped.join().expect("it stops");
     }

@@ -24,9 +24,8 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, split};
 use tokio::net::TcpStream;
-use tokio::net::tcp::{ReadHalf, WriteHalf};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use super::error::{ConnectError, Ended, Lost, Refused};
@@ -47,9 +46,14 @@ pub(super) struct Keeper {
 
 /// What is connected.
 pub(super) struct Connection {
-    stream: TcpStream,
+    stream: Box<dyn Stream>,
     checked: Checked,
 }
+
+/// A connection over TCP, or over TLS.
+trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
+
+impl<S: AsyncRead + AsyncWrite + Send + Unpin> Stream for S {}
 
 /// Connections that failed one after the other without an answer.
 struct Failures {
@@ -87,9 +91,14 @@ impl Keeper {
     }
 
     async fn establish(&mut self) -> Result<Connection, ConnectError> {
-        let mut stream = TcpStream::connect(&self.settings.address).await.map_err(Lost::Io)?;
+        let Settings { address, tls, .. } = &self.settings;
+        let stream = TcpStream::connect(address).await.map_err(Lost::Io)?;
         // WHY: what is small is put together here, and nowhere else.
         stream.set_nodelay(true).map_err(Lost::Io)?;
+        let mut stream: Box<dyn Stream> = match tls {
+            None => Box::new(stream),
+            Some(tls) => Box::new(tls.secure(address, stream).await.map_err(Lost::Io)?),
+        };
         let checked = match &self.opening {
             None => {
                 self.shared.begin();
@@ -141,9 +150,9 @@ impl Keeper {
 
     /// Writes and reads until all is answered and nothing more will come, or the connection is lost.
     async fn drive(&mut self, connection: Connection) -> Result<(), Lost> {
-        let Connection { mut stream, checked } = connection;
+        let Connection { stream, checked } = connection;
         let silence = self.settings.silence;
-        let (reader, writer) = stream.split();
+        let (reader, writer) = split(stream);
         let mut writing = pin!(write(&self.shared, writer, Linger::new(self.settings.linger)));
         let mut reading = pin!(read(&self.shared, reader, checked, &mut self.settings));
         tokio::select! {
@@ -175,7 +184,7 @@ impl Failures {
 
 async fn write(
     shared: &Shared,
-    mut writer: WriteHalf<'_>,
+    mut writer: impl AsyncWrite + Unpin,
     mut linger: Linger,
 ) -> std::io::Result<()> {
     loop {
@@ -183,6 +192,8 @@ async fn write(
             Work::Write(piece) => {
                 linger.reset();
                 writer.write_all(&piece).await?;
+                // WHY: of what is encrypted the end may have stayed behind.
+                writer.flush().await?;
             }
             Work::Linger => tokio::select! {
                 () = sleep_until(linger.until()) => {}
@@ -197,7 +208,7 @@ async fn write(
 /// Reads answers until there will be none, and tells why.
 async fn read(
     shared: &Shared,
-    mut reader: ReadHalf<'_>,
+    mut reader: impl AsyncRead + Unpin,
     mut checked: Checked,
     settings: &mut Settings,
 ) -> Lost {

@@ -16,6 +16,7 @@ where
     S: AsyncRead + AsyncWrite + Unpin,
 {
     stream.write_all(&opening.to_bytes()).await.map_err(Lost::Io)?;
+    stream.flush().await.map_err(Lost::Io)?;
     let mut head = [0; HEAD];
     stream.read_exact(&mut head).await.map_err(ended)?;
     let Head { id, size } = Head::from_bytes(head, SizeOrder::Little);

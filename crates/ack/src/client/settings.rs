@@ -14,6 +14,7 @@ use super::keeper::Keeper;
 use super::outbox::{Outbox, Window};
 use super::shared::Shared;
 use crate::session::{Level, Opening};
+use crate::tls::client::Tls;
 use crate::wire::LARGEST;
 
 /// Makes a [`Client`].
@@ -30,6 +31,7 @@ pub struct Builder {
 /// What the keeper has to know.
 pub(super) struct Settings {
     pub(super) address: String,
+    pub(super) tls: Option<Tls>,
     pub(super) linger: Duration,
     pub(super) connect: Duration,
     pub(super) silence: Duration,
@@ -42,6 +44,7 @@ impl Builder {
     pub(super) fn new(address: String) -> Self {
         let settings = Settings {
             address,
+            tls: None,
             linger: Duration::ZERO,
             connect: Duration::from_secs(5),
             silence: Duration::from_secs(30),
@@ -68,6 +71,14 @@ impl Builder {
     #[must_use]
     pub fn session(mut self, level: Level) -> Self {
         self.level = Some(level);
+        self
+    }
+
+    /// Speaks TLS. The server has to prove that it is who its address says, before anything is sent.
+    #[cfg(feature = "tls")]
+    #[must_use]
+    pub fn tls(mut self, tls: Tls) -> Self {
+        self.settings.tls = Some(tls);
         self
     }
 

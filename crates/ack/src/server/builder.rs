@@ -17,6 +17,7 @@ use super::{Listening, Server};
 use crate::handler::{Count, Handler};
 use crate::session::Level;
 use crate::strategy::Strategy;
+use crate::tls::server::Tls;
 
 /// Connections that wait to be accepted, at most: as many as the operating system will have.
 const BACKLOG: i32 = 4096;
@@ -31,6 +32,7 @@ pub struct Builder<F> {
     strategy: Strategy,
     level: Level,
     limits: Limits,
+    tls: Option<Tls>,
     acceptors: usize,
     make: F,
 }
@@ -104,6 +106,7 @@ impl Builder<fn(SocketAddr) -> Count> {
             strategy: Strategy::Best,
             level: Level::Handled,
             limits: Limits::default(),
+            tls: None,
             acceptors: 10,
             make: |_| Count,
         }
@@ -130,6 +133,14 @@ impl<F> Builder<F> {
         self
     }
 
+    /// Speaks TLS, and nothing else. A handshake is a part of the first message: it has no time of its
+    /// own.
+    #[cfg(feature = "tls")]
+    pub fn tls(mut self, tls: Tls) -> Self {
+        self.tls = Some(tls);
+        self
+    }
+
     /// How many processes let clients in: 10 unless said otherwise, at least 1.
     pub fn acceptors(mut self, acceptors: usize) -> Self {
         self.acceptors = acceptors.max(1);
@@ -143,8 +154,8 @@ impl<F> Builder<F> {
         G: Fn(SocketAddr) -> H + Clone + Send + Sync + 'static,
         H: Handler,
     {
-        let Self { at, strategy, level, limits, acceptors, make: _ } = self;
-        Builder { at, strategy, level, limits, acceptors, make }
+        let Self { at, strategy, level, limits, tls, acceptors, make: _ } = self;
+        Builder { at, strategy, level, limits, tls, acceptors, make }
     }
 }
 
@@ -172,7 +183,7 @@ where
         let address = listener.local_addr().map_err(StartError::Listener)?;
         listener.set_nonblocking(true).map_err(StartError::Listener)?;
         let level = if self.strategy == Strategy::Best { self.level } else { Level::Received };
-        let shared = Arc::new(Shared::new(self.strategy, level, self.limits));
+        let shared = Arc::new(Shared::new(self.strategy, level, self.limits, self.tls));
         let mut ids = Vec::with_capacity(self.acceptors);
         let mut tree = SupervisorSpec::rest_for_one()
             .intensity(self.acceptors)

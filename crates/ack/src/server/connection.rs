@@ -32,7 +32,7 @@ where
     me.trap_exit(true);
     // WHY all of it is bound: the permit is kept until the connection has gone.
     let Newcomer { stream, peer, permit: _permit } = newcomer;
-    let socket = match Socket::new(stream) {
+    let socket = match Socket::new(stream, shared.tls.as_ref()) {
         Ok(socket) => socket,
         Err(error) => {
             tracing::debug!(%peer, %error, "connection ended before it began");

@@ -27,6 +27,9 @@ pub struct Counts {
     pub silent: u64,
     /// Connections closed because the client did not read its acks.
     pub deaf: u64,
+    /// Connections closed because they were not TLS as it should be: no handshake, no certificate where
+    /// one is demanded, or bytes that somebody changed.
+    pub insecure: u64,
     /// Connections closed because the handler failed, panicked, or did not take a message.
     pub failed: u64,
     /// Connections closed at once because their address had too many.
@@ -46,6 +49,7 @@ pub(crate) struct Counters {
     too_large: AtomicU64,
     silent: AtomicU64,
     deaf: AtomicU64,
+    insecure: AtomicU64,
     failed: AtomicU64,
     over_address: AtomicU64,
     exhausted: AtomicU64,
@@ -84,6 +88,7 @@ impl Counters {
             End::TooLarge(_) => add(&self.too_large, 1),
             End::Silent => add(&self.silent, 1),
             End::Deaf => add(&self.deaf, 1),
+            End::Insecure(_) => add(&self.insecure, 1),
             End::Refused | End::Failed(_) => add(&self.failed, 1),
             // WHY: a helper that ends otherwise than in an orderly way had a handler that panicked.
             End::Helper(reason) if !reason.is_orderly() => add(&self.failed, 1),
@@ -104,6 +109,7 @@ impl Counters {
             too_large: read(&self.too_large),
             silent: read(&self.silent),
             deaf: read(&self.deaf),
+            insecure: read(&self.insecure),
             failed: read(&self.failed),
             over_address: read(&self.over_address),
             exhausted: read(&self.exhausted),

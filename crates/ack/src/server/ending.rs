@@ -23,6 +23,8 @@ pub(crate) enum End {
     Deaf,
     /// The connection broke.
     Lost(io::Error),
+    /// What came was not TLS as it should be.
+    Insecure(io::Error),
     /// A message was over the limit.
     TooLarge(TooLarge),
     /// The handler did not take a message, and there is no session in which to say so.
@@ -71,6 +73,17 @@ fn said(reason: &ExitReason) -> Option<&End> {
     }
 }
 
+/// Of reading.
+impl From<io::Error> for End {
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            // WHY: a socket has no opinion on what comes.
+            io::ErrorKind::InvalidData => Self::Insecure(error),
+            _ => Self::Lost(error),
+        }
+    }
+}
+
 impl From<TooLarge> for End {
     fn from(too_large: TooLarge) -> Self {
         Self::TooLarge(too_large)
@@ -84,6 +97,7 @@ impl fmt::Display for End {
             Self::Silent => f.write_str("no message became whole for too long"),
             Self::Deaf => f.write_str("the client does not read its acks"),
             Self::Lost(error) => write!(f, "the connection was lost: {error}"),
+            Self::Insecure(error) => write!(f, "not TLS as it should be: {error}"),
             Self::TooLarge(too_large) => fmt::Display::fmt(too_large, f),
             Self::Refused => f.write_str("the handler did not take a message"),
             Self::NoSession(status) => fmt::Display::fmt(status, f),

@@ -50,6 +50,8 @@ pub use self::counts::Counts;
 pub use self::limits::Limits;
 use self::shared::Shared;
 use crate::handler::Count;
+#[cfg(feature = "tls")]
+pub use crate::tls::{PemError, server::Tls};
 
 /// A server that runs. Dropping this value does not stop it; [`Server::drain`] does, and the end of its
 /// node.

@@ -150,6 +150,7 @@ impl Reader {
                 return Err(End::Silent);
             } else {
                 buffer.release();
+                self.socket.rest();
                 until = silent;
             }
         }
@@ -202,23 +203,28 @@ impl Reader {
     /// and a client may lose acks that it has not read.
     pub(crate) async fn close(mut self) {
         self.socket.give_up_after(self.silence);
-        if self.socket.finish().is_err() {
-            return;
-        }
-        let mut unread = vec![0; 16 << 10];
         let until = now().saturating_add(LINGER);
-        while let Some(left) = until.checked_sub(now()).filter(|left| !left.is_zero()) {
-            match self.socket.read(&mut unread) {
-                Ok(Some(0)) | Err(_) => return,
-                Ok(Some(_)) => yield_now().await,
-                Ok(None) => {
-                    let ready = self.socket.ready_within(&mut self.me, Interest::READABLE, left);
-                    if ready.await.is_err() {
-                        return;
-                    }
-                }
+        loop {
+            match self.socket.finish() {
+                Ok(true) => break,
+                Ok(false) if self.ready_by(until, Interest::WRITABLE).await => {}
+                Ok(false) | Err(_) => return,
             }
         }
+        let mut unread = vec![0; 16 << 10];
+        loop {
+            match self.socket.read(&mut unread) {
+                Ok(Some(0)) | Err(_) => return,
+                Ok(Some(_)) if now() < until => yield_now().await,
+                Ok(None) if self.ready_by(until, Interest::READABLE).await => {}
+                Ok(_) => return,
+            }
+        }
+    }
+
+    async fn ready_by(&mut self, until: Duration, interest: Interest) -> bool {
+        let left = until.saturating_sub(now());
+        matches!(self.socket.ready_within(&mut self.me, interest, left).await, Ok(true))
     }
 
     /// Reads what there is; whether there was anything.
@@ -228,7 +234,7 @@ impl Reader {
             Amount::Exact => needed.clamp(1, room.len()),
             Amount::Available => room.len(),
         };
-        match self.socket.read(&mut room[..most]).map_err(End::Lost)? {
+        match self.socket.read(&mut room[..most])? {
             None => Ok(false),
             Some(0) => Err(End::Closed),
             Some(count) => {
@@ -286,8 +292,8 @@ async fn all_ended(processes: &[Pid<Exit>]) {
     }
 }
 
-/// Writes all of that, if the client makes room for some of it within each `patience`, and no message
-/// comes that `ends` it.
+/// Writes all of that, and whatever has stayed behind, if the client makes room for some of it within each
+/// `patience`, and no message comes that `ends` it.
 ///
 /// Once it has failed nothing may be written behind it: half an ack may be on its way.
 pub(crate) async fn write_all<M: Send + 'static>(
@@ -297,7 +303,7 @@ pub(crate) async fn write_all<M: Send + 'static>(
     patience: Duration,
     ends: impl Fn(&M) -> bool,
 ) -> Result<(), End> {
-    while !bytes.is_empty() {
+    while !bytes.is_empty() || !socket.flush().map_err(End::Lost)? {
         match socket.write(bytes).map_err(End::Lost)? {
             Some(count) => bytes = &bytes[count..],
             None => tokio::select! {
@@ -341,7 +347,7 @@ mod tests {
         let address = listener.local_addr().expect("it is bound");
         let _deaf = TcpStream::connect(address).expect("somebody listens");
         let (stream, _) = listener.accept().expect("somebody has come");
-        let socket = Socket::new(stream).expect("it is connected");
+        let socket = Socket::new(stream, None).expect("it is connected");
         let node = Node::builder().workers(1).build().expect("a node starts");
         let ended = node.block_on(async move |_: Process<()>| {
             let writer = purlin::spawn(async move |mut me: Process<u8>| {

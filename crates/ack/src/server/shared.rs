@@ -11,6 +11,7 @@ use super::permits::{Permit, Permits};
 use super::sessions::Sessions;
 use crate::session::Level;
 use crate::strategy::Strategy;
+use crate::tls::server::Tls;
 
 /// What the processes of one server have in common.
 #[derive(Debug)]
@@ -19,6 +20,7 @@ pub(crate) struct Shared {
     pub(crate) limits: Limits,
     /// What an ack means where no session says so.
     pub(crate) level: Level,
+    pub(crate) tls: Option<Tls>,
     pub(crate) counters: Arc<Counters>,
     pub(crate) permits: Arc<Permits>,
     pub(crate) sessions: Arc<Sessions>,
@@ -37,7 +39,7 @@ pub(crate) struct Newcomer {
 }
 
 impl Shared {
-    pub(crate) fn new(strategy: Strategy, level: Level, limits: Limits) -> Self {
+    pub(crate) fn new(strategy: Strategy, level: Level, limits: Limits, tls: Option<Tls>) -> Self {
         // WHY a number: two servers may listen on one address, one after the other.
         static SERVERS: AtomicU64 = AtomicU64::new(0);
         // ORDER: relaxed, because all that matters is that each gets another.
@@ -46,6 +48,7 @@ impl Shared {
         Self {
             strategy,
             level,
+            tls,
             permits: Arc::new(Permits::new(&limits, Arc::clone(&counters))),
             sessions: Arc::new(Sessions::new(&limits)),
             counters,

@@ -9,12 +9,16 @@
 //! waits for it, and the sender pays for that wake. A connection that always has
 //! something to read never waits, and so costs nobody anything.
 //!
+//! With TLS there is a channel between: one for all of them, behind a lock that is
+//! held for a read or a write and never while somebody waits.
+//!
 //! COST: a read or a write is one system call. A wait is two more, and a block of
 //! memory, to make the socket known and unknown again.
 
-use std::io::{self, ErrorKind, Read as _, Write as _};
+use std::io::{self, Read as _, Write as _};
 use std::net::{Shutdown, TcpStream};
 use std::os::fd::{AsRawFd, RawFd};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use purlin::{Process, receive};
@@ -22,61 +26,103 @@ use socket2::SockRef;
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
+use crate::attempt::at_once;
+use crate::tls::Channel;
+use crate::tls::server::Tls;
+
 /// One end of a connection.
 #[derive(Debug)]
-pub(crate) struct Socket(TcpStream);
+pub(crate) struct Socket {
+    stream: TcpStream,
+    tls: Option<Arc<Mutex<Channel>>>,
+}
 
 impl Socket {
-    /// Takes a stream that was accepted or connected, and has it send at once what is written.
-    pub(crate) fn new(stream: TcpStream) -> io::Result<Self> {
+    /// Takes a stream that was accepted, and has it send at once what is written.
+    pub(crate) fn new(stream: TcpStream, tls: Option<&Tls>) -> io::Result<Self> {
         stream.set_nonblocking(true)?;
         stream.set_nodelay(true)?;
-        Ok(Self(stream))
+        let channel = tls.map(Tls::accept).transpose()?;
+        Ok(Self { stream, tls: channel.map(|channel| Arc::new(Mutex::new(channel))) })
     }
 
     /// The same connection, for another process.
     pub(crate) fn try_clone(&self) -> io::Result<Self> {
-        self.0.try_clone().map(Self)
+        Ok(Self { stream: self.stream.try_clone()?, tls: self.tls.clone() })
     }
 
     /// Reads what there is; `None` if there is nothing now, 0 if there will be nothing more.
     pub(crate) fn read(&self, room: &mut [u8]) -> io::Result<Option<usize>> {
-        at_once(|| (&self.0).read(room))
+        match &self.tls {
+            None => at_once(|| (&self.stream).read(room)),
+            Some(tls) => lock(tls).read(&mut &self.stream, room),
+        }
     }
 
-    /// Writes what there is room for; `None` if there is no room now.
+    /// Writes what there is room for; `None` if there is no room now. What is written is on its way
+    /// when it is [flushed](Self::flush).
     pub(crate) fn write(&self, bytes: &[u8]) -> io::Result<Option<usize>> {
-        at_once(|| (&self.0).write(bytes))
+        match &self.tls {
+            None => at_once(|| (&self.stream).write(bytes)),
+            Some(tls) => lock(tls).write(&mut &self.stream, bytes),
+        }
     }
 
-    /// Says to the other side that nothing more will be written.
-    pub(crate) fn finish(&self) -> io::Result<()> {
-        self.0.shutdown(Shutdown::Write)
+    /// Whether all that was written is on its way; if not, there is no room now.
+    pub(crate) fn flush(&self) -> io::Result<bool> {
+        match &self.tls {
+            None => Ok(true),
+            Some(tls) => lock(tls).flush(&mut &self.stream),
+        }
+    }
+
+    /// Says to the other side that nothing more will be written; `false` if there is no room now to
+    /// say so. What is read afterwards is of no meaning: it is not decrypted any more.
+    pub(crate) fn finish(&mut self) -> io::Result<bool> {
+        if let Some(tls) = &self.tls
+            && !lock(tls).finish(&mut &self.stream)?
+        {
+            return Ok(false);
+        }
+        self.tls = None;
+        self.stream.shutdown(Shutdown::Write)?;
+        Ok(true)
+    }
+
+    /// Gives memory back until there is something to read again.
+    pub(crate) fn rest(&self) {
+        if let Some(tls) = &self.tls {
+            lock(tls).rest();
+        }
     }
 
     /// Has the operating system give up what the client does not take within that time, also when the
     /// connection has been closed.
     pub(crate) fn give_up_after(&self, time: Duration) {
         // Where that cannot be set it gives up in its own time.
-        let _ = SockRef::from(&self.0).set_tcp_user_timeout(Some(time));
+        let _ = SockRef::from(&self.stream).set_tcp_user_timeout(Some(time));
     }
 
     /// Has the last close of it end the connection at once, and drop what has not been sent.
     pub(crate) fn reset(&self) {
         // Where that cannot be set it is closed like any other.
-        let _ = SockRef::from(&self.0).set_linger(Some(Duration::ZERO));
+        let _ = SockRef::from(&self.stream).set_linger(Some(Duration::ZERO));
     }
 
     /// Waits until it can be read from or written to, as far as is known.
     ///
     /// *Cancellation*: dropping the future changes nothing.
     pub(crate) async fn ready(&self, interest: Interest) -> io::Result<()> {
+        let interest = match &self.tls {
+            None => interest,
+            Some(tls) => lock(tls).awaits(interest),
+        };
         #[expect(
             deprecated,
             reason = "its successor is unsafe; what that demands holds here, since the descriptor is \
                       borrowed from a stream for as long as tokio knows it"
         )]
-        let known = AsyncFd::with_interest(Descriptor(&self.0), interest)?;
+        let known = AsyncFd::with_interest(Descriptor(&self.stream), interest)?;
         drop(known.ready(interest).await?);
         Ok(())
     }
@@ -111,15 +157,7 @@ impl AsRawFd for Descriptor<'_> {
     }
 }
 
-fn at_once(mut act: impl FnMut() -> io::Result<usize>) -> io::Result<Option<usize>> {
-    loop {
-        match act() {
-            Ok(count) => return Ok(Some(count)),
-            Err(error) => match error.kind() {
-                ErrorKind::WouldBlock => return Ok(None),
-                ErrorKind::Interrupted => {}
-                _ => return Err(error),
-            },
-        }
-    }
+fn lock(channel: &Mutex<Channel>) -> MutexGuard<'_, Channel> {
+    // WHY: who panics while it is locked takes all processes of the connection along.
+    channel.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -4,6 +4,9 @@
 // WHY: each test file is a program of its own and uses some of these.
 #![allow(dead_code)]
 
+#[cfg(feature = "tls")]
+pub(crate) mod certificates;
+pub(crate) mod over;
 pub(crate) mod programs;
 
 use std::io::{self, ErrorKind, Read as _, Write as _};
@@ -19,6 +22,8 @@ use purlin_ack::server::{Builder, Counts, Server};
 use purlin_ack::strategy::Strategy;
 use purlin_ack::wire::{Head, Id, SizeOrder};
 use tokio::sync::Semaphore;
+
+use over::{Case, Wire};
 
 /// How long anything may take that is to happen.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
@@ -56,8 +61,8 @@ where
 }
 
 /// Starts a server of that strategy that counts.
-pub(crate) fn counting(strategy: Strategy) -> Running {
-    start(Server::builder(anywhere()).strategy(strategy))
+pub(crate) fn counting(case: impl Into<Case>) -> Running {
+    start(case.into().builder())
 }
 
 impl Running {
@@ -118,18 +123,25 @@ pub(crate) fn payload(id: u64, length: usize) -> Vec<u8> {
 
 /// A client that verifies what it is answered.
 pub(crate) struct Client {
-    pub(crate) stream: TcpStream,
+    pub(crate) stream: Wire,
     pub(crate) checked: Checked,
     pub(crate) order: SizeOrder,
 }
 
 impl Client {
-    pub(crate) fn connect(to: SocketAddr, strategy: Strategy) -> Self {
+    pub(crate) fn connect(to: SocketAddr, case: impl Into<Case>) -> Self {
+        let Case { strategy, tls } = case.into();
+        Self::on(Wire::connect(to, tls), strategy)
+    }
+
+    /// On a connection that is there.
+    pub(crate) fn on(stream: impl Into<Wire>, strategy: Strategy) -> Self {
+        let stream = stream.into();
         let checked = match strategy {
             Strategy::RequestReply => Checked::replies(),
             _ => Checked::acks(),
         };
-        Self { stream: connect(to), checked, order: strategy.order() }
+        Self { stream, checked, order: strategy.order() }
     }
 
     pub(crate) fn send(&mut self, bytes: &[u8]) {
@@ -175,11 +187,15 @@ impl Client {
 
 /// A connection on which nothing is waited for in vain for ever.
 pub(crate) fn connect(to: SocketAddr) -> TcpStream {
-    let stream = TcpStream::connect(to).expect("somebody listens");
-    stream.set_nodelay(true).expect("it is a socket");
-    stream.set_read_timeout(Some(PATIENCE)).expect("it is a socket");
-    stream.set_write_timeout(Some(PATIENCE)).expect("it is a socket");
-    stream
+    try_connect(to).expect("somebody listens")
+}
+
+pub(crate) fn try_connect(to: SocketAddr) -> io::Result<TcpStream> {
+    let stream = TcpStream::connect(to)?;
+    stream.set_nodelay(true)?;
+    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.set_write_timeout(Some(PATIENCE))?;
+    Ok(stream)
 }
 
 /// The id of a message, and its payload.
@@ -253,7 +269,7 @@ impl Handler for Gated {
 }
 
 /// What a stream has until it ends.
-pub(crate) fn rest(stream: &mut TcpStream) -> Vec<u8> {
+pub(crate) fn rest(stream: &mut impl io::Read) -> Vec<u8> {
     let mut bytes = Vec::new();
     match stream.read_to_end(&mut bytes) {
         Ok(_) => bytes,
@@ -263,7 +279,7 @@ pub(crate) fn rest(stream: &mut TcpStream) -> Vec<u8> {
 }
 
 /// Bytes that have to be there.
-pub(crate) fn exactly<const N: usize>(stream: &mut TcpStream) -> io::Result<[u8; N]> {
+pub(crate) fn exactly<const N: usize>(stream: &mut impl io::Read) -> io::Result<[u8; N]> {
     let mut bytes = [0; N];
     stream.read_exact(&mut bytes)?;
     Ok(bytes)

@@ -8,7 +8,7 @@ use std::time::Duration;
 use clap::Args;
 use purlin::{Node, Pid, Process, spawn};
 use purlin_ack::handler::{Count, File, Handed, ToProcess};
-use purlin_ack::server::{Builder, Counts, Limits, Server, StartError};
+use purlin_ack::server::{Builder, Counts, Limits, PemError, Server, StartError, Tls};
 use purlin_ack::strategy::Strategy;
 use purlin_lab::error::Problem;
 
@@ -24,6 +24,8 @@ Examples:
       session asks for: received, handled or durable
   purlin ack serve --strategy sync-ack --listen 127.0.0.1:0
       on any free port; the line that is printed says which
+  purlin ack serve --tls-cert server.pem --tls-key server.key --tls-clients ca.pem
+      over TLS, for clients with a certificate for which one in ca.pem vouches
 
 Handlers:
   count      the messages are counted
@@ -84,6 +86,18 @@ pub(crate) struct Serve {
     /// Seconds that a connection has at the end to answer what it has read [default: 5]
     #[arg(long, value_name = "SECONDS", help_heading = "Limits", allow_negative_numbers = true, value_parser = positive)]
     drain: Option<f64>,
+
+    /// Speak TLS 1.3, with this certificate and those that vouch for it, as PEM
+    #[arg(long, value_name = "FILE", help_heading = "TLS", requires = "tls_key")]
+    tls_cert: Option<PathBuf>,
+
+    /// The key of the certificate, as PEM, not encrypted
+    #[arg(long, value_name = "FILE", help_heading = "TLS", requires = "tls_cert")]
+    tls_key: Option<PathBuf>,
+
+    /// Let in only clients with a certificate for which one of these authorities vouches, as PEM
+    #[arg(long, value_name = "FILE", help_heading = "TLS", requires = "tls_cert")]
+    tls_clients: Option<PathBuf>,
 
     /// Processes of each server that let clients in
     #[arg(long, value_name = "N", help_heading = "Advanced", default_value = "10", allow_negative_numbers = true, value_parser = count)]
@@ -147,6 +161,17 @@ impl Serve {
         }
     }
 
+    fn tls(&self) -> Result<Option<Tls>, PemError> {
+        let (Some(certificates), Some(key)) = (&self.tls_cert, &self.tls_key) else {
+            return Ok(None);
+        };
+        let tls = Tls::from_pem(certificates, key)?;
+        Ok(Some(match &self.tls_clients {
+            None => tls,
+            Some(authorities) => tls.client_certificates(authorities)?,
+        }))
+    }
+
     fn limits(&self) -> Limits {
         let usual = Limits::default();
         let clients = self.clients.and_then(|clients| NonZeroUsize::new(clients as usize));
@@ -165,6 +190,7 @@ impl Serve {
 /// Does it until it is asked to end, and tells the exit status.
 pub(crate) fn serve(asked: Serve) -> Result<u8, Problem> {
     let (places, handling) = (asked.places()?, asked.handling()?);
+    let tls = asked.tls().map_err(|error| Problem::new(error.to_string()))?;
     let mut builder = Node::builder();
     if let Some(workers) = asked.workers {
         builder = builder.workers(workers as usize);
@@ -173,7 +199,7 @@ pub(crate) fn serve(asked: Serve) -> Result<u8, Problem> {
     let on = node.clone();
     let served = node.block_on(async move |_: Process<()>| {
         let handling = handling.begin(&on)?;
-        run(&on, &asked, places, &handling).await
+        run(&on, &asked, places, &handling, tls).await
     });
     node.stop_blocking();
     served.map(|()| 0)
@@ -184,15 +210,19 @@ async fn run(
     asked: &Serve,
     places: Vec<(Strategy, SocketAddr)>,
     handling: &Handling,
+    tls: Option<Tls>,
 ) -> Result<(), Problem> {
     let end = asked_to_end()?;
     let mut servers = Vec::new();
     for (strategy, address) in places {
-        let builder = Server::builder(address)
+        let mut builder = Server::builder(address)
             .strategy(strategy)
             .level(asked.level.into())
             .limits(asked.limits())
             .acceptors(asked.acceptors as usize);
+        if let Some(tls) = &tls {
+            builder = builder.tls(tls.clone());
+        }
         let started = handling.start(builder, node).await;
         let server = started.map_err(|error| Problem::new(error.to_string()))?;
         crate::print(&format!("{strategy} listens on {}\n", server.local_addr()))?;
@@ -260,6 +290,7 @@ fn told(strategy: Strategy, counts: &Counts) -> String {
         (counts.too_large, "connections closed for a message over the limit"),
         (counts.silent, "for silence"),
         (counts.deaf, "for not reading acks"),
+        (counts.insecure, "for bad TLS"),
         (counts.failed, "by the handler"),
         (counts.over_address, "as too many from one address"),
     ] {

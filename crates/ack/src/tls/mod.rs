@@ -1,0 +1,36 @@
+//! TLS for both sides, with rustls. Optional: the feature `tls`.
+//!
+//! | module | role | used by |
+//! |---|---|---|
+//! | `channel` | one end of a connection, without its socket | whoever has a socket that does not block |
+//! | `server` | with which certificate a server answers, and which it demands | the builder of a server, its connections |
+//! | `client` | whom a client trusts, and who it says that it is | the builder of a client, its keeper |
+//! | `pem` | certificates and keys from files | these two |
+//!
+//! What is made from files speaks TLS 1.3 and nothing older, with the algorithms of
+//! `ring`; a configuration of one's own may say otherwise. Without the feature
+//! `no_tls.rs` stands here: the same names, of which there are no values.
+
+mod channel;
+pub(crate) mod client;
+mod pem;
+pub(crate) mod server;
+
+use std::sync::Arc;
+
+use rustls::SupportedProtocolVersion;
+use rustls::crypto::{CryptoProvider, ring};
+
+pub(crate) use self::channel::Channel;
+pub use self::pem::PemError;
+
+/// What is spoken unless a configuration of one's own says otherwise.
+const VERSIONS: &[&SupportedProtocolVersion] = &[&rustls::version::TLS13];
+
+/// The algorithms.
+///
+/// WHY not what a program may have installed for all of itself: then files that are good here would
+/// be refused there.
+fn provider() -> Arc<CryptoProvider> {
+    Arc::new(ring::default_provider())
+}

@@ -1,0 +1,153 @@
+//! Certificates and keys, read from PEM files once, when a server or client is set up.
+//!
+//! What is wrong is told in one line that names the file.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rustls::RootCertStore;
+use rustls::pki_types::pem::{Error as Malformed, PemObject as _};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::sign::{CertifiedKey, SingleCertAndKey};
+
+use super::provider;
+
+/// Why a file of certificates or keys is of no use.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum PemError {
+    /// It cannot be read.
+    Unreadable {
+        /// The file.
+        file: PathBuf,
+        /// Why it cannot.
+        error: io::Error,
+    },
+    /// It is not PEM.
+    Malformed {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong with it.
+        error: Malformed,
+    },
+    /// There is no certificate in it.
+    NoCertificate {
+        /// The file.
+        file: PathBuf,
+    },
+    /// There is no private key in it, or only an encrypted one.
+    NoKey {
+        /// The file.
+        file: PathBuf,
+    },
+    /// A certificate in it is not valid.
+    BadCertificate {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong with it.
+        error: rustls::Error,
+    },
+    /// The key in it cannot be used.
+    BadKey {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong with it.
+        error: rustls::Error,
+    },
+    /// A certificate is not that of the key.
+    OtherKey {
+        /// The file with the key.
+        key: PathBuf,
+        /// The file with the certificate.
+        certificate: PathBuf,
+    },
+}
+
+impl fmt::Display for PemError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unreadable { file, error } => {
+                write!(f, "cannot read {}: {error}", file.display())
+            }
+            Self::Malformed { file, error } => write!(f, "{} is not PEM: {error}", file.display()),
+            Self::NoCertificate { file } => {
+                write!(f, "there is no certificate in {}", file.display())
+            }
+            Self::NoKey { file } => {
+                write!(f, "there is no private key in {} that is not encrypted", file.display())
+            }
+            Self::BadCertificate { file, error } => {
+                write!(f, "a certificate in {} is not valid: {error}", file.display())
+            }
+            Self::BadKey { file, error } => {
+                write!(f, "the private key in {} cannot be used: {error}", file.display())
+            }
+            Self::OtherKey { key, certificate } => write!(
+                f,
+                "the private key in {} is not that of the certificate in {}",
+                key.display(),
+                certificate.display()
+            ),
+        }
+    }
+}
+
+impl std::error::Error for PemError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Unreadable { error, .. } => Some(error),
+            Self::Malformed { error, .. } => Some(error),
+            Self::BadCertificate { error, .. } | Self::BadKey { error, .. } => Some(error),
+            Self::NoCertificate { .. } | Self::NoKey { .. } | Self::OtherKey { .. } => None,
+        }
+    }
+}
+
+/// A certificate and those that vouch for it, the end of the chain first, and its key.
+pub(super) fn identity(chain: &Path, key: &Path) -> Result<Arc<SingleCertAndKey>, PemError> {
+    let certificates = certificates(chain)?;
+    let private = PrivateKeyDer::from_pem_file(key).map_err(|error| match error {
+        Malformed::NoItemsFound => PemError::NoKey { file: key.into() },
+        error => unusable(key, error),
+    })?;
+    match CertifiedKey::from_der(certificates, private, &provider()) {
+        Ok(certified) => Ok(Arc::new(certified.into())),
+        Err(rustls::Error::InconsistentKeys(_)) => {
+            Err(PemError::OtherKey { key: key.into(), certificate: chain.into() })
+        }
+        Err(error @ rustls::Error::InvalidCertificate(_)) => {
+            Err(PemError::BadCertificate { file: chain.into(), error })
+        }
+        Err(error) => Err(PemError::BadKey { file: key.into(), error }),
+    }
+}
+
+/// Authorities to trust: one at least.
+pub(super) fn authorities(file: &Path) -> Result<Arc<RootCertStore>, PemError> {
+    let mut roots = RootCertStore::empty();
+    for certificate in certificates(file)? {
+        let added = roots.add(certificate);
+        added.map_err(|error| PemError::BadCertificate { file: file.into(), error })?;
+    }
+    Ok(Arc::new(roots))
+}
+
+/// The certificates in a file: one at least.
+fn certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, PemError> {
+    let found = CertificateDer::pem_file_iter(file).and_then(Iterator::collect);
+    let found: Vec<_> = found.map_err(|error| unusable(file, error))?;
+    if found.is_empty() {
+        return Err(PemError::NoCertificate { file: file.into() });
+    }
+    Ok(found)
+}
+
+fn unusable(file: &Path, error: Malformed) -> PemError {
+    let file = file.into();
+    match error {
+        Malformed::Io(error) => PemError::Unreadable { file, error },
+        error => PemError::Malformed { file, error },
+    }
+}
