@@ -3,7 +3,7 @@
 #
 # As root where there is apt-get it installs what is missing and says so. Elsewhere, or with PURLIN_NO_INSTALL=1,
 # it names the one command that would. Either way it ends with status 0: whoever called goes on with what is there.
-# Knows: cc, chromium, elixir, erlc, go, node, npm.
+# Knows: cc, chromium, elixir, erlc, go, node, npm, strace.
 set -euo pipefail
 
 present() {
@@ -36,9 +36,9 @@ packages_for() {
 missing=()
 for command in "$@"; do
   case $command in
-    cc | chromium | elixir | erlc | go | node | npm) ;;
+    cc | chromium | elixir | erlc | go | node | npm | strace) ;;
     *)
-      echo "install-missing: unknown command '$command'; known are cc, chromium, elixir, erlc, go, node, npm" >&2
+      echo "install-missing: unknown command '$command'; known are cc, chromium, elixir, erlc, go, node, npm, strace" >&2
       exit 2
       ;;
   esac
