@@ -33,10 +33,11 @@ fn each_experiment_asks_for_its_strategy_and_one_for_either() {
         Strategy::SyncAck,
     ];
     for (experiment, strategy) in SERVED.into_iter().zip(strategies) {
-        let due = Serve { experiment, strategy, cores: None };
+        let due = Serve { experiment, strategy, each: false, cores: None };
         assert_eq!(serve(experiment, json!({})), Ok(due));
         assert_eq!(serve(experiment, json!({"cores": 2})), Ok(Serve { cores: Some(2), ..due }));
     }
+    assert!(serve("ack-best", json!({"variant": "each"})).unwrap().each);
     let either = serve("ack-sync-or-async", json!({"variant": "async-ack", "cores": 1})).unwrap();
     assert_eq!((either.strategy, either.cores), (Strategy::AsyncAck, Some(1)));
 }
