@@ -17,7 +17,7 @@
 //! | `acceptor` | the processes that let clients in |
 //! | `permits`, `limits` | how many of them |
 //! | `connection` | the process of one connection |
-//! | `reader`, `socket` | how it reads and waits |
+//! | `reader`, `pace`, `socket` | how it reads and waits |
 //! | `ending` | why it ends |
 //! | `sessions` | whose session is where |
 //! | `counts` | what has been done so far |
@@ -31,6 +31,7 @@ mod connection;
 pub(crate) mod counts;
 pub(crate) mod ending;
 mod limits;
+mod pace;
 mod permits;
 pub(crate) mod reader;
 pub(crate) mod sessions;

@@ -19,6 +19,9 @@
 //! the kernel would take longer than the whole round. A connection whose waits are
 //! long never does so.
 //!
+//! *Lingering.* A client that writes little at a time, and a lot of it, is read from
+//! less often, where that [moves more](Pace).
+//!
 //! COST: a read that finds something is one system call and a look at the mailbox.
 //! A connection that has been quiet for [`REST`] gives back its
 //! buffer.
@@ -33,6 +36,7 @@ use purlin::{
 use tokio::io::Interest;
 
 use super::ending::End;
+use super::pace::{LINGERS, Pace};
 use super::socket::Socket;
 use crate::inbuf::InBuf;
 
@@ -67,6 +71,7 @@ pub(crate) struct Reader {
     /// One has since.
     heard: bool,
     keen: bool,
+    pace: Pace,
 }
 
 impl Reader {
@@ -79,6 +84,7 @@ impl Reader {
             heard_at: now(),
             heard: false,
             keen: false,
+            pace: Pace::new(now()),
         }
     }
 
@@ -123,6 +129,12 @@ impl Reader {
         amount: Amount,
     ) -> Result<(), End> {
         self.heed()?;
+        if amount == Amount::Available && self.pace.lingers() {
+            let until = now().saturating_add(LINGERS);
+            while now() < until {
+                yield_now().await;
+            }
+        }
         // WHY: who has no memory to read to has been quiet, and gets some when there is something.
         if buffer.capacity() > 0 && self.take(buffer, needed, amount)? {
             return Ok(());
@@ -141,6 +153,7 @@ impl Reader {
         let silent = self.heard_at.saturating_add(self.silence);
         let mut until = silent.min(began.saturating_add(REST));
         loop {
+            self.pace.woken(now);
             if self.wait(until).await? {
                 if self.take(buffer, needed, amount)? {
                     self.keen = now().saturating_sub(began) < SOON;
@@ -240,6 +253,9 @@ impl Reader {
             Some(count) => {
                 self.heard |= buffer.waiting().is_empty();
                 buffer.filled(count);
+                if amount == Amount::Available {
+                    self.pace.read(count, now);
+                }
                 Ok(true)
             }
         }
