@@ -84,23 +84,28 @@ pub(crate) unsafe fn retain(base: NonNull<Base>) {
 /// # Safety
 /// The caller held a reference and does not touch the cell again.
 pub(crate) unsafe fn release(base: NonNull<Base>) {
-    if !OPEN.get() {
-        // SAFETY: the reference is given up here.
-        return unsafe { count_down(base, 1) };
-    }
     let place = place(base);
-    if place.base.get() == base.as_ptr() {
-        let credit = place.credit.get() + 1;
-        // SAFETY: the reference that is given up keeps the cell.
-        if credit < MOST && !unsafe { is_all(base, credit) } {
-            return place.credit.set(credit);
-        }
-        place.credit.set(0);
-        // SAFETY: the credit was taken out of its place, with the reference that is given up.
-        return unsafe { count_down(base, credit) };
+    if place.base.get() != base.as_ptr() {
+        // SAFETY: by the contract.
+        return unsafe { release_another(base, place) };
     }
-    // SAFETY: as above.
-    if unsafe { is_all(base, 1) } {
+    let credit = place.credit.get() + 1;
+    // SAFETY: the reference that is given up keeps the cell.
+    if credit < MOST && !unsafe { is_all(base, credit) } {
+        return place.credit.set(credit);
+    }
+    place.credit.set(0);
+    // SAFETY: the credit was taken out of its place, with the reference that is given up.
+    unsafe { count_down(base, credit) }
+}
+
+/// [`release`] for a cell that has no place here: it takes over that of the cell which has it.
+///
+/// # Safety
+/// As for [`release`].
+unsafe fn release_another(base: NonNull<Base>, place: &Place) {
+    // SAFETY: the reference that is given up keeps the cell.
+    if !OPEN.get() || unsafe { is_all(base, 1) } {
         // SAFETY: the reference is given up here.
         return unsafe { count_down(base, 1) };
     }

@@ -27,14 +27,35 @@ pub const BUDGET: u32 = 512;
 /// cache when they run.
 const SPAWN: u32 = 7;
 
-thread_local! {
-    static RUNNING: Cell<*const Base> = const { Cell::new(ptr::null()) };
-    static LEFT: Cell<u32> = const { Cell::new(0) };
-    static WORK: Cell<u64> = const { Cell::new(0) };
+/// What a thread knows of the turn that it is in.
+///
+/// WHY in one: the compiler then finds all of it from one address.
+struct Now {
+    running: Cell<*const Base>,
+    /// What is left of the budget.
+    left: Cell<u32>,
     /// What this thread has sent in the turn that it is in, or was in last.
-    static SENT: Cell<u32> = const { Cell::new(0) };
+    sent: Cell<u32>,
     /// The number of the sender outside of any turn, and one; 0 until it matters.
-    static SENDER: Cell<u32> = const { Cell::new(0) };
+    sender: Cell<u32>,
+    work: Cell<u64>,
+}
+
+thread_local! {
+    static NOW: Now = const {
+        Now {
+            running: Cell::new(ptr::null()),
+            left: Cell::new(0),
+            sent: Cell::new(0),
+            sender: Cell::new(0),
+            work: Cell::new(0),
+        }
+    };
+}
+
+#[inline(always)]
+fn now<R>(f: impl FnOnce(&Now) -> R) -> R {
+    NOW.with(f)
 }
 
 /// Marks the thread as running a process until it is dropped.
@@ -45,46 +66,60 @@ pub(crate) struct Turn {
 impl Turn {
     #[inline]
     pub(crate) fn begin(base: NonNull<Base>) -> Self {
-        SENT.set(0);
-        Self { before: (RUNNING.replace(base.as_ptr()), LEFT.replace(BUDGET)) }
+        now(|now| {
+            now.sent.set(0);
+            Self { before: (now.running.replace(base.as_ptr()), now.left.replace(BUDGET)) }
+        })
     }
 
     /// Counts the turn as done; says how many reductions it was: the poll itself, what it has sent,
     /// and what it has used of its budget.
     #[inline]
     pub(crate) fn account(&self) -> u64 {
-        let work = u64::from(BUDGET - LEFT.get()) + 1;
-        WORK.set(WORK.get() + work);
-        work + u64::from(SENT.get())
+        now(|now| {
+            let work = u64::from(BUDGET - now.left.get()) + 1;
+            now.work.set(now.work.get() + work);
+            work + u64::from(now.sent.get())
+        })
     }
 
     /// The process has ended, and `f` clears up: the thread runs nothing meanwhile, but what it
     /// sends is still the process's.
     pub(crate) fn over(self, slot: Slot, f: impl FnOnce()) {
-        RUNNING.set(ptr::null());
-        let thread = SENDER.replace(slot.index() + 1);
+        let thread = now(|now| {
+            now.running.set(ptr::null());
+            now.sender.replace(slot.index() + 1)
+        });
         f();
-        SENDER.set(thread);
+        now(|now| now.sender.set(thread));
     }
 }
 
 impl Drop for Turn {
     fn drop(&mut self) {
-        RUNNING.set(self.before.0);
-        LEFT.set(self.before.1);
+        now(|now| {
+            now.running.set(self.before.0);
+            now.left.set(self.before.1);
+        });
     }
 }
 
 /// What this thread has done for processes: their turns, and the budget they have spent in those
 /// that are over.
 pub fn work_done() -> u64 {
-    WORK.get()
+    now(|now| now.work.get())
+}
+
+/// The process whose turn this thread is in, or null.
+#[inline(always)]
+fn running() -> *const Base {
+    now(|now| now.running.get())
 }
 
 /// Whether this thread is in a turn of that process.
 #[inline]
 pub(crate) fn is_running(base: NonNull<Base>) -> bool {
-    ptr::eq(RUNNING.get(), base.as_ptr())
+    ptr::eq(running(), base.as_ptr())
 }
 
 /// Who sends what this thread sends, as a number: the process whose turn or end it is in, else the
@@ -93,27 +128,29 @@ pub(crate) fn sender() -> u32 {
     if let Some(slot) = current_slot() {
         return slot.index();
     }
-    if SENDER.get() == 0 {
-        SENDER.set(thread_number().wrapping_add(1));
-    }
-    SENDER.get().wrapping_sub(1)
+    now(|now| {
+        if now.sender.get() == 0 {
+            now.sender.set(thread_number().wrapping_add(1));
+        }
+        now.sender.get().wrapping_sub(1)
+    })
 }
 
 /// Whether this thread is in a turn of any process.
 #[inline]
 pub fn in_process() -> bool {
-    !RUNNING.get().is_null()
+    !running().is_null()
 }
 
 /// The slot of the process whose turn this thread is in.
 pub fn current_slot() -> Option<Slot> {
     // SAFETY: a cell lives at least as long as its turn, which is on this thread's stack below us.
-    NonNull::new(RUNNING.get().cast_mut()).map(|base| unsafe { base.as_ref() }.slot)
+    NonNull::new(running().cast_mut()).map(|base| unsafe { base.as_ref() }.slot)
 }
 
 /// A waker of the process whose turn this thread is in.
 pub fn current_waker() -> Option<Waker> {
-    let base = NonNull::new(RUNNING.get().cast_mut())?;
+    let base = NonNull::new(running().cast_mut())?;
     // SAFETY: as in `current_slot`; the reference that is counted is the waker's.
     unsafe {
         credit::retain(base);
@@ -124,7 +161,7 @@ pub fn current_waker() -> Option<Waker> {
 /// Runs `f` on what the process whose turn this thread is in keeps for itself, if it is one of that
 /// world. As for [`Owner::local`](crate::Owner::local), `f` runs no user code.
 pub fn current_local<W: World, R>(f: impl FnOnce(&mut W::Local) -> R) -> Option<R> {
-    let base = NonNull::new(RUNNING.get().cast_mut())?;
+    let base = NonNull::new(running().cast_mut())?;
     // SAFETY: as in `current_slot`.
     if (unsafe { base.as_ref() }.vtable.world)() != TypeId::of::<W>() {
         return None;
@@ -159,13 +196,13 @@ pub(crate) unsafe fn on_local<W: World, R>(
 /// Charges the process whose turn this thread is in for one that it spawns.
 #[inline]
 pub(crate) fn spawns() {
-    LEFT.set(LEFT.get().saturating_sub(SPAWN));
+    now(|now| now.left.set(now.left.get().saturating_sub(SPAWN)));
 }
 
 /// Counts something that this thread sends.
 #[inline]
 pub(crate) fn sends() {
-    SENT.set(SENT.get().wrapping_add(1));
+    now(|now| now.sent.set(now.sent.get().wrapping_add(1)));
 }
 
 /// Spends one unit of the budget; `false` when there was none left. Outside a process there is
@@ -173,25 +210,25 @@ pub(crate) fn sends() {
 #[inline]
 #[must_use]
 pub fn spend() -> bool {
-    match LEFT.get() {
-        0 => !in_process(),
+    now(|now| match now.left.get() {
+        0 => now.running.get().is_null(),
         left => {
-            LEFT.set(left - 1);
+            now.left.set(left - 1);
             true
         }
-    }
+    })
 }
 
 /// Spends all that is left of the budget: the process yields at its next opportunity.
 pub fn exhaust() {
-    LEFT.set(0);
+    now(|now| now.left.set(0));
 }
 
 /// Has the future that is being polled polled again, after the other processes: at no cost beyond
 /// a flag if `waker` is that of the process whose turn this thread is in, else by waking it.
 #[inline]
 pub fn poll_again(waker: &Waker) {
-    match NonNull::new(RUNNING.get().cast_mut()) {
+    match NonNull::new(running().cast_mut()) {
         Some(base) if wake::is_own(waker, base.as_ptr()) => {
             // SAFETY: this thread is in the turn of that process, which lives meanwhile.
             unsafe { base.as_ref() }.ask(AGAIN);

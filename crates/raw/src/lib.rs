@@ -69,6 +69,7 @@ mod pooled;
 mod quiet;
 mod realm;
 mod run;
+mod stock;
 mod sync;
 mod table;
 mod threads;
@@ -147,5 +148,6 @@ pub mod model {
     pub use crate::head::{Head, Pushed, Slept, Taken};
     pub use crate::lanes::{Found, Lanes, Traffic};
     pub use crate::link::{Class, Link};
-    pub use crate::table::{Stock, Table};
+    pub use crate::stock::Stock;
+    pub use crate::table::Table;
 }

@@ -86,6 +86,12 @@ impl Block {
             None => fresh(self.layout),
         }
     }
+
+    /// Takes one that this thread freed before, if there is one.
+    #[inline(always)]
+    pub(crate) fn take_at_hand(&self) -> Option<NonNull<u8>> {
+        take_kept(self.class?)
+    }
 }
 
 /// Takes a block for a `T`.
@@ -116,12 +122,21 @@ pub(crate) unsafe fn free<T>(block: NonNull<T>) {
 
 /// Takes a block of a class.
 pub(crate) fn take_class(class: usize) -> NonNull<u8> {
+    match take_kept(class) {
+        Some(block) => block,
+        None => fresh(rounded(class)),
+    }
+}
+
+/// Takes one of the blocks of a class that this thread keeps.
+#[inline(always)]
+fn take_kept(class: usize) -> Option<NonNull<u8>> {
     let blocks = &pool()[class];
-    let Some(first) = NonNull::new(blocks.first.get()) else { return fresh(rounded(class)) };
+    let first = NonNull::new(blocks.first.get())?;
     // SAFETY: the blocks in the list are free, so the list owns them, and this thread the list.
     blocks.first.set(unsafe { first.as_ref() }.next);
     blocks.room.set(blocks.room.get() + 1);
-    first.cast()
+    Some(first.cast())
 }
 
 /// Frees a block of a class.

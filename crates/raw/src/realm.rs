@@ -25,8 +25,9 @@ use crate::credit;
 use crate::current::spawns;
 use crate::owner::Owner;
 use crate::run::Runnable;
+use crate::stock::Stock;
 use crate::sync::{AtomicUsize, Ordering, thread_local};
-use crate::table::{Reserved, Slot, Stock, Table};
+use crate::table::{Reserved, Slot, Table};
 
 /// What runs processes.
 pub trait Host: Send + Sync + 'static {
@@ -102,6 +103,9 @@ impl<W: World> Drop for Entered<W> {
     }
 }
 
+/// A cell of which the base is there, and the slot for it.
+type Begun<'a> = (NonNull<Base>, Reserved<'a, Base>);
+
 impl RealmBase {
     /// The vacant slots that this thread keeps for this realm.
     #[inline(always)]
@@ -112,7 +116,6 @@ impl RealmBase {
         ptr::eq(station.realm.get(), self).then(|| NonNull::from(&station.stock))
     }
 
-    #[inline(always)]
     fn reserve(&self) -> Option<Reserved<'_, Base>> {
         match self.stock() {
             // SAFETY: as in `stock`; only this thread has it, and shares it with nobody.
@@ -121,7 +124,16 @@ impl RealmBase {
         }
     }
 
+    /// Takes a process out of its table, if nobody is looking it up and this thread may keep its slot;
+    /// says whether.
+    #[inline(always)]
+    pub(crate) fn vacate_at_once(&self, slot: Slot) -> bool {
+        // SAFETY: as in `reserve`.
+        self.stock().is_some_and(|stock| self.table.vacate_at_once(unsafe { stock.as_ref() }, slot))
+    }
+
     /// Takes a process out of its table.
+    #[cold]
     pub(crate) fn vacate(&self, slot: Slot) {
         match self.stock() {
             // SAFETY: as in `reserve`.
@@ -132,23 +144,60 @@ impl RealmBase {
 
     /// Reserves a slot and begins a cell, of which all but the base is still to be written.
     ///
+    /// WHY in three: what is at hand as a rule is taken without a call, so that no register is saved.
+    ///
     /// # Safety
     /// The realm is there for as long as the reservation.
-    unsafe fn begin<'a>(
-        realm: NonNull<Self>,
-        vtable: &'static VTable,
-    ) -> Option<(NonNull<Base>, Reserved<'a, Base>)> {
-        // SAFETY: by the contract.
-        let reserved = unsafe { realm.as_ref() }.reserve()?;
+    unsafe fn begin<'a>(realm: NonNull<Self>, vtable: &'static VTable) -> Option<Begun<'a>> {
         spawns();
-        Some((Self::cell(realm, reserved.slot(), vtable), reserved))
+        // SAFETY: by the contract.
+        let this: &'a Self = unsafe { realm.as_ref() };
+        // SAFETY: as in `reserve`.
+        let at_hand =
+            this.stock().and_then(|own| this.table.reserve_at_hand(unsafe { own.as_ref() }));
+        let Some(reserved) = at_hand else {
+            // SAFETY: by the contract.
+            return unsafe { Self::begin_slowly(realm, vtable) };
+        };
+        match vtable.block.take_at_hand() {
+            Some(block) => Some(Self::begin_in(block, realm, vtable, reserved)),
+            None => Self::begin_afresh(realm, vtable, reserved),
+        }
     }
 
-    fn cell(realm: NonNull<Self>, slot: Slot, vtable: &'static VTable) -> NonNull<Base> {
-        let base = vtable.block.take().cast();
+    /// [`RealmBase::begin`] of a thread that has no slot at hand.
+    ///
+    /// # Safety
+    /// As for `begin`.
+    #[cold]
+    unsafe fn begin_slowly<'a>(realm: NonNull<Self>, vtable: &'static VTable) -> Option<Begun<'a>> {
+        // SAFETY: by the contract.
+        let reserved = unsafe { realm.as_ref() }.reserve()?;
+        Self::begin_afresh(realm, vtable, reserved)
+    }
+
+    /// [`RealmBase::begin`] with a block that may have to come from the allocator.
+    #[cold]
+    #[inline(never)]
+    fn begin_afresh<'a>(
+        realm: NonNull<Self>,
+        vtable: &'static VTable,
+        reserved: Reserved<'a, Base>,
+    ) -> Option<Begun<'a>> {
+        Some(Self::begin_in(vtable.block.take(), realm, vtable, reserved))
+    }
+
+    #[inline(always)]
+    fn begin_in<'a>(
+        block: NonNull<u8>,
+        realm: NonNull<Self>,
+        vtable: &'static VTable,
+        reserved: Reserved<'a, Base>,
+    ) -> Begun<'a> {
+        let base = block.cast();
         // SAFETY: the block is for a cell with this vtable, which begins with its base.
-        unsafe { base.write(Base::new(vtable, realm, slot)) };
-        base
+        unsafe { base.write(Base::new(vtable, realm, reserved.slot())) };
+        (base, reserved)
     }
 
     /// Puts a new process into the table and schedules it.
@@ -318,7 +367,10 @@ impl<W: World> Realm<W> {
         last: W::Last,
     ) -> Address<W, M> {
         let slot = Slot::new(u32::MAX - 1, number);
-        let base = RealmBase::cell(self.inner.cast(), slot, vtable::<W, M, Never>());
+        let (realm, vtable) = (self.inner.cast(), vtable::<W, M, Never>());
+        let base: NonNull<Base> = vtable.block.take().cast();
+        // SAFETY: the block is for a cell with this vtable, which begins with its base.
+        unsafe { base.write(Base::new(vtable, realm, slot)) };
         // SAFETY: nobody else knows the cell yet; of the three references two are given up here,
         // and the third is the address's. `Never` needs no writing.
         unsafe {

@@ -124,14 +124,42 @@ impl Runnable {
     }
 }
 
+/// WHY in four: a process to which nobody refers ends without a call before its cell is freed, so that
+/// no register is saved.
+///
 /// # Safety
 /// `base` is a cell whose last turn has just ended on this thread, which is not marked as running it
 /// any more.
 unsafe fn end(base: NonNull<Base>) {
-    // SAFETY: the table's reference keeps the cell until the end of this function, and the worker
-    // that runs this keeps the realm.
+    // SAFETY: the table's reference keeps the cell, and the worker that runs this keeps the realm.
+    let (cell, realm) = unsafe { (base.as_ref(), base.as_ref().realm.as_ref()) };
+    if realm.vacate_at_once(cell.slot) {
+        // SAFETY: by the contract; the process has left its table.
+        unsafe { leave(base) }
+    } else {
+        // SAFETY: by the contract.
+        unsafe { end_slowly(base) }
+    }
+}
+
+/// # Safety
+/// As for [`end`].
+#[cold]
+#[inline(never)]
+unsafe fn end_slowly(base: NonNull<Base>) {
+    // SAFETY: as in `end`.
     let (cell, realm) = unsafe { (base.as_ref(), base.as_ref().realm.as_ref()) };
     realm.vacate(cell.slot);
+    // SAFETY: by the contract; the process has left its table.
+    unsafe { leave(base) }
+}
+
+/// # Safety
+/// As for [`end`], and the process has left its table.
+#[inline(always)]
+unsafe fn leave(base: NonNull<Base>) {
+    // SAFETY: the table's reference keeps the cell.
+    let cell = unsafe { base.as_ref() };
     let turn = cell.turn.load(Ordering::Relaxed);
     let own = 1 + u32::from(turn & LET_GO != 0);
     // SAFETY: the table's reference is ours now, and so is that of a handle that was let go.
@@ -140,10 +168,22 @@ unsafe fn end(base: NonNull<Base>) {
     let keeps = turn & KEPT != 0;
     if alone && waiting == 0 && !keeps && !cell.head.has_news() {
         // SAFETY: the references were all there are.
-        return unsafe { (cell.vtable.free)(base) };
+        unsafe { (cell.vtable.free)(base) }
+    } else {
+        // SAFETY: by the contract, and the references are ours.
+        unsafe { wind_up(base, references, alone) }
     }
+}
+
+/// # Safety
+/// As for [`leave`]; the caller has gathered these references, which are all there are if `alone`.
+#[inline(never)]
+unsafe fn wind_up(base: NonNull<Base>, references: u32, alone: bool) {
+    // SAFETY: the table's reference keeps the cell until the end of this function.
+    let cell = unsafe { base.as_ref() };
     let arrived = if alone { cell.head.rest() } else { cell.head.close() };
-    if keeps || waiting > 0 || arrived.len > 0 {
+    let keeps = cell.turn.load(Ordering::Relaxed) & KEPT != 0;
+    if keeps || cell.waiting.load(Ordering::Relaxed) > 0 || arrived.len > 0 {
         // SAFETY: the vtable is the cell's own, and the chain came out of the word.
         unsafe { (cell.vtable.wind_up)(base, &arrived) };
     }

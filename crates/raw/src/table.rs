@@ -25,25 +25,20 @@
 //! and vacating one compare-and-swap; every 256 processes that a worker begins or ends more than
 //! the other way round cost one lock. A look-up is one compare-and-swap and a store.
 
-use std::cell::Cell;
 use std::fmt;
 use std::num::NonZero;
 use std::ptr::{self, NonNull};
 use std::sync::PoisonError;
 
+use crate::stock::{BATCH, Stock};
 use crate::sync::{AtomicPtr, AtomicU32, Mutex, Ordering, hint, thread};
 
 #[cfg(not(any(loom, shuttle)))]
 const FIRST_CHUNK: u32 = 1024;
 #[cfg(any(loom, shuttle))]
 const FIRST_CHUNK: u32 = 2;
-const CHUNKS: usize = 17;
+const CHUNKS: u32 = 17;
 
-/// The most slots that go between a stock and the list at once.
-#[cfg(not(any(loom, shuttle)))]
-const BATCH: usize = 256;
-#[cfg(any(loom, shuttle))]
-const BATCH: usize = 1;
 /// A worker's share of the limit that it may have in its stock: one in so many.
 const SHARE: usize = 16;
 
@@ -95,7 +90,7 @@ impl fmt::Debug for Slot {
     }
 }
 
-struct Entry<T> {
+pub(crate) struct Entry<T> {
     item: AtomicPtr<T>,
     generation: AtomicU32,
     /// Its place, which never changes.
@@ -104,8 +99,8 @@ struct Entry<T> {
 
 /// The table of the processes of one realm; `T` is what an entry points to.
 pub struct Table<T> {
-    /// Null, or `FIRST_CHUNK << n` entries that are there as long as the table.
-    chunks: [AtomicPtr<Entry<T>>; CHUNKS],
+    /// Null, or 2ⁿ entries that are there as long as the table; null below `FIRST_CHUNK`.
+    chunks: [AtomicPtr<Entry<T>>; u32::BITS as usize],
     vacant: Mutex<Vec<u32>>,
     /// Slots that were ever handed out; those from here on are untouched.
     used: AtomicU32,
@@ -113,53 +108,16 @@ pub struct Table<T> {
     batch: usize,
 }
 
-/// Vacant slots that one thread keeps for itself.
-pub struct Stock<T> {
-    entries: [Cell<*const Entry<T>>; 2 * BATCH + 1],
-    len: Cell<usize>,
-}
-
-impl<T> Stock<T> {
-    /// None.
-    pub const fn new() -> Self {
-        Self { entries: [const { Cell::new(ptr::null()) }; 2 * BATCH + 1], len: Cell::new(0) }
-    }
-
-    #[inline]
-    fn push(&self, entry: *const Entry<T>) {
-        let len = self.len.get();
-        self.entries[len].set(entry);
-        self.len.set(len + 1);
-    }
-
-    /// Lets those that came first go first, so that a table fills up in order.
-    fn turn_round(&self) {
-        let entries = &self.entries[..self.len.get()];
-        for (near, far) in (0..entries.len() / 2).zip((0..entries.len()).rev()) {
-            entries[near].swap(&entries[far]);
-        }
-    }
-
-    #[inline]
-    fn pop(&self) -> Option<*const Entry<T>> {
-        let len = self.len.get().checked_sub(1)?;
-        self.len.set(len);
-        Some(self.entries[len].get())
-    }
-}
-
 /// A vacant slot that is the caller's to fill.
 #[must_use]
-pub struct Reserved<'a, T> {
-    entry: &'a Entry<T>,
-    slot: Slot,
-}
+pub struct Reserved<'a, T>(&'a Entry<T>);
 
 impl<T> Reserved<'_, T> {
     /// The slot.
     #[inline]
     pub fn slot(&self) -> Slot {
-        self.slot
+        // ORDER: relaxed: written by this thread, or before the slot came through the lock.
+        Slot::new(self.0.index, self.0.generation.load(Ordering::Relaxed))
     }
 
     /// Fills the slot. The pointer must be even.
@@ -169,16 +127,20 @@ impl<T> Reserved<'_, T> {
     #[inline]
     pub fn fill(self, item: NonNull<T>) {
         // ORDER: release to `look_up`: what the pointer leads to. SeqCst: see above.
-        self.entry.item.store(item.as_ptr(), Ordering::SeqCst);
+        self.0.item.store(item.as_ptr(), Ordering::SeqCst);
     }
 }
 
-/// Splits an index into its chunk and its place there.
+/// Splits an index into its chunk, named by the binary logarithm of its length, and its place there.
+///
+/// Counted from the length of the first chunk on, the slots of a chunk are the numbers that have the
+/// same highest bit. An index so great that counting wraps is in a chunk that is never there.
 #[inline]
 fn place(index: u32) -> (usize, usize) {
-    let chunk = (index / FIRST_CHUNK + 1).ilog2();
-    let before = ((1u32 << chunk) - 1) * FIRST_CHUNK;
-    (chunk as usize, (index - before) as usize)
+    let number = index.wrapping_add(FIRST_CHUNK);
+    // WHY `| 1`: the logarithm of zero is not asked for.
+    let chunk = (number | 1).ilog2();
+    (chunk as usize, (number ^ 1 << chunk) as usize)
 }
 
 impl<T> Table<T> {
@@ -201,9 +163,9 @@ impl<T> Table<T> {
     fn entry(&self, index: u32) -> Option<&Entry<T>> {
         let (chunk, offset) = place(index);
         // ORDER: acquire from `extend`: the entries of the chunk.
-        let entries = NonNull::new(self.chunks.get(chunk)?.load(Ordering::Acquire))?;
-        // SAFETY: a chunk has `FIRST_CHUNK << chunk` entries, of which `offset` is one by `place`;
-        // it is freed with the table.
+        let entries = NonNull::new(self.chunks[chunk].load(Ordering::Acquire))?;
+        // SAFETY: a chunk that is there has `1 << chunk` entries, of which `offset` is one by
+        // `place`; it is freed with the table.
         Some(unsafe { entries.add(offset).as_ref() })
     }
 
@@ -217,12 +179,17 @@ impl<T> Table<T> {
     /// this table only.
     #[inline]
     pub fn reserve(&self, stock: &Stock<T>) -> Option<Reserved<'_, T>> {
-        let entry = stock.pop().or_else(|| self.refill(stock))?;
+        self.reserve_at_hand(stock).or_else(|| {
+            // SAFETY: as in `reserve_at_hand`.
+            Some(Reserved(unsafe { &*self.refill(stock)? }))
+        })
+    }
+
+    /// [`Table::reserve`] that takes what the stock has, if it has any.
+    #[inline(always)]
+    pub(crate) fn reserve_at_hand(&self, stock: &Stock<T>) -> Option<Reserved<'_, T>> {
         // SAFETY: an entry of a stock is one of this table's, which lives as long as it.
-        let entry = unsafe { &*entry };
-        // ORDER: relaxed: written by this thread, or before the slot came through the lock.
-        let generation = entry.generation.load(Ordering::Relaxed);
-        Some(Reserved { entry, slot: Slot::new(entry.index, generation) })
+        Some(Reserved(unsafe { &*stock.pop()? }))
     }
 
     /// [`Table::reserve`] for a thread that keeps no stock.
@@ -246,7 +213,7 @@ impl<T> Table<T> {
     #[cold]
     fn refill(&self, stock: &Stock<T>) -> Option<*const Entry<T>> {
         let mut vacant = self.vacant.lock().unwrap_or_else(PoisonError::into_inner);
-        while stock.len.get() < self.batch.max(1) {
+        while stock.len() < self.batch.max(1) {
             let Some(index) = vacant.pop().or_else(|| self.extend()) else { break };
             stock.push(self.known(index));
         }
@@ -257,21 +224,14 @@ impl<T> Table<T> {
     /// Moves what a stock has beyond `keep` slots into the list; those used last stay.
     #[cold]
     fn hand_back(&self, stock: &Stock<T>, keep: usize) {
-        let surplus = stock.len.get() - keep;
-        let (back, kept) = stock.entries.split_at(surplus);
         let mut vacant = self.vacant.lock().unwrap_or_else(PoisonError::into_inner);
-        // SAFETY: as in `reserve`; the first of them hold entries.
-        vacant.extend(back.iter().map(|entry| unsafe { &*entry.get() }.index));
-        drop(vacant);
-        for (n, entry) in kept[..keep].iter().enumerate() {
-            stock.entries[n].set(entry.get());
-        }
-        stock.len.set(keep);
+        // SAFETY: as in `reserve_at_hand`.
+        stock.keep(keep, |entry| vacant.push(unsafe { &*entry }.index));
     }
 
     /// Moves all that a stock has into the list.
     pub fn hand_back_all(&self, stock: &Stock<T>) {
-        if stock.len.get() > 0 {
+        if stock.len() > 0 {
             self.hand_back(stock, 0);
         }
     }
@@ -290,7 +250,7 @@ impl<T> Table<T> {
                 generation: AtomicU32::new(0),
                 index: first + n,
             };
-            let entries: Box<[Entry<T>]> = (0..FIRST_CHUNK << chunk).map(vacant).collect();
+            let entries: Box<[Entry<T>]> = (0..1 << chunk).map(vacant).collect();
             // ORDER: release to `entry`: the entries.
             self.chunks[chunk].store(Box::into_raw(entries).cast(), Ordering::Release);
         }
@@ -301,8 +261,10 @@ impl<T> Table<T> {
     }
 
     /// Empties a slot and makes it ready for the next item; waits for look-ups under way.
-    #[inline]
     pub fn vacate(&self, stock: &Stock<T>, slot: Slot) {
+        if self.vacate_at_once(stock, slot) {
+            return;
+        }
         let entry = self.known(slot.index());
         while !entry.empty() {
             entry.wait();
@@ -310,9 +272,24 @@ impl<T> Table<T> {
         let Some(next) = slot.generation().checked_add(1) else { return };
         entry.generation.store(next, Ordering::Relaxed);
         stock.push(entry);
-        if stock.len.get() > 2 * self.batch {
+        if stock.len() > 2 * self.batch {
             self.hand_back(stock, self.batch);
         }
+    }
+
+    /// [`Table::vacate`] if there is nothing to wait for and the stock has room; says whether.
+    ///
+    /// WHY apart: it calls nothing, so that whoever ends with it has no registers to save.
+    #[inline(always)]
+    pub(crate) fn vacate_at_once(&self, stock: &Stock<T>, slot: Slot) -> bool {
+        let entry = self.known(slot.index());
+        let more = slot.generation() < u32::MAX && stock.len() < 2 * self.batch;
+        let vacated = more && entry.empty();
+        if vacated {
+            entry.generation.store(slot.generation() + 1, Ordering::Relaxed);
+            stock.push(entry);
+        }
+        vacated
     }
 
     /// Runs `take` on the item of a slot if it is still the same, and keeps it from being vacated
@@ -351,7 +328,7 @@ impl<T> Drop for Table<T> {
         for (chunk, entries) in self.chunks.iter().enumerate() {
             let entries = entries.load(Ordering::Relaxed);
             if !entries.is_null() {
-                let len = (FIRST_CHUNK as usize) << chunk;
+                let len = 1 << chunk;
                 // SAFETY: made by `extend` out of a box of that many entries, and nobody has the
                 // table any more.
                 drop(unsafe { Box::from_raw(ptr::slice_from_raw_parts_mut(entries, len)) });
@@ -423,11 +400,11 @@ mod tests {
 
     #[test]
     fn every_index_has_one_place_and_chunks_are_full() {
-        let mut expected = (0, 0);
+        let mut expected = (FIRST_CHUNK.ilog2() as usize, 0);
         for index in 0..100_000 {
             assert_eq!(place(index), expected, "index {index}");
             expected.1 += 1;
-            if expected.1 == (FIRST_CHUNK << expected.0) as usize {
+            if expected.1 == 1 << expected.0 {
                 expected = (expected.0 + 1, 0);
             }
         }
@@ -490,7 +467,7 @@ mod tests {
         let taken: Vec<_> = (0..10 * BATCH).map(|_| take(&table, &stock).unwrap()).collect();
         for slot in taken {
             table.vacate(&stock, slot);
-            assert!(stock.len.get() <= 2 * BATCH);
+            assert!(stock.len() <= 2 * BATCH);
         }
         table.hand_back_all(&stock);
         let mut vacant = table.vacant.lock().unwrap().clone();

@@ -53,26 +53,23 @@ impl<T> Post<T> {
         self.backlog.queue()
     }
 
-    /// Makes a process the next to run. Says whether others could take something off this worker now.
+    /// Makes a process the next to run. In a crowd the one that was comes back, for
+    /// [`Post::put_second`].
     #[inline]
-    pub(crate) fn put_first(&self, one: T) -> bool {
-        self.newest.replace(Some(one)).is_some_and(|before| self.put_second(before))
-    }
-
-    #[inline]
-    fn put_second(&self, one: T) -> bool {
+    pub(crate) fn put_first(&self, one: T) -> Option<T> {
+        let before = self.newest.replace(Some(one))?;
         let queue = self.queue();
         if self.recent.len() >= queue.keeps() || queue.patience() == 0 {
-            return self.put_second_in_a_crowd(one);
+            return Some(before);
         }
-        self.recent.push(one);
+        self.recent.push(before);
         queue.set_recent(self.recent.len());
-        false
+        None
     }
 
-    /// The stack is full, or others are to have some of it.
-    #[cold]
-    fn put_second_in_a_crowd(&self, one: T) -> bool {
+    /// Makes a process the next to run but one: the stack is full, or others are to have some of it.
+    /// Says whether others could take something off this worker now.
+    pub(crate) fn put_second(&self, one: T) -> bool {
         let queue = self.queue();
         let (keeps, all) = (queue.keeps(), self.recent.len() + 1);
         let starving = queue.patience() == 0 && self.backlog.far() == 0;
@@ -168,6 +165,11 @@ mod tests {
     use crate::LIFO_STREAK_OF_SHORT_TURNS;
     use crate::sync::deque::Steal;
 
+    /// What a worker does with a process that was woken or spawned.
+    fn put_first<T>(post: &Post<T>, one: T) -> bool {
+        post.put_first(one).is_some_and(|before| post.put_second(before))
+    }
+
     #[derive(Clone, Debug)]
     enum Step {
         First,
@@ -203,7 +205,7 @@ mod tests {
             for step in steps {
                 match step {
                     Step::First | Step::Last => {
-                        let put = if matches!(step, Step::First) { Post::put_first } else { Post::put_last };
+                        let put = if matches!(step, Step::First) { put_first } else { Post::put_last };
                         let others_could = put(&post, next);
                         prop_assert!(!others_could || post.queue().wants_help());
                         next += 1;
@@ -231,14 +233,14 @@ mod tests {
             let post = Post::new();
             post.queue().set_limits(patience, patience);
             for (one, first) in waiting.iter().enumerate() {
-                let _ = if *first { post.put_first(one) } else { post.put_last(one) };
+                let _ = if *first { put_first(&post, one) } else { post.put_last(one) };
             }
             let mut left = waiting.len();
             let mut turns = 0;
             while left > 0 {
                 let one = post.next(|_| ()).expect("some are ready");
                 left -= usize::from(one < waiting.len());
-                post.put_first(usize::MAX);
+                put_first(&post, usize::MAX);
                 turns += 1;
             }
             prop_assert!(turns <= (waiting.len() + 1) * 2 * (LIFO_STREAK_OF_SHORT_TURNS as usize + 1), "{turns}");
@@ -248,12 +250,12 @@ mod tests {
     /// Works off a tree in which each of `levels` has ten times as many as the one before; the most that
     /// waited at a time.
     fn grow(post: &Post<u32>, levels: u32) -> usize {
-        post.put_first(levels);
+        put_first(post, levels);
         let mut most = 0;
         while let Some(level) = post.next(|_| ()) {
             if level > 0 {
                 for _ in 0..10 {
-                    post.put_first(level - 1);
+                    put_first(post, level - 1);
                 }
             }
             most = most.max(post.queue().waiting());
@@ -273,11 +275,11 @@ mod tests {
     fn thieves_who_have_nothing_left_get_the_oldest_half() {
         let post = Post::new();
         post.queue().set_limits(0, 1000);
-        (0..2).for_each(|one| assert_eq!(post.put_first(one), one == 1));
+        (0..2).for_each(|one| assert_eq!(put_first(&post, one), one == 1));
         assert_eq!(post.backlog.far(), 1, "the first, as nobody else was there");
-        (2..10).for_each(|one| assert!(!post.put_first(one)));
+        (2..10).for_each(|one| assert!(!put_first(&post, one)));
         assert_eq!(post.queue().stealer.steal().success(), Some(0));
-        assert!(post.put_first(10));
+        assert!(put_first(&post, 10));
         let far: Vec<_> = std::iter::from_fn(|| post.queue().stealer.steal().success()).collect();
         assert_eq!(far, [1, 2, 3, 4, 5]);
     }
@@ -287,7 +289,7 @@ mod tests {
     fn of_long_turns_all_but_one_can_be_taken() {
         let post = Post::new();
         post.queue().set_limits(0, 0);
-        (0..10).for_each(|one| assert_eq!(post.put_first(one), one > 0));
+        (0..10).for_each(|one| assert_eq!(put_first(&post, one), one > 0));
         assert_eq!(post.backlog.far(), 9);
     }
 }

@@ -99,9 +99,33 @@ impl Worker {
     }
 
     /// Makes a process the next to run here; the one that was moves into the queue.
-    #[inline]
+    ///
+    /// WHY in three: as a rule nothing is called, and no register saved.
+    #[inline(always)]
     fn schedule(&self, runnable: Runnable) {
-        self.queued(self.post.with(runnable, Post::put_first));
+        match self.post.try_with(runnable, Post::put_first) {
+            Ok(None) => {}
+            Ok(Some(before)) => self.make_room(before),
+            Err(runnable) => self.schedule_after_all(runnable),
+        }
+    }
+
+    /// Queues the process that was the next to run.
+    #[cold]
+    #[inline(never)]
+    fn make_room(&self, before: Runnable) {
+        self.queued(self.post.with(before, Post::put_second));
+    }
+
+    /// The post is gone, or somebody is looking at it.
+    #[cold]
+    #[inline(never)]
+    fn schedule_after_all(&self, runnable: Runnable) {
+        match self.post.with(runnable, Post::put_first) {
+            Ok(None) => {}
+            Ok(Some(before)) => self.make_room(before),
+            Err(runnable) => self.shared.inject(runnable),
+        }
     }
 
     /// Something was queued, if the post is there, and others could help now, or not.
@@ -110,15 +134,8 @@ impl Worker {
         match queued {
             Ok(false) => {}
             Ok(true) => self.shared.notify_for_own(),
-            Err(runnable) => self.queue_elsewhere(runnable),
+            Err(runnable) => self.shared.inject(runnable),
         }
-    }
-
-    /// The post is gone.
-    #[cold]
-    #[inline(never)]
-    fn queue_elsewhere(&self, runnable: Runnable) {
-        self.shared.inject(runnable);
     }
 
     #[inline]

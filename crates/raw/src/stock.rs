@@ -1,0 +1,64 @@
+//! Vacant slots that one thread keeps for itself; the table says when, and what becomes of the rest.
+//!
+//! COST: a word for each that it has room for; a few plain reads and writes.
+
+use std::cell::Cell;
+use std::ptr;
+
+use crate::table::Entry;
+
+/// The most slots that go between a stock and the table's list at once.
+#[cfg(not(any(loom, shuttle)))]
+pub(crate) const BATCH: usize = 256;
+#[cfg(any(loom, shuttle))]
+pub(crate) const BATCH: usize = 1;
+
+/// Some vacant slots of one table. The slot put in last comes out first.
+pub struct Stock<T> {
+    entries: [Cell<*const Entry<T>>; 2 * BATCH + 1],
+    len: Cell<usize>,
+}
+
+impl<T> Stock<T> {
+    /// None.
+    pub const fn new() -> Self {
+        Self { entries: [const { Cell::new(ptr::null()) }; 2 * BATCH + 1], len: Cell::new(0) }
+    }
+
+    #[inline(always)]
+    pub(crate) fn len(&self) -> usize {
+        self.len.get()
+    }
+
+    #[inline(always)]
+    pub(crate) fn push(&self, entry: *const Entry<T>) {
+        let len = self.len.get();
+        self.entries[len].set(entry);
+        self.len.set(len + 1);
+    }
+
+    #[inline(always)]
+    pub(crate) fn pop(&self) -> Option<*const Entry<T>> {
+        let len = self.len.get().checked_sub(1)?;
+        self.len.set(len);
+        Some(self.entries[len].get())
+    }
+
+    /// Lets those that came first go first, so that a table fills up in order.
+    pub(crate) fn turn_round(&self) {
+        let entries = &self.entries[..self.len.get()];
+        for (near, far) in (0..entries.len() / 2).zip((0..entries.len()).rev()) {
+            entries[near].swap(&entries[far]);
+        }
+    }
+
+    /// Keeps the so many that were put in last and gives away the others.
+    pub(crate) fn keep(&self, keep: usize, give: impl FnMut(*const Entry<T>)) {
+        let (surplus, kept) = self.entries[..self.len.get()].split_at(self.len.get() - keep);
+        surplus.iter().map(Cell::get).for_each(give);
+        for (place, entry) in self.entries.iter().zip(kept) {
+            place.set(entry.get());
+        }
+        self.len.set(keep);
+    }
+}
