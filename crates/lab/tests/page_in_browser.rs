@@ -280,6 +280,11 @@ fn a_link_that_makes_no_sense_opens_the_usual_page() {
 }
 
 #[test]
+fn a_link_leads_to_its_place_and_a_page_that_is_loaded_again_stays_where_it_was() {
+    drive("places", &[stored()]);
+}
+
+#[test]
 fn the_link_is_copied_or_shown_where_copying_is_refused() {
     drive("copy", &[stored()]);
 }
@@ -443,6 +448,11 @@ fn several_runs_share_the_charts_under_names_of_their_own() {
 #[test]
 fn a_page_without_any_result_says_so() {
     drive("empty", &[]);
+}
+
+#[test]
+fn a_page_that_cannot_be_unpacked_says_so() {
+    drive("packed", &[stored()]);
 }
 
 #[test]
