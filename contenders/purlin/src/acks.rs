@@ -12,7 +12,7 @@ use purlin_contender::{Running, Serve};
 /// Starts a server, on a node of its own if it is to have a number of cores.
 pub(crate) fn start(node: &Node, asked: Serve) -> Result<Running, String> {
     let strategy: Strategy =
-        asked.strategy.name().parse().map_err(|error: UnknownStrategy| error.to_string())?;
+        asked.strategy.parse().map_err(|error: UnknownStrategy| error.to_string())?;
     let own = asked.cores.map(of_cores).transpose()?;
     let on = own.as_ref().unwrap_or(node).clone();
     let (there, anywhere) = (on.clone(), SocketAddr::from((Ipv4Addr::LOCALHOST, 0)));
