@@ -134,7 +134,7 @@ const model = (() => {
     const [contender, against] = [find(index, text(raw.contender)), find(index, text(raw.against))];
     const variant = text(raw.variant);
     const mine = compared(experiment, contender, variant);
-    const theirs = compared(experiment, against, variant) || compared(experiment, against, "");
+    const theirs = compared(experiment, against, "");
     let [value, low, high] = [number(raw.ratio), number(raw.low), number(raw.high)];
     const higher = experiment?.better === "higher";
     let plain = true;

@@ -6,8 +6,7 @@ use crate::stats::{self, Interval};
 /// Compares the principal figures, experiment by experiment, and behind each the same figure in the
 /// contender's other variants.
 ///
-/// With purlin, in the same variant if it has that; where it has no figure, with the first contender
-/// that has one.
+/// With purlin's principal figure; where it has none, with that of the first contender that has one.
 /// Above 1 always says that the one compared with is better, whichever way the
 /// metric goes. A figure that cannot be told from zero has no ratio. One whose
 /// interval holds 1 is *indistinguishable*: the samples do not say who is better.
@@ -19,11 +18,8 @@ pub fn ratios(results: &[ResultEntry], seed: u64) -> Vec<Ratio> {
         let Some(base) = base(group) else { continue };
         for result in group.iter().filter(|result| result.contender != base.contender) {
             ratios.extend(ratio(result, base, seed));
-            for other in result.in_other_variants(results) {
-                let mut bases = base.in_other_variants(results);
-                let same = bases.find(|base| base.variant == other.variant);
-                ratios.extend(ratio(other, same.unwrap_or(base), seed));
-            }
+            let others = result.in_other_variants(results);
+            ratios.extend(others.filter_map(|other| ratio(other, base, seed)));
         }
     }
     ratios

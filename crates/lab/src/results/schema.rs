@@ -184,20 +184,15 @@ impl ResultEntry {
         told.join(" ").trim_start().to_owned()
     }
 
-    /// Whether both are the same figure at the same point, whoever's and in whatever variant.
-    fn is_at(&self, other: &Self) -> bool {
-        let asked =
-            |one: &Self| one.params.clone().into_iter().filter(|(name, _)| name != "variant");
-        self.experiment == other.experiment
-            && (&self.metric, &self.graph, self.x) == (&other.metric, &other.graph, other.x)
-            && asked(self).eq(asked(other))
+    /// The same figure at the same point in its contender's other variants.
+    pub fn in_other_variants<'a>(&'a self, results: &'a [Self]) -> impl Iterator<Item = &'a Self> {
+        results.iter().filter(|one| one.place() == self.place() && one.variant != self.variant)
     }
 
-    /// The same figure in its contender's other variants.
-    pub fn in_other_variants<'a>(&'a self, results: &'a [Self]) -> impl Iterator<Item = &'a Self> {
-        results.iter().filter(|one| {
-            one.contender == self.contender && one.variant != self.variant && one.is_at(self)
-        })
+    /// Whose figure it is, and where it was taken. WHY not all parameters: what is set by time is
+    /// another number for each variant.
+    fn place(&self) -> (&str, &str, &str, Option<&str>, Option<u64>) {
+        (&self.experiment, &self.contender, &self.metric, self.graph.as_deref(), self.x)
     }
 }
 
