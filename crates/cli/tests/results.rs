@@ -153,6 +153,24 @@ fn the_results_have_the_names_of_the_schema() {
 }
 
 #[test]
+fn the_table_has_other_variants_below_with_their_figure_and_their_ratio() {
+    let bench = Bench::of("message-size,ping-pong", &two());
+    let ratios = bench.results()["ratios"].clone();
+    let ratios: Vec<_> =
+        ratios.as_array().unwrap().iter().map(|one| one["variant"].as_str()).collect();
+    assert_eq!(ratios, [None, Some("copied"), None]);
+    let stdout = bench.stdout();
+    let (above, below) = stdout.split_once("\nin other variants\n").expect("they have a heading");
+    let row = |text: &str| {
+        let row = text.lines().rfind(|line| line.starts_with("message-size ")).expect("a row");
+        row.split_whitespace().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let copied = row(below);
+    assert_eq!(copied[..4], ["message-size", "two", "·", "copied"], "{stdout}");
+    assert_eq!(copied[copied.len() - 2], row(above)[row(above).len() - 2], "the same ratio");
+}
+
+#[test]
 fn warnings_are_said_when_they_arise_listed_at_the_end_and_stored() {
     let bench =
         Bench::of("ping-pong,call", &[contender("one", ""), contender("two", "loses@call")]);
