@@ -106,7 +106,7 @@ fn a_read_is_as_large_as_the_runtimes_default_buffer_or_as_its_variant_says() {
     let named = hello["variants"]["ack-sync-ack"].clone();
     assert_eq!(named, json!(["default-buffer", "buffer-64k"]), "the natural one first");
     // So many messages may end in a read, the first of them begun by the one before.
-    let [classic, larger] = [1460, 65_536].map(|bytes| (bytes + 16) / 17);
+    let [classic, larger] = [1460, 65_536].map(|bytes: u32| bytes.div_ceil(17));
     assert!(most_in_a_read(&mut contender, "default-buffer") <= classic);
     let most = most_in_a_read(&mut contender, "buffer-64k");
     assert!(classic < most && most <= larger, "{most} messages in a read");
