@@ -3,6 +3,9 @@
 # A listener, ten acceptors as ranch has them, and under a Task.Supervisor a process for each
 # connection, which owns its socket and reads from it when it is ready to (active: false). What they
 # have acknowledged is counted in one place, by ack and not by message.
+#
+# How much a read gives is the runtime's to say, as it was then: it has a buffer of 1460 bytes for each
+# socket. What a larger one is worth is the variant buffer-64k.
 defmodule Contender.Acks do
   alias Contender.Acks.{AsyncAck, Collected, Connections, RequestReply, SyncAck}
 
@@ -13,11 +16,24 @@ defmodule Contender.Acks do
     "ack-sync-ack" => &SyncAck.serve/2,
     "ack-async-ack" => &AsyncAck.serve/2
   }
+  @classic ~w(ack-request-reply ack-throttle ack-head-rest ack-sync-ack ack-async-ack)
   @either "ack-sync-or-async"
   @acceptors 10
 
-  # What a socket is listened on with. The buffer is as large as what purlin's servers of the same
-  # strategies read into; how long a client may not read its acks is as long as it may be silent.
+  # Whatever there is beside the runtime's default, by variant: as much as purlin's servers of the same
+  # strategies read at a time.
+  @buffers %{"default-buffer" => [], "buffer-64k" => [buffer: 65_536]}
+
+  # The variants of the experiment that compares two strategies; the buffer is the default unless said.
+  @both %{
+    "sync-ack" => {"ack-sync-ack", "default-buffer"},
+    "async-ack" => {"ack-async-ack", "default-buffer"},
+    "sync-ack-buffer-64k" => {"ack-sync-ack", "buffer-64k"},
+    "async-ack-buffer-64k" => {"ack-async-ack", "buffer-64k"}
+  }
+
+  # What a socket is listened on with. How long a client may not read its acks is as long as it may be
+  # silent.
   @options [
     :binary,
     ip: {127, 0, 0, 1},
@@ -26,45 +42,55 @@ defmodule Contender.Acks do
     reuseaddr: true,
     nodelay: true,
     backlog: 1024,
-    buffer: 65_536,
     send_timeout: 5000,
     send_timeout_close: true
   ]
 
-  def experiments,
-    do: ~w(ack-request-reply ack-throttle ack-head-rest ack-sync-ack ack-async-ack) ++ [@either]
+  def experiments, do: @classic ++ [@either]
 
-  def variants, do: %{:"ack-sync-or-async" => ["sync-ack", "async-ack"]}
+  # The natural ones first.
+  def variants do
+    either = ~w(sync-ack async-ack sync-ack-buffer-64k async-ack-buffer-64k)
 
-  # What is to be served, and on how many schedulers if that is told.
+    @classic
+    |> Map.new(&{String.to_atom(&1), ["default-buffer", "buffer-64k"]})
+    |> Map.put(String.to_atom(@either), either)
+  end
+
+  # What is to be served, with which buffer, and on how many schedulers if that is told.
   def check(%{"experiment" => experiment} = request) when is_binary(experiment) do
     params = Map.get(request, "params", %{})
     is_map(params) || wrong("\"params\" must be an object")
-    {strategy, taken} = strategy(experiment, params)
+    {strategy, buffer} = variant(experiment, Map.get(params, "variant"))
 
-    case Map.keys(params) -- ["cores" | taken] do
-      [] -> {Map.fetch!(@strategies, strategy), cores(Map.get(params, "cores"))}
-      [other | _] -> wrong("#{experiment}: unknown parameter #{inspect(other)}; it takes cores")
+    case Map.keys(params) -- ["cores", "variant"] do
+      [] ->
+        {Map.fetch!(@strategies, strategy), Map.fetch!(@buffers, buffer), cores(params["cores"])}
+
+      [other | _] ->
+        wrong("#{experiment}: unknown parameter #{inspect(other)}; it takes cores and variant")
     end
   end
 
   def check(_), do: wrong("the request has no \"experiment\" that is a string")
 
-  defp strategy(@either, params) do
-    case Map.get(params, "variant", "sync-ack") do
-      variant when variant in ["sync-ack", "async-ack"] -> {"ack-" <> variant, ["variant"]}
-      other -> wrong("#{@either}: variant must be sync-ack or async-ack, not #{inspect(other)}")
-    end
+  defp variant(@either, name) do
+    Map.get(@both, name || "sync-ack") || no_variant(@either, name, Map.keys(@both))
   end
 
-  defp strategy(experiment, _) do
-    if Map.has_key?(@strategies, experiment) do
-      {experiment, []}
-    else
-      known = Enum.join(experiments(), ", ")
-      wrong("unknown experiment #{inspect(experiment)}; this contender serves #{known}")
-    end
+  defp variant(experiment, name) when experiment in @classic do
+    buffer = name || "default-buffer"
+    Map.has_key?(@buffers, buffer) || no_variant(experiment, name, Map.keys(@buffers))
+    {experiment, buffer}
   end
+
+  defp variant(experiment, _) do
+    known = Enum.join(experiments(), ", ")
+    wrong("unknown experiment #{inspect(experiment)}; this contender serves #{known}")
+  end
+
+  defp no_variant(experiment, name, known),
+    do: wrong("#{experiment}: variant must be #{Enum.join(known, " or ")}, not #{inspect(name)}")
 
   defp cores(nil), do: nil
 
@@ -77,10 +103,10 @@ defmodule Contender.Acks do
   defp wrong(what), do: throw({:bad_request, what})
 
   # Starts a server. Its processes are linked to who starts it.
-  def start({serve, cores}) do
+  def start({serve, buffer, cores}) do
     schedulers = :erlang.system_info(:schedulers_online)
     cores && :erlang.system_flag(:schedulers_online, cores)
-    {:ok, listener} = :gen_tcp.listen(0, @options)
+    {:ok, listener} = :gen_tcp.listen(0, buffer ++ @options)
     {:ok, port} = :inet.port(listener)
     counter = :counters.new(1, [:atomics])
 

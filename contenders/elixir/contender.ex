@@ -94,7 +94,7 @@ defmodule Contender do
         "a call is GenServer.call/3; a timer is Process.send_after/3 and Process.cancel_timer/1",
         "the open loop of hog is started by Process.send_after/4 at whole milliseconds of the runtime's clock",
         "restart: Supervisor with max_restarts that are never passed; nothing of it is logged meanwhile",
-        "servers are :gen_tcp in passive mode, with ten acceptors and a process for each connection; a socket's buffer is 64 KiB, as much as purlin's classic servers read at a time",
+        "servers are :gen_tcp in passive mode, with ten acceptors and a process for each connection; a socket's buffer is the runtime's default of 1460 bytes, as in 2015, or 64 KiB in the variant buffer-64k",
         "async-ack: blocks that wait are counted with :atomics, and a reader that is more than 100 ahead sleeps a millisecond at a time",
         "elements are measured on the last list that each process received, after the clock"
       ]

@@ -1,8 +1,8 @@
-//! Fetches the charting library that the report page carries.
+//! Fetches the charting library that the report page carries, and packs it.
 //!
 //! Cargo runs this before it compiles the crate. Apache ECharts is not kept in
 //! the repository: the package `charming` brings it, so this asks Cargo where
-//! that package lies and copies the one file to where `page` includes it.
+//! that package lies and packs the one file to where `page` includes it.
 //! It never downloads anything that the build itself has not named.
 
 use std::env;
@@ -11,12 +11,16 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
+#[path = "src/page/packed.rs"]
+mod packed;
+
 const PACKAGE: &str = "charming";
 const ASSET: &str = "src/asset/echarts-5.5.1.min.js";
 
 fn main() -> ExitCode {
     println!("cargo::rerun-if-changed=build.rs");
-    match copy_library() {
+    println!("cargo::rerun-if-changed=src/page/packed.rs");
+    match pack_library() {
         Ok(()) => ExitCode::SUCCESS,
         Err(problem) => {
             println!("cargo::error=the report page lacks its charting library: {problem}");
@@ -25,14 +29,14 @@ fn main() -> ExitCode {
     }
 }
 
-fn copy_library() -> Result<(), Box<dyn Error>> {
+fn pack_library() -> Result<(), Box<dyn Error>> {
     let asset = package_folder()?.join(ASSET);
     println!("cargo::rerun-if-changed={}", asset.display());
-    let target = PathBuf::from(env::var("OUT_DIR")?).join("echarts.min.js");
+    let target = PathBuf::from(env::var("OUT_DIR")?).join("echarts.min.js.gz.base64");
     let library = fs::read(&asset).map_err(|problem| {
         format!("{} cannot be read ({problem}); is {PACKAGE} 0.6.0 in use?", asset.display())
     })?;
-    fs::write(target, library)?;
+    fs::write(target, packed::packed(&library))?;
     Ok(())
 }
 

@@ -61,7 +61,7 @@ fn run(runtime: &Runtime, asked: purlin_contender::Load) -> Result<Sample, Strin
 /// The preset of the strategy, with what is asked for in its place.
 fn plan(asked: purlin_contender::Load) -> Result<Plan, String> {
     let strategy: Strategy =
-        asked.strategy.name().parse().map_err(|error: UnknownStrategy| error.to_string())?;
+        asked.strategy.parse().map_err(|error: UnknownStrategy| error.to_string())?;
     let fits = |number: u64| u32::try_from(number).map_err(|error| error.to_string());
     Ok(Plan {
         address: asked.address.to_string(),

@@ -24,9 +24,8 @@ pub const SERVED: [&str; 7] = [
     SYNC_OR_ASYNC,
 ];
 
-/// The variants of [`SYNC_OR_ASYNC`], the natural one first.
-const EITHER: [(&str, Strategy); 2] =
-    [("sync-ack", Strategy::SyncAck), ("async-ack", Strategy::AsyncAck)];
+/// The variants of [`SYNC_OR_ASYNC`], the natural one first: strategies.
+pub(crate) const EITHER: [(&str, &str); 2] = [("sync-ack", "sync-ack"), ("async-ack", "async-ack")];
 
 /// The experiment in which a server does what it likes: to whom the messages go is its variant.
 pub(crate) const BEST: &str = "ack-best";
@@ -34,64 +33,13 @@ pub(crate) const BEST: &str = "ack-best";
 /// The variants of [`BEST`], the natural one first: whether there is to be a call for each message.
 pub(crate) const TAKEN: [(&str, bool); 2] = [("batch", false), ("each", true)];
 
-/// How a server reads messages and acknowledges them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Strategy {
-    /// One message, one answer.
-    RequestReply,
-    /// Two reads and a call for each message; an ack every 5 ms.
-    Throttle,
-    /// A call for each message; an ack every 5 ms.
-    HeadRest,
-    /// An ack for each read.
-    SyncAck,
-    /// Another process acknowledges, when it finds the time.
-    AsyncAck,
-    /// However it is done best.
-    Best,
-}
-
-impl Strategy {
-    /// What it is called: the experiment's name without `ack-`.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Strategy::RequestReply => "request-reply",
-            Strategy::Throttle => "throttle",
-            Strategy::HeadRest => "head-rest",
-            Strategy::SyncAck => "sync-ack",
-            Strategy::AsyncAck => "async-ack",
-            Strategy::Best => "best",
-        }
-    }
-
-    /// The one that an experiment is about, or that its variant asks for.
-    fn read(p: &mut Params<'_>, experiment: &str) -> Result<Strategy, String> {
-        Ok(match experiment {
-            "ack-request-reply" => Strategy::RequestReply,
-            "ack-throttle" => Strategy::Throttle,
-            "ack-head-rest" => Strategy::HeadRest,
-            "ack-sync-ack" => Strategy::SyncAck,
-            "ack-async-ack" => Strategy::AsyncAck,
-            BEST => Strategy::Best,
-            SYNC_OR_ASYNC => p.choice_or("variant", &EITHER, EITHER[0].1)?,
-            _ => {
-                return Err(format!(
-                    "unknown experiment {experiment:?}; those with a server are {}",
-                    SERVED.join(", ")
-                ));
-            }
-        })
-    }
-}
-
 /// What a contender is asked to serve.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Serve {
     /// The experiment's name in the protocol.
     pub experiment: &'static str,
-    /// How it is to read and acknowledge.
-    pub strategy: Strategy,
+    /// How it is to read and acknowledge: the experiment's name without `ack-`, or its variant.
+    pub strategy: &'static str,
     /// Whether each message is to be handed to a function of a process of the user's, and not
     /// only counted.
     pub each: bool,
@@ -106,20 +54,28 @@ impl Serve {
     ///
     /// One line that says which experiment or parameter is wrong and what would be right.
     pub fn parse(experiment: &str, params: &Map<String, Value>) -> Result<Serve, String> {
+        let experiment = known(experiment)?;
         let mut p = Params::new(experiment, params);
-        let strategy = Strategy::read(&mut p, experiment)?;
-        let each = each(&mut p, experiment)?;
+        let strategy = match experiment {
+            SYNC_OR_ASYNC => p.choice_or("variant", &EITHER, EITHER[0].1)?,
+            _ => named(experiment),
+        };
+        let each = match experiment {
+            BEST => p.choice_or("variant", &TAKEN, TAKEN[0].1)?,
+            _ => false,
+        };
         let cores = p.integer_or_none("cores", 1, CORES_MAX)?;
         p.finish()?;
-        Ok(Serve { experiment: known(experiment), strategy, each, cores })
+        Ok(Serve { experiment, strategy, each, cores })
     }
 }
 
 /// What the client is asked to send: one round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Load {
-    /// How the server reads and acknowledges.
-    pub strategy: Strategy,
+    /// How the server reads and acknowledges, as in [`Serve`]; where it is one of two, the natural
+    /// one, for a client sends the same to both.
+    pub strategy: &'static str,
     /// Where it listens.
     pub address: SocketAddr,
     /// Connections at the same time, at least one.
@@ -139,11 +95,10 @@ impl Load {
     ///
     /// One line that says which experiment or parameter is wrong and what would be right.
     pub fn parse(experiment: &str, params: &Map<String, Value>) -> Result<Load, String> {
+        let experiment = known(experiment)?;
         let mut p = Params::new(experiment, params);
-        // WHY asked and not kept: it is all the same to a client.
-        each(&mut p, experiment)?;
         let load = Load {
-            strategy: Strategy::read(&mut p, experiment)?,
+            strategy: if experiment == SYNC_OR_ASYNC { EITHER[0].1 } else { named(experiment) },
             address: p.address("address")?,
             connections: p.integer("connections", 1, CONNECTIONS_MAX)?,
             messages: p.integer("messages", 1, MESSAGES_MAX)?,
@@ -161,14 +116,17 @@ impl Load {
     }
 }
 
-/// Whether there is to be a call for each message.
-fn each(p: &mut Params<'_>, experiment: &str) -> Result<bool, String> {
-    if experiment == BEST { p.choice_or("variant", &TAKEN, TAKEN[0].1) } else { Ok(false) }
+/// The experiment's own name, which is there for as long as the program.
+fn known(experiment: &str) -> Result<&'static str, String> {
+    SERVED.into_iter().find(|known| *known == experiment).ok_or_else(|| {
+        let served = SERVED.join(", ");
+        format!("unknown experiment {experiment:?}; those with a server are {served}")
+    })
 }
 
-/// The experiment's own name, which is there for as long as the program.
-fn known(experiment: &str) -> &'static str {
-    SERVED.into_iter().find(|known| *known == experiment).unwrap_or(SYNC_OR_ASYNC)
+/// The strategy that an experiment is named after.
+fn named(experiment: &'static str) -> &'static str {
+    experiment.trim_start_matches("ack-")
 }
 
 const _: () = assert!(CONNECTIONS_MAX as u128 * (MESSAGES_MAX as u128) < 1 << 63);

@@ -54,7 +54,7 @@ mod side;
 mod signals;
 mod tally;
 
-pub use acks::{Load, SERVED, Serve, Strategy};
+pub use acks::{Load, SERVED, Serve};
 pub use delays::{Delays, STAMP_EVERY, Stamps, TRIP_EVERY};
 pub use goods::{Copied, Goods, Moved, Short};
 pub use local::{Schedule, WORK_START, batches, count_down, shares, tail_call, work};

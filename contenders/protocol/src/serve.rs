@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use serde_json::{Value, json};
 
-use crate::acks::{BEST, Load, SYNC_OR_ASYNC, Serve, Strategy, TAKEN};
+use crate::acks::{BEST, EITHER, Load, SYNC_OR_ASYNC, Serve, TAKEN};
 use crate::lines::{LINE_MAX, Line, next_line};
 use crate::parse::ADAPTIVE;
 use crate::request::{LoadRequest, Request};
@@ -78,7 +78,7 @@ impl Hello {
             of["signals"] = json!([ADAPTIVE]);
         }
         if offered.contains(&&SYNC_OR_ASYNC) {
-            of[SYNC_OR_ASYNC] = json!([Strategy::SyncAck.name(), Strategy::AsyncAck.name()]);
+            of[SYNC_OR_ASYNC] = json!(EITHER.map(|(name, _)| name));
         }
         if offered.contains(&&BEST) {
             of[BEST] = json!(TAKEN.map(|(name, _)| name));

@@ -1,9 +1,12 @@
 //! The contender in Elixir keeps to the protocol. Compiles it and runs it on the real BEAM.
 
+use std::io::{Read, Write};
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use purlin_contender::conformance::{Contender, examine};
+use serde_json::json;
 
 /// Where the contenders' sources are.
 const CONTENDERS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
@@ -63,4 +66,48 @@ fn elixir_says_which_versions_it_runs_on() {
     let hello = contender.ask(r#"{"op":"hello"}"#).unwrap();
     let version = hello["version"].as_str().unwrap();
     assert!(version.starts_with("Elixir 1.") && version.contains(" on Erlang/OTP "), "{version}");
+}
+
+/// The most messages that a server of sync-ack acknowledges at once, which is with one read, of so many
+/// messages of 17 bytes that come as fast as they can.
+fn most_in_a_read(contender: &mut Contender, variant: &str) -> u32 {
+    const MESSAGES: u64 = 200_000;
+    let serve =
+        json!({"op": "serve", "experiment": "ack-sync-ack", "params": {"variant": variant}});
+    let answer = contender.ask(&serve.to_string()).unwrap();
+    let mut stream = TcpStream::connect(answer["address"].as_str().unwrap()).unwrap();
+    let mut sends = stream.try_clone().unwrap();
+    let messages = (0..MESSAGES)
+        .flat_map(|id| [&id.to_le_bytes(), &[5, 0, 0, 0, 1, 2, 3, 4][..], &[5]].concat());
+    let messages: Vec<u8> = messages.collect();
+    let writer = std::thread::spawn(move || sends.write_all(&messages).unwrap());
+    let (mut all, mut most) = (0, 0);
+    while all < MESSAGES {
+        let mut ack = [0; 12];
+        stream.read_exact(&mut ack).unwrap();
+        let count = u32::from_le_bytes(ack[8..].try_into().unwrap()) + 1;
+        all += u64::from(count);
+        most = most.max(count);
+    }
+    writer.join().unwrap();
+    drop(stream);
+    assert_eq!(contender.ask(r#"{"op":"stop"}"#).unwrap(), json!({"received": MESSAGES}));
+    most
+}
+
+// E: the classic servers read with the runtime's default buffer; what a larger one is worth is a variant.
+#[test]
+fn a_read_is_as_large_as_the_runtimes_default_buffer_or_as_its_variant_says() {
+    let Some(directory) = compiled("elixir-buffer") else {
+        return;
+    };
+    let mut contender = Contender::start(elixir("+P 4000000", &directory)).unwrap();
+    let hello = contender.ask(r#"{"op":"hello"}"#).unwrap();
+    let named = hello["variants"]["ack-sync-ack"].clone();
+    assert_eq!(named, json!(["default-buffer", "buffer-64k"]), "the natural one first");
+    // So many messages may end in a read, the first of them begun by the one before.
+    let [classic, larger] = [1460, 65_536].map(|bytes: u32| bytes.div_ceil(17));
+    assert!(most_in_a_read(&mut contender, "default-buffer") <= classic);
+    let most = most_in_a_read(&mut contender, "buffer-64k");
+    assert!(classic < most && most <= larger, "{most} messages in a read");
 }

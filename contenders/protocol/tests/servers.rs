@@ -6,7 +6,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 
 use proptest::prelude::{any, prop, prop_assert, prop_oneof, proptest};
 use proptest::strategy::Strategy as _;
-use purlin_contender::{Hello, Load, Running, SERVED, Serve, Strategy, serve_with_servers_on};
+use purlin_contender::{Hello, Load, Running, SERVED, Serve, serve_with_servers_on};
 use serde_json::{Map, Value, json};
 
 fn params(value: Value) -> Map<String, Value> {
@@ -23,15 +23,8 @@ fn load(experiment: &str, value: Value) -> Result<Load, String> {
 
 #[test]
 fn each_experiment_asks_for_its_strategy_and_one_for_either() {
-    let strategies = [
-        Strategy::RequestReply,
-        Strategy::Throttle,
-        Strategy::HeadRest,
-        Strategy::SyncAck,
-        Strategy::AsyncAck,
-        Strategy::Best,
-        Strategy::SyncAck,
-    ];
+    let strategies =
+        ["request-reply", "throttle", "head-rest", "sync-ack", "async-ack", "best", "sync-ack"];
     for (experiment, strategy) in SERVED.into_iter().zip(strategies) {
         let due = Serve { experiment, strategy, each: false, cores: None };
         assert_eq!(serve(experiment, json!({})), Ok(due));
@@ -39,21 +32,27 @@ fn each_experiment_asks_for_its_strategy_and_one_for_either() {
     }
     assert!(serve("ack-best", json!({"variant": "each"})).unwrap().each);
     let either = serve("ack-sync-or-async", json!({"variant": "async-ack", "cores": 1})).unwrap();
-    assert_eq!((either.strategy, either.cores), (Strategy::AsyncAck, Some(1)));
+    assert_eq!((either.strategy, either.cores), ("async-ack", Some(1)));
 }
 
 #[test]
 fn a_round_of_the_client_is_read_whole() {
     let asked = json!({"address": "127.0.0.1:80", "connections": 4, "messages": 1000, "size": 5, "batch": 50});
     let due = Load {
-        strategy: Strategy::HeadRest,
+        strategy: "head-rest",
         address: SocketAddr::from((Ipv4Addr::LOCALHOST, 80)),
         connections: 4,
         messages: 1000,
         size: 5,
         batch: 50,
     };
-    assert_eq!(load("ack-head-rest", asked), Ok(due));
+    assert_eq!(load("ack-head-rest", asked.clone()), Ok(due));
+    let to_either = load("ack-sync-or-async", asked.clone());
+    assert_eq!(to_either, Ok(Load { strategy: "sync-ack", ..due }));
+    // Which of the two a server is it alone is told.
+    let mut told = asked;
+    told["variant"] = "async-ack".into();
+    assert!(load("ack-sync-or-async", told).unwrap_err().contains("\"variant\""));
     assert_eq!(due.all(), 4000);
 }
 

@@ -2,7 +2,7 @@
 
 use std::net::{Ipv4Addr, SocketAddr};
 
-use purlin::{Node, Pid, Process, spawn};
+use purlin::{ExitReason, Node, Pid, Process, spawn};
 use purlin_ack::frames::Frame;
 use purlin_ack::handler::{Handed, ToProcess};
 use purlin_ack::server::Server;
@@ -12,22 +12,28 @@ use purlin_contender::{Running, Serve};
 /// Starts a server, on a node of its own if it is to have a number of cores.
 pub(crate) fn start(node: &Node, asked: Serve) -> Result<Running, String> {
     let strategy: Strategy =
-        asked.strategy.name().parse().map_err(|error: UnknownStrategy| error.to_string())?;
+        asked.strategy.parse().map_err(|error: UnknownStrategy| error.to_string())?;
     let own = asked.cores.map(of_cores).transpose()?;
     let on = own.as_ref().unwrap_or(node).clone();
     let (there, anywhere) = (on.clone(), SocketAddr::from((Ipv4Addr::LOCALHOST, 0)));
-    let started = on.block_on(async move |_: Process<()>| {
+    let (started, taker) = on.block_on(async move |_: Process<()>| {
         let server = Server::builder(anywhere).strategy(strategy);
-        if asked.each {
-            let taker: Pid<Handed> = spawn(taker);
-            server.handler(move |_| ToProcess::new(taker.clone())).start(&there).await
-        } else {
-            server.start(&there).await
+        if !asked.each {
+            return (server.start(&there).await, None);
         }
+        let taker: Pid<Handed> = spawn(taker);
+        let to = taker.clone();
+        (server.handler(move |_| ToProcess::new(to.clone())).start(&there).await, Some(taker))
     });
     let server = started.map_err(|error| error.to_string())?;
     Ok(Running::new(server.local_addr(), move || {
-        let counts = on.block_on(async move |_: Process<()>| server.drain().await);
+        let counts = on.block_on(async move |_: Process<()>| {
+            let counts = server.drain().await;
+            if let Some(taker) = taker {
+                taker.exit(ExitReason::Shutdown);
+            }
+            counts
+        });
         if let Some(own) = own {
             own.stop_blocking();
         }

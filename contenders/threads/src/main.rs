@@ -12,7 +12,7 @@ mod server;
 
 use std::process::ExitCode;
 
-use purlin_contender::{EXPERIMENTS, Hello, Serve, Strategy, serve_program_with_servers};
+use purlin_contender::{EXPERIMENTS, Hello, Serve, serve_program_with_servers};
 
 fn main() -> ExitCode {
     if let Some(word) = std::env::args().nth(1) {
@@ -29,9 +29,9 @@ fn main() -> ExitCode {
         |asked| Err(format!("this contender does not run {}", asked.experiment())),
         |asked: Serve| match (asked.strategy, asked.cores) {
             (_, Some(_)) => Err("the threads of this contender run on all cores".to_owned()),
-            (Strategy::RequestReply, None) => server::start(connection::request_reply),
-            (Strategy::SyncAck, None) => server::start(connection::sync_ack),
-            (other, None) => Err(format!("this contender does not serve {}", other.name())),
+            ("request-reply", None) => server::start(connection::request_reply),
+            ("sync-ack", None) => server::start(connection::sync_ack),
+            (other, None) => Err(format!("this contender does not serve {}", other)),
         },
     )
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Output;
 
 use serde_json::{Value, json};
-use support::{Bench, contender, json as read, purlin};
+use support::{Bench, contender, drawn, json as read, purlin};
 
 /// The folder of the page on OTP's text, with its example.
 fn documented() -> PathBuf {
@@ -50,13 +50,6 @@ fn refused(folder: &Path, words: &[&str]) -> String {
     assert_eq!((output.status.code(), stdout(&output)), (Some(2), String::new()), "{line}");
     assert!(line.starts_with("purlin: ") && line.lines().count() == 1, "{line}");
     line
-}
-
-/// What a page drew holds.
-fn drawn(page: &Path) -> Value {
-    let page = std::fs::read_to_string(page).unwrap();
-    let (_, data) = page.split_once(r#"id="purlin-results">"#).expect("the page holds results");
-    serde_json::from_str(data.split_once("</script>").expect("they end").0).unwrap()
 }
 
 #[test]

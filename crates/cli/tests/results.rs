@@ -8,7 +8,7 @@ mod support;
 
 use honest::EXPERIMENTS;
 use serde_json::Value;
-use support::{Bench, contender, json, list, principals, purlin};
+use support::{Bench, contender, drawn, json, list, principals, purlin};
 
 fn two() -> [String; 2] {
     [contender("one", ""), contender("two", "--cost 2")]
@@ -153,6 +153,24 @@ fn the_results_have_the_names_of_the_schema() {
 }
 
 #[test]
+fn the_table_has_other_variants_below_with_their_figure_and_their_ratio() {
+    let bench = Bench::of("message-size,ping-pong", &two());
+    let ratios = bench.results()["ratios"].clone();
+    let ratios: Vec<_> =
+        ratios.as_array().unwrap().iter().map(|one| one["variant"].as_str()).collect();
+    assert_eq!(ratios, [None, Some("copied"), None]);
+    let stdout = bench.stdout();
+    let (above, below) = stdout.split_once("\nin other variants\n").expect("they have a heading");
+    let row = |text: &str| {
+        let row = text.lines().rfind(|line| line.starts_with("message-size ")).expect("a row");
+        row.split_whitespace().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let copied = row(below);
+    assert_eq!(copied[..4], ["message-size", "two", "·", "copied"], "{stdout}");
+    assert_eq!(copied[copied.len() - 2], row(above)[row(above).len() - 2], "the same ratio");
+}
+
+#[test]
 fn warnings_are_said_when_they_arise_listed_at_the_end_and_stored() {
     let bench =
         Bench::of("ping-pong,call", &[contender("one", ""), contender("two", "loses@call")]);
@@ -258,8 +276,7 @@ fn the_table_has_a_row_per_experiment_within_a_hundred_columns_and_the_page_come
     let widest = stdout.lines().map(|line| line.chars().count()).max();
     assert!(widest <= Some(100), "{stdout}");
     assert!(stdout.trim_end().ends_with("run/report.html"), "{stdout}");
-    let page = std::fs::read_to_string(bench.path("run/report.html")).unwrap();
-    assert!(page.starts_with("<!") && page.contains("spawn-chain"));
+    assert_eq!(drawn(&bench.path("run/report.html")), Value::from(vec![bench.results()]));
 }
 
 #[test]
@@ -275,7 +292,7 @@ fn one_that_starves_is_said_to_in_the_table_and_the_page_and_is_no_failure() {
     assert_eq!(principals(&results, "ping-pong", "slow"), 1);
     let [absence] = list(&results, "absences") else { panic!("{}", results["absences"]) };
     assert_eq!((&absence["contender"], &absence["word"]), (&"slow".into(), &"starves".into()));
-    let page = std::fs::read_to_string(bench.path("run/report.html")).unwrap();
+    let page = drawn(&bench.path("run/report.html")).to_string();
     assert!(page.contains("starves: 0 of "));
     assert_eq!(bench.lines_about("slow").len(), 1, "{}", bench.stderr());
 }

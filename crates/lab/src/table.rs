@@ -4,7 +4,7 @@
 //! 95 % interval; then come the ratios with theirs. Where both do not fit beside
 //! each other the ratios stand below.
 
-use crate::results::{Document, ResultEntry, Verdict};
+use crate::results::{Document, Ratio, ResultEntry, Verdict};
 
 /// The widest line that is still readable.
 pub(crate) const WIDTH: usize = 100;
@@ -29,6 +29,7 @@ pub fn table(document: &Document) -> String {
     if text.lines().any(|line| line.chars().count() > WIDTH) {
         text = format!("{}\n{}", narrow(&figures, 2), narrow(&ratios, 1));
     }
+    text.push_str(&in_other_variants(document));
     let any = |sign: &str| ratios.iter().skip(1).flatten().any(|cell| cell.contains(sign));
     let equal = Verdict::INDISTINGUISHABLE;
     let (gaps, others, same) = (any(NONE), any("*"), any(equal));
@@ -86,24 +87,46 @@ fn ratios(document: &Document) -> Option<(Vec<Vec<String>>, String)> {
     for experiment in &document.experiments {
         let mut row = vec![experiment.id.to_owned()];
         for other in &others {
-            let mut ratios = document.ratios.iter();
-            let found = ratios
-                .find(|ratio| ratio.experiment == experiment.id && ratio.contender == other.id);
-            row.push(found.map_or_else(
-                || NONE.to_owned(),
-                |ratio| {
-                    let elsewhere = if ratio.against == against { "" } else { "*" };
-                    if ratio.verdict == Verdict::Indistinguishable {
-                        return format!("{}{elsewhere}", Verdict::INDISTINGUISHABLE);
-                    }
-                    let (low, high) = (digits(ratio.low), digits(ratio.high));
-                    format!("{}{elsewhere} ({low}–{high})", digits(ratio.ratio))
-                },
-            ));
+            let found = document.ratios.iter().find(|ratio| {
+                let natural = ratio.variant.is_none();
+                natural && ratio.experiment == experiment.id && ratio.contender == other.id
+            });
+            row.push(found.map_or_else(|| NONE.to_owned(), |ratio| worse_by(ratio, &against)));
         }
         rows.push(row);
     }
     Some((rows, against))
+}
+
+/// With the interval, or that there is no telling.
+fn worse_by(ratio: &Ratio, against: &str) -> String {
+    let elsewhere = if ratio.against == against { "" } else { "*" };
+    if ratio.verdict == Verdict::Indistinguishable {
+        return format!("{}{elsewhere}", Verdict::INDISTINGUISHABLE);
+    }
+    let (low, high) = (digits(ratio.low), digits(ratio.high));
+    format!("{}{elsewhere} ({low}–{high})", digits(ratio.ratio))
+}
+
+/// A line for each variant that is compared beside its contender's natural one, which the table has.
+fn in_other_variants(document: &Document) -> String {
+    let mut rows = Vec::new();
+    for result in document.results.iter().filter(|result| result.principal) {
+        for other in result.in_other_variants(&document.results) {
+            let Some(ratio) = document.ratios.iter().find(|ratio| ratio.is_of(other)) else {
+                continue;
+            };
+            let name = format!("{} · {}", other.contender, other.variant.as_deref().unwrap_or(""));
+            rows.push(vec![
+                other.experiment.clone(),
+                name,
+                unit(&other.unit),
+                cell(other),
+                worse_by(ratio, &ratio.against),
+            ]);
+        }
+    }
+    if rows.is_empty() { String::new() } else { format!("\nin other variants\n{}", grid(&rows, 3)) }
 }
 
 /// The unit, short enough that three contenders fit into a line.

@@ -263,6 +263,33 @@ fn of_variants_only_the_natural_one_is_principal() {
 }
 
 #[test]
+fn other_variants_are_compared_behind_the_natural_one_and_those_of_purlin_with_nothing() {
+    let mut own = entrants(3);
+    own[0].label = "purlin".into();
+    for entrant in &mut own[..2] {
+        entrant.variants.insert("ack-sync-ack".into(), vec!["x".into(), "y".into()]);
+    }
+    let (outcome, _) = sampled("ack-sync-ack", &own, 3, &mut MadeUpRuntime::default());
+    let lanes = outcome.lanes.iter();
+    let mut results: Vec<_> =
+        lanes.flat_map(|lane| figures(experiment("ack-sync-ack"), lane, None)).collect();
+    for (number, result) in results.iter_mut().enumerate() {
+        // What is set by time is another number in each of them.
+        result.params.insert("messages".into(), number.into());
+        if result.variant.as_deref() == Some("y") {
+            result.samples.iter_mut().for_each(|sample| *sample *= 4.0);
+        }
+    }
+    let found: Vec<_> = ratios(&results, 1)
+        .into_iter()
+        .map(|one| (one.contender, one.variant, (one.ratio * 10.0).round() / 10.0))
+        .collect();
+    let due =
+        |who: &str, variant: Option<&str>, ratio| (who.into(), variant.map(Into::into), ratio);
+    assert_eq!(found, [due("b", None, 2.0), due("b", Some("y"), 0.5), due("c", None, 3.0)]);
+}
+
+#[test]
 fn without_its_principal_figure_an_experiment_gives_nothing() {
     let mut runtime = MadeUpRuntime::spoiling(|_, _, answer| {
         if answer["sent"] != json!(0) {

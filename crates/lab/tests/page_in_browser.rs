@@ -280,6 +280,11 @@ fn a_link_that_makes_no_sense_opens_the_usual_page() {
 }
 
 #[test]
+fn a_link_leads_to_its_place_and_a_page_that_is_loaded_again_stays_where_it_was() {
+    drive("places", &[stored()]);
+}
+
+#[test]
 fn the_link_is_copied_or_shown_where_copying_is_refused() {
     drive("copy", &[stored()]);
 }
@@ -427,6 +432,31 @@ fn servers_that_acknowledge_stand_on_one_ladder_with_those_of_2015() {
 }
 
 #[test]
+fn a_variant_stands_beside_the_natural_one_wherever_contenders_are_compared() {
+    let mut results = stored();
+    let list = results["results"].as_array_mut().expect("a list");
+    list.extend(
+        [
+            ("purlin", None, 24e6, true),
+            ("beam", Some("default-buffer"), 12e6, true),
+            ("beam", Some("buffer-64k"), 16e6, false),
+        ]
+        .map(|(contender, variant, rate, principal)| {
+            json!({"experiment": "ack-sync-ack", "contender": contender, "variant": variant, "x": 1,
+                   "params": {"connections": 1, "variant": variant},
+                   "metric": "messages per second", "unit": "messages/s", "better": "higher",
+                   "samples": [rate], "median": rate, "low": rate, "high": rate, "principal": principal})
+        }),
+    );
+    let ratios = results["ratios"].as_array_mut().expect("a list");
+    ratios.extend([(None, 2.0), (Some("buffer-64k"), 1.5)].map(|(variant, ratio)| {
+        json!({"experiment": "ack-sync-ack", "contender": "beam", "variant": variant, "against": "purlin",
+               "ratio": ratio, "low": ratio - 0.1, "high": ratio + 0.1, "verdict": "worse"})
+    }));
+    drive("variants", &[results]);
+}
+
+#[test]
 fn hostile_text_in_the_results_stays_text() {
     let mut results = stored();
     poison(&mut results);
@@ -443,6 +473,11 @@ fn several_runs_share_the_charts_under_names_of_their_own() {
 #[test]
 fn a_page_without_any_result_says_so() {
     drive("empty", &[]);
+}
+
+#[test]
+fn a_page_that_cannot_be_unpacked_says_so() {
+    drive("packed", &[stored()]);
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::{Contender, refused};
-use crate::acks::{SERVED, SYNC_OR_ASYNC, Strategy, TAKEN};
+use crate::acks::{BEST, EITHER, SERVED, SYNC_OR_ASYNC, TAKEN};
 
 /// The payloads of the messages on a connection, in bytes: around where a parser may go wrong.
 const SIZES: [u32; 8] = [5, 0, 1, 99, 100, 5, 70_000, 5];
@@ -27,41 +27,49 @@ pub(super) fn examine(contender: &mut Contender, hello: &Value) -> Result<(), St
             refused(contender, serve(json!({})).to_string().as_bytes())?;
             continue;
         }
-        for (params, strategy) in cases(experiment) {
+        let replies = experiment == "ack-request-reply";
+        for params in cases(experiment, &hello["variants"][experiment])? {
             let request = serve(params);
-            one(contender, &request, strategy).map_err(|fault| format!("{request}: {fault}"))?;
+            one(contender, &request, replies).map_err(|fault| format!("{request}: {fault}"))?;
         }
-        refused(contender, serve(json!({"cores": 0})).to_string().as_bytes())?;
-        refused(contender, serve(json!({"corse": 1})).to_string().as_bytes())?;
+        for wrong in [json!({"cores": 0}), json!({"corse": 1}), json!({"variant": "none such"})] {
+            refused(contender, serve(wrong).to_string().as_bytes())?;
+        }
     }
     refused(contender, br#"{"op":"stop"}"#)
 }
 
-/// What each is asked with, and what it must do then.
-fn cases(experiment: &str) -> Vec<(Value, Strategy)> {
-    match experiment {
-        "ack-request-reply" => vec![(json!({}), Strategy::RequestReply)],
-        "ack-throttle" => vec![(json!({}), Strategy::Throttle)],
-        "ack-head-rest" => vec![(json!({}), Strategy::HeadRest)],
-        "ack-sync-ack" => vec![(json!({}), Strategy::SyncAck)],
-        "ack-async-ack" => vec![(json!({}), Strategy::AsyncAck)],
-        SYNC_OR_ASYNC => vec![
-            (json!({"variant": "sync-ack", "cores": 1}), Strategy::SyncAck),
-            (json!({"variant": "async-ack", "cores": 1}), Strategy::AsyncAck),
-        ],
-        _ => TAKEN.map(|(name, _)| (json!({"variant": name}), Strategy::Best)).to_vec(),
+/// What each is asked with: its variants as the greeting has them, and none.
+fn cases(experiment: &str, listed: &Value) -> Result<Vec<Value>, String> {
+    let due = match experiment {
+        SYNC_OR_ASYNC => EITHER.map(|(name, _)| name).to_vec(),
+        BEST => TAKEN.map(|(name, _)| name).to_vec(),
+        _ => Vec::new(),
+    };
+    let listed: Vec<&str> =
+        listed.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    if let Some(missing) = due.into_iter().find(|name| !listed.contains(name)) {
+        return Err(format!("{experiment}: the greeting does not name the variant {missing}"));
     }
+    let variants = listed.into_iter().map(|name| json!({"variant": name}));
+    let cases = [json!({})].into_iter().chain(variants).map(|mut params| {
+        if experiment == SYNC_OR_ASYNC {
+            params["cores"] = 1.into();
+        }
+        params
+    });
+    Ok(cases.collect())
 }
 
 /// One server, from its start to its stop.
-fn one(contender: &mut Contender, request: &Value, strategy: Strategy) -> Result<(), String> {
+fn one(contender: &mut Contender, request: &Value, replies: bool) -> Result<(), String> {
     let answer = contender.ask(&request.to_string())?;
     let address = answer["address"].as_str().and_then(|text| text.parse::<SocketAddr>().ok());
     let address = address.ok_or_else(|| format!("it gave no address: {answer}"))?;
     refused(contender, request.to_string().as_bytes())?;
     let connections = 2;
     for _ in 0..connections {
-        talk(address, strategy).map_err(|error| format!("a client of it: {error}"))?;
+        talk(address, replies).map_err(|error| format!("a client of it: {error}"))?;
     }
     let answer = contender.ask(r#"{"op":"stop"}"#)?;
     let due = connections * SIZES.len();
@@ -75,10 +83,11 @@ fn one(contender: &mut Contender, request: &Value, strategy: Strategy) -> Result
 }
 
 /// Sends all messages on one connection, and waits until they are acknowledged and it is closed.
-fn talk(address: SocketAddr, strategy: Strategy) -> Result<(), String> {
+/// `replies` says whether each message is answered before the next.
+fn talk(address: SocketAddr, replies: bool) -> Result<(), String> {
     let mut stream = TcpStream::connect(address).map_err(said)?;
     stream.set_read_timeout(Some(PATIENCE)).map_err(said)?;
-    if strategy == Strategy::RequestReply {
+    if replies {
         for (id, size) in (0..).zip(SIZES) {
             stream.write_all(&message(id, size.to_be_bytes(), size)).map_err(said)?;
             let mut reply = [0; 8];

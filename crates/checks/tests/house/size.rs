@@ -1,13 +1,10 @@
-//! Rule: no source file over 500 lines, tests apart; no file at all over a megabyte, but for the page
-//! of a stored run.
+//! Rule: no source file over 500 lines, tests apart; no file at all over a megabyte.
 
 use crate::finding::Finding;
 use crate::tree::Tree;
 
 const MOST_LINES: usize = 500;
 const MOST_BYTES: u64 = 1_000_000;
-/// WHY more: a page needs nothing but itself, and the library that draws it takes a megabyte alone.
-const MOST_BYTES_OF_A_PAGE: u64 = 2_000_000;
 
 pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
@@ -21,13 +18,11 @@ pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
                 "give each role in it a file of its own",
             ));
         }
-        let is_page = file.path.starts_with("reports/") && file.path.ends_with("/report.html");
-        let most = if is_page { MOST_BYTES_OF_A_PAGE } else { MOST_BYTES };
-        if file.bytes > most {
+        if file.bytes > MOST_BYTES {
             findings.push(Finding::new(
                 &file.path,
                 0,
-                format!("{} bytes, more than {most}", file.bytes),
+                format!("{} bytes, more than {MOST_BYTES}", file.bytes),
                 "make it where it is needed instead of keeping it",
             ));
         }
@@ -55,20 +50,15 @@ mod tests {
     }
 
     #[test]
-    fn a_file_over_a_megabyte_is_found_whatever_it_is_and_the_page_of_a_stored_run_over_two() {
+    fn a_file_over_a_megabyte_is_found_whatever_it_is() {
         let tree = Fixture::new("size-bytes")
-            .file("reports/large/report.html", &"x".repeat(2_000_001))
-            .file("reports/small/report.html", &"x".repeat(2_000_000))
-            .file("reports/small/results.json", &"x".repeat(1_000_001))
+            .file("reports/large/report.html", &"x".repeat(1_000_001))
+            .file("reports/small/report.html", &"x".repeat(1_000_000))
             .file("tests/data.bin", &"x".repeat(1_000_001))
             .tree();
         demand(
             &check(&tree),
-            &[
-                "reports/large/report.html: 2000001 bytes",
-                "reports/small/results.json: 1000001 bytes",
-                "tests/data.bin: 1000001 bytes",
-            ],
+            &["reports/large/report.html: 1000001 bytes", "tests/data.bin: 1000001 bytes"],
         );
     }
 }

@@ -5,6 +5,9 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use flate2::read::GzDecoder;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -124,6 +127,15 @@ pub(crate) fn json(path: &Path) -> Value {
     let text =
         std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     serde_json::from_str(&text).expect("it is JSON")
+}
+
+/// The results that a page carries, packed.
+pub(crate) fn drawn(page: &Path) -> Value {
+    let page = std::fs::read_to_string(page).expect("there is a page");
+    let (_, rest) = page.split_once(r#"id="purlin-results">"#).expect("it holds results");
+    let (packed, _) = rest.split_once("</script>").expect("they end");
+    let bytes = STANDARD.decode(packed).expect("they are base64");
+    serde_json::from_reader(GzDecoder::new(bytes.as_slice())).expect("they are JSON in gzip")
 }
 
 pub(crate) fn samples(path: &Path) -> Vec<Value> {

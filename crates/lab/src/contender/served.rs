@@ -14,9 +14,8 @@ use crate::experiments::Params;
 use crate::interrupt::Interrupt;
 use crate::sampling::Request;
 
-/// What of the parameters is for the server; the client gets everything but the first.
-const CORES: &str = "cores";
-const VARIANT: &str = "variant";
+/// What of the parameters is for the server; the rest is for the client.
+const SERVERS: [&str; 2] = ["cores", "variant"];
 
 /// The client of all servers.
 pub(super) struct LoadClient {
@@ -59,8 +58,7 @@ pub(super) fn run(
 ) -> Result<Reply, Failure> {
     let began = Instant::now();
     let (mut to_serve, mut to_send) = (Params::new(), request.params.clone());
-    to_serve.extend(to_send.remove(CORES).map(|cores| (CORES.to_owned(), cores)));
-    to_serve.extend(to_send.get(VARIANT).map(|variant| (VARIANT.to_owned(), variant.clone())));
+    to_serve.extend(SERVERS.into_iter().filter_map(|name| to_send.remove_entry(name)));
     let line = json!({"op": "serve", "experiment": request.experiment, "params": to_serve});
     let served = server.ask(&line)?;
     let Some(address) = served.get("address").and_then(Value::as_str) else {

@@ -33,7 +33,7 @@ pub(super) static REQUEST_REPLY: Experiment = Experiment {
     x: Some(Axis { param: "connections", label: "connections", scale: "log" }),
     y: Quantity { label: "messages per second", unit: "messages/s" },
     figure: Figure::Rate(Some(1)),
-    variants: false,
+    variants: true,
     manner: Manner::Served,
     points: |_| ladder(1, 200),
     check: all_acknowledged,
@@ -96,7 +96,6 @@ pub(super) static BEST: Experiment = Experiment {
         "A write is a quarter of a megabyte: with small ones it is the client's writes that are measured.",
         "batch: the messages are found and counted, and that is all. each: whole blocks are handed to a process, which calls a function for each message, and says when it is through.",
     ],
-    variants: true,
     points: |_| ladder(16_384, 100_000),
     ..REQUEST_REPLY
 };
@@ -106,13 +105,12 @@ pub(super) static SYNC_OR_ASYNC: Experiment = Experiment {
     title: "Sync ack or async ack",
     what: "The servers of sync-ack and async-ack, told on how many cores to run, against the number of messages in a write.",
     notes: &[
-        "Which of the two wins depends on the processor: in 2015 async-ack won on a laptop and lost on an old Linux machine and on a cloud instance. A picture for each number of cores and of connections; which strategy a line is stands behind the contender's name.",
+        "Which of the two wins depends on the processor: in 2015 async-ack won on a laptop and lost on an old Linux machine and on a cloud instance. A picture for each number of cores and of connections; which strategy a line is stands behind the contender's name, and what is set otherwise than by default.",
         "The cores are those of the server: purlin has a node of as many workers, the BEAM as many schedulers online. The client has a thread for each connection beside them. At the end of each sample of async-ack there are 5 ms of silence.",
         "The principal figure is sync-ack's with 50 messages in a write, one connection and two cores, or as many as there are.",
     ],
     x: Some(Axis { param: "batch", label: "messages in a write", scale: "log" }),
     figure: Figure::SyncOrAsync,
-    variants: true,
     points: either,
     ..REQUEST_REPLY
 };

@@ -5,7 +5,8 @@ use crate::results::{Ratio, ResultEntry, Verdict, ratios};
 use crate::stored::Figures;
 use crate::table::{NONE, digits, short, with_ends};
 
-/// The run in a line, then a row for each principal figure.
+/// The run in a line, then a row for each principal figure, and below it one for each other variant
+/// of a contender that is compared.
 ///
 /// Where there is none, as in OTP's text, every figure has a row, in a table
 /// for each graph.
@@ -20,7 +21,14 @@ pub fn markdown(figures: &Figures) -> String {
             parts.push(table(&results, &[], true));
         }
     } else {
-        parts.push(table(&principal, &ratios(&figures.results, figures.seed), false));
+        let ratios = ratios(&figures.results, figures.seed);
+        // What is compared stands beside it in the contender's other variants too.
+        let beside = |one: &&'_ ResultEntry| ratios.iter().any(|ratio| ratio.is_of(one));
+        let rows = principal.iter().flat_map(|one| {
+            let others = one.in_other_variants(&figures.results).filter(beside);
+            [*one].into_iter().chain(others)
+        });
+        parts.push(table(&rows.collect::<Vec<_>>(), &ratios, false));
     }
     parts.push("<sub>Median, with its 95 % interval.</sub>\n".into());
     parts.retain(|part| !part.is_empty());
@@ -82,9 +90,7 @@ fn table(results: &[&ResultEntry], ratios: &[Ratio], headed: bool) -> String {
             plain(&result.unit),
         ));
         if let Some(usual) = against {
-            let own = ratios.iter().find(|ratio| {
-                ratio.experiment == result.experiment && ratio.contender == result.contender
-            });
+            let own = ratios.iter().find(|ratio| ratio.is_of(result));
             text.push_str(&format!(" {} |", own.map_or(NONE.into(), |own| worse_by(own, usual))));
         }
         text.push('\n');

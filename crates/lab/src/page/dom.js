@@ -29,6 +29,16 @@ function byId(id) {
   return document.getElementById(id);
 }
 
+// The text that an element carries packed: gzip in base64, as packed.rs makes it.
+async function unpacked(id) {
+  if (!("DecompressionStream" in window)) {
+    throw new Error("this browser cannot unpack what the page carries; Chrome can since version 80, Firefox since 113, Safari since 16.4");
+  }
+  const bytes = Uint8Array.from(atob(byId(id).textContent), (letter) => letter.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return new Response(stream).text();
+}
+
 function plural(count, noun) {
   return `${format.whole(count)} ${noun}${count === 1 ? "" : "s"}`;
 }

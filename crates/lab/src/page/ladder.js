@@ -22,13 +22,16 @@ const ladder = (() => {
   }
 
   function now(report) {
-    const found = report.contenders.map((contender) => ({
-      name: contender.label, then: false, contender,
-      steps: RUNGS.map((rung) => {
-        const results = report.experiments.find((one) => one.id === `ack-${rung}`)?.results || [];
-        return results.find((one) => one.principal && one.contender === contender && one.median > 0) || null;
-      }),
-    }));
+    const rungs = RUNGS.map((rung) => report.experiments.find((one) => one.id === `ack-${rung}`));
+    const line = (contender, variant) => ({
+      name: variant ? `${contender.label} · ${variant}` : contender.label, then: false, contender, secondary: variant !== "",
+      steps: rungs.map((rung) => [model.compared(rung, contender, variant)].find((one) => one?.median > 0) || null),
+    });
+    // A contender, and below it its other variants.
+    const found = report.contenders.flatMap((contender) => {
+      const own = rungs.flatMap((rung) => rung?.results || []).filter((one) => one.contender === contender && one.variant);
+      return ["", ...new Set(own.map((one) => one.variant))].map((variant) => line(contender, variant));
+    });
     return found.filter((one) => one.steps.some((step) => step));
   }
 
@@ -38,7 +41,7 @@ const ladder = (() => {
       svg("path", { class: "ladder-line", d: whole.map(({ median, y }, at) => `${at ? "L" : "M"}${place(median)} ${y}`).join("") }),
       whole.flatMap(({ low, high, median, y }) => [
         svg("path", { class: "swatch-line", d: `M${place(low > 0 ? low : median)} ${y}H${place(high)}` }),
-        svg("path", { class: one.then ? "swatch-mark hollow" : "swatch-mark", d: palette.outline(one.contender), transform: `translate(${place(median)} ${y})` }),
+        svg("path", { class: one.then || one.secondary ? "swatch-mark hollow" : "swatch-mark", d: palette.outline(one.contender), transform: `translate(${place(median)} ${y})` }),
       ]));
     return palette.tint(group, one.contender);
   }
@@ -65,7 +68,7 @@ const ladder = (() => {
   }
 
   function named(one) {
-    const swatch = palette.swatch(one.contender, one.then);
+    const swatch = palette.swatch(one.contender, one.then || one.secondary);
     if (one.then) swatch.classList.add("then");
     return [swatch, one.name];
   }

@@ -1,7 +1,8 @@
 // Puts the page together and says when it is drawn.
 
-(() => {
-  const stored = JSON.parse(byId("purlin-results").textContent);
+(async () => {
+  const stored = JSON.parse(await unpacked("purlin-results"));
+  document.body.append(h("script", {}, await unpacked("purlin-library")));
   let report = model.read(stored);
 
   function link(experiment, fallback) {
@@ -93,7 +94,14 @@
   byId("download").addEventListener("click", download);
   byId("download").before(links.button("", "Copy link", "A link to this page as it is shown now"));
   printing.start();
-  if (location.hash.includes("?")) byId(view.read(location.hash))?.scrollIntoView();
+  // The browser looked for the place of the link, or where the reader was before, when neither was there.
+  if (view.place()) window.scrollTo(0, view.place());
+  else if (location.hash) byId(view.read(location.hash))?.scrollIntoView();
+  document.addEventListener("scrollend", view.stay);
   window.purlinReport = { ready: true, charts: chart.drawn };
+})().catch((error) => {
+  console.error(error);
+  byId("trouble").append(h("p", { class: "notice" }, `Nothing is drawn: ${error.message}.`));
+}).finally(() => {
   document.documentElement.dataset.ready = "true";
-})();
+});

@@ -1,17 +1,20 @@
 // All ratios at a glance: a row for each experiment, a column for each
-// contender, the deeper the colour the further apart.
+// contender, the deeper the colour the further apart. Below a contender's
+// ratio stand those of its other variants.
 
 const matrix = (() => {
   // From this ratio on the colour is as deep as it gets.
   const DEEPEST = 20;
 
-  function cell(ratio) {
+  function cell(all) {
+    const ratio = all.find((one) => one.variant === "");
     if (!ratio) return h("td", { class: "number none" }, "–");
     const depth = Math.min(1, Math.abs(Math.log(ratio.value)) / Math.log(DEEPEST));
     const made = h("td", {
       class: `number tint ${ratio.verdict || "worse"}`, title: `${ratio.contender?.label}: ${table.words(ratio)}, 95 %: ${
         format.interval(ratio.low, ratio.high, "", ratio.value)}`,
-    }, format.ratio(ratio.value), h("span", { class: "unseen" }, ` ${table.words(ratio)}`));
+    }, format.ratio(ratio.value), h("span", { class: "unseen" }, ` ${table.words(ratio)}`),
+    all.filter((one) => one !== ratio).map((one) => h("small", {}, `${one.variant} ${format.ratio(one.value)}`, h("span", { class: "unseen" }, ` ${table.words(one)}`))));
     made.style.setProperty("--depth", `${Math.round(8 + depth * 52)}%`);
     return made;
   }
@@ -27,7 +30,7 @@ const matrix = (() => {
       h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Experiment"), columns.map((contender) => h("th", { scope: "col", class: "number" },
         palette.swatch(contender, false), contender.label)))),
       h("tbody", {}, rows.map((experiment) => h("tr", {}, h("th", { scope: "row" }, link(experiment)),
-        columns.map((contender) => cell(report.ratios.find((ratio) => ratio.experiment === experiment && ratio.contender === contender))))))));
+        columns.map((contender) => cell(report.ratios.filter((ratio) => ratio.experiment === experiment && ratio.contender === contender))))))));
   }
 
   return { build };

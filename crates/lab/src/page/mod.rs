@@ -11,7 +11,8 @@
 //! | file | role |
 //! |---|---|
 //! | `page.html`, `page.css` | the frame and its look |
-//! | `dom.js`, `format.js`, `palette.js` | elements, numbers, colours and symbols |
+//! | `packed.rs` | packs the library and the results |
+//! | `dom.js`, `format.js`, `palette.js` | elements and what they carry packed, numbers, colours and symbols |
 //! | `model.js`, `series.js`, `graphs.js` | results as read, made whole; their lines; their graphs |
 //! | `view.js`, `links.js`, `theme.js` | what the reader chose, and the link that keeps it |
 //! | `otp_records.js`, `otp_text.js`, `others.js` | text of OTP's suite; results that a reader adds |
@@ -24,11 +25,15 @@
 //!
 //! Apache ECharts comes out of the package `charming` by way of `build.rs`.
 
+mod packed;
+
 use serde_json::Value;
+
+use packed::packed;
 
 const FRAME: &str = include_str!("page.html");
 const STYLE: &str = include_str!("page.css");
-const LIBRARY: &str = include_str!(concat!(env!("OUT_DIR"), "/echarts.min.js"));
+const LIBRARY: &str = include_str!(concat!(env!("OUT_DIR"), "/echarts.min.js.gz.base64"));
 
 /// The script's files in the order in which they need one another.
 const SCRIPT: [&str; 31] = [
@@ -72,10 +77,11 @@ const SCRIPT: [&str; 31] = [
 /// accepted: what does not follow the schema of a result is left out of the
 /// page, and none at all gives a page that says so.
 ///
-/// COST: about a megabyte for the library, and the results once as JSON.
+/// COST: half a megabyte for the library and the script; the results as JSON, packed, and before that
+/// once as text.
 #[must_use]
 pub fn render(results: &[Value]) -> String {
-    let data = embedded(results);
+    let data = packed(&serde_json::to_vec(results).expect("values are JSON"));
     let mut page =
         String::with_capacity(FRAME.len() + STYLE.len() + LIBRARY.len() + data.len() + 65_536);
     let mut rest = FRAME;
@@ -97,22 +103,6 @@ pub fn render(results: &[Value]) -> String {
     page
 }
 
-/// The results as JSON that can stand inside a script element.
-///
-/// In JSON a `<` occurs only within strings, where its escape means the same;
-/// without one neither `</script` nor `<!--` can be formed.
-fn embedded(results: &[Value]) -> String {
-    let mut data = String::from("[");
-    for (index, result) in results.iter().enumerate() {
-        if index > 0 {
-            data.push(',');
-        }
-        data.push_str(&result.to_string().replace('<', "\\u003c"));
-    }
-    data.push(']');
-    data
-}
-
 /// The script's files as one function, so that their names stay their own.
 fn push_script(page: &mut String) {
     page.push_str("(() => {\n\"use strict\";\n");
@@ -124,15 +114,28 @@ fn push_script(page: &mut String) {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use std::io::Read;
+
+    use base64::Engine;
+    use base64::engine::general_purpose::STANDARD;
+    use flate2::read::GzDecoder;
     use serde_json::json;
+
+    use super::*;
+
+    /// What the page's script will find in an element.
+    fn unpacked(page: &str, id: &str) -> String {
+        let (_, after) = page.split_once(&format!(r#"id="{id}">"#)).expect("the page has it");
+        let (text, _) = after.split_once("</script>").expect("the element ends");
+        let bytes = STANDARD.decode(text).expect("it is base64");
+        let mut text = String::new();
+        GzDecoder::new(bytes.as_slice()).read_to_string(&mut text).expect("it is gzip of text");
+        text
+    }
 
     /// What the page's script will parse.
     fn data_of(page: &str) -> Value {
-        let (_, after) =
-            page.split_once(r#"id="purlin-results">"#).expect("the page holds results");
-        let (data, _) = after.split_once("</script>").expect("the element ends");
-        serde_json::from_str(data).expect("the data are JSON")
+        serde_json::from_str(&unpacked(page, "purlin-results")).expect("the data are JSON")
     }
 
     #[test]
@@ -176,19 +179,26 @@ mod tests {
     #[test]
     fn nothing_in_the_page_is_loaded_from_elsewhere() {
         let page = render(&[]);
-        let own = page.replace(LIBRARY, "");
         for reference in
             ["src=\"", "@import", "url(", "http://", "https://", "fetch(", "XMLHttpRequest"]
         {
             // The name of the SVG language is an identifier that happens to look like an address.
-            let found = own.replace("http://www.w3.org/2000/svg", "").contains(reference);
+            let found = page.replace("http://www.w3.org/2000/svg", "").contains(reference);
             assert!(!found, "{reference} is in the page");
         }
     }
 
     #[test]
-    fn the_library_can_stand_in_a_script_element_and_keeps_its_notice() {
-        assert!(!LIBRARY.contains("</script") && !LIBRARY.contains("<!--"));
-        assert!(LIBRARY.contains("Licensed to the Apache Software Foundation"));
+    fn the_library_is_whole_and_keeps_its_notice() {
+        let library = unpacked(&render(&[]), "purlin-library");
+        assert!(library.trim_start().starts_with("/*") && library.len() > 1_000_000);
+        assert!(library.contains("Licensed to the Apache Software Foundation"));
+    }
+
+    #[test]
+    fn a_page_with_ten_thousand_samples_stays_under_a_megabyte() {
+        let samples: Vec<f64> = (0..10_000).map(|at| f64::from(at * 7919 % 10_007) / 7.0).collect();
+        let page = render(&[json!({"results": [{"experiment": "ping-pong", "samples": samples}]})]);
+        assert!(page.len() < 1_000_000, "{} bytes", page.len());
     }
 }

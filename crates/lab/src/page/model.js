@@ -119,13 +119,22 @@ const model = (() => {
     return low > 1 ? "worse" : "better";
   }
 
+  // The figure that a contender's stands for, or the same in another of its variants.
+  function compared(experiment, whose, variant) {
+    const principal = experiment?.results.find((result) => result.contender === whose && result.principal);
+    if (!variant || !principal) return principal;
+    return experiment.results.find((result) => result.contender === whose && result.variant === variant
+      && !result.principal && result.metric === principal.metric && result.graph === principal.graph && result.x === principal.x);
+  }
+
   // A ratio above 1 always says that the other contender costs more. How a file
   // turned its quotient is seen from its medians.
   function readRatio(raw, index, find, experiments) {
     const experiment = experiments.find((known) => known.id === text(raw.experiment));
     const [contender, against] = [find(index, text(raw.contender)), find(index, text(raw.against))];
-    const principal = (whose) => experiment?.results.find((result) => result.contender === whose && result.principal);
-    const [mine, theirs] = [principal(contender), principal(against)];
+    const variant = text(raw.variant);
+    const mine = compared(experiment, contender, variant);
+    const theirs = compared(experiment, against, "");
     let [value, low, high] = [number(raw.ratio), number(raw.low), number(raw.high)];
     const higher = experiment?.better === "higher";
     let plain = true;
@@ -137,7 +146,8 @@ const model = (() => {
       [value, low, high] = [1 / value, high ? 1 / high : null, low ? 1 / low : null];
     }
     const stated = ["better", "worse", "indistinguishable"].includes(raw.verdict) ? raw.verdict : seen(low, high);
-    return { experiment, id: text(raw.experiment), contender, against, mine, theirs, value, low, high, verdict: stated };
+    const name = contender && (variant ? `${contender.label} · ${variant}` : contender.label);
+    return { experiment, id: text(raw.experiment), contender, variant, name, against, mine, theirs, value, low, high, verdict: stated };
   }
 
   function read(stored) {
@@ -171,5 +181,5 @@ const model = (() => {
     };
   }
 
-  return { read, text };
+  return { read, text, compared };
 })();

@@ -38,8 +38,8 @@ const summary = (() => {
     const columns = [
       { title: "Experiment", cell: (row) => link(row.experiment, row.id), sort: (row) => row.experiment?.title || row.id },
       {
-        title: "Contender", sort: (row) => row.contender?.label,
-        cell: (row) => (row.contender ? table.named({ contender: row.contender, name: row.contender.label }) : "–"),
+        title: "Contender", sort: (row) => row.name,
+        cell: (row) => (row.contender ? table.named({ contender: row.contender, name: row.name, secondary: row.variant !== "" }) : "–"),
       },
       { title: "Ratio", class: "number strong", cell: (row) => format.ratio(row.value), sort: (row) => row.value },
       { title: "95 % interval", class: "number", cell: (row) => (

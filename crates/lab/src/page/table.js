@@ -84,7 +84,7 @@ const table = (() => {
     const rows = all.flatMap((one) => one.results.map((result) => ({ one, result, figure: measured(result) })));
     const swept = rows.some(({ result }) => result.x !== null);
     const end = spread.reach(rows.map(({ result }) => result));
-    const ratio = ({ result }) => result.principal && ratios.find((each) => each.contender === result.contender && each.mine === result);
+    const ratio = ({ result }) => ratios.find((each) => each.mine === result);
     const compared = rows.some((row) => ratio(row));
     const number = { class: "number" };
     const columns = [

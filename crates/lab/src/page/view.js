@@ -60,8 +60,21 @@ const view = (() => {
 
   // The address follows the choices without a new entry in the history.
   function keep() {
+    write(history.state, link(anchorOf(location.hash)));
+  }
+
+  // Where the reader is stays with the entry in the history, for when the page is loaded again.
+  function stay() {
+    write(window.scrollY, location.hash);
+  }
+
+  function place() {
+    return Number(history.state);
+  }
+
+  function write(place, hash) {
     try {
-      history.replaceState(null, "", link(anchorOf(location.hash)));
+      history.replaceState(place, "", hash);
     } catch {
       // WHY: a browser may refuse this to a file, or to whoever does it very often.
     }
@@ -96,5 +109,5 @@ const view = (() => {
     return anchorOf(hash);
   }
 
-  return { of, choose, hide, chooseTheme, link, keep, read, theme: () => theme };
+  return { of, choose, hide, chooseTheme, link, keep, read, stay, place, theme: () => theme };
 })();

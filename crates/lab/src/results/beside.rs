@@ -1,7 +1,8 @@
 //! What stands beside a figure: how long single messages took, and the memory, of the same samples.
 //!
-//! Latency is told by the contender, which may leave it out, or by the client of its server; memory is read by the lab and lacks where
-//! the operating system does not tell. What is missing gives no result.
+//! Latency is told by the contender, which may leave it out, or by the client of its server; memory
+//! is read by the lab and lacks where the operating system does not tell. What is missing gives no
+//! result.
 
 use super::figures::{Draft, Frame, finite};
 use super::schema::ResultEntry;

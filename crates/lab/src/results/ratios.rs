@@ -3,9 +3,10 @@
 use super::schema::{Ratio, ResultEntry, Verdict};
 use crate::stats::{self, Interval};
 
-/// Compares the principal figures, experiment by experiment.
+/// Compares the principal figures, experiment by experiment, and behind each the same figure in the
+/// contender's other variants.
 ///
-/// With purlin; where it has no figure, with the first contender that has one.
+/// With purlin's principal figure; where it has none, with that of the first contender that has one.
 /// Above 1 always says that the one compared with is better, whichever way the
 /// metric goes. A figure that cannot be told from zero has no ratio. One whose
 /// interval holds 1 is *indistinguishable*: the samples do not say who is better.
@@ -16,22 +17,27 @@ pub fn ratios(results: &[ResultEntry], seed: u64) -> Vec<Ratio> {
     for group in principal.chunk_by(|a, b| a.experiment == b.experiment) {
         let Some(base) = base(group) else { continue };
         for result in group.iter().filter(|result| result.contender != base.contender) {
-            let (over, under) =
-                if result.better == "higher" { (base, *result) } else { (*result, base) };
-            if let Some(interval) = stats::ratio_of_medians(&over.samples, &under.samples, seed) {
-                ratios.push(Ratio {
-                    experiment: result.experiment.clone(),
-                    contender: result.contender.clone(),
-                    against: base.contender.clone(),
-                    ratio: interval.value,
-                    low: interval.low,
-                    high: interval.high,
-                    verdict: verdict(interval),
-                });
-            }
+            ratios.extend(ratio(result, base, seed));
+            let others = result.in_other_variants(results);
+            ratios.extend(others.filter_map(|other| ratio(other, base, seed)));
         }
     }
     ratios
+}
+
+fn ratio(result: &ResultEntry, base: &ResultEntry, seed: u64) -> Option<Ratio> {
+    let (over, under) = if result.better == "higher" { (base, result) } else { (result, base) };
+    let interval = stats::ratio_of_medians(&over.samples, &under.samples, seed)?;
+    Some(Ratio {
+        experiment: result.experiment.clone(),
+        contender: result.contender.clone(),
+        variant: result.variant.clone().filter(|_| !result.principal),
+        against: base.contender.clone(),
+        ratio: interval.value,
+        low: interval.low,
+        high: interval.high,
+        verdict: verdict(interval),
+    })
 }
 
 fn base<'a>(group: &[&'a ResultEntry]) -> Option<&'a ResultEntry> {

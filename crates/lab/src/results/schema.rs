@@ -183,6 +183,17 @@ impl ResultEntry {
         let told: Vec<_> = [self.point()].into_iter().chain(graph).collect();
         told.join(" ").trim_start().to_owned()
     }
+
+    /// The same figure at the same point in its contender's other variants.
+    pub fn in_other_variants<'a>(&'a self, results: &'a [Self]) -> impl Iterator<Item = &'a Self> {
+        results.iter().filter(|one| one.place() == self.place() && one.variant != self.variant)
+    }
+
+    /// Whose figure it is, and where it was taken. WHY not all parameters: what is set by time is
+    /// another number for each variant.
+    fn place(&self) -> (&str, &str, &str, Option<&str>, Option<u64>) {
+        (&self.experiment, &self.contender, &self.metric, self.graph.as_deref(), self.x)
+    }
 }
 
 /// A line of best fit through all samples, in the unit of the points against x.
@@ -211,6 +222,9 @@ pub struct Ratio {
     pub experiment: String,
     /// The contender.
     pub contender: String,
+    /// Its variant, where that is not its natural one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub variant: Option<String>,
     /// The one it is compared with; above 1 this one is better.
     pub against: String,
     /// The ratio of the medians.
@@ -221,6 +235,16 @@ pub struct Ratio {
     pub high: f64,
     /// What the interval says.
     pub verdict: Verdict,
+}
+
+impl Ratio {
+    /// Whether it is this figure that is compared.
+    #[must_use]
+    pub fn is_of(&self, result: &ResultEntry) -> bool {
+        let variant = result.variant.as_ref().filter(|_| !result.principal);
+        (&self.experiment, &self.contender, self.variant.as_ref())
+            == (&result.experiment, &result.contender, variant)
+    }
 }
 
 /// What samples say of a figure against another: of a contender's against another's, or of a run's

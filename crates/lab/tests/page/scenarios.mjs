@@ -248,7 +248,7 @@ async function hostile(open) {
   assert.equal(await page.evaluate(() => window.hostile), undefined, "nothing of it ran");
   assert.equal(await page.locator("img").count(), 0, "nothing of it became an element");
   assert.ok((await page.locator("#trouble").textContent()).includes("</script><img src=x onerror="), "it is shown as text");
-  assert.equal(await page.evaluate(() => document.scripts.length), 3);
+  assert.equal(await page.evaluate(() => document.scripts.length), 4);
   const narrow = await open({ viewport: { width: 375, height: 740 } });
   const [inner, outer] = await widths(narrow);
   assert.ok(inner <= outer, `long words stay within ${outer} px`);
@@ -272,6 +272,18 @@ async function empty(open) {
   assert.equal(await page.locator(".chart").count(), 0);
 }
 
+// Where the browser cannot unpack the page, or its text was cut, it says so and not nothing.
+async function packed(open) {
+  const told = async (script) => {
+    const page = await open({ script });
+    page.complaints.splice(0);
+    assert.equal(await page.locator(".chart").count(), 0);
+    return page.locator("#trouble").textContent();
+  };
+  assert.match(await told("delete window.DecompressionStream"), /^Nothing is drawn: this browser cannot unpack .* Chrome .* 80/);
+  assert.match(await told("const whole = atob; window.atob = (text) => whole(text).slice(0, 99);"), /^Nothing is drawn: /);
+}
+
 async function alone(open, stored) {
   const page = await open();
   assert.match(await page.locator("#summary").textContent(), /no ratio/);
@@ -287,5 +299,5 @@ async function odd(open) {
 
 export const scenarios = {
   drawn, edges, legend, switches, tooltip, keyboard, words, phone, themes, paper, download, fullscreen, hostile,
-  several, empty, alone, odd, ...access, ...others, ...tables, ...views,
+  several, empty, packed, alone, odd, ...access, ...others, ...tables, ...views,
 };

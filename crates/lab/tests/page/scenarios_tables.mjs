@@ -123,4 +123,19 @@ async function ladder(open) {
   assert.ok(await section.getByRole("heading").evaluate((heading) => heading.getBoundingClientRect().top < innerHeight));
 }
 
-export const tables = { sorting, strips, glance, top, ladder };
+async function variants(open) {
+  const page = await open();
+  const cell = page.locator(".matrix tr", { hasText: "ack-sync-ack" }).locator("td").first();
+  assert.match(await cell.textContent(), /^2.00\s× worse than purlinbuffer-64k 1.50\s× worse than purlin$/);
+  await page.getByText(/^Every ratio with its interval/).click();
+  const rows = page.locator("#summary .sortable tbody tr", { hasText: "ack-sync-ack" });
+  assert.deepEqual((await rows.locator("td.strong").allTextContents()).map(parseFloat), [2, 1.5]);
+  assert.match(await rows.last().textContent(), /beam · buffer-64k.*16.*24/);
+  const heads = await page.getByRole("region", { name: "Acknowledged messages, then and now", exact: true }).locator("thead th").allTextContents();
+  assert.deepEqual(heads.slice(4), ["purlin", "beam", "beam · buffer-64k"]);
+  const section = page.locator("section", { has: page.locator("#experiment-ack-sync-ack") });
+  const figures = section.locator("tbody tr", { hasText: "buffer-64k" });
+  assert.match(await figures.textContent(), /beam · buffer-64k.*1.50\s×worse than purlin/);
+}
+
+export const tables = { sorting, strips, glance, top, ladder, variants };

@@ -145,6 +145,22 @@ async function link(open) {
   await figureOf(page, "spawn-chain").locator("button[aria-pressed='false']", { hasText: "tokio" }).waitFor();
 }
 
+// A link that names a place alone leads to it, and who loads the page again is where he was.
+async function places(open) {
+  const page = await open({ hash: "#experiment-serial-spawn" });
+  const top = () => page.locator("#experiment-serial-spawn").evaluate((title) => title.getBoundingClientRect().top);
+  assert.ok((await top()) > -5 && (await top()) < 500, `the link leads to its place: ${await top()}`);
+  await page.evaluate(() => window.scrollBy(0, -700));
+  const before = await page.evaluate(() => window.scrollY);
+  assert.ok(before > 0);
+  await page.waitForFunction((place) => history.state === place, before);
+  await page.evaluate(() => document.getElementById("theme").click());
+  await page.reload();
+  await page.waitForSelector("html[data-ready='true']", { state: "attached" });
+  // Charts that come into sight move what is below them by a line or two.
+  await page.waitForFunction((place) => Math.abs(window.scrollY - place) < 100, before);
+}
+
 async function badLinks(open) {
   const plain = await picture(chartOf(await open(), "spawn-chain"));
   for (const hash of ["#nowhere?spawn-chain=g99,m77,nonsense,-,%E0%A4%A&__proto__=worst", "#%%%?theme=pink&=&&x&constructor=toString,__proto__"]) {
@@ -187,4 +203,4 @@ async function covering(open) {
   assert.equal(await page.evaluate(() => document.activeElement.textContent), "Full screen", "and goes back to its button");
 }
 
-export const views = { percentages, kinds, spacing, samples, figures, link, "bad-links": badLinks, copy, covering };
+export const views = { percentages, kinds, spacing, samples, figures, link, places, "bad-links": badLinks, copy, covering };
