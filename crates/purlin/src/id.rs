@@ -34,6 +34,11 @@ impl ProcessId {
         (self.creation == creation).then_some(self.slot)
     }
 
+    /// Out of its parts; `None` if no process can have that id.
+    pub fn from_parts(id: u32, serial: u32, creation: u32) -> Option<Self> {
+        Some(Self { creation, slot: Slot::from_parts(id, serial)? })
+    }
+
     /// The number of the slot, Erlang's *id*.
     pub fn id(self) -> u32 {
         self.slot.index()

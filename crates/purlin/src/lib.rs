@@ -49,6 +49,7 @@
 //! | find those who do the same | [`pg`] |
 //! | have processes restarted | [`supervisor`] |
 //! | start and stop a program's processes as one | [`application`] |
+//! | stand for processes of other nodes | [`foreign`] |
 //! | send later | [`Pid::send_after`], [`Pid::send_interval`], [`Timer`] |
 //! | be polite in a long loop | [`yield_now`], [`consume_budget`] |
 //! | see what runs, and what does not let go | [`Node::processes`], [`Pid::info`], [`Node::hogs`] |
@@ -75,6 +76,7 @@ mod call;
 mod caught;
 mod deadline;
 mod exit;
+pub mod foreign;
 mod hog;
 mod home;
 mod id;

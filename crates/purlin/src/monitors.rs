@@ -80,6 +80,22 @@ impl Monitoring {
     }
 }
 
+impl MonitorRef {
+    /// It as a number, by which another node may know it.
+    pub fn number(self) -> u64 {
+        self.0.number()
+    }
+
+    /// Out of what [`MonitorRef::number`] gave.
+    pub fn from_number(number: u64) -> Self {
+        Self(Reference::from_number(number))
+    }
+
+    pub(crate) fn into_inner(self) -> Reference {
+        self.0
+    }
+}
+
 /// A [`Down`] in a message.
 fn sealed<M: From<Down>>(
     reference: Reference,

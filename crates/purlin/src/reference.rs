@@ -8,6 +8,7 @@
 //! on different cores do not meet at one counter.
 
 use std::fmt;
+use std::ops::Range;
 use std::sync::atomic::Ordering;
 
 use crate::home::{Here, here};
@@ -35,14 +36,24 @@ impl Reference {
     pub(crate) fn number(self) -> u64 {
         self.0
     }
+
+    /// Out of what [`Reference::number`] gave.
+    pub(crate) fn from_number(number: u64) -> Self {
+        Self(number)
+    }
+}
+
+/// The numbers of a batch. WHY not the first: zero is none.
+pub(crate) fn batch(batch: u64) -> Range<u64> {
+    let first = batch.wrapping_mul(BATCH);
+    (first | 1)..first.saturating_add(BATCH)
 }
 
 #[inline]
 fn next(here: &Here) -> u64 {
     let mut number = here.numbers.get();
     if number.is_multiple_of(BATCH) {
-        let batch = here.realm.home().batches.fetch_add(1, Ordering::Relaxed);
-        number = batch.wrapping_mul(BATCH) | 1;
+        number = batch(here.realm.home().batches.fetch_add(1, Ordering::Relaxed)).start;
     }
     here.numbers.set(number + 1);
     number

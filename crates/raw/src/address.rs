@@ -181,9 +181,14 @@ impl<W: World> Ref<W> {
         }
     }
 
+    /// The type of its messages.
+    pub fn message_type(&self) -> TypeId {
+        (self.base().vtable.message)()
+    }
+
     /// The address of the process, if its messages have this type.
     pub fn typed<M: Send + 'static>(self) -> Result<Address<W, M>, Self> {
-        if (self.base().vtable.message)() == TypeId::of::<M>() {
+        if self.message_type() == TypeId::of::<M>() {
             Ok(Address { to: self, message: PhantomData })
         } else {
             Err(self)

@@ -59,6 +59,11 @@ impl Slot {
         Self(NonZero::new(word).expect("an index and one is not zero"))
     }
 
+    /// Out of its parts; `None` if no slot has that index.
+    pub fn from_parts(index: u32, generation: u32) -> Option<Self> {
+        (index < u32::MAX).then(|| Self::new(index, generation))
+    }
+
     /// As one number, which is never zero.
     #[inline]
     pub fn to_bits(self) -> NonZero<u64> {

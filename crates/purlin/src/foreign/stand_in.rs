@@ -1,0 +1,218 @@
+//! The cell that stands for a process elsewhere: it passes on what arrives, in order.
+//!
+//! Messages alone go from the inbox to the carrier one by one, as it has room. Where signals stand
+//! among them the whole of what has arrived is first put in line as it came, since signals are
+//! otherwise acted on when they are taken out, ahead of the messages before them.
+
+use std::collections::VecDeque;
+use std::marker::PhantomData;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use purlin_raw::{Bounds, Edge, NotHere, Overflow, Owner, Turned, poll_again, quietly, spend};
+
+use super::{Carrier, ForeignSignal};
+use crate::act::id;
+use crate::exit::catch;
+use crate::home::{Erlang, Last, Parent, here};
+use crate::local::Local;
+use crate::signal::{Signal, answer_as_ended};
+use crate::spawn::try_spawn_as;
+use crate::{ExitReason, MonitorRef, Node, Pid, ProcessId, SpawnError, body};
+
+/// What has arrived.
+enum Arrived<M> {
+    Message(M),
+    Signal(Signal),
+}
+
+/// The body of a stand-in, with `E` at the edge of its mailbox.
+struct StandIn<M, C, E> {
+    /// `None` once it has ended.
+    carrier: Option<C>,
+    /// What came before what is in the mailbox, in the order of arrival.
+    line: VecDeque<Arrived<M>>,
+    edge: PhantomData<fn() -> E>,
+}
+
+// Nothing in it is pinned.
+impl<M, C, E> Unpin for StandIn<M, C, E> {}
+
+impl<M, C, E> purlin_raw::Body<Erlang, M> for StandIn<M, C, E>
+where
+    M: Send + 'static,
+    C: Carrier<M>,
+    E: Bounds,
+{
+    type Edge = E;
+
+    fn turn(mut self: Pin<&mut Self>, me: &Owner<Erlang, M>, cx: &mut Context<'_>) -> Poll<Last> {
+        let this = &mut *self;
+        let carried = catch::panics(|| this.carry(me, cx));
+        let reason = match carried {
+            Ok(Ok(Poll::Pending)) => {
+                if E::BOUNDED {
+                    me.make_room();
+                }
+                return Poll::Pending;
+            }
+            Ok(Ok(Poll::Ready(reason))) | Err(reason) => reason,
+            Ok(Err(NotHere)) => unreachable!("a turn runs on its own thread"),
+        };
+        body::report(me, &reason, Self::name());
+        this.end(id(me));
+        Poll::Ready(Last::new(reason))
+    }
+
+    fn name() -> &'static str {
+        std::any::type_name::<C>()
+    }
+}
+
+impl<M: Send + 'static, C: Carrier<M>, E> StandIn<M, C, E> {
+    fn new(carrier: C) -> Self {
+        Self { carrier: Some(carrier), line: VecDeque::new(), edge: PhantomData }
+    }
+
+    /// Passes on what it can; why to end, if it is to.
+    fn carry(
+        &mut self,
+        me: &Owner<Erlang, M>,
+        cx: &mut Context<'_>,
+    ) -> Result<Poll<ExitReason>, NotHere> {
+        let Some(carrier) = &mut self.carrier else { return Ok(Poll::Ready(ExitReason::Normal)) };
+        // What woke the process is this turn.
+        if me.has_signals() {
+            fetch(me, &mut self.line, true)?;
+        }
+        loop {
+            match carrier.poll_ready(cx) {
+                Poll::Pending => return Ok(Poll::Pending),
+                Poll::Ready(Err(reason)) => return Ok(Poll::Ready(reason)),
+                Poll::Ready(Ok(())) => {}
+            }
+            if !spend() {
+                poll_again(cx.waker());
+                return Ok(Poll::Pending);
+            }
+            match self.line.pop_front() {
+                Some(Arrived::Message(message)) => carrier.message(message),
+                Some(Arrived::Signal(signal)) => pass(carrier, signal),
+                None => match me.pop()? {
+                    Some(message) => carrier.message(message),
+                    None if me.has_news() => fetch(me, &mut self.line, false)?,
+                    None => {
+                        me.listen()?;
+                        return Ok(Poll::Pending);
+                    }
+                },
+            }
+        }
+    }
+
+    /// It has ended: nobody elsewhere hears of what is left.
+    fn end(&mut self, me: ProcessId) {
+        let mut dropped = 0;
+        for arrived in self.line.drain(..) {
+            match arrived {
+                Arrived::Message(message) => {
+                    dropped += 1;
+                    quietly(|| drop(message));
+                }
+                Arrived::Signal(signal) => answer_as_ended(me, signal),
+            }
+        }
+        here(|here| here.realm.home().dropped.ended(dropped));
+        let carrier = self.carrier.take();
+        quietly(|| drop(carrier));
+    }
+}
+
+/// Takes out what has arrived: messages alone go to the mailbox; with signals among them all that
+/// comes before the last of these goes into the line.
+fn fetch<M: Send + 'static>(
+    me: &Owner<Erlang, M>,
+    line: &mut VecDeque<Arrived<M>>,
+    beginning: bool,
+) -> Result<(), NotHere> {
+    me.fetch(beginning, |signal| {
+        while let Ok(Some(message)) = me.pop() {
+            line.push_back(Arrived::Message(message));
+        }
+        match signal {
+            Signal::TellAtEnd(watch) => {
+                let _ = me.local(|local| local.tell_at_end(watch));
+            }
+            Signal::Named => {
+                let _ = me.local(|local| local.rare().named = true);
+            }
+            Signal::StillThere(asker) => {
+                // Whoever asked may have given up; here and below.
+                let _ = asker.send(());
+            }
+            Signal::Describe(asker) => {
+                if let Ok(details) = me.local(|local| local.describe()) {
+                    let _ = asker.send(details);
+                }
+            }
+            Signal::Aliased { message, .. } => {
+                // Nobody elsewhere has given out an alias here.
+                here(|here| here.realm.home().dropped.alias());
+                quietly(|| drop(message));
+            }
+            Signal::Group(_, event) => drop(event),
+            signal => line.push_back(Arrived::Signal(signal)),
+        }
+        Turned::Nothing
+    })?;
+    Ok(())
+}
+
+/// Gives a signal to the carrier.
+fn pass<M>(carrier: &mut impl Carrier<M>, signal: Signal) {
+    let (from, signal) = match signal {
+        Signal::Exit { from, reason } => (from, ForeignSignal::Exit(reason)),
+        Signal::LinkExit { from, reason } => (Some(from), ForeignSignal::LinkExit(reason)),
+        Signal::Link(peer) => (Some(ProcessId::of(&peer)), ForeignSignal::Link),
+        Signal::Unlink { from, id } => (Some(ProcessId::of(&from)), ForeignSignal::Unlink(id)),
+        Signal::UnlinkAck { from, id } => (Some(from), ForeignSignal::UnlinkAck(id)),
+        Signal::Monitor { reference, watcher } => {
+            let monitor = MonitorRef::from_number(reference.number());
+            (Some(ProcessId::of(&watcher)), ForeignSignal::Monitor(monitor))
+        }
+        Signal::Demonitor(reference) => {
+            (None, ForeignSignal::Demonitor(MonitorRef::from_number(reference.number())))
+        }
+        Signal::Down { reference, reason } => {
+            (None, ForeignSignal::Down(MonitorRef::from_number(reference.number()), reason))
+        }
+        answered => unreachable!("{answered:?} was answered when it was taken out"),
+    };
+    carrier.signal(from, signal);
+}
+
+impl Node {
+    /// Makes a stand-in whose mailbox holds so many messages, 1 to 4,294,967,295, while its carrier
+    /// has no room; whoever sends one more waits at its next await (B1).
+    ///
+    /// # Errors
+    /// [`SpawnError`], with the carrier in it.
+    ///
+    /// COST: as [`spawn()`](crate::spawn()), and 80 bytes for the bound.
+    pub fn stand_in<M, C>(&self, bound: usize, carrier: C) -> Result<Pid<M>, SpawnError<C>>
+    where
+        M: Send + 'static,
+        C: Carrier<M>,
+    {
+        self.spawn_from_outside(carrier, |carrier| {
+            let spilled = Arc::clone(&self.home().dropped.spilled);
+            let Some(edge) = Edge::new(bound, Overflow::Wait, spilled) else {
+                return Err(SpawnError::BadBound(carrier));
+            };
+            // WHY the handle is dropped: a stand-in has no function that would use it.
+            let make = |carrier, _owner| StandIn::<M, C, Edge>::new(carrier);
+            try_spawn_as(self.realm(), Parent::current(), Local::default(), edge, carrier, make)
+        })
+    }
+}

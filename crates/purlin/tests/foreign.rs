@@ -1,0 +1,422 @@
+//! Two nodes of one program, each with stand-ins for the processes of the other: what crosses is
+//! what would cross a connection, and nothing else joins them.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll, Waker};
+
+use proptest::prelude::*;
+use purlin::foreign::{Carrier, ForeignSignal};
+use purlin::{
+    Down, Exit, ExitReason, MonitorRef, Node, Pid, Process, ProcessId, Reply, SpawnError,
+};
+
+/// Delivers a signal to a process, in the name of the stand-in of another.
+type Deliver = Arc<dyn Fn(ProcessId, ForeignSignal) + Send + Sync>;
+
+/// Both nodes, and the stand-ins there are.
+struct Bridge {
+    nodes: [Node; 2],
+    /// By the node they are on, and whom they stand for.
+    deliver: Mutex<HashMap<(usize, ProcessId), Deliver>>,
+}
+
+impl Bridge {
+    fn new() -> Arc<Self> {
+        let node = || Node::builder().workers(2).build().unwrap();
+        Arc::new(Self { nodes: [node(), node()], deliver: Mutex::default() })
+    }
+
+    /// On the first node, a stand-in for a process of the second.
+    fn stand_in<M: Send + 'static>(self: &Arc<Self>, real: &Pid<M>, gate: &Gate) -> Pid<M> {
+        let (stand_in, deliver) = self.make(0, real.id(), gate);
+        self.deliver.lock().unwrap().insert((0, real.id()), deliver);
+        stand_in
+    }
+
+    fn make<M: Send + 'static>(
+        self: &Arc<Self>,
+        on: usize,
+        real: ProcessId,
+        gate: &Gate,
+    ) -> (Pid<M>, Deliver) {
+        let node = self.nodes[on].clone();
+        let carrier = Line { bridge: Arc::clone(self), to: 1 - on, real, gate: gate.clone() };
+        let stand_in = node.stand_in(4, carrier).unwrap();
+        let name = stand_in.clone();
+        (stand_in, Arc::new(move |to, signal| node.deliver(&name, to, signal)))
+    }
+
+    /// Delivers on node `on`, in the name of a process of the other.
+    fn deliver(self: &Arc<Self>, on: usize, from: ProcessId, to: ProcessId, signal: ForeignSignal) {
+        let make = || self.make::<()>(on, from, &Gate::open()).1;
+        let deliver = self.deliver.lock().unwrap().entry((on, from)).or_insert_with(make).clone();
+        deliver(to, signal);
+    }
+}
+
+/// Whether a carrier has room.
+#[derive(Clone)]
+struct Gate(Arc<State>);
+
+#[derive(Default)]
+struct State {
+    open: AtomicBool,
+    lost: Mutex<Option<ExitReason>>,
+    waker: Mutex<Option<Waker>>,
+}
+
+impl Gate {
+    fn open() -> Self {
+        let gate = Self::shut();
+        gate.let_through();
+        gate
+    }
+
+    fn shut() -> Self {
+        Self(Arc::default())
+    }
+
+    fn let_through(&self) {
+        self.0.open.store(true, Ordering::SeqCst);
+        self.wake();
+    }
+
+    /// The process is no more.
+    fn lose(&self, reason: ExitReason) {
+        *self.0.lost.lock().unwrap() = Some(reason);
+        self.wake();
+    }
+
+    fn wake(&self) {
+        let waker = self.0.waker.lock().unwrap().take();
+        waker.inspect(Waker::wake_by_ref);
+    }
+
+    fn poll(&self, cx: &Context<'_>) -> Poll<Result<(), ExitReason>> {
+        *self.0.waker.lock().unwrap() = Some(cx.waker().clone());
+        if let Some(reason) = self.0.lost.lock().unwrap().clone() {
+            return Poll::Ready(Err(reason));
+        }
+        if self.0.open.load(Ordering::SeqCst) { Poll::Ready(Ok(())) } else { Poll::Pending }
+    }
+}
+
+/// The way to one process of one of the nodes.
+struct Line {
+    bridge: Arc<Bridge>,
+    to: usize,
+    real: ProcessId,
+    gate: Gate,
+}
+
+impl<M: Send + 'static> Carrier<M> for Line {
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), ExitReason>> {
+        self.gate.poll(cx)
+    }
+
+    fn message(&mut self, message: M) {
+        let there = self.bridge.nodes[self.to].local_process(self.real);
+        if let Some(there) = there {
+            there.pid::<M>().expect("it receives that").send(message);
+        }
+    }
+
+    fn signal(&mut self, from: Option<ProcessId>, signal: ForeignSignal) {
+        self.bridge.deliver(self.to, from.unwrap_or(self.real), self.real, signal);
+    }
+}
+
+#[derive(Debug, PartialEq)]
+enum Msg {
+    Number(u32),
+    Exit(ExitReason),
+    Down(MonitorRef, ExitReason),
+}
+
+impl From<Exit> for Msg {
+    fn from(exit: Exit) -> Self {
+        Self::Exit(exit.reason)
+    }
+}
+
+impl From<Down> for Msg {
+    fn from(down: Down) -> Self {
+        Self::Down(down.monitor, down.reason)
+    }
+}
+
+/// Runs `here` as a process of the first node, with a stand-in for one of the second, which runs
+/// `there`.
+fn across<M, F, G>(
+    there: impl FnOnce(Process<M>) -> F + Send + 'static,
+    here: impl FnOnce(Process<Msg>, Pid<M>) -> G + Send + 'static,
+) where
+    M: Send + 'static,
+    F: Future<Output = ExitReason> + Send + 'static,
+    G: Future<Output = ()> + Send + 'static,
+{
+    let bridge = Bridge::new();
+    let real = bridge.nodes[1].spawn(there);
+    let stand_in = bridge.stand_in(&real, &Gate::open());
+    bridge.nodes[0].block_on(move |me| here(me, stand_in));
+}
+
+/// Ends when it is told how.
+async fn obedient(mut me: Process<ExitReason>) -> ExitReason {
+    me.receive().await
+}
+
+fn because(why: &str) -> ExitReason {
+    ExitReason::error(why.to_owned())
+}
+
+// L1, L2: a link across holds in both directions.
+#[test]
+fn the_end_of_a_process_elsewhere_reaches_whom_it_is_linked_to() {
+    across(obedient, |mut me, there| async move {
+        me.trap_exit(true);
+        me.link(&there);
+        there.send(because("rust"));
+        assert_eq!(me.receive().await, Msg::Exit(because("rust")));
+    });
+}
+
+#[test]
+fn the_end_of_a_process_here_reaches_whom_it_is_linked_to_elsewhere() {
+    async fn trapping(mut me: Process<Msg>) -> ExitReason {
+        me.trap_exit(true);
+        let Msg::Exit(reason) = me.receive().await else { return because("no exit") };
+        reason
+    }
+    across(trapping, |mut me, there| async move {
+        let linked = there.clone();
+        let child = me.spawn_link(async move |me: Process<()>| {
+            me.link(&linked);
+            purlin::exit(because("done"))
+        });
+        me.trap_exit(true);
+        let monitor = me.monitor(&there);
+        let mut seen = [me.receive().await, me.receive().await];
+        // M3: nothing is promised between the child here and the process elsewhere.
+        seen.sort_by_key(|msg| matches!(msg, Msg::Down(..)));
+        assert_eq!(seen, [Msg::Exit(because("done")), Msg::Down(monitor, because("done"))]);
+        assert_eq!(child.ended().await, because("done"));
+    });
+}
+
+// L6, D2: as of a process of this node.
+#[test]
+fn of_a_process_that_was_gone_already_there_is_noproc() {
+    let bridge = Bridge::new();
+    let real = bridge.nodes[1].spawn(async |_: Process<()>| ());
+    bridge.nodes[0].block_on({
+        let there = bridge.stand_in(&real, &Gate::open());
+        move |mut me: Process<Msg>| async move {
+            real.ended().await;
+            me.trap_exit(true);
+            me.link(&there);
+            assert_eq!(me.receive().await, Msg::Exit(ExitReason::NoProcess));
+            let monitor = me.monitor(&there);
+            assert_eq!(me.receive().await, Msg::Down(monitor, ExitReason::NoProcess));
+        }
+    });
+}
+
+// L5: the unlink is acknowledged across, and nothing of the link is seen after it.
+#[test]
+fn after_an_unlink_the_end_of_the_other_is_not_seen() {
+    across(obedient, |mut me, there| async move {
+        me.trap_exit(true);
+        me.link(&there);
+        me.unlink(&there);
+        let monitor = me.monitor(&there);
+        there.send(because("unseen"));
+        assert_eq!(me.receive().await, Msg::Down(monitor, because("unseen")));
+        assert_eq!(me.try_receive(), None);
+    });
+}
+
+// D3
+#[test]
+fn a_monitor_that_was_taken_back_does_not_fire() {
+    across(obedient, |mut me, there| async move {
+        let first = me.monitor(&there);
+        let second = me.monitor(&there);
+        assert!(me.demonitor(first));
+        there.send(ExitReason::Normal);
+        assert_eq!(me.receive().await, Msg::Down(second, ExitReason::Normal));
+        assert_eq!(me.try_receive(), None);
+    });
+}
+
+// L4: `kill` is seen as `killed`, wherever the process is.
+#[test]
+fn a_process_elsewhere_can_be_killed() {
+    across(obedient, |mut me, there| async move {
+        let monitor = me.monitor(&there);
+        there.exit(ExitReason::Kill);
+        assert_eq!(me.receive().await, Msg::Down(monitor, ExitReason::Killed));
+    });
+}
+
+/// What one process sends to another.
+#[derive(Clone, Debug)]
+enum Sent {
+    Number(u32),
+    Exit(u32),
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(20))]
+
+    // M2: whatever the kinds, and more of them than the mailbox of a stand-in holds.
+    #[test]
+    fn messages_and_signals_arrive_in_the_order_sent(
+        sent in prop::collection::vec(
+            prop_oneof![any::<u32>().prop_map(Sent::Number), any::<u32>().prop_map(Sent::Exit)],
+            0..200,
+        )
+    ) {
+        let expected: Vec<_> = sent.iter().map(|sent| match sent {
+            Sent::Number(number) => Msg::Number(*number),
+            Sent::Exit(number) => Msg::Exit(because(&number.to_string())),
+        }).collect();
+        let bridge = Bridge::new();
+        let (count, all) = (expected.len(), sent);
+        let receiver = bridge.nodes[1].spawn(async move |mut me: Process<Received>| {
+            me.trap_exit(true);
+            let Received::Begin(begun) = me.receive().await else { panic!("begin first") };
+            begun.send(());
+            let mut seen = Vec::new();
+            while seen.len() < count {
+                let Received::Msg(msg) = me.receive().await else { panic!("one beginning") };
+                seen.push(msg);
+            }
+            let Received::End(reply) = me.receive().await else { panic!("then the end") };
+            reply.send(seen);
+        });
+        let gate = Gate::shut();
+        let there = bridge.stand_in(&receiver, &gate);
+        let seen = bridge.nodes[0].block_on(move |_: Process<()>| async move {
+            receiver.call(Received::Begin).await.expect("it traps now");
+            for sent in all {
+                match sent {
+                    Sent::Number(number) => there.send(Received::Msg(Msg::Number(number))),
+                    Sent::Exit(number) => there.exit(because(&number.to_string())),
+                }
+            }
+            gate.let_through();
+            there.call(Received::End).await.expect("it answers")
+        });
+        prop_assert_eq!(seen, expected);
+    }
+}
+
+enum Received {
+    Begin(Reply<()>),
+    Msg(Msg),
+    End(Reply<Vec<Msg>>),
+}
+
+impl From<Exit> for Received {
+    fn from(exit: Exit) -> Self {
+        Self::Msg(exit.into())
+    }
+}
+
+// B1: while the carrier has no room, senders wait; then all of it arrives.
+#[test]
+fn whoever_sends_too_much_waits_until_the_carrier_has_room() {
+    let bridge = Bridge::new();
+    let real = bridge.nodes[1].spawn(async |mut me: Process<(u32, Option<Reply<u32>>)>| {
+        let mut next = 0;
+        loop {
+            let (number, reply) = me.receive().await;
+            assert_eq!(number, next);
+            next += 1;
+            if let Some(reply) = reply {
+                reply.send(next);
+            }
+        }
+    });
+    let gate = Gate::shut();
+    let there = bridge.stand_in(&real, &gate);
+    let refused = bridge.nodes[0].block_on(move |_: Process<()>| async move {
+        for number in 0..4 {
+            there.send_wait((number, None)).await.expect("it has room");
+        }
+        let refused = there.try_send((4, None)).is_err();
+        gate.let_through();
+        for number in 4..100 {
+            there.send_wait((number, None)).await.expect("it gets room");
+        }
+        assert_eq!(there.call(|reply| (100, Some(reply))).await, Ok(101));
+        refused
+    });
+    assert!(refused, "four wait, and the fifth has no room");
+}
+
+// The carrier says that the process is no more: for everybody here it has ended.
+#[test]
+fn a_stand_in_ends_with_the_reason_of_its_carrier_and_what_waits_is_counted() {
+    let bridge = Bridge::new();
+    let real = bridge.nodes[1].spawn(async |mut me: Process<u32>| {
+        me.receive().await;
+    });
+    let gate = Gate::shut();
+    let there = bridge.stand_in(&real, &gate);
+    let node = bridge.nodes[0].clone();
+    let before = node.drops().ended;
+    bridge.nodes[0].block_on(move |mut me: Process<Msg>| async move {
+        for number in 0..3 {
+            there.send(number);
+        }
+        let late = me.monitor(&there);
+        there.send(3);
+        gate.lose(ExitReason::NoConnection);
+        assert_eq!(there.ended().await, ExitReason::NoConnection);
+        assert_eq!(me.receive().await, Msg::Down(late, ExitReason::NoProcess));
+        assert_eq!(there.try_send(4), Err(purlin::SendError::NoProcess(4)));
+    });
+    assert_eq!(node.drops().ended - before, 4);
+}
+
+#[test]
+fn a_carrier_that_panics_ends_its_stand_in_alone() {
+    struct Careless;
+    impl Carrier<()> for Careless {
+        fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), ExitReason>> {
+            Poll::Ready(Ok(()))
+        }
+        fn message(&mut self, (): ()) {
+            panic!("slipped")
+        }
+        fn signal(&mut self, _: Option<ProcessId>, _: ForeignSignal) {}
+    }
+    let node = Node::builder().workers(1).build().unwrap();
+    let there = node.stand_in(1, Careless).unwrap();
+    there.send(());
+    let reason = node.block_on(move |_: Process<()>| async move { there.ended().await });
+    assert!(matches!(reason, ExitReason::Panic(panic) if panic.message == "slipped"));
+    assert!(matches!(node.stand_in(0, Careless), Err(SpawnError::BadBound(Careless))));
+}
+
+// D1: of monitors that processes elsewhere have of ours, no two have the same reference.
+#[test]
+fn references_for_others_are_new_ones() {
+    let node = Node::builder().workers(1).build().unwrap();
+    let mut refs = [node.monitor_refs(), node.monitor_refs()];
+    let ours = node.block_on(|me: Process<Msg>| async move {
+        let other = purlin::spawn(async |_: Process<()>| ());
+        (0..2000).map(|_| me.monitor(&other)).collect::<Vec<_>>()
+    });
+    let theirs = (0..4000).map(|n| refs[n % 2].next(&node));
+    let mut all: Vec<_> = theirs.chain(ours).collect();
+    let count = all.len();
+    all.sort_unstable();
+    all.dedup();
+    assert_eq!(all.len(), count);
+    assert!(all.iter().all(|monitor| MonitorRef::from_number(monitor.number()) == *monitor));
+}
