@@ -39,10 +39,18 @@ use crate::{ExitReason, LookupError, MonitorRef, Node, Pid, ProcessId};
 ///
 /// It is called in the stand-in's turns, on a worker, and must not block.
 pub trait Carrier<M>: Send + 'static {
-    /// Whether one thing more can be taken. `Pending` leaves what has arrived in the mailbox, and has
-    /// kept the waker; an error ends the stand-in with that reason. Asked at least once in each turn,
-    /// also when nothing has arrived, so that the waker of the last time is always a good one.
-    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), ExitReason>>;
+    /// The stand-in begins; this is what it is called here.
+    fn begin(&mut self, stand_in: ProcessId) {
+        let _ = stand_in;
+    }
+
+    /// Whether the stand-in is to end, and with which reason. Asked in each turn, also when nothing has
+    /// arrived, so that the waker of the last time is always a good one.
+    fn poll_end(&mut self, cx: &mut Context<'_>) -> Poll<ExitReason>;
+
+    /// Something has arrived: whether it can be taken. `Pending` leaves it there, and has kept the
+    /// waker.
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<()>;
 
     /// Takes a message.
     fn message(&mut self, message: M);

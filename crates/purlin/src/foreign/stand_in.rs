@@ -6,6 +6,7 @@
 
 use std::collections::VecDeque;
 use std::marker::PhantomData;
+use std::mem::replace;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -33,6 +34,7 @@ struct StandIn<M, C, E> {
     carrier: Option<C>,
     /// What came before what is in the mailbox, in the order of arrival.
     line: VecDeque<Arrived<M>>,
+    begun: bool,
     edge: PhantomData<fn() -> E>,
 }
 
@@ -72,7 +74,7 @@ where
 
 impl<M: Send + 'static, C: Carrier<M>, E> StandIn<M, C, E> {
     fn new(carrier: C) -> Self {
-        Self { carrier: Some(carrier), line: VecDeque::new(), edge: PhantomData }
+        Self { carrier: Some(carrier), line: VecDeque::new(), begun: false, edge: PhantomData }
     }
 
     /// Passes on what it can; why to end, if it is to.
@@ -82,31 +84,39 @@ impl<M: Send + 'static, C: Carrier<M>, E> StandIn<M, C, E> {
         cx: &mut Context<'_>,
     ) -> Result<Poll<ExitReason>, NotHere> {
         let Some(carrier) = &mut self.carrier else { return Ok(Poll::Ready(ExitReason::Normal)) };
+        if !replace(&mut self.begun, true) {
+            carrier.begin(id(me));
+        }
+        if let Poll::Ready(reason) = carrier.poll_end(cx) {
+            return Ok(Poll::Ready(reason));
+        }
         // What woke the process is this turn.
         if me.has_signals() {
             fetch(me, &mut self.line, true)?;
         }
         loop {
-            match carrier.poll_ready(cx) {
-                Poll::Pending => return Ok(Poll::Pending),
-                Poll::Ready(Err(reason)) => return Ok(Poll::Ready(reason)),
-                Poll::Ready(Ok(())) => {}
+            if self.line.is_empty() {
+                if let Some(message) = me.pop()? {
+                    self.line.push_back(Arrived::Message(message));
+                } else if me.has_news() {
+                    fetch(me, &mut self.line, false)?;
+                    continue;
+                } else {
+                    me.listen()?;
+                    return Ok(Poll::Pending);
+                }
             }
-            if !spend() {
-                poll_again(cx.waker());
+            if carrier.poll_ready(cx).is_pending() {
                 return Ok(Poll::Pending);
             }
             match self.line.pop_front() {
                 Some(Arrived::Message(message)) => carrier.message(message),
                 Some(Arrived::Signal(signal)) => pass(carrier, signal),
-                None => match me.pop()? {
-                    Some(message) => carrier.message(message),
-                    None if me.has_news() => fetch(me, &mut self.line, false)?,
-                    None => {
-                        me.listen()?;
-                        return Ok(Poll::Pending);
-                    }
-                },
+                None => {}
+            }
+            if !spend() {
+                poll_again(cx.waker());
+                return Ok(Poll::Pending);
             }
         }
     }
@@ -193,8 +203,8 @@ fn pass<M>(carrier: &mut impl Carrier<M>, signal: Signal) {
 }
 
 impl Node {
-    /// Makes a stand-in whose mailbox holds so many messages, 1 to 4,294,967,295, while its carrier
-    /// has no room; whoever sends one more waits at its next await (B1).
+    /// Makes a stand-in whose mailbox holds so many messages, 1 to 4,294,967,295, besides the one that
+    /// its carrier has no room for; whoever sends one more waits at its next await (B1).
     ///
     /// # Errors
     /// [`SpawnError`], with the carrier in it.
