@@ -2,16 +2,16 @@
 
 #![forbid(unsafe_code)]
 
-mod support;
+mod common;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use common::plain::{Rules, Server};
 use purlin_ack::load::{Load, LoadError, Plan, Summary};
 use purlin_ack::session::{Level, Status};
 use purlin_ack::strategy::Strategy;
-use support::{Rules, Server};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 

@@ -1,5 +1,5 @@
-//! What several test files share: a node with a server, a client that verifies every answer, and
-//! handlers that can be watched.
+//! What several test files share: a node with a server, a client that verifies every answer, handlers
+//! that can be watched, and servers and programs of other kinds.
 
 // WHY: each test file is a program of its own and uses some of these.
 #![allow(dead_code)]
@@ -7,10 +7,12 @@
 #[cfg(feature = "tls")]
 pub(crate) mod certificates;
 pub(crate) mod over;
+pub(crate) mod plain;
 pub(crate) mod programs;
 
 use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -228,6 +230,24 @@ pub(crate) struct Keep(pub(crate) Kept);
 impl Handler for Keep {
     async fn handle(&mut self, batch: Batch<'_>) -> Result<(), Unhandled> {
         self.0.push(&batch);
+        Ok(())
+    }
+}
+
+/// Panics at every thousandth message, and keeps the batches that have none.
+#[derive(Clone, Default)]
+pub(crate) struct Nervous {
+    pub(crate) kept: Kept,
+    pub(crate) seen: Arc<AtomicU64>,
+}
+
+impl Handler for Nervous {
+    async fn handle(&mut self, batch: Batch<'_>) -> Result<(), Unhandled> {
+        for _ in batch.frames() {
+            let seen = self.seen.fetch_add(1, Ordering::Relaxed) + 1;
+            assert!(!seen.is_multiple_of(1000), "on purpose");
+        }
+        self.kept.push(&batch);
         Ok(())
     }
 }
