@@ -9,7 +9,8 @@
 //! | `plan` | presets and knobs; pure |
 //! | `block` | a prebuilt write; pure |
 //! | `account` | what is begun and what of it is answered; verifies; pure |
-//! | `connection` | writes, reads, waits |
+//! | `connection` | when it writes, reads and waits |
+//! | `socket` | that it does, over TCP or TLS |
 //! | `tally` | what all connections have been answered |
 //! | `summary`, `shown`, `json` | what was found; pure |
 //!
@@ -23,10 +24,12 @@ mod connection;
 mod json;
 mod plan;
 mod shown;
+mod socket;
 mod summary;
 mod tally;
 
 use std::fmt;
+use std::io::ErrorKind;
 use std::net::{Shutdown, TcpStream};
 use std::sync::Arc;
 use std::time::Duration;
@@ -38,7 +41,7 @@ pub use shown::short;
 pub use summary::{Spread, Summary};
 pub use tally::Answered;
 
-use crate::client::ConnectError;
+use crate::client::{ConnectError, Lost};
 use connection::{Broken, Connection};
 use tally::Tally;
 
@@ -57,6 +60,21 @@ use tally::Tally;
 /// load.finish().await?;
 /// print!("{}", load.summary());
 /// # Ok(())
+/// # }
+/// ```
+///
+/// Over TLS, with the feature `tls`, all of it is as it is over TCP:
+///
+#[cfg_attr(feature = "tls", doc = "```no_run")]
+#[cfg_attr(not(feature = "tls"), doc = "```ignore")]
+/// use purlin_ack::client::{PemError, Tls};
+/// use purlin_ack::load::Plan;
+/// use purlin_ack::strategy::Strategy;
+///
+/// # fn plan() -> Result<Plan, PemError> {
+/// let tls = Tls::from_pem("ca.pem")?;
+/// let address = "server.example:8006".into();
+/// Ok(Plan { address, tls: Some(tls), ..Plan::classic(Strategy::Best) })
 /// # }
 /// ```
 #[derive(Debug)]
@@ -255,6 +273,16 @@ impl Failed {
         let Broken { number, answered, begun, why } = broken;
         let address = plan.address.clone();
         Self { address, connection: (number, plan.connections), answered: (answered, begun), why }
+    }
+
+    /// Whether it failed of TLS, and nothing had been answered on it. A server that demands a
+    /// certificate may say so only when the client reads, in the first round.
+    #[must_use]
+    pub fn is_insecure(&self) -> bool {
+        let (answered, _) = self.answered;
+        let of_tls = matches!(&self.why, ConnectError::Lost(Lost::Io(error))
+            if error.kind() == ErrorKind::InvalidData);
+        answered == 0 && of_tls
     }
 }
 
