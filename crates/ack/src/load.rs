@@ -14,6 +14,8 @@
 //! | `tally` | what all connections have been answered |
 //! | `summary`, `shown`, `json` | what was found; pure |
 //!
+//! Over TLS it is the same load: what differs is within `socket`.
+//!
 //! It connects and waits on whatever runtime of tokio it is called in. Rounds run on
 //! that runtime's blocking threads, one for each connection; where it has fewer,
 //! some connections wait until others are done.
