@@ -17,12 +17,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use purlin::{Node, Process};
-use purlin_ack::checked::{Answer, Checked};
+use purlin_ack::checked::{self, Checked};
 use purlin_ack::client::Backoff;
+use purlin_ack::frames::Frame;
 use purlin_ack::handler::{Batch, Handler, Unhandled};
 use purlin_ack::server::{Builder, Counts, Server};
+use purlin_ack::session::{ANSWER, Answer};
 use purlin_ack::strategy::Strategy;
-use purlin_ack::wire::{Head, Id, SizeOrder};
+use purlin_ack::wire::{HEAD, Head, Id, SizeOrder};
 use tokio::sync::Semaphore;
 
 use over::{Case, Wire};
@@ -177,7 +179,7 @@ impl Client {
             Ok(count) => {
                 let mut bytes = &bytes[..count];
                 while let Some(answer) = self.checked.take(&mut bytes).expect("acks leave no gap") {
-                    assert!(matches!(answer, Answer::Acked { .. }));
+                    assert!(matches!(answer, checked::Answer::Acked { .. }));
                 }
                 true
             }
@@ -295,6 +297,24 @@ pub(crate) fn rest(stream: &mut impl io::Read) -> Vec<u8> {
         Ok(_) => bytes,
         Err(error) if error.kind() == ErrorKind::ConnectionReset => bytes,
         Err(error) => panic!("the server does not close: {error}"),
+    }
+}
+
+/// What the server answers to an opening.
+pub(crate) fn answer(stream: &mut impl io::Read) -> Answer {
+    let head = exactly(stream).expect("the server answers");
+    let Head { id, size } = Head::from_bytes(head, SizeOrder::Little);
+    assert!(HEAD + size as usize >= ANSWER);
+    let mut payload = vec![0; size as usize];
+    stream.read_exact(&mut payload).expect("the answer is whole");
+    Answer::of(&Frame { id, payload: &payload }).expect("an answer")
+}
+
+/// What has been answered in a session, which there has to be.
+pub(crate) fn newest(answer: Answer) -> Option<u64> {
+    match answer {
+        Answer::Opened(opened) => opened.newest,
+        Answer::Refused(status) => panic!("{status}"),
     }
 }
 
