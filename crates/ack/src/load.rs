@@ -64,21 +64,6 @@ use tally::Tally;
 /// # Ok(())
 /// # }
 /// ```
-///
-/// Over TLS, with the feature `tls`, all of it is as it is over TCP:
-///
-#[cfg_attr(feature = "tls", doc = "```no_run")]
-#[cfg_attr(not(feature = "tls"), doc = "```ignore")]
-/// use purlin_ack::client::{PemError, Tls};
-/// use purlin_ack::load::Plan;
-/// use purlin_ack::strategy::Strategy;
-///
-/// # fn plan() -> Result<Plan, PemError> {
-/// let tls = Tls::from_pem("ca.pem")?;
-/// let address = "server.example:8006".into();
-/// Ok(Plan { address, tls: Some(tls), ..Plan::classic(Strategy::Best) })
-/// # }
-/// ```
 #[derive(Debug)]
 pub struct Load {
     plan: Plan,
