@@ -62,7 +62,7 @@ pub(crate) mod client {
 
     use super::Channel;
 
-    /// There is none.
+    /// There is none. Public, as the plan of a load has a field for it, with or without the feature.
     #[derive(Clone, Debug)]
     pub enum Tls {}
 
