@@ -17,7 +17,7 @@
 //! answered. Where the last wait was that short, the next begins with asking again
 //! and again, for [`KEEN`] at most, letting others run in between: being woken by
 //! the kernel would take longer than the whole round. A connection whose waits are
-//! long never does so.
+//! long never does so, and one that asks in vain [ever more seldom](Keen).
 //!
 //! *Lingering.* A client that writes little at a time, and a lot of it, is read from
 //! less often, where that [moves more](Pace).
@@ -35,15 +35,12 @@ use purlin::{
 use tokio::io::Interest;
 
 use super::ending::End;
+use super::keen::{KEEN, Keen};
 use super::pace::{LINGERS, Pace};
 use super::socket::Socket;
 use super::waiting::{now, receive_within, told_within, within};
 use crate::inbuf::InBuf;
 
-/// How long a keen reader asks before it lets itself be woken.
-const KEEN: Duration = Duration::from_micros(100);
-/// A wait no longer than this makes it keen.
-const SOON: Duration = Duration::from_micros(200);
 /// How long it waits with its buffer.
 const REST: Duration = Duration::from_secs(1);
 /// How long a connection that is being closed waits for the client to have read everything.
@@ -70,7 +67,7 @@ pub(crate) struct Reader {
     heard_at: Duration,
     /// One has since.
     heard: bool,
-    keen: bool,
+    keen: Keen,
     pace: Pace,
 }
 
@@ -83,7 +80,7 @@ impl Reader {
             silence,
             heard_at: now(),
             heard: false,
-            keen: false,
+            keen: Keen::default(),
             pace: Pace::new(now()),
         }
     }
@@ -143,10 +140,12 @@ impl Reader {
         if std::mem::take(&mut self.heard) {
             self.heard_at = began;
         }
-        while self.keen && now().saturating_sub(began) < KEEN {
+        let asks = self.keen.asks();
+        while asks && now().saturating_sub(began) < KEEN {
             yield_now().await;
             self.heed()?;
             if self.take(buffer, needed, amount)? {
+                self.keen.found();
                 return Ok(());
             }
         }
@@ -156,7 +155,7 @@ impl Reader {
             self.pace.woken(now);
             if self.wait(until).await? {
                 if self.take(buffer, needed, amount)? {
-                    self.keen = now().saturating_sub(began) < SOON;
+                    self.keen.woken(now().saturating_sub(began));
                     return Ok(());
                 }
             } else if until == silent {
