@@ -9,9 +9,12 @@
 //! | `plan` | presets and knobs; pure |
 //! | `block` | a prebuilt write; pure |
 //! | `account` | what is begun and what of it is answered; verifies; pure |
-//! | `connection` | writes, reads, waits |
+//! | `connection` | when it writes, reads and waits |
+//! | `socket` | that it does, over TCP or TLS |
 //! | `tally` | what all connections have been answered |
 //! | `summary`, `shown`, `json` | what was found; pure |
+//!
+//! Over TLS it is the same load: what differs is within `socket`.
 //!
 //! It connects and waits on whatever runtime of tokio it is called in. Rounds run on
 //! that runtime's blocking threads, one for each connection; where it has fewer,
@@ -23,10 +26,12 @@ mod connection;
 mod json;
 mod plan;
 mod shown;
+mod socket;
 mod summary;
 mod tally;
 
 use std::fmt;
+use std::io::ErrorKind;
 use std::net::{Shutdown, TcpStream};
 use std::sync::Arc;
 use std::time::Duration;
@@ -38,7 +43,7 @@ pub use shown::short;
 pub use summary::{Spread, Summary};
 pub use tally::Answered;
 
-use crate::client::ConnectError;
+use crate::client::{ConnectError, Lost};
 use connection::{Broken, Connection};
 use tally::Tally;
 
@@ -255,6 +260,16 @@ impl Failed {
         let Broken { number, answered, begun, why } = broken;
         let address = plan.address.clone();
         Self { address, connection: (number, plan.connections), answered: (answered, begun), why }
+    }
+
+    /// Whether it failed of TLS, and nothing had been answered on it. A server that demands a
+    /// certificate may say so only when the client reads, in the first round.
+    #[must_use]
+    pub fn is_insecure(&self) -> bool {
+        let (answered, _) = self.answered;
+        let of_tls = matches!(&self.why, ConnectError::Lost(Lost::Io(error))
+            if error.kind() == ErrorKind::InvalidData);
+        answered == 0 && of_tls
     }
 }
 

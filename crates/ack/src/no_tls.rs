@@ -60,12 +60,18 @@ pub(crate) mod client {
 
     use tokio::net::TcpStream;
 
-    /// There is none.
+    use super::Channel;
+
+    /// There is none. Public, as the plan of a load has a field for it, with or without the feature.
     #[derive(Clone, Debug)]
-    pub(crate) enum Tls {}
+    pub enum Tls {}
 
     impl Tls {
         pub(crate) async fn secure(&self, _: &str, _: TcpStream) -> io::Result<TcpStream> {
+            match *self {}
+        }
+
+        pub(crate) fn apart(&self, _: TcpStream) -> (TcpStream, Channel) {
             match *self {}
         }
     }

@@ -40,7 +40,7 @@ pub const ANSWER: usize = HEAD + 17;
 pub const WIDEST: u32 = 1 << 20;
 
 /// The last byte of the name of a session, whatever the version.
-fn version(id: Id) -> Option<u8> {
+pub(crate) fn version(id: Id) -> Option<u8> {
     let [name @ .., version] = id.0;
     let [known @ .., _] = NAME.0;
     (name == known).then_some(version)

@@ -2,20 +2,19 @@
 
 #![forbid(unsafe_code)]
 
-mod support;
+mod common;
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use common::SOON;
+use common::plain::{LARGEST, Rules, Server, number};
 use purlin_ack::client::outbox::Window;
-use purlin_ack::client::{Backoff, Builder, Client, ConnectError, Ended, Lost, SendError};
+use purlin_ack::client::{Builder, Client, ConnectError, Ended, Lost, SendError};
 use purlin_ack::session::{Level, Status};
 use purlin_ack::wire::Reason;
-use support::{LARGEST, Rules, Server, number};
-
-const SOON: Backoff = Backoff { first: Duration::from_millis(1), most: Duration::from_millis(20) };
 
 /// In small writes, so that there are many.
 fn builder(address: SocketAddr) -> Builder {

@@ -3,19 +3,15 @@
 
 mod common;
 
-use std::env;
 use std::fs::File;
-use std::process::Command;
 
+use common::programs;
 use common::{Client, counting, try_connect, until};
 use purlin_ack::strategy::Strategy;
 
-/// Says that this is the program with few descriptors.
-const FEW: &str = "PURLIN_ACK_FEW_DESCRIPTORS";
-
 #[test]
 fn the_program_with_few_descriptors() {
-    if env::var_os(FEW).is_none() {
+    if !programs::is("the_program_with_few_descriptors") {
         return;
     }
     // What the program opens once and keeps is there after the first.
@@ -56,12 +52,6 @@ fn descriptors() -> usize {
 
 #[test]
 fn a_server_without_descriptors_waits_for_some_and_goes_on() {
-    let program = env::current_exe().expect("this is a program");
-    let ran = Command::new("sh")
-        .args(["-c", "ulimit -n 128 && exec \"$0\" --exact the_program_with_few_descriptors"])
-        .arg(program)
-        .env(FEW, "1")
-        .status()
-        .expect("there is a shell");
-    assert!(ran.success(), "the program with few descriptors failed");
+    let ran = programs::limited("the_program_with_few_descriptors", "128").status();
+    assert!(ran.expect("there is a shell").success(), "the program with few descriptors failed");
 }

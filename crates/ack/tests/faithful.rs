@@ -7,19 +7,18 @@ use std::env;
 use std::io::{Read as _, Write as _};
 use std::process::Command;
 
+use common::programs;
 use common::{anywhere, connect, message, start};
 use purlin_ack::server::Server;
 use purlin_ack::strategy::Strategy;
 use purlin_ack::wire::{ACK, SizeOrder};
 
-/// Says that this is the program that is counted.
-const COUNTED: &str = "PURLIN_ACK_COUNTED";
 const MESSAGES: usize = 1000;
 
 /// A client and a throttle server; all messages are there before the server reads the first.
 #[test]
 fn the_program_that_is_counted() {
-    if env::var_os(COUNTED).is_none() {
+    if !programs::is("the_program_that_is_counted") {
         return;
     }
     let server = start(Server::builder(anywhere()).strategy(Strategy::Throttle));
@@ -46,16 +45,10 @@ fn throttle_reads_twice_for_each_message() {
         return;
     }
     let log = env::temp_dir().join(format!("purlin-ack-strace-{}", std::process::id()));
-    let program = env::current_exe().expect("this is a program");
-    let ran = Command::new("strace")
-        .args(["-f", "-qq", "-e", "trace=recvfrom", "-o"])
-        .arg(&log)
-        .arg(program)
-        .args(["--exact", "the_program_that_is_counted"])
-        .env(COUNTED, "1")
-        .status()
-        .expect("strace runs");
-    assert!(ran.success(), "the program that is counted failed");
+    let mut strace = Command::new("strace");
+    strace.args(["-f", "-qq", "-e", "trace=recvfrom", "-o"]).arg(&log);
+    let ran = programs::running(strace, "the_program_that_is_counted").status();
+    assert!(ran.expect("strace runs").success(), "the program that is counted failed");
     let calls = std::fs::read_to_string(&log).expect("strace has written");
     std::fs::remove_file(&log).expect("it is there");
     let reads = |size: usize| {

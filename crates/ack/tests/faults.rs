@@ -4,31 +4,12 @@ mod common;
 
 use std::io::Write as _;
 use std::net::Shutdown;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
-use common::{Client, Kept, anywhere, connect, message, start};
+use common::{Client, Nervous, anywhere, connect, message, start};
 use purlin::ExitReason;
 use purlin_ack::handler::{Batch, Handler, Unhandled};
 use purlin_ack::server::Server;
 use purlin_ack::strategy::Strategy;
-
-/// Keeps what comes, and panics at every thousandth message.
-#[derive(Clone, Default)]
-struct Nervous {
-    kept: Kept,
-    seen: Arc<AtomicU64>,
-}
-
-impl Handler for Nervous {
-    async fn handle(&mut self, batch: Batch<'_>) -> Result<(), Unhandled> {
-        let frames = batch.skimmed().frames;
-        let before = self.seen.fetch_add(frames, Ordering::Relaxed);
-        assert!(before / 1000 == (before + frames) / 1000, "on purpose");
-        self.kept.push(&batch);
-        Ok(())
-    }
-}
 
 #[test]
 fn a_handler_that_panics_ends_its_connection_and_nothing_of_its_batch_is_acknowledged() {

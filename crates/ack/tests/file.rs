@@ -6,14 +6,14 @@ use std::fs;
 use std::io::Write as _;
 use std::path::PathBuf;
 
-use common::{Client, Running, anywhere, connect, exactly, message, start};
+use common::{Client, Running, answer, anywhere, connect, exactly, message, newest, start};
 use purlin::Node;
-use purlin_ack::frames::{Frame, Frames};
+use purlin_ack::frames::Frames;
 use purlin_ack::handler::File;
 use purlin_ack::server::Server;
-use purlin_ack::session::{ANSWER, Answer, Level, NAME, Opening};
+use purlin_ack::session::{Level, NAME, Opening};
 use purlin_ack::strategy::Strategy;
-use purlin_ack::wire::{Ack, HEAD, Id, SizeOrder};
+use purlin_ack::wire::{Ack, Id, SizeOrder};
 
 /// A file that is removed in the end.
 struct Somewhere(PathBuf);
@@ -68,15 +68,10 @@ fn what_is_acknowledged_is_in_the_file_whoever_sent_it() {
 }
 
 /// Opens a durable session and says what is stored of it.
-fn newest(stream: &mut std::net::TcpStream) -> Option<u64> {
+fn open(stream: &mut std::net::TcpStream) -> Option<u64> {
     let opening = Opening { client: [7; 16], epoch: 3, level: Level::Durable };
     stream.write_all(&opening.to_bytes()).expect("the server reads");
-    let answer: [u8; ANSWER] = exactly(stream).expect("the server answers");
-    let answer = Answer::of(&Frame { id: NAME, payload: &answer[HEAD..] });
-    match answer.expect("an answer") {
-        Answer::Opened(opened) => opened.newest,
-        Answer::Refused(status) => panic!("{status}"),
-    }
+    newest(answer(stream))
 }
 
 #[test]
@@ -85,7 +80,7 @@ fn a_session_is_known_after_a_restart_and_what_was_cut_in_the_file_is_not() {
     {
         let (server, node) = storing(Strategy::Best, &somewhere);
         let mut stream = connect(server.address());
-        assert_eq!(newest(&mut stream), None);
+        assert_eq!(open(&mut stream), None);
         for id in 0..10_u64 {
             stream.write_all(&message(id, b"hello", SizeOrder::Little)).expect("the server reads");
             let ack = Ack::from_bytes(exactly(&mut stream).expect("there is an ack"));
@@ -109,7 +104,7 @@ fn a_session_is_known_after_a_restart_and_what_was_cut_in_the_file_is_not() {
     let (server, node) = storing(Strategy::Best, &somewhere);
     assert_eq!(fs::metadata(&somewhere.0).expect("it is there").len(), whole);
     let mut stream = connect(server.address());
-    assert_eq!(newest(&mut stream), Some(9));
+    assert_eq!(open(&mut stream), Some(9));
     drop(stream);
     server.drain();
     node.stop_blocking();

@@ -13,16 +13,16 @@ use std::path::{Path, PathBuf};
 use std::thread;
 
 use common::programs::{self, Program};
-use common::{PATIENCE, SOON, anywhere, connect, exactly, message, runtime, start};
+use common::{PATIENCE, SOON, answer, anywhere, connect, message, newest, runtime, start};
 use purlin::Node;
 use purlin_ack::checked::Checked;
 use purlin_ack::client::outbox::Window;
 use purlin_ack::client::{Builder, Client};
-use purlin_ack::frames::{Frame, Frames};
+use purlin_ack::frames::Frames;
 use purlin_ack::handler::File;
 use purlin_ack::server::Server;
-use purlin_ack::session::{ANSWER, Answer, Level, NAME, Opening};
-use purlin_ack::wire::{HEAD, SizeOrder};
+use purlin_ack::session::{Level, NAME, Opening};
+use purlin_ack::wire::SizeOrder;
 
 /// Where the server stores what it gets, and where it listens.
 const STORE: &str = "PURLIN_ACK_STORE";
@@ -70,11 +70,7 @@ fn somewhere(name: &str) -> PathBuf {
 fn open(stream: &mut TcpStream) -> Option<u64> {
     let opening = Opening { client: [7; 16], epoch: 1, level: Level::Durable };
     stream.write_all(&opening.to_bytes()).expect("the server reads");
-    let answer: [u8; ANSWER] = exactly(stream).expect("the server answers");
-    match Answer::of(&Frame { id: NAME, payload: &answer[HEAD..] }).expect("an answer") {
-        Answer::Opened(opened) => opened.newest,
-        Answer::Refused(status) => panic!("{status}"),
-    }
+    newest(answer(stream))
 }
 
 #[test]

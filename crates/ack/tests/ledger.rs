@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use common::programs::{self, Program};
-use common::{Kept, PATIENCE, SOON, anywhere, runtime, start, until};
+use common::{Kept, Nervous, PATIENCE, SOON, anywhere, runtime, start, until};
 use purlin::ExitReason;
 use purlin_ack::client::outbox::Window;
 use purlin_ack::client::{Builder, Client, Ended, Refused, Unanswered};
@@ -49,24 +49,6 @@ fn number(payload: &[u8]) -> u64 {
 /// The numbers that were handled, in order.
 fn handled(kept: &Kept) -> Vec<u64> {
     kept.take().into_iter().map(|(_, payload)| number(&payload)).collect()
-}
-
-/// Panics at every thousandth message, and keeps the batches that have none.
-#[derive(Clone, Default)]
-struct Nervous {
-    kept: Kept,
-    seen: Arc<AtomicU64>,
-}
-
-impl Handler for Nervous {
-    async fn handle(&mut self, batch: Batch<'_>) -> Result<(), Unhandled> {
-        for _ in batch.frames() {
-            let seen = self.seen.fetch_add(1, Ordering::Relaxed) + 1;
-            assert!(!seen.is_multiple_of(1000), "on purpose");
-        }
-        self.kept.push(&batch);
-        Ok(())
-    }
 }
 
 #[test]

@@ -9,14 +9,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use common::{Gated, Keep, Kept, Running, anywhere, connect, exactly, message, rest, start};
+use common::{
+    Gated, Keep, Kept, Running, answer, anywhere, connect, exactly, message, newest, rest, start,
+};
 use purlin::ExitReason;
-use purlin_ack::frames::Frame;
 use purlin_ack::handler::{Batch, Handler, Stored, Unhandled};
 use purlin_ack::server::{Limits, Server};
-use purlin_ack::session::{ANSWER, Answer, Level, NAME, Opened, Opening, Status};
+use purlin_ack::session::{Answer, Level, NAME, Opening, Status};
 use purlin_ack::strategy::Strategy;
-use purlin_ack::wire::{Ack, HEAD, Id, Reason, Refusal, SizeOrder};
+use purlin_ack::wire::{Ack, Id, Reason, Refusal, SizeOrder};
 
 const ME: [u8; 16] = *b"sixteen letters!";
 
@@ -30,24 +31,6 @@ fn open(to: SocketAddr, opening: &Opening) -> (TcpStream, Answer) {
     stream.write_all(&opening.to_bytes()).expect("the server reads");
     let answer = answer(&mut stream);
     (stream, answer)
-}
-
-fn answer(stream: &mut TcpStream) -> Answer {
-    let head: [u8; HEAD] = exactly(stream).expect("the server answers");
-    let size = u32::from_le_bytes([head[8], head[9], head[10], head[11]]) as usize;
-    let mut payload = vec![0; size];
-    std::io::Read::read_exact(stream, &mut payload).expect("the answer is whole");
-    assert!(HEAD + size >= ANSWER);
-    let mut name = NAME;
-    name.0.copy_from_slice(&head[..8]);
-    Answer::of(&Frame { id: name, payload: &payload }).expect("an answer")
-}
-
-fn newest(answer: Answer) -> Option<u64> {
-    match answer {
-        Answer::Opened(Opened { newest, .. }) => newest,
-        Answer::Refused(status) => panic!("{status}"),
-    }
 }
 
 fn send(stream: &mut TcpStream, ids: std::ops::Range<u64>) {

@@ -12,7 +12,7 @@ use std::time::Duration;
 use common::certificates::{Files, known};
 use common::over::{Case, Wire, cases};
 use common::{Client, Keep, PATIENCE, Running, anywhere, connect, message, rest, start};
-use purlin_ack::client::{self, Backoff, Builder, ConnectError};
+use purlin_ack::client::{self, Builder, ConnectError};
 use purlin_ack::server::{Limits, Server, Tls};
 use purlin_ack::session::Level;
 use purlin_ack::strategy::Strategy;
@@ -191,8 +191,8 @@ fn a_client_that_never_reads_its_acks_is_closed_and_counted() {
 }
 
 fn library(server: &Running, tls: client::Tls) -> Builder {
-    let soon = Backoff { first: Duration::from_millis(1), most: Duration::from_millis(20) };
-    client::Client::builder(server.address()).tls(tls).batch(200).backoff(soon).patience(PATIENCE)
+    let builder = client::Client::builder(server.address()).tls(tls).batch(200);
+    builder.backoff(common::SOON).patience(PATIENCE)
 }
 
 async fn send(client: &client::Client, numbers: std::ops::Range<u32>) {

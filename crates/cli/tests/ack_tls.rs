@@ -1,4 +1,4 @@
-//! `purlin ack serve` over TLS.
+//! `purlin ack serve` and `purlin ack load` over TLS.
 
 #![forbid(unsafe_code)]
 #![cfg(unix)]
@@ -6,63 +6,154 @@
 mod support;
 
 use std::fs;
-use std::io::{BufRead as _, BufReader, Read as _};
+use std::io::{Read as _, Write as _};
+use std::net::TcpListener;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Output;
+use std::thread;
 
 use purlin_ack::client::{Client, Tls};
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
-use support::purlin;
+use purlin_ack::strategy::Strategy;
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair};
+use support::serving::Serving;
+use support::{json, purlin};
 
-/// An authority in `ca.pem`, and a certificate of it in `server.pem` with its key in `server.key`.
+/// What a server is started with that has a certificate and demands one.
+const SECURE: [&str; 6] =
+    ["--tls-cert", "server.pem", "--tls-key", "server.key", "--tls-clients", "ca.pem"];
+/// What a client is started with that trusts the server, and has a certificate of its own.
+const KNOWN: [&str; 6] =
+    ["--tls-ca", "ca.pem", "--tls-cert", "client.pem", "--tls-key", "client.key"];
+
+/// Two authorities in `ca.pem` and `other.pem`. Of the first a server's certificate in `server.pem` and a
+/// client's in `client.pem`, with their keys in `server.key` and `client.key`.
 fn certificates(folder: &Path) {
-    let write = |name, text: String| fs::write(folder.join(name), text).unwrap();
-    let mut params = CertificateParams::new([]).unwrap();
-    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-    let issuer = CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap();
-    let key = KeyPair::generate().unwrap();
-    let params = CertificateParams::new(["127.0.0.1".to_owned()]).unwrap();
-    write("ca.pem", issuer.pem());
-    write("server.pem", params.signed_by(&key, &issuer).unwrap().pem());
-    write("server.key", key.serialize_pem());
+    let write = |name: String, text: String| fs::write(folder.join(name), text).unwrap();
+    let [ca, other] = ["ca", "other"].map(|name| {
+        let mut params = CertificateParams::new([]).unwrap();
+        params.distinguished_name.push(DnType::CommonName, name);
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap()
+    });
+    write("ca.pem".into(), ca.pem());
+    write("other.pem".into(), other.pem());
+    for (who, names) in [("server", vec!["127.0.0.1".to_owned()]), ("client", vec![])] {
+        let key = KeyPair::generate().unwrap();
+        let params = CertificateParams::new(names).unwrap();
+        write(format!("{who}.pem"), params.signed_by(&key, &ca).unwrap().pem());
+        write(format!("{who}.key"), key.serialize_pem());
+    }
+}
+
+fn load(folder: &Path, words: &[&str]) -> Output {
+    let few = ["--rounds", "2", "--messages", "500"];
+    purlin(folder).args(["ack", "load"]).args(few).args(words).output().expect("purlin runs")
+}
+
+/// What it was refused with, which is one line.
+fn refused(output: &Output) -> String {
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{told}");
+    assert!(told.lines().count() == 1 && told.starts_with("purlin: "), "{told}");
+    told
 }
 
 #[test]
 fn messages_are_taken_from_clients_with_a_certificate() {
     let folder = tempfile::tempdir().unwrap();
     certificates(folder.path());
-    let mut server = purlin(folder.path())
-        .args(["ack", "serve", "--strategy", "best", "--listen", "127.0.0.1:0"])
-        .args(["--tls-cert", "server.pem", "--tls-key", "server.key", "--tls-clients", "ca.pem"])
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("purlin runs");
-    let (mut out, mut line) = (BufReader::new(server.stdout.take().unwrap()), String::new());
-    out.read_line(&mut line).unwrap();
-    let address = line.trim_end().strip_prefix("best listens on ").expect(&line);
+    let words = ["--strategy", "best", "--listen", "127.0.0.1:0"];
+    let mut serving = Serving::start(folder.path(), &[&words[..], &SECURE].concat());
+    let (_, address) = serving.listens();
     let path = |name| folder.path().join(name);
     let tls = Tls::from_pem(path("ca.pem")).unwrap();
     let runtime = tokio::runtime::Runtime::new().unwrap();
     runtime.block_on(async {
-        // WHY the server's own: whoever the authority vouches for may come.
-        let known = tls.clone().identity(path("server.pem"), path("server.key")).unwrap();
-        let client = Client::builder(address).tls(known).connect().await.unwrap();
+        let known = tls.clone().identity(path("client.pem"), path("client.key")).unwrap();
+        let client = Client::builder(&address).tls(known).connect().await.unwrap();
         for _ in 0..100 {
             client.send(b"hello").await.unwrap();
         }
         client.close().await.unwrap();
         let stranger =
-            Client::builder(address).tls(tls).session(purlin_ack::session::Level::Handled);
+            Client::builder(&address).tls(tls).session(purlin_ack::session::Level::Handled);
         let refused = stranger.connect().await.unwrap_err();
         assert_eq!(refused.to_string(), "received fatal alert: CertificateRequired");
     });
-    let id = server.id().to_string();
-    assert!(Command::new("kill").args(["-TERM", &id]).status().expect("kill runs").success());
-    let mut told = String::new();
-    out.read_to_string(&mut told).unwrap();
-    assert_eq!(server.wait().unwrap().code(), Some(0));
+    let (status, told) = serving.end("-TERM");
+    assert_eq!(status, Some(0));
     assert!(told.starts_with("best: 100 messages in "), "{told}");
     assert!(told.ends_with(" on 2 connections, 1 for bad TLS\n"), "{told}");
+}
+
+#[test]
+fn all_six_are_loaded_over_tls_with_a_certificate_and_under_the_name_that_is_given() {
+    let folder = tempfile::tempdir().unwrap();
+    certificates(folder.path());
+    // An address of this machine on which nobody else is likely to listen.
+    let listen = ["--listen", "127.0.66.7"];
+    let mut serving = Serving::start(folder.path(), &[&listen[..], &SECURE].concat());
+    for strategy in Strategy::ALL {
+        let (_, address) = serving.listens();
+        let words = [&address, "--strategy", strategy.name(), "--json", "x.json"];
+        let name = ["--tls-name", "127.0.0.1"];
+        let output = load(folder.path(), &[&words[..], &KNOWN, &name].concat());
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{strategy}: {told}");
+        assert!(String::from_utf8_lossy(&output.stdout).contains(", over TLS"));
+        let found = json(&folder.path().join("x.json"));
+        assert_eq!((&found["plan"]["tls"], &found["messages"]), (&true.into(), &1000.into()));
+        let told = refused(&load(folder.path(), &[&words[..], &KNOWN].concat()));
+        assert!(told.contains("invalid peer certificate: "), "{told}");
+    }
+    let (status, told) = serving.end("-TERM");
+    assert_eq!(status, Some(0));
+    assert_eq!(told.lines().filter(|line| line.contains(": 1000 messages in ")).count(), 6);
+}
+
+#[test]
+fn without_tls_that_both_agree_on_there_is_no_load_and_one_line_says_why() {
+    let folder = tempfile::tempdir().unwrap();
+    certificates(folder.path());
+    fs::write(folder.path().join("bad.pem"), "-----BEGIN CERTIFICATE-----\n!\n").unwrap();
+    let words = ["--strategy", "sync-ack", "--listen", "127.0.0.1:0"];
+    let mut serving = Serving::start(folder.path(), &[&words[..], &SECURE].concat());
+    let (_, address) = serving.listens();
+    for (words, due) in [
+        (&["--tls-name", "127.0.0.1"][..], "--tls-ca"),
+        (&["--tls-cert", "client.pem", "--tls-key", "client.key"], "--tls-ca"),
+        (&["--tls-ca", "ca.pem", "--tls-cert", "client.pem"], "--tls-key"),
+        (&["--tls-ca", "ca.pem", "--tls-key", "client.key"], "--tls-cert"),
+        (&["--tls-ca", "none.pem"], "cannot read none.pem"),
+        (&["--tls-ca", "client.key"], "no certificate in client.key"),
+        (&["--tls-ca", "bad.pem"], "bad.pem is not PEM"),
+        (
+            &["--tls-ca", "ca.pem", "--tls-cert", "client.pem", "--tls-key", "server.key"],
+            "server.key is not that of",
+        ),
+        (&["--tls-ca", "other.pem"], "invalid peer certificate: UnknownIssuer"),
+        (&["--tls-ca", "ca.pem", "--tls-name", "other.example"], "invalid peer certificate: "),
+        (&["--tls-ca", "ca.pem", "--tls-name", "no name"], "no certificate can be for"),
+        (&["--tls-ca", "ca.pem"], "received fatal alert: CertificateRequired"),
+    ] {
+        let words = [&[&*address, "--strategy", "sync-ack"], words].concat();
+        let told = refused(&load(folder.path(), &words));
+        assert!(told.contains(due), "{words:?}: {told}");
+    }
+    let told = serving.end("-TERM").1;
+    assert!(told.starts_with("sync-ack: 0 messages in 0 acks"), "{told}");
+
+    let plain = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = plain.local_addr().unwrap().to_string();
+    let answering = thread::spawn(move || {
+        let (mut stream, _) = plain.accept().unwrap();
+        stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").unwrap();
+        // Until the client has read it and gone.
+        let _ = stream.read_to_end(&mut Vec::new());
+    });
+    let told = refused(&load(folder.path(), &[&address, "--tls-ca", "ca.pem"]));
+    assert!(told.contains("the server does not speak TLS"), "{told}");
+    answering.join().unwrap();
 }
 
 #[test]
@@ -82,10 +173,7 @@ fn files_that_are_of_no_use_are_refused_in_one_line() {
         ),
     ] {
         let output = purlin(folder.path()).args(["ack", "serve"]).args(words).output();
-        let output = output.expect("purlin runs");
-        let told = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{words:?}: {told}");
-        assert!(told.lines().count() == 1 && told.starts_with("purlin: "), "{told}");
+        let told = refused(&output.expect("purlin runs"));
         assert!(told.contains(due), "{words:?}: {told}");
     }
 }

@@ -22,23 +22,22 @@
 //! and one look at the clock; of a round of a client in lock-step two calls.
 
 use std::io;
-use std::net::{Shutdown, TcpStream};
+use std::net::TcpStream;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::io::Errno;
-use rustix::net::{RecvFlags, SendFlags, recv, send};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::timeout;
 
 use super::account::Account;
 use super::block::Block;
 use super::plan::Plan;
+use super::socket::{Came, Socket};
 use super::tally::Tally;
 use crate::checked::Checked;
 use crate::client::open::open;
 use crate::client::{ConnectError, Lost};
-use crate::session::Opening;
+use crate::session::{Level, Opened, Opening};
 use crate::strategy::Strategy;
 
 /// Bytes of answers that are read at a time.
@@ -50,7 +49,7 @@ const FAREWELL: Duration = Duration::from_secs(1);
 pub(super) struct Connection {
     /// Which it is, from 1.
     number: u32,
-    stream: Arc<TcpStream>,
+    socket: Socket,
     account: Account,
     block: Block,
     answers: Vec<u8>,
@@ -97,26 +96,31 @@ impl Connection {
 
     async fn establish(plan: &Plan, number: u32, tally: Arc<Tally>) -> Result<Self, ConnectError> {
         let stream = tokio::net::TcpStream::connect(&plan.address).await;
-        let mut stream = stream.map_err(Lost::Io)?;
+        let stream = stream.map_err(Lost::Io)?;
         stream.set_nodelay(plan.nodelay).map_err(Lost::Io)?;
-        let mut window = plan.window.unwrap_or(u64::MAX);
-        let mut checked = match plan.strategy {
-            Strategy::RequestReply => Checked::replies(),
-            _ => Checked::acks(),
+        let (opened, socket) = match &plan.tls {
+            None => {
+                let mut stream = stream;
+                (session(&mut stream, plan.level).await?, Socket::new(stream))
+            }
+            Some(tls) => {
+                let mut secured = tls.secure(&plan.address, stream).await.map_err(Lost::Io)?;
+                (session(&mut secured, plan.level).await?, Socket::secured(tls.apart(secured)))
+            }
         };
-        if let Some(level) = plan.level {
-            let mut client = [0; 16];
-            getrandom::fill(&mut client).map_err(|error| Lost::Io(error.into()))?;
-            let opened = open(&mut stream, &Opening { client, epoch: 0, level }).await?;
-            window = window.min(opened.window.into());
-            checked = Checked::session(opened.newest);
-        }
+        let socket = socket.map_err(Lost::Io)?;
+        socket.set_patience(plan.patience).map_err(Lost::Io)?;
+        let window = plan.window.unwrap_or(u64::MAX);
+        let (checked, window) = match opened {
+            Some(opened) => (Checked::session(opened.newest), window.min(opened.window.into())),
+            None if plan.strategy == Strategy::RequestReply => (Checked::replies(), window),
+            None => (Checked::acks(), window),
+        };
         let in_a_write = u64::from(plan.batch).min(plan.messages).min(window) as usize;
-        let stream = blocking(stream, plan.patience).map_err(Lost::Io)?;
         let now = Instant::now();
         Ok(Self {
             number,
-            stream: Arc::new(stream),
+            socket,
             account: Account::new(checked, tally),
             block: Block::new(in_a_write, plan.size, plan.strategy.order()),
             answers: vec![0; ANSWERS],
@@ -130,7 +134,7 @@ impl Connection {
 
     /// Its socket, to shut it down from elsewhere.
     pub(super) fn stream(&self) -> Arc<TcpStream> {
-        Arc::clone(&self.stream)
+        self.socket.stream()
     }
 
     /// Sends so many messages and waits until all of them are answered. Blocks.
@@ -153,13 +157,13 @@ impl Connection {
                     if self.now - looked < self.look {
                         continue;
                     }
-                    self.read(RecvFlags::DONTWAIT)?;
+                    self.read(false)?;
                 }
                 Wrote::Full => {
-                    self.wait_for_room()?;
-                    self.read(RecvFlags::DONTWAIT)?;
+                    self.socket.wait_for_room(self.look.min(self.patience))?;
+                    self.read(false)?;
                 }
-                Wrote::Nothing => self.read(RecvFlags::empty())?,
+                Wrote::Nothing => self.read(true)?,
             }
             looked = self.now;
             if self.now - self.moved >= self.patience {
@@ -172,6 +176,11 @@ impl Connection {
     /// Writes once, if there is something that may be written.
     fn write(&mut self, end: u64) -> Result<Wrote, Lost> {
         if self.block.left().is_empty() {
+            match self.socket.flush() {
+                Ok(true) => {}
+                Ok(false) => return Ok(Wrote::Full),
+                Err(error) => return Err(self.parted(error)),
+            }
             let (first, next) = (self.account.first(), self.account.next());
             let count = self.block.messages().min(end - next);
             // WHY whole blocks only: what a write costs is what is to be seen.
@@ -181,58 +190,48 @@ impl Connection {
             self.block.fill(next, count);
             self.account.begin(count, self.now);
         }
-        let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
-        match send(&self.stream, self.block.left(), flags) {
-            Ok(count) => self.block.wrote(count),
-            Err(Errno::INTR) => {}
-            Err(Errno::AGAIN) => return Ok(Wrote::Full),
-            Err(error) => return Err(self.parted(error)),
+        match self.socket.write(self.block.left()) {
+            Ok(Some(count)) => {
+                self.block.wrote(count);
+                Ok(Wrote::Something)
+            }
+            Ok(None) => Ok(Wrote::Full),
+            Err(error) => Err(self.parted(error)),
         }
-        Ok(Wrote::Something)
     }
 
     /// Why a connection that cannot be written to is lost. What the server answered before it went can
     /// still be read.
-    fn parted(&mut self, error: Errno) -> Lost {
+    fn parted(&mut self, error: io::Error) -> Lost {
         loop {
             let before = self.account.first();
-            match self.read(RecvFlags::DONTWAIT) {
+            match self.read(false) {
                 Err(lost) => return lost,
-                Ok(()) if self.account.first() == before => return Lost::Io(error.into()),
+                Ok(()) if self.account.first() == before => return Lost::Io(error),
                 Ok(()) => {}
             }
         }
     }
 
-    /// Reads what there is; with no flags it waits until there is something.
-    fn read(&mut self, mut flags: RecvFlags) -> Result<(), Lost> {
+    /// Reads what there is, or waits until something comes.
+    fn read(&mut self, mut waits: bool) -> Result<(), Lost> {
         loop {
-            let read = recv(&self.stream, &mut self.answers[..], flags);
+            let read = self.socket.read(&mut self.answers, waits);
             self.now = Instant::now();
-            match read {
-                Ok((0, _)) => return Err(Lost::Ended),
-                Ok((count, _)) => {
+            match read? {
+                Came::Bytes(0) => return Err(Lost::Ended),
+                Came::Bytes(count) => {
                     if self.account.answered(&self.answers[..count], self.now)? {
                         self.moved = self.now;
                     }
                     if count < self.answers.len() {
                         return Ok(());
                     }
-                    flags = RecvFlags::DONTWAIT;
+                    waits = false;
                 }
-                Err(Errno::INTR) => {}
-                Err(Errno::AGAIN) if flags.is_empty() => return Err(Lost::Silent(self.patience)),
-                Err(Errno::AGAIN) => return Ok(()),
-                Err(error) => return Err(Lost::Io(error.into())),
+                Came::Nothing => return Ok(()),
+                Came::Late => return Err(Lost::Silent(self.patience)),
             }
-        }
-    }
-
-    fn wait_for_room(&self) -> Result<(), Lost> {
-        let most = Timespec::try_from(self.look.min(self.patience)).ok();
-        match poll(&mut [PollFd::new(&self.stream, PollFlags::OUT)], most.as_ref()) {
-            Ok(_) | Err(Errno::INTR) => Ok(()),
-            Err(error) => Err(Lost::Io(error.into())),
         }
     }
 
@@ -247,19 +246,19 @@ impl Connection {
     fn part(&mut self) -> Result<(), Lost> {
         let until = Instant::now() + FAREWELL;
         // WHY nothing but answers counts from here: all that was to be done is done.
-        let _ = self.stream.shutdown(Shutdown::Write);
+        let _ = self.socket.finish();
         loop {
             let now = Instant::now();
             let left = until.saturating_duration_since(now);
-            if left.is_zero() || self.stream.set_read_timeout(Some(left)).is_err() {
+            if left.is_zero() || self.socket.set_patience(left).is_err() {
                 return Ok(());
             }
-            match recv(&self.stream, &mut self.answers[..], RecvFlags::empty()) {
-                Ok((count @ 1.., _)) => {
+            match self.socket.read(&mut self.answers, true) {
+                Ok(Came::Bytes(count @ 1..)) => {
                     self.account.answered(&self.answers[..count], now)?;
                 }
-                Err(Errno::INTR) => {}
-                Ok(_) | Err(_) => return Ok(()),
+                Ok(Came::Nothing) => {}
+                Ok(Came::Bytes(0) | Came::Late) | Err(_) => return Ok(()),
             }
         }
     }
@@ -270,10 +269,13 @@ impl Connection {
     }
 }
 
-/// A stream that a thread may wait on, for so long at a time.
-fn blocking(stream: tokio::net::TcpStream, patience: Duration) -> io::Result<TcpStream> {
-    let stream = stream.into_std()?;
-    stream.set_nonblocking(false)?;
-    stream.set_read_timeout(Some(patience))?;
-    Ok(stream)
+/// Opens a session, if acks are to mean something of their own.
+async fn session<S>(stream: &mut S, level: Option<Level>) -> Result<Option<Opened>, ConnectError>
+where
+    S: AsyncRead + AsyncWrite + Unpin,
+{
+    let Some(level) = level else { return Ok(None) };
+    let mut client = [0; 16];
+    getrandom::fill(&mut client).map_err(|error| Lost::Io(error.into()))?;
+    open(stream, &Opening { client, epoch: 0, level }).await.map(Some)
 }

@@ -45,6 +45,7 @@ impl Summary {
                 "look_ms": plan.look.as_secs_f64() * 1e3,
                 "nodelay": plan.nodelay,
                 "session": plan.level.map(level_name),
+                "tls": plan.tls.is_some(),
             },
             "messages": self.answered.messages,
             "refused": self.answered.refused,

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use crate::session::Level;
 use crate::strategy::Strategy;
+use crate::tls::client::Tls;
 use crate::wire::HEAD;
 
 /// The most memory that the prebuilt writes of all connections may take.
@@ -25,7 +26,7 @@ const MOST: u64 = 1 << 30;
 /// let plan = Plan { batch: 0, ..plan };
 /// assert_eq!(plan.check().unwrap_err().to_string(), "no messages in a write; give 1 at least");
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Plan {
     /// Which kind of server it is for: how sizes are written, and what its answers are.
     pub strategy: Strategy,
@@ -52,6 +53,9 @@ pub struct Plan {
     pub level: Option<Level>,
     /// How long to wait for the server at any time.
     pub patience: Duration,
+    /// Speaks TLS, and has the server prove who it is. There is something to set it to with the feature
+    /// `tls`.
+    pub tls: Option<Tls>,
 }
 
 impl Plan {
@@ -80,6 +84,7 @@ impl Plan {
             nodelay,
             level: None,
             patience: Duration::from_secs(10),
+            tls: None,
         }
     }
 

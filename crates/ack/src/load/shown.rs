@@ -77,6 +77,9 @@ impl fmt::Display for Described<'_> {
             Some(window) => write!(f, ", {window} unanswered at most")?,
             None => write!(f, ", no window")?,
         }
+        if self.0.tls.is_some() {
+            write!(f, ", over TLS")?;
+        }
         if self.0.nodelay {
             write!(f, ", TCP_NODELAY")?;
         }

@@ -18,10 +18,11 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use purlin::supervisor::{SimpleRef, StartChildError};
-use purlin::{Exit, ExitReason, Process, receive};
+use purlin::{Exit, ExitReason, Process};
 
 use super::permits::Room;
 use super::shared::{Newcomer, Shared};
+use super::waiting::receive_within;
 
 /// How long it waits for the operating system to have what it had not.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -114,10 +115,7 @@ async fn shortage(me: &mut Process<Exit>, shared: &Shared, error: &io::Error) ->
     if !shared.short.swap(true, Ordering::Relaxed) {
         tracing::warn!(%error, "no connection can be accepted for now");
     }
-    receive!(me, {
-        exit => Some(exit),
-        after PAUSE => None,
-    })
+    receive_within(me, PAUSE).await
 }
 
 /// Whether a connection has gone wrong before it was accepted, which is no matter of the listener's.

@@ -17,7 +17,7 @@
 //! | `acceptor` | the processes that let clients in |
 //! | `permits`, `limits` | how many of them |
 //! | `connection` | the process of one connection |
-//! | `reader`, `pace`, `socket` | how it reads and waits |
+//! | `reader`, `pace`, `keen`, `socket`, `waiting` | how it reads and waits |
 //! | `ending` | why it ends |
 //! | `sessions` | whose session is where |
 //! | `counts` | what has been done so far |
@@ -30,6 +30,7 @@ mod builder;
 mod connection;
 pub(crate) mod counts;
 pub(crate) mod ending;
+mod keen;
 mod limits;
 mod pace;
 mod permits;
@@ -37,6 +38,7 @@ pub(crate) mod reader;
 pub(crate) mod sessions;
 pub(crate) mod shared;
 pub(crate) mod socket;
+pub(crate) mod waiting;
 
 use std::fmt;
 use std::io;

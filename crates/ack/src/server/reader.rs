@@ -17,7 +17,7 @@
 //! answered. Where the last wait was that short, the next begins with asking again
 //! and again, for [`KEEN`] at most, letting others run in between: being woken by
 //! the kernel would take longer than the whole round. A connection whose waits are
-//! long never does so.
+//! long never does so, and one that asks in vain [ever more seldom](Keen).
 //!
 //! *Lingering.* A client that writes little at a time, and a lot of it, is read from
 //! less often, where that [moves more](Pace).
@@ -30,20 +30,17 @@ use std::future::Future;
 use std::time::Duration;
 
 use purlin::{
-    Exit, ExitReason, Node, Outcome, Pid, Process, ProcessId, SpawnError, SpawnOptions, receive,
-    yield_now,
+    Exit, ExitReason, Outcome, Pid, Process, ProcessId, SpawnError, SpawnOptions, yield_now,
 };
 use tokio::io::Interest;
 
 use super::ending::End;
+use super::keen::{KEEN, Keen};
 use super::pace::{LINGERS, Pace};
 use super::socket::Socket;
+use super::waiting::{now, receive_within, told_within, within};
 use crate::inbuf::InBuf;
 
-/// How long a keen reader asks before it lets itself be woken.
-const KEEN: Duration = Duration::from_micros(100);
-/// A wait no longer than this makes it keen.
-const SOON: Duration = Duration::from_micros(200);
 /// How long it waits with its buffer.
 const REST: Duration = Duration::from_secs(1);
 /// How long a connection that is being closed waits for the client to have read everything.
@@ -70,7 +67,7 @@ pub(crate) struct Reader {
     heard_at: Duration,
     /// One has since.
     heard: bool,
-    keen: bool,
+    keen: Keen,
     pace: Pace,
 }
 
@@ -83,7 +80,7 @@ impl Reader {
             silence,
             heard_at: now(),
             heard: false,
-            keen: false,
+            keen: Keen::default(),
             pace: Pace::new(now()),
         }
     }
@@ -143,10 +140,12 @@ impl Reader {
         if std::mem::take(&mut self.heard) {
             self.heard_at = began;
         }
-        while self.keen && now().saturating_sub(began) < KEEN {
+        let asks = self.keen.asks();
+        while asks && now().saturating_sub(began) < KEEN {
             yield_now().await;
             self.heed()?;
             if self.take(buffer, needed, amount)? {
+                self.keen.found();
                 return Ok(());
             }
         }
@@ -156,7 +155,7 @@ impl Reader {
             self.pace.woken(now);
             if self.wait(until).await? {
                 if self.take(buffer, needed, amount)? {
-                    self.keen = now().saturating_sub(began) < SOON;
+                    self.keen.woken(now().saturating_sub(began));
                     return Ok(());
                 }
             } else if until == silent {
@@ -180,26 +179,17 @@ impl Reader {
         write_all(&mut self.me, &self.socket, bytes, self.silence, |_| false).await
     }
 
-    /// Waits for a future, but no longer than that; `None` if it is not ready by then.
-    async fn within<T>(&mut self, time: Duration, future: impl Future<Output = T>) -> Option<T> {
-        tokio::select! {
-            biased;
-            output = future => Some(output),
-            () = super::socket::pass(&mut self.me, time) => None,
-        }
-    }
-
     /// Has the other connections of the same client end when they have answered what they have read, and
     /// kills them if that takes longer than `patience`; whether they have ended.
     pub(crate) async fn replace(&mut self, others: &[Pid<Exit>], patience: Duration) -> bool {
         let tell = |reason: ExitReason| others.iter().for_each(|other| other.exit(reason.clone()));
         tell(ExitReason::shutdown_with(End::Replaced));
-        if self.within(patience, all_ended(others)).await.is_some() {
+        if within(&mut self.me, patience, all_ended(others)).await.is_some() {
             return true;
         }
         tell(ExitReason::Kill);
         // WHY not until they have: a handler that does not await would keep this one for ever.
-        self.within(patience, all_ended(others)).await.is_some()
+        within(&mut self.me, patience, all_ended(others)).await.is_some()
     }
 
     /// Closes the connection at once, whatever the client has not read.
@@ -237,7 +227,8 @@ impl Reader {
 
     async fn ready_by(&mut self, until: Duration, interest: Interest) -> bool {
         let left = until.saturating_sub(now());
-        matches!(self.socket.ready_within(&mut self.me, interest, left).await, Ok(true))
+        let ready = within(&mut self.me, left, self.socket.ready(interest)).await;
+        matches!(ready, Some(Ok(())))
     }
 
     /// Reads what there is; whether there was anything.
@@ -266,7 +257,7 @@ impl Reader {
         let left = until.saturating_sub(now());
         let told = tokio::select! {
             biased;
-            told = exit_within(&mut self.me, left) => told,
+            told = receive_within(&mut self.me, left) => told,
             ready = self.socket.ready(Interest::READABLE) => {
                 return ready.map(|()| true).map_err(End::Lost);
             }
@@ -293,13 +284,6 @@ impl Reader {
             _ => End::Told(exit.reason),
         }
     }
-}
-
-async fn exit_within(me: &mut Process<Exit>, time: Duration) -> Option<Exit> {
-    receive!(me, {
-        exit => Some(exit),
-        after time => None,
-    })
 }
 
 async fn all_ended(processes: &[Pid<Exit>]) {
@@ -334,26 +318,11 @@ pub(crate) async fn write_all<M: Send + 'static>(
     Ok(())
 }
 
-/// Waits for a message that `ends` something, for so long; whether it came. Others stay in the mailbox.
-async fn told_within<M: Send + 'static>(
-    me: &mut Process<M>,
-    time: Duration,
-    ends: impl Fn(&M) -> bool,
-) -> bool {
-    receive!(me, {
-        message if ends(&message) => true,
-        after time => false,
-    })
-}
-
-/// The time on the node's clock.
-pub(crate) fn now() -> Duration {
-    Node::current().map_or(Duration::ZERO, |node| node.uptime())
-}
-
 #[cfg(test)]
 mod tests {
     use std::net::{Ipv4Addr, TcpListener, TcpStream};
+
+    use purlin::Node;
 
     use super::*;
 

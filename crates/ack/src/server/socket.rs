@@ -21,7 +21,6 @@ use std::os::fd::{AsRawFd, RawFd};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use purlin::{Process, receive};
 use socket2::SockRef;
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
@@ -126,26 +125,6 @@ impl Socket {
         drop(known.ready(interest).await?);
         Ok(())
     }
-
-    /// [`Socket::ready`], but no longer than that: `false` when the time is up. What comes to the
-    /// process meanwhile stays in its mailbox.
-    pub(crate) async fn ready_within<M: Send + 'static>(
-        &self,
-        me: &mut Process<M>,
-        interest: Interest,
-        time: Duration,
-    ) -> io::Result<bool> {
-        tokio::select! {
-            biased;
-            ready = self.ready(interest) => ready.map(|()| true),
-            () = pass(me, time) => Ok(false),
-        }
-    }
-}
-
-/// Lets time pass, on the clock of the process's node.
-pub(crate) async fn pass<M: Send + 'static>(me: &mut Process<M>, time: Duration) {
-    receive!(me, { after time => {} });
 }
 
 /// What tokio is told of a socket that somebody waits for.

@@ -7,13 +7,14 @@ use std::sync::Arc;
 
 use purlin::yield_now;
 
-use super::taking::{needed, take};
+use super::taking::{needed, next_ack, take};
 use crate::handler::{Batch, Handler};
 use crate::inbuf::InBuf;
 use crate::owed::Owed;
 use crate::server::ending::End;
 use crate::server::reader::{Amount, Reader};
 use crate::server::shared::Shared;
+use crate::wire::REPLY;
 
 /// Where it reads to, in bytes: a client that waits has sent one message.
 const USUAL: usize = 4 << 10;
@@ -39,9 +40,9 @@ pub(super) async fn run<H: Handler>(
         take(&mut handler, batch, &mut owed).await?;
         buffer.used(used);
         reader.heard();
-        while let Some(ack) = owed.take() {
-            shared.counters.acked(1);
-            reader.write(&ack.id.0).await?;
+        while let Some(ack) = next_ack(&mut owed, &shared.counters) {
+            // A reply is what an ack begins with: the id.
+            reader.write(&ack[..REPLY]).await?;
         }
         yield_now().await;
     }

@@ -18,9 +18,10 @@ use super::taking::{needed, next_ack, take, whole};
 use crate::handler::Handler;
 use crate::owed::Owed;
 use crate::server::ending::End;
-use crate::server::reader::{now, write_all};
+use crate::server::reader::write_all;
 use crate::server::shared::Shared;
 use crate::server::socket::Socket;
+use crate::server::waiting::{now, receive_within};
 
 /// With which block it acknowledges.
 const EVERY: u32 = 22;
@@ -70,10 +71,7 @@ impl<H: Handler> Responder<H> {
             let item = if self.owed.count() == 0 {
                 Some(me.receive().await)
             } else {
-                receive!(me, {
-                    item => Some(item),
-                    after QUIET => None,
-                })
+                receive_within(&mut me, QUIET).await
             };
             let done = match item {
                 Some(Item::Block(block)) => {

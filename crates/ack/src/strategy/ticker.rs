@@ -14,7 +14,8 @@ use super::collector::Collect;
 use super::taking::next_ack;
 use crate::server::reader::write_all;
 use crate::server::shared::Shared;
-use crate::server::socket::{Socket, pass};
+use crate::server::socket::Socket;
+use crate::server::waiting::pass;
 
 /// From one ack to the next.
 const TICK: Duration = Duration::from_millis(5);

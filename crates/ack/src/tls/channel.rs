@@ -1,7 +1,8 @@
 //! One end of a TLS connection, without its socket.
 //!
-//! Whoever has the socket lends it for each call; it must not block. One process may
-//! read while another writes, both through one lock. Nothing here waits.
+//! Whoever has the socket lends it for each call. One process may read while another
+//! writes, both through one lock. Nothing here waits, unless what is lent does: then a
+//! read waits where it asks the socket, which it does only if it has found nothing.
 //!
 //! *Reading.* What came is decrypted as far as there is room for it. What is left is
 //! read next, before the socket is asked; so nobody may wait for the socket before a
@@ -10,7 +11,8 @@
 //!
 //! *Writing.* What is written is encrypted at once. What the socket has no room for
 //! stays behind until it is [flushed](Channel::flush), and nothing more is taken
-//! before. So a writer is done when all is flushed, and not earlier.
+//! before. So a writer is done when all is flushed, and not earlier. That nothing can
+//! be written any more is told to who writes; what came before can still be read.
 //!
 //! *The handshake* is driven by reading; its answers are written by that too, as far as
 //! there is room, and the rest by the next call of whatever kind: what to
@@ -123,7 +125,7 @@ impl Channel {
         if let Some(error) = &self.broken {
             return Err(io::Error::new(ErrorKind::InvalidData, error.clone()));
         }
-        self.flush(socket)?;
+        self.push(socket);
         if self.came.waiting().is_empty() {
             if !may_read {
                 return Ok(false);
@@ -139,17 +141,15 @@ impl Channel {
         }
         let taken = self.connection.read_tls(&mut self.came.waiting())?;
         self.came.used(taken);
-        match self.connection.process_new_packets() {
-            Ok(_) => {
-                self.flush(socket)?;
-            }
-            Err(error) => {
-                self.broken = Some(error);
-                // WHY whether it goes or not: the connection is over, and this is its reason.
-                let _ = self.flush(socket);
-            }
-        }
+        self.broken = self.connection.process_new_packets().err();
+        self.push(socket);
         Ok(true)
+    }
+
+    /// Writes what a read has to say, as far as there is room.
+    fn push<S: Write>(&mut self, socket: &mut S) {
+        // WHY whether it can be written or not: that is told to the next who writes.
+        let _ = self.flush(socket);
     }
 }
 
@@ -252,6 +252,43 @@ mod tests {
         let client = ClientConnection::new(Arc::clone(client), name).expect("in order");
         let server = ServerConnection::new(Arc::clone(server)).expect("in order");
         (Channel::new(server.into()), Channel::new(client.into()))
+    }
+
+    /// One side's end, on which nothing can be written any more.
+    struct Broken<'a>(End<'a>);
+
+    impl Read for Broken<'_> {
+        fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
+            self.0.read(room)
+        }
+    }
+
+    impl Write for Broken<'_> {
+        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+            Err(ErrorKind::BrokenPipe.into())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn what_came_is_read_though_nothing_can_be_written_any_more() {
+        let (mut server, mut client) = channels();
+        let mut pipe =
+            Pipe { holds: 1 << 20, to_server: VecDeque::new(), to_client: VecDeque::new() };
+        let mut room = [0; 100];
+        while client.connection.is_handshaking() || server.connection.is_handshaking() {
+            assert_eq!(client.read(&mut pipe.client(), &mut room).unwrap(), None);
+            assert_eq!(server.read(&mut pipe.server(), &mut room).unwrap(), None);
+        }
+        assert_eq!(server.write(&mut pipe.server(), b"answer").unwrap(), Some(6));
+        let mut broken = Broken(pipe.client());
+        let error = client.write(&mut broken, b"message").unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::BrokenPipe);
+        assert_eq!(client.read(&mut broken, &mut room).unwrap(), Some(6));
+        assert_eq!(&room[..6], b"answer");
     }
 
     proptest! {

@@ -1,20 +1,20 @@
 //! What a client needs for TLS.
 //!
-//! Made when a client is set up, and used by its keeper for each connection.
+//! Made when a client is set up, and used by its keeper for each connection, and so by a load.
 
 use std::fmt;
-use std::io;
+use std::io::{self, ErrorKind};
 use std::path::Path;
 use std::sync::Arc;
 
-use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
+use rustls::{ClientConfig, Connection};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
 use super::pem::{PemError, authorities, identity};
-use super::{VERSIONS, provider};
+use super::{Channel, VERSIONS, provider};
 
 /// Whom a client trusts, and who it says that it is.
 ///
@@ -30,13 +30,18 @@ use super::{VERSIONS, provider};
 #[derive(Clone)]
 pub struct Tls {
     config: Arc<ClientConfig>,
+    /// Who a server has to be, if not the host in its address.
+    server: Option<String>,
 }
+
+/// A connection after the handshake.
+pub(crate) type Secured = TlsStream<TcpStream>;
 
 impl Tls {
     /// With a configuration of one's own.
     #[must_use]
     pub fn new(config: Arc<ClientConfig>) -> Self {
-        Self { config }
+        Self { config, server: None }
     }
 
     /// Trusts servers for which one of these authorities vouches, from a PEM file, and nobody else.
@@ -69,27 +74,58 @@ impl Tls {
         Ok(self)
     }
 
-    /// Has the server at this address, such as `host:8006`, prove that it is `host`.
+    /// Has the server prove that it is this, a name or an address, and not the host to which the client
+    /// connects: for one that is known by another name than it is reached by.
+    #[must_use]
+    pub fn server_name(mut self, name: impl Into<String>) -> Self {
+        self.server = Some(name.into());
+        self
+    }
+
+    /// Has the server at this address, such as `host:8006`, prove that it is `host`, or whom it is said
+    /// to be.
     ///
     /// *Cancellation*: dropping the future closes the connection.
-    pub(crate) async fn secure(
-        &self,
-        address: &str,
-        stream: TcpStream,
-    ) -> io::Result<TlsStream<TcpStream>> {
-        let name = name(address)?;
-        TlsConnector::from(Arc::clone(&self.config)).connect(name, stream).await
+    pub(crate) async fn secure(&self, address: &str, stream: TcpStream) -> io::Result<Secured> {
+        let name = name(self.server.as_deref().unwrap_or_else(|| host(address)))?;
+        let connector = TlsConnector::from(Arc::clone(&self.config));
+        connector.connect(name, stream).await.map_err(why_not)
+    }
+
+    /// Takes TLS and the socket apart, for who waits for that otherwise than tokio does.
+    pub(crate) fn apart(&self, secured: Secured) -> (TcpStream, Channel) {
+        let (stream, connection) = secured.into_inner();
+        (stream, Channel::new(Connection::Client(connection)))
     }
 }
 
 /// Who a server at this address has to be.
-fn name(address: &str) -> io::Result<ServerName<'static>> {
+fn host(address: &str) -> &str {
     let host = address.rsplit_once(':').map_or(address, |(host, _port)| host);
-    let bare = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
-    ServerName::try_from(bare.to_owned()).map_err(|_| {
-        let line = format!("no certificate can be for \"{bare}\", which is no name and no address");
-        io::Error::new(io::ErrorKind::InvalidInput, line)
+    host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host)
+}
+
+fn name(server: &str) -> io::Result<ServerName<'static>> {
+    ServerName::try_from(server.to_owned()).map_err(|_| {
+        let line =
+            format!("no certificate can be for \"{server}\", which is no name and no address");
+        io::Error::new(ErrorKind::InvalidInput, line)
     })
+}
+
+/// Why there was no handshake. That the other side knows of none is said in as many words.
+fn why_not(error: io::Error) -> io::Error {
+    let tls = error.get_ref().and_then(|error| error.downcast_ref());
+    match (error.kind(), tls) {
+        (ErrorKind::UnexpectedEof | ErrorKind::ConnectionReset | ErrorKind::BrokenPipe, _) => {
+            let line = "closed in the TLS handshake; perhaps the server does not speak TLS";
+            io::Error::new(error.kind(), line)
+        }
+        (kind, Some(rustls::Error::InvalidMessage(_))) => {
+            io::Error::new(kind, format!("the server does not speak TLS: {error}"))
+        }
+        _ => error,
+    }
 }
 
 impl fmt::Debug for Tls {
@@ -100,7 +136,7 @@ impl fmt::Debug for Tls {
 
 #[cfg(test)]
 mod tests {
-    use super::name;
+    use super::{host, name};
 
     #[test]
     fn a_server_is_who_its_address_says() {
@@ -110,9 +146,9 @@ mod tests {
             ("[::1]:8006", "::1"),
             ("localhost", "localhost"),
         ] {
-            assert_eq!(name(address).expect(address).to_str(), due);
+            assert_eq!(name(host(address)).expect(address).to_str(), due);
         }
-        let error = name("no host:8006").expect_err("a name has no spaces");
+        let error = name(host("no host:8006")).expect_err("a name has no spaces");
         assert_eq!(
             error.to_string(),
             "no certificate can be for \"no host\", which is no name and no address"

@@ -2,9 +2,9 @@
 //!
 //! | module | role | used by |
 //! |---|---|---|
-//! | `channel` | one end of a connection, without its socket | whoever has a socket that does not block |
+//! | `channel` | one end of a connection, without its socket | the connections of a server, those of a load |
 //! | `server` | with which certificate a server answers, and which it demands | the builder of a server, its connections |
-//! | `client` | whom a client trusts, and who it says that it is | the builder of a client, its keeper |
+//! | `client` | whom a client trusts, and who it says that it is | the builder of a client, its keeper, the plan of a load |
 //! | `pem` | certificates and keys from files | these two |
 //!
 //! What is made from files speaks TLS 1.3 and nothing older, with the algorithms of

@@ -1,5 +1,5 @@
-//! What several test files share: a node with a server, a client that verifies every answer, and
-//! handlers that can be watched.
+//! What several test files share: a node with a server, a client that verifies every answer, handlers
+//! that can be watched, and servers and programs of other kinds.
 
 // WHY: each test file is a program of its own and uses some of these.
 #![allow(dead_code)]
@@ -7,20 +7,24 @@
 #[cfg(feature = "tls")]
 pub(crate) mod certificates;
 pub(crate) mod over;
+pub(crate) mod plain;
 pub(crate) mod programs;
 
 use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use purlin::{Node, Process};
-use purlin_ack::checked::{Answer, Checked};
+use purlin_ack::checked::{self, Checked};
 use purlin_ack::client::Backoff;
+use purlin_ack::frames::Frame;
 use purlin_ack::handler::{Batch, Handler, Unhandled};
 use purlin_ack::server::{Builder, Counts, Server};
+use purlin_ack::session::{ANSWER, Answer};
 use purlin_ack::strategy::Strategy;
-use purlin_ack::wire::{Head, Id, SizeOrder};
+use purlin_ack::wire::{HEAD, Head, Id, SizeOrder};
 use tokio::sync::Semaphore;
 
 use over::{Case, Wire};
@@ -175,7 +179,7 @@ impl Client {
             Ok(count) => {
                 let mut bytes = &bytes[..count];
                 while let Some(answer) = self.checked.take(&mut bytes).expect("acks leave no gap") {
-                    assert!(matches!(answer, Answer::Acked { .. }));
+                    assert!(matches!(answer, checked::Answer::Acked { .. }));
                 }
                 true
             }
@@ -232,6 +236,24 @@ impl Handler for Keep {
     }
 }
 
+/// Panics at every thousandth message, and keeps the batches that have none.
+#[derive(Clone, Default)]
+pub(crate) struct Nervous {
+    pub(crate) kept: Kept,
+    pub(crate) seen: Arc<AtomicU64>,
+}
+
+impl Handler for Nervous {
+    async fn handle(&mut self, batch: Batch<'_>) -> Result<(), Unhandled> {
+        for _ in batch.frames() {
+            let seen = self.seen.fetch_add(1, Ordering::Relaxed) + 1;
+            assert!(!seen.is_multiple_of(1000), "on purpose");
+        }
+        self.kept.push(&batch);
+        Ok(())
+    }
+}
+
 /// Keeps what comes, when it is let: a permit for each batch.
 #[derive(Clone)]
 pub(crate) struct Gated {
@@ -275,6 +297,24 @@ pub(crate) fn rest(stream: &mut impl io::Read) -> Vec<u8> {
         Ok(_) => bytes,
         Err(error) if error.kind() == ErrorKind::ConnectionReset => bytes,
         Err(error) => panic!("the server does not close: {error}"),
+    }
+}
+
+/// What the server answers to an opening.
+pub(crate) fn answer(stream: &mut impl io::Read) -> Answer {
+    let head = exactly(stream).expect("the server answers");
+    let Head { id, size } = Head::from_bytes(head, SizeOrder::Little);
+    assert!(HEAD + size as usize >= ANSWER);
+    let mut payload = vec![0; size as usize];
+    stream.read_exact(&mut payload).expect("the answer is whole");
+    Answer::of(&Frame { id, payload: &payload }).expect("an answer")
+}
+
+/// What has been answered in a session, which there has to be.
+pub(crate) fn newest(answer: Answer) -> Option<u64> {
+    match answer {
+        Answer::Opened(opened) => opened.newest,
+        Answer::Refused(status) => panic!("{status}"),
     }
 }
 

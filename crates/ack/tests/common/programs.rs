@@ -22,15 +22,23 @@ pub(crate) fn is(test: &str) -> bool {
     env::var_os(PROGRAM).is_some_and(|program| program == test)
 }
 
+/// Has a command that takes another as its last words run this program as that test.
+pub(crate) fn running(mut command: Command, test: &str) -> Command {
+    command.arg(env::current_exe().expect("this is a program"));
+    command.args(["--exact", test, "--nocapture"]).env(PROGRAM, test);
+    command
+}
+
+/// A command that runs this program as that test, with so many descriptors, in the words of `ulimit`.
+pub(crate) fn limited(test: &str, descriptors: &str) -> Command {
+    let mut command = Command::new("sh");
+    command.arg("-c").arg(format!("ulimit -n {descriptors} && exec \"$0\" \"$@\""));
+    running(command, test)
+}
+
 /// A command that runs this program as that test, with as many descriptors as may be.
 pub(crate) fn command(test: &str) -> Command {
-    let mut command = Command::new("sh");
-    command
-        .args(["-c", "ulimit -n \"$(ulimit -Hn)\"; exec \"$0\" \"$@\""])
-        .arg(env::current_exe().expect("this is a program"))
-        .args(["--exact", test, "--nocapture"])
-        .env(PROGRAM, test);
-    command
+    limited(test, "\"$(ulimit -Hn)\"")
 }
 
 impl Program {

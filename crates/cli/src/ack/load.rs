@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
+use purlin_ack::client::{PemError, Tls};
 use purlin_ack::load::{Live, Load as Run, LoadError, Plan, short};
 use purlin_ack::strategy::Strategy;
 use purlin_lab::error::Problem;
@@ -32,6 +33,8 @@ Examples:
       four connections, to another place, the results also in out.json
   purlin ack load --session handled --size 100 --window 10000
       with a session on each connection, of messages of 100 bytes, 10000 unanswered at most
+  purlin ack load 10.0.0.7:8006 --tls-ca ca.pem --tls-name server.example
+      over TLS, to a server with a certificate for that name for which one in ca.pem vouches
 
 Presets, rounds × messages of 5 bytes, messages in a write:
   request-reply  100 × 10000, one after the other
@@ -51,7 +54,7 @@ How to read it:
 Exit status:
   0  all messages were sent and answered
   1  a connection failed; what was found before is printed
-  2  what was asked cannot be done; one line says why
+  2  what was asked cannot be done, or there is no TLS with this server; one line says why
   130  interrupted; what was found is printed";
 
 #[derive(Debug, Args)]
@@ -106,6 +109,22 @@ pub(crate) struct Load {
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, value_parser = positive)]
     patience: Option<f64>,
 
+    /// Speak TLS 1.3, to a server for which one of these authorities vouches, as PEM
+    #[arg(long, value_name = "FILE", help_heading = "TLS")]
+    tls_ca: Option<PathBuf>,
+
+    /// Who the server has to be, a name or an address [default: the host in ADDRESS]
+    #[arg(long, value_name = "NAME", help_heading = "TLS", requires = "tls_ca")]
+    tls_name: Option<String>,
+
+    /// Show this certificate and those that vouch for it, as PEM, to a server that demands one
+    #[arg(long, value_name = "FILE", help_heading = "TLS", requires_all = ["tls_ca", "tls_key"])]
+    tls_cert: Option<PathBuf>,
+
+    /// The key of the certificate, as PEM, not encrypted
+    #[arg(long, value_name = "FILE", help_heading = "TLS", requires = "tls_cert")]
+    tls_key: Option<PathBuf>,
+
     /// Write what was found to this file too
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -122,9 +141,9 @@ enum YesNo {
 struct Bound(Option<u64>);
 
 impl Load {
-    fn plan(&self) -> Plan {
+    fn plan(&self) -> Result<Plan, PemError> {
         let preset = Plan::classic(self.strategy);
-        Plan {
+        Ok(Plan {
             strategy: self.strategy,
             address: self.address.clone().unwrap_or(preset.address),
             connections: self.connections.unwrap_or(preset.connections),
@@ -137,13 +156,26 @@ impl Load {
             nodelay: self.nodelay.map_or(preset.nodelay, |asked| matches!(asked, YesNo::Yes)),
             level: self.session.map(Into::into),
             patience: self.patience.map_or(preset.patience, Duration::from_secs_f64),
+            tls: self.tls()?,
+        })
+    }
+
+    fn tls(&self) -> Result<Option<Tls>, PemError> {
+        let Some(authorities) = &self.tls_ca else { return Ok(None) };
+        let mut tls = Tls::from_pem(authorities)?;
+        if let Some(name) = &self.tls_name {
+            tls = tls.server_name(name);
         }
+        if let (Some(certificates), Some(key)) = (&self.tls_cert, &self.tls_key) {
+            tls = tls.identity(certificates, key)?;
+        }
+        Ok(Some(tls))
     }
 }
 
 /// Does it, and tells the exit status.
 pub(crate) fn load(asked: &Load) -> Result<u8, Problem> {
-    let plan = asked.plan();
+    let plan = asked.plan().map_err(|error| Problem::new(error.to_string()))?;
     plan.check().map_err(|bad| Problem::new(bad.to_string()))?;
     if let Some(path) = &asked.json {
         store::probe(path)?;
@@ -191,6 +223,11 @@ async fn run(plan: Plan) -> Result<Option<(Run, u8)>, Problem> {
         };
         let status = match done {
             Some(Ok(_)) => continue,
+            // WHY not with what was found: nothing was, since there never was TLS as it should be.
+            Some(Err(LoadError::Failed(failed))) if failed.is_insecure() => {
+                line.clear();
+                return Err(Problem::new(failed.to_string()));
+            }
             Some(Err(error)) => line.failed(&error),
             None => INTERRUPTED,
         };

@@ -14,7 +14,7 @@ use std::io::{self, Read as _};
 use crate::frames::{Frames, needed};
 use crate::handler::{Batch, Session, Stored};
 use crate::inbuf::InBuf;
-use crate::session::{Level, NAME, Opening};
+use crate::session::{Level, Opening, version};
 use crate::wire::{Head, SizeOrder};
 
 /// Who has no session.
@@ -112,5 +112,5 @@ impl Contents {
 
 /// Whether there is a message in a batch that could be taken for an opening.
 pub(super) fn looks_like_opening(batch: &Batch<'_>) -> bool {
-    batch.frames().any(|frame| frame.id.0[..7] == NAME.0[..7])
+    batch.frames().any(|frame| version(frame.id).is_some())
 }

@@ -1,7 +1,5 @@
 //! A plain server with a ledger, which fails as it is told to.
 
-#![allow(dead_code, reason = "each test file uses its own part")]
-
 use std::io;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard};
