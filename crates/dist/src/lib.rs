@@ -1,0 +1,11 @@
+//! Erlang's distribution protocol.
+
+mod bytes;
+mod cookie;
+mod flags;
+pub mod handshake;
+mod name;
+
+pub use cookie::Cookie;
+pub use flags::Flags;
+pub use name::{BadName, NodeName};
