@@ -2,6 +2,7 @@
 
 mod bytes;
 mod cookie;
+pub mod epmd;
 mod flags;
 pub mod handshake;
 mod name;
