@@ -30,7 +30,7 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Epmd {
-    pub(super) address: SocketAddr,
+    pub(crate) address: SocketAddr,
 }
 
 /// Why an epmd was of no use.

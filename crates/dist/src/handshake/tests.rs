@@ -32,8 +32,8 @@ fn frames(mut bytes: &[u8]) -> Vec<Vec<u8>> {
     frames
 }
 
-/// What both ends make of it, and what the initiator knows in the end.
-type Ends = (Result<Established, Refused>, Result<Established, Refused>);
+/// What one side makes of it.
+type End = Result<Established, Refused>;
 
 /// Runs both sides against one another until both have an end, or wait.
 fn run(
@@ -43,7 +43,7 @@ fn run(
     verdict: Verdict,
     cookie: &str,
     dead: bool,
-) -> (Option<Result<Established, Refused>>, Option<Result<Established, Refused>>) {
+) -> (Option<End>, Option<End>) {
     let (mut for_acceptor, mut for_initiator) = (first, Vec::new());
     let (mut ended_from, mut ended_to) = (None, None);
     while !(for_acceptor.is_empty() && for_initiator.is_empty()) {
@@ -79,7 +79,7 @@ fn run(
     (ended_from, ended_to)
 }
 
-fn both(verdict: Verdict, cookies: (&str, &str), dead: bool) -> Ends {
+fn both(verdict: Verdict, cookies: (&str, &str), dead: bool) -> (End, End) {
     let mut first = Vec::new();
     let from = initiator(cookies.0, &mut first);
     let (from, to) = run(from, first, acceptor(), verdict, cookies.1, dead);
