@@ -12,9 +12,14 @@
 //! | there is a connection | `alive`: it goes on if it says that that one is dead |
 //! | it has our name | `not_allowed` |
 //!
-//! A caller is only a claim until it has proven that it knows the cookie. So none of this
-//! changes anything by itself: [`Peers::up`] does, behind the handshake, and says which
-//! connection is to end first and whether a call of ours is to be given up.
+//! While we answer a node that calls us, we do not call it: two calls that are both
+//! answered with `ok` could each make the other one be given up.
+//!
+//! A caller is only a claim until it has proven that it knows the cookie. So it gets no
+//! connection ended and no call of ours given up: [`Peers::up`] does that, behind the
+//! handshake, and says which. What a stranger can do is to keep us from calling the node
+//! whose name it uses, for as long as a handshake may take; a node of the BEAM bears that
+//! as well.
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
@@ -22,7 +27,7 @@ use std::collections::{HashMap, HashSet};
 use crate::handshake::Verdict;
 use crate::name::NodeName;
 
-/// To whom we are connected, and whom we are calling.
+/// To whom we are connected, whom we are calling and whom we are answering.
 ///
 /// ```
 /// use purlin_dist::Peers;
@@ -41,6 +46,8 @@ use crate::name::NodeName;
 pub struct Peers {
     us: NodeName,
     calling: HashSet<NodeName>,
+    /// How many callers of each name are being answered.
+    answering: HashMap<NodeName, usize>,
     up: HashMap<NodeName, u64>,
     connections: u64,
 }
@@ -60,13 +67,15 @@ impl Peers {
     /// Of a node that knows nobody.
     #[must_use]
     pub fn new(us: NodeName) -> Self {
-        Self { us, calling: HashSet::new(), up: HashMap::new(), connections: 0 }
+        let (calling, answering, up) = (HashSet::new(), HashMap::new(), HashMap::new());
+        Self { us, calling, answering, up, connections: 0 }
     }
 
-    /// Whether to call a node; not if it is there, is being called, or is ourselves. Who is told to calls it and
-    /// then says [`Peers::up`] or [`Peers::call_failed`].
+    /// Whether to call a node; not if it is there, is being called or answered, or is ourselves. Who is told to
+    /// calls it and then says [`Peers::up`] or [`Peers::call_failed`].
     pub fn call(&mut self, node: &NodeName) -> bool {
-        *node != self.us && !self.up.contains_key(node) && self.calling.insert(node.clone())
+        let busy = self.up.contains_key(node) || self.answering.contains_key(node);
+        *node != self.us && !busy && self.calling.insert(node.clone())
     }
 
     /// Our call has come to nothing.
@@ -74,11 +83,11 @@ impl Peers {
         self.calling.remove(node);
     }
 
-    /// What to answer to a node that calls us.
-    #[must_use]
-    pub fn called(&self, node: &NodeName) -> Verdict {
-        if *node == self.us {
-            Verdict::NotAllowed
+    /// What to answer to a node that calls us. Unless that is a refusal, [`Peers::up`] or
+    /// [`Peers::answer_failed`] is to be said in the end.
+    pub fn called(&mut self, node: &NodeName) -> Verdict {
+        let verdict = if *node == self.us {
+            return Verdict::NotAllowed;
         } else if self.up.contains_key(node) {
             Verdict::Alive
         } else if !self.calling.contains(node) {
@@ -86,7 +95,23 @@ impl Peers {
         } else if *node > self.us {
             Verdict::OkSimultaneous
         } else {
-            Verdict::Nok
+            return Verdict::Nok;
+        };
+        *self.answering.entry(node.clone()).or_default() += 1;
+        verdict
+    }
+
+    /// A handshake with a caller that was not refused has come to nothing.
+    pub fn answer_failed(&mut self, node: &NodeName) {
+        self.no_longer_answers(node);
+    }
+
+    fn no_longer_answers(&mut self, node: &NodeName) {
+        if let Entry::Occupied(mut count) = self.answering.entry(node.clone()) {
+            *count.get_mut() -= 1;
+            if *count.get() == 0 {
+                count.remove();
+            }
         }
     }
 
@@ -98,6 +123,9 @@ impl Peers {
 
     /// The handshake with a node is done; by a call of ours or of its own.
     pub fn up(&mut self, node: &NodeName, our_call: bool) -> Up {
+        if !our_call {
+            self.no_longer_answers(node);
+        }
         self.connections += 1;
         let connection = self.connections;
         let was_calling = self.calling.remove(node);

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::cookie::Cookie;
 use crate::flags::Flags;
-use crate::handshake::{Acceptor, Called, Initiator, Local, Refused, Step, take_frame};
+use crate::handshake::{Acceptor, Called, Initiator, Local, Step, take_frame};
 
 fn node(name: &str) -> NodeName {
     name.parse().expect("a name")
@@ -17,22 +17,24 @@ struct World {
     calls: [Option<Call>; 2],
 }
 
-/// A call and its stream, both ends.
+/// A call and its stream. The ends are numbered as the nodes are.
 struct Call {
     from: Initiator,
     to: Acceptor,
-    /// Frames for the one who is called, and for who calls; `None` when it has ended.
-    pipes: [Option<VecDeque<Vec<u8>>>; 2],
+    /// What is on its way to each end; `None` is the end of the stream.
+    pipes: [VecDeque<Option<Vec<u8>>>; 2],
+    /// Whether each end is still open.
+    open: [bool; 2],
+    /// Whether who is called has neither refused nor finished.
+    answering: bool,
     /// The connection that each node has made of it.
     up: [Option<Up>; 2],
 }
 
 impl Call {
-    fn push(pipe: &mut Option<VecDeque<Vec<u8>>>, mut out: &[u8]) {
+    fn send(&mut self, to: usize, mut out: &[u8]) {
         while let Some((frame, used)) = take_frame(out).expect("short frames") {
-            if let Some(pipe) = pipe {
-                pipe.push_back(frame.to_vec());
-            }
+            self.pipes[to].push_back(Some(frame.to_vec()));
             out = &out[used..];
         }
     }
@@ -48,84 +50,81 @@ impl World {
         Local { name: self.peers[who].us.clone(), creation: 1, flags: Flags::OFFERED }
     }
 
-    /// Has a node call the other one, if it would.
+    /// Has a node call the other one, if it would and has not done so before.
     fn call(&mut self, who: usize) {
         let peer = self.peers[1 - who].us.clone();
         if self.calls[who].is_some() || !self.peers[who].call(&peer) {
             return;
         }
         let mut out = Vec::new();
-        let cookie = Cookie::new("x");
-        let from = Initiator::new(&self.local(who), peer, cookie, 1, &mut out);
+        let from = Initiator::new(&self.local(who), peer, Cookie::new("x"), 1, &mut out);
         let to = Acceptor::new(self.local(1 - who), 2);
+        let pipes = [VecDeque::new(), VecDeque::new()];
         let mut call =
-            Call { from, to, pipes: [const { Some(VecDeque::new()) }; 2], up: [None, None] };
-        Call::push(&mut call.pipes[0], &out);
+            Call { from, to, pipes, open: [true, true], answering: false, up: [None, None] };
+        call.send(1 - who, &out);
         self.calls[who] = Some(call);
     }
 
-    /// Lets the next frame of a call arrive: with who is called, or with who calls. Whether there was one.
-    fn step(&mut self, caller: usize, back: bool) -> bool {
-        let Some(call) = &mut self.calls[caller] else { return false };
-        let at = if back { caller } else { 1 - caller };
+    /// Lets what is next on a call's stream arrive at one end. Whether there was something.
+    fn step(&mut self, caller: usize, at: usize) -> bool {
         let peer = self.peers[1 - at].us.clone();
-        let Some(pipe) = &mut call.pipes[usize::from(back)] else { return false };
-        let Some(frame) = pipe.pop_front() else { return false };
-        let mut out = Vec::new();
-        let step =
-            if back { call.from.take(&frame, &mut out) } else { call.to.take(&frame, &mut out) };
-        let peers = &mut self.peers[at];
+        let Some(call) = &mut self.calls[caller] else { return false };
+        let Some(came) = call.pipes[at].pop_front() else { return false };
+        let Some(frame) = came else {
+            self.close(caller, at);
+            return true;
+        };
+        if !call.open[at] {
+            return true;
+        }
+        let (mut out, calls, peers) = (Vec::new(), at == caller, &mut self.peers[at]);
+        let step = match calls {
+            true => call.from.take(&frame, &mut out),
+            false => call.to.take(&frame, &mut out),
+        };
         let step = match step {
             Ok(Step::Called(caller)) => {
                 assert_eq!(caller.called, Called::Name(peer.clone()));
                 let verdict = peers.called(&peer);
+                call.answering = !matches!(verdict, Verdict::Nok | Verdict::NotAllowed);
                 call.to.decide(verdict, Cookie::new("x"), &mut out).map(|()| Step::More)
             }
             Ok(Step::Alive) => call.from.go_on(peers.is_dead(&peer), &mut out).map(|()| Step::More),
             step => step,
         };
-        Call::push(&mut call.pipes[usize::from(!back)], &out);
+        call.send(1 - at, &out);
         match step {
             Ok(Step::Done(_)) => {
-                let up = peers.up(&peer, back);
+                let up = peers.up(&peer, calls);
+                call.answering &= calls;
                 call.up[at] = Some(up);
                 if up.give_up_call {
-                    self.give_up(at);
+                    self.close(at, at);
                 }
                 if let Some(old) = up.replaces {
                     self.end(at, old);
                 }
             }
             Ok(_) => {}
-            Err(_) if back => {
-                peers.call_failed(&peer);
-                self.close(caller);
-            }
-            // Who is called has said no; that it closes comes behind what it has said.
-            Err(Refused::OurCall | Refused::Unwanted | Refused::Connected) => {}
-            Err(why) => panic!("{why}"),
+            Err(_) => self.close(caller, at),
         }
         true
     }
 
-    /// A node stops its own call.
-    fn give_up(&mut self, who: usize) {
-        let peer = self.peers[1 - who].us.clone();
-        self.peers[who].call_failed(&peer);
-        self.close(who);
-    }
-
-    /// The stream of a call is closed, and both notice.
-    fn close(&mut self, caller: usize) {
-        let names = [0, 1].map(|who| self.peers[who].us.clone());
+    /// A node closes its end of a call's stream, or notices that the other end is closed.
+    fn close(&mut self, caller: usize, at: usize) {
+        let peer = self.peers[1 - at].us.clone();
         let Some(call) = &mut self.calls[caller] else { return };
-        call.pipes = [None, None];
-        for at in [0, 1] {
-            match call.up[at].take() {
-                Some(up) => drop(self.peers[at].down(&names[1 - at], up.connection)),
-                None if at == caller => self.peers[at].call_failed(&names[1 - at]),
-                None => {}
-            }
+        if !std::mem::replace(&mut call.open[at], false) {
+            return;
+        }
+        call.pipes[1 - at].push_back(None);
+        match call.up[at].take() {
+            Some(up) => drop(self.peers[at].down(&peer, up.connection)),
+            None if at == caller => self.peers[at].call_failed(&peer),
+            None if call.answering => self.peers[at].answer_failed(&peer),
+            None => {}
         }
     }
 
@@ -136,7 +135,7 @@ impl World {
             up.is_some_and(|up| up.connection == connection)
         };
         if let Some(caller) = self.calls.iter().position(is_it) {
-            self.close(caller);
+            self.close(caller, at);
         }
     }
 }
@@ -156,20 +155,17 @@ proptest! {
             if calls {
                 world.call(usize::from(who));
             } else {
-                world.step(usize::from(who), back);
+                world.step(usize::from(who), usize::from(back));
             }
         }
         // What is under way arrives.
-        while [(0, false), (0, true), (1, false), (1, true)]
-            .into_iter()
-            .any(|(caller, back)| world.step(caller, back))
-        {}
+        while [(0, 0), (0, 1), (1, 0), (1, 1)].into_iter().any(|(caller, at)| world.step(caller, at)) {}
         let up: Vec<_> = world.calls.iter().flatten().filter(|call| call.up != [None, None]).collect();
         prop_assert_eq!(up.len(), 1, "connections");
         prop_assert!(up[0].up.iter().all(Option::is_some), "one of them does not know");
         for peers in &world.peers {
             prop_assert_eq!(peers.connected().count(), 1);
-            prop_assert!(peers.calling.is_empty());
+            prop_assert!(peers.calling.is_empty() && peers.answering.is_empty());
         }
     }
 }
