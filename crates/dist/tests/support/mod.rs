@@ -55,6 +55,13 @@ impl Drop for Epmd {
     }
 }
 
+/// What comes within a time that is much too long.
+async fn in_time<F: Future>(what: &str, comes: F) -> F::Output {
+    let patience = std::time::Duration::from_secs(60);
+    let came = tokio::time::timeout(patience, comes).await;
+    came.unwrap_or_else(|_| panic!("waited in vain for {what}"))
+}
+
 /// A port that nobody had a moment ago.
 pub(crate) fn free_port() -> u16 {
     let socket = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
@@ -97,11 +104,19 @@ impl Beam {
     }
 
     pub(crate) async fn start_with(epmd_port: u16, alive: &str, more: &[&str]) -> Self {
-        let name = format!("{alive}@127.0.0.1");
+        Self::run(epmd_port, &format!("{alive}@127.0.0.1"), more).await
+    }
+
+    /// A node that is to be given its name by the first one that it calls.
+    pub(crate) async fn start_nameless(epmd_port: u16) -> Self {
+        Self::run(epmd_port, "undefined@127.0.0.1", &["-dist_listen", "false"]).await
+    }
+
+    async fn run(epmd_port: u16, name: &str, more: &[&str]) -> Self {
         let home = tempfile::tempdir().expect("a folder");
         let mut machine = Command::new("erl")
             .args(["+S", "1:1", "+sbwt", "none", "-noshell", "-start_epmd", "false"])
-            .args(["-boot", "start_clean", "-name", &name, "-setcookie", COOKIE])
+            .args(["-boot", "start_clean", "-name", name, "-setcookie", COOKIE])
             .args(more)
             .args(["-eval", EVALUATE])
             .env("ERL_EPMD_PORT", epmd_port.to_string())
@@ -128,7 +143,8 @@ impl Beam {
 
     /// The value of what it was told first and has not answered, as Erlang prints it.
     pub(crate) async fn line(&mut self) -> String {
-        self.output.next_line().await.expect("the BEAM writes").expect("the BEAM goes on")
+        let line = in_time("a line", self.output.next_line()).await;
+        line.expect("the BEAM writes").expect("the BEAM goes on")
     }
 
     pub(crate) async fn eval(&mut self, expression: &str) -> String {
@@ -136,9 +152,16 @@ impl Beam {
         self.line().await
     }
 
-    /// The id of its process, for signals of the operating system.
-    pub(crate) fn process(&self) -> u32 {
-        self.machine.id().expect("it runs")
+    /// Ends it as a power cut would.
+    pub(crate) async fn kill(mut self) {
+        self.machine.kill().await.expect("it runs");
+    }
+
+    /// Stops it: it is there, and does nothing.
+    pub(crate) fn stop(&self) {
+        let id = self.machine.id().expect("it runs").to_string();
+        let stopped = std::process::Command::new("kill").args(["-STOP", &id]).status();
+        assert!(stopped.is_ok_and(|status| status.success()));
     }
 }
 
@@ -234,7 +257,7 @@ impl Connected {
     }
 
     pub(crate) async fn next(&mut self) -> Signal {
-        self.signals.recv().await.expect("the link goes on")
+        in_time("a signal", self.signals.recv()).await.expect("the link goes on")
     }
 
     pub(crate) async fn send(&self, control: Control, payload: Option<Term>) {
