@@ -15,6 +15,7 @@
 //! | read bytes of strangers | [`Term::decode`]; [`Decoder`] with [`Limits`]; [`Reader`] to copy nothing |
 //! | write bytes | [`Term::encode`]; [`Encoder`] into a buffer of one's own, in portions if it is large |
 //! | compare as Erlang does | [`Term::compare`] |
+//! | print as Erlang does | [`Display`](std::fmt::Display) for `~0tp`, [`Term::written`] for `~tw` |
 //!
 //! Everything here is data: no input or output, no clock, no global state; any thread may use any of
 //! it. What comes from outside is not believed: lengths are compared with what is there before any
@@ -37,6 +38,7 @@ mod order;
 mod reader;
 mod tag;
 mod term;
+mod text;
 mod token;
 
 pub use atom::{Atom, AtomTooLong};
@@ -52,4 +54,5 @@ pub use num_bigint::{BigInt, Sign};
 pub use number::{BigInteger, Float};
 pub use reader::Reader;
 pub use term::{NotFinite, Term};
+pub use text::Written;
 pub use token::{FunHead, Magnitude, Token};

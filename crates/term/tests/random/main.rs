@@ -1,0 +1,5 @@
+//! Terms at random, and who judges them: the real BEAM, other crates, and what must always hold.
+
+mod beam;
+mod properties;
+mod terms;
