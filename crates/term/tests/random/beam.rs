@@ -5,7 +5,7 @@
 use std::io::{Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-use crate::terms::{ORDERED, terms};
+use crate::terms::{ORDERED, has, terms};
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use purlin_term::{Atom, Term};
@@ -91,19 +91,6 @@ fn with_terms(mut test: impl FnMut(&mut Beam, &[Term])) {
     }
 }
 
-fn parts(term: &Term) -> Vec<&Term> {
-    match term {
-        Term::Tuple(elements) | Term::List(elements) => elements.iter().collect(),
-        Term::ImproperList(list) => list.elements().iter().chain([list.tail()]).collect(),
-        Term::Map(map) => map.pairs().iter().flat_map(|(key, value)| [key, value]).collect(),
-        _ => Vec::new(),
-    }
-}
-
-fn any(term: &Term, test: &dyn Fn(&Term) -> bool) -> bool {
-    test(term) || parts(term).into_iter().any(|part| any(part, test))
-}
-
 /// A node writes a large map in an order of its own.
 fn is_large_map(term: &Term) -> bool {
     term.as_map().is_some_and(|map| map.len() > ORDERED)
@@ -115,7 +102,7 @@ fn is_printed_otherwise(term: &Term) -> bool {
     let odd = |name: &Atom| {
         let is_word = name.as_str().bytes().all(|byte| byte.is_ascii_lowercase());
         !name.as_str().bytes().all(|byte| matches!(byte, b' '..=b'~'))
-            || is_word && name.to_string() != name.as_str()
+            || is_word && name.to_string().starts_with('\'')
     };
     match term {
         Term::Pid(_) | Term::Port(_) | Term::Reference(_) => true,
@@ -133,11 +120,11 @@ fn the_beam_writes_and_prints_every_term_as_we_do() {
         for (term, answers) in terms.iter().zip(answers.chunks(4)) {
             let &[bytes, printed, written, _hash] = answers else { unreachable!() };
             assert_eq!(Term::decode(bytes).as_ref(), Ok(term));
-            if any(term, &is_large_map) {
+            if has(term, &is_large_map) {
                 continue;
             }
             assert_eq!(bytes, term.encode().unwrap(), "{term}");
-            if any(term, &is_printed_otherwise) {
+            if has(term, &is_printed_otherwise) {
                 continue;
             }
             assert_eq!(String::from_utf8_lossy(printed), term.to_string());

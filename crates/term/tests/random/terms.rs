@@ -141,3 +141,18 @@ pub(crate) fn any_terms() -> impl Strategy<Value = Term> {
         prop_oneof![funs, proptest::collection::vec(inner, 0..4).prop_map(Term::Tuple)]
     })
 }
+
+fn parts(term: &Term) -> Vec<&Term> {
+    match term {
+        Term::Tuple(elements) | Term::List(elements) => elements.iter().collect(),
+        Term::ImproperList(list) => list.elements().iter().chain([list.tail()]).collect(),
+        Term::Fun(fun) => fun.free.iter().collect(),
+        Term::Map(map) => map.pairs().iter().flat_map(|(key, value)| [key, value]).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Whether the test holds for a term or any part of it.
+pub(crate) fn has(term: &Term, test: &dyn Fn(&Term) -> bool) -> bool {
+    test(term) || parts(term).into_iter().any(|part| has(part, test))
+}
