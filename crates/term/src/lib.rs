@@ -16,6 +16,7 @@
 //! | write bytes | [`Term::encode`]; [`Encoder`] into a buffer of one's own, in portions if it is large |
 //! | compare as Erlang does | [`Term::compare`] |
 //! | print as Erlang does | [`Display`](std::fmt::Display) for `~0tp`, [`Term::written`] for `~tw` |
+//! | read Erlang's syntax | [`FromStr`](std::str::FromStr): `"{ok, [1, 2]}".parse::<Term>()` |
 //!
 //! Everything here is data: no input or output, no clock, no global state; any thread may use any of
 //! it. What comes from outside is not believed: lengths are compared with what is there before any
@@ -54,5 +55,5 @@ pub use num_bigint::{BigInt, Sign};
 pub use number::{BigInteger, Float};
 pub use reader::Reader;
 pub use term::{NotFinite, Term};
-pub use text::Written;
+pub use text::{ParseError, Written};
 pub use token::{FunHead, Magnitude, Token};

@@ -2,6 +2,10 @@
 
 mod atom;
 mod float;
+mod parse;
 mod print;
+mod scan;
+mod segment;
 
+pub use parse::ParseError;
 pub use print::Written;

@@ -5,7 +5,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use proptest::prelude::*;
 use purlin_term::{Decoder, Encoder, Reader, Term};
 
-use crate::terms::{any_terms, terms};
+use crate::terms::{any_terms, has, terms};
 
 fn hash(term: &Term) -> u64 {
     let mut hasher = DefaultHasher::new();
@@ -44,6 +44,24 @@ proptest! {
         }
         if let Ok(changed) = Decoder::new(&bytes).decode() {
             prop_assert_eq!(Term::decode(&changed.encode().unwrap()), Ok(changed));
+        }
+    }
+
+    #[test]
+    fn what_is_printed_is_read_as_the_same(term in terms()) {
+        let named = |term: &Term| {
+            matches!(term, Term::Pid(_) | Term::Port(_) | Term::Reference(_))
+        };
+        prop_assume!(!has(&term, &named));
+        prop_assert_eq!(term.to_string().parse(), Ok(term.clone()));
+        prop_assert_eq!(term.written().to_string().parse(), Ok(term));
+    }
+
+    #[test]
+    fn any_text_is_a_term_or_an_error(text in "[a-z0-9{}\\[\\]<>#$=,|:/'\"\\\\.% _A-]{0,40}") {
+        match text.parse::<Term>() {
+            Ok(term) => prop_assert_eq!(term.to_string().parse(), Ok(term)),
+            Err(error) => prop_assert!(error.offset <= text.len()),
         }
     }
 
