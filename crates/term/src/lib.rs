@@ -16,6 +16,7 @@
 //! | write bytes | [`Term::encode`]; [`Encoder`] into a buffer of one's own, in portions if it is large |
 //! | compare as Erlang does | [`Term::compare`] |
 //! | print as Erlang does | [`Display`](std::fmt::Display) for `~0tp`, [`Term::written`] for `~tw` |
+//! | send and receive Rust's own types, by `serde` | [`to_bytes`], [`from_bytes`], [`Options`]: see [`value`] |
 //! | read Erlang's syntax | [`FromStr`](std::str::FromStr): `"{ok, [1, 2]}".parse::<Term>()` |
 //!
 //! Everything here is data: no input or output, no clock, no global state; any thread may use any of
@@ -41,6 +42,7 @@ mod tag;
 mod term;
 mod text;
 mod token;
+pub mod value;
 
 pub use atom::{Atom, AtomTooLong};
 pub use binary::{Binary, BitString};
@@ -57,3 +59,7 @@ pub use reader::Reader;
 pub use term::{NotFinite, Term};
 pub use text::{ParseError, Written};
 pub use token::{FunHead, Magnitude, Token};
+pub use value::{
+    Absent, Options, Strings, Structs, ValueError, from_bytes, from_reader, from_term, to_bytes,
+    to_term, with,
+};
