@@ -11,7 +11,7 @@ use std::fmt;
 
 use smol_str::SmolStr;
 
-/// An atom.
+/// An atom. It prints as in Erlang, in quotes where it needs them.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Atom(SmolStr);
 
@@ -64,7 +64,7 @@ impl Atom {
 
 impl fmt::Debug for Atom {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "'{}'", self.as_str().escape_debug())
+        fmt::Display::fmt(self, f)
     }
 }
 

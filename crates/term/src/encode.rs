@@ -10,6 +10,7 @@ use std::ops::DerefMut;
 use std::slice::Iter;
 
 use bytes::BufMut;
+use num_bigint::{BigInt, Sign};
 
 use crate::error::EncodeError;
 use crate::tag;
@@ -151,11 +152,8 @@ impl<'t, 'c> Encoder<'t, 'c> {
     /// Writes a term, or the beginning of one that holds others, which are left for later.
     fn term<B: Buffer>(&mut self, buffer: &mut B, term: &'t Term) -> Result<(), EncodeError> {
         match term {
-            Term::Integer(value) => integer(buffer, *value),
-            Term::BigInteger(value) => {
-                let (sign, digits) = value.get().to_bytes_le();
-                big(buffer, sign == num_bigint::Sign::Minus, &digits)?;
-            }
+            Term::Integer(value) => put_small(buffer, *value),
+            Term::BigInteger(value) => put_integer(buffer, value.get())?,
             Term::Float(value) => {
                 buffer.put_u8(tag::NEW_FLOAT);
                 buffer.put_f64(value.get());
@@ -168,13 +166,7 @@ impl<'t, 'c> Encoder<'t, 'c> {
             }
             Term::BitString(bits) => self.bit_string(buffer, bits)?,
             Term::Tuple(elements) => {
-                match u8::try_from(elements.len()) {
-                    Ok(few) => buffer.put_slice(&[tag::SMALL_TUPLE, few]),
-                    Err(_) => {
-                        buffer.put_u8(tag::LARGE_TUPLE);
-                        buffer.put_u32(count(elements.len())?);
-                    }
-                }
+                put_tuple(buffer, elements.len())?;
                 self.stack.push(Left::Terms(elements.iter()));
             }
             Term::List(elements) => self.list(buffer, elements)?,
@@ -210,16 +202,7 @@ impl<'t, 'c> Encoder<'t, 'c> {
             buffer.put_slice(&[tag::ATOM_CACHE_REF, index]);
             return;
         }
-        let text = atom.as_str().as_bytes();
-        match u8::try_from(text.len()) {
-            Ok(length) => buffer.put_slice(&[tag::SMALL_ATOM_UTF8, length]),
-            Err(_) => {
-                buffer.put_u8(tag::ATOM_UTF8);
-                // No more than 255 characters of 4 bytes.
-                buffer.put_u16(text.len() as u16);
-            }
-        }
-        buffer.put_slice(text);
+        put_atom(buffer, atom);
     }
 
     fn bit_string<B: Buffer>(
@@ -295,8 +278,8 @@ impl<'t, 'c> Encoder<'t, 'c> {
         buffer.put_u32(fun.index);
         buffer.put_u32(count(fun.free.len())?);
         self.atom(buffer, &fun.module);
-        integer(buffer, fun.old_index);
-        integer(buffer, fun.old_uniq);
+        put_small(buffer, fun.old_index);
+        put_small(buffer, fun.old_uniq);
         self.pid(buffer, &fun.pid);
         self.funs += 1;
         self.stack.extend([Left::Size(size), Left::Terms(fun.free.iter())]);
@@ -307,11 +290,24 @@ impl<'t, 'c> Encoder<'t, 'c> {
         buffer.put_u8(tag::EXPORT);
         self.atom(buffer, &export.module);
         self.atom(buffer, &export.function);
-        integer(buffer, export.arity.into());
+        put_small(buffer, export.arity.into());
     }
 }
 
-fn integer<B: Buffer>(buffer: &mut B, value: i64) {
+pub(crate) fn put_atom<B: Buffer>(buffer: &mut B, atom: &Atom) {
+    let text = atom.as_str().as_bytes();
+    match u8::try_from(text.len()) {
+        Ok(length) => buffer.put_slice(&[tag::SMALL_ATOM_UTF8, length]),
+        Err(_) => {
+            buffer.put_u8(tag::ATOM_UTF8);
+            // No more than 255 characters of 4 bytes.
+            buffer.put_u16(text.len() as u16);
+        }
+    }
+    buffer.put_slice(text);
+}
+
+pub(crate) fn put_small<B: Buffer>(buffer: &mut B, value: i64) {
     if let Ok(value) = u8::try_from(value) {
         buffer.put_slice(&[tag::SMALL_INTEGER, value]);
     } else if let Ok(value) = i32::try_from(value) {
@@ -325,7 +321,13 @@ fn integer<B: Buffer>(buffer: &mut B, value: i64) {
     }
 }
 
-fn big<B: Buffer>(buffer: &mut B, negative: bool, digits: &[u8]) -> Result<(), EncodeError> {
+/// An integer of any size, in the form it has by its size.
+pub(crate) fn put_integer<B: Buffer>(buffer: &mut B, value: &BigInt) -> Result<(), EncodeError> {
+    if let Ok(small) = i64::try_from(value) {
+        put_small(buffer, small);
+        return Ok(());
+    }
+    let (sign, digits) = value.to_bytes_le();
     match u8::try_from(digits.len()) {
         Ok(few) => buffer.put_slice(&[tag::SMALL_BIG, few]),
         Err(_) => {
@@ -333,12 +335,24 @@ fn big<B: Buffer>(buffer: &mut B, negative: bool, digits: &[u8]) -> Result<(), E
             buffer.put_u32(count(digits.len())?);
         }
     }
-    buffer.put_u8(u8::from(negative));
-    buffer.put_slice(digits);
+    buffer.put_u8(u8::from(sign == Sign::Minus));
+    buffer.put_slice(&digits);
     Ok(())
 }
 
-fn count(length: usize) -> Result<u32, EncodeError> {
+/// The head of a tuple of so many elements.
+pub(crate) fn put_tuple<B: Buffer>(buffer: &mut B, length: usize) -> Result<(), EncodeError> {
+    match u8::try_from(length) {
+        Ok(few) => buffer.put_slice(&[tag::SMALL_TUPLE, few]),
+        Err(_) => {
+            buffer.put_u8(tag::LARGE_TUPLE);
+            buffer.put_u32(count(length)?);
+        }
+    }
+    Ok(())
+}
+
+pub(crate) fn count(length: usize) -> Result<u32, EncodeError> {
     u32::try_from(length).map_err(|_| EncodeError::TooLong)
 }
 

@@ -32,7 +32,7 @@ pub enum Reason {
     AtomCache(u8),
     /// The bit string has bits of which it has no byte, or a last byte of more than eight.
     BitString,
-    /// The integer has more than 8 MB, more than any node can hold.
+    /// The integer has more than 512 KiB, more than nodes since OTP 26 can hold.
     BigInteger,
     /// The reference has no words or more than five.
     Reference,
@@ -59,7 +59,7 @@ impl fmt::Display for Reason {
             Self::Atom => f.write_str("an atom that is not UTF-8 or has over 255 characters"),
             Self::AtomCache(index) => write!(f, "no atom with the index {index} in the header"),
             Self::BitString => f.write_str("a bit string whose last byte cannot be"),
-            Self::BigInteger => f.write_str("an integer of more than 8 MB"),
+            Self::BigInteger => f.write_str("an integer of more than 512 KiB"),
             Self::Reference => f.write_str("a reference without one to five words"),
             Self::Fun => f.write_str("a fun that cannot be"),
             Self::EqualKeys => f.write_str("a map in which two keys are equal"),

@@ -15,6 +15,10 @@
 //! | read bytes of strangers | [`Term::decode`]; [`Decoder`] with [`Limits`]; [`Reader`] to copy nothing |
 //! | write bytes | [`Term::encode`]; [`Encoder`] into a buffer of one's own, in portions if it is large |
 //! | compare as Erlang does | [`Term::compare`] |
+//! | choose a shard as Erlang does | [`Term::phash2`], [`Term::phash2_in`] |
+//! | print as Erlang does | [`Display`](std::fmt::Display) for `~0tp`, [`Term::written`] for `~tw` |
+//! | send and receive Rust's own types, by `serde` | [`to_bytes`], [`from_bytes`], [`Options`]: see [`value`] |
+//! | read Erlang's syntax | [`FromStr`](std::str::FromStr): `"{ok, [1, 2]}".parse::<Term>()` |
 //!
 //! Everything here is data: no input or output, no clock, no global state; any thread may use any of
 //! it. What comes from outside is not believed: lengths are compared with what is there before any
@@ -34,10 +38,13 @@ mod list;
 mod map;
 mod number;
 mod order;
+mod phash2;
 mod reader;
 mod tag;
 mod term;
+mod text;
 mod token;
+pub mod value;
 
 pub use atom::{Atom, AtomTooLong};
 pub use binary::{Binary, BitString};
@@ -52,4 +59,9 @@ pub use num_bigint::{BigInt, Sign};
 pub use number::{BigInteger, Float};
 pub use reader::Reader;
 pub use term::{NotFinite, Term};
+pub use text::{ParseError, Written};
 pub use token::{FunHead, Magnitude, Token};
+pub use value::{
+    Absent, Options, Strings, Structs, ValueError, from_bytes, from_reader, from_term, to_bytes,
+    to_term, with,
+};

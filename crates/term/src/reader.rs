@@ -15,8 +15,8 @@ use crate::tag;
 use crate::token::{FunHead, Magnitude, Token};
 use crate::{Atom, Export, Float, Pid, Port, Reference};
 
-/// WHY: what a BEAM of OTP 25 can hold at most; later ones hold less.
-const MAX_INTEGER_BYTES: usize = 8 << 20;
+/// WHY: what a BEAM can hold since OTP 26; and a larger one takes minutes to print.
+const MAX_INTEGER_BYTES: usize = 512 << 10;
 
 /// Tokens of terms that stand one behind the other, without the version before them.
 #[derive(Clone, Debug)]

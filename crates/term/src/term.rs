@@ -8,7 +8,7 @@ use crate::{
 /// An Erlang term, owned.
 ///
 /// Equality is Erlang's `=:=`: `1` and `1.0` differ. Erlang's order, in which they do not, is
-/// [`Term::compare`]; so there is no `Ord`.
+/// [`Term::compare`]; so there is no `Ord`. `Display` and `Debug` print as `~0tp` does.
 ///
 /// Equal terms have one form: an integer that fits is an [`Integer`](Term::Integer), a list with a
 /// proper tail a [`List`](Term::List), a bit string of whole bytes a [`Binary`](Term::Binary). The
@@ -18,7 +18,7 @@ use crate::{
 /// big integers lie behind a pointer. A clone copies everything but binaries and the texts of atoms.
 /// Clone, drop, `==` and hashing recurse as deep as the term is; what was read from outside is no
 /// deeper than [`Limits`](crate::Limits) allow.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Term {
     /// An integer that fits 64 bits.
