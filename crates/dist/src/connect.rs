@@ -83,8 +83,20 @@ pub async fn dial(epmd: &Epmd, peer: &NodeName) -> Result<TcpStream, NoConnectio
     address.set_port(port);
     let stream = timeout(PATIENCE, TcpStream::connect(address)).await;
     let stream = stream.map_err(|_| NoConnection::Slow)??;
-    stream.set_nodelay(true)?;
+    prepare(&stream)?;
     Ok(stream)
+}
+
+/// How much the kernel may hold that it has not sent. What is behind a large message then waits in our queue,
+/// where small ones go before it, and not in the kernel's.
+const UNSENT: u32 = 128 << 10;
+
+/// Sets what a connection between nodes needs.
+pub(crate) fn prepare(stream: &TcpStream) -> io::Result<()> {
+    stream.set_nodelay(true)?;
+    #[cfg(any(target_os = "linux", target_os = "macos"))]
+    socket2::SockRef::from(stream).set_tcp_notsent_lowat(UNSENT)?;
+    Ok(())
 }
 
 /// The handshake of the side that calls. If the other one has a connection to a node of our name, `is_dead` is

@@ -16,7 +16,7 @@ use tokio::task::JoinSet;
 use tokio::time::sleep;
 use tracing::warn;
 
-use crate::connect::{NoConnection, answer};
+use crate::connect::{NoConnection, answer, prepare};
 use crate::cookie::Cookie;
 use crate::handshake::{Caller, Established, Local, Verdict};
 
@@ -96,7 +96,7 @@ async fn one(
     decide: Arc<Decide>,
 ) -> Option<(TcpStream, Established)> {
     let answered = async {
-        stream.set_nodelay(true)?;
+        prepare(&stream)?;
         answer(&mut stream, local, |caller| decide(caller)).await
     };
     match answered.await {

@@ -2,8 +2,10 @@
 
 mod support;
 
-use purlin_dist::epmd::{self, Alive, Failed, Kind, Registration};
+use purlin_dist::epmd::{self, Alive, Failed, Kind, Registration, Server};
 use support::{Beam, Epmd, Ours, free_port};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
 
 fn alive(name: &str) -> Alive {
     Alive { alive: name.to_owned(), port: 4711, kind: Kind::Hidden }
@@ -55,4 +57,40 @@ async fn a_beam_finds_us_and_we_find_it() {
     let names =
         beam.eval("{ok, Names} = erl_epmd:names(), lists:sort([N || {N, _} <- Names])").await;
     assert_eq!(names, r#"["beam","ours"]"#);
+}
+
+#[tokio::test]
+async fn two_beams_register_with_ours_find_each_other_and_are_forgotten() {
+    let server = Server::start(("127.0.0.1", 0)).await.expect("a port");
+    let port = server.address().port();
+    let ask = epmd::Epmd::at(server.address());
+    let mut one = Beam::start_with(port, "one", &[]).await;
+    let two = Beam::start_with(port, "two", &[]).await;
+    assert_eq!(one.eval("net_adm:ping('two@127.0.0.1')").await, "pong");
+    assert_eq!(one.eval("net_adm:ping('three@127.0.0.1')").await, "pang");
+    let names =
+        one.eval("{ok, Names} = erl_epmd:names(), lists:sort([N || {N, _} <- Names])").await;
+    assert_eq!(names, r#"["one","two"]"#);
+    let found = ask.find("two").await.expect("it answers").expect("it is there");
+    assert_eq!(found.kind, Kind::Normal);
+    two.kill().await;
+    while ask.find("two").await.expect("it answers").is_some() {}
+
+    let first = Registration::new(ask, alive("shop")).await.expect("it is free").creation();
+    while ask.find("shop").await.expect("it answers").is_some() {}
+    let second = Registration::new(ask, alive("shop")).await.expect("it is free").creation();
+    assert_ne!(first, second);
+}
+
+#[tokio::test]
+async fn garbage_and_requests_to_end_it_are_not_answered_by_ours() {
+    let server = Server::start(("127.0.0.1", 0)).await.expect("a port");
+    for bytes in [&b"\xff\xff"[..], b"\0\x01k", b"\0\x05sshop", b"GET / HTTP/1.1\r\n\r\n"] {
+        let mut stream = TcpStream::connect(server.address()).await.expect("it listens");
+        stream.write_all(bytes).await.expect("it reads");
+        let mut answer = Vec::new();
+        let _ = stream.read_to_end(&mut answer).await;
+        assert!(answer.is_empty());
+    }
+    assert!(epmd::Epmd::at(server.address()).names().await.expect("it answers").is_empty());
 }

@@ -100,7 +100,7 @@ async fn who_sends_to_a_node_that_does_not_read_waits_and_goes_on_when_it_does()
     let more = tokio::spawn(async move { sender.send(message(1, Term::atom("last"))).await });
     let mut bytes = vec![0; 1 << 20];
     while !more.is_finished() {
-        there.read(&mut bytes).await.expect("it goes on");
+        assert!(there.read(&mut bytes).await.is_ok_and(|count| count > 0));
     }
     assert_eq!(more.await.expect("it does not panic"), Ok(()));
 }

@@ -15,6 +15,7 @@
 //! | read bytes of strangers | [`Term::decode`]; [`Decoder`] with [`Limits`]; [`Reader`] to copy nothing |
 //! | write bytes | [`Term::encode`]; [`Encoder`] into a buffer of one's own, in portions if it is large |
 //! | compare as Erlang does | [`Term::compare`] |
+//! | choose a shard as Erlang does | [`Term::phash2`], [`Term::phash2_in`] |
 //! | print as Erlang does | [`Display`](std::fmt::Display) for `~0tp`, [`Term::written`] for `~tw` |
 //! | send and receive Rust's own types, by `serde` | [`to_bytes`], [`from_bytes`], [`Options`]: see [`value`] |
 //! | read Erlang's syntax | [`FromStr`](std::str::FromStr): `"{ok, [1, 2]}".parse::<Term>()` |
@@ -37,6 +38,7 @@ mod list;
 mod map;
 mod number;
 mod order;
+mod phash2;
 mod reader;
 mod tag;
 mod term;

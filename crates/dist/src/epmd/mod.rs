@@ -10,10 +10,12 @@
 mod client;
 pub mod codec;
 mod registration;
+mod server;
 
 pub use client::{Epmd, Failed};
 pub use codec::{Alive, Found, Kind};
 pub use registration::Registration;
+pub use server::Server;
 
 /// The port of epmd, unless the environment or the user says another.
 pub const PORT: u16 = 4369;

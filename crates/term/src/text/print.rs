@@ -12,7 +12,7 @@ use std::fmt::{self, Write};
 use std::slice::Iter;
 
 use super::atom::{escaped, is_printable};
-use crate::{Fun, Pid, Port, Reference, Term};
+use crate::{Atom, Fun, Pid, Port, Reference, Term};
 
 impl fmt::Display for Term {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -193,21 +193,31 @@ fn quoted(f: &mut fmt::Formatter<'_>, mut chars: impl Iterator<Item = char>) -> 
     f.write_char('"')
 }
 
+/// The name of a node, without quotes; whatever it is, it stays on its line.
+fn node(f: &mut fmt::Formatter<'_>, name: &Atom) -> fmt::Result {
+    name.as_str().chars().try_for_each(|c| escaped(f, c, '>'))
+}
+
 impl fmt::Display for Pid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "<{}.{}.{}>", self.node.as_str(), self.id, self.serial)
+        f.write_char('<')?;
+        node(f, &self.node)?;
+        write!(f, ".{}.{}>", self.id, self.serial)
     }
 }
 
 impl fmt::Display for Port {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "#Port<{}.{}>", self.node.as_str(), self.id)
+        f.write_str("#Port<")?;
+        node(f, &self.node)?;
+        write!(f, ".{}>", self.id)
     }
 }
 
 impl fmt::Display for Reference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "#Ref<{}", self.node.as_str())?;
+        f.write_str("#Ref<")?;
+        node(f, &self.node)?;
         self.words().iter().rev().try_for_each(|word| write!(f, ".{word}"))?;
         f.write_char('>')
     }
@@ -216,5 +226,23 @@ impl fmt::Display for Reference {
 impl fmt::Display for Fun {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "#Fun<{}.{}.{}>", self.module, self.old_index, self.old_uniq)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Atom, Pid, Port, Reference, Term};
+
+    #[test]
+    fn an_identifier_carries_the_name_of_its_node_on_one_line() {
+        let node = Atom::from_static("a@b.c");
+        let pid = Pid { node: node.clone(), id: 1, serial: 2, creation: 3 };
+        assert_eq!(Term::from(pid).to_string(), "<a@b.c.1.2>");
+        let port = Port { node: node.clone(), id: 7, creation: 3 };
+        assert_eq!(Term::from(port).to_string(), "#Port<a@b.c.7>");
+        let reference = Reference::new(node, 3, &[1, 2, 3]).unwrap();
+        assert_eq!(Term::from(reference).to_string(), "#Ref<a@b.c.3.2.1>");
+        let odd = Pid { node: Atom::from_static("a\n>"), id: 1, serial: 2, creation: 3 };
+        assert_eq!(odd.to_string(), "<a\\n\\>.1.2>");
     }
 }

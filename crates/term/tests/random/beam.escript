@@ -17,12 +17,12 @@ serve(Port) ->
             halt()
     end.
 
-%% Of each term: its bytes, its two printed forms, and its hash.
+%% Of each term: its bytes, its two printed forms, and its hash below 2^27 and 2^32 - 1.
 answer($t, Terms) ->
     [[packet(term_to_binary(Term, [{minor_version, 2}])),
       packet(unicode:characters_to_binary(io_lib:format("~0tp", [Term]))),
       packet(unicode:characters_to_binary(io_lib:format("~tw", [Term]))),
-      packet(<<(erlang:phash2(Term, 1 bsl 32)):32>>)] || Term <- Terms];
+      packet(<<(erlang:phash2(Term)):32, (erlang:phash2(Term, 16#ffffffff)):32>>)] || Term <- Terms];
 %% What the first is to the second, by value and exactly; and the same for each two that follow.
 answer($c, Terms) ->
     compare(Terms).

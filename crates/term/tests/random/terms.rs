@@ -111,8 +111,8 @@ fn leaves() -> impl Strategy<Value = Term> {
     ]
 }
 
-/// Terms without funs, which a node only takes if it could have made them.
-pub(crate) fn terms() -> impl Strategy<Value = Term> {
+/// Terms without funs.
+fn plain() -> impl Strategy<Value = Term> {
     leaves().prop_recursive(4, 60, 8, |inner| {
         let some = |most| proptest::collection::vec(inner.clone(), 0..most);
         let few = some(6);
@@ -129,13 +129,15 @@ pub(crate) fn terms() -> impl Strategy<Value = Term> {
     })
 }
 
-/// Any terms, funs among them.
-pub(crate) fn any_terms() -> impl Strategy<Value = Term> {
-    terms().prop_recursive(2, 60, 4, |inner| {
+/// Terms of every kind.
+pub(crate) fn terms() -> impl Strategy<Value = Term> {
+    plain().prop_recursive(2, 60, 4, |inner| {
         let free = proptest::collection::vec(inner.clone(), 0..3);
-        let fun = (atoms(), any::<u8>(), any::<[u8; 16]>(), any::<u32>(), free, pids());
-        let funs = fun.prop_map(|(module, arity, uniq, index, free, pid)| {
-            let (old_index, old_uniq) = (i64::from(index), i64::from(index.rotate_left(9)));
+        let fun = (atoms(), any::<u8>(), any::<[u8; 16]>(), any::<u16>(), free, pids());
+        let funs = fun.prop_map(|(module, arity, uniq, number, free, pid)| {
+            // A node takes no more of what old releases say than it could have made.
+            let (index, old_index, old_uniq) =
+                (number.into(), number.into(), i64::from(number) * 2047);
             Term::from(Fun { module, arity, uniq, index, old_index, old_uniq, pid, free })
         });
         prop_oneof![funs, proptest::collection::vec(inner, 0..4).prop_map(Term::Tuple)]
