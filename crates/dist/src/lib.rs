@@ -47,6 +47,7 @@
 #![forbid(unsafe_code)]
 
 mod bytes;
+pub mod cluster;
 pub mod connect;
 pub mod control;
 mod cookie;
@@ -62,6 +63,6 @@ mod peers;
 pub use cookie::Cookie;
 pub use flags::Flags;
 pub use link::Link;
-pub use listener::Listener;
+pub use listener::{Came, Listener};
 pub use name::{BadName, NodeName};
 pub use peers::{Peers, Up};

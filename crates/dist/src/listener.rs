@@ -18,7 +18,8 @@ use tracing::warn;
 
 use crate::connect::{NoConnection, answer, prepare};
 use crate::cookie::Cookie;
-use crate::handshake::{Caller, Established, Local, Verdict};
+use crate::handshake::{Called, Caller, Established, Local, Verdict};
+use crate::name::NodeName;
 
 /// How many handshakes there may be at once.
 const MOST_AT_ONCE: usize = 128;
@@ -29,12 +30,21 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// Says what becomes of a caller, and which cookie it has to know.
 type Decide = dyn Fn(&Caller) -> (Verdict, Cookie) + Send + Sync;
 
+/// What became of a call.
+#[derive(Debug)]
+pub enum Came {
+    /// The node knows the cookie, and is connected.
+    Up(TcpStream, Established),
+    /// With the node of that name, which was not refused, the handshake came to nothing.
+    Failed(NodeName),
+}
+
 /// Waits for nodes that call us. Dropped, it gives up the handshakes that are under way.
 pub struct Listener {
     socket: TcpListener,
     local: Local,
     decide: Arc<Decide>,
-    handshakes: JoinSet<Option<(TcpStream, Established)>>,
+    handshakes: JoinSet<Option<Came>>,
 }
 
 impl Listener {
@@ -59,13 +69,13 @@ impl Listener {
         Ok((socket, address))
     }
 
-    /// The next node that has called us and knows the cookie. Cancelled, it loses nobody.
-    pub async fn next(&mut self) -> (TcpStream, Established) {
+    /// What became of the next call that was not refused. Cancelled, it loses nobody.
+    pub async fn next(&mut self) -> Came {
         loop {
             tokio::select! {
                 Some(done) = self.handshakes.join_next() => {
-                    if let Ok(Some(connected)) = done {
-                        return connected;
+                    if let Ok(Some(came)) = done {
+                        return came;
                     }
                 }
                 came = self.socket.accept(), if self.handshakes.len() < MOST_AT_ONCE => match came {
@@ -94,20 +104,28 @@ async fn one(
     from: SocketAddr,
     local: Local,
     decide: Arc<Decide>,
-) -> Option<(TcpStream, Established)> {
+) -> Option<Came> {
+    let mut welcome = None;
     let answered = async {
         prepare(&stream)?;
-        answer(&mut stream, local, |caller| decide(caller)).await
+        let decide = |caller: &Caller| {
+            let (verdict, cookie) = decide(caller);
+            let refused = matches!(verdict, Verdict::Nok | Verdict::NotAllowed);
+            if let (Called::Name(name), false) = (&caller.called, refused) {
+                welcome = Some(name.clone());
+            }
+            (verdict, cookie)
+        };
+        answer(&mut stream, local, decide).await
     };
     match answered.await {
-        Ok(established) => Some((stream, established)),
+        Ok(established) => return Some(Came::Up(stream, established)),
         Err(NoConnection::Refused(refused)) => {
             warn!(%from, "a handshake was refused: {refused}");
-            None
         }
         Err(error) => {
             warn!(%from, "a handshake came to nothing: {error}");
-            None
         }
     }
+    welcome.map(Came::Failed)
 }

@@ -101,6 +101,12 @@ impl Peers {
         verdict
     }
 
+    /// Whether a node that calls us is being answered.
+    #[must_use]
+    pub fn is_answering(&self, node: &NodeName) -> bool {
+        self.answering.contains_key(node)
+    }
+
     /// A handshake with a caller that was not refused has come to nothing.
     pub fn answer_failed(&mut self, node: &NodeName) {
         self.no_longer_answers(node);

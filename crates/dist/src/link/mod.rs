@@ -55,6 +55,7 @@ use crate::flags::Flags;
 use crate::frame::{Limits, Signal};
 use crate::handshake::Established;
 use crate::name::NodeName;
+use purlin_term::Pid;
 use shared::Shared;
 
 pub use ended::{Ended, Unsent};
@@ -132,12 +133,24 @@ impl Link {
     /// The link has ended, or the signal cannot be sent. Cancelled, it has sent nothing.
     pub async fn send(&self, signal: Signal) -> Result<(), Unsent> {
         let sender = signal.control.sender().cloned();
+        self.room(sender.as_ref()).await;
+        self.signal_behind(sender, signal)
+    }
+
+    /// Whether [`Link::send`] would not wait, behind that line; also if the link has ended.
+    #[must_use]
+    pub fn has_room(&self, line: Option<&Pid>) -> bool {
+        self.0.has_room(line)
+    }
+
+    /// Waits until there is room.
+    pub async fn room(&self, line: Option<&Pid>) {
         loop {
             let room = self.0.room.notified();
             tokio::pin!(room);
             room.as_mut().enable();
-            if self.0.has_room(sender.as_ref()) {
-                return self.signal(signal);
+            if self.has_room(line) {
+                return;
             }
             room.await;
         }
@@ -148,7 +161,16 @@ impl Link {
     /// # Errors
     /// The link has ended, or the signal cannot be sent.
     pub fn signal(&self, signal: Signal) -> Result<(), Unsent> {
-        if let Some(large) = Shared::put(&self.0, signal)? {
+        let sender = signal.control.sender().cloned();
+        self.signal_behind(sender, signal)
+    }
+
+    /// [`Link::signal`], but in order with what was sent behind the same `line`, whoever sends it.
+    ///
+    /// # Errors
+    /// As [`Link::signal`].
+    pub fn signal_behind(&self, line: Option<Pid>, signal: Signal) -> Result<(), Unsent> {
+        if let Some(large) = Shared::put(&self.0, line, signal)? {
             self.0.runtime.spawn(large.run());
         }
         Ok(())

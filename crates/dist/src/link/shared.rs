@@ -87,7 +87,11 @@ impl Shared {
 
     /// Puts out a signal, or has it wait behind its sender's large message. If it is large itself, what comes
     /// back is to be run.
-    pub(super) fn put(shared: &Arc<Self>, signal: Signal) -> Result<Option<Large>, Unsent> {
+    pub(super) fn put(
+        shared: &Arc<Self>,
+        sender: Option<Pid>,
+        signal: Signal,
+    ) -> Result<Option<Large>, Unsent> {
         let Signal { control, payload } = signal;
         if control.has_payload() != payload.is_some() {
             return Err(Unsendable::Payload.into());
@@ -96,7 +100,6 @@ impl Shared {
         if let Some(ended) = &state.ended {
             return Err(Unsent::Ended(ended.clone()));
         }
-        let sender = control.sender().cloned();
         if let Some(behind) = state.behind.get_mut(&sender) {
             behind.push_back(Signal { control, payload });
             return Ok(None);

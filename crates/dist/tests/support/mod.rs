@@ -10,7 +10,7 @@ use purlin_dist::epmd::{Alive, Kind, Registration};
 use purlin_dist::frame::Signal;
 use purlin_dist::handshake::{Caller, Local, Verdict};
 use purlin_dist::link::{Link, Settings};
-use purlin_dist::{Cookie, Flags, Listener, NodeName, connect, epmd};
+use purlin_dist::{Came, Cookie, Flags, Listener, NodeName, connect, epmd};
 use purlin_term::{Atom, Pid, Reference, Term};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, Lines};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
@@ -222,14 +222,18 @@ impl Ours {
 
     /// The next node that has called.
     pub(crate) async fn called(&mut self) -> Connected {
-        let (stream, established) = self.listener.next().await;
+        let (stream, established) = self.called_raw().await;
         Connected::new(stream, established, Settings::default())
     }
 
     pub(crate) async fn called_raw(
         &mut self,
     ) -> (tokio::net::TcpStream, purlin_dist::handshake::Established) {
-        self.listener.next().await
+        loop {
+            if let Came::Up(stream, established) = self.listener.next().await {
+                return (stream, established);
+            }
+        }
     }
 
     /// A pid of ours.
