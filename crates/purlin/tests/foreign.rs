@@ -7,31 +7,28 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 
 use proptest::prelude::*;
-use purlin::foreign::{Carrier, ForeignSignal};
+use purlin::foreign::{Carrier, ForeignSignal, LocalProcess};
 use purlin::{
     Down, Exit, ExitReason, MonitorRef, Node, Pid, Process, ProcessId, Reply, SpawnError,
 };
-
-/// Delivers a signal to a process, in the name of the stand-in of another.
-type Deliver = Arc<dyn Fn(ProcessId, ForeignSignal) + Send + Sync>;
 
 /// Both nodes, and the stand-ins there are.
 struct Bridge {
     nodes: [Node; 2],
     /// By the node they are on, and whom they stand for.
-    deliver: Mutex<HashMap<(usize, ProcessId), Deliver>>,
+    stand_ins: Mutex<HashMap<(usize, ProcessId), LocalProcess>>,
 }
 
 impl Bridge {
     fn new() -> Arc<Self> {
         let node = || Node::builder().workers(2).build().unwrap();
-        Arc::new(Self { nodes: [node(), node()], deliver: Mutex::default() })
+        Arc::new(Self { nodes: [node(), node()], stand_ins: Mutex::default() })
     }
 
     /// On the first node, a stand-in for a process of the second.
     fn stand_in<M: Send + 'static>(self: &Arc<Self>, real: &Pid<M>, gate: &Gate) -> Pid<M> {
-        let (stand_in, deliver) = self.make(0, real.id(), gate);
-        self.deliver.lock().unwrap().insert((0, real.id()), deliver);
+        let stand_in = self.make(0, real.id(), gate);
+        self.stand_ins.lock().unwrap().insert((0, real.id()), LocalProcess::from(&stand_in));
         stand_in
     }
 
@@ -40,19 +37,16 @@ impl Bridge {
         on: usize,
         real: ProcessId,
         gate: &Gate,
-    ) -> (Pid<M>, Deliver) {
-        let node = self.nodes[on].clone();
+    ) -> Pid<M> {
         let carrier = Line { bridge: Arc::clone(self), to: 1 - on, real, gate: gate.clone() };
-        let stand_in = node.stand_in(4, carrier).unwrap();
-        let name = stand_in.clone();
-        (stand_in, Arc::new(move |to, signal| node.deliver(&name, to, signal)))
+        self.nodes[on].stand_in(4, carrier).unwrap()
     }
 
     /// Delivers on node `on`, in the name of a process of the other.
     fn deliver(self: &Arc<Self>, on: usize, from: ProcessId, to: ProcessId, signal: ForeignSignal) {
-        let make = || self.make::<()>(on, from, &Gate::open()).1;
-        let deliver = self.deliver.lock().unwrap().entry((on, from)).or_insert_with(make).clone();
-        deliver(to, signal);
+        let make = || LocalProcess::from(&self.make::<()>(on, from, &Gate::open()));
+        let from = self.stand_ins.lock().unwrap().entry((on, from)).or_insert_with(make).clone();
+        self.nodes[on].deliver(&from, to, signal);
     }
 }
 

@@ -40,7 +40,7 @@ use crate::{ExitReason, LookupError, MonitorRef, Node, Pid, ProcessId};
 /// It is called in the stand-in's turns, on a worker, and must not block.
 pub trait Carrier<M>: Send + 'static {
     /// The stand-in begins; this is what it is called here.
-    fn begin(&mut self, stand_in: ProcessId) {
+    fn begin(&mut self, stand_in: &LocalProcess) {
         let _ = stand_in;
     }
 
@@ -81,7 +81,7 @@ pub enum ForeignSignal {
     Down(MonitorRef, ExitReason),
 }
 
-/// A process of this node, whatever it receives.
+/// A process of this node, whatever it receives; a stand-in is one.
 #[derive(Clone)]
 pub struct LocalProcess(Peer);
 
@@ -102,6 +102,12 @@ impl LocalProcess {
     /// [`LookupError::OtherType`] if it receives something else.
     pub fn pid<M: Send + 'static>(self) -> Result<Pid<M>, LookupError> {
         Pid::typed(self.0)
+    }
+}
+
+impl<M: Send + 'static> From<&Pid<M>> for LocalProcess {
+    fn from(pid: &Pid<M>) -> Self {
+        Self(pid.address().clone().untyped())
     }
 }
 
@@ -162,8 +168,8 @@ impl Node {
     /// Puts a signal into the inbox of a process of this node, in the name of a stand-in. A process
     /// that has ended, or never was, answers through the stand-in's carrier what one that has ended
     /// answers: `LinkExit` or `Down` with `noproc`, or the acknowledgement of an unlink.
-    pub fn deliver<S: Send + 'static>(&self, from: &Pid<S>, to: ProcessId, signal: ForeignSignal) {
-        let (sender, peer) = (from.id(), || from.address().clone().untyped());
+    pub fn deliver(&self, from: &LocalProcess, to: ProcessId, signal: ForeignSignal) {
+        let (sender, peer) = (from.id(), || from.0.clone());
         let signal = match signal {
             ForeignSignal::Exit(reason) => Signal::Exit { from: Some(sender), reason },
             ForeignSignal::LinkExit(reason) => Signal::LinkExit { from: sender, reason },

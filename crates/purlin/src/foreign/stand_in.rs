@@ -13,7 +13,7 @@ use std::task::{Context, Poll};
 
 use purlin_raw::{Bounds, Edge, NotHere, Overflow, Owner, Turned, poll_again, quietly, spend};
 
-use super::{Carrier, ForeignSignal};
+use super::{Carrier, ForeignSignal, LocalProcess};
 use crate::act::id;
 use crate::exit::catch;
 use crate::home::{Erlang, Last, Parent, here};
@@ -85,7 +85,7 @@ impl<M: Send + 'static, C: Carrier<M>, E> StandIn<M, C, E> {
     ) -> Result<Poll<ExitReason>, NotHere> {
         let Some(carrier) = &mut self.carrier else { return Ok(Poll::Ready(ExitReason::Normal)) };
         if !replace(&mut self.begun, true) {
-            carrier.begin(id(me));
+            carrier.begin(&LocalProcess(me.address().untyped()));
         }
         if let Poll::Ready(reason) = carrier.poll_end(cx) {
             return Ok(Poll::Ready(reason));

@@ -1,0 +1,153 @@
+//! One connection of the cluster: its link, what crosses it, and who hears of our ends for the other node.
+
+use std::convert::Infallible;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::task::{Context, Poll};
+
+use purlin::foreign::{Carrier, ForeignSignal, LocalProcess};
+use purlin::{ExitReason, Node, ProcessId};
+use purlin_term::Term;
+use tracing::debug;
+
+use super::ids::Ids;
+use super::ledger::{Ledger, Theirs};
+use super::reason;
+use crate::control::{Control, Named};
+use crate::flags::Flags;
+use crate::frame::Signal;
+use crate::link::Link;
+use crate::name::NodeName;
+
+/// A connection that is up, or was.
+#[derive(Debug)]
+pub(super) struct Connection {
+    pub(super) node: NodeName,
+    /// Tells it from others to the same node.
+    pub(super) number: u64,
+    link: OnceLock<Link>,
+    ledger: Mutex<Ledger>,
+    /// What crossed it has been told that it is lost.
+    lost: AtomicBool,
+    /// Watches our processes for theirs. Not there if there was no room for it: then nothing can be watched.
+    agent: OnceLock<LocalProcess>,
+}
+
+impl Connection {
+    /// A connection whose link is about to be there.
+    pub(super) fn new(node: NodeName, number: u64, ids: &Ids) -> Arc<Self> {
+        let (link, ledger, lost, agent) = Default::default();
+        let this = Arc::new(Self { node, number, link, ledger, lost, agent });
+        if let Ok(agent) = ids.node.stand_in::<Infallible, _>(1, Agent(Arc::downgrade(&this))) {
+            let _ = this.agent.set(LocalProcess::from(&agent));
+        }
+        this
+    }
+
+    /// The link is there.
+    pub(super) fn linked(&self, link: Link) {
+        // It is called once.
+        let _ = self.link.set(link);
+    }
+
+    /// Whether what crossed it has been told that it is lost.
+    pub(super) fn is_lost(&self) -> bool {
+        self.lost.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn link(&self) -> Option<&Link> {
+        self.link.get()
+    }
+
+    pub(super) fn ledger(&self) -> MutexGuard<'_, Ledger> {
+        // Nobody panics under the lock.
+        self.ledger.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn flags(&self) -> Flags {
+        self.link.get().map_or(Flags::NONE, Link::flags)
+    }
+
+    /// Says something, behind what the stand-in `line` has said; what comes too late is dropped, as the node
+    /// is gone.
+    pub(super) fn say(
+        &self,
+        line: Option<purlin_term::Pid>,
+        control: Control,
+        payload: Option<Term>,
+    ) {
+        let Some(link) = self.link.get() else { return };
+        if let Err(unsent) = link.signal_behind(line, Signal { control, payload }) {
+            debug!(peer = %self.node, "{unsent}");
+        }
+    }
+
+    /// Delivers to a process of ours what a monitor or its end brings.
+    pub(super) fn deliver(&self, node: &Node, to: ProcessId, signal: ForeignSignal) {
+        if let Some(agent) = self.agent.get() {
+            node.deliver(agent, to, signal);
+        }
+    }
+
+    /// A process of theirs watches one of ours.
+    pub(super) fn watched(&self, ids: &Ids, ours: ProcessId, theirs: Theirs) {
+        let monitor = ids.monitor();
+        if self.ledger().watched(monitor, ours, theirs) {
+            self.deliver(&ids.node, ours, ForeignSignal::Monitor(monitor));
+        }
+    }
+
+    /// The node is gone: all that crossed the connection fires `noconnection`, once.
+    pub(super) fn lose(&self, node: &Node) {
+        // ORDER: relaxed: the ledger's lock and the signal below carry it.
+        self.lost.store(true, Ordering::Relaxed);
+        let lost = self.ledger().lose();
+        for (ours, name) in lost.links {
+            node.deliver(&name, ours, ForeignSignal::LinkExit(ExitReason::NoConnection));
+        }
+        for (ours, monitor) in lost.ours {
+            self.deliver(node, ours, ForeignSignal::Down(monitor, ExitReason::NoConnection));
+        }
+        for (ours, monitor) in lost.theirs {
+            self.deliver(node, ours, ForeignSignal::Demonitor(monitor));
+        }
+        if let Some(agent) = self.agent.get() {
+            node.exit(agent.id(), ExitReason::Normal);
+        }
+    }
+}
+
+/// Hears, for processes of the other node, that ours have ended.
+struct Agent(Weak<Connection>);
+
+impl Carrier<Infallible> for Agent {
+    fn poll_end(&mut self, _: &mut Context<'_>) -> Poll<ExitReason> {
+        if self.0.upgrade().is_none_or(|connection| connection.is_lost()) {
+            Poll::Ready(ExitReason::Normal)
+        } else {
+            Poll::Pending
+        }
+    }
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<()> {
+        Poll::Ready(())
+    }
+
+    fn message(&mut self, never: Infallible) {
+        match never {}
+    }
+
+    fn signal(&mut self, _: Option<ProcessId>, signal: ForeignSignal) {
+        let Some(connection) = self.0.upgrade() else { return };
+        let ForeignSignal::Down(monitor, why) = signal else { return };
+        let Some(theirs) = connection.ledger().fires(monitor) else { return };
+        let Theirs { watcher, reference, watched } = theirs;
+        let line = match &watched {
+            Named::Pid(pid) => Some(pid.clone()),
+            Named::Name(_) => None,
+        };
+        let (flags, why) = (connection.flags(), reason::to_term(&why));
+        let (control, payload) = Control::down(flags, watched, watcher, reference, why);
+        connection.say(line, control, payload);
+    }
+}

@@ -1,0 +1,77 @@
+//! `gen_server:call` as it crosses: `{'$gen_call', {From, Tag}, Request}`, answered by `{Tag, Reply}`.
+
+use purlin_term::{Pid, Reference, Term};
+
+use super::connection::Connection;
+use super::core::Core;
+use crate::control::Control;
+
+/// A call that a process elsewhere has made.
+///
+/// ```
+/// use purlin_dist::cluster::GenCall;
+/// use purlin_term::Term;
+///
+/// let call: Term = "{'$gen_call', {self, tag}, left}".parse()?;
+/// let no_pid = GenCall::try_from(call).unwrap_err();
+/// assert_eq!(no_pid.to_string(), "{'$gen_call',{self,tag},left}");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct GenCall {
+    /// Who asks.
+    pub from: Pid,
+    /// What the answer is to carry.
+    pub tag: Term,
+    /// What is asked.
+    pub request: Term,
+}
+
+impl TryFrom<Term> for GenCall {
+    /// The term, which is no call.
+    type Error = Term;
+
+    fn try_from(term: Term) -> Result<Self, Term> {
+        let call = match term.as_tuple() {
+            Some([mark, from, request]) if mark.is_atom("$gen_call") => match from.as_tuple() {
+                Some([Term::Pid(from), tag]) => Some(Self {
+                    from: (**from).clone(),
+                    tag: tag.clone(),
+                    request: request.clone(),
+                }),
+                _ => None,
+            },
+            _ => None,
+        };
+        call.ok_or(term)
+    }
+}
+
+impl GenCall {
+    /// The call as a term, for a process elsewhere.
+    pub(super) fn into_term(self) -> Term {
+        let from = Term::tuple([Term::from(self.from), self.tag]);
+        Term::tuple([Term::atom("$gen_call"), from, self.request])
+    }
+
+    /// The alias by which the answer is to come, so that one that is late is not seen.
+    fn alias(&self) -> Option<&Reference> {
+        let Term::ImproperList(list) = &self.tag else { return None };
+        match (list.elements(), list.tail()) {
+            ([mark], Term::Reference(alias)) if mark.is_atom("alias") => Some(alias),
+            _ => None,
+        }
+    }
+
+    /// Answers it.
+    pub(super) fn answer(self, core: &Core, connection: &Connection, reply: Term) {
+        // Who answers is not told: any of ours will do.
+        let from = core.ids.pid_of_node();
+        let by_alias = self
+            .alias()
+            .and_then(|alias| Control::to_alias(connection.flags(), from.clone(), alias.clone()));
+        let to_pid = || Control::to_pid(connection.flags(), from, self.from.clone());
+        let control = by_alias.unwrap_or_else(to_pid);
+        connection.say(None, control, Some(Term::tuple([self.tag, reply])));
+    }
+}

@@ -1,0 +1,95 @@
+//! Our processes and references as other nodes know them, and back.
+
+use std::sync::{Mutex, PoisonError};
+
+use purlin::foreign::MonitorRefs;
+use purlin::{MonitorRef, Node, ProcessId};
+use purlin_term::{Atom, Pid, Reference};
+
+use crate::name::NodeName;
+
+/// How wide the first word of a reference is.
+const FIRST: u32 = 18;
+
+/// What our processes and references are called elsewhere.
+#[derive(Debug)]
+pub(super) struct Ids {
+    pub(super) node: Node,
+    pub(super) name: NodeName,
+    pub(super) atom: Atom,
+    /// Ours among the nodes of our name; the node's own creation is another number.
+    pub(super) creation: u32,
+    monitors: Mutex<MonitorRefs>,
+}
+
+impl Ids {
+    pub(super) fn new(node: Node, name: NodeName, creation: u32) -> Self {
+        let atom = Atom::new(name.as_str()).unwrap_or(Atom::EMPTY);
+        let monitors = Mutex::new(node.monitor_refs());
+        Self { node, name, atom, creation, monitors }
+    }
+
+    /// One of our processes, as others know it.
+    pub(super) fn pid(&self, ours: ProcessId) -> Pid {
+        let (id, serial) = (ours.id(), ours.serial());
+        Pid { node: self.atom.clone(), id, serial, creation: self.creation }
+    }
+
+    /// What is said of no process of ours, but of the node.
+    pub(super) fn pid_of_node(&self) -> Pid {
+        Pid { node: self.atom.clone(), id: 0, serial: 0, creation: self.creation }
+    }
+
+    /// The process of ours that has that name elsewhere; `None` if it is none of ours, or of an earlier life of
+    /// this node.
+    pub(super) fn ours(&self, pid: &Pid) -> Option<ProcessId> {
+        let ours = pid.node == self.atom && pid.creation == self.creation;
+        let id = ours.then(|| ProcessId::from_parts(pid.id, pid.serial, self.node.creation()));
+        id.flatten()
+    }
+
+    /// A monitor, as others know it. Nodes before OTP 24 know only the lower bits of the first word.
+    pub(super) fn reference(&self, monitor: MonitorRef) -> Reference {
+        let number = monitor.number();
+        let words = [
+            (number & ((1 << FIRST) - 1)) as u32,
+            (number >> FIRST) as u32,
+            (number >> (FIRST + 32)) as u32,
+        ];
+        Reference::new(self.atom.clone(), self.creation, &words)
+            .unwrap_or_else(|| unreachable!("three words are as many as one has"))
+    }
+
+    /// The monitor of ours that has that name elsewhere.
+    pub(super) fn monitor_of(&self, reference: &Reference) -> Option<MonitorRef> {
+        let &[low, middle, high] = reference.words() else { return None };
+        let ours = reference.node == self.atom && reference.creation == self.creation;
+        let number = u64::from(low) | u64::from(middle) << FIRST | u64::from(high) << (FIRST + 32);
+        ours.then(|| MonitorRef::from_number(number))
+    }
+
+    /// A reference that nothing else has.
+    pub(super) fn monitor(&self) -> MonitorRef {
+        let mut monitors = self.monitors.lock().unwrap_or_else(PoisonError::into_inner);
+        monitors.next(&self.node)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn processes_and_references_come_back_as_they_were() {
+        let node = Node::builder().workers(1).build().expect("a node");
+        let ids = Ids::new(node.clone(), "a@h".parse().expect("a name"), 7);
+        let pid = node.spawn(async |_: purlin::Process<()>| ()).id();
+        assert_eq!(ids.ours(&ids.pid(pid)), Some(pid));
+        let of_before = Pid { creation: 6, ..ids.pid(pid) };
+        assert_eq!(ids.ours(&of_before), None);
+        for number in [1, u64::MAX >> 14, u64::MAX, 0x0123_4567_89ab_cdef] {
+            let monitor = MonitorRef::from_number(number);
+            assert_eq!(ids.monitor_of(&ids.reference(monitor)), Some(monitor));
+        }
+    }
+}

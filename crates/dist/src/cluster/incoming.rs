@@ -1,0 +1,193 @@
+//! What another node says, done: signals and messages for processes of ours, requests answered.
+//!
+//! Called in order by the reader of the link, which reads nothing more meanwhile; nothing here waits.
+
+use std::sync::Arc;
+
+use purlin::ProcessId;
+use purlin::foreign::{ForeignSignal, LocalProcess};
+use purlin_term::{Atom, Pid, Term};
+use tracing::debug;
+
+use super::connection::Connection;
+use super::core::Core;
+use super::gen_call::GenCall;
+use super::ledger::Theirs;
+use super::reason;
+use crate::control::{Control, Named, Spawn, To};
+use crate::frame::Signal;
+use crate::link::Receive;
+
+pub(super) struct Incoming {
+    pub(super) core: Arc<Core>,
+    pub(super) connection: Arc<Connection>,
+}
+
+impl Receive for Incoming {
+    async fn signal(&mut self, signal: Signal) {
+        // The link is handed to the connection a moment after it begins to read.
+        while self.connection.link().is_none() {
+            tokio::task::yield_now().await;
+        }
+        self.take(signal.control, signal.payload);
+    }
+}
+
+impl Incoming {
+    fn take(&self, control: Control, payload: Option<Term>) {
+        match control {
+            Control::Send { to, .. } | Control::SendSender { to, .. } => self.message(&to, payload),
+            Control::RegSend { from, to, .. } => self.message_by_name(&from, &to, payload),
+            Control::AliasSend { to, .. } => debug!(?to, "nothing of ours has that alias"),
+            Control::Altact { exit: false, from, to, .. } => match to {
+                To::Pid(to) => self.message(&to, payload),
+                To::Name(to) => self.message_by_name(&from, &to, payload),
+                To::Alias(to) => debug!(?to, "nothing of ours has that alias"),
+            },
+            Control::Altact { exit: true, from, to: To::Pid(to), .. } => {
+                self.exit2(&from, &to, payload);
+            }
+            Control::Altact { .. } | Control::GroupLeader { .. } | Control::Spawned { .. } => {}
+            Control::Link { from, to } => self.link(&from, &to),
+            Control::Unlink { from, to } => self.unlink(&from, &to, 0),
+            Control::UnlinkId { id, from, to } => self.unlink(&from, &to, id),
+            Control::UnlinkIdAck { id, to, .. } => {
+                if let (Some(name), Some(ours)) =
+                    (self.connection.ledger().unlinked(id), self.core.ids.ours(&to))
+                {
+                    self.core.ids.node.deliver(&name, ours, ForeignSignal::UnlinkAck(id));
+                }
+            }
+            Control::Exit { from, to, reason, .. } => self.exit(&from, &to, reason.or(payload)),
+            Control::Exit2 { from, to, reason, .. } => self.exit2(&from, &to, reason.or(payload)),
+            Control::Monitor { from, to, reference } => {
+                self.watched(Theirs { watcher: from, reference, watched: to });
+            }
+            Control::Demonitor { from, reference, .. } => {
+                let unwatched = self.connection.ledger().unwatched(&from, &reference);
+                if let Some((monitor, ours)) = unwatched {
+                    let signal = ForeignSignal::Demonitor(monitor);
+                    self.connection.deliver(&self.core.ids.node, ours, signal);
+                }
+            }
+            Control::Down { reference, reason, .. } => {
+                let Some(monitor) = self.core.ids.monitor_of(&reference) else { return };
+                let watching = self.connection.ledger().unwatch(monitor);
+                if let Some((ours, _)) = watching {
+                    let why = reason::from_term(reason.or(payload).unwrap_or(Term::NIL));
+                    let signal = ForeignSignal::Down(monitor, why);
+                    self.connection.deliver(&self.core.ids.node, ours, signal);
+                }
+            }
+            Control::Spawn(spawn) => self.spawn(*spawn, payload),
+        }
+    }
+
+    fn message(&self, to: &Pid, payload: Option<Term>) {
+        let ours = self.core.ids.ours(to);
+        let process = ours.and_then(|ours| self.core.ids.node.local_process(ours));
+        self.receive(process, payload);
+    }
+
+    fn message_by_name(&self, from: &Pid, to: &Atom, payload: Option<Term>) {
+        match self.core.ids.node.local_name(to.as_str()) {
+            Some(process) => self.receive(Some(process), payload),
+            None if *to == "net_kernel" => self.ask_net_kernel(from, payload),
+            None => self.receive(None, payload),
+        }
+    }
+
+    /// M4: what nobody receives is dropped.
+    fn receive(&self, process: Option<LocalProcess>, payload: Option<Term>) {
+        if let (Some(process), Some(term)) = (process, payload) {
+            self.core.receive(process, term);
+        }
+    }
+
+    /// `net_adm:ping` and whoever else asks whether this is a node.
+    fn ask_net_kernel(&self, from: &Pid, payload: Option<Term>) {
+        let Some(Ok(call)) = payload.map(GenCall::try_from) else { return };
+        let asks = |request: &Term| {
+            request
+                .as_tuple()
+                .is_some_and(|parts| parts.first().is_some_and(|tag| tag.is_atom("is_auth")))
+        };
+        if call.from.node == from.node && asks(&call.request) {
+            call.answer(&self.core, &self.connection, Term::atom("yes"));
+        }
+    }
+
+    fn link(&self, theirs: &Pid, to: &Pid) {
+        let Some(name) = self.core.stand_in(theirs).map(|pid| LocalProcess::from(&pid)) else {
+            return;
+        };
+        let Some(ours) = self.core.ids.ours(to) else {
+            return self.no_such(theirs, to);
+        };
+        self.connection.ledger().link(ours, theirs.clone(), name.clone());
+        self.core.ids.node.deliver(&name, ours, ForeignSignal::Link);
+    }
+
+    /// A process of an earlier life of this node, or none at all, is linked to.
+    fn no_such(&self, theirs: &Pid, to: &Pid) {
+        let (flags, why) = (self.connection.flags(), Term::atom("noproc"));
+        let (control, payload) = Control::exit(flags, to.clone(), theirs.clone(), why);
+        self.connection.say(None, control, payload);
+    }
+
+    fn unlink(&self, theirs: &Pid, to: &Pid, id: u64) {
+        let Some(ours) = self.core.ids.ours(to) else { return };
+        let linked = self.connection.ledger().unlink(ours, theirs);
+        let stand_in = || self.core.stand_in(theirs).map(|pid| LocalProcess::from(&pid));
+        if let Some(name) = linked.or_else(stand_in) {
+            self.core.ids.node.deliver(&name, ours, ForeignSignal::Unlink(id));
+        }
+    }
+
+    fn exit(&self, theirs: &Pid, to: &Pid, why: Option<Term>) {
+        let (Some(ours), Some(why)) = (self.core.ids.ours(to), why) else { return };
+        let linked = self.connection.ledger().unlink(ours, theirs);
+        // What is no link any more was taken back by us, and is on its way.
+        if let Some(name) = linked {
+            let signal = ForeignSignal::LinkExit(reason::from_term(why));
+            self.core.ids.node.deliver(&name, ours, signal);
+        }
+    }
+
+    fn exit2(&self, theirs: &Pid, to: &Pid, why: Option<Term>) {
+        let (Some(ours), Some(why)) = (self.core.ids.ours(to), why) else { return };
+        if let Some(stand_in) = self.core.stand_in(theirs) {
+            let signal = ForeignSignal::Exit(reason::from_term(why));
+            self.core.ids.node.deliver(&LocalProcess::from(&stand_in), ours, signal);
+        }
+    }
+
+    fn watched(&self, theirs: Theirs) {
+        let ours: Option<ProcessId> = match &theirs.watched {
+            Named::Pid(pid) => self.core.ids.ours(pid),
+            // What answers for it is no process, and stays.
+            Named::Name(name) if *name == "net_kernel" => return,
+            Named::Name(name) => {
+                self.core.ids.node.local_name(name.as_str()).map(|process| process.id())
+            }
+        };
+        match ours {
+            Some(ours) => self.connection.watched(&self.core.ids, ours, theirs),
+            None => {
+                let Theirs { watcher, reference, watched } = theirs;
+                let (flags, why) = (self.connection.flags(), Term::atom("noproc"));
+                let (control, payload) = Control::down(flags, watched, watcher, reference, why);
+                self.connection.say(None, control, payload);
+            }
+        }
+    }
+
+    /// Every request is answered: who asks may wait for ever otherwise.
+    fn spawn(&self, spawn: Spawn, payload: Option<Term>) {
+        let arguments = match payload {
+            Some(Term::List(arguments)) => arguments,
+            _ => Vec::new(),
+        };
+        self.core.spawn_for(&self.connection, spawn, arguments);
+    }
+}

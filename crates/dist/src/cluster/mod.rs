@@ -1,0 +1,270 @@
+//! A purlin node in an Erlang cluster.
+//!
+//! A [`Cluster`] gives a [`Node`] a name, an epmd to be found by, and connections to other nodes,
+//! whose processes are then sent to, linked to and monitored like its own. To them it is a node like
+//! any other: they ping it, send to its processes by pid and by name, link and monitor, call its
+//! servers and its exported functions.
+//!
+//! ```no_run
+//! use purlin::{Node, Process};
+//! use purlin_dist::cluster::Cluster;
+//! use purlin_term::Term;
+//!
+//! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+//! let node = Node::builder().build()?;
+//! let cluster = Cluster::builder("shop@127.0.0.1".parse()?).cookie("secret").start(&node).await?;
+//! let printer = node.spawn(async |mut me: Process<Term>| println!("{}", me.receive().await));
+//! node.register("printer", &printer)?;
+//! // In `erl -name a@127.0.0.1 -setcookie secret`: {printer, 'shop@127.0.0.1'} ! hello.
+//! let shell = cluster.named::<Term>("shell", &"a@127.0.0.1".parse()?);
+//! shell.send(Term::atom("hello"));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # What a process elsewhere is here
+//!
+//! A *stand-in* ([`purlin::foreign`]): a cell with a [`Pid`] of its own. Links, monitors and exit
+//! signals go through it; an [`purlin::Exit`] or a [`purlin::Down`] names it. It connects when
+//! something is sent and there is no connection, as Erlang does; when none can be had messages are
+//! dropped, and links and monitors fire `noconnection`. What one process of ours sends through one
+//! stand-in arrives in order.
+//!
+//! # What messages are
+//!
+//! Terms. A process of type [`Term`] receives any; for another type the cluster is told once how to
+//! read it ([`Cluster::receives`]), by `serde` or otherwise. What does not fit is dropped and counted
+//! ([`Cluster::undecoded`]), and logged the first time.
+//!
+//! # Hidden
+//!
+//! The node is a hidden one: others do not connect to it by themselves, and `global` and `pg` of the
+//! BEAM do not count it.
+//!
+//! | file | role |
+//! |---|---|
+//! | `core.rs` | who is connected, and how that comes about |
+//! | `connection.rs`, `ledger.rs` | one connection, and which links and monitors cross it |
+//! | `remote.rs` | from a stand-in to the wire |
+//! | `incoming.rs` | from the wire to our processes |
+//! | `ids.rs`, `reason.rs`, `gen_call.rs` | names, exit reasons and calls, on both sides |
+//! | `call.rs`, `export.rs` | calls of ours, and functions that others may call |
+
+mod builder;
+mod call;
+mod connection;
+mod core;
+mod export;
+mod gen_call;
+mod ids;
+mod incoming;
+mod ledger;
+mod reason;
+mod remote;
+
+use std::any::TypeId;
+use std::fmt;
+use std::future::Future;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
+
+use purlin::foreign::LocalProcess;
+use purlin::{Node, Pid, ProcessId};
+use purlin_term::{Atom, Term};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use tokio::task::AbortHandle;
+
+use self::core::Core;
+use crate::connect::NoConnection;
+use crate::control::Named;
+use crate::epmd::Registration;
+use crate::name::NodeName;
+
+pub use builder::{Builder, StartError};
+pub use call::CallError;
+pub use export::Outcome;
+pub use gen_call::GenCall;
+pub use reason::Why;
+
+/// A node of a cluster. A clone is the same one; with the last one the node leaves it.
+#[derive(Clone, Debug)]
+pub struct Cluster {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    core: Arc<Core>,
+    answering: AbortHandle,
+    _registration: Registration,
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        self.answering.abort();
+        self.core.disconnect_all();
+    }
+}
+
+impl Cluster {
+    /// What a node of that name is to be.
+    #[must_use]
+    pub fn builder(name: NodeName) -> Builder {
+        Builder::new(name)
+    }
+
+    fn core(&self) -> &Arc<Core> {
+        &self.inner.core
+    }
+
+    /// The node's name in the cluster.
+    #[must_use]
+    pub fn name(&self) -> &NodeName {
+        &self.core().ids.name
+    }
+
+    /// The node whose processes these are.
+    #[must_use]
+    pub fn node(&self) -> &Node {
+        &self.core().ids.node
+    }
+
+    /// The nodes it is connected to, by name: Erlang's `nodes(connected)`.
+    #[must_use]
+    pub fn nodes(&self) -> Vec<NodeName> {
+        self.core().connected()
+    }
+
+    /// Connects to a node, unless it is connected: Erlang's `net_kernel:connect_node`.
+    ///
+    /// *Cancellation*: the attempt goes on.
+    ///
+    /// # Errors
+    /// [`NoConnection`]: epmd does not know it, it does not answer, or does not know the cookie.
+    pub async fn connect(&self, node: &NodeName) -> Result<(), Arc<NoConnection>> {
+        self.core().connect(node).await.map(drop)
+    }
+
+    /// Ends the connection to a node; says whether there was one. What crosses it fires `noconnection`.
+    pub fn disconnect(&self, node: &NodeName) -> bool {
+        let connection = self.core().connection(node);
+        connection
+            .as_ref()
+            .and_then(|connection| connection.link())
+            .inspect(|link| link.close())
+            .is_some()
+    }
+
+    /// Has `told` called once, when the connection to that node is gone; at once if there is none. Erlang's
+    /// `monitor_node`, with a message of the caller's:
+    ///
+    /// ```no_run
+    /// # use purlin::Pid;
+    /// # use purlin_dist::{NodeName, cluster::Cluster};
+    /// # struct Lost(NodeName);
+    /// # fn example(cluster: &Cluster, me: Pid<Lost>, other: &NodeName) {
+    /// cluster.when_down(other, move |node| me.send(Lost(node.clone())));
+    /// # }
+    /// ```
+    pub fn when_down(&self, node: &NodeName, told: impl FnOnce(&NodeName) + Send + 'static) {
+        self.core().when_down(node, Box::new(told));
+    }
+
+    /// A process of this node as others know it, to be told to them in a term.
+    #[must_use]
+    pub fn term_of(&self, process: ProcessId) -> purlin_term::Pid {
+        self.core().ids.pid(process)
+    }
+
+    /// A process elsewhere, whose messages are of type `M`, by its pid; `None` if there is no room for a
+    /// stand-in, or its node has no name that a node can have.
+    ///
+    /// A process of this very node is found with [`Node::pid`].
+    pub fn pid<M: Serialize + Send + 'static>(&self, of: &purlin_term::Pid) -> Option<Pid<M>> {
+        let node = of.node.as_str().parse().ok()?;
+        self.core().make_stand_in(node, Named::Pid(of.clone()), Arc::new(written::<M>))
+    }
+
+    /// The process elsewhere that has that name when something is sent to it; what is sent while nobody has
+    /// it is dropped. A monitor of it watches who has the name at that moment (D5). `None` as for
+    /// [`Cluster::pid`], and for what is no name.
+    pub fn named<M: Serialize + Send + 'static>(
+        &self,
+        name: &str,
+        on: &NodeName,
+    ) -> Option<Pid<M>> {
+        let to = Named::Name(Atom::new(name).ok()?);
+        self.core().make_stand_in(on.clone(), to, Arc::new(written::<M>))
+    }
+
+    /// Has terms read as messages of type `M`, for all processes of this node that receive those.
+    pub fn receives<M: DeserializeOwned + Send + 'static>(&self) {
+        self.receives_by(|term| {
+            purlin_term::from_term::<M>(&term).map_err(|error| error.to_string())
+        });
+    }
+
+    /// [`Cluster::receives`] with a function: for what `serde` does not say.
+    pub fn receives_by<M, F>(&self, read: F)
+    where
+        M: Send + 'static,
+        F: Fn(Term) -> Result<M, String> + Send + Sync + 'static,
+    {
+        let decode = move |process: LocalProcess, term: Term| {
+            let message = read(term)?;
+            let pid = process.pid::<M>().map_err(|error| error.to_string())?;
+            pid.send(message);
+            Ok(())
+        };
+        let mut decoders = self.core().decoders.write().unwrap_or_else(PoisonError::into_inner);
+        decoders.insert(TypeId::of::<M>(), Arc::new(decode));
+    }
+
+    /// How many messages from elsewhere were none of their process's type, and were dropped.
+    #[must_use]
+    pub fn undecoded(&self) -> u64 {
+        self.core().undecoded.load(Ordering::Relaxed)
+    }
+
+    /// Lets others call a function by module, name and number of arguments, with `rpc:call` and `erpc:call`. An
+    /// error is the reason of an `error` there.
+    ///
+    /// # Errors
+    /// The name that is longer than an atom can be.
+    pub fn export<F, Fut>(
+        &self,
+        module: &str,
+        name: &str,
+        arity: usize,
+        function: F,
+    ) -> Result<(), purlin_term::AtomTooLong>
+    where
+        F: Fn(Vec<Term>) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Outcome> + Send + 'static,
+    {
+        let (module, name) = (Atom::new(module)?, Atom::new(name)?);
+        self.core().exports.insert(module, name, arity, function);
+        Ok(())
+    }
+
+    /// Answers a call that a process elsewhere has made. If its node is gone, so is whoever waits.
+    pub fn reply(&self, call: GenCall, reply: Term) {
+        let node = call.from.node.as_str().parse();
+        if let Ok(node) = node
+            && let Some(connection) = self.core().connection(&node)
+        {
+            call.answer(self.core(), &connection, reply);
+        }
+    }
+}
+
+fn written<M: Serialize>(message: M) -> Result<Term, String> {
+    purlin_term::to_term(&message).map_err(|error| error.to_string())
+}
+
+impl fmt::Display for Cluster {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self.name(), f)
+    }
+}

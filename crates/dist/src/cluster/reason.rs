@@ -1,0 +1,113 @@
+//! Exit reasons as terms, and back. Pure.
+//!
+//! | [`ExitReason`] | term |
+//! |---|---|
+//! | those that Erlang has | `normal`, `shutdown`, `kill`, `killed`, `noproc`, `noconnection`, `timeout`, `system_limit` |
+//! | `ShutdownWith(why)` | `{shutdown, Why}` |
+//! | `Error(why)` | `Why` |
+//! | `Panic` | `{panic, Message, Place}`, binaries |
+//!
+//! where *why* is the term itself if it came from elsewhere as [`Why`], else a binary of what it says.
+
+use std::fmt;
+
+use purlin::{Cause, ExitReason};
+use purlin_term::Term;
+
+/// A term as the reason of an end: what [`purlin::Cause::downcast_ref`] finds in a reason that
+/// came from another node, and what to end with so that another node sees that term.
+///
+/// ```
+/// use purlin::ExitReason;
+/// use purlin_dist::cluster::Why;
+/// use purlin_term::Term;
+///
+/// let reason = ExitReason::error(Why(Term::tuple([Term::atom("badarg"), Term::from(7)])));
+/// assert_eq!(reason.to_string(), "{badarg,7}");
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Why(pub Term);
+
+impl fmt::Display for Why {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl std::error::Error for Why {}
+
+/// The reason as a term.
+pub(super) fn to_term(reason: &ExitReason) -> Term {
+    match reason {
+        ExitReason::Normal => Term::atom("normal"),
+        ExitReason::Shutdown => Term::atom("shutdown"),
+        ExitReason::ShutdownWith(why) => Term::tuple([Term::atom("shutdown"), told(why)]),
+        ExitReason::Kill => Term::atom("kill"),
+        ExitReason::Killed => Term::atom("killed"),
+        ExitReason::NoProcess => Term::atom("noproc"),
+        ExitReason::NoConnection => Term::atom("noconnection"),
+        ExitReason::Timeout => Term::atom("timeout"),
+        ExitReason::SystemLimit => Term::atom("system_limit"),
+        ExitReason::Error(why) => told(why),
+        ExitReason::Panic(panic) => Term::tuple([
+            Term::atom("panic"),
+            Term::from(panic.message.as_str()),
+            Term::from(panic.place.as_str()),
+        ]),
+        other => Term::from(other.to_string().as_str()),
+    }
+}
+
+fn told(why: &Cause) -> Term {
+    match why.downcast_ref::<Why>() {
+        Some(Why(term)) => term.clone(),
+        None => Term::from(why.to_string().as_str()),
+    }
+}
+
+/// The term as a reason.
+pub(super) fn from_term(term: Term) -> ExitReason {
+    if let Some(atom) = term.as_atom() {
+        match atom.as_str() {
+            "normal" => return ExitReason::Normal,
+            "shutdown" => return ExitReason::Shutdown,
+            "kill" => return ExitReason::Kill,
+            "killed" => return ExitReason::Killed,
+            "noproc" => return ExitReason::NoProcess,
+            "noconnection" => return ExitReason::NoConnection,
+            "timeout" => return ExitReason::Timeout,
+            "system_limit" => return ExitReason::SystemLimit,
+            _ => {}
+        }
+    }
+    match term.as_tuple() {
+        Some([tag, why]) if tag.is_atom("shutdown") => ExitReason::shutdown_with(Why(why.clone())),
+        _ => ExitReason::error(Why(term)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reasons_of_erlang_come_back_as_they_were() {
+        let atoms = ["normal", "shutdown", "kill", "killed", "noproc", "noconnection", "timeout"];
+        let other = [
+            Term::atom("system_limit"),
+            Term::atom("badarg"),
+            Term::tuple([Term::atom("shutdown"), Term::from(7)]),
+            Term::tuple([Term::atom("badmatch"), Term::NIL]),
+        ];
+        for term in atoms.map(Term::atom).into_iter().chain(other) {
+            assert_eq!(to_term(&from_term(term.clone())), term);
+        }
+    }
+
+    #[test]
+    fn reasons_of_ours_are_told() {
+        assert_eq!(to_term(&ExitReason::error("no disk")), Term::from("no disk"));
+        let why = to_term(&ExitReason::shutdown_with("upgrade"));
+        assert_eq!(why, Term::tuple([Term::atom("shutdown"), Term::from("upgrade")]));
+    }
+}

@@ -1,0 +1,187 @@
+//! The carrier of a stand-in: it says on the wire what a process elsewhere is sent.
+//!
+//! It connects when there is something to say and no connection, as Erlang does. Where that fails,
+//! messages are dropped, and links and monitors are answered with `noconnection`.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use purlin::foreign::{Carrier, ForeignSignal, LocalProcess};
+use purlin::{ExitReason, ProcessId};
+use purlin_term::Term;
+use tracing::warn;
+
+use super::connection::Connection;
+use super::core::Core;
+use super::reason;
+use crate::control::{Control, Named};
+use crate::name::NodeName;
+
+/// Makes a term out of a message; an error says why there is none.
+pub(super) type Encode<M> = Arc<dyn Fn(M) -> Result<Term, String> + Send + Sync>;
+
+/// What is waited for: a connection, or room on it.
+type Wait = Pin<Box<dyn Future<Output = Option<Arc<Connection>>> + Send>>;
+
+pub(super) struct Remote<M> {
+    core: Arc<Core>,
+    node: NodeName,
+    to: Named,
+    encode: Encode<M>,
+    /// The stand-in itself; there once it has begun.
+    own: Option<LocalProcess>,
+    /// What it is called elsewhere. WHY: what it says is in order, whoever of ours it is from.
+    line: Option<purlin_term::Pid>,
+    /// Where what comes next is said.
+    connection: Option<Arc<Connection>>,
+    wait: Option<Wait>,
+}
+
+impl<M> Remote<M> {
+    pub(super) fn new(core: Arc<Core>, node: NodeName, to: Named, encode: Encode<M>) -> Self {
+        let (own, line, connection, wait) = (None, None, None, None);
+        Self { core, node, to, encode, own, line, connection, wait }
+    }
+
+    /// The connection if something can be said on it now.
+    fn open(&self) -> Option<&Arc<Connection>> {
+        let connection = self.connection.as_ref()?;
+        connection.link()?.has_room(self.line.as_ref()).then_some(connection)
+    }
+
+    fn begin_to_wait(&self) -> Wait {
+        let (core, node, line) = (Arc::clone(&self.core), self.node.clone(), self.line.clone());
+        let connected = self.connection.clone();
+        Box::pin(async move {
+            let connection = match connected {
+                Some(connection) if !connection.is_lost() => connection,
+                // Whoever is told `noconnection` is told enough.
+                _ => core.connect(&node).await.ok()?,
+            };
+            connection.link()?.room(line.as_ref()).await;
+            Some(connection)
+        })
+    }
+
+    /// Says a signal of one of ours; what becomes of it where nothing can be said.
+    fn say(&mut self, from: Option<ProcessId>, signal: ForeignSignal) -> Option<()> {
+        let connection = Arc::clone(self.connection.as_ref()?);
+        let (ids, own) = (Arc::clone(&self.core.ids), self.own.clone()?);
+        let sender = ids.pid(from.unwrap_or(own.id()));
+        let flags = connection.flags();
+        let pid = match &self.to {
+            Named::Pid(pid) => Some(pid.clone()),
+            // Nothing but messages and monitors goes to a name.
+            Named::Name(_) => None,
+        };
+        let (control, payload) = match signal {
+            ForeignSignal::Monitor(monitor) => {
+                connection.ledger().watch(monitor, from?, self.to.clone());
+                let (to, reference) = (self.to.clone(), ids.reference(monitor));
+                (Control::Monitor { from: sender, to, reference }, None)
+            }
+            ForeignSignal::Demonitor(monitor) => {
+                let Some((by, to)) = connection.ledger().unwatch(monitor) else { return Some(()) };
+                let reference = ids.reference(monitor);
+                (Control::Demonitor { from: ids.pid(by), to, reference }, None)
+            }
+            ForeignSignal::Link => {
+                let to = pid?;
+                connection.ledger().link(from?, to.clone(), own);
+                (Control::Link { from: sender, to }, None)
+            }
+            ForeignSignal::Unlink(id) => {
+                let to = pid?;
+                let mut ledger = connection.ledger();
+                ledger.unlink(from?, &to);
+                ledger.unlinking(id, own);
+                drop(ledger);
+                (Control::UnlinkId { id, from: sender, to }, None)
+            }
+            // Zero answers an unlink of the old kind, which is not acknowledged.
+            ForeignSignal::UnlinkAck(0) => return Some(()),
+            ForeignSignal::UnlinkAck(id) => {
+                (Control::UnlinkIdAck { id, from: sender, to: pid? }, None)
+            }
+            ForeignSignal::LinkExit(why) => {
+                let to = pid?;
+                connection.ledger().unlink(from?, &to);
+                Control::exit(flags, sender, to, reason::to_term(&why))
+            }
+            ForeignSignal::Exit(why) => Control::exit2(flags, sender, pid?, reason::to_term(&why)),
+            // Whom theirs watch tells the connection.
+            ForeignSignal::Down(..) => return Some(()),
+        };
+        connection.say(self.line.clone(), control, payload);
+        if connection.is_lost() {
+            // WHY after: it was lost before this stood in the ledger, or will find it there.
+            connection.lose(&ids.node);
+        }
+        Some(())
+    }
+
+    /// Nothing can be said.
+    fn answer_for_lost(&self, from: Option<ProcessId>, signal: ForeignSignal) {
+        let (Some(own), Some(from)) = (&self.own, from) else { return };
+        let answer = match signal {
+            ForeignSignal::Link => ForeignSignal::LinkExit(ExitReason::NoConnection),
+            ForeignSignal::Monitor(monitor) => {
+                ForeignSignal::Down(monitor, ExitReason::NoConnection)
+            }
+            ForeignSignal::Unlink(id) => ForeignSignal::UnlinkAck(id),
+            _ => return,
+        };
+        self.core.ids.node.deliver(own, from, answer);
+    }
+}
+
+impl<M: Send + 'static> Carrier<M> for Remote<M> {
+    fn begin(&mut self, stand_in: &LocalProcess) {
+        self.own = Some(stand_in.clone());
+        self.line = Some(self.core.ids.pid(stand_in.id()));
+    }
+
+    fn poll_end(&mut self, _: &mut Context<'_>) -> Poll<ExitReason> {
+        Poll::Pending
+    }
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        if let Some(connection) = self.open()
+            && !connection.is_lost()
+        {
+            return Poll::Ready(());
+        }
+        let wait = match &mut self.wait {
+            Some(wait) => wait,
+            None => self.wait.insert(self.begin_to_wait()),
+        };
+        let Poll::Ready(connection) = wait.as_mut().poll(cx) else { return Poll::Pending };
+        (self.wait, self.connection) = (None, connection);
+        Poll::Ready(())
+    }
+
+    fn message(&mut self, message: M) {
+        let (Some(connection), Some(from)) = (&self.connection, &self.line) else { return };
+        let payload = match (self.encode)(message) {
+            Ok(payload) => payload,
+            Err(error) => {
+                let kind = std::any::type_name::<M>();
+                return warn!("a message of type {kind} is no term and was dropped: {error}");
+            }
+        };
+        let from = from.clone();
+        let control = match self.to.clone() {
+            Named::Pid(to) => Control::to_pid(connection.flags(), from, to),
+            Named::Name(to) => Control::RegSend { from, to, token: None },
+        };
+        connection.say(self.line.clone(), control, Some(payload));
+    }
+
+    fn signal(&mut self, from: Option<ProcessId>, signal: ForeignSignal) {
+        if self.say(from, signal.clone()).is_none() {
+            self.answer_for_lost(from, signal);
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! Handshakes over a stream.
+//!
+//! Both sides have [`PATIENCE`] for all of it. No byte behind the handshake is read, so the
+//! stream can go to a [`Link`](crate::Link) as it is.
+
+use std::fmt;
+use std::io;
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+
+use crate::cookie::Cookie;
+use crate::epmd::{Epmd, Failed};
+use crate::handshake::{
+    Acceptor, Caller, Established, Initiator, Local, MOST_BYTES, Refused, Step, Verdict,
+};
+use crate::name::NodeName;
+
+/// How long a handshake may take, as `net_setuptime`.
+pub const PATIENCE: Duration = Duration::from_secs(7);
+
+/// Why there is no connection.
+#[derive(Debug)]
+pub enum NoConnection {
+    /// epmd could not be asked.
+    Epmd(Failed),
+    /// epmd does not know the node, or it speaks another version of the protocol.
+    Unknown(NodeName),
+    /// The connection could not be made, or broke.
+    Io(io::Error),
+    /// It took too long.
+    Slow,
+    /// The handshake came to nothing.
+    Refused(Refused),
+}
+
+impl From<io::Error> for NoConnection {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+impl From<Refused> for NoConnection {
+    fn from(refused: Refused) -> Self {
+        Self::Refused(refused)
+    }
+}
+
+impl fmt::Display for NoConnection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Epmd(failed) => failed.fmt(f),
+            Self::Unknown(name) => write!(f, "epmd knows no node {name} that speaks version 6"),
+            Self::Io(error) => error.fmt(f),
+            Self::Slow => write!(f, "no handshake within {} s", PATIENCE.as_secs()),
+            Self::Refused(refused) => refused.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for NoConnection {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Epmd(failed) => Some(failed),
+            Self::Io(error) => Some(error),
+            Self::Refused(refused) => Some(refused),
+            Self::Unknown(_) | Self::Slow => None,
+        }
+    }
+}
+
+/// Connects to where the epmd of its host says that the node listens.
+///
+/// # Errors
+/// epmd is not there or does not know it, or it does not answer. Cancelled, nothing remains.
+pub async fn dial(epmd: &Epmd, peer: &NodeName) -> Result<TcpStream, NoConnection> {
+    let found = epmd.find(peer.alive()).await.map_err(NoConnection::Epmd)?;
+    let found = found.filter(|found| found.speaks_ours());
+    let port = found.ok_or_else(|| NoConnection::Unknown(peer.clone()))?.port;
+    let mut address = epmd.address;
+    address.set_port(port);
+    let stream = timeout(PATIENCE, TcpStream::connect(address)).await;
+    let stream = stream.map_err(|_| NoConnection::Slow)??;
+    prepare(&stream)?;
+    Ok(stream)
+}
+
+/// How much the kernel may hold that it has not sent. What is behind a large message then waits in our queue,
+/// where small ones go before it, and not in the kernel's.
+const UNSENT: u32 = 128 << 10;
+
+/// Sets what a connection between nodes needs.
+pub(crate) fn prepare(stream: &TcpStream) -> io::Result<()> {
+    stream.set_nodelay(true)?;
+    #[cfg(any(target_os = "linux", target_os = "macos"))]
+    socket2::SockRef::from(stream).set_tcp_notsent_lowat(UNSENT)?;
+    Ok(())
+}
+
+/// The handshake of the side that calls. If the other one has a connection to a node of our name, `is_dead` is
+/// asked whether that one is dead and this call meant.
+///
+/// # Errors
+/// See [`NoConnection`]. Then, or if it is cancelled, the stream is of no more use.
+pub async fn call<S: AsyncRead + AsyncWrite + Unpin>(
+    stream: &mut S,
+    local: &Local,
+    peer: NodeName,
+    cookie: Cookie,
+    is_dead: impl FnOnce() -> bool,
+) -> Result<Established, NoConnection> {
+    let mut out = Vec::new();
+    let mut initiator = Initiator::new(local, peer, cookie, challenge()?, &mut out);
+    let mut is_dead = Some(is_dead);
+    let handshake = async {
+        loop {
+            write(stream, &mut out).await?;
+            let frame = read(stream).await?;
+            match initiator.take(&frame, &mut out)? {
+                Step::Done(established) => return Ok(established),
+                Step::Alive => {
+                    let dead = is_dead.take().is_some_and(|is_dead| is_dead());
+                    let said = initiator.go_on(dead, &mut out);
+                    write(stream, &mut out).await?;
+                    said?;
+                }
+                Step::More | Step::Called(_) => {}
+            }
+        }
+    };
+    timeout(PATIENCE, handshake).await.unwrap_or(Err(NoConnection::Slow))
+}
+
+/// The handshake of the side that is called. `decide` is told who calls, and says what becomes of it and which
+/// cookie it has to know.
+///
+/// # Errors
+/// See [`NoConnection`]. Then, or if it is cancelled, the stream is of no more use.
+pub async fn answer<S: AsyncRead + AsyncWrite + Unpin>(
+    stream: &mut S,
+    local: Local,
+    decide: impl FnOnce(&Caller) -> (Verdict, Cookie),
+) -> Result<Established, NoConnection> {
+    let mut out = Vec::new();
+    let mut acceptor = Acceptor::new(local, challenge()?);
+    let mut decide = Some(decide);
+    let handshake = async {
+        loop {
+            let frame = read(stream).await?;
+            let mut step = acceptor.take(&frame, &mut out);
+            if let Ok(Step::Called(caller)) = &step
+                && let Some(decide) = decide.take()
+            {
+                let (verdict, cookie) = decide(caller);
+                step = acceptor.decide(verdict, cookie, &mut out).map(|()| Step::More);
+            }
+            write(stream, &mut out).await?;
+            if let Step::Done(established) = step? {
+                return Ok(established);
+            }
+        }
+    };
+    timeout(PATIENCE, handshake).await.unwrap_or(Err(NoConnection::Slow))
+}
+
+/// A number that nobody can guess.
+fn challenge() -> io::Result<u32> {
+    getrandom::u32().map_err(|error| io::Error::other(error.to_string()))
+}
+
+async fn write<S: AsyncWrite + Unpin>(stream: &mut S, out: &mut Vec<u8>) -> io::Result<()> {
+    stream.write_all(out).await?;
+    out.clear();
+    stream.flush().await
+}
+
+async fn read<S: AsyncRead + Unpin>(stream: &mut S) -> Result<Vec<u8>, NoConnection> {
+    let length = usize::from(stream.read_u16().await?);
+    if length > MOST_BYTES {
+        return Err(Refused::TooLong(length).into());
+    }
+    let mut frame = vec![0; length];
+    stream.read_exact(&mut frame).await?;
+    Ok(frame)
+}

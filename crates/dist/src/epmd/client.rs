@@ -1,0 +1,146 @@
+//! Asks an epmd: where a node listens, and who is there.
+//!
+//! Each question is a connection of its own, as epmd wants it. Nothing is kept between
+//! them. A question takes at most [`PATIENCE`].
+
+use std::fmt;
+use std::io;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+
+use crate::epmd::codec::{self, Answer, Found, MOST_NAMES, MOST_REQUEST, Malformed, Request};
+
+/// How long an epmd may take to answer.
+pub(super) const PATIENCE: Duration = Duration::from_secs(5);
+
+/// An epmd, by its address.
+///
+/// ```no_run
+/// # async fn example() -> Result<(), purlin_dist::epmd::Failed> {
+/// use purlin_dist::epmd::{Epmd, PORT};
+///
+/// let epmd = Epmd::at(([127, 0, 0, 1], PORT).into());
+/// let port = epmd.find("shop").await?.map(|found| found.port);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Epmd {
+    pub(crate) address: SocketAddr,
+}
+
+/// Why an epmd was of no use.
+#[derive(Debug)]
+pub enum Failed {
+    /// There is none at this address, or the connection broke.
+    Unreachable(SocketAddr, io::Error),
+    /// It did not answer in time.
+    Silent(SocketAddr),
+    /// What answers is no epmd.
+    Malformed(SocketAddr, Malformed),
+    /// It keeps this name for another node.
+    Taken(String),
+}
+
+impl fmt::Display for Failed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unreachable(at, error) => write!(f, "no epmd at {at}: {error}"),
+            Self::Silent(at) => write!(f, "epmd at {at} does not answer"),
+            Self::Malformed(at, what) => write!(f, "what listens at {at} is no epmd: {what}"),
+            Self::Taken(name) => write!(f, "epmd knows another node called {name}"),
+        }
+    }
+}
+
+impl std::error::Error for Failed {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Unreachable(_, error) => Some(error),
+            Self::Malformed(_, what) => Some(what),
+            Self::Silent(_) | Self::Taken(_) => None,
+        }
+    }
+}
+
+impl Epmd {
+    /// The epmd at this address.
+    #[must_use]
+    pub fn at(address: SocketAddr) -> Self {
+        Self { address }
+    }
+
+    /// Where the node listens whose name begins with `alive`; `None` if epmd knows none.
+    ///
+    /// # Errors
+    /// See [`Failed`]. Cancelled, it closes its connection.
+    pub async fn find(&self, alive: &str) -> Result<Option<Found>, Failed> {
+        let request = Request::PortPlease(alive.to_owned());
+        self.ask(&request, MOST_REQUEST, |bytes, _| codec::read_port(bytes)).await
+    }
+
+    /// The names of the nodes on that host, and where they listen.
+    ///
+    /// # Errors
+    /// See [`Failed`]. Cancelled, it closes its connection.
+    pub async fn names(&self) -> Result<Vec<(String, u16)>, Failed> {
+        let read = |bytes: &[u8], ended| match ended {
+            true => codec::read_names(bytes).map(Answer::Whole),
+            false => Ok(Answer::Incomplete),
+        };
+        self.ask(&Request::Names, MOST_NAMES, read).await
+    }
+
+    async fn ask<T>(
+        &self,
+        request: &Request,
+        most: usize,
+        read: impl Fn(&[u8], bool) -> Result<Answer<T>, Malformed>,
+    ) -> Result<T, Failed> {
+        let asked = async {
+            let mut socket = self.connect().await?;
+            self.exchange(&mut socket, request, most, read).await
+        };
+        timeout(PATIENCE, asked).await.unwrap_or(Err(Failed::Silent(self.address)))
+    }
+
+    pub(super) async fn connect(&self) -> Result<TcpStream, Failed> {
+        TcpStream::connect(self.address).await.map_err(|error| self.unreachable(error))
+    }
+
+    /// Writes the request and reads until `read` has an answer.
+    pub(super) async fn exchange<T>(
+        &self,
+        socket: &mut TcpStream,
+        request: &Request,
+        most: usize,
+        read: impl Fn(&[u8], bool) -> Result<Answer<T>, Malformed>,
+    ) -> Result<T, Failed> {
+        let mut bytes = Vec::new();
+        request.write(&mut bytes);
+        socket.write_all(&bytes).await.map_err(|error| self.unreachable(error))?;
+        bytes.clear();
+        loop {
+            let came =
+                socket.read_buf(&mut bytes).await.map_err(|error| self.unreachable(error))?;
+            match read(&bytes, came == 0).map_err(|what| Failed::Malformed(self.address, what))? {
+                Answer::Whole(answer) => return Ok(answer),
+                Answer::Incomplete if came == 0 => {
+                    return Err(self.unreachable(io::ErrorKind::UnexpectedEof.into()));
+                }
+                Answer::Incomplete if bytes.len() > most => {
+                    return Err(Failed::Malformed(self.address, Malformed::TooLong));
+                }
+                Answer::Incomplete => {}
+            }
+        }
+    }
+
+    fn unreachable(&self, error: io::Error) -> Failed {
+        Failed::Unreachable(self.address, error)
+    }
+}

@@ -1,0 +1,166 @@
+//! The atom cache of each direction.
+//!
+//! *Outgoing*: an atom has one place, by the hash of its text, and stays there until
+//! another with the same place is written. Within one frame a place cannot change, since
+//! the header comes first; the second atom that wants it is then spelt out in its term.
+//!
+//! *Incoming*: the other side decides. The table is the only thing that a stranger's atoms
+//! fill, and it has 2048 places.
+//!
+//! COST: 48 KiB (incoming) and 64 KiB (outgoing) per connection, from its first atom on;
+//! an atom longer than 23 bytes is allocated once while it is there.
+
+use std::hash::{Hash, Hasher};
+
+use purlin_term::Atom;
+use rustc_hash::FxHasher;
+
+use crate::frame::Broken;
+
+/// The places of a cache.
+pub(super) const PLACES: usize = 2048;
+/// The most atoms that a header lists.
+pub(super) const MOST_LISTED: usize = 255;
+
+/// The atoms that the other side has told.
+#[derive(Debug, Default)]
+pub(super) struct Told(Vec<Option<Atom>>);
+
+impl Told {
+    pub(super) fn put(&mut self, place: u16, atom: Atom) {
+        self.0.resize(PLACES, None);
+        self.0[usize::from(place) % PLACES] = Some(atom);
+    }
+
+    pub(super) fn get(&self, place: u16) -> Result<Atom, Broken> {
+        let atom = self.0.get(usize::from(place));
+        atom.cloned().flatten().ok_or(Broken::NotCached(place))
+    }
+}
+
+/// The atoms that we have told, and those of the frame that is being made.
+#[derive(Debug, Default)]
+pub(super) struct Telling {
+    places: Vec<Place>,
+    /// Tells the frame that is being made from those before it.
+    frame: u64,
+    listed: Vec<Listed>,
+    /// What was overwritten for this frame.
+    before: Vec<(u16, Option<Atom>)>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Place {
+    atom: Option<Atom>,
+    /// The last frame that listed this place, and where in its list.
+    frame: u64,
+    index: u8,
+}
+
+/// An entry of a header.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Listed {
+    pub(super) place: u16,
+    pub(super) is_new: bool,
+}
+
+impl Telling {
+    /// Begins a frame.
+    pub(super) fn begin(&mut self) {
+        self.frame += 1;
+        self.listed.clear();
+        self.before.clear();
+    }
+
+    /// The index that the atom has in this frame, if it can have one.
+    pub(super) fn index(&mut self, atom: &Atom) -> Option<u8> {
+        let mut hasher = FxHasher::default();
+        atom.hash(&mut hasher);
+        // WHY the upper bits: they are the better ones of this hash.
+        let at = (hasher.finish() >> 53) as u16;
+        self.places.resize(PLACES, Place::default());
+        let place = &mut self.places[usize::from(at)];
+        let is_there = place.atom.as_ref() == Some(atom);
+        if place.frame == self.frame {
+            return is_there.then_some(place.index);
+        }
+        if self.listed.len() == MOST_LISTED {
+            return None;
+        }
+        if !is_there {
+            self.before.push((at, place.atom.replace(atom.clone())));
+        }
+        place.frame = self.frame;
+        place.index = self.listed.len() as u8;
+        self.listed.push(Listed { place: at, is_new: !is_there });
+        Some(place.index)
+    }
+
+    /// Forgets the frame: it is not going to be sent.
+    pub(super) fn forget(&mut self) {
+        while let Some((at, atom)) = self.before.pop() {
+            self.places[usize::from(at)].atom = atom;
+        }
+        self.listed.clear();
+    }
+
+    /// What the header of the frame lists.
+    pub(super) fn listed(&self) -> impl ExactSizeIterator<Item = (Listed, &str)> {
+        self.listed.iter().map(|listed| {
+            let atom = self.places[usize::from(listed.place)].atom.as_ref();
+            (*listed, atom.map_or("", Atom::as_str))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn atom(number: usize) -> Atom {
+        Atom::new(&format!("atom_{number}")).expect("a short text")
+    }
+
+    fn new_ones(cache: &Telling) -> Vec<String> {
+        let new = cache.listed().filter(|(listed, _)| listed.is_new);
+        new.map(|(_, text)| text.to_owned()).collect()
+    }
+
+    #[test]
+    fn an_atom_is_told_once_and_has_one_index_in_a_frame() {
+        let mut cache = Telling::default();
+        cache.begin();
+        assert_eq!([1, 2, 1].map(|n| cache.index(&atom(n))), [Some(0), Some(1), Some(0)]);
+        assert_eq!(new_ones(&cache), ["atom_1", "atom_2"]);
+        cache.begin();
+        assert_eq!([2, 3].map(|n| cache.index(&atom(n))), [Some(0), Some(1)]);
+        assert_eq!(new_ones(&cache), ["atom_3"]);
+    }
+
+    #[test]
+    fn a_frame_lists_at_most_255_atoms_and_each_place_once() {
+        let mut cache = Telling::default();
+        cache.begin();
+        let given = (0..5000).filter(|n| cache.index(&atom(*n)).is_some()).count();
+        assert_eq!(given, MOST_LISTED);
+        let mut places: Vec<_> = cache.listed().map(|(listed, _)| listed.place).collect();
+        places.sort_unstable();
+        places.dedup();
+        assert_eq!(places.len(), MOST_LISTED);
+    }
+
+    #[test]
+    fn a_frame_that_is_not_sent_has_told_nothing() {
+        let mut cache = Telling::default();
+        cache.begin();
+        cache.index(&atom(1));
+        cache.begin();
+        assert!((0..3000).any(|n| cache.index(&atom(n)).is_none()));
+        cache.forget();
+        assert_eq!(cache.listed().len(), 0);
+        cache.begin();
+        cache.index(&atom(1));
+        cache.index(&atom(2));
+        assert_eq!(new_ones(&cache), ["atom_2"]);
+    }
+}

@@ -1,0 +1,87 @@
+//! Messages whose last fragment has not come.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+use purlin_term::Atom;
+use rustc_hash::FxBuildHasher;
+
+use crate::frame::{Broken, Limits};
+
+/// Messages whose last fragment has not come, by their sequences.
+///
+/// INVARIANT: `held` is the sum of the lengths of all of them.
+#[derive(Debug, Default)]
+pub(super) struct Fragments {
+    open: HashMap<u64, Open, FxBuildHasher>,
+    held: usize,
+}
+
+#[derive(Debug)]
+struct Open {
+    /// The number that the next fragment has; the last one has 1.
+    next: u64,
+    atoms: Vec<Atom>,
+    bytes: Vec<u8>,
+}
+
+/// A message, put together.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Whole {
+    pub(super) atoms: Vec<Atom>,
+    pub(super) bytes: Vec<u8>,
+}
+
+impl Fragments {
+    /// Takes the first fragment of a message that has more than one.
+    pub(super) fn begin(
+        &mut self,
+        sequence: u64,
+        left: u64,
+        atoms: &[Atom],
+        bytes: &[u8],
+        limits: &Limits,
+    ) -> Result<(), Broken> {
+        let room = self.open.len() < limits.sequences;
+        let Entry::Vacant(place) = self.open.entry(sequence) else {
+            return Err(Broken::Sequence(sequence));
+        };
+        if !room {
+            return Err(Broken::TooManySequences);
+        }
+        self.held = more(self.held, bytes, limits)?;
+        place.insert(Open { next: left - 1, atoms: atoms.to_vec(), bytes: bytes.to_vec() });
+        Ok(())
+    }
+
+    /// Takes a further one; the message comes back if it was the last.
+    pub(super) fn go_on(
+        &mut self,
+        sequence: u64,
+        left: u64,
+        bytes: &[u8],
+        limits: &Limits,
+    ) -> Result<Option<Whole>, Broken> {
+        let Entry::Occupied(mut place) = self.open.entry(sequence) else {
+            return Err(Broken::Sequence(sequence));
+        };
+        if place.get().next != left {
+            return Err(Broken::Sequence(sequence));
+        }
+        self.held = more(self.held, bytes, limits)?;
+        let open = place.get_mut();
+        open.bytes.extend_from_slice(bytes);
+        open.next -= 1;
+        if open.next > 0 {
+            return Ok(None);
+        }
+        let Open { atoms, bytes, .. } = place.remove();
+        self.held -= bytes.len();
+        Ok(Some(Whole { atoms, bytes }))
+    }
+}
+
+fn more(held: usize, bytes: &[u8], limits: &Limits) -> Result<usize, Broken> {
+    let held = held + bytes.len();
+    if held > limits.fragments { Err(Broken::TooMuch) } else { Ok(held) }
+}

@@ -1,0 +1,135 @@
+//! The headers of frames, to and from bytes.
+
+use purlin_term::Atom;
+
+use crate::bytes::Front;
+use crate::frame::Broken;
+use crate::frame::cache::{Telling, Told};
+
+pub(super) const PASS_THROUGH: u8 = 112;
+const VERSION: u8 = 131;
+const WHOLE: u8 = 68;
+const FIRST: u8 = 69;
+const NEXT: u8 = 70;
+
+/// In the four bits of an entry: that a new atom follows.
+const NEW: u8 = 8;
+/// In the four bits behind all entries: that lengths of atoms have two bytes.
+const LONG: u8 = 1;
+
+/// What a frame holds.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    Tick,
+    /// Terms with version bytes.
+    PassThrough,
+    /// Terms without; the table of atoms was read.
+    Whole,
+    /// The control message and some of the payload; the table of atoms was read.
+    First {
+        sequence: u64,
+        left: u64,
+    },
+    /// Some of the payload.
+    Next {
+        sequence: u64,
+        left: u64,
+    },
+}
+
+/// Reads the header of a frame; what is behind it comes back, and the atoms that it lists go to `atoms`.
+pub(super) fn read<'a>(
+    frame: &'a [u8],
+    cache: &mut Told,
+    atoms: &mut Vec<Atom>,
+) -> Result<(Form, &'a [u8]), Broken> {
+    atoms.clear();
+    let mut front = match frame {
+        [] => return Ok((Form::Tick, frame)),
+        [PASS_THROUGH, rest @ ..] => return Ok((Form::PassThrough, rest)),
+        [VERSION, WHOLE | FIRST | NEXT, rest @ ..] => Front(rest),
+        _ => return Err(Broken::Unknown),
+    };
+    if frame[1] == WHOLE {
+        list(&mut front, cache, atoms)?;
+        return Ok((Form::Whole, front.0));
+    }
+    let (sequence, left) = front.u64().zip(front.u64()).ok_or(Broken::Header)?;
+    if frame[1] == NEXT {
+        return Ok((Form::Next { sequence, left }, front.0));
+    }
+    list(&mut front, cache, atoms)?;
+    Ok((Form::First { sequence, left }, front.0))
+}
+
+fn list(front: &mut Front<'_>, cache: &mut Told, atoms: &mut Vec<Atom>) -> Result<(), Broken> {
+    let count = usize::from(front.u8().ok_or(Broken::Header)?);
+    if count == 0 {
+        return Ok(());
+    }
+    let flags = front.bytes(count / 2 + 1).ok_or(Broken::Header)?;
+    // Four bits for each entry, the lower ones first.
+    let bits = |entry: usize| flags[entry / 2] >> (4 * (entry % 2)) & 0xf;
+    let long = bits(count) & LONG != 0;
+    for entry in 0..count {
+        let segment = u16::from(bits(entry) & !NEW);
+        let place = segment << 8 | u16::from(front.u8().ok_or(Broken::Header)?);
+        if bits(entry) & NEW == 0 {
+            atoms.push(cache.get(place)?);
+            continue;
+        }
+        let length = if long { front.u16() } else { front.u8().map(u16::from) };
+        let text = length.and_then(|length| front.bytes(length.into())).ok_or(Broken::Header)?;
+        let text = std::str::from_utf8(text).map_err(|_| Broken::Atom)?;
+        let atom = Atom::new(text).map_err(|_| Broken::Atom)?;
+        cache.put(place, atom.clone());
+        atoms.push(atom);
+    }
+    Ok(())
+}
+
+/// Puts out the header of a whole message, with the atoms of this frame.
+pub(super) fn write_whole(cache: &Telling, out: &mut Vec<u8>) {
+    out.extend_from_slice(&[VERSION, WHOLE]);
+    write_list(cache, out);
+}
+
+/// Puts out the header of the first of `left` fragments, with the atoms of this frame.
+pub(super) fn write_first(sequence: u64, left: u64, cache: &Telling, out: &mut Vec<u8>) {
+    out.extend_from_slice(&[VERSION, FIRST]);
+    out.extend_from_slice(&sequence.to_be_bytes());
+    out.extend_from_slice(&left.to_be_bytes());
+    write_list(cache, out);
+}
+
+/// Puts out the header of a further fragment; it is the last one if `left` is 1.
+pub(super) fn write_next(sequence: u64, left: u64, out: &mut Vec<u8>) {
+    out.extend_from_slice(&[VERSION, NEXT]);
+    out.extend_from_slice(&sequence.to_be_bytes());
+    out.extend_from_slice(&left.to_be_bytes());
+}
+
+fn write_list(cache: &Telling, out: &mut Vec<u8>) {
+    let count = cache.listed().len();
+    out.push(count as u8);
+    if count == 0 {
+        return;
+    }
+    let long = cache.listed().any(|(listed, text)| listed.is_new && text.len() > 255);
+    let flags = out.len();
+    out.resize(flags + count / 2 + 1, 0);
+    let mut put = |entry: usize, bits: u8| out[flags + entry / 2] |= bits << (4 * (entry % 2));
+    for (entry, (listed, _)) in cache.listed().enumerate() {
+        put(entry, (listed.place >> 8) as u8 | if listed.is_new { NEW } else { 0 });
+    }
+    put(count, if long { LONG } else { 0 });
+    for (listed, text) in cache.listed() {
+        out.push(listed.place as u8);
+        if listed.is_new {
+            // At most 255 characters of four bytes.
+            let length = (text.len() as u16).to_be_bytes();
+            out.extend_from_slice(if long { &length } else { &length[1..] });
+            out.extend_from_slice(text.as_bytes());
+        }
+    }
+}

@@ -1,0 +1,289 @@
+use proptest::prelude::*;
+use purlin_term::{Atom, Encoder, Pid, Term};
+
+use super::*;
+use crate::control::Control;
+use crate::control::tests::control;
+use crate::flags::Flags;
+
+fn pid(id: u32) -> Pid {
+    Pid { node: Atom::from_static("a@h"), id, serial: 0, creation: 1 }
+}
+
+fn to(id: u32) -> Control {
+    Control::SendSender { from: pid(1), to: pid(id), token: None }
+}
+
+/// Everything that was put out, as the other side reads it.
+fn read(outgoing: &mut Outgoing, incoming: &mut Incoming) -> Vec<Signal> {
+    let mut bytes = Vec::new();
+    outgoing.swap(&mut bytes);
+    let mut rest = &bytes[..];
+    let mut signals = Vec::new();
+    while let Some((frame, used)) = take_frame(rest, usize::MAX).expect("no limit") {
+        signals.extend(incoming.take(frame).expect("what was put out"));
+        rest = &rest[used..];
+    }
+    assert!(rest.is_empty());
+    signals
+}
+
+/// The portions of a payload, without version.
+fn portions(payload: &Term, most: usize) -> Vec<Vec<u8>> {
+    let mut encoder = Encoder::bare(payload);
+    let mut portions = Vec::new();
+    loop {
+        let mut portion = Vec::new();
+        let done = encoder.write_some(&mut portion, most).expect("a term");
+        portions.push(portion);
+        if done {
+            return portions;
+        }
+    }
+}
+
+#[test]
+fn a_message_without_a_header_is_passed_through() {
+    let mut outgoing = Outgoing::new(Flags::REQUIRED);
+    let payload = Term::atom("hi");
+    let control = Term::tuple([Term::from(1)]);
+    assert_eq!(outgoing.put(&control, Some(&payload)), Ok(Size::Small));
+    let mut bytes = Vec::new();
+    outgoing.swap(&mut bytes);
+    assert_eq!(bytes, b"\0\0\0\x0b\x70\x83\x68\x01\x61\x01\x83\x77\x02hi");
+}
+
+#[test]
+fn an_atom_is_told_once_and_then_by_its_place() {
+    let mut outgoing = Outgoing::new(Flags::OFFERED);
+    let control = Term::tuple([Term::from(1), Term::atom("abc"), Term::atom("abc")]);
+    let mut frames = [Vec::new(), Vec::new()];
+    for bytes in &mut frames {
+        assert_eq!(outgoing.put(&control, None), Ok(Size::Small));
+        outgoing.swap(bytes);
+    }
+    // Version, header, one atom, its bits: new, with its segment; none of the lengths is long.
+    let [first, second] = &frames;
+    assert_eq!(&first[..7], b"\0\0\0\x11\x83\x44\x01");
+    let (bits, place) = (first[7], first[8]);
+    assert_eq!(bits & 0xf8, 0x08);
+    assert_eq!(&first[9..], b"\x03abc\x68\x03\x61\x01\x52\0\x52\0");
+    assert_eq!(&second[..7], b"\0\0\0\x0d\x83\x44\x01");
+    assert_eq!((second[7], second[8]), (bits & 0x07, place));
+    assert_eq!(&second[9..], b"\x68\x03\x61\x01\x52\0\x52\0");
+}
+
+#[test]
+fn a_header_is_read_as_the_protocol_describes_it() {
+    // Three new atoms with one byte of length each: `a`, `b` of segment 1, and `c`, with bits of four each,
+    // the lower ones first; in the last four that no length is long.
+    let header = b"\x83\x44\x03\x98\x08\x05\x01a\x06\x01b\x07\x01c";
+    let body = b"\x68\x04\x61\x06\x67\x52\x00\0\0\0\x01\0\0\0\0\x01\x52\x01\x52\x02\x61\x2a";
+    let mut incoming = Incoming::new(Limits::default());
+    let signal = incoming.take(&[&header[..], body].concat()).expect("a frame").expect("a signal");
+    let from = Pid { node: Atom::from_static("a"), id: 1, serial: 0, creation: 1 };
+    let control = Control::RegSend { from, to: Atom::from_static("c"), token: None };
+    assert_eq!(signal, Signal { control, payload: Some(Term::from(42)) });
+    // And again, by its place: `b` is at place 6 of segment 1.
+    let frame = b"\x83\x44\x01\x01\x06\x68\x03\x61\x01\x52\0\x52\0";
+    let malformed = incoming.take(frame).map_err(|broken| broken.to_string());
+    assert_eq!(malformed, Err("control message 1: not a pid".to_owned()));
+}
+
+#[test]
+fn atoms_of_more_than_255_bytes_make_all_lengths_of_a_header_long() {
+    let mut outgoing = Outgoing::new(Flags::OFFERED);
+    let mut incoming = Incoming::new(Limits::default());
+    let long = Term::Atom(Atom::new(&"é".repeat(200)).expect("200 characters"));
+    let payload = Term::list([long, Term::atom("short"), Term::atom("")]);
+    for _ in 0..2 {
+        assert_eq!(outgoing.put(&to(2).into(), Some(&payload)), Ok(Size::Small));
+        let [signal] = &read(&mut outgoing, &mut incoming)[..] else { panic!("one signal") };
+        assert_eq!(signal.payload, Some(payload.clone()));
+    }
+}
+
+#[test]
+fn a_large_payload_comes_in_fragments_and_others_come_between_them() {
+    let mut outgoing = Outgoing::new(Flags::OFFERED);
+    let mut incoming = Incoming::new(Limits::default());
+    let large = Term::from(vec![7; 3 * PORTION].as_slice());
+    let small = Term::atom("small");
+    assert_eq!(outgoing.put(&to(2).into(), Some(&large)), Ok(Size::Large));
+    assert_eq!(outgoing.waiting(), 0);
+    let portions = portions(&large, PORTION);
+    let count = portions.len() as u64;
+    let sequence = outgoing.first(&to(2).into(), count, &portions[0]).expect("a term");
+    let other = outgoing.first(&to(3).into(), count, &portions[0]).expect("a term");
+    for (left, portion) in (1..count).rev().zip(&portions[1..]) {
+        assert_eq!(outgoing.put(&to(4).into(), Some(&small)), Ok(Size::Small));
+        outgoing.next(sequence, left, portion);
+        outgoing.next(other, left, portion);
+    }
+    let signals = read(&mut outgoing, &mut incoming);
+    let order: Vec<_> = signals.iter().map(|signal| signal.control.clone()).collect();
+    assert_eq!(order, [to(4), to(4), to(4), to(2), to(3)]);
+    assert_eq!(signals[3].payload, Some(large));
+}
+
+#[test]
+fn a_node_that_takes_no_fragments_gets_a_large_message_whole() {
+    for flags in [Flags::REQUIRED, Flags::REQUIRED | Flags::DIST_HDR_ATOM_CACHE] {
+        let mut outgoing = Outgoing::new(flags);
+        let large = Term::from(vec![7; 3 * PORTION].as_slice());
+        assert_eq!(outgoing.put(&to(2).into(), Some(&large)), Ok(Size::Small));
+        let [signal] = &read(&mut outgoing, &mut Incoming::new(Limits::default()))[..] else {
+            panic!("one signal")
+        };
+        assert_eq!(signal.payload, Some(large));
+    }
+}
+
+/// The first of `left` fragments, without atoms.
+fn first(sequence: u64, left: u64) -> Vec<u8> {
+    let (sequence, left) = (sequence.to_be_bytes(), left.to_be_bytes());
+    [b"\x83\x45", &sequence[..], &left, b"\0some"].concat()
+}
+
+fn next(sequence: u64, left: u64) -> Vec<u8> {
+    [b"\x83\x46", &sequence.to_be_bytes()[..], &left.to_be_bytes(), b"more"].concat()
+}
+
+#[test]
+fn fragments_out_of_their_order_end_the_connection() {
+    for frames in [
+        vec![next(1, 1)],
+        vec![first(1, 0)],
+        vec![first(1, 3), next(1, 1)],
+        vec![first(1, 3), next(1, 3)],
+        vec![first(1, 3), first(1, 3)],
+    ] {
+        let mut incoming = Incoming::new(Limits::default());
+        let results: Vec<_> = frames.iter().map(|frame| incoming.take(frame)).collect();
+        assert_eq!(results.last(), Some(&Err(Broken::Sequence(1))), "{frames:?}");
+    }
+}
+
+#[test]
+fn what_is_incomplete_is_bounded_in_number_and_in_bytes() {
+    let limits = Limits { sequences: 3, fragments: 20, ..Limits::default() };
+    let mut incoming = Incoming::new(limits);
+    for sequence in 0..3 {
+        assert_eq!(incoming.take(&first(sequence, 9)), Ok(None));
+    }
+    assert_eq!(incoming.take(&first(3, 9)), Err(Broken::TooManySequences));
+    assert_eq!(incoming.take(&next(0, 8)), Ok(None));
+    assert_eq!(incoming.take(&next(0, 7)), Ok(None));
+    assert_eq!(incoming.take(&next(1, 8)), Err(Broken::TooMuch));
+}
+
+#[test]
+fn what_has_been_put_together_no_longer_counts() {
+    let limits = Limits { fragments: 64, ..Limits::default() };
+    let mut incoming = Incoming::new(limits);
+    let mut bytes = Vec::new();
+    Encoder::bare(&Term::from(Control::Link { from: pid(1), to: pid(2) }))
+        .write(&mut bytes)
+        .expect("a term");
+    for sequence in 0..10u64 {
+        let head = &first(sequence, 2)[..19];
+        assert_eq!(incoming.take(&[head, &bytes].concat()), Ok(None));
+        let tail = &next(sequence, 1)[..18];
+        assert!(matches!(incoming.take(tail), Ok(Some(_))));
+    }
+}
+
+#[test]
+fn a_length_of_four_gigabytes_is_refused_before_anything_is_kept() {
+    assert_eq!(take_frame(b"\xff\xff\xff\xff\x70", 64 << 20), Err(Broken::TooLong(u32::MAX)));
+}
+
+#[test]
+fn what_stands_behind_a_message_ends_the_connection() {
+    let mut incoming = Incoming::new(Limits::default());
+    let frame = b"\x83\x44\0\x68\x03\x61\x01\x61\x01\x61\x01";
+    assert!(matches!(incoming.take(frame), Err(Broken::Control(_))));
+    let mut outgoing = Outgoing::new(Flags::FRAGMENTS);
+    let link = Control::Link { from: pid(1), to: pid(2) };
+    assert_eq!(outgoing.put(&link.into(), Some(&Term::NIL)), Ok(Size::Small));
+    let mut bytes = Vec::new();
+    outgoing.swap(&mut bytes);
+    assert_eq!(incoming.take(&bytes[4..]), Err(Broken::Trailing));
+}
+
+fn payload() -> impl Strategy<Value = Term> {
+    let leaf = prop_oneof![
+        any::<i64>().prop_map(Term::Integer),
+        "[a-z]{0,3}".prop_map(|text| Term::Atom(Atom::new(&text).expect("short"))),
+        prop::collection::vec(any::<u8>(), 0..200).prop_map(|b| Term::from(b.as_slice())),
+    ];
+    leaf.prop_recursive(4, 64, 8, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..8).prop_map(Term::List),
+            prop::collection::vec(inner, 0..8).prop_map(Term::Tuple),
+        ]
+    })
+}
+
+fn flags() -> impl Strategy<Value = Flags> {
+    prop::sample::select(vec![
+        Flags::REQUIRED,
+        Flags::REQUIRED | Flags::FRAGMENTS,
+        Flags::REQUIRED | Flags::DIST_HDR_ATOM_CACHE,
+        Flags::OFFERED,
+    ])
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn what_is_put_out_comes_in_the_same_whatever_was_agreed(
+        flags in flags(),
+        signals in prop::collection::vec((control(), payload(), 1..200usize), 1..30),
+    ) {
+        let mut outgoing = Outgoing::new(flags);
+        let mut incoming = Incoming::new(Limits::default());
+        let mut due = Vec::new();
+        for (control, payload, most) in signals {
+            let payload = control.has_payload().then_some(payload);
+            let term = Term::from(control.clone());
+            match &payload {
+                // In pieces much smaller than they would be.
+                Some(payload) if most < 100 && flags.has(Flags::FRAGMENTS) => {
+                    let portions = portions(payload, most);
+                    let count = portions.len() as u64;
+                    let sequence = outgoing.first(&term, count, &portions[0]).expect("a term");
+                    for (left, portion) in (1..count).rev().zip(&portions[1..]) {
+                        outgoing.next(sequence, left, portion);
+                    }
+                }
+                _ => prop_assert_eq!(outgoing.put(&term, payload.as_ref()), Ok(Size::Small)),
+            }
+            due.push(Signal { control, payload });
+        }
+        prop_assert_eq!(read(&mut outgoing, &mut incoming), due);
+    }
+
+    #[test]
+    fn any_frames_are_signals_or_refused_in_a_line(
+        frames in prop::collection::vec(
+            prop_oneof![
+                prop::collection::vec(any::<u8>(), 0..60),
+                (prop::sample::select(&[112u8, 131][..]), 68..71u8, prop::collection::vec(0..8u8, 0..40))
+                    .prop_map(|(a, b, rest)| [&[a, b][..], &rest].concat()),
+                (0..3u64, 0..3u64).prop_map(|(sequence, left)| first(sequence, left)),
+                (0..3u64, 0..3u64).prop_map(|(sequence, left)| next(sequence, left)),
+            ],
+            0..12,
+        ),
+    ) {
+        let mut incoming = Incoming::new(Limits::default());
+        for frame in frames {
+            if let Err(broken) = incoming.take(&frame) {
+                prop_assert_eq!(broken.to_string().lines().count(), 1);
+                break;
+            }
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! The side of a handshake that is called. Pure.
+
+use crate::cookie::Cookie;
+use crate::flags::Flags;
+use crate::handshake::message::{
+    Challenge, Hello, LOWER, Status, read_complement, read_reply, write_ack,
+};
+use crate::handshake::{Established, Local, Refused, Step};
+use crate::name::{NodeName, is_part};
+
+/// The side of a handshake that is called.
+#[derive(Debug)]
+pub struct Acceptor {
+    local: Local,
+    challenge: u32,
+    awaits: Awaits,
+}
+
+#[derive(Debug)]
+enum Awaits {
+    Name,
+    Decision(Caller),
+    /// Whether the connection that we know is dead.
+    Dead(Known),
+    Complement(Known),
+    Reply(Known),
+    Nothing,
+}
+
+/// What is known of a caller whom we talk to.
+#[derive(Debug)]
+struct Known {
+    peer: NodeName,
+    creation: Option<u32>,
+    theirs: Flags,
+    cookie: Cookie,
+}
+
+/// Who calls, by their own account.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Caller {
+    /// What they are called.
+    pub called: Called,
+    /// What they can do, as far as they have said so.
+    pub flags: Flags,
+    /// Which node of their name they are, if they have said so.
+    pub creation: Option<u32>,
+}
+
+/// What a caller is called.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Called {
+    /// It has a name.
+    Name(NodeName),
+    /// It is on this host, and wants to be given a name.
+    Host(String),
+}
+
+/// What becomes of a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It is welcome.
+    Ok,
+    /// We are calling it too, and its call counts: ours is given up when this one is done.
+    OkSimultaneous,
+    /// We are calling it too, and our call counts.
+    Nok,
+    /// There is a connection: it may go on if that one is dead, which it says.
+    Alive,
+    /// It is not wanted.
+    NotAllowed,
+    /// It is given this name and creation, for which it has asked.
+    Named(NodeName, u32),
+}
+
+impl Acceptor {
+    /// Awaits a caller. `challenge` is a number that nobody can guess.
+    #[must_use]
+    pub fn new(local: Local, challenge: u32) -> Self {
+        Self { local, challenge, awaits: Awaits::Name }
+    }
+
+    /// Takes the next frame from the initiator; what is to be written is put out.
+    ///
+    /// # Errors
+    /// It comes to nothing; see [`Refused`]. What is put out is to be written before the connection is closed.
+    pub fn take(&mut self, frame: &[u8], out: &mut Vec<u8>) -> Result<Step, Refused> {
+        match std::mem::replace(&mut self.awaits, Awaits::Nothing) {
+            Awaits::Name => self.named(frame, out),
+            Awaits::Dead(known) => match Status::read(frame)? {
+                Status::Word(b"true") => {
+                    self.ask(known, out);
+                    Ok(Step::More)
+                }
+                Status::Word(b"false") => Err(Refused::Connected),
+                _ => Err(Refused::Malformed("true or false")),
+            },
+            Awaits::Complement(mut known) => {
+                let (higher, creation) = read_complement(frame)?;
+                known.theirs = (known.theirs | higher).expanded();
+                known.creation = Some(creation);
+                check(known.theirs)?;
+                self.awaits = Awaits::Reply(known);
+                Ok(Step::More)
+            }
+            Awaits::Reply(known) => {
+                let (challenge, digest) = read_reply(frame)?;
+                if !known.cookie.proves(digest, self.challenge) {
+                    return Err(Refused::WrongCookie);
+                }
+                write_ack(known.cookie.digest(challenge), out);
+                let Known { peer, creation, theirs, .. } = known;
+                let creation = creation.ok_or(Refused::OutOfTurn)?;
+                let flags = theirs & self.local.flags;
+                Ok(Step::Done(Established { peer, creation, flags, named: None }))
+            }
+            Awaits::Decision(_) | Awaits::Nothing => Err(Refused::OutOfTurn),
+        }
+    }
+
+    /// After [`Step::Called`]: what becomes of the call, and the cookie that the caller has to know.
+    ///
+    /// # Errors
+    /// The verdict ends it, or does not fit the caller. What is put out is to be written all the same.
+    pub fn decide(
+        &mut self,
+        verdict: Verdict,
+        cookie: Cookie,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Refused> {
+        let Awaits::Decision(caller) = std::mem::replace(&mut self.awaits, Awaits::Nothing) else {
+            return Err(Refused::OutOfTurn);
+        };
+        let Caller { called, flags: theirs, creation } = caller;
+        let (peer, creation) = match (called, &verdict) {
+            (_, Verdict::Nok) => return Err(refuse(b"nok", Refused::OurCall, out)),
+            (_, Verdict::NotAllowed) => {
+                return Err(refuse(b"not_allowed", Refused::Unwanted, out));
+            }
+            (Called::Host(_), Verdict::Named(name, creation)) => {
+                Status::Named { name: name.as_str(), creation: *creation }.write(out);
+                (name.clone(), Some(*creation))
+            }
+            (Called::Name(name), Verdict::Ok | Verdict::OkSimultaneous | Verdict::Alive) => {
+                let word: &[u8] = match verdict {
+                    Verdict::OkSimultaneous => b"ok_simultaneous",
+                    Verdict::Alive => b"alive",
+                    _ => b"ok",
+                };
+                Status::Word(word).write(out);
+                (name, creation)
+            }
+            _ => return Err(Refused::OutOfTurn),
+        };
+        let known = Known { peer, creation, theirs, cookie };
+        if verdict == Verdict::Alive {
+            self.awaits = Awaits::Dead(known);
+        } else {
+            self.ask(known, out);
+        }
+        Ok(())
+    }
+
+    fn named(&mut self, frame: &[u8], out: &mut Vec<u8>) -> Result<Step, Refused> {
+        let Hello { flags, creation, name } = Hello::read(frame)?;
+        let flags = flags.expanded();
+        let called = if flags.has(Flags::NAME_ME) && creation.is_some() {
+            let host = is_part(name).then(|| name.to_owned());
+            Called::Host(host.ok_or(Refused::NoName)?)
+        } else {
+            Called::Name(name.parse().map_err(|_| Refused::NoName)?)
+        };
+        // The old frame has no room for the higher half, which the complement brings.
+        let higher = if creation.is_none() { !LOWER } else { 0 };
+        check(flags | Flags::from_bits(higher))
+            .map_err(|missing| refuse(b"not_allowed", missing, out))?;
+        let caller = Caller { called, flags, creation };
+        self.awaits = Awaits::Decision(caller.clone());
+        Ok(Step::Called(caller))
+    }
+
+    /// Puts out the challenge.
+    fn ask(&mut self, known: Known, out: &mut Vec<u8>) {
+        let Local { name, creation, flags } = &self.local;
+        let challenge = Challenge {
+            flags: *flags | (known.theirs & Flags::NAME_ME),
+            challenge: self.challenge,
+            creation: *creation,
+            name: name.as_str(),
+        };
+        challenge.write(out);
+        self.awaits =
+            if known.creation.is_some() { Awaits::Reply(known) } else { Awaits::Complement(known) };
+    }
+}
+
+/// Says so, too.
+fn refuse(word: &[u8], why: Refused, out: &mut Vec<u8>) -> Refused {
+    Status::Word(word).write(out);
+    why
+}
+
+fn check(theirs: Flags) -> Result<(), Refused> {
+    match Flags::REQUIRED.without(theirs) {
+        Flags::NONE => Ok(()),
+        missing => Err(Refused::Missing(missing)),
+    }
+}

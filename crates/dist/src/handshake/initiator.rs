@@ -1,0 +1,144 @@
+//! The side of a handshake that calls. Pure.
+
+use crate::cookie::Cookie;
+use crate::flags::Flags;
+use crate::handshake::message::{Challenge, Hello, Status, read_ack, write_reply};
+use crate::handshake::{Established, Local, Refused, Step};
+use crate::name::NodeName;
+
+/// The side of a handshake that calls.
+#[derive(Debug)]
+pub struct Initiator {
+    /// What we are called; only the host until we are given a name.
+    name: String,
+    flags: Flags,
+    peer: NodeName,
+    cookie: Cookie,
+    challenge: u32,
+    named: Option<(NodeName, u32)>,
+    awaits: Awaits,
+}
+
+#[derive(Debug)]
+enum Awaits {
+    Status,
+    /// Whether the connection that the acceptor knows is dead.
+    GoOn,
+    Challenge,
+    Digest {
+        creation: u32,
+        flags: Flags,
+    },
+    Nothing,
+}
+
+impl Initiator {
+    /// Begins to call `peer`; the first frame is put out. `challenge` is a number that nobody can guess.
+    #[must_use]
+    pub fn new(
+        local: &Local,
+        peer: NodeName,
+        cookie: Cookie,
+        challenge: u32,
+        out: &mut Vec<u8>,
+    ) -> Self {
+        let Local { name, creation, flags } = local;
+        Hello::write(*flags, *creation, name.as_str(), out);
+        Self::calling(name.as_str(), *flags, peer, cookie, challenge)
+    }
+
+    /// As [`Initiator::new`], of a node that wants to be given a name by the one it calls. `host` is where it is.
+    #[must_use]
+    pub fn nameless(
+        host: &str,
+        flags: Flags,
+        peer: NodeName,
+        cookie: Cookie,
+        challenge: u32,
+        out: &mut Vec<u8>,
+    ) -> Self {
+        let flags = flags.without(Flags::PUBLISHED) | Flags::NAME_ME;
+        Hello::write(flags, 0, host, out);
+        Self::calling(host, flags, peer, cookie, challenge)
+    }
+
+    fn calling(name: &str, flags: Flags, peer: NodeName, cookie: Cookie, challenge: u32) -> Self {
+        let name = name.to_owned();
+        Self { name, flags, peer, cookie, challenge, named: None, awaits: Awaits::Status }
+    }
+
+    /// Takes the next frame from the acceptor; what is to be written is put out.
+    ///
+    /// # Errors
+    /// It comes to nothing; see [`Refused`].
+    pub fn take(&mut self, frame: &[u8], out: &mut Vec<u8>) -> Result<Step, Refused> {
+        match std::mem::replace(&mut self.awaits, Awaits::Nothing) {
+            Awaits::Status => self.status(frame),
+            Awaits::Challenge => self.challenged(frame, out),
+            Awaits::Digest { creation, flags } => {
+                if !self.cookie.proves(read_ack(frame)?, self.challenge) {
+                    return Err(Refused::WrongCookie);
+                }
+                let (peer, named) = (self.peer.clone(), self.named.take());
+                Ok(Step::Done(Established { peer, creation, flags, named }))
+            }
+            Awaits::GoOn | Awaits::Nothing => Err(Refused::OutOfTurn),
+        }
+    }
+
+    /// After [`Step::Alive`]: whether the connection of which the acceptor knows is dead, and this call meant.
+    ///
+    /// # Errors
+    /// It was not asked, or `dead` is false; then the connection is to be closed.
+    pub fn go_on(&mut self, dead: bool, out: &mut Vec<u8>) -> Result<(), Refused> {
+        if !matches!(self.awaits, Awaits::GoOn) {
+            return Err(Refused::OutOfTurn);
+        }
+        Status::Word(if dead { b"true" } else { b"false" }).write(out);
+        self.awaits = Awaits::Challenge;
+        if dead { Ok(()) } else { Err(Refused::Connected) }
+    }
+
+    fn status(&mut self, frame: &[u8]) -> Result<Step, Refused> {
+        self.awaits = Awaits::Challenge;
+        let nameless = self.flags.has(Flags::NAME_ME);
+        match Status::read(frame)? {
+            Status::Named { name, creation } if nameless => {
+                let named: NodeName = name.parse().map_err(|_| Refused::NoName)?;
+                if named.host() != self.name {
+                    return Err(Refused::NoName);
+                }
+                self.named = Some((named, creation));
+                Ok(Step::More)
+            }
+            Status::Word(b"ok" | b"ok_simultaneous") if !nameless => Ok(Step::More),
+            Status::Word(b"alive") if !nameless => {
+                self.awaits = Awaits::GoOn;
+                Ok(Step::Alive)
+            }
+            Status::Word(b"nok") => Err(Refused::TheirCall),
+            Status::Word(b"not_allowed") => Err(Refused::NotAllowed),
+            Status::Word(word) => {
+                let text = String::from_utf8_lossy(&word[..word.len().min(40)]);
+                Err(Refused::UnknownStatus(text.into_owned()))
+            }
+            Status::Named { .. } => Err(Refused::UnknownStatus("named".to_owned())),
+        }
+    }
+
+    fn challenged(&mut self, frame: &[u8], out: &mut Vec<u8>) -> Result<Step, Refused> {
+        let Challenge { flags, challenge, creation, name } = Challenge::read(frame)?;
+        let answered: NodeName = name.parse().map_err(|_| Refused::NoName)?;
+        if answered != self.peer {
+            return Err(Refused::Stranger { called: self.peer.clone(), answered });
+        }
+        let theirs = flags.expanded();
+        let missing = Flags::REQUIRED.without(theirs);
+        if missing != Flags::NONE {
+            return Err(Refused::Missing(missing));
+        }
+        write_reply(self.challenge, self.cookie.digest(challenge), out);
+        self.awaits = Awaits::Digest { creation, flags: theirs & self.flags };
+        Ok(Step::More)
+    }
+}

@@ -1,0 +1,176 @@
+//! The frames of a handshake, to and from bytes. Pure.
+//!
+//! What follows a name is ignored where the protocol says so, for nodes to come.
+
+use crate::bytes::Front;
+use crate::cookie::Digest;
+use crate::flags::Flags;
+use crate::handshake::Refused;
+use crate::name::MOST_CHARACTERS;
+
+/// The longest frame that is read: a name of 255 characters of four bytes, all before it, and room for what a
+/// later version adds.
+pub const MOST_BYTES: usize = 4 * MOST_CHARACTERS + 19 + 255;
+
+/// What an initiator says first.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Hello<'a> {
+    pub(super) flags: Flags,
+    /// `None` in a frame of the old kind, whose complement has it.
+    pub(super) creation: Option<u32>,
+    pub(super) name: &'a str,
+}
+
+/// What an acceptor says of itself.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Challenge<'a> {
+    pub(super) flags: Flags,
+    pub(super) challenge: u32,
+    pub(super) creation: u32,
+    pub(super) name: &'a str,
+}
+
+/// What an acceptor says of the call.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Status<'a> {
+    Word(&'a [u8]),
+    Named { name: &'a str, creation: u32 },
+}
+
+/// The version that the old first frame says it has.
+const OLD_VERSION: u16 = 5;
+
+/// The lower half of the flags.
+pub(super) const LOWER: u64 = u32::MAX as u64;
+
+impl<'a> Hello<'a> {
+    pub(super) fn read(frame: &'a [u8]) -> Result<Self, Refused> {
+        Self::try_read(frame).ok_or(Refused::Malformed("a name"))
+    }
+
+    fn try_read(frame: &'a [u8]) -> Option<Self> {
+        let mut front = Front(frame);
+        match front.u8()? {
+            b'N' => {
+                let flags = Flags::from_bits(front.u64()?);
+                let creation = Some(front.u32()?);
+                Some(Self { flags, creation, name: front.text()? })
+            }
+            b'n' => {
+                if front.u16()? != OLD_VERSION {
+                    return None;
+                }
+                let flags = Flags::from_bits(front.u32()?.into());
+                Some(Self { flags, creation: None, name: std::str::from_utf8(front.0).ok()? })
+            }
+            _ => None,
+        }
+    }
+
+    /// The new kind, which has a creation.
+    pub(super) fn write(flags: Flags, creation: u32, name: &str, out: &mut Vec<u8>) {
+        let (flags, creation) = (flags.bits().to_be_bytes(), creation.to_be_bytes());
+        frame(out, &[b"N", &flags, &creation, &length(name), name.as_bytes()]);
+    }
+}
+
+impl<'a> Challenge<'a> {
+    pub(super) fn read(frame: &'a [u8]) -> Result<Self, Refused> {
+        Self::try_read(frame).ok_or(Refused::Malformed("a challenge"))
+    }
+
+    fn try_read(frame: &'a [u8]) -> Option<Self> {
+        let mut front = Front(frame);
+        if front.u8()? != b'N' {
+            return None;
+        }
+        let flags = Flags::from_bits(front.u64()?);
+        let (challenge, creation) = (front.u32()?, front.u32()?);
+        Some(Self { flags, challenge, creation, name: front.text()? })
+    }
+
+    pub(super) fn write(&self, out: &mut Vec<u8>) {
+        let Self { flags, challenge, creation, name } = self;
+        let (challenge, creation) = (challenge.to_be_bytes(), creation.to_be_bytes());
+        let flags = flags.bits().to_be_bytes();
+        frame(out, &[b"N", &flags, &challenge, &creation, &length(name), name.as_bytes()]);
+    }
+}
+
+impl<'a> Status<'a> {
+    pub(super) fn read(frame: &'a [u8]) -> Result<Self, Refused> {
+        Self::try_read(frame).ok_or(Refused::Malformed("a status"))
+    }
+
+    fn try_read(frame: &'a [u8]) -> Option<Self> {
+        let word = frame.strip_prefix(b"s")?;
+        let Some(named) = word.strip_prefix(b"named:") else { return Some(Self::Word(word)) };
+        let mut front = Front(named);
+        Some(Self::Named { name: front.text()?, creation: front.u32()? })
+    }
+
+    pub(super) fn write(&self, out: &mut Vec<u8>) {
+        match self {
+            Self::Word(word) => frame(out, &[b"s", word]),
+            Self::Named { name, creation } => {
+                let creation = creation.to_be_bytes();
+                frame(out, &[b"snamed:", &length(name), name.as_bytes(), &creation]);
+            }
+        }
+    }
+}
+
+/// What the old first frame lacked: the higher half of the flags, and the creation.
+pub(super) fn read_complement(frame: &[u8]) -> Result<(Flags, u32), Refused> {
+    match frame {
+        [b'c', rest @ ..] if rest.len() == 8 => {
+            let mut front = Front(rest);
+            front.u32().map(|high| Flags::from_bits(u64::from(high) << 32)).zip(front.u32())
+        }
+        _ => None,
+    }
+    .ok_or(Refused::Malformed("a complement"))
+}
+
+/// The initiator's proof, and its challenge.
+pub(super) fn read_reply(frame: &[u8]) -> Result<(u32, Digest), Refused> {
+    match frame {
+        [b'r', rest @ ..] if rest.len() == 20 => {
+            let mut front = Front(rest);
+            front.u32().zip(front.array())
+        }
+        _ => None,
+    }
+    .ok_or(Refused::Malformed("an answer to the challenge"))
+}
+
+pub(super) fn write_reply(challenge: u32, digest: Digest, out: &mut Vec<u8>) {
+    frame(out, &[b"r", &challenge.to_be_bytes(), &digest]);
+}
+
+/// The acceptor's proof.
+pub(super) fn read_ack(frame: &[u8]) -> Result<Digest, Refused> {
+    match frame {
+        [b'a', digest @ ..] => digest.try_into().ok(),
+        _ => None,
+    }
+    .ok_or(Refused::Malformed("the acceptor's digest"))
+}
+
+pub(super) fn write_ack(digest: Digest, out: &mut Vec<u8>) {
+    frame(out, &[b"a", &digest]);
+}
+
+fn length(name: &str) -> [u8; 2] {
+    // A name has at most 255 characters.
+    (name.len() as u16).to_be_bytes()
+}
+
+/// Puts out a frame of these parts.
+fn frame(out: &mut Vec<u8>, parts: &[&[u8]]) {
+    let length: usize = parts.iter().map(|part| part.len()).sum();
+    out.extend_from_slice(&(length as u16).to_be_bytes());
+    for part in parts {
+        out.extend_from_slice(part);
+    }
+}

@@ -1,0 +1,68 @@
+//! Erlang's distribution protocol: what a node says to epmd, to another node in the
+//! handshake, and over the connection from then on.
+//!
+//! ```no_run
+//! use purlin_dist::control::Control;
+//! use purlin_dist::frame::Signal;
+//! use purlin_dist::handshake::Local;
+//! use purlin_dist::link::{Link, Settings};
+//! use purlin_dist::{Cookie, Flags, connect, epmd};
+//! use purlin_term::{Atom, Pid, Term};
+//!
+//! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+//! let epmd = epmd::Epmd::at(([127, 0, 0, 1], epmd::PORT).into());
+//! let us = Local { name: "rust@127.0.0.1".parse()?, creation: 4, flags: Flags::OFFERED };
+//! let shop = "shop@127.0.0.1".parse()?;
+//!
+//! let mut stream = connect::dial(&epmd, &shop).await?;
+//! let cookie = Cookie::new("secret");
+//! let peer = connect::call(&mut stream, &us, shop, cookie, || true).await?;
+//!
+//! let (receive, mut signals) = tokio::sync::mpsc::channel(64);
+//! let link = Link::start(stream, peer, Settings::default(), receive);
+//! let from = Pid { node: Atom::new(us.name.as_str())?, id: 1, serial: 0, creation: 4 };
+//! let control = Control::RegSend { from, to: Atom::new("till")?, token: None };
+//! link.send(Signal { control, payload: Some(Term::atom("open")) }).await?;
+//! while let Some(Signal { control, payload }) = signals.recv().await {
+//!     println!("{control:?} {payload:?}");
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! | module | what it is | I/O |
+//! |---|---|---|
+//! | [`epmd`] | where nodes are: codec, client, our name kept, an epmd | its client and server |
+//! | [`handshake`] | who they are and what they can do, both sides | none |
+//! | [`frame`] | messages cut, put together, atoms remembered | none |
+//! | [`control`] | what is said of processes | none |
+//! | [`Peers`] | to whom there is a connection, and which of two calls counts | none |
+//! | [`connect`], [`Listener`] | handshakes over a stream | a stream, a listening socket |
+//! | [`link`] | one connection to one node | a stream |
+//!
+//! This is the protocol below processes: it knows pids and names as they are on the wire,
+//! and none of a node's own. Bytes of strangers are bounded before they are kept, and what
+//! a node says of itself is believed when it has proven that it knows the cookie.
+
+#![forbid(unsafe_code)]
+
+mod bytes;
+pub mod cluster;
+pub mod connect;
+pub mod control;
+mod cookie;
+pub mod epmd;
+mod flags;
+pub mod frame;
+pub mod handshake;
+pub mod link;
+mod listener;
+mod name;
+mod peers;
+
+pub use cookie::Cookie;
+pub use flags::Flags;
+pub use link::Link;
+pub use listener::{Came, Listener};
+pub use name::{BadName, NodeName};
+pub use peers::{Peers, Up};

@@ -1,0 +1,224 @@
+//! One connection to one node, after its handshake.
+//!
+//! [`Link::start`] takes the stream; from then on whoever has the [`Link`] sends, and what
+//! comes goes to a [`Receive`]. Any thread may send. Everything else happens in tasks of
+//! the tokio runtime in which it was started:
+//!
+//! | task | waits for | does |
+//! |---|---|---|
+//! | reader | bytes, and for the receiver | takes frames apart, hands signals over in order |
+//! | writer | something to write | writes all there is at once |
+//! | ticker | a quarter of the tick time | ticks if nothing was written; ends a link over which nothing came |
+//! | one per large message | room | encodes a portion, puts it out |
+//!
+//! # Order
+//!
+//! What one process sends arrives in the order in which it was sent. Frames are made under
+//! the lock by whoever sends, so the order of sends is the order of frames. A large payload
+//! is made by a task, a portion at a time, and while that is under way whatever the *same*
+//! process sends waits behind it. Others go on.
+//!
+//! # Memory
+//!
+//! [`Link::send`] waits while more than [`Settings::busy`] bytes are to be written, and
+//! while a large message of the same sender is under way. [`Link::signal`] never waits, for
+//! answers that the protocol owes, which are small and at most as many as came. A large
+//! payload is encoded only as fast as it is written. A receiver that does not take what
+//! came stops the reader, and TCP slows the other node.
+//!
+//! # End
+//!
+//! A link ends when either side closes it, when nothing came for the tick time, or when
+//! what came is not the protocol; one line is logged. What was not written is lost, as on
+//! the BEAM; who sends then is told [`Unsent`]. Dropping every [`Link`] does not end it:
+//! [`Link::close`] does.
+//!
+//! COST: a task each for reading, writing and the rest; buffers of some 64 KiB that grow
+//! with what they hold.
+
+mod ended;
+mod large;
+mod reader;
+mod shared;
+mod ticker;
+mod writer;
+
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::mpsc;
+use tracing::{info, warn};
+
+use crate::flags::Flags;
+use crate::frame::{Limits, Signal};
+use crate::handshake::Established;
+use crate::name::NodeName;
+use purlin_term::Pid;
+use shared::Shared;
+
+pub use ended::{Ended, Unsent};
+
+/// How a link behaves.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    /// After how long a silence the other node counts as gone, `net_ticktime`: 60 s. It is found out up to a
+    /// quarter sooner or later. Both nodes should have the same.
+    pub tick_time: Duration,
+    /// How many bytes may be to be written before senders wait: 1 MiB.
+    pub busy: usize,
+    /// What the other node may ask us to keep.
+    pub limits: Limits,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        let limits = Limits::default();
+        Self { tick_time: Duration::from_secs(60), busy: 1 << 20, limits }
+    }
+}
+
+/// Gets what the other node says, in order.
+pub trait Receive: Send + 'static {
+    /// Takes a signal. Nothing more is read until it is done.
+    fn signal(&mut self, signal: Signal) -> impl Future<Output = ()> + Send;
+}
+
+/// What nobody takes any more is dropped.
+impl Receive for mpsc::Sender<Signal> {
+    async fn signal(&mut self, signal: Signal) {
+        let _ = self.send(signal).await;
+    }
+}
+
+/// A connection to a node. A clone is the same one.
+#[derive(Clone, Debug)]
+pub struct Link(Arc<Shared>);
+
+impl Link {
+    /// Begins to talk with the node that a handshake over `stream` has established. Must be called within a
+    /// tokio runtime.
+    pub fn start<S, R>(stream: S, peer: Established, settings: Settings, receive: R) -> Self
+    where
+        S: AsyncRead + AsyncWrite + Send + 'static,
+        R: Receive,
+    {
+        let shared = Arc::new(Shared::new(peer, settings));
+        tokio::spawn(run(stream, Arc::clone(&shared), receive));
+        Self(shared)
+    }
+
+    /// Who is at the other end.
+    #[must_use]
+    pub fn peer(&self) -> &NodeName {
+        &self.0.peer.peer
+    }
+
+    /// Which node of that name it is.
+    #[must_use]
+    pub fn creation(&self) -> u32 {
+        self.0.peer.creation
+    }
+
+    /// What both nodes can do.
+    #[must_use]
+    pub fn flags(&self) -> Flags {
+        self.0.peer.flags
+    }
+
+    /// Sends, when there is room. Once it waits no longer, the signal is on its way.
+    ///
+    /// # Errors
+    /// The link has ended, or the signal cannot be sent. Cancelled, it has sent nothing.
+    pub async fn send(&self, signal: Signal) -> Result<(), Unsent> {
+        let sender = signal.control.sender().cloned();
+        self.room(sender.as_ref()).await;
+        self.signal_behind(sender, signal)
+    }
+
+    /// Whether [`Link::send`] would not wait, behind that line; also if the link has ended.
+    #[must_use]
+    pub fn has_room(&self, line: Option<&Pid>) -> bool {
+        self.0.has_room(line)
+    }
+
+    /// Waits until there is room.
+    pub async fn room(&self, line: Option<&Pid>) {
+        loop {
+            let room = self.0.room.notified();
+            tokio::pin!(room);
+            room.as_mut().enable();
+            if self.has_room(line) {
+                return;
+            }
+            room.await;
+        }
+    }
+
+    /// Sends at once, whatever waits already: for answers that are owed. Any thread may call it.
+    ///
+    /// # Errors
+    /// The link has ended, or the signal cannot be sent.
+    pub fn signal(&self, signal: Signal) -> Result<(), Unsent> {
+        let sender = signal.control.sender().cloned();
+        self.signal_behind(sender, signal)
+    }
+
+    /// [`Link::signal`], but in order with what was sent behind the same `line`, whoever sends it.
+    ///
+    /// # Errors
+    /// As [`Link::signal`].
+    pub fn signal_behind(&self, line: Option<Pid>, signal: Signal) -> Result<(), Unsent> {
+        if let Some(large) = Shared::put(&self.0, line, signal)? {
+            self.0.runtime.spawn(large.run());
+        }
+        Ok(())
+    }
+
+    /// How many bytes are to be written.
+    #[must_use]
+    pub fn waiting(&self) -> usize {
+        self.0.lock().waiting()
+    }
+
+    /// Ends the link, after what has been put out is written.
+    pub fn close(&self) {
+        self.0.lock().closing = true;
+        self.0.to_write.notify_one();
+    }
+
+    /// Why it has ended, when it has.
+    pub async fn ended(&self) -> Ended {
+        loop {
+            let room = self.0.room.notified();
+            tokio::pin!(room);
+            room.as_mut().enable();
+            if let Some(ended) = &self.0.lock().ended {
+                return ended.clone();
+            }
+            room.await;
+        }
+    }
+}
+
+async fn run<S, R>(stream: S, shared: Arc<Shared>, receive: R)
+where
+    S: AsyncRead + AsyncWrite + Send + 'static,
+    R: Receive,
+{
+    let (read, write) = tokio::io::split(stream);
+    let mut writer = tokio::spawn(writer::run(write, Arc::clone(&shared)));
+    let ended = tokio::select! {
+        ended = reader::run(read, &shared, receive) => ended,
+        ended = ticker::run(&shared) => ended,
+        ended = &mut writer => ended.unwrap_or(Ended::ByUs),
+    };
+    writer.abort();
+    let peer = &shared.peer.peer;
+    match &ended {
+        Ended::ByUs | Ended::ByPeer => info!(%peer, "disconnected: {ended}"),
+        Ended::Silent | Ended::Io(_) | Ended::Broken(_) => warn!(%peer, "disconnected: {ended}"),
+    }
+    shared.end(ended);
+}

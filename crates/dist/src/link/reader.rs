@@ -1,0 +1,57 @@
+//! Reads what the other node says, and hands it over in order.
+
+use std::sync::atomic::Ordering;
+
+use bytes::{Buf, BytesMut};
+use tokio::io::{AsyncRead, AsyncReadExt, ReadHalf};
+
+use crate::frame::{Broken, Incoming, take_frame};
+use crate::link::shared::Shared;
+use crate::link::{Ended, Receive};
+
+/// How much is read at a time, at most, unless a frame is larger.
+const BLOCK: usize = 64 << 10;
+
+pub(super) async fn run<S: AsyncRead, R: Receive>(
+    mut stream: ReadHalf<S>,
+    shared: &Shared,
+    mut receive: R,
+) -> Ended {
+    let limits = shared.settings.limits;
+    let mut incoming = Incoming::new(limits);
+    let mut buffer = BytesMut::new();
+    loop {
+        // ORDER: relaxed; the ticker reads it now and then, and what it says of a moment ago will do.
+        shared.reading.store(true, Ordering::Relaxed);
+        buffer.reserve(BLOCK);
+        match stream.read_buf(&mut buffer).await {
+            Ok(0) => return Ended::ByPeer,
+            Ok(_) => shared.has_read(),
+            Err(error) => return Ended::Io(error.kind()),
+        }
+        shared.reading.store(false, Ordering::Relaxed);
+        if let Err(broken) = take_all(&mut buffer, &mut incoming, shared, &mut receive).await {
+            return Ended::Broken(broken);
+        }
+    }
+}
+
+async fn take_all<R: Receive>(
+    buffer: &mut BytesMut,
+    incoming: &mut Incoming,
+    shared: &Shared,
+    receive: &mut R,
+) -> Result<(), Broken> {
+    while let Some((frame, used)) = take_frame(buffer, shared.settings.limits.frame)? {
+        let signal = incoming.take(frame)?;
+        buffer.advance(used);
+        let Some(signal) = signal else { continue };
+        if let Some(pid) = signal.control.speaks_of()
+            && *pid.node.as_str() != *shared.peer.peer.as_str()
+        {
+            return Err(Broken::NotItsOwn(pid.clone()));
+        }
+        receive.signal(signal).await;
+    }
+    Ok(())
+}

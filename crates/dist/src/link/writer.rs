@@ -1,0 +1,45 @@
+//! Writes what was put out, all there is at a time.
+
+use std::sync::Arc;
+
+use tokio::io::{AsyncWrite, AsyncWriteExt, WriteHalf};
+
+use crate::link::Ended;
+use crate::link::shared::Shared;
+
+/// How large a buffer is kept when it is empty.
+const KEPT: usize = 256 << 10;
+
+pub(super) async fn run<S: AsyncWrite>(mut stream: WriteHalf<S>, shared: Arc<Shared>) -> Ended {
+    let mut buffer = Vec::new();
+    loop {
+        let closing = {
+            let mut state = shared.lock();
+            state.out.swap(&mut buffer);
+            state.in_flight = buffer.len();
+            state.closing && state.behind.is_empty()
+        };
+        if buffer.is_empty() {
+            if closing {
+                // WHY whatever comes of it: it is over either way.
+                let _ = stream.shutdown().await;
+                return Ended::ByUs;
+            }
+            shared.to_write.notified().await;
+            continue;
+        }
+        if let Err(error) = stream.write_all(&buffer).await {
+            return Ended::Io(error.kind());
+        }
+        buffer.clear();
+        buffer.shrink_to(KEPT);
+        let mut state = shared.lock();
+        state.in_flight = 0;
+        state.writes += 1;
+        let is_room = state.waiting() <= shared.settings.busy / 2;
+        drop(state);
+        if is_room {
+            shared.room.notify_waiters();
+        }
+    }
+}

@@ -1,0 +1,321 @@
+//! Builds terms from bytes of strangers.
+//!
+//! Any thread may; nothing is shared. Decoding keeps a stack of its own, so that depth costs memory
+//! it has been allowed and never the stack of the thread, and it stops at the first thing wrong.
+//!
+//! COST: one allocation for each tuple, list and map, each long binary, identifier and big integer;
+//! room is only ever made for what the bytes that are there can hold.
+
+use crate::error::{DecodeError, Reason};
+use crate::inflate::inflate;
+use crate::reader::Reader;
+use crate::tag;
+use crate::token::{FunHead, Token};
+use crate::{Atom, Binary, BitString, Fun, Map, Term};
+
+/// What a term from outside may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// How deep terms may lie in each other. A list is one level however long it is. 1024; more than
+    /// [`Limits::DEEPEST`] counts as that.
+    pub depth: usize,
+    /// The bytes of memory that a term may take, and those that a compressed one may expand to.
+    /// 256 MiB. A list of bytes, which was one of theirs each, takes 32 of them each.
+    pub memory: usize,
+}
+
+impl Limits {
+    /// The depth that cloning, dropping and comparing by `==` bear on half of a thread's usual stack of
+    /// 2 MiB, since they recurse.
+    pub const DEEPEST: usize = 1024;
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { depth: Self::DEEPEST, memory: 256 << 20 }
+    }
+}
+
+/// Decodes terms that stand one behind the other.
+///
+/// ```
+/// use purlin_term::{Decoder, Limits, Term};
+///
+/// let frame = [131, 97, 1, 131, 106];
+/// let mut decoder = Decoder::new(&frame).limits(Limits { depth: 100, ..Limits::default() });
+/// assert_eq!(decoder.decode()?, Term::from(1));
+/// assert_eq!(decoder.position(), 3);
+/// assert_eq!(decoder.decode()?, Term::NIL);
+/// assert!(decoder.rest().is_empty());
+/// # Ok::<(), purlin_term::DecodeError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Decoder<'a> {
+    reader: Reader<'a>,
+    limits: Limits,
+}
+
+impl<'a> Decoder<'a> {
+    /// A decoder of these bytes, with the default limits.
+    pub fn new(bytes: &'a [u8]) -> Self {
+        Self::with_atoms(bytes, &[])
+    }
+
+    /// A decoder of bytes in which atoms may stand as indices of this table, which the header of the
+    /// message gave.
+    pub fn with_atoms(bytes: &'a [u8], atoms: &'a [Atom]) -> Self {
+        Self { reader: Reader::with_atoms(bytes, atoms), limits: Limits::default() }
+    }
+
+    /// Sets what each term may take.
+    #[must_use]
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// How many bytes have been used.
+    pub fn position(&self) -> usize {
+        self.reader.position()
+    }
+
+    /// The bytes that are left.
+    pub fn rest(&self) -> &'a [u8] {
+        self.reader.rest()
+    }
+
+    /// The next term, with the version before it, as `term_to_binary` writes it.
+    ///
+    /// # Errors
+    ///
+    /// There is none, or it is more than the limits allow; the decoder then stands within it.
+    pub fn decode(&mut self) -> Result<Term, DecodeError> {
+        match *self.rest() {
+            [tag::VERSION, tag::COMPRESSED, a, b, c, d, ..] => {
+                self.expand(u32::from_be_bytes([a, b, c, d]) as usize)
+            }
+            [tag::VERSION, tag::COMPRESSED, ..] | [] => Err(self.wrong(Reason::Ended)),
+            [tag::VERSION, tag::LOCAL, ref opaque @ ..] => {
+                if opaque.len() > self.limits.memory {
+                    return Err(self.wrong(Reason::Memory));
+                }
+                let local = Term::Local(opaque.into());
+                self.reader.advance(self.rest().len());
+                Ok(local)
+            }
+            [tag::VERSION, ..] => {
+                self.reader.advance(1);
+                self.decode_bare()
+            }
+            [other, ..] => Err(self.wrong(Reason::Version(other))),
+        }
+    }
+
+    /// The next term, without a version: as it stands behind the header of a message between nodes.
+    ///
+    /// # Errors
+    ///
+    /// As [`Decoder::decode`].
+    pub fn decode_bare(&mut self) -> Result<Term, DecodeError> {
+        let depth = self.limits.depth.min(Limits::DEEPEST);
+        Builder { depth, memory: self.limits.memory, open: Vec::new() }.build(&mut self.reader)
+    }
+
+    fn expand(&mut self, size: usize) -> Result<Term, DecodeError> {
+        if size > self.limits.memory {
+            return Err(self.wrong(Reason::Memory));
+        }
+        let head = 6;
+        let expanded = inflate(&self.rest()[head..], size);
+        let (expanded, used) = expanded.map_err(|reason| self.wrong(reason))?;
+        let reader = Reader::with_atoms(&expanded, self.reader.atoms());
+        let mut inner = Decoder { reader, limits: self.limits };
+        let term = inner.decode_bare()?;
+        if !inner.rest().is_empty() {
+            return Err(self.wrong(Reason::Compressed));
+        }
+        self.reader.advance(head + used);
+        Ok(term)
+    }
+
+    fn wrong(&self, reason: Reason) -> DecodeError {
+        DecodeError { offset: self.position(), reason }
+    }
+}
+
+impl Term {
+    /// The term that these bytes are, all of them, with the version before it.
+    ///
+    /// # Errors
+    ///
+    /// The bytes are no term, are more than one, or the term is more than the default [`Limits`]
+    /// allow.
+    pub fn decode(bytes: &[u8]) -> Result<Self, DecodeError> {
+        let mut decoder = Decoder::new(bytes);
+        let term = decoder.decode()?;
+        if !decoder.rest().is_empty() {
+            return Err(decoder.wrong(Reason::Trailing));
+        }
+        Ok(term)
+    }
+}
+
+struct Builder {
+    depth: usize,
+    /// The bytes that may still be taken.
+    memory: usize,
+    open: Vec<Open>,
+}
+
+/// A term of which parts are missing.
+enum Open {
+    Tuple(Vec<Term>, usize),
+    /// The elements come first, then the tail, for which nothing is left.
+    List(Vec<Term>, usize),
+    /// The key of a pair waits for its value.
+    Map(Vec<(Term, Term)>, Option<Term>, usize),
+    Fun(Box<FunHead>, Vec<Term>, usize),
+}
+
+impl Builder {
+    fn build(mut self, reader: &mut Reader<'_>) -> Result<Term, DecodeError> {
+        loop {
+            let start = reader.position();
+            let token = reader.token()?;
+            let step = self.open(token).and_then(|whole| match whole {
+                Some(term) => self.close(term),
+                None => Ok(None),
+            });
+            match step {
+                Ok(Some(term)) => return Ok(term),
+                Ok(None) => (),
+                Err(reason) => return Err(DecodeError { offset: start, reason }),
+            }
+        }
+    }
+
+    /// Makes a term of the token, or opens one; a list in the place of a tail goes on with its list.
+    fn open(&mut self, token: Token<'_>) -> Result<Option<Term>, Reason> {
+        let open = match token {
+            Token::Tuple(count @ 1..) => Open::Tuple(self.room(count)?, count),
+            Token::List(count @ 1..) => {
+                self.take(count, size_of::<Term>())?;
+                if let Some(Open::List(elements, left @ 0)) = self.open.last_mut() {
+                    elements.reserve(count);
+                    *left = count;
+                    return Ok(None);
+                }
+                Open::List(Vec::with_capacity(count), count)
+            }
+            // WHY: a list without elements is its tail, which follows.
+            Token::List(_) => return Ok(None),
+            Token::Map(count @ 1..) => Open::Map(self.room(count)?, None, count),
+            Token::Fun(head, count @ 1..) => Open::Fun(head, self.room(count)?, count),
+            token => return self.whole(token).map(Some),
+        };
+        if self.open.len() == self.depth {
+            return Err(Reason::Depth);
+        }
+        self.open.push(open);
+        Ok(None)
+    }
+
+    /// The term of a token that opens none.
+    fn whole(&mut self, token: Token<'_>) -> Result<Term, Reason> {
+        Ok(match token {
+            Token::Integer(value) => Term::Integer(value),
+            Token::BigInteger(value) => {
+                self.take(1, value.digits.len())?;
+                Term::from(value.to_big())
+            }
+            Token::Float(value) => Term::Float(value),
+            Token::Atom(text) => Term::Atom(Atom::new(&text).map_err(|_| Reason::Atom)?),
+            Token::Binary(bytes) => {
+                self.take(1, bytes.len())?;
+                Term::Binary(Binary::copy(bytes))
+            }
+            Token::BitString(bytes, last) => {
+                self.take(1, bytes.len())?;
+                Term::from(BitString::new(bytes, last).ok_or(Reason::BitString)?)
+            }
+            Token::String(bytes) => {
+                self.take(bytes.len(), size_of::<Term>())?;
+                Term::List(bytes.iter().map(|byte| Term::Integer((*byte).into())).collect())
+            }
+            Token::Nil | Token::List(_) => Term::NIL,
+            Token::Tuple(_) => Term::Tuple(Vec::new()),
+            Token::Map(_) => Term::Map(Map::new()),
+            Token::Pid(pid) => self.boxed(pid)?,
+            Token::Port(port) => self.boxed(port)?,
+            Token::Reference(reference) => self.boxed(reference)?,
+            Token::Export(export) => self.boxed(export)?,
+            Token::Fun(head, _) => self.fun(*head, Vec::new())?,
+        })
+    }
+
+    /// Puts a term where it belongs, and what it completes where that belongs, and so on.
+    fn close(&mut self, mut term: Term) -> Result<Option<Term>, Reason> {
+        loop {
+            let Some(open) = self.open.last_mut() else { return Ok(Some(term)) };
+            match open {
+                Open::Tuple(elements, left) | Open::Fun(_, elements, left) => {
+                    elements.push(term);
+                    *left -= 1;
+                    if *left > 0 {
+                        return Ok(None);
+                    }
+                }
+                Open::List(elements, left @ 1..) => {
+                    elements.push(term);
+                    *left -= 1;
+                    return Ok(None);
+                }
+                Open::List(elements, 0) => {
+                    term = Term::list_with_tail(std::mem::take(elements), term);
+                    self.open.pop();
+                    continue;
+                }
+                Open::Map(pairs, key, left) => {
+                    let Some(key) = key.take() else {
+                        *key = Some(term);
+                        return Ok(None);
+                    };
+                    pairs.push((key, term));
+                    *left -= 1;
+                    if *left > 0 {
+                        return Ok(None);
+                    }
+                }
+            }
+            term = match self.open.pop() {
+                Some(Open::Tuple(elements, _)) => Term::Tuple(elements),
+                Some(Open::Map(pairs, ..)) => {
+                    Term::Map(Map::from_pairs(pairs).map_err(|_| Reason::EqualKeys)?)
+                }
+                Some(Open::Fun(head, free, _)) => self.fun(*head, free)?,
+                Some(Open::List(..)) | None => return Ok(None),
+            };
+        }
+    }
+
+    fn fun(&mut self, head: FunHead, free: Vec<Term>) -> Result<Term, Reason> {
+        let FunHead { module, arity, uniq, index, old_index, old_uniq, pid } = head;
+        self.boxed(Fun { module, arity, uniq, index, old_index, old_uniq, pid, free })
+    }
+
+    fn boxed<T: Into<Term>>(&mut self, part: T) -> Result<Term, Reason> {
+        self.take(1, size_of::<T>())?;
+        Ok(part.into())
+    }
+
+    fn room<T>(&mut self, count: usize) -> Result<Vec<T>, Reason> {
+        self.take(count, size_of::<T>())?;
+        Ok(Vec::with_capacity(count))
+    }
+
+    fn take(&mut self, count: usize, size: usize) -> Result<(), Reason> {
+        let taken = count.checked_mul(size).ok_or(Reason::Memory)?;
+        self.memory = self.memory.checked_sub(taken).ok_or(Reason::Memory)?;
+        Ok(())
+    }
+}

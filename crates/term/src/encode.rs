@@ -1,0 +1,370 @@
+//! Writes terms in the external format, all at once or in portions.
+//!
+//! Any thread may; nothing is shared. The bytes are those of the BEAM's `term_to_binary` with atoms in
+//! UTF-8, as it has been the rule since OTP 26 and between nodes for longer. The encoder keeps a stack
+//! of its own, so it can stop in a large term and go on later, and depth does not matter to it.
+//!
+//! COST: none but the buffer's growth, which is the caller's, and a stack of 24 bytes a level.
+
+use std::ops::DerefMut;
+use std::slice::Iter;
+
+use bytes::BufMut;
+use num_bigint::{BigInt, Sign};
+
+use crate::error::EncodeError;
+use crate::tag;
+use crate::{Atom, BitString, Export, Fun, Pid, Port, Reference, Term};
+
+/// A list of bytes is written as bytes up to this length.
+const MAX_STRING: usize = u16::MAX as usize;
+/// A port whose number is below this is written as nodes before OTP 24 wrote it.
+const SMALL_PORTS: u64 = 1 << 28;
+
+/// What terms are written into: `Vec<u8>`, `BytesMut`, or alike.
+///
+/// WHY: the size of a fun stands before it and is known behind it, so what was written is to be had.
+pub trait Buffer: BufMut + DerefMut<Target = [u8]> {}
+
+impl<B: BufMut + DerefMut<Target = [u8]>> Buffer for B {}
+
+/// For an atom, the index that the header of the message gives it, if it gives it one.
+pub type AtomIndex<'c> = dyn FnMut(&Atom) -> Option<u8> + Send + 'c;
+
+/// Writes one term.
+///
+/// ```
+/// use purlin_term::{Encoder, Term};
+///
+/// let term = Term::tuple([Term::atom("ok"), Term::from(vec![7; 300_000].as_slice())]);
+/// let mut encoder = Encoder::new(&term);
+/// let mut portions = Vec::new();
+/// loop {
+///     let mut portion = Vec::new();
+///     let done = encoder.write_some(&mut portion, 64 << 10)?;
+///     portions.push(portion);
+///     if done {
+///         break;
+///     }
+/// }
+/// assert_eq!(portions.len(), 5);
+/// assert_eq!(portions.concat(), term.encode()?);
+/// # Ok::<(), purlin_term::EncodeError>(())
+/// ```
+pub struct Encoder<'t, 'c> {
+    stack: Vec<Left<'t>>,
+    version: bool,
+    index: Option<&'c mut AtomIndex<'c>>,
+    /// The funs that are open; within one no portion ends, since its size is not known.
+    funs: usize,
+}
+
+/// What is still to be written.
+enum Left<'t> {
+    One(&'t Term),
+    Terms(Iter<'t, Term>),
+    Pairs(Iter<'t, (Term, Term)>),
+    Bytes(&'t [u8]),
+    /// The end of a list without another tail.
+    Nil,
+    /// The end of a fun whose size is to stand at this place.
+    Size(usize),
+}
+
+impl<'t, 'c> Encoder<'t, 'c> {
+    /// An encoder that writes the version before the term, as `term_to_binary` does.
+    pub fn new(term: &'t Term) -> Self {
+        Self { stack: vec![Left::One(term)], version: true, index: None, funs: 0 }
+    }
+
+    /// An encoder that writes no version, as behind the header of a message between nodes.
+    pub fn bare(term: &'t Term) -> Self {
+        Self { version: false, ..Self::new(term) }
+    }
+
+    /// Has atoms written as indices where this function has one.
+    #[must_use]
+    pub fn index(mut self, index: &'c mut AtomIndex<'c>) -> Self {
+        self.index = Some(index);
+        self
+    }
+
+    /// Writes the term, or what is left of it, behind what the buffer holds.
+    ///
+    /// # Errors
+    ///
+    /// The term cannot be written. What the buffer got is no term.
+    pub fn write<B: Buffer>(mut self, buffer: &mut B) -> Result<(), EncodeError> {
+        self.write_some(buffer, usize::MAX).map(drop)
+    }
+
+    /// Writes on, and stops when the buffer got this many bytes or the term has ended; then the answer
+    /// is `true`. A binary is cut where it must be; what is written as one can make it more by 64 KiB,
+    /// a large integer or a fun by its size.
+    ///
+    /// # Errors
+    ///
+    /// The term cannot be written. What the buffer got is no term.
+    pub fn write_some<B: Buffer>(
+        &mut self,
+        buffer: &mut B,
+        most: usize,
+    ) -> Result<bool, EncodeError> {
+        let end = buffer.len().saturating_add(most);
+        if std::mem::take(&mut self.version) {
+            buffer.put_u8(tag::VERSION);
+        }
+        while buffer.len() < end || self.funs > 0 {
+            let Some(left) = self.stack.pop() else { return Ok(true) };
+            match left {
+                Left::One(term) => self.term(buffer, term)?,
+                Left::Terms(mut terms) => {
+                    if let Some(term) = terms.next() {
+                        self.stack.push(Left::Terms(terms));
+                        self.term(buffer, term)?;
+                    }
+                }
+                Left::Pairs(mut pairs) => {
+                    if let Some((key, value)) = pairs.next() {
+                        self.stack.extend([Left::Pairs(pairs), Left::One(value)]);
+                        self.term(buffer, key)?;
+                    }
+                }
+                Left::Bytes(bytes) => {
+                    let room = if self.funs > 0 { usize::MAX } else { end - buffer.len() };
+                    let (now, later) = bytes.split_at(room.min(bytes.len()));
+                    buffer.put_slice(now);
+                    if !later.is_empty() {
+                        self.stack.push(Left::Bytes(later));
+                    }
+                }
+                Left::Nil => buffer.put_u8(tag::NIL),
+                Left::Size(at) => {
+                    let size = count(buffer.len() - at)?.to_be_bytes();
+                    buffer[at..at + size.len()].copy_from_slice(&size);
+                    self.funs -= 1;
+                }
+            }
+        }
+        Ok(self.stack.is_empty())
+    }
+
+    /// Writes a term, or the beginning of one that holds others, which are left for later.
+    fn term<B: Buffer>(&mut self, buffer: &mut B, term: &'t Term) -> Result<(), EncodeError> {
+        match term {
+            Term::Integer(value) => put_small(buffer, *value),
+            Term::BigInteger(value) => put_integer(buffer, value.get())?,
+            Term::Float(value) => {
+                buffer.put_u8(tag::NEW_FLOAT);
+                buffer.put_f64(value.get());
+            }
+            Term::Atom(atom) => self.atom(buffer, atom),
+            Term::Binary(bytes) => {
+                buffer.put_u8(tag::BINARY);
+                buffer.put_u32(count(bytes.len())?);
+                self.stack.push(Left::Bytes(bytes));
+            }
+            Term::BitString(bits) => self.bit_string(buffer, bits)?,
+            Term::Tuple(elements) => {
+                put_tuple(buffer, elements.len())?;
+                self.stack.push(Left::Terms(elements.iter()));
+            }
+            Term::List(elements) => self.list(buffer, elements)?,
+            Term::ImproperList(list) => {
+                buffer.put_u8(tag::LIST);
+                buffer.put_u32(count(list.elements().len())?);
+                self.stack.extend([Left::One(list.tail()), Left::Terms(list.elements().iter())]);
+            }
+            Term::Map(map) => {
+                buffer.put_u8(tag::MAP);
+                buffer.put_u32(count(map.len())?);
+                self.stack.push(Left::Pairs(map.pairs().iter()));
+            }
+            Term::Pid(pid) => self.pid(buffer, pid),
+            Term::Port(port) => self.port(buffer, port),
+            Term::Reference(reference) => self.reference(buffer, reference),
+            Term::Fun(fun) => self.fun(buffer, fun)?,
+            Term::Export(export) => self.export(buffer, export),
+            Term::Local(opaque) => {
+                // It may stand behind the version, and nowhere else.
+                if buffer.last() != Some(&tag::VERSION) || !self.stack.is_empty() {
+                    return Err(EncodeError::LocalInside);
+                }
+                buffer.put_u8(tag::LOCAL);
+                self.stack.push(Left::Bytes(opaque));
+            }
+        }
+        Ok(())
+    }
+
+    fn atom<B: Buffer>(&mut self, buffer: &mut B, atom: &Atom) {
+        if let Some(index) = self.index.as_mut().and_then(|index| index(atom)) {
+            buffer.put_slice(&[tag::ATOM_CACHE_REF, index]);
+            return;
+        }
+        put_atom(buffer, atom);
+    }
+
+    fn bit_string<B: Buffer>(
+        &mut self,
+        buffer: &mut B,
+        bits: &'t BitString,
+    ) -> Result<(), EncodeError> {
+        buffer.put_u8(tag::BIT_BINARY);
+        buffer.put_u32(count(bits.bytes().len())?);
+        buffer.put_u8(bits.last());
+        self.stack.push(Left::Bytes(bits.bytes()));
+        Ok(())
+    }
+
+    fn list<B: Buffer>(&mut self, buffer: &mut B, elements: &'t [Term]) -> Result<(), EncodeError> {
+        let byte = |term: &Term| match term {
+            Term::Integer(value) => u8::try_from(*value).ok(),
+            _ => None,
+        };
+        if elements.is_empty() {
+            buffer.put_u8(tag::NIL);
+        } else if elements.len() <= MAX_STRING && elements.iter().all(|e| byte(e).is_some()) {
+            buffer.put_u8(tag::STRING);
+            buffer.put_u16(elements.len() as u16);
+            for byte in elements.iter().filter_map(byte) {
+                buffer.put_u8(byte);
+            }
+        } else {
+            buffer.put_u8(tag::LIST);
+            buffer.put_u32(count(elements.len())?);
+            self.stack.extend([Left::Nil, Left::Terms(elements.iter())]);
+        }
+        Ok(())
+    }
+
+    fn pid<B: Buffer>(&mut self, buffer: &mut B, pid: &Pid) {
+        buffer.put_u8(tag::NEW_PID);
+        self.atom(buffer, &pid.node);
+        buffer.put_u32(pid.id);
+        buffer.put_u32(pid.serial);
+        buffer.put_u32(pid.creation);
+    }
+
+    fn port<B: Buffer>(&mut self, buffer: &mut B, port: &Port) {
+        if port.id < SMALL_PORTS {
+            buffer.put_u8(tag::NEW_PORT);
+            self.atom(buffer, &port.node);
+            buffer.put_u32(port.id as u32);
+        } else {
+            buffer.put_u8(tag::V4_PORT);
+            self.atom(buffer, &port.node);
+            buffer.put_u64(port.id);
+        }
+        buffer.put_u32(port.creation);
+    }
+
+    fn reference<B: Buffer>(&mut self, buffer: &mut B, reference: &Reference) {
+        buffer.put_u8(tag::NEWER_REFERENCE);
+        buffer.put_u16(reference.words().len() as u16);
+        self.atom(buffer, &reference.node);
+        buffer.put_u32(reference.creation);
+        for word in reference.words() {
+            buffer.put_u32(*word);
+        }
+    }
+
+    fn fun<B: Buffer>(&mut self, buffer: &mut B, fun: &'t Fun) -> Result<(), EncodeError> {
+        buffer.put_u8(tag::NEW_FUN);
+        let size = buffer.len();
+        buffer.put_u32(0);
+        buffer.put_u8(fun.arity);
+        buffer.put_slice(&fun.uniq);
+        buffer.put_u32(fun.index);
+        buffer.put_u32(count(fun.free.len())?);
+        self.atom(buffer, &fun.module);
+        put_small(buffer, fun.old_index);
+        put_small(buffer, fun.old_uniq);
+        self.pid(buffer, &fun.pid);
+        self.funs += 1;
+        self.stack.extend([Left::Size(size), Left::Terms(fun.free.iter())]);
+        Ok(())
+    }
+
+    fn export<B: Buffer>(&mut self, buffer: &mut B, export: &Export) {
+        buffer.put_u8(tag::EXPORT);
+        self.atom(buffer, &export.module);
+        self.atom(buffer, &export.function);
+        put_small(buffer, export.arity.into());
+    }
+}
+
+pub(crate) fn put_atom<B: Buffer>(buffer: &mut B, atom: &Atom) {
+    let text = atom.as_str().as_bytes();
+    match u8::try_from(text.len()) {
+        Ok(length) => buffer.put_slice(&[tag::SMALL_ATOM_UTF8, length]),
+        Err(_) => {
+            buffer.put_u8(tag::ATOM_UTF8);
+            // No more than 255 characters of 4 bytes.
+            buffer.put_u16(text.len() as u16);
+        }
+    }
+    buffer.put_slice(text);
+}
+
+pub(crate) fn put_small<B: Buffer>(buffer: &mut B, value: i64) {
+    if let Ok(value) = u8::try_from(value) {
+        buffer.put_slice(&[tag::SMALL_INTEGER, value]);
+    } else if let Ok(value) = i32::try_from(value) {
+        buffer.put_u8(tag::INTEGER);
+        buffer.put_i32(value);
+    } else {
+        let digits = value.unsigned_abs().to_le_bytes();
+        let length = digits.len() - value.unsigned_abs().leading_zeros() as usize / 8;
+        buffer.put_slice(&[tag::SMALL_BIG, length as u8, u8::from(value < 0)]);
+        buffer.put_slice(&digits[..length]);
+    }
+}
+
+/// An integer of any size, in the form it has by its size.
+pub(crate) fn put_integer<B: Buffer>(buffer: &mut B, value: &BigInt) -> Result<(), EncodeError> {
+    if let Ok(small) = i64::try_from(value) {
+        put_small(buffer, small);
+        return Ok(());
+    }
+    let (sign, digits) = value.to_bytes_le();
+    match u8::try_from(digits.len()) {
+        Ok(few) => buffer.put_slice(&[tag::SMALL_BIG, few]),
+        Err(_) => {
+            buffer.put_u8(tag::LARGE_BIG);
+            buffer.put_u32(count(digits.len())?);
+        }
+    }
+    buffer.put_u8(u8::from(sign == Sign::Minus));
+    buffer.put_slice(&digits);
+    Ok(())
+}
+
+/// The head of a tuple of so many elements.
+pub(crate) fn put_tuple<B: Buffer>(buffer: &mut B, length: usize) -> Result<(), EncodeError> {
+    match u8::try_from(length) {
+        Ok(few) => buffer.put_slice(&[tag::SMALL_TUPLE, few]),
+        Err(_) => {
+            buffer.put_u8(tag::LARGE_TUPLE);
+            buffer.put_u32(count(length)?);
+        }
+    }
+    Ok(())
+}
+
+pub(crate) fn count(length: usize) -> Result<u32, EncodeError> {
+    u32::try_from(length).map_err(|_| EncodeError::TooLong)
+}
+
+impl Term {
+    /// The bytes of `term_to_binary`, the version before them.
+    ///
+    /// # Errors
+    ///
+    /// More than 2^32 - 1 elements or bytes in one place, or a [`Local`](Term::Local) inside.
+    pub fn encode(&self) -> Result<Vec<u8>, EncodeError> {
+        let mut bytes = Vec::new();
+        Encoder::new(self).write(&mut bytes)?;
+        Ok(bytes)
+    }
+}

@@ -1,0 +1,67 @@
+//! Lists that do not end in the empty list.
+//!
+//! INVARIANT: there is at least one element, and the tail is no list. So `[1 | [2 | 3]]` and
+//! `[1, 2 | 3]` are the same, as in Erlang.
+
+use crate::Term;
+
+/// `[a, b | tail]`. It is made by [`Term::list_with_tail`].
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct ImproperList {
+    elements: Vec<Term>,
+    tail: Term,
+}
+
+impl ImproperList {
+    /// The elements before the tail; there is at least one.
+    pub fn elements(&self) -> &[Term] {
+        &self.elements
+    }
+
+    /// What stands behind the bar.
+    pub fn tail(&self) -> &Term {
+        &self.tail
+    }
+
+    /// The elements and the tail.
+    pub fn into_parts(self) -> (Vec<Term>, Term) {
+        (self.elements, self.tail)
+    }
+}
+
+impl Term {
+    /// `[elements | tail]`: a list if the tail is one, the tail alone if there are no elements.
+    pub fn list_with_tail(mut elements: Vec<Self>, tail: Self) -> Self {
+        if elements.is_empty() {
+            return tail;
+        }
+        match tail {
+            Self::List(more) => {
+                elements.extend(more);
+                Self::List(elements)
+            }
+            Self::ImproperList(more) => {
+                let (more, tail) = more.into_parts();
+                elements.extend(more);
+                Self::ImproperList(Box::new(ImproperList { elements, tail }))
+            }
+            tail => Self::ImproperList(Box::new(ImproperList { elements, tail })),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Term;
+
+    #[test]
+    fn a_list_has_one_form() {
+        let list = |elements: &[i64], tail| {
+            Term::list_with_tail(elements.iter().map(|n| Term::Integer(*n)).collect(), tail)
+        };
+        assert_eq!(list(&[1], list(&[2, 3], Term::NIL)), list(&[1, 2, 3], Term::NIL));
+        assert_eq!(list(&[1], list(&[2], Term::Integer(3))), list(&[1, 2], Term::Integer(3)));
+        assert_eq!(list(&[], Term::Integer(3)), Term::Integer(3));
+        assert!(matches!(list(&[1], Term::NIL), Term::List(_)));
+    }
+}

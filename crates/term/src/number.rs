@@ -1,0 +1,127 @@
+//! Numbers that Rust's own types cannot be trusted with: floats that are finite, integers of any size.
+//!
+//! INVARIANT: an integer that fits an `i64` is a [`Term::Integer`](crate::Term::Integer) and never a
+//! [`BigInteger`]; a float is finite. So terms that are equal look alike, and can be hashed.
+
+use std::fmt;
+use std::hash::{Hash, Hasher};
+
+use num_bigint::BigInt;
+
+use crate::Term;
+
+/// A finite float. Erlang has no other.
+///
+/// Two are equal if their bits are, so `0.0` and `-0.0` differ, as they do from OTP 27 on.
+#[derive(Clone, Copy)]
+pub struct Float(f64);
+
+impl Float {
+    /// The float, if it is finite.
+    pub fn new(value: f64) -> Option<Self> {
+        value.is_finite().then_some(Self(value))
+    }
+
+    /// The value.
+    pub fn get(self) -> f64 {
+        self.0
+    }
+
+    /// The integer that this float is when its fraction is cut off.
+    pub(crate) fn truncated(self) -> BigInt {
+        let bits = self.0.to_bits();
+        let exponent = (bits >> 52 & 0x7ff) as i64 - 1075;
+        let mantissa = (bits & ((1 << 52) - 1)) | 1 << 52;
+        let magnitude = if exponent < 0 {
+            BigInt::from(mantissa.checked_shr(exponent.unsigned_abs() as u32).unwrap_or(0))
+        } else {
+            BigInt::from(mantissa) << exponent
+        };
+        if self.0 < 0.0 { -magnitude } else { magnitude }
+    }
+}
+
+impl PartialEq for Float {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.to_bits() == other.0.to_bits()
+    }
+}
+
+impl Eq for Float {}
+
+impl Hash for Float {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.to_bits().hash(state);
+    }
+}
+
+impl From<Float> for f64 {
+    fn from(float: Float) -> Self {
+        float.0
+    }
+}
+
+impl fmt::Debug for Float {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.0, f)
+    }
+}
+
+/// An integer outside of `i64`. It is made by `Term::from` of a [`BigInt`].
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct BigInteger(Box<BigInt>);
+
+impl BigInteger {
+    /// The value.
+    pub fn get(&self) -> &BigInt {
+        &self.0
+    }
+}
+
+impl fmt::Debug for BigInteger {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.0, f)
+    }
+}
+
+impl From<BigInt> for Term {
+    fn from(value: BigInt) -> Self {
+        match i64::try_from(&value) {
+            Ok(small) => Self::Integer(small),
+            Err(_) => Self::BigInteger(BigInteger(Box::new(value))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use num_bigint::BigInt;
+
+    use super::Float;
+    use crate::Term;
+
+    #[test]
+    fn an_integer_has_one_form() {
+        for small in [0, 1, -1, i64::MAX, i64::MIN] {
+            assert_eq!(Term::from(BigInt::from(small)), Term::Integer(small));
+        }
+        assert!(matches!(Term::from(BigInt::from(i64::MAX) + 1), Term::BigInteger(_)));
+    }
+
+    #[test]
+    fn a_float_is_finite_and_zeros_differ_by_their_sign() {
+        assert_eq!(Float::new(f64::NAN), None);
+        assert_eq!(Float::new(f64::INFINITY), None);
+        assert_ne!(Float::new(0.0), Float::new(-0.0));
+    }
+
+    #[test]
+    fn a_float_is_cut_to_the_integer_towards_zero() {
+        let cut = |value: f64| Float::new(value).unwrap().truncated();
+        for value in [0.0, 0.9, 1.0, -1.5, 4_294_967_296.5, -9_007_199_254_740_993.0, 1e18] {
+            assert_eq!(cut(value), BigInt::from(value as i64), "{value}");
+        }
+        assert_eq!(cut(f64::MIN_POSITIVE), BigInt::ZERO);
+        assert_eq!(cut(1e22).to_string(), "10000000000000000000000");
+    }
+}

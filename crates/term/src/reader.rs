@@ -1,0 +1,357 @@
+//! Reads the parts of a term from bytes, and copies none of them.
+//!
+//! A [`Reader`] knows nothing of trees: it gives one [`Token`] after the other, and a token says how
+//! many whole terms follow that belong to it. So it needs no stack, and skipping a term of any depth
+//! takes neither memory nor recursion.
+//!
+//! Nothing is believed: before a token announces parts there must be as many bytes as there are parts
+//! still to come, so whoever makes room for what is announced makes room for no more than the bytes
+//! can hold.
+
+use std::borrow::Cow;
+
+use crate::error::{DecodeError, Reason};
+use crate::tag;
+use crate::token::{FunHead, Magnitude, Token};
+use crate::{Atom, Export, Float, Pid, Port, Reference};
+
+/// WHY: what a BEAM can hold since OTP 26; and a larger one takes minutes to print.
+const MAX_INTEGER_BYTES: usize = 512 << 10;
+
+/// Tokens of terms that stand one behind the other, without the version before them.
+#[derive(Clone, Debug)]
+pub struct Reader<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    /// The terms that tokens have announced and that have not been read.
+    owed: usize,
+    atoms: &'a [Atom],
+}
+
+impl<'a> Reader<'a> {
+    /// A reader of these bytes.
+    pub fn new(bytes: &'a [u8]) -> Self {
+        Self::with_atoms(bytes, &[])
+    }
+
+    /// A reader of bytes in which atoms may stand as indices, of the table that the header of their
+    /// message names.
+    pub fn with_atoms(bytes: &'a [u8], atoms: &'a [Atom]) -> Self {
+        Self { bytes, at: 0, owed: 0, atoms }
+    }
+
+    /// How many bytes have been read.
+    pub fn position(&self) -> usize {
+        self.at
+    }
+
+    /// The bytes that have not been read.
+    pub fn rest(&self) -> &'a [u8] {
+        &self.bytes[self.at..]
+    }
+
+    pub(crate) fn atoms(&self) -> &'a [Atom] {
+        self.atoms
+    }
+
+    /// Passes over bytes that are there and are part of no term.
+    pub(crate) fn advance(&mut self, count: usize) {
+        self.at += count;
+    }
+
+    /// The next token.
+    ///
+    /// # Errors
+    ///
+    /// There is none: see [`Reason`]. The reader then stands somewhere within it.
+    pub fn token(&mut self) -> Result<Token<'a>, DecodeError> {
+        let start = self.at;
+        let token = self.read().map_err(|reason| DecodeError { offset: start, reason })?;
+        self.owed = self.owed.saturating_sub(1).saturating_add(token.parts());
+        if self.owed > self.rest().len() {
+            return Err(DecodeError { offset: start, reason: Reason::Ended });
+        }
+        Ok(token)
+    }
+
+    /// Passes over the next term, all parts included, and gives its bytes.
+    ///
+    /// # Errors
+    ///
+    /// As [`Reader::token`].
+    pub fn skip(&mut self) -> Result<&'a [u8], DecodeError> {
+        let start = self.at;
+        let mut left = 1;
+        while left > 0 {
+            left += self.token()?.parts();
+            left -= 1;
+        }
+        Ok(&self.bytes[start..self.at])
+    }
+
+    fn read(&mut self) -> Result<Token<'a>, Reason> {
+        Ok(match self.byte()? {
+            tag::SMALL_INTEGER => Token::Integer(self.byte()?.into()),
+            tag::INTEGER => Token::Integer(i32::from_be_bytes(self.array()?).into()),
+            tag::SMALL_BIG => {
+                let length = self.byte()?.into();
+                self.integer(length)?
+            }
+            tag::LARGE_BIG => {
+                let length = self.length()?;
+                self.integer(length)?
+            }
+            tag::NEW_FLOAT => {
+                Token::Float(Float::new(f64::from_be_bytes(self.array()?)).ok_or(Reason::Float)?)
+            }
+            tag::FLOAT => Token::Float(written_float(self.take(31)?).ok_or(Reason::Float)?),
+            tag::NIL => Token::Nil,
+            tag::STRING => {
+                let length = self.short()?;
+                Token::String(self.take(length.into())?)
+            }
+            tag::LIST => Token::List(self.length()?),
+            tag::BINARY => {
+                let length = self.length()?;
+                Token::Binary(self.take(length)?)
+            }
+            tag::BIT_BINARY => self.bit_string()?,
+            tag::SMALL_TUPLE => Token::Tuple(self.byte()?.into()),
+            tag::LARGE_TUPLE => Token::Tuple(self.length()?),
+            tag::MAP => Token::Map(self.length()?),
+            tag @ (tag::PID | tag::NEW_PID) => self.pid(tag).map(Token::Pid)?,
+            tag @ (tag::PORT | tag::NEW_PORT | tag::V4_PORT) => {
+                let node = self.atom()?;
+                let id = match tag {
+                    tag::V4_PORT => u64::from_be_bytes(self.array()?),
+                    _ => self.word()?.into(),
+                };
+                let creation = self.creation(tag == tag::PORT)?;
+                Token::Port(Port { node, id, creation })
+            }
+            tag @ (tag::REFERENCE | tag::NEW_REFERENCE | tag::NEWER_REFERENCE) => {
+                self.reference(tag).map(Token::Reference)?
+            }
+            tag::EXPORT => {
+                let module = self.atom()?;
+                let function = self.atom()?;
+                let arity = self.small_integer()?;
+                let arity = u8::try_from(arity).map_err(|_| Reason::Fun)?;
+                Token::Export(Export { module, function, arity })
+            }
+            tag::NEW_FUN => self.fun()?,
+            tag => Token::Atom(self.text(tag)?),
+        })
+    }
+
+    /// The text of an atom whose tag has been read.
+    fn text(&mut self, tag: u8) -> Result<Cow<'a, str>, Reason> {
+        match tag {
+            tag::ATOM | tag::SMALL_ATOM => {
+                let length = self.text_length(tag == tag::SMALL_ATOM)?;
+                let bytes = self.take(length)?;
+                if length > Atom::MAX_CHARS {
+                    return Err(Reason::Atom);
+                }
+                Ok(match std::str::from_utf8(bytes) {
+                    Ok(text) if bytes.is_ascii() => Cow::Borrowed(text),
+                    _ => bytes.iter().map(|byte| char::from(*byte)).collect(),
+                })
+            }
+            tag::ATOM_UTF8 | tag::SMALL_ATOM_UTF8 => {
+                let length = self.text_length(tag == tag::SMALL_ATOM_UTF8)?;
+                let text = std::str::from_utf8(self.take(length)?).map_err(|_| Reason::Atom)?;
+                if length > Atom::MAX_CHARS && text.chars().count() > Atom::MAX_CHARS {
+                    return Err(Reason::Atom);
+                }
+                Ok(Cow::Borrowed(text))
+            }
+            tag::ATOM_CACHE_REF => {
+                let index = self.byte()?;
+                let atom = self.atoms.get(usize::from(index)).ok_or(Reason::AtomCache(index))?;
+                Ok(Cow::Borrowed(atom.as_str()))
+            }
+            tag => Err(Reason::Tag(tag)),
+        }
+    }
+
+    fn text_length(&mut self, small: bool) -> Result<usize, Reason> {
+        if small { self.byte().map(usize::from) } else { self.short().map(usize::from) }
+    }
+
+    /// An atom inside of another token.
+    fn atom(&mut self) -> Result<Atom, Reason> {
+        match self.byte()? {
+            // A long text of the table is shared, not copied.
+            tag::ATOM_CACHE_REF => {
+                let index = self.byte()?;
+                self.atoms.get(usize::from(index)).cloned().ok_or(Reason::AtomCache(index))
+            }
+            tag => Atom::new(&self.text(tag)?).map_err(|_| Reason::Atom),
+        }
+    }
+
+    fn integer(&mut self, length: usize) -> Result<Token<'a>, Reason> {
+        let negative = self.byte()? != 0;
+        let integer = Magnitude { negative, digits: self.take(length)? };
+        if length > MAX_INTEGER_BYTES {
+            return Err(Reason::BigInteger);
+        }
+        Ok(match integer.as_i128().and_then(|value| i64::try_from(value).ok()) {
+            Some(small) => Token::Integer(small),
+            None => Token::BigInteger(integer),
+        })
+    }
+
+    fn bit_string(&mut self) -> Result<Token<'a>, Reason> {
+        let length = self.length()?;
+        let last = self.byte()?;
+        let bytes = self.take(length)?;
+        match (last, length) {
+            (8, _) | (0, 0) => Ok(Token::Binary(bytes)),
+            (1..=7, 1..) => Ok(Token::BitString(bytes, last)),
+            _ => Err(Reason::BitString),
+        }
+    }
+
+    fn pid(&mut self, tag: u8) -> Result<Pid, Reason> {
+        let node = self.atom()?;
+        let id = self.word()?;
+        let serial = self.word()?;
+        let creation = self.creation(tag == tag::PID)?;
+        Ok(Pid { node, id, serial, creation })
+    }
+
+    fn reference(&mut self, tag: u8) -> Result<Reference, Reason> {
+        let mut words = [0; Reference::MAX_WORDS];
+        if tag == tag::REFERENCE {
+            let node = self.atom()?;
+            words[0] = self.word()?;
+            let creation = self.creation(true)?;
+            return Reference::new(node, creation, &words[..1]).ok_or(Reason::Reference);
+        }
+        let count = usize::from(self.short()?);
+        let node = self.atom()?;
+        let creation = self.creation(tag == tag::NEW_REFERENCE)?;
+        let words = words.get_mut(..count).ok_or(Reason::Reference)?;
+        for word in words.iter_mut() {
+            *word = self.word()?;
+        }
+        Reference::new(node, creation, words).ok_or(Reason::Reference)
+    }
+
+    fn fun(&mut self) -> Result<Token<'a>, Reason> {
+        // WHY: its size is passed over, because what follows says as much.
+        self.word()?;
+        let arity = self.byte()?;
+        let uniq = self.array()?;
+        let index = self.word()?;
+        let free = self.length()?;
+        let module = self.atom()?;
+        let old_index = self.small_integer()?;
+        let old_uniq = self.small_integer()?;
+        let pid = match self.byte()? {
+            tag @ (tag::PID | tag::NEW_PID) => self.pid(tag)?,
+            _ => return Err(Reason::Fun),
+        };
+        let head = FunHead { module, arity, uniq, index, old_index, old_uniq, pid };
+        Ok(Token::Fun(Box::new(head), free))
+    }
+
+    /// An integer inside of another token.
+    fn small_integer(&mut self) -> Result<i64, Reason> {
+        let tag = self.byte()?;
+        match tag {
+            tag::SMALL_INTEGER => Ok(self.byte()?.into()),
+            tag::INTEGER => Ok(i32::from_be_bytes(self.array()?).into()),
+            tag::SMALL_BIG => {
+                let length = self.byte()?.into();
+                match self.integer(length)? {
+                    Token::Integer(value) => Ok(value),
+                    _ => Err(Reason::Fun),
+                }
+            }
+            _ => Err(Reason::Fun),
+        }
+    }
+
+    /// The creation of a node; nodes before OTP 23 told two bits of it.
+    fn creation(&mut self, old: bool) -> Result<u32, Reason> {
+        if old { self.byte().map(u32::from) } else { self.word() }
+    }
+
+    fn length(&mut self) -> Result<usize, Reason> {
+        self.word().map(|length| length as usize)
+    }
+
+    fn word(&mut self) -> Result<u32, Reason> {
+        self.array().map(u32::from_be_bytes)
+    }
+
+    fn short(&mut self) -> Result<u16, Reason> {
+        self.array().map(u16::from_be_bytes)
+    }
+
+    fn byte(&mut self) -> Result<u8, Reason> {
+        self.array().map(|[byte]| byte)
+    }
+
+    fn array<const N: usize>(&mut self) -> Result<[u8; N], Reason> {
+        let (array, _) = self.rest().split_first_chunk().ok_or(Reason::Ended)?;
+        self.at += N;
+        Ok(*array)
+    }
+
+    fn take(&mut self, length: usize) -> Result<&'a [u8], Reason> {
+        let taken = self.rest().get(..length).ok_or(Reason::Ended)?;
+        self.at += length;
+        Ok(taken)
+    }
+}
+
+/// A float as nodes before OTP R11 wrote it: in decimal, with zeros behind.
+fn written_float(bytes: &[u8]) -> Option<Float> {
+    let text = bytes.split(|byte| *byte == 0).next()?;
+    Float::new(std::str::from_utf8(text).ok()?.trim().parse().ok()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::borrow::Cow;
+
+    use super::Reader;
+    use crate::error::{DecodeError, Reason};
+    use crate::token::Token;
+
+    #[test]
+    fn tokens_come_as_they_stand_and_borrow_what_they_can() {
+        // {ok, <<"x">>}
+        let bytes = [104, 2, 119, 2, b'o', b'k', 109, 0, 0, 0, 1, b'x'];
+        let mut reader = Reader::new(&bytes);
+        assert_eq!(reader.token(), Ok(Token::Tuple(2)));
+        assert_eq!(reader.token(), Ok(Token::Atom(Cow::Borrowed("ok"))));
+        let Ok(Token::Binary(binary)) = reader.token() else { panic!("no binary") };
+        assert_eq!(binary.as_ptr(), bytes[11..].as_ptr());
+        assert!(reader.rest().is_empty());
+    }
+
+    #[test]
+    fn a_term_of_any_depth_is_skipped_without_a_stack() {
+        let mut bytes = [104, 1].repeat(1_000_000);
+        bytes.extend([97, 7, 97, 8]);
+        let mut reader = Reader::new(&bytes);
+        assert_eq!(reader.skip().map(<[u8]>::len), Ok(2_000_002));
+        assert_eq!(reader.token(), Ok(Token::Integer(8)));
+    }
+
+    #[test]
+    fn what_announces_more_than_can_follow_is_refused_at_once() {
+        let ended = Err(DecodeError { offset: 0, reason: Reason::Ended });
+        assert_eq!(Reader::new(&[108, 255, 255, 255, 255, 106]).token(), ended);
+        assert_eq!(Reader::new(&[116, 0, 0, 0, 2, 106, 106, 106]).token(), ended);
+        // Each list alone could be filled from what follows, both could not.
+        let mut nested = Reader::new(&[104, 3, 104, 3, 106, 106, 106]);
+        assert_eq!(nested.token(), Ok(Token::Tuple(3)));
+        assert_eq!(nested.token(), Err(DecodeError { offset: 2, reason: Reason::Ended }));
+    }
+}

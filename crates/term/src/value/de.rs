@@ -1,0 +1,382 @@
+//! Reads values from bytes of the external format.
+
+use std::borrow::Cow;
+
+use serde::de::{self, DeserializeSeed, Unexpected, Visitor};
+use serde::forward_to_deserialize_any;
+
+use super::RAW;
+use super::access::{Bytes, Elements, Pairs};
+use super::enums::{Name, Tagged};
+use super::error::ValueError;
+use crate::token::Token;
+use crate::{Decoder, Encoder, Reader, Reason};
+
+/// How deep values may lie in each other.
+const DEEPEST: usize = 128;
+
+/// Reads the next term.
+pub(super) struct Deserializer<'r, 'de> {
+    pub(super) reader: &'r mut Reader<'de>,
+    depth: usize,
+}
+
+impl<'r, 'de> Deserializer<'r, 'de> {
+    pub(super) fn new(reader: &'r mut Reader<'de>) -> Self {
+        Self { reader, depth: DEEPEST }
+    }
+
+    /// One for what a term holds.
+    pub(super) fn inner(&mut self) -> Deserializer<'_, 'de> {
+        Deserializer { reader: self.reader, depth: self.depth }
+    }
+
+    pub(super) fn read<T: DeserializeSeed<'de>>(
+        &mut self,
+        seed: T,
+    ) -> Result<T::Value, ValueError> {
+        seed.deserialize(self.inner())
+    }
+
+    pub(super) fn token(&mut self) -> Result<Token<'de>, ValueError> {
+        Ok(self.reader.token()?)
+    }
+
+    pub(super) fn peek(&self) -> Result<Token<'de>, ValueError> {
+        Ok(self.reader.clone().token()?)
+    }
+
+    /// Goes one level down.
+    fn down(&mut self) -> Result<(), ValueError> {
+        self.depth = self
+            .depth
+            .checked_sub(1)
+            .ok_or_else(|| ValueError::wrong(self.reader.position(), Reason::Depth))?;
+        Ok(())
+    }
+
+    fn elements<V: Visitor<'de>>(
+        mut self,
+        visitor: V,
+        count: usize,
+        list: bool,
+    ) -> Result<V::Value, ValueError> {
+        self.down()?;
+        let mut elements = Elements { from: self, left: count, list };
+        let value = visitor.visit_seq(&mut elements)?;
+        elements.finish()?;
+        Ok(value)
+    }
+
+    fn pairs<V: Visitor<'de>>(
+        mut self,
+        visitor: V,
+        count: usize,
+        list: bool,
+        of_struct: bool,
+    ) -> Result<V::Value, ValueError> {
+        self.down()?;
+        let mut pairs = Pairs { from: self, left: count, list, of_struct, value: None };
+        let value = visitor.visit_map(&mut pairs)?;
+        pairs.finish()?;
+        Ok(value)
+    }
+
+    /// The fields of a struct that stand one behind the other.
+    pub(super) fn fields<V: Visitor<'de>>(
+        self,
+        visitor: V,
+        count: usize,
+    ) -> Result<V::Value, ValueError> {
+        self.elements(visitor, count, false)
+    }
+
+    fn string<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value, ValueError> {
+        match self.token()? {
+            Token::Atom(Cow::Borrowed(text)) => visitor.visit_borrowed_str(text),
+            Token::Atom(Cow::Owned(text)) => visitor.visit_string(text),
+            Token::Binary(bytes) => match std::str::from_utf8(bytes) {
+                Ok(text) => visitor.visit_borrowed_str(text),
+                Err(_) => Err(unexpected(&Token::Binary(bytes), &visitor)),
+            },
+            Token::String(bytes) => {
+                visitor.visit_string(bytes.iter().map(|byte| char::from(*byte)).collect())
+            }
+            Token::Nil => visitor.visit_borrowed_str(""),
+            Token::List(count) => {
+                let mut text = String::new();
+                for _ in 0..count {
+                    match self.token()? {
+                        Token::Integer(value) => text.push(character(value)?),
+                        other => return Err(unexpected(&other, &visitor)),
+                    }
+                }
+                match self.token()? {
+                    Token::Nil => visitor.visit_string(text),
+                    other => Err(unexpected(&other, &visitor)),
+                }
+            }
+            other => Err(unexpected(&other, &visitor)),
+        }
+    }
+}
+
+fn character(value: i64) -> Result<char, ValueError> {
+    let c = u32::try_from(value).ok().and_then(char::from_u32);
+    c.ok_or_else(|| ValueError::mismatch(format!("{value} is no character")))
+}
+
+/// An error that says what there is instead of what the visitor wants.
+pub(super) fn unexpected<'de>(token: &Token<'_>, visitor: &impl Visitor<'de>) -> ValueError {
+    let there = match token {
+        Token::Integer(value) => Unexpected::Signed(*value),
+        Token::Float(value) => Unexpected::Float(value.get()),
+        Token::Atom(text) => Unexpected::Other(text),
+        Token::BigInteger(_) => Unexpected::Other("a big integer"),
+        Token::Binary(_) => Unexpected::Other("a binary"),
+        Token::BitString(..) => Unexpected::Other("a bit string"),
+        Token::Nil | Token::List(_) => Unexpected::Other("a list"),
+        Token::String(_) => Unexpected::Other("a string"),
+        Token::Tuple(_) => Unexpected::Other("a tuple"),
+        Token::Map(_) => Unexpected::Other("a map"),
+        Token::Pid(_) => Unexpected::Other("a process identifier"),
+        Token::Port(_) => Unexpected::Other("a port"),
+        Token::Reference(_) => Unexpected::Other("a reference"),
+        Token::Export(_) | Token::Fun(..) => Unexpected::Other("a fun"),
+    };
+    de::Error::invalid_type(there, visitor)
+}
+
+/// Whether an atom stands for nothing.
+fn is_absent(token: &Token<'_>) -> bool {
+    matches!(token, Token::Atom(text) if matches!(&**text, "undefined" | "nil"))
+}
+
+impl<'de> de::Deserializer<'de> for Deserializer<'_, 'de> {
+    type Error = ValueError;
+
+    fn deserialize_any<V: Visitor<'de>>(mut self, visitor: V) -> Result<V::Value, ValueError> {
+        match self.peek()? {
+            Token::Integer(value) => {
+                self.token()?;
+                visitor.visit_i64(value)
+            }
+            Token::BigInteger(value) => {
+                self.token()?;
+                match value.as_i128() {
+                    Some(fits) => match u64::try_from(fits) {
+                        Ok(fits) => visitor.visit_u64(fits),
+                        Err(_) => visitor.visit_i128(fits),
+                    },
+                    None => match value.to_big().try_into() {
+                        Ok(fits) => visitor.visit_u128(fits),
+                        Err(_) => Err(unexpected(&Token::BigInteger(value), &visitor)),
+                    },
+                }
+            }
+            Token::Float(value) => {
+                self.token()?;
+                visitor.visit_f64(value.get())
+            }
+            Token::Atom(text) if matches!(&*text, "true" | "false") => {
+                self.token()?;
+                visitor.visit_bool(&*text == "true")
+            }
+            token if is_absent(&token) => {
+                self.token()?;
+                visitor.visit_unit()
+            }
+            Token::Atom(_) => self.string(visitor),
+            Token::Binary(bytes) if std::str::from_utf8(bytes).is_ok() => self.string(visitor),
+            Token::Binary(_) => self.deserialize_bytes(visitor),
+            Token::Map(_) => self.deserialize_map(visitor),
+            Token::Nil | Token::List(_) | Token::String(_) | Token::Tuple(_) => {
+                self.deserialize_seq(visitor)
+            }
+            other => Err(unexpected(&other, &visitor)),
+        }
+    }
+
+    fn deserialize_char<V: Visitor<'de>>(mut self, visitor: V) -> Result<V::Value, ValueError> {
+        match self.peek()? {
+            Token::Integer(value) => {
+                self.token()?;
+                visitor.visit_char(character(value)?)
+            }
+            _ => self.string(visitor),
+        }
+    }
+
+    fn deserialize_str<V: Visitor<'de>>(mut self, visitor: V) -> Result<V::Value, ValueError> {
+        self.string(visitor)
+    }
+
+    fn deserialize_string<V: Visitor<'de>>(mut self, visitor: V) -> Result<V::Value, ValueError> {
+        self.string(visitor)
+    }
+
+    fn deserialize_identifier<V: Visitor<'de>>(
+        mut self,
+        visitor: V,
+    ) -> Result<V::Value, ValueError> {
+        self.string(visitor)
+    }
+
+    fn deserialize_bytes<V: Visitor<'de>>(mut self, visitor: V) -> Result<V::Value, ValueError> {
+        match self.token()? {
+            Token::Binary(bytes) | Token::String(bytes) => visitor.visit_borrowed_bytes(bytes),
+            Token::Nil => visitor.visit_borrowed_bytes(&[]),
+            other => Err(unexpected(&other, &visitor)),
+        }
+    }
+
+    fn deserialize_byte_buf<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ValueError> {
+        self.deserialize_bytes(visitor)
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(mut self, visitor: V) -> Result<V::Value, ValueError> {
+        if is_absent(&self.peek()?) {
+            self.token()?;
+            return visitor.visit_none();
+        }
+        visitor.visit_some(self)
+    }
+
+    fn deserialize_unit<V: Visitor<'de>>(mut self, visitor: V) -> Result<V::Value, ValueError> {
+        match self.token()? {
+            Token::Tuple(0) => visitor.visit_unit(),
+            token if is_absent(&token) => visitor.visit_unit(),
+            other => Err(unexpected(&other, &visitor)),
+        }
+    }
+
+    fn deserialize_unit_struct<V: Visitor<'de>>(
+        mut self,
+        name: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, ValueError> {
+        match self.token()? {
+            Token::Atom(text) if text == name => visitor.visit_unit(),
+            other => Err(unexpected(&other, &visitor)),
+        }
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        mut self,
+        name: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, ValueError> {
+        if name != RAW {
+            self.down()?;
+            return visitor.visit_newtype_struct(self);
+        }
+        let atoms = self.reader.atoms();
+        let bytes = self.reader.skip()?;
+        if atoms.is_empty() {
+            return visitor.visit_borrowed_bytes(bytes);
+        }
+        // Indices mean nothing without their table.
+        let term = Decoder::with_atoms(bytes, atoms).decode_bare()?;
+        let mut bytes = Vec::new();
+        Encoder::bare(&term).write(&mut bytes)?;
+        visitor.visit_byte_buf(bytes)
+    }
+
+    fn deserialize_seq<V: Visitor<'de>>(mut self, visitor: V) -> Result<V::Value, ValueError> {
+        match self.token()? {
+            Token::Nil => self.elements(visitor, 0, false),
+            Token::List(count) => self.elements(visitor, count, true),
+            Token::Tuple(count) => self.elements(visitor, count, false),
+            Token::String(bytes) | Token::Binary(bytes) => {
+                let mut bytes = Bytes(bytes.iter());
+                let value = visitor.visit_seq(&mut bytes)?;
+                bytes.finish()?;
+                Ok(value)
+            }
+            other => Err(unexpected(&other, &visitor)),
+        }
+    }
+
+    fn deserialize_tuple<V: Visitor<'de>>(
+        self,
+        _length: usize,
+        visitor: V,
+    ) -> Result<V::Value, ValueError> {
+        self.deserialize_seq(visitor)
+    }
+
+    fn deserialize_tuple_struct<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        _length: usize,
+        visitor: V,
+    ) -> Result<V::Value, ValueError> {
+        self.deserialize_seq(visitor)
+    }
+
+    fn deserialize_map<V: Visitor<'de>>(mut self, visitor: V) -> Result<V::Value, ValueError> {
+        match self.token()? {
+            Token::Map(count) => self.pairs(visitor, count, false, false),
+            Token::List(count) => self.pairs(visitor, count, true, false),
+            Token::Nil => self.pairs(visitor, 0, false, false),
+            other => Err(unexpected(&other, &visitor)),
+        }
+    }
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        mut self,
+        name: &'static str,
+        fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, ValueError> {
+        let own = fields.contains(&"__struct__");
+        match self.token()? {
+            Token::Map(count) => self.pairs(visitor, count, false, !own),
+            Token::List(count) => self.pairs(visitor, count, true, false),
+            Token::Nil => self.pairs(visitor, 0, false, false),
+            Token::Tuple(count) if count == fields.len() => self.fields(visitor, count),
+            Token::Tuple(count) if count == fields.len() + 1 => match self.token()? {
+                Token::Atom(tag) if tag == name => self.fields(visitor, count - 1),
+                other => Err(unexpected(&other, &visitor)),
+            },
+            other => Err(unexpected(&other, &visitor)),
+        }
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        mut self,
+        _name: &'static str,
+        _variants: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, ValueError> {
+        match self.peek()? {
+            Token::Tuple(count @ 1..) => {
+                self.down()?;
+                self.token()?;
+                visitor.visit_enum(Tagged { from: self, left: count - 1 })
+            }
+            Token::Atom(text) => {
+                self.token()?;
+                visitor.visit_enum(Name::new(text))
+            }
+            Token::Binary(bytes) if let Ok(text) = std::str::from_utf8(bytes) => {
+                self.token()?;
+                visitor.visit_enum(Name::new(Cow::Borrowed(text)))
+            }
+            other => Err(unexpected(&other, &visitor)),
+        }
+    }
+
+    fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ValueError> {
+        self.reader.skip()?;
+        visitor.visit_unit()
+    }
+
+    fn is_human_readable(&self) -> bool {
+        false
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64
+    }
+}

@@ -1,0 +1,63 @@
+//! For `#[serde(with = "purlin_term::with::…")]`: how one field is written, whatever holds for what is
+//! around it. The choice holds for all that the field holds; reading is as ever.
+
+macro_rules! ways {
+    ($($(#[$about:meta])* $way:ident = $name:literal;)*) => {
+        /// The names of the newtypes that stand for a choice.
+        pub(super) mod names {
+            $(#[allow(non_upper_case_globals, reason = "they are named as their modules")]
+            pub(in crate::value) const $way: &str = $name;)*
+        }
+        $($(#[$about])* pub mod $way {
+            use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+            /// Writes the field in this way.
+            ///
+            /// # Errors
+            ///
+            /// Those of the field.
+            pub fn serialize<T: Serialize, S: Serializer>(
+                field: &T,
+                serializer: S,
+            ) -> Result<S::Ok, S::Error> {
+                serializer.serialize_newtype_struct(super::names::$way, field)
+            }
+
+            /// Reads the field.
+            ///
+            /// # Errors
+            ///
+            /// Those of the field.
+            pub fn deserialize<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+                deserializer: D,
+            ) -> Result<T, D::Error> {
+                T::deserialize(deserializer)
+            }
+        })*
+    };
+}
+
+ways! {
+    /// Structs as `#{field => Value}`.
+    map = "$purlin_term::map";
+    /// Structs as `#{<<"field">> => Value}`.
+    map_of_binaries = "$purlin_term::map_of_binaries";
+    /// Structs as `{Value, ...}`.
+    tuple = "$purlin_term::tuple";
+    /// Structs as `{name, Value, ...}`.
+    record = "$purlin_term::record";
+    /// Structs as `[{field, Value}]`.
+    keyword = "$purlin_term::keyword";
+    /// Structs as those of Elixir.
+    elixir = "$purlin_term::elixir";
+    /// `None` as `undefined`.
+    undefined = "$purlin_term::undefined";
+    /// `None` as `nil`.
+    nil = "$purlin_term::nil";
+    /// Strings as binaries.
+    binary = "$purlin_term::binary";
+    /// Strings as lists of characters.
+    list = "$purlin_term::list";
+    /// Strings as atoms.
+    atom = "$purlin_term::atom";
+}

@@ -1,0 +1,154 @@
+//! Bytes from strangers: whatever they are, they cost little and end in one error.
+
+use std::io::Write;
+
+use flate2::Compression;
+use flate2::write::ZlibEncoder;
+use proptest::prelude::*;
+use purlin_term::{DecodeError, Decoder, Limits, Reader, Reason, Term};
+
+fn refused(bytes: &[u8]) -> DecodeError {
+    Term::decode(bytes).expect_err("no term")
+}
+
+/// Lists one in the other, the innermost empty.
+fn nested(depth: usize) -> Vec<u8> {
+    let mut bytes = vec![131];
+    bytes.extend([108, 0, 0, 0, 1].repeat(depth - 1));
+    bytes.push(106);
+    bytes.extend([106].repeat(depth - 1));
+    bytes
+}
+
+fn compressed(claimed: usize, term: &[u8]) -> Vec<u8> {
+    let mut encoder = ZlibEncoder::new(vec![131, 80], Compression::best());
+    encoder.get_mut().extend((claimed as u32).to_be_bytes());
+    encoder.write_all(term).unwrap();
+    encoder.finish().unwrap()
+}
+
+#[test]
+fn a_million_levels_are_refused_and_the_most_that_is_allowed_is_borne_by_everything() {
+    for tag in [&[108, 0, 0, 0, 1][..], &[104, 1], &[116, 0, 0, 0, 1]] {
+        let mut bytes = vec![131];
+        bytes.extend(tag.repeat(1_000_000));
+        bytes.extend([106].repeat(2_000_000));
+        let error = refused(&bytes);
+        assert_eq!(error, DecodeError { offset: 1 + 1024 * tag.len(), reason: Reason::Depth });
+    }
+    let deepest = nested(Limits::DEEPEST + 1);
+    assert_eq!(refused(&nested(Limits::DEEPEST + 2)).reason, Reason::Depth);
+    // A thread with half the stack that is usual.
+    let worker = std::thread::Builder::new().stack_size(1 << 20);
+    let all = worker.spawn(move || {
+        let term = Term::decode(&deepest).unwrap();
+        let clone = term.clone();
+        assert_eq!(clone, term);
+        assert!(term.compare(&clone).is_eq());
+        assert_eq!(term.encode().unwrap(), deepest);
+        assert!(format!("{term:?}").len() > Limits::DEEPEST);
+    });
+    all.unwrap().join().unwrap();
+}
+
+#[test]
+fn a_smaller_limit_of_depth_holds() {
+    let limits = Limits { depth: 3, ..Limits::default() };
+    assert!(Decoder::new(&nested(4)).limits(limits).decode().is_ok());
+    assert!(Decoder::new(&nested(5)).limits(limits).decode().is_err());
+}
+
+#[test]
+fn lengths_that_the_bytes_cannot_hold_are_refused_before_room_is_made() {
+    for tag in [105, 108, 109, 116] {
+        assert_eq!(refused(&[131, tag, 255, 255, 255, 255, 106, 106]).reason, Reason::Ended);
+    }
+    assert_eq!(refused(&[131, 111, 255, 255, 255, 255, 0, 1]).reason, Reason::Ended);
+    assert_eq!(refused(&[131, 77, 255, 255, 255, 255, 1, 1]).reason, Reason::Ended);
+    // Each list claims all that is left, and room is made for the first alone.
+    let mut lists = vec![131];
+    for _ in 0..1000 {
+        lists.extend([108, 0, 15, 66, 64]);
+    }
+    lists.resize(1_000_100, 106);
+    assert_eq!(refused(&lists), DecodeError { offset: 6, reason: Reason::Ended });
+}
+
+#[test]
+fn memory_has_a_limit_whatever_it_is_taken_for() {
+    let few = Limits { memory: 1000, ..Limits::default() };
+    let decode = |bytes: &[u8]| Decoder::new(bytes).limits(few).decode();
+    let string = [&[131, 107, 0, 40][..], &[7; 40]].concat();
+    let binary = [&[131, 109, 0, 0, 4, 0][..], &[7; 1024]].concat();
+    let big = [&[131, 111, 0, 0, 4, 0, 0][..], &[7; 1024]].concat();
+    let local = [&[131, 121][..], &[7; 1024]].concat();
+    let tuple = [&[131, 104, 40][..], &[106; 40]].concat();
+    for bytes in [&string, &binary, &big, &local, &tuple] {
+        assert_eq!(decode(bytes).unwrap_err().reason, Reason::Memory);
+        assert!(Term::decode(bytes).is_ok());
+    }
+}
+
+#[test]
+fn what_is_compressed_expands_to_what_it_says_and_no_further() {
+    let list = [&[108, 0, 0, 4, 0][..], &[97, 1].repeat(1024), &[106]].concat();
+    let bytes = compressed(list.len(), &list);
+    assert!(bytes.len() < 100);
+    assert_eq!(Term::decode(&bytes), Ok(Term::list(vec![Term::Integer(1); 1024])));
+    let mut two = bytes.clone();
+    two.extend([131, 106]);
+    let mut decoder = Decoder::new(&two);
+    assert!(decoder.decode().is_ok());
+    assert_eq!(decoder.decode(), Ok(Term::NIL));
+
+    for wrong in [list.len() - 1, list.len() + 1, 0] {
+        assert_eq!(refused(&compressed(wrong, &list)).reason, Reason::Compressed);
+    }
+    let mut broken = bytes.clone();
+    *broken.last_mut().unwrap() ^= 1;
+    assert_eq!(refused(&broken).reason, Reason::Compressed);
+    assert_eq!(refused(&bytes[..bytes.len() - 1]).reason, Reason::Compressed);
+    assert_eq!(refused(&[131, 80, 0, 0]).reason, Reason::Ended);
+    let trailing = [&list[..], &[106]].concat();
+    assert_eq!(refused(&compressed(trailing.len(), &trailing)).reason, Reason::Compressed);
+}
+
+#[test]
+fn a_bomb_is_refused_by_the_size_it_claims_or_the_size_it_has() {
+    let bomb = [&[109, 0, 32, 0, 0][..], &[0; 2 << 20]].concat();
+    let small = Limits { memory: 1 << 20, ..Limits::default() };
+    for (claimed, reason) in [(bomb.len(), Reason::Memory), (1000, Reason::Compressed)] {
+        let bytes = compressed(claimed, &bomb);
+        assert!(bytes.len() < 10_000);
+        let error = Decoder::new(&bytes).limits(small).decode().unwrap_err();
+        assert_eq!(error, DecodeError { offset: 0, reason });
+    }
+    assert_eq!(refused(&[131, 80, 255, 255, 255, 255, 0]).reason, Reason::Memory);
+}
+
+#[test]
+fn an_error_names_the_place_and_the_reason_in_one_line() {
+    let error = refused(&[131, 104, 2, 106, 200]);
+    assert_eq!(error, DecodeError { offset: 4, reason: Reason::Tag(200) });
+    assert_eq!(error.to_string(), "no Erlang term: no term begins with 200 here at byte 4");
+    assert_eq!(refused(&[130, 106]).reason, Reason::Version(130));
+    assert_eq!(refused(&[131, 106, 106]).reason, Reason::Trailing);
+    assert_eq!(refused(&[]).reason, Reason::Ended);
+    assert_eq!(refused(&[131]).reason, Reason::Ended);
+}
+
+proptest! {
+    #[test]
+    fn any_bytes_are_a_term_or_an_error(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+        let mut decoder = Decoder::new(&bytes);
+        let decoded = decoder.decode_bare();
+        let mut reader = Reader::new(&bytes);
+        let skipped = reader.skip().is_ok();
+        // What can be decoded can be skipped, and is as long.
+        prop_assert!(skipped || decoded.is_err());
+        if let Ok(term) = decoded {
+            prop_assert_eq!(decoder.position(), reader.position());
+            prop_assert_eq!(Term::decode(&term.encode().unwrap()), Ok(term));
+        }
+    }
+}

@@ -1,0 +1,37 @@
+#!/usr/bin/env escript
+%% What the BEAM makes of terms. A request and its answer are each one packet, and packets in it.
+%%! -noinput
+-mode(compile).
+
+main(_) ->
+    Port = open_port({fd, 0, 1}, [{packet, 4}, binary, eof]),
+    serve(Port).
+
+serve(Port) ->
+    receive
+        {Port, {data, <<Kind, Packets/binary>>}} ->
+            Terms = [binary_to_term(Packet) || <<Size:32, Packet:Size/binary>> <= Packets],
+            port_command(Port, answer(Kind, Terms)),
+            serve(Port);
+        {Port, eof} ->
+            halt()
+    end.
+
+%% Of each term: its bytes, its two printed forms, and its hash below 2^27 and 2^32 - 1.
+answer($t, Terms) ->
+    [[packet(term_to_binary(Term, [{minor_version, 2}])),
+      packet(unicode:characters_to_binary(io_lib:format("~0tp", [Term]))),
+      packet(unicode:characters_to_binary(io_lib:format("~tw", [Term]))),
+      packet(<<(erlang:phash2(Term)):32, (erlang:phash2(Term, 16#ffffffff)):32>>)] || Term <- Terms];
+%% What the first is to the second, by value and exactly; and the same for each two that follow.
+answer($c, Terms) ->
+    compare(Terms).
+
+compare([A, B | Terms]) ->
+    [if A < B -> $<; A > B -> $>; A == B -> $= end,
+     if A =:= B -> $=; true -> $/ end | compare(Terms)];
+compare([]) ->
+    [].
+
+packet(Bytes) ->
+    [<<(byte_size(Bytes)):32>>, Bytes].

@@ -1,0 +1,20 @@
+//! Any bytes to and from epmd: a request comes back from its own bytes, and answers are read or refused in a line.
+#![no_main]
+#![forbid(unsafe_code)]
+
+use libfuzzer_sys::fuzz_target;
+use purlin_dist::epmd::codec::{Request, read_alive, read_names, read_port};
+
+fuzz_target!(|bytes: &[u8]| {
+    match Request::read(bytes) {
+        Ok(Some((request, used))) => {
+            assert!(used <= bytes.len());
+            let mut out = Vec::new();
+            request.write(&mut out);
+            assert_eq!(Request::read(&out), Ok(Some((request, out.len()))));
+        }
+        Ok(None) => {}
+        Err(malformed) => assert_eq!(malformed.to_string().lines().count(), 1),
+    }
+    let _ = (read_alive(bytes), read_port(bytes), read_names(bytes));
+});

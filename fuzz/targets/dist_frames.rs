@@ -1,0 +1,72 @@
+//! Any frames: they are signals, or refused in a line. What was read is written and comes back, whatever form the
+//! frames have.
+#![no_main]
+#![forbid(unsafe_code)]
+
+use libfuzzer_sys::fuzz_target;
+use purlin_dist::Flags;
+use purlin_dist::frame::{Incoming, Limits, Outgoing, Signal, Size, take_frame};
+use purlin_term::{Encoder, Term};
+
+fuzz_target!(|input: &[u8]| {
+    let [choice, mut bytes @ ..] = input else { return };
+    let term = purlin_term::Limits { memory: 1 << 20, ..Default::default() };
+    let limits = Limits { frame: 4096, fragments: 8192, sequences: 4, term };
+    let mut incoming = Incoming::new(limits);
+    let mut signals = Vec::new();
+    while let Ok(Some((frame, used))) = take_frame(bytes, limits.frame) {
+        bytes = &bytes[used..];
+        match incoming.take(frame) {
+            Ok(signal) => signals.extend(signal),
+            Err(broken) => {
+                assert_eq!(broken.to_string().lines().count(), 1);
+                break;
+            }
+        }
+    }
+    let flags = match choice & 3 {
+        0 => Flags::REQUIRED,
+        1 => Flags::REQUIRED | Flags::FRAGMENTS,
+        2 => Flags::REQUIRED | Flags::DIST_HDR_ATOM_CACHE,
+        _ => Flags::OFFERED,
+    };
+    let portion = 1 + usize::from(choice >> 2);
+    let (mut outgoing, mut due) = (Outgoing::new(flags), Vec::new());
+    for signal in signals {
+        if put(&mut outgoing, &signal, flags, portion) {
+            due.push(signal);
+        }
+    }
+    let mut written = Vec::new();
+    outgoing.swap(&mut written);
+    let (mut rest, mut came) = (&written[..], Vec::new());
+    let mut incoming = Incoming::new(Limits::default());
+    while let Some((frame, used)) = take_frame(rest, usize::MAX).expect("no limit") {
+        came.extend(incoming.take(frame).expect("what was written"));
+        rest = &rest[used..];
+    }
+    assert_eq!(came, due);
+});
+
+/// Puts out a signal, in small pieces if there may be any; not if no node could be told it.
+fn put(outgoing: &mut Outgoing, signal: &Signal, flags: Flags, portion: usize) -> bool {
+    let control = Term::from(signal.control.clone());
+    let Some(payload) = signal.payload.as_ref().filter(|_| flags.has(Flags::FRAGMENTS)) else {
+        return matches!(outgoing.put(&control, signal.payload.as_ref()), Ok(Size::Small));
+    };
+    let (mut encoder, mut portions) = (Encoder::bare(payload), Vec::new());
+    loop {
+        let mut one = Vec::new();
+        let Ok(done) = encoder.write_some(&mut one, portion) else { return false };
+        portions.push(one);
+        if done {
+            break;
+        }
+    }
+    let count = portions.len() as u64;
+    let Ok(sequence) = outgoing.first(&control, count, &portions[0]) else { return false };
+    for (left, portion) in (1..count).rev().zip(&portions[1..]) {
+        outgoing.next(sequence, left, portion);
+    }
+    true
+}

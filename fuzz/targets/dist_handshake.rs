@@ -1,0 +1,66 @@
+//! Any frames in a handshake, with either side: each is refused in a line or awaited further, and nobody who does
+//! not know the cookie comes in.
+#![no_main]
+#![forbid(unsafe_code)]
+
+use libfuzzer_sys::fuzz_target;
+use purlin_dist::handshake::{
+    Acceptor, Called, Initiator, Local, MOST_BYTES, Refused, Step, Verdict, take_frame,
+};
+use purlin_dist::{Cookie, Flags};
+
+fn local(name: &str) -> Local {
+    Local { name: name.parse().expect("a name"), creation: 1, flags: Flags::OFFERED }
+}
+
+fuzz_target!(|input: &[u8]| {
+    let [choice, mut bytes @ ..] = input else { return };
+    let (mut out, cookie) = (Vec::new(), Cookie::new("nobody knows it"));
+    let mut from = match choice & 1 {
+        0 => Initiator::new(&local("a@h"), local("b@h").name, cookie.clone(), 1, &mut out),
+        _ => {
+            let (flags, to) = (Flags::OFFERED, local("b@h").name);
+            Initiator::nameless("h", flags, to, cookie.clone(), 1, &mut out)
+        }
+    };
+    let mut to = Acceptor::new(local("b@h"), 2);
+    loop {
+        let (frame, used) = match take_frame(bytes) {
+            Ok(Some(taken)) => taken,
+            Ok(None) => return,
+            Err(refused) => {
+                return assert!(matches!(refused, Refused::TooLong(n) if n > MOST_BYTES));
+            }
+        };
+        bytes = &bytes[used..];
+        out.clear();
+        let step =
+            if choice & 2 == 0 { from.take(frame, &mut out) } else { to.take(frame, &mut out) };
+        let went_on = match step {
+            Ok(Step::Done(_)) => panic!("nobody knows the cookie"),
+            Ok(Step::More) => Ok(()),
+            Ok(Step::Alive) => from.go_on(choice & 4 == 0, &mut out),
+            Ok(Step::Called(caller)) => {
+                let verdict = match (caller.called, choice >> 4) {
+                    (Called::Host(host), _) => {
+                        Verdict::Named(format!("x@{host}").parse().expect("a name"), 9)
+                    }
+                    (Called::Name(_), 0) => Verdict::Alive,
+                    (Called::Name(_), 1) => Verdict::Nok,
+                    (Called::Name(_), _) => Verdict::Ok,
+                };
+                to.decide(verdict, cookie.clone(), &mut out)
+            }
+            Err(refused) => Err(refused),
+        };
+        // What is put out is whole frames.
+        let mut said = &out[..];
+        while let Some((_, used)) = take_frame(said).expect("short frames") {
+            said = &said[used..];
+        }
+        assert!(said.is_empty());
+        if let Err(refused) = went_on {
+            return assert_eq!(refused.to_string().lines().count(), 1);
+        }
+    }
+});
