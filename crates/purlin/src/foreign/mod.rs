@@ -97,6 +97,18 @@ impl LocalProcess {
         self.0.message_type()
     }
 
+    /// Whether it has ended.
+    pub fn has_ended(&self) -> bool {
+        self.0.has_ended()
+    }
+
+    /// How many refer to it, at most: each address and each of these, the table of the node's processes while
+    /// it lives, and whoever has it as the other end of a link or monitor. Whoever finds that nobody else does
+    /// comes after all that others have sent to it.
+    pub fn references(&self) -> u32 {
+        self.0.references()
+    }
+
     /// Its address.
     ///
     /// # Errors
