@@ -32,6 +32,8 @@ pub enum NoConnection {
     Io(io::Error),
     /// It took too long.
     Slow,
+    /// This node has left the cluster.
+    Left,
     /// The handshake came to nothing.
     Refused(Refused),
 }
@@ -55,6 +57,7 @@ impl fmt::Display for NoConnection {
             Self::Unknown(name) => write!(f, "epmd knows no node {name} that speaks version 6"),
             Self::Io(error) => error.fmt(f),
             Self::Slow => write!(f, "no handshake within {} s", PATIENCE.as_secs()),
+            Self::Left => f.write_str("this node has left the cluster"),
             Self::Refused(refused) => refused.fmt(f),
         }
     }
@@ -66,7 +69,7 @@ impl std::error::Error for NoConnection {
             Self::Epmd(failed) => Some(failed),
             Self::Io(error) => Some(error),
             Self::Refused(refused) => Some(refused),
-            Self::Unknown(_) | Self::Slow => None,
+            Self::Unknown(_) | Self::Slow | Self::Left => None,
         }
     }
 }

@@ -126,7 +126,7 @@ fn keep<M: Send + 'static, R>(me: &Owner<Erlang, M>, f: impl FnOnce(&mut Local) 
 }
 
 /// Whether the node stops: what no process sends is then taken for its own.
-fn is_stopping() -> bool {
+pub(crate) fn is_stopping() -> bool {
     here(|here| here.realm.home().stopping.load(Ordering::Relaxed)).unwrap_or(false)
 }
 

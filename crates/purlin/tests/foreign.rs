@@ -405,6 +405,29 @@ fn a_carrier_that_panics_ends_its_stand_in_alone() {
     assert!(matches!(node.stand_in(0, Careless), Err(SpawnError::BadBound(Careless))));
 }
 
+// E1, L4: a node that stops ends its own processes, and none elsewhere.
+#[test]
+fn the_stop_of_a_node_ends_its_stand_ins_and_reaches_nobody_elsewhere() {
+    let bridge = Bridge::new();
+    let real = bridge.nodes[1].spawn(async |mut me: Process<u32>| {
+        me.receive().await;
+    });
+    let there = bridge.stand_in(&real, &Gate::open());
+    let stuck = bridge.stand_in(&real, &Gate::shut());
+    stuck.send(7);
+    // CLOCK: the five seconds that processes have to end.
+    bridge.nodes[0].stop_blocking();
+    assert!(!there.is_alive() && !stuck.is_alive());
+    assert_eq!(there.exit_reason(), Some(ExitReason::Shutdown));
+    assert_eq!(stuck.exit_reason(), Some(ExitReason::Killed), "it had something to pass on");
+    bridge.nodes[1].block_on(async move |_: Process<()>| {
+        let unharmed = real.clone();
+        assert!(unharmed.is_alive());
+        unharmed.send(1);
+        assert_eq!(unharmed.ended().await, ExitReason::Normal);
+    });
+}
+
 // D1: of monitors that processes elsewhere have of ours, no two have the same reference.
 #[test]
 fn references_for_others_are_new_ones() {

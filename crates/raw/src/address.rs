@@ -228,6 +228,14 @@ impl<W: World> Ref<W> {
         self.base().waiting.load(Ordering::Relaxed) as usize + self.base().head.count()
     }
 
+    /// How many references to the process there are, its own and the table's with them: at most so many, as
+    /// credit counts as if it were references. Whoever finds none but those it knows of finds also what
+    /// others sent before they gave theirs up.
+    pub fn references(&self) -> u32 {
+        // ORDER: acquire from `count_down`: what was sent by a reference that is no more.
+        self.base().refs.load(Ordering::Acquire)
+    }
+
     /// Looks at the process without stopping it.
     pub fn look(&self) -> Look {
         let base = self.base();

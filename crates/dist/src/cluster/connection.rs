@@ -29,7 +29,7 @@ pub(super) struct Connection {
     ledger: Mutex<Ledger>,
     /// What crossed it has been told that it is lost.
     lost: AtomicBool,
-    /// Watches our processes for theirs. Not there if there was no room for it: then nothing can be watched.
+    /// Watches our processes for theirs; the connection ends with it.
     agent: OnceLock<LocalProcess>,
 }
 
@@ -44,10 +44,13 @@ impl Connection {
         this
     }
 
-    /// The link is there.
+    /// The link is there. It ends at once if the node stops: nobody would hear of our ends.
     pub(super) fn linked(&self, link: Link) {
         // It is called once.
         let _ = self.link.set(link);
+        if self.agent.get().is_none_or(LocalProcess::has_ended) {
+            self.close();
+        }
     }
 
     /// Whether what crossed it has been told that it is lost.
@@ -55,10 +58,19 @@ impl Connection {
         self.lost.load(Ordering::Relaxed)
     }
 
+    /// Ends it, if it has a link.
+    pub(super) fn close(&self) {
+        if let Some(link) = self.link.get() {
+            link.close();
+        }
+    }
+
     pub(super) fn link(&self) -> Option<&Link> {
         self.link.get()
     }
 
+    /// Which links and monitors cross it. INVARIANT: what the ledger says of a process of ours is delivered
+    /// under its lock, so that the end of the connection, and what the next one brings, comes after it.
     pub(super) fn ledger(&self) -> MutexGuard<'_, Ledger> {
         // Nobody panics under the lock.
         self.ledger.lock().unwrap_or_else(PoisonError::into_inner)
@@ -92,18 +104,20 @@ impl Connection {
     /// A process of theirs watches one of ours.
     pub(super) fn watched(&self, ids: &Ids, ours: ProcessId, theirs: Theirs) {
         let monitor = ids.monitor();
-        if self.ledger().watched(monitor, ours, theirs) {
+        let mut ledger = self.ledger();
+        if ledger.watched(monitor, ours, theirs) {
             self.deliver(&ids.node, ours, ForeignSignal::Monitor(monitor));
         }
     }
 
     /// The node is gone: all that crossed the connection fires `noconnection`, once.
     pub(super) fn lose(&self, node: &Node) {
-        // ORDER: relaxed: the ledger's lock and the signal below carry it.
+        // ORDER: relaxed: it is a hint; the ledger knows.
         self.lost.store(true, Ordering::Relaxed);
-        let lost = self.ledger().lose();
-        for (ours, name) in lost.links {
-            node.deliver(&name, ours, ForeignSignal::LinkExit(ExitReason::NoConnection));
+        let mut ledger = self.ledger();
+        let lost = ledger.lose();
+        for (ours, name, signal) in lost.links {
+            node.deliver(&name, ours, signal);
         }
         for (ours, monitor) in lost.ours {
             self.deliver(node, ours, ForeignSignal::Down(monitor, ExitReason::NoConnection));
@@ -111,6 +125,7 @@ impl Connection {
         for (ours, monitor) in lost.theirs {
             self.deliver(node, ours, ForeignSignal::Demonitor(monitor));
         }
+        drop(ledger);
         if let Some(agent) = self.agent.get() {
             node.exit(agent.id(), ExitReason::Normal);
         }
@@ -119,6 +134,15 @@ impl Connection {
 
 /// Hears, for processes of the other node, that ours have ended.
 struct Agent(Weak<Connection>);
+
+/// The node stops, if the connection is not lost: theirs are told `noconnection`.
+impl Drop for Agent {
+    fn drop(&mut self) {
+        if let Some(connection) = self.0.upgrade() {
+            connection.close();
+        }
+    }
+}
 
 impl Carrier<Infallible> for Agent {
     fn poll_end(&mut self, _: &mut Context<'_>) -> Poll<ExitReason> {

@@ -4,10 +4,11 @@ use std::any::TypeId;
 use std::collections::HashMap;
 use std::convert::Infallible;
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
-use purlin::foreign::LocalProcess;
+use purlin::foreign::{ForeignSignal, LocalProcess};
 use purlin::{ExitReason, Pid, Process};
 use purlin_term::{Atom, Term};
 use tokio::net::TcpStream;
@@ -23,6 +24,7 @@ use super::incoming::Incoming;
 use super::ledger::Theirs;
 use super::reason::Why;
 use super::remote::{Encode, Remote};
+use super::stand_ins::StandIns;
 use crate::connect::{NoConnection, call, dial};
 use crate::control::{Control, Named, Spawn};
 use crate::cookie::Cookie;
@@ -63,8 +65,9 @@ struct State {
     connections: HashMap<NodeName, Arc<Connection>>,
     /// Calls of ours that are under way.
     calls: HashMap<NodeName, AbortHandle>,
-    /// Stand-ins in whose name processes elsewhere send signals.
-    stand_ins: HashMap<purlin_term::Pid, Pid<Term>>,
+    stand_ins: StandIns,
+    /// The node has left the cluster.
+    left: bool,
     watches: HashMap<NodeName, Vec<NodeDown>>,
 }
 
@@ -79,8 +82,9 @@ impl Core {
     ) -> Arc<Self> {
         let peers = Peers::new(ids.name.clone());
         let (connections, calls) = (HashMap::new(), HashMap::new());
-        let (stand_ins, watches) = (HashMap::new(), HashMap::new());
-        let state = Mutex::new(State { peers, connections, calls, stand_ins, watches });
+        let (stand_ins, watches) = (StandIns::new(), HashMap::new());
+        let state = State { peers, connections, calls, stand_ins, left: false, watches };
+        let state = Mutex::new(state);
         let (ids, changed) = (Arc::new(ids), Notify::new());
         let (decoders, exports, undecoded) = Default::default();
         Arc::new(Self {
@@ -103,9 +107,9 @@ impl Core {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The connection to a node, if there is one.
+    /// The connection to a node, if there is one on which something can be said.
     pub(super) fn connection(&self, node: &NodeName) -> Option<Arc<Connection>> {
-        self.state().connections.get(node).cloned()
+        self.state().connections.get(node).filter(|there| there.link().is_some()).cloned()
     }
 
     pub(super) fn connected(&self) -> Vec<NodeName> {
@@ -126,6 +130,9 @@ impl Core {
             changed.as_mut().enable();
             if let Some(connection) = self.connection(node) {
                 return Ok(connection);
+            }
+            if self.state().left {
+                return Err(Arc::new(NoConnection::Left));
             }
             // Its call counted and not ours, and has come to nothing.
             if let Some(refused) = refused {
@@ -214,29 +221,34 @@ impl Core {
         our_call: bool,
     ) -> Arc<Connection> {
         let node = established.peer.clone();
-        let (up, before) = {
+        let (connection, before, told) = {
             let mut state = self.state();
             let up = state.peers.up(&node, our_call);
-            let before = state.connections.remove(&node);
             if up.give_up_call
                 && let Some(call) = state.calls.get(&node)
             {
                 call.abort();
             }
-            (up, before)
+            // WHY at once: another one may be coming up, and is to find it.
+            let connection = Connection::new(node.clone(), up.connection, &self.ids);
+            let before = state.connections.insert(node.clone(), Arc::clone(&connection));
+            let told = before.as_ref().and_then(|_| state.watches.remove(&node));
+            (connection, before, told)
         };
+        // WHY before the link: what comes by it comes after the end of the other.
         if let Some(before) = before {
-            before.link().inspect(|link| link.close());
-            self.lost(&before);
+            before.close();
+            before.lose(&self.ids.node);
+            tell(told, &node);
         }
-        let connection = Connection::new(node.clone(), up.connection, &self.ids);
-        // WHY before the link: what comes first may have to be answered.
-        self.state().connections.insert(node, Arc::clone(&connection));
         let incoming = Incoming { core: Arc::clone(self), connection: Arc::clone(&connection) };
         let entered = self.runtime.enter();
         let link = Link::start(stream, established, self.settings, incoming);
         drop(entered);
         connection.linked(link.clone());
+        if self.state().left {
+            connection.close();
+        }
         self.changed.notify_waiters();
         self.runtime.spawn(Arc::clone(self).watch(link, Arc::clone(&connection)));
         connection
@@ -244,33 +256,38 @@ impl Core {
 
     async fn watch(self: Arc<Self>, link: Link, connection: Arc<Connection>) {
         link.ended().await;
-        let is_gone = {
+        // WHY first: what the next connection brings comes after the end of this one.
+        connection.lose(&self.ids.node);
+        let told = {
             let mut state = self.state();
             let is_gone = state.peers.down(&connection.node, connection.number);
-            if is_gone {
-                state.connections.remove(&connection.node);
-            }
-            is_gone
+            is_gone.then(|| state.connections.remove(&connection.node));
+            if is_gone { state.watches.remove(&connection.node) } else { None }
         };
-        if is_gone {
-            self.lost(&connection);
+        self.changed.notify_waiters();
+        tell(told, &connection.node);
+    }
+
+    /// The node leaves the cluster: connections and stand-ins end.
+    pub(super) fn leave(&self) {
+        let (connections, stand_ins) = {
+            let mut state = self.state();
+            state.left = true;
+            let connections: Vec<_> = state.connections.values().cloned().collect();
+            (connections, state.stand_ins.take())
+        };
+        for connection in connections {
+            connection.close();
         }
+        self.end(stand_ins);
         self.changed.notify_waiters();
     }
 
-    /// The node leaves the cluster.
-    pub(super) fn disconnect_all(&self) {
-        let connections: Vec<_> = self.state().connections.values().cloned().collect();
-        for connection in connections {
-            connection.link().inspect(|link| link.close());
-        }
-    }
-
-    fn lost(&self, connection: &Connection) {
-        connection.lose(&self.ids.node);
-        let watches = self.state().watches.remove(&connection.node);
-        for told in watches.into_iter().flatten() {
-            told(&connection.node);
+    /// Has stand-ins end behind all that they have been sent.
+    fn end(&self, stand_ins: Vec<LocalProcess>) {
+        for stand_in in stand_ins {
+            let nobody_left = ForeignSignal::Down(self.ids.monitor(), ExitReason::Normal);
+            self.ids.node.deliver(&stand_in, stand_in.id(), nobody_left);
         }
     }
 
@@ -287,13 +304,8 @@ impl Core {
 
     /// The stand-in in whose name a process elsewhere sends signals; `None` if there is no room for one.
     pub(super) fn stand_in(self: &Arc<Self>, of: &purlin_term::Pid) -> Option<Pid<Term>> {
-        if let Some(known) = self.state().stand_ins.get(of) {
-            return Some(known.clone());
-        }
         let node = of.node.as_str().parse().ok()?;
-        let made = self.make_stand_in(node, Named::Pid(of.clone()), Arc::new(Ok))?;
-        // Two may have made one at once: the first counts.
-        Some(self.state().stand_ins.entry(of.clone()).or_insert(made).clone())
+        self.stand_in_for(node, Named::Pid(of.clone()), || Arc::new(Ok))
     }
 
     /// Gives a process of ours a term from elsewhere, as a message of its type. What is none is counted, and
@@ -310,7 +322,8 @@ impl Core {
         let (id, decode) = (process.id(), decoders.get(&kind).cloned());
         drop(decoders);
         let result = match decode {
-            Some(decode) => decode(process, term),
+            Some(decode) => catch_unwind(AssertUnwindSafe(|| decode(process, term)))
+                .unwrap_or_else(|_| Err("the function that reads it has panicked".to_owned())),
             None => Err("the cluster was not told how to read its messages".to_owned()),
         };
         if let Err(error) = result {
@@ -369,20 +382,45 @@ impl Core {
         }
     }
 
-    /// A stand-in whose messages become terms by `encode`.
-    pub(super) fn make_stand_in<M: Send + 'static>(
+    /// The stand-in for a process, with messages of that type, which become terms by `encode`.
+    pub(super) fn stand_in_for<M: Send + 'static>(
         self: &Arc<Self>,
         node: NodeName,
         to: Named,
-        encode: Encode<M>,
+        encode: impl FnOnce() -> Encode<M>,
     ) -> Option<Pid<M>> {
-        let remote = Remote::new(Arc::clone(self), node, to, encode);
-        match self.ids.node.stand_in(STAND_IN, remote) {
-            Ok(stand_in) => Some(stand_in),
+        let key = (node, to, TypeId::of::<M>());
+        let mut state = self.state();
+        if let Some(known) = state.stand_ins.find(&key) {
+            return known.pid().ok();
+        }
+        let own = Arc::default();
+        let (node, to) = (key.0.clone(), key.1.clone());
+        let remote = Remote::new(Arc::clone(self), node, to, encode(), Arc::clone(&own));
+        let stand_in = match self.ids.node.stand_in(STAND_IN, remote) {
+            Ok(stand_in) => stand_in,
             Err(error) => {
                 warn!("no stand-in for a process elsewhere: {error}");
-                None
+                return None;
             }
+        };
+        let listed = own.get_or_init(|| LocalProcess::from(&stand_in)).clone();
+        let mut unused = state.stand_ins.add(key, listed);
+        if state.left {
+            unused.extend(state.stand_ins.take());
+        }
+        drop(state);
+        self.end(unused);
+        Some(stand_in)
+    }
+}
+
+/// A node is gone, for those who wanted to be told.
+fn tell(told: Option<Vec<NodeDown>>, node: &NodeName) {
+    for told in told.into_iter().flatten() {
+        // WHY caught, here and where messages are read: it is a function of the user's, in a task of ours.
+        if catch_unwind(AssertUnwindSafe(|| told(node))).is_err() {
+            warn!(%node, "a function that is called when a node is gone has panicked");
         }
     }
 }

@@ -12,7 +12,7 @@ use tracing::debug;
 use super::connection::Connection;
 use super::core::Core;
 use super::gen_call::GenCall;
-use super::ledger::Theirs;
+use super::ledger::{Theirs, Told};
 use super::reason;
 use crate::control::{Control, Named, Spawn, To};
 use crate::frame::Signal;
@@ -51,13 +51,7 @@ impl Incoming {
             Control::Link { from, to } => self.link(&from, &to),
             Control::Unlink { from, to } => self.unlink(&from, &to, 0),
             Control::UnlinkId { id, from, to } => self.unlink(&from, &to, id),
-            Control::UnlinkIdAck { id, to, .. } => {
-                if let (Some(name), Some(ours)) =
-                    (self.connection.ledger().unlinked(id), self.core.ids.ours(&to))
-                {
-                    self.core.ids.node.deliver(&name, ours, ForeignSignal::UnlinkAck(id));
-                }
-            }
+            Control::UnlinkIdAck { id, from, to } => self.acknowledged(&from, &to, id),
             Control::Exit { from, to, reason, .. } => self.exit(&from, &to, reason.or(payload)),
             Control::Exit2 { from, to, reason, .. } => self.exit2(&from, &to, reason.or(payload)),
             Control::Monitor { from, to, reference } => {
@@ -124,8 +118,10 @@ impl Incoming {
         let Some(ours) = self.core.ids.ours(to) else {
             return self.no_such(theirs, to);
         };
-        self.connection.ledger().link(ours, theirs.clone(), name.clone());
-        self.core.ids.node.deliver(&name, ours, ForeignSignal::Link);
+        let mut ledger = self.connection.ledger();
+        if ledger.linked(ours, theirs, name.clone()) {
+            self.core.ids.node.deliver(&name, ours, ForeignSignal::Link);
+        }
     }
 
     /// A process of an earlier life of this node, or none at all, is linked to.
@@ -136,20 +132,39 @@ impl Incoming {
     }
 
     fn unlink(&self, theirs: &Pid, to: &Pid, id: u64) {
-        let Some(ours) = self.core.ids.ours(to) else { return };
-        let linked = self.connection.ledger().unlink(ours, theirs);
-        let stand_in = || self.core.stand_in(theirs).map(|pid| LocalProcess::from(&pid));
-        if let Some(name) = linked.or_else(stand_in) {
-            self.core.ids.node.deliver(&name, ours, ForeignSignal::Unlink(id));
+        let ours = self.core.ids.ours(to);
+        let mut ledger = self.connection.ledger();
+        match ours.and_then(|ours| Some((ours, ledger.unlinked(ours, theirs, id)?))) {
+            Some((ours, told)) => self.tell(ours, told),
+            // The link is none any more; an unlink of the old kind, zero, is not acknowledged.
+            None if id != 0 => {
+                let (from, to) = (to.clone(), theirs.clone());
+                self.connection.say(None, Control::UnlinkIdAck { id, from, to }, None);
+            }
+            None => {}
         }
+    }
+
+    fn acknowledged(&self, theirs: &Pid, to: &Pid, id: u64) {
+        let Some(ours) = self.core.ids.ours(to) else { return };
+        let mut ledger = self.connection.ledger();
+        let told = ledger.acknowledged(ours, theirs, id);
+        self.tell(ours, told);
     }
 
     fn exit(&self, theirs: &Pid, to: &Pid, why: Option<Term>) {
         let (Some(ours), Some(why)) = (self.core.ids.ours(to), why) else { return };
-        let linked = self.connection.ledger().unlink(ours, theirs);
+        let why = reason::from_term(why);
+        let mut ledger = self.connection.ledger();
         // What is no link any more was taken back by us, and is on its way.
-        if let Some(name) = linked {
-            let signal = ForeignSignal::LinkExit(reason::from_term(why));
+        let names = ledger.ended(ours, theirs).into_iter();
+        let told = names.map(|name| (name, ForeignSignal::LinkExit(why.clone()))).collect();
+        self.tell(ours, told);
+    }
+
+    /// Under the ledger's lock.
+    fn tell(&self, ours: ProcessId, told: Told) {
+        for (name, signal) in told {
             self.core.ids.node.deliver(&name, ours, signal);
         }
     }

@@ -6,8 +6,8 @@
 use std::collections::HashMap;
 use std::fmt;
 
-use purlin::foreign::LocalProcess;
-use purlin::{MonitorRef, ProcessId};
+use purlin::foreign::{ForeignSignal, LocalProcess};
+use purlin::{ExitReason, MonitorRef, ProcessId};
 use purlin_term::{Pid, Reference};
 
 use crate::control::Named;
@@ -24,46 +24,150 @@ pub(super) struct Theirs {
 /// Which links and monitors cross a connection.
 #[derive(Default)]
 pub(super) struct Ledger {
-    links: HashMap<(ProcessId, Pid), LocalProcess>,
-    /// Unlinks of ours that have not been acknowledged, by their number.
-    unlinks: HashMap<u64, LocalProcess>,
+    /// The connection is lost: nothing more is to be noted.
+    lost: bool,
+    links: HashMap<(ProcessId, Pid), Bond>,
     /// Monitors of ours.
     ours: HashMap<MonitorRef, (ProcessId, Named)>,
     theirs: HashMap<MonitorRef, (ProcessId, Theirs)>,
     by_reference: HashMap<(Pid, Reference), MonitorRef>,
 }
 
+/// What is between a process of ours and one of theirs.
+#[derive(Default)]
+struct Bond {
+    /// The stand-ins that ours is linked to; with none there is no link. WHY several: there may be many that
+    /// stand for one process. The link is one all the same, and whoever takes it back takes it from all.
+    names: Vec<LocalProcess>,
+    /// Unlinks of ours that have not been acknowledged.
+    unlinking: Vec<(u64, LocalProcess)>,
+    /// An unlink of theirs that ours has not read. Until it has, a link of ours is void.
+    unlinked: Option<u64>,
+}
+
+/// What is to be said to whom of ours, in the name of a stand-in.
+pub(super) type Told = Vec<(LocalProcess, ForeignSignal)>;
+
 /// What is said to processes of ours when the connection is lost.
+#[derive(Default)]
 pub(super) struct Lost {
-    pub(super) links: Vec<(ProcessId, LocalProcess)>,
+    pub(super) links: Vec<(ProcessId, LocalProcess, ForeignSignal)>,
     pub(super) ours: Vec<(ProcessId, MonitorRef)>,
     pub(super) theirs: Vec<(ProcessId, MonitorRef)>,
 }
 
+/// What becomes of an unlink.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Unlinked {
+    /// It is to be said.
+    Say,
+    /// There is no link any more, and nobody to wait for.
+    Acknowledge,
+}
+
 impl Ledger {
-    /// A link is there, or about to be.
-    pub(super) fn link(&mut self, ours: ProcessId, theirs: Pid, name: LocalProcess) {
-        self.links.insert((ours, theirs), name);
+    /// What becomes of the link between two, which may be no more than a place to look at.
+    fn bond<R>(&mut self, ours: ProcessId, theirs: &Pid, act: impl FnOnce(&mut Bond) -> R) -> R {
+        let key = (ours, theirs.clone());
+        let mut bond = self.links.remove(&key).unwrap_or_default();
+        let result = act(&mut bond);
+        if !(bond.names.is_empty() && bond.unlinking.is_empty() && bond.unlinked.is_none()) {
+            self.links.insert(key, bond);
+        }
+        result
     }
 
-    /// A link is no more.
-    pub(super) fn unlink(&mut self, ours: ProcessId, theirs: &Pid) -> Option<LocalProcess> {
-        self.links.remove(&(ours, theirs.clone()))
+    /// Ours links itself to theirs by a stand-in. Whether that is to be said; `None` if the connection is lost.
+    pub(super) fn link(
+        &mut self,
+        ours: ProcessId,
+        theirs: &Pid,
+        name: LocalProcess,
+    ) -> Option<bool> {
+        let note = |bond: &mut Bond| {
+            let is_void = bond.names.is_empty() && bond.unlinked.is_some();
+            let is_first = bond.names.is_empty() && !is_void;
+            if !is_void && bond.names.iter().all(|known| known.id() != name.id()) {
+                bond.names.push(name);
+            }
+            is_first
+        };
+        (!self.lost).then(|| self.bond(ours, theirs, note))
     }
 
-    /// A process of ours has taken a link back, and waits for the acknowledgement.
-    pub(super) fn unlinking(&mut self, id: u64, name: LocalProcess) {
-        self.unlinks.insert(id, name);
+    /// Theirs links itself to ours. Whether ours is to be told: not if it is linked, nor while it takes a link
+    /// back, which the other will read.
+    pub(super) fn linked(&mut self, ours: ProcessId, theirs: &Pid, name: LocalProcess) -> bool {
+        let note = |bond: &mut Bond| {
+            let is_new = bond.names.is_empty() && bond.unlinking.is_empty();
+            if is_new {
+                bond.names.push(name);
+                bond.unlinked = None;
+            }
+            is_new
+        };
+        !self.lost && self.bond(ours, theirs, note)
     }
 
-    /// It has come.
-    pub(super) fn unlinked(&mut self, id: u64) -> Option<LocalProcess> {
-        self.unlinks.remove(&id)
+    /// Ours takes the link back by a stand-in: what becomes of that, and what it is told in the name of
+    /// others that it is linked to. `None` if the connection is lost.
+    pub(super) fn unlink(
+        &mut self,
+        ours: ProcessId,
+        theirs: &Pid,
+        id: u64,
+        name: LocalProcess,
+    ) -> Option<(Unlinked, Told)> {
+        let note = |bond: &mut Bond| {
+            let names = std::mem::take(&mut bond.names);
+            if names.is_empty() {
+                return (Unlinked::Acknowledge, Told::new());
+            }
+            let others = names.into_iter().filter(|other| other.id() != name.id());
+            let told = others.map(|other| (other, ForeignSignal::Unlink(0))).collect();
+            bond.unlinking.push((id, name));
+            (Unlinked::Say, told)
+        };
+        (!self.lost).then(|| self.bond(ours, theirs, note))
     }
 
-    /// A process of ours monitors one of theirs.
-    pub(super) fn watch(&mut self, monitor: MonitorRef, by: ProcessId, of: Named) {
-        self.ours.insert(monitor, (by, of));
+    /// Theirs has read that: what ours is told.
+    pub(super) fn acknowledged(&mut self, ours: ProcessId, theirs: &Pid, id: u64) -> Told {
+        self.bond(ours, theirs, |bond| {
+            let place = bond.unlinking.iter().position(|(number, _)| *number == id);
+            let name = place.map(|place| bond.unlinking.swap_remove(place).1);
+            name.map(|name| (name, ForeignSignal::UnlinkAck(id))).into_iter().collect()
+        })
+    }
+
+    /// Theirs takes the link back: what ours is told. `None` if there is no link; then ours need not be asked.
+    pub(super) fn unlinked(&mut self, ours: ProcessId, theirs: &Pid, id: u64) -> Option<Told> {
+        self.bond(ours, theirs, |bond| {
+            let names = std::mem::take(&mut bond.names);
+            bond.unlinked = (!names.is_empty() && id != 0).then_some(id).or(bond.unlinked);
+            // One acknowledgement is enough; zero asks for none.
+            let ids = std::iter::once(id).chain(std::iter::repeat(0));
+            let signals = names.into_iter().zip(ids);
+            let told: Told = signals.map(|(name, id)| (name, ForeignSignal::Unlink(id))).collect();
+            (!told.is_empty()).then_some(told)
+        })
+    }
+
+    /// Ours has read that.
+    pub(super) fn acknowledges(&mut self, ours: ProcessId, theirs: &Pid, id: u64) {
+        self.bond(ours, theirs, |bond| {
+            bond.unlinked = bond.unlinked.filter(|number| *number != id)
+        });
+    }
+
+    /// One of the two has ended, or is not there: by which stand-ins they were linked.
+    pub(super) fn ended(&mut self, ours: ProcessId, theirs: &Pid) -> Vec<LocalProcess> {
+        self.bond(ours, theirs, |bond| std::mem::take(&mut bond.names))
+    }
+
+    /// A process of ours monitors one of theirs; `None` if the connection is lost.
+    pub(super) fn watch(&mut self, monitor: MonitorRef, by: ProcessId, of: Named) -> Option<()> {
+        (!self.lost).then(|| drop(self.ours.insert(monitor, (by, of))))
     }
 
     /// It does no longer, or the monitor fires: who, and whom.
@@ -74,7 +178,7 @@ impl Ledger {
     /// A process of theirs monitors one of ours. The same one twice counts once.
     pub(super) fn watched(&mut self, monitor: MonitorRef, of: ProcessId, theirs: Theirs) -> bool {
         let key = (theirs.watcher.clone(), theirs.reference.clone());
-        if self.by_reference.contains_key(&key) {
+        if self.lost || self.by_reference.contains_key(&key) {
             return false;
         }
         self.by_reference.insert(key, monitor);
@@ -102,12 +206,19 @@ impl Ledger {
 
     /// The connection is lost: all there is, once.
     pub(super) fn lose(&mut self) -> Lost {
-        let all = std::mem::take(self);
-        Lost {
-            links: all.links.into_iter().map(|((ours, _), name)| (ours, name)).collect(),
-            ours: all.ours.into_iter().map(|(monitor, (by, _))| (by, monitor)).collect(),
-            theirs: all.theirs.into_iter().map(|(monitor, (of, _))| (of, monitor)).collect(),
+        let all = std::mem::replace(self, Self { lost: true, ..Self::default() });
+        let mut lost = Lost::default();
+        for ((ours, _), bond) in all.links {
+            let links = bond.names.into_iter();
+            let exit = || ForeignSignal::LinkExit(ExitReason::NoConnection);
+            lost.links.extend(links.map(|name| (ours, name, exit())));
+            // Nobody is left who would read them.
+            let unlinks = bond.unlinking.into_iter();
+            lost.links.extend(unlinks.map(|(id, name)| (ours, name, ForeignSignal::UnlinkAck(id))));
         }
+        lost.ours.extend(all.ours.into_iter().map(|(monitor, (by, _))| (by, monitor)));
+        lost.theirs.extend(all.theirs.into_iter().map(|(monitor, (of, _))| (of, monitor)));
+        lost
     }
 }
 
@@ -154,20 +265,68 @@ mod tests {
         assert_eq!(ledger.fires(second), None);
     }
 
+    fn name(node: &purlin::Node) -> LocalProcess {
+        LocalProcess::from(&node.spawn(async |_: purlin::Process<()>| ()))
+    }
+
     #[test]
-    fn what_is_lost_is_told_once() {
+    fn what_is_lost_is_told_once_and_nothing_is_noted_after_it() {
         let mut ledger = Ledger::default();
         let node = purlin::Node::builder().workers(1).build().expect("a node");
-        let name = LocalProcess::from(&node.spawn(async |_: purlin::Process<()>| ()));
-        ledger.link(local(1), theirs(1).watcher, name.clone());
-        ledger.link(local(1), theirs(1).watcher, name);
-        ledger.watch(MonitorRef::from_number(1), local(1), theirs(1).watched);
-        ledger.watched(MonitorRef::from_number(2), local(2), theirs(2));
+        let ([first, second, third], peer) = ([(); 3].map(|()| name(&node)), theirs(1).watcher);
+        assert_eq!(ledger.link(local(1), &peer, first.clone()), Some(true));
+        assert_eq!(ledger.link(local(1), &peer, first.clone()), Some(false));
+        assert_eq!(ledger.link(local(1), &peer, second), Some(false), "it is linked");
+        assert_eq!(ledger.link(local(2), &peer, third.clone()), Some(true));
+        assert!(ledger.unlink(local(2), &peer, 9, third).is_some());
+        assert!(ledger.watch(MonitorRef::from_number(1), local(1), theirs(1).watched).is_some());
+        assert!(ledger.watched(MonitorRef::from_number(2), local(2), theirs(2)));
         let lost = ledger.lose();
-        assert_eq!(lost.links.len(), 1);
+        let exits = lost.links.iter().filter(|(ours, ..)| *ours == local(1)).count();
+        assert_eq!(exits, 2, "both names");
+        let is_ack = |(.., signal): &(_, _, _)| *signal == ForeignSignal::UnlinkAck(9);
+        assert_eq!((lost.links.len(), lost.links.iter().filter(|l| is_ack(l)).count()), (3, 1));
         assert_eq!(lost.ours, [(local(1), MonitorRef::from_number(1))]);
         assert_eq!(lost.theirs, [(local(2), MonitorRef::from_number(2))]);
+        assert_eq!(ledger.link(local(1), &peer, first.clone()), None);
+        assert!(!ledger.linked(local(1), &peer, first.clone()));
+        assert!(ledger.unlink(local(1), &peer, 10, first).is_none());
+        assert!(ledger.watch(MonitorRef::from_number(3), local(1), theirs(1).watched).is_none());
+        assert!(!ledger.watched(MonitorRef::from_number(4), local(2), theirs(2)));
         let again = ledger.lose();
         assert!(again.links.is_empty() && again.ours.is_empty() && again.theirs.is_empty());
+    }
+
+    // L5: a link that crosses our unlink is void, as both ends find.
+    #[test]
+    fn links_and_unlinks_that_cross_leave_both_ends_of_one_mind() {
+        let mut ledger = Ledger::default();
+        let node = purlin::Node::builder().workers(1).build().expect("a node");
+        let ([first, second], peer) = ([(); 2].map(|()| name(&node)), theirs(1).watcher);
+        let ours = local(1);
+        // Theirs links itself while our unlink is on its way.
+        assert_eq!(ledger.link(ours, &peer, first.clone()), Some(true));
+        let unlinked = ledger.unlink(ours, &peer, 1, first.clone()).map(|(unlinked, _)| unlinked);
+        assert_eq!(unlinked, Some(Unlinked::Say));
+        assert!(!ledger.linked(ours, &peer, second.clone()));
+        assert_eq!(ledger.acknowledged(ours, &peer, 1).len(), 1);
+        assert!(ledger.linked(ours, &peer, second.clone()), "and now it counts");
+        // Ours links itself while it has not read theirs.
+        assert_eq!(ledger.unlinked(ours, &peer, 5).map(|told| told.len()), Some(1));
+        assert_eq!(ledger.link(ours, &peer, first.clone()), Some(false));
+        assert!(ledger.ended(ours, &peer).is_empty());
+        ledger.acknowledges(ours, &peer, 5);
+        assert_eq!(ledger.link(ours, &peer, first.clone()), Some(true));
+        // Both at once.
+        assert!(ledger.unlinked(ours, &peer, 6).is_some());
+        let (unlinked, told) = ledger.unlink(ours, &peer, 2, first.clone()).expect("it is up");
+        assert!(unlinked == Unlinked::Acknowledge && told.is_empty());
+        ledger.acknowledges(ours, &peer, 6);
+        assert!(ledger.links.is_empty(), "nothing is kept");
+        // One link, whatever it is called.
+        assert_eq!(ledger.link(ours, &peer, first.clone()), Some(true));
+        assert_eq!(ledger.link(ours, &peer, second), Some(false));
+        let (_, told) = ledger.unlink(ours, &peer, 3, first).expect("it is up");
+        assert_eq!(told.len(), 1);
     }
 }

@@ -28,7 +28,11 @@
 //! signals go through it; an [`purlin::Exit`] or a [`purlin::Down`] names it. It connects when
 //! something is sent and there is no connection, as Erlang does; when none can be had messages are
 //! dropped, and links and monitors fire `noconnection`. What one process of ours sends through one
-//! stand-in arrives in order.
+//! stand-in arrives in order. For one process and one type of message there is one stand-in; it ends some
+//! time after the last address of it is gone.
+//!
+//! With the last [`Cluster`] the node leaves: all stand-ins end. When the node stops
+//! ([`Node::stop`]) its connections end; processes elsewhere see `noconnection`, and nothing else.
 //!
 //! # What messages are
 //!
@@ -45,6 +49,7 @@
 //! |---|---|
 //! | `core.rs` | who is connected, and how that comes about |
 //! | `connection.rs`, `ledger.rs` | one connection, and which links and monitors cross it |
+//! | `stand_ins.rs` | which stand-ins there are, and which of them end |
 //! | `remote.rs` | from a stand-in to the wire |
 //! | `incoming.rs` | from the wire to our processes |
 //! | `ids.rs`, `reason.rs`, `gen_call.rs` | names, exit reasons and calls, on both sides |
@@ -61,6 +66,7 @@ mod incoming;
 mod ledger;
 mod reason;
 mod remote;
+mod stand_ins;
 
 use std::any::TypeId;
 use std::fmt;
@@ -103,7 +109,7 @@ struct Inner {
 impl Drop for Inner {
     fn drop(&mut self) {
         self.answering.abort();
-        self.core.disconnect_all();
+        self.core.leave();
     }
 }
 
@@ -183,7 +189,7 @@ impl Cluster {
     /// A process of this very node is found with [`Node::pid`].
     pub fn pid<M: Serialize + Send + 'static>(&self, of: &purlin_term::Pid) -> Option<Pid<M>> {
         let node = of.node.as_str().parse().ok()?;
-        self.core().make_stand_in(node, Named::Pid(of.clone()), Arc::new(written::<M>))
+        self.core().stand_in_for(node, Named::Pid(of.clone()), || Arc::new(written::<M>))
     }
 
     /// The process elsewhere that has that name when something is sent to it; what is sent while nobody has
@@ -195,7 +201,7 @@ impl Cluster {
         on: &NodeName,
     ) -> Option<Pid<M>> {
         let to = Named::Name(Atom::new(name).ok()?);
-        self.core().make_stand_in(on.clone(), to, Arc::new(written::<M>))
+        self.core().stand_in_for(on.clone(), to, || Arc::new(written::<M>))
     }
 
     /// Has terms read as messages of type `M`, for all processes of this node that receive those.

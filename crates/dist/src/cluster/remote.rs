@@ -5,7 +5,7 @@
 
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
 
 use purlin::foreign::{Carrier, ForeignSignal, LocalProcess};
@@ -15,6 +15,7 @@ use tracing::warn;
 
 use super::connection::Connection;
 use super::core::Core;
+use super::ledger::Unlinked;
 use super::reason;
 use crate::control::{Control, Named};
 use crate::name::NodeName;
@@ -30,8 +31,11 @@ pub(super) struct Remote<M> {
     node: NodeName,
     to: Named,
     encode: Encode<M>,
-    /// The stand-in itself; there once it has begun.
-    own: Option<LocalProcess>,
+    /// The stand-in itself; there once it has begun. WHY shared: whoever made it counts who refers to it, and
+    /// this is one who does.
+    own: Arc<OnceLock<LocalProcess>>,
+    /// Nobody refers to it.
+    over: bool,
     /// What it is called elsewhere. WHY: what it says is in order, whoever of ours it is from.
     line: Option<purlin_term::Pid>,
     /// Where what comes next is said.
@@ -40,9 +44,15 @@ pub(super) struct Remote<M> {
 }
 
 impl<M> Remote<M> {
-    pub(super) fn new(core: Arc<Core>, node: NodeName, to: Named, encode: Encode<M>) -> Self {
-        let (own, line, connection, wait) = (None, None, None, None);
-        Self { core, node, to, encode, own, line, connection, wait }
+    pub(super) fn new(
+        core: Arc<Core>,
+        node: NodeName,
+        to: Named,
+        encode: Encode<M>,
+        own: Arc<OnceLock<LocalProcess>>,
+    ) -> Self {
+        let (line, connection, wait) = (None, None, None);
+        Self { core, node, to, encode, own, over: false, line, connection, wait }
     }
 
     /// The connection if something can be said on it now.
@@ -65,10 +75,10 @@ impl<M> Remote<M> {
         })
     }
 
-    /// Says a signal of one of ours; what becomes of it where nothing can be said.
+    /// Says a signal of one of ours; `None` if nobody elsewhere will answer it.
     fn say(&mut self, from: Option<ProcessId>, signal: ForeignSignal) -> Option<()> {
         let connection = Arc::clone(self.connection.as_ref()?);
-        let (ids, own) = (Arc::clone(&self.core.ids), self.own.clone()?);
+        let (ids, own) = (Arc::clone(&self.core.ids), self.own.get()?.clone());
         let sender = ids.pid(from.unwrap_or(own.id()));
         let flags = connection.flags();
         let pid = match &self.to {
@@ -78,7 +88,7 @@ impl<M> Remote<M> {
         };
         let (control, payload) = match signal {
             ForeignSignal::Monitor(monitor) => {
-                connection.ledger().watch(monitor, from?, self.to.clone());
+                connection.ledger().watch(monitor, from?, self.to.clone())?;
                 let (to, reference) = (self.to.clone(), ids.reference(monitor));
                 (Control::Monitor { from: sender, to, reference }, None)
             }
@@ -89,42 +99,49 @@ impl<M> Remote<M> {
             }
             ForeignSignal::Link => {
                 let to = pid?;
-                connection.ledger().link(from?, to.clone(), own);
+                if !connection.ledger().link(from?, &to, own)? {
+                    return Some(());
+                }
                 (Control::Link { from: sender, to }, None)
             }
             ForeignSignal::Unlink(id) => {
-                let to = pid?;
+                let (from, to) = (from?, pid?);
                 let mut ledger = connection.ledger();
-                ledger.unlink(from?, &to);
-                ledger.unlinking(id, own);
+                let (unlinked, others) = ledger.unlink(from, &to, id, own)?;
+                for (name, signal) in others {
+                    ids.node.deliver(&name, from, signal);
+                }
                 drop(ledger);
+                if unlinked == Unlinked::Acknowledge {
+                    return None;
+                }
                 (Control::UnlinkId { id, from: sender, to }, None)
             }
             // Zero answers an unlink of the old kind, which is not acknowledged.
             ForeignSignal::UnlinkAck(0) => return Some(()),
             ForeignSignal::UnlinkAck(id) => {
-                (Control::UnlinkIdAck { id, from: sender, to: pid? }, None)
+                let to = pid?;
+                connection.ledger().acknowledges(from?, &to, id);
+                (Control::UnlinkIdAck { id, from: sender, to }, None)
             }
             ForeignSignal::LinkExit(why) => {
                 let to = pid?;
-                connection.ledger().unlink(from?, &to);
+                if connection.ledger().ended(from?, &to).is_empty() {
+                    return Some(());
+                }
                 Control::exit(flags, sender, to, reason::to_term(&why))
             }
             ForeignSignal::Exit(why) => Control::exit2(flags, sender, pid?, reason::to_term(&why)),
-            // Whom theirs watch tells the connection.
+            // Whom theirs watch tells the connection: what comes here ends it.
             ForeignSignal::Down(..) => return Some(()),
         };
         connection.say(self.line.clone(), control, payload);
-        if connection.is_lost() {
-            // WHY after: it was lost before this stood in the ledger, or will find it there.
-            connection.lose(&ids.node);
-        }
         Some(())
     }
 
-    /// Nothing can be said.
+    /// Answers a signal that nobody elsewhere will.
     fn answer_for_lost(&self, from: Option<ProcessId>, signal: ForeignSignal) {
-        let (Some(own), Some(from)) = (&self.own, from) else { return };
+        let (Some(own), Some(from)) = (self.own.get(), from) else { return };
         let answer = match signal {
             ForeignSignal::Link => ForeignSignal::LinkExit(ExitReason::NoConnection),
             ForeignSignal::Monitor(monitor) => {
@@ -139,12 +156,12 @@ impl<M> Remote<M> {
 
 impl<M: Send + 'static> Carrier<M> for Remote<M> {
     fn begin(&mut self, stand_in: &LocalProcess) {
-        self.own = Some(stand_in.clone());
+        let _ = self.own.set(stand_in.clone());
         self.line = Some(self.core.ids.pid(stand_in.id()));
     }
 
     fn poll_end(&mut self, _: &mut Context<'_>) -> Poll<ExitReason> {
-        Poll::Pending
+        if self.over { Poll::Ready(ExitReason::Normal) } else { Poll::Pending }
     }
 
     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<()> {
@@ -180,7 +197,10 @@ impl<M: Send + 'static> Carrier<M> for Remote<M> {
     }
 
     fn signal(&mut self, from: Option<ProcessId>, signal: ForeignSignal) {
-        if self.say(from, signal.clone()).is_none() {
+        if let ForeignSignal::Down(..) = signal {
+            // See `Core::end`: nothing else brings one here.
+            self.over = true;
+        } else if self.say(from, signal.clone()).is_none() {
             self.answer_for_lost(from, signal);
         }
     }

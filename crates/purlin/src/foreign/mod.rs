@@ -22,7 +22,8 @@
 //! and the other way round: a delivered `Link`, `Unlink` or `Monitor` is answered through the carrier
 //! of the stand-in in whose name it came, also by a process that has ended (L6, D2).
 //!
-//! A stand-in ends when its carrier says so; then it is, for everybody here, a process that has ended.
+//! A stand-in ends when its carrier says so, and when its node stops, which the process elsewhere is
+//! not told; then it is, for everybody here, a process that has ended.
 
 mod stand_in;
 
@@ -44,8 +45,8 @@ pub trait Carrier<M>: Send + 'static {
         let _ = stand_in;
     }
 
-    /// Whether the stand-in is to end, and with which reason. Asked in each turn, also when nothing has
-    /// arrived, so that the waker of the last time is always a good one.
+    /// Whether the stand-in is to end, and with which reason. Asked when a turn begins, also if nothing has
+    /// arrived, and when all has been passed on; so the waker of the last time is always a good one.
     fn poll_end(&mut self, cx: &mut Context<'_>) -> Poll<ExitReason>;
 
     /// Something has arrived: whether it can be taken. `Pending` leaves it there, and has kept the
@@ -94,6 +95,18 @@ impl LocalProcess {
     /// The type of its messages.
     pub fn message_type(&self) -> TypeId {
         self.0.message_type()
+    }
+
+    /// Whether it has ended.
+    pub fn has_ended(&self) -> bool {
+        self.0.has_ended()
+    }
+
+    /// How many refer to it, at most: each address and each of these, the table of the node's processes while
+    /// it lives, and whoever has it as the other end of a link or monitor. Whoever finds that nobody else does
+    /// comes after all that others have sent to it.
+    pub fn references(&self) -> u32 {
+        self.0.references()
     }
 
     /// Its address.

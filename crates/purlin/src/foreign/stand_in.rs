@@ -14,7 +14,7 @@ use std::task::{Context, Poll};
 use purlin_raw::{Bounds, Edge, NotHere, Overflow, Owner, Turned, poll_again, quietly, spend};
 
 use super::{Carrier, ForeignSignal, LocalProcess};
-use crate::act::id;
+use crate::act::{id, is_stopping};
 use crate::exit::catch;
 use crate::home::{Erlang, Last, Parent, here};
 use crate::local::Local;
@@ -35,6 +35,8 @@ struct StandIn<M, C, E> {
     /// What came before what is in the mailbox, in the order of arrival.
     line: VecDeque<Arrived<M>>,
     begun: bool,
+    /// The node stops, and this is why it ends.
+    stops: Option<ExitReason>,
     edge: PhantomData<fn() -> E>,
 }
 
@@ -74,7 +76,8 @@ where
 
 impl<M: Send + 'static, C: Carrier<M>, E> StandIn<M, C, E> {
     fn new(carrier: C) -> Self {
-        Self { carrier: Some(carrier), line: VecDeque::new(), begun: false, edge: PhantomData }
+        let (line, edge) = (VecDeque::new(), PhantomData);
+        Self { carrier: Some(carrier), line, begun: false, stops: None, edge }
     }
 
     /// Passes on what it can; why to end, if it is to.
@@ -92,19 +95,27 @@ impl<M: Send + 'static, C: Carrier<M>, E> StandIn<M, C, E> {
         }
         // What woke the process is this turn.
         if me.has_signals() {
-            fetch(me, &mut self.line, true)?;
+            fetch(me, &mut self.line, &mut self.stops, true)?;
         }
         loop {
             if self.line.is_empty() {
                 if let Some(message) = me.pop()? {
                     self.line.push_back(Arrived::Message(message));
                 } else if me.has_news() {
-                    fetch(me, &mut self.line, false)?;
+                    fetch(me, &mut self.line, &mut self.stops, false)?;
                     continue;
+                } else if let Some(reason) = self.stops.take() {
+                    return Ok(Poll::Ready(reason));
+                } else if let Poll::Ready(reason) = carrier.poll_end(cx) {
+                    return Ok(Poll::Ready(reason));
                 } else {
                     me.listen()?;
                     return Ok(Poll::Pending);
                 }
+            }
+            // L4: what is left is not waited for.
+            if matches!(self.stops, Some(ExitReason::Kill)) {
+                return Ok(Poll::Ready(ExitReason::Killed));
             }
             if carrier.poll_ready(cx).is_pending() {
                 return Ok(Poll::Pending);
@@ -144,6 +155,7 @@ impl<M: Send + 'static, C: Carrier<M>, E> StandIn<M, C, E> {
 fn fetch<M: Send + 'static>(
     me: &Owner<Erlang, M>,
     line: &mut VecDeque<Arrived<M>>,
+    stops: &mut Option<ExitReason>,
     beginning: bool,
 ) -> Result<(), NotHere> {
     me.fetch(beginning, |signal| {
@@ -172,6 +184,8 @@ fn fetch<M: Send + 'static>(
                 quietly(|| drop(message));
             }
             Signal::Group(_, event) => drop(event),
+            // E1: its own node's stop, which is nothing to the process elsewhere.
+            Signal::Exit { from: None, reason } if is_stopping() => *stops = Some(reason),
             signal => line.push_back(Arrived::Signal(signal)),
         }
         Turned::Nothing
