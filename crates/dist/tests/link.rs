@@ -134,6 +134,15 @@ async fn closing_writes_what_was_sent_before_and_ends_both_sides() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_link_whose_other_end_does_not_read_is_closed_all_the_same() {
+    let (a, _signals, _there) = link(Settings::default());
+    a.signal(message(1, large(1 << 20))).expect("it goes on");
+    a.close();
+    assert_eq!(a.signal(message(1, Term::NIL)), Err(Unsent::Ended(Ended::ByUs)));
+    assert_eq!(timeout(Settings::default().tick_time, a.ended()).await, Ok(Ended::ByUs));
+}
+
+#[tokio::test(start_paused = true)]
 async fn two_links_that_say_nothing_keep_one_another() {
     let (a, b, _signals) = pair(Settings::default());
     assert!(timeout(Duration::from_secs(3600), a.ended()).await.is_err());

@@ -160,7 +160,8 @@ impl Link {
         self.0.lock().waiting()
     }
 
-    /// Ends the link, after what has been put out is written.
+    /// Ends the link, after what was sent before is written; if it cannot be, within half of the tick time.
+    /// Nothing more is sent.
     pub fn close(&self) {
         self.0.lock().closing = true;
         self.0.to_write.notify_one();

@@ -96,6 +96,9 @@ impl Shared {
         if let Some(ended) = &state.ended {
             return Err(Unsent::Ended(ended.clone()));
         }
+        if state.closing {
+            return Err(Unsent::Ended(Ended::ByUs));
+        }
         let sender = control.sender().cloned();
         if let Some(behind) = state.behind.get_mut(&sender) {
             behind.push_back(Signal { control, payload });
