@@ -84,6 +84,26 @@ fn what_a_process_sends_arrives_in_its_order_whatever_its_size() {
     ran.expect("every order is kept");
 }
 
+#[tokio::test]
+async fn a_large_message_arrives_though_others_send_as_much_as_they_can() {
+    let (a, _b, mut signals) = pair(Settings::default());
+    let sender = a.clone();
+    let flood =
+        tokio::spawn(async move { while sender.send(message(2, large(1000))).await.is_ok() {} });
+    // It goes on when as much is sent as there is room for.
+    while a.waiting() < 1 << 20 {
+        tokio::task::yield_now().await;
+    }
+    a.signal(message(1, large(10 << 20))).expect("it goes on");
+    let mut others = 0;
+    while signals.recv().await.expect("it goes on").control.sender() != Some(&pid("a@h", 1)) {
+        others += 1;
+    }
+    // Its 160 portions have waited for what is busy at most, each.
+    assert!(others < 160 * 1100, "{others}");
+    flood.abort();
+}
+
 #[tokio::test(start_paused = true)]
 async fn who_sends_to_a_node_that_does_not_read_waits_and_goes_on_when_it_does() {
     let (a, _signals, mut there) = link(Settings::default());

@@ -36,6 +36,9 @@ pub(super) struct State {
     pub(super) out: Outgoing,
     /// How many bytes the writer has taken and not yet written.
     pub(super) in_flight: usize,
+    /// How many bytes of large messages are among those to be written, and among those the writer has taken.
+    pub(super) portions: usize,
+    pub(super) portions_in_flight: usize,
     /// How often the writer has written.
     pub(super) writes: u64,
     /// For each sender with a large message under way, what waits behind it.
@@ -56,6 +59,8 @@ impl Shared {
         let state = State {
             out: Outgoing::new(peer.flags),
             in_flight: 0,
+            portions: 0,
+            portions_in_flight: 0,
             writes: 0,
             behind: HashMap::new(),
             closing: false,

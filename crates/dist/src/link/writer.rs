@@ -17,6 +17,7 @@ pub(super) async fn run<S: AsyncWrite>(mut stream: WriteHalf<S>, shared: Arc<Sha
             let mut state = shared.lock();
             state.out.swap(&mut buffer);
             state.in_flight = buffer.len();
+            state.portions_in_flight = std::mem::take(&mut state.portions);
             state.closing && state.behind.is_empty()
         };
         if buffer.is_empty() {
@@ -36,7 +37,8 @@ pub(super) async fn run<S: AsyncWrite>(mut stream: WriteHalf<S>, shared: Arc<Sha
         let mut state = shared.lock();
         state.in_flight = 0;
         state.writes += 1;
-        let is_room = state.waiting() <= shared.settings.busy / 2;
+        let had_portions = std::mem::take(&mut state.portions_in_flight) > 0;
+        let is_room = had_portions || state.waiting() <= shared.settings.busy / 2;
         drop(state);
         if is_room {
             shared.room.notify_waiters();
