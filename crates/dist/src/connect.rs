@@ -71,7 +71,7 @@ impl std::error::Error for NoConnection {
     }
 }
 
-/// Connects to where the epmd of its host says that the node listens.
+/// Connects to where an epmd says that the node listens: the one of the node's host ([`Epmd::of_host`]).
 ///
 /// # Errors
 /// epmd is not there or does not know it, or it does not answer. Cancelled, nothing remains.

@@ -59,7 +59,8 @@ impl Listener {
         Ok((socket, address))
     }
 
-    /// The next node that has called us and knows the cookie. Cancelled, it loses nobody.
+    /// The next node that has called us and knows the cookie. Connections are accepted only while somebody waits
+    /// here. Cancelled, it loses nobody.
     pub async fn next(&mut self) -> (TcpStream, Established) {
         loop {
             tokio::select! {

@@ -72,6 +72,28 @@ async fn an_acceptor_that_does_not_know_the_cookie() {
 }
 
 #[tokio::test]
+async fn callers_that_say_nothing_keep_others_waiting_for_as_long_as_they_may_and_no_longer() {
+    let (mut listener, first) = listening().await;
+    let address = first.peer_addr().expect("it is connected");
+    let mut silent = vec![first];
+    // As many as there may be at once.
+    while silent.len() < 128 {
+        silent.push(TcpStream::connect(address).await.expect("it listens"));
+    }
+    let mut stream = TcpStream::connect(address).await.expect("the kernel has it wait");
+    let us = local("a@h");
+    let call = connect::call(&mut stream, &us, local("b@h").name, Cookie::new("right"), || true);
+    let came = async {
+        // One of them gives up, and there is room for one.
+        drop(silent.pop());
+        listener.next().await.1.peer
+    };
+    let (called, came) = tokio::join!(call, came);
+    assert_eq!(came, us.name);
+    assert_eq!(called.expect("it is let in").peer, local("b@h").name);
+}
+
+#[tokio::test]
 async fn garbage_instead_of_a_handshake() {
     for (bytes, line) in [
         (&b"GET / HTTP/1.1\r\n\r\n"[..], "a frame of 18245 bytes; a handshake needs at most"),
