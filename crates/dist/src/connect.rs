@@ -13,6 +13,7 @@ use tokio::time::timeout;
 
 use crate::cookie::Cookie;
 use crate::epmd::{Epmd, Failed};
+use crate::frame::PORTION;
 use crate::handshake::{
     Acceptor, Caller, Established, Initiator, Local, MOST_BYTES, Refused, Step, Verdict,
 };
@@ -87,15 +88,13 @@ pub async fn dial(epmd: &Epmd, peer: &NodeName) -> Result<TcpStream, NoConnectio
     Ok(stream)
 }
 
-/// How much the kernel may hold that it has not sent. What is behind a large message then waits in our queue,
-/// where small ones go before it, and not in the kernel's.
-const UNSENT: u32 = 128 << 10;
-
 /// Sets what a connection between nodes needs.
 pub(crate) fn prepare(stream: &TcpStream) -> io::Result<()> {
     stream.set_nodelay(true)?;
+    // WHY: what the kernel holds and has not sent is behind everything before it. What is behind a large message is
+    // to wait in our queue, where small ones go between its portions. Elsewhere they wait for the kernel's, too.
     #[cfg(any(target_os = "linux", target_os = "macos"))]
-    socket2::SockRef::from(stream).set_tcp_notsent_lowat(UNSENT)?;
+    socket2::SockRef::from(stream).set_tcp_notsent_lowat(2 * PORTION as u32)?;
     Ok(())
 }
 

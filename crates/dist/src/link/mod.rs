@@ -170,13 +170,13 @@ impl Link {
     /// Why it has ended, when it has.
     pub async fn ended(&self) -> Ended {
         loop {
-            let room = self.0.room.notified();
-            tokio::pin!(room);
-            room.as_mut().enable();
+            let over = self.0.over.notified();
+            tokio::pin!(over);
+            over.as_mut().enable();
             if let Some(ended) = &self.0.lock().ended {
                 return ended.clone();
             }
-            room.await;
+            over.await;
         }
     }
 }

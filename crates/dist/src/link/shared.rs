@@ -23,8 +23,10 @@ pub(super) struct Shared {
     state: Mutex<State>,
     /// For the writer: there is something to write, or nothing more will be.
     pub(super) to_write: Notify,
-    /// For those who wait to send: it may be their turn. For those who wait for the end, too.
+    /// For those who wait to send: it may be their turn.
     pub(super) room: Notify,
+    /// For those who wait for the end.
+    pub(super) over: Notify,
     /// How often something was read.
     pub(super) reads: AtomicU64,
     /// Whether the reader waits for the other node, and not for its receiver.
@@ -73,6 +75,7 @@ impl Shared {
             state: Mutex::new(state),
             to_write: Notify::new(),
             room: Notify::new(),
+            over: Notify::new(),
             reads: AtomicU64::new(0),
             reading: AtomicBool::new(false),
         }
@@ -136,6 +139,7 @@ impl Shared {
         state.behind.clear();
         drop(state);
         self.room.notify_waiters();
+        self.over.notify_waiters();
         self.to_write.notify_one();
     }
 }
