@@ -6,12 +6,13 @@ mod pair;
 use std::collections::HashMap;
 use std::time::Duration;
 
-use pair::{link, message, pair, pid};
+use pair::{established, link, message, pair, pid};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
+use purlin_dist::Flags;
 use purlin_dist::control::Control;
 use purlin_dist::frame::{Signal, Unsendable};
-use purlin_dist::link::{Ended, Settings, Unsent};
+use purlin_dist::link::{Ended, Link, Receive, Settings, Unsent};
 use purlin_term::Term;
 use tokio::io::AsyncReadExt;
 use tokio::time::timeout;
@@ -160,6 +161,20 @@ async fn a_link_whose_other_end_does_not_read_is_closed_all_the_same() {
     a.close();
     assert_eq!(a.signal(message(1, Term::NIL)), Err(Unsent::Ended(Ended::ByUs)));
     assert_eq!(timeout(Settings::default().tick_time, a.ended()).await, Ok(Ended::ByUs));
+}
+
+#[tokio::test]
+async fn a_receiver_that_panics_ends_its_link() {
+    struct Panics;
+    impl Receive for Panics {
+        async fn signal(&mut self, _: Signal) {
+            panic!("on purpose")
+        }
+    }
+    let (a, _signals, there) = link(Settings::default());
+    let b = Link::start(there, established("a@h", Flags::OFFERED), Settings::default(), Panics);
+    a.signal(message(1, Term::NIL)).expect("it goes on");
+    assert_eq!((a.ended().await, b.ended().await), (Ended::ByPeer, Ended::ByUs));
 }
 
 #[tokio::test(start_paused = true)]

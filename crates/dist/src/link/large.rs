@@ -120,20 +120,25 @@ impl Large {
     /// Puts out what the sender has sent meanwhile, up to the next large message, which comes back. If there is
     /// none, its sender is no longer behind anything.
     fn follow(&self) -> Option<(Term, Term)> {
-        let mut state = self.shared.lock();
-        while let Some(Signal { control, payload }) =
-            state.behind.get_mut(&self.sender)?.pop_front()
-        {
+        loop {
+            let mut state = self.shared.lock();
+            let Some(Signal { control, payload }) = state.behind.get_mut(&self.sender)?.pop_front()
+            else {
+                state.behind.remove(&self.sender);
+                break;
+            };
             let control = Term::from(control);
-            match state.out.put(&control, payload.as_ref()) {
+            let put = state.out.put(&control, payload.as_ref());
+            drop(state);
+            match put {
                 Ok(Size::Small) => self.shared.to_write.notify_one(),
                 Ok(Size::Large) => return Some((control, payload.unwrap_or(Term::NIL))),
                 Err(unsendable) => self.complain(unsendable),
             }
         }
-        state.behind.remove(&self.sender);
-        drop(state);
         self.shared.room.notify_waiters();
+        // For the writer, too: if the link is being closed, it waits for this.
+        self.shared.to_write.notify_one();
         None
     }
 

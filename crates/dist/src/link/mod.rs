@@ -49,6 +49,7 @@ use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::mpsc;
+use tokio::task::AbortHandle;
 use tracing::{info, warn};
 
 use crate::flags::Flags;
@@ -188,16 +189,29 @@ where
 {
     let (read, write) = tokio::io::split(stream);
     let mut writer = tokio::spawn(writer::run(write, Arc::clone(&shared)));
+    let _over = Over { shared: &shared, writer: writer.abort_handle() };
     let ended = tokio::select! {
         ended = reader::run(read, &shared, receive) => ended,
         ended = ticker::run(&shared) => ended,
         ended = &mut writer => ended.unwrap_or(Ended::ByUs),
     };
-    writer.abort();
     let peer = &shared.peer.peer;
     match &ended {
         Ended::ByUs | Ended::ByPeer => info!(%peer, "disconnected: {ended}"),
         Ended::Silent | Ended::Io(_) | Ended::Broken(_) => warn!(%peer, "disconnected: {ended}"),
     }
     shared.end(ended);
+}
+
+/// Ends a link, whatever ended its tasks: a receiver that panics, and a runtime that is dropped, too.
+struct Over<'a> {
+    shared: &'a Shared,
+    writer: AbortHandle,
+}
+
+impl Drop for Over<'_> {
+    fn drop(&mut self) {
+        self.writer.abort();
+        self.shared.end(Ended::ByUs);
+    }
 }

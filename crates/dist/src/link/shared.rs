@@ -133,11 +133,14 @@ impl Shared {
         self.reads.fetch_add(1, Ordering::Relaxed);
     }
 
+    /// Ends it, unless it has ended; what was not written is lost.
     pub(super) fn end(&self, ended: Ended) {
         let mut state = self.lock();
-        state.ended = Some(ended);
-        state.behind.clear();
+        state.ended.get_or_insert(ended);
+        let behind = std::mem::take(&mut state.behind);
+        let out = std::mem::replace(&mut state.out, Outgoing::new(self.peer.flags));
         drop(state);
+        drop((behind, out));
         self.room.notify_waiters();
         self.over.notify_waiters();
         self.to_write.notify_one();
