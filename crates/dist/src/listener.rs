@@ -1,4 +1,4 @@
-//! Waits for nodes that call us, and goes through the handshake with each.
+//! Waits for nodes that call us over TCP, and goes through the handshake with each.
 //!
 //! Handshakes run beside each other, each in a task, at most [`MOST_AT_ONCE`]; who comes
 //! then waits in the kernel's queue. Each ends within seven seconds, so strangers who say
@@ -16,7 +16,7 @@ use tokio::task::JoinSet;
 use tokio::time::sleep;
 use tracing::warn;
 
-use crate::connect::{NoConnection, answer, prepare};
+use crate::connect::{Lengths, NoConnection, answer, prepare};
 use crate::cookie::Cookie;
 use crate::handshake::{Caller, Established, Local, Verdict};
 
@@ -98,7 +98,7 @@ async fn one(
 ) -> Option<(TcpStream, Established)> {
     let answered = async {
         prepare(&stream)?;
-        answer(&mut stream, local, |caller| decide(caller)).await
+        answer(&mut stream, Lengths::Two, local, |caller| decide(caller)).await
     };
     match answered.await {
         Ok(established) => Some((stream, established)),

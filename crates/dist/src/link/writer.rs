@@ -29,7 +29,12 @@ pub(super) async fn run<S: AsyncWrite>(mut stream: WriteHalf<S>, shared: Arc<Sha
             shared.to_write.notified().await;
             continue;
         }
-        if let Err(error) = stream.write_all(&buffer).await {
+        let written = async {
+            stream.write_all(&buffer).await?;
+            // A stream that encrypts may hold some of it back.
+            stream.flush().await
+        };
+        if let Err(error) = written.await {
             return Ended::Io(error.kind());
         }
         buffer.clear();
