@@ -164,16 +164,16 @@ async fn a_node_that_is_started_again_under_its_name_is_another_one() {
 async fn a_beam_that_is_stopped_is_noticed_and_one_that_only_ticks_is_kept() {
     let epmd = Epmd::start();
     let ours = Ours::start(&epmd, "ours").await;
-    // Both with a tick time of a second.
-    let mut beam = Beam::start_with(epmd.port, "beam", &["-kernel", "net_ticktime", "1"]).await;
-    let tick_time = Duration::from_secs(1);
+    // Both with a tick time of two seconds.
+    let mut beam = Beam::start_with(epmd.port, "beam", &["-kernel", "net_ticktime", "2"]).await;
+    let tick_time = Duration::from_secs(2);
     let mut connected =
         ours.call_with(&beam.name, Settings { tick_time, ..Settings::default() }).await;
     let start = Instant::now();
-    // CLOCK: the BEAM's own; for three tick times neither node has anything to say.
-    beam.tell("erlang:send_after(3000, self(), now), receive now -> ok end").await;
+    // CLOCK: the BEAM's own; for more than two tick times neither node has anything to say.
+    beam.tell("erlang:send_after(5000, self(), now), receive now -> ok end").await;
     assert_eq!(beam.line().await, "ok");
-    assert!(start.elapsed() >= Duration::from_secs(3));
+    assert!(start.elapsed() >= Duration::from_secs(5));
     beam.tell("{here, 'ours@127.0.0.1'} ! still").await;
     assert_eq!(connected.next().await.payload, Some(Term::atom("still")));
 
