@@ -14,7 +14,7 @@ fn local(name: &str) -> Local {
 }
 
 fuzz_target!(|input: &[u8]| {
-    let [choice, mut bytes @ ..] = input else { return };
+    let Some((choice, mut bytes)) = input.split_first() else { return };
     let (mut out, cookie) = (Vec::new(), Cookie::new("nobody knows it"));
     let mut from = match choice & 1 {
         0 => Initiator::new(&local("a@h"), local("b@h").name, cookie.clone(), 1, &mut out),

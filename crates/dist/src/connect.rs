@@ -1,5 +1,9 @@
 //! Handshakes over a stream.
 //!
+//! Over TCP the frames of a handshake have two bytes of length. Inside of TLS, as
+//! `inet_tls_dist` speaks it, they have four, like all frames behind them; so who gives the
+//! stream says which ([`Lengths`]).
+//!
 //! Both sides have [`PATIENCE`] for all of it. No byte behind the handshake is read, so the
 //! stream can go to a [`Link`](crate::Link) as it is.
 
@@ -13,13 +17,23 @@ use tokio::time::timeout;
 
 use crate::cookie::Cookie;
 use crate::epmd::{Epmd, Failed};
+use crate::frame::PORTION;
 use crate::handshake::{
-    Acceptor, Caller, Established, Initiator, Local, MOST_BYTES, Refused, Step, Verdict,
+    Acceptor, Caller, Established, Initiator, Local, MOST_BYTES, Refused, Step, Verdict, take_frame,
 };
 use crate::name::NodeName;
 
 /// How long a handshake may take, as `net_setuptime`.
 pub const PATIENCE: Duration = Duration::from_secs(7);
+
+/// How many bytes the length of a handshake's frame has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lengths {
+    /// Over TCP.
+    Two,
+    /// Inside of TLS.
+    Four,
+}
 
 /// Why there is no connection.
 #[derive(Debug)]
@@ -74,7 +88,7 @@ impl std::error::Error for NoConnection {
     }
 }
 
-/// Connects to where the epmd of its host says that the node listens.
+/// Connects to where an epmd says that the node listens: the one of the node's host ([`Epmd::of_host`]).
 ///
 /// # Errors
 /// epmd is not there or does not know it, or it does not answer. Cancelled, nothing remains.
@@ -90,15 +104,13 @@ pub async fn dial(epmd: &Epmd, peer: &NodeName) -> Result<TcpStream, NoConnectio
     Ok(stream)
 }
 
-/// How much the kernel may hold that it has not sent. What is behind a large message then waits in our queue,
-/// where small ones go before it, and not in the kernel's.
-const UNSENT: u32 = 128 << 10;
-
 /// Sets what a connection between nodes needs.
 pub(crate) fn prepare(stream: &TcpStream) -> io::Result<()> {
     stream.set_nodelay(true)?;
+    // WHY: what the kernel holds and has not sent is behind everything before it. What is behind a large message is
+    // to wait in our queue, where small ones go between its portions. Elsewhere they wait for the kernel's, too.
     #[cfg(any(target_os = "linux", target_os = "macos"))]
-    socket2::SockRef::from(stream).set_tcp_notsent_lowat(UNSENT)?;
+    socket2::SockRef::from(stream).set_tcp_notsent_lowat(2 * PORTION as u32)?;
     Ok(())
 }
 
@@ -109,6 +121,7 @@ pub(crate) fn prepare(stream: &TcpStream) -> io::Result<()> {
 /// See [`NoConnection`]. Then, or if it is cancelled, the stream is of no more use.
 pub async fn call<S: AsyncRead + AsyncWrite + Unpin>(
     stream: &mut S,
+    lengths: Lengths,
     local: &Local,
     peer: NodeName,
     cookie: Cookie,
@@ -119,14 +132,14 @@ pub async fn call<S: AsyncRead + AsyncWrite + Unpin>(
     let mut is_dead = Some(is_dead);
     let handshake = async {
         loop {
-            write(stream, &mut out).await?;
-            let frame = read(stream).await?;
+            write(stream, lengths, &mut out).await?;
+            let frame = read(stream, lengths).await?;
             match initiator.take(&frame, &mut out)? {
                 Step::Done(established) => return Ok(established),
                 Step::Alive => {
                     let dead = is_dead.take().is_some_and(|is_dead| is_dead());
                     let said = initiator.go_on(dead, &mut out);
-                    write(stream, &mut out).await?;
+                    write(stream, lengths, &mut out).await?;
                     said?;
                 }
                 Step::More | Step::Called(_) => {}
@@ -143,6 +156,7 @@ pub async fn call<S: AsyncRead + AsyncWrite + Unpin>(
 /// See [`NoConnection`]. Then, or if it is cancelled, the stream is of no more use.
 pub async fn answer<S: AsyncRead + AsyncWrite + Unpin>(
     stream: &mut S,
+    lengths: Lengths,
     local: Local,
     decide: impl FnOnce(&Caller) -> (Verdict, Cookie),
 ) -> Result<Established, NoConnection> {
@@ -151,7 +165,7 @@ pub async fn answer<S: AsyncRead + AsyncWrite + Unpin>(
     let mut decide = Some(decide);
     let handshake = async {
         loop {
-            let frame = read(stream).await?;
+            let frame = read(stream, lengths).await?;
             let mut step = acceptor.take(&frame, &mut out);
             if let Ok(Step::Called(caller)) = &step
                 && let Some(decide) = decide.take()
@@ -159,7 +173,7 @@ pub async fn answer<S: AsyncRead + AsyncWrite + Unpin>(
                 let (verdict, cookie) = decide(caller);
                 step = acceptor.decide(verdict, cookie, &mut out).map(|()| Step::More);
             }
-            write(stream, &mut out).await?;
+            write(stream, lengths, &mut out).await?;
             if let Step::Done(established) = step? {
                 return Ok(established);
             }
@@ -173,14 +187,36 @@ fn challenge() -> io::Result<u32> {
     getrandom::u32().map_err(|error| io::Error::other(error.to_string()))
 }
 
-async fn write<S: AsyncWrite + Unpin>(stream: &mut S, out: &mut Vec<u8>) -> io::Result<()> {
-    stream.write_all(out).await?;
+/// Writes the frames that were put out.
+async fn write<S: AsyncWrite + Unpin>(
+    stream: &mut S,
+    lengths: Lengths,
+    out: &mut Vec<u8>,
+) -> Result<(), NoConnection> {
+    let mut bytes = Vec::with_capacity(out.len());
+    let mut rest = &out[..];
+    while let Some((frame, used)) = take_frame(rest)? {
+        if lengths == Lengths::Four {
+            // The upper half, before the two bytes that are there.
+            bytes.extend_from_slice(&[0, 0]);
+        }
+        bytes.extend_from_slice(&rest[..2]);
+        bytes.extend_from_slice(frame);
+        rest = &rest[used..];
+    }
     out.clear();
-    stream.flush().await
+    stream.write_all(&bytes).await?;
+    Ok(stream.flush().await?)
 }
 
-async fn read<S: AsyncRead + Unpin>(stream: &mut S) -> Result<Vec<u8>, NoConnection> {
-    let length = usize::from(stream.read_u16().await?);
+async fn read<S: AsyncRead + Unpin>(
+    stream: &mut S,
+    lengths: Lengths,
+) -> Result<Vec<u8>, NoConnection> {
+    let length = match lengths {
+        Lengths::Two => stream.read_u16().await?.into(),
+        Lengths::Four => stream.read_u32().await? as usize,
+    };
     if length > MOST_BYTES {
         return Err(Refused::TooLong(length).into());
     }

@@ -2,11 +2,12 @@
 //! handshake, and over the connection from then on.
 //!
 //! ```no_run
+//! use purlin_dist::connect::{self, Lengths};
 //! use purlin_dist::control::Control;
 //! use purlin_dist::frame::Signal;
 //! use purlin_dist::handshake::Local;
 //! use purlin_dist::link::{Link, Settings};
-//! use purlin_dist::{Cookie, Flags, connect, epmd};
+//! use purlin_dist::{Cookie, Flags, epmd};
 //! use purlin_term::{Atom, Pid, Term};
 //!
 //! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
@@ -16,7 +17,7 @@
 //!
 //! let mut stream = connect::dial(&epmd, &shop).await?;
 //! let cookie = Cookie::new("secret");
-//! let peer = connect::call(&mut stream, &us, shop, cookie, || true).await?;
+//! let peer = connect::call(&mut stream, Lengths::Two, &us, shop, cookie, || true).await?;
 //!
 //! let (receive, mut signals) = tokio::sync::mpsc::channel(64);
 //! let link = Link::start(stream, peer, Settings::default(), receive);

@@ -1,4 +1,4 @@
-//! Waits for nodes that call us, and goes through the handshake with each.
+//! Waits for nodes that call us over TCP, and goes through the handshake with each.
 //!
 //! Handshakes run beside each other, each in a task, at most [`MOST_AT_ONCE`]; who comes
 //! then waits in the kernel's queue. Each ends within seven seconds, so strangers who say
@@ -16,7 +16,7 @@ use tokio::task::JoinSet;
 use tokio::time::sleep;
 use tracing::warn;
 
-use crate::connect::{NoConnection, answer, prepare};
+use crate::connect::{Lengths, NoConnection, answer, prepare};
 use crate::cookie::Cookie;
 use crate::handshake::{Called, Caller, Established, Local, Verdict};
 use crate::name::NodeName;
@@ -69,7 +69,8 @@ impl Listener {
         Ok((socket, address))
     }
 
-    /// What became of the next call that was not refused. Cancelled, it loses nobody.
+    /// What became of the next call that was not refused. Connections are accepted only while somebody waits here.
+    /// Cancelled, it loses nobody.
     pub async fn next(&mut self) -> Came {
         loop {
             tokio::select! {
@@ -116,7 +117,7 @@ async fn one(
             }
             (verdict, cookie)
         };
-        answer(&mut stream, local, decide).await
+        answer(&mut stream, Lengths::Two, local, decide).await
     };
     match answered.await {
         Ok(established) => return Some(Came::Up(stream, established)),

@@ -42,6 +42,8 @@ async fn a_name_is_registered_again_when_epmd_comes_back() {
 
 #[tokio::test]
 async fn where_there_is_no_epmd_it_is_said_so() {
+    let here = epmd::Epmd::of_host("localhost", free_port()).await.expect("it is known");
+    assert!(here.names().await.is_err());
     let nowhere = epmd::Epmd::at(([127, 0, 0, 1], free_port()).into());
     let failed = nowhere.find("shop").await.expect_err("nobody is there");
     assert!(failed.to_string().starts_with("no epmd at 127.0.0.1:"), "{failed}");

@@ -6,12 +6,13 @@ mod pair;
 use std::collections::HashMap;
 use std::time::Duration;
 
-use pair::{link, message, pair, pid};
+use pair::{established, link, message, pair, pid};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
+use purlin_dist::Flags;
 use purlin_dist::control::Control;
 use purlin_dist::frame::{Signal, Unsendable};
-use purlin_dist::link::{Ended, Settings, Unsent};
+use purlin_dist::link::{Ended, Link, Receive, Settings, Unsent};
 use purlin_term::Term;
 use tokio::io::AsyncReadExt;
 use tokio::time::timeout;
@@ -84,6 +85,26 @@ fn what_a_process_sends_arrives_in_its_order_whatever_its_size() {
     ran.expect("every order is kept");
 }
 
+#[tokio::test]
+async fn a_large_message_arrives_though_others_send_as_much_as_they_can() {
+    let (a, _b, mut signals) = pair(Settings::default());
+    let sender = a.clone();
+    let flood =
+        tokio::spawn(async move { while sender.send(message(2, large(1000))).await.is_ok() {} });
+    // It goes on when as much is sent as there is room for.
+    while a.waiting() < 1 << 20 {
+        tokio::task::yield_now().await;
+    }
+    a.signal(message(1, large(10 << 20))).expect("it goes on");
+    let mut others = 0;
+    while signals.recv().await.expect("it goes on").control.sender() != Some(&pid("a@h", 1)) {
+        others += 1;
+    }
+    // Its 160 portions have waited for what is busy at most, each.
+    assert!(others < 160 * 1100, "{others}");
+    flood.abort();
+}
+
 #[tokio::test(start_paused = true)]
 async fn who_sends_to_a_node_that_does_not_read_waits_and_goes_on_when_it_does() {
     let (a, _signals, mut there) = link(Settings::default());
@@ -131,6 +152,29 @@ async fn closing_writes_what_was_sent_before_and_ends_both_sides() {
     assert_eq!((a.ended().await, b.ended().await), (Ended::ByUs, Ended::ByPeer));
     let unsent = a.send(message(1, Term::NIL)).await;
     assert_eq!(unsent, Err(Unsent::Ended(Ended::ByUs)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_link_whose_other_end_does_not_read_is_closed_all_the_same() {
+    let (a, _signals, _there) = link(Settings::default());
+    a.signal(message(1, large(1 << 20))).expect("it goes on");
+    a.close();
+    assert_eq!(a.signal(message(1, Term::NIL)), Err(Unsent::Ended(Ended::ByUs)));
+    assert_eq!(timeout(Settings::default().tick_time, a.ended()).await, Ok(Ended::ByUs));
+}
+
+#[tokio::test]
+async fn a_receiver_that_panics_ends_its_link() {
+    struct Panics;
+    impl Receive for Panics {
+        async fn signal(&mut self, _: Signal) {
+            panic!("on purpose")
+        }
+    }
+    let (a, _signals, there) = link(Settings::default());
+    let b = Link::start(there, established("a@h", Flags::OFFERED), Settings::default(), Panics);
+    a.signal(message(1, Term::NIL)).expect("it goes on");
+    assert_eq!((a.ended().await, b.ended().await), (Ended::ByPeer, Ended::ByUs));
 }
 
 #[tokio::test(start_paused = true)]

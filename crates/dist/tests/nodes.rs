@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use log::Log;
-use purlin_dist::connect::{self, NoConnection};
+use purlin_dist::connect::{self, Lengths, NoConnection};
 use purlin_dist::control::Control;
 use purlin_dist::frame::Signal;
 use purlin_dist::handshake::{Called, Refused, Verdict};
@@ -34,7 +34,8 @@ async fn a_beam_with_another_cookie_is_refused_in_one_line_and_refuses_us() {
     // It closes the connection when our proof is wrong.
     let mut stream = connect::dial(&ours.epmd, &beam.name).await.expect("it listens");
     let called =
-        connect::call(&mut stream, &ours.local, beam.name.clone(), cookie(), || true).await;
+        connect::call(&mut stream, Lengths::Two, &ours.local, beam.name.clone(), cookie(), || true)
+            .await;
     assert!(matches!(called, Err(NoConnection::Io(_))), "{called:?}");
 }
 
@@ -92,7 +93,8 @@ async fn who_is_not_allowed_hears_of_it() {
     beam.eval("net_kernel:allow(['friend@127.0.0.1'])").await;
     let mut stream = connect::dial(&ours.epmd, &beam.name).await.expect("it listens");
     let called =
-        connect::call(&mut stream, &ours.local, beam.name.clone(), cookie(), || true).await;
+        connect::call(&mut stream, Lengths::Two, &ours.local, beam.name.clone(), cookie(), || true)
+            .await;
     assert!(matches!(called, Err(NoConnection::Refused(Refused::NotAllowed))), "{called:?}");
 }
 
@@ -105,16 +107,18 @@ async fn a_beam_that_thinks_we_are_there_lets_us_in_when_we_say_that_we_were_not
     assert_eq!(beam.eval("nodes(hidden)").await, "['ours@127.0.0.1']");
     // The same node, which says that the first connection is dead and ends it.
     let mut stream = connect::dial(&ours.epmd, &beam.name).await.expect("it listens");
-    let call = connect::call(&mut stream, &ours.local, beam.name.clone(), cookie(), || {
-        first.link.close();
-        true
-    });
+    let call =
+        connect::call(&mut stream, Lengths::Two, &ours.local, beam.name.clone(), cookie(), || {
+            first.link.close();
+            true
+        });
     let established = call.await.expect("it lets us in");
     assert_eq!(established.peer, beam.name);
     // One that says it is not dead is not let in.
     let mut stream = connect::dial(&ours.epmd, &beam.name).await.expect("it listens");
     let name = beam.name.clone();
-    let refused = connect::call(&mut stream, &ours.local, name, cookie(), || false).await;
+    let refused =
+        connect::call(&mut stream, Lengths::Two, &ours.local, name, cookie(), || false).await;
     assert!(matches!(refused, Err(NoConnection::Refused(Refused::Connected))), "{refused:?}");
 }
 
@@ -160,16 +164,16 @@ async fn a_node_that_is_started_again_under_its_name_is_another_one() {
 async fn a_beam_that_is_stopped_is_noticed_and_one_that_only_ticks_is_kept() {
     let epmd = Epmd::start();
     let ours = Ours::start(&epmd, "ours").await;
-    // Both with a tick time of a second.
-    let mut beam = Beam::start_with(epmd.port, "beam", &["-kernel", "net_ticktime", "1"]).await;
-    let tick_time = Duration::from_secs(1);
+    // Both with a tick time of two seconds.
+    let mut beam = Beam::start_with(epmd.port, "beam", &["-kernel", "net_ticktime", "2"]).await;
+    let tick_time = Duration::from_secs(2);
     let mut connected =
         ours.call_with(&beam.name, Settings { tick_time, ..Settings::default() }).await;
     let start = Instant::now();
-    // CLOCK: the BEAM's own; for three tick times neither node has anything to say.
-    beam.tell("erlang:send_after(3000, self(), now), receive now -> ok end").await;
+    // CLOCK: the BEAM's own; for more than two tick times neither node has anything to say.
+    beam.tell("erlang:send_after(5000, self(), now), receive now -> ok end").await;
     assert_eq!(beam.line().await, "ok");
-    assert!(start.elapsed() >= Duration::from_secs(3));
+    assert!(start.elapsed() >= Duration::from_secs(5));
     beam.tell("{here, 'ours@127.0.0.1'} ! still").await;
     assert_eq!(connected.next().await.payload, Some(Term::atom("still")));
 
@@ -197,7 +201,7 @@ async fn two_nodes_that_call_each_other_at_once_are_connected_once() {
             let mut stream = connect::dial(&ours.epmd, &beam.name).await.expect("it listens");
             beam.tell(&format!("net_kernel:connect_node('{name}')")).await;
             let (local, peer) = (ours.local.clone(), beam.name.clone());
-            let call = connect::call(&mut stream, &local, peer, cookie(), || true);
+            let call = connect::call(&mut stream, Lengths::Two, &local, peer, cookie(), || true);
             tokio::pin!(call);
             let _held = tokio::select! {
                 established = &mut call => match established {

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use log::Log;
 use pair::{frame, link, message, pid};
-use purlin_dist::connect::{self, NoConnection, answer};
+use purlin_dist::connect::{self, Lengths, NoConnection, answer};
 use purlin_dist::control::Control;
 use purlin_dist::frame::{Broken, Limits, Signal};
 use purlin_dist::handshake::{Caller, Local, Refused, Verdict};
@@ -48,7 +48,14 @@ async fn a_caller_that_does_not_know_the_cookie() {
     let log = Log::new();
     let (mut listener, mut stream) = listening().await;
     let us = local("a@h");
-    let call = connect::call(&mut stream, &us, local("b@h").name, Cookie::new("wrong"), || true);
+    let call = connect::call(
+        &mut stream,
+        Lengths::Two,
+        &us,
+        local("b@h").name,
+        Cookie::new("wrong"),
+        || true,
+    );
     tokio::select! {
         refused = call => assert!(matches!(refused, Err(NoConnection::Io(_))), "{refused:?}"),
         _ = listener.next() => panic!("nobody may come in"),
@@ -60,15 +67,51 @@ async fn a_caller_that_does_not_know_the_cookie() {
 async fn an_acceptor_that_does_not_know_the_cookie() {
     let (mut here, mut there) = duplex(4096);
     let us = local("a@h");
-    let call = connect::call(&mut here, &us, local("b@h").name, Cookie::new("wrong"), || true);
+    let call = connect::call(
+        &mut here,
+        Lengths::Two,
+        &us,
+        local("b@h").name,
+        Cookie::new("wrong"),
+        || true,
+    );
     let (called, answered) = tokio::join!(call, async move {
         // An acceptor that believes anybody: it says what it would say, with a digest of its own.
-        let answered = answer(&mut there, local("b@h"), welcome).await;
+        let answered = answer(&mut there, Lengths::Two, local("b@h"), welcome).await;
         drop(there);
         answered
     });
     assert!(matches!(answered, Err(NoConnection::Refused(Refused::WrongCookie))));
     assert!(matches!(called, Err(NoConnection::Io(_))));
+}
+
+#[tokio::test]
+async fn callers_that_say_nothing_keep_others_waiting_for_as_long_as_they_may_and_no_longer() {
+    let (mut listener, first) = listening().await;
+    let address = first.peer_addr().expect("it is connected");
+    let mut silent = vec![first];
+    // As many as there may be at once.
+    while silent.len() < 128 {
+        silent.push(TcpStream::connect(address).await.expect("it listens"));
+    }
+    let mut stream = TcpStream::connect(address).await.expect("the kernel has it wait");
+    let us = local("a@h");
+    let call = connect::call(
+        &mut stream,
+        Lengths::Two,
+        &us,
+        local("b@h").name,
+        Cookie::new("right"),
+        || true,
+    );
+    let came = async {
+        // One of them gives up, and there is room for one.
+        drop(silent.pop());
+        listener.next().await.1.peer
+    };
+    let (called, came) = tokio::join!(call, came);
+    assert_eq!(came, us.name);
+    assert_eq!(called.expect("it is let in").peer, local("b@h").name);
 }
 
 #[tokio::test]
@@ -101,7 +144,7 @@ async fn a_caller_that_says_nothing_or_a_byte_now_and_then() {
             there
         });
         let start = Instant::now();
-        let answered = answer(&mut here, local("b@h"), welcome).await;
+        let answered = answer(&mut here, Lengths::Two, local("b@h"), welcome).await;
         // Two bytes of length, which are nought, make a frame that is no name.
         match slowly {
             false => assert!(matches!(answered, Err(NoConnection::Slow))),

@@ -168,13 +168,20 @@ struct Builder {
 }
 
 /// A term of which parts are missing.
-enum Open {
-    Tuple(Vec<Term>, usize),
-    /// The elements come first, then the tail, for which nothing is left.
-    List(Vec<Term>, usize),
-    /// The key of a pair waits for its value.
-    Map(Vec<(Term, Term)>, Option<Term>, usize),
-    Fun(Box<FunHead>, Vec<Term>, usize),
+struct Open {
+    kind: Kind,
+    /// The parts that are there.
+    parts: Vec<Term>,
+    /// How many are missing: at least one. The last part of a list is its tail.
+    left: usize,
+}
+
+enum Kind {
+    Tuple,
+    List,
+    /// Keys and values by turns.
+    Map,
+    Fun(Box<FunHead>),
 }
 
 impl Builder {
@@ -182,11 +189,7 @@ impl Builder {
         loop {
             let start = reader.position();
             let token = reader.token()?;
-            let step = self.open(token).and_then(|whole| match whole {
-                Some(term) => self.close(term),
-                None => Ok(None),
-            });
-            match step {
+            match self.take_token(token) {
                 Ok(Some(term)) => return Ok(term),
                 Ok(None) => (),
                 Err(reason) => return Err(DecodeError { offset: start, reason }),
@@ -194,123 +197,107 @@ impl Builder {
         }
     }
 
-    /// Makes a term of the token, or opens one; a list in the place of a tail goes on with its list.
-    fn open(&mut self, token: Token<'_>) -> Result<Option<Term>, Reason> {
-        let open = match token {
-            Token::Tuple(count @ 1..) => Open::Tuple(self.room(count)?, count),
-            Token::List(count @ 1..) => {
-                self.take(count, size_of::<Term>())?;
-                if let Some(Open::List(elements, left @ 0)) = self.open.last_mut() {
-                    elements.reserve(count);
-                    *left = count;
-                    return Ok(None);
-                }
-                Open::List(Vec::with_capacity(count), count)
-            }
-            // WHY: a list without elements is its tail, which follows.
-            Token::List(_) => return Ok(None),
-            Token::Map(count @ 1..) => Open::Map(self.room(count)?, None, count),
-            Token::Fun(head, count @ 1..) => Open::Fun(head, self.room(count)?, count),
-            token => return self.whole(token).map(Some),
-        };
-        if self.open.len() == self.depth {
-            return Err(Reason::Depth);
-        }
-        self.open.push(open);
-        Ok(None)
-    }
-
-    /// The term of a token that opens none.
-    fn whole(&mut self, token: Token<'_>) -> Result<Term, Reason> {
-        Ok(match token {
+    /// Opens a term, or makes one and puts it where it belongs; the outermost is given when it is whole.
+    fn take_token(&mut self, token: Token<'_>) -> Result<Option<Term>, Reason> {
+        let term = match token {
             Token::Integer(value) => Term::Integer(value),
-            Token::BigInteger(value) => {
-                self.take(1, value.digits.len())?;
-                Term::from(value.to_big())
-            }
             Token::Float(value) => Term::Float(value),
             Token::Atom(text) => Term::Atom(Atom::new(&text).map_err(|_| Reason::Atom)?),
+            Token::Nil => Term::NIL,
             Token::Binary(bytes) => {
                 self.take(1, bytes.len())?;
                 Term::Binary(Binary::copy(bytes))
+            }
+            Token::Tuple(count @ 1..) => return self.open(Kind::Tuple, count),
+            Token::List(count @ 1..) => return self.list(count),
+            Token::Map(count @ 1..) => return self.open(Kind::Map, count.saturating_mul(2)),
+            Token::Fun(head, count @ 1..) => return self.open(Kind::Fun(head), count),
+            Token::Tuple(_) => Term::Tuple(Vec::new()),
+            Token::Map(_) => Term::Map(Map::new()),
+            Token::Fun(head, _) => self.fun(*head, Vec::new())?,
+            // WHY: a list without elements is its tail, which follows.
+            Token::List(_) => return Ok(None),
+            Token::String(bytes) => {
+                self.take(bytes.len(), size_of::<Term>())?;
+                Term::List(bytes.iter().map(|byte| Term::Integer((*byte).into())).collect())
+            }
+            Token::BigInteger(value) => {
+                self.take(1, value.digits.len())?;
+                Term::from(value.to_big())
             }
             Token::BitString(bytes, last) => {
                 self.take(1, bytes.len())?;
                 Term::from(BitString::new(bytes, last).ok_or(Reason::BitString)?)
             }
-            Token::String(bytes) => {
-                self.take(bytes.len(), size_of::<Term>())?;
-                Term::List(bytes.iter().map(|byte| Term::Integer((*byte).into())).collect())
+            Token::Pid(pid) => self.boxed(pid, Term::Pid)?,
+            Token::Port(port) => self.boxed(port, Term::Port)?,
+            Token::Reference(reference) => self.boxed(reference, Term::Reference)?,
+            Token::Export(export) => self.boxed(export, Term::Export)?,
+        };
+        self.close(term)
+    }
+
+    fn open(&mut self, kind: Kind, left: usize) -> Result<Option<Term>, Reason> {
+        if self.open.len() == self.depth {
+            return Err(Reason::Depth);
+        }
+        self.take(left, size_of::<Term>())?;
+        self.open.push(Open { kind, parts: Vec::with_capacity(left), left });
+        Ok(None)
+    }
+
+    /// Opens a list; in the place of a tail it goes on with its list.
+    fn list(&mut self, count: usize) -> Result<Option<Term>, Reason> {
+        match self.open.last_mut() {
+            Some(Open { kind: Kind::List, parts, left: left @ 1 }) => {
+                *left += count;
+                parts.reserve(count);
+                self.take(count, size_of::<Term>())?;
+                Ok(None)
             }
-            Token::Nil | Token::List(_) => Term::NIL,
-            Token::Tuple(_) => Term::Tuple(Vec::new()),
-            Token::Map(_) => Term::Map(Map::new()),
-            Token::Pid(pid) => self.boxed(pid)?,
-            Token::Port(port) => self.boxed(port)?,
-            Token::Reference(reference) => self.boxed(reference)?,
-            Token::Export(export) => self.boxed(export)?,
-            Token::Fun(head, _) => self.fun(*head, Vec::new())?,
-        })
+            _ => {
+                self.open(Kind::List, count)?;
+                if let Some(open) = self.open.last_mut() {
+                    open.left += 1;
+                }
+                Ok(None)
+            }
+        }
     }
 
     /// Puts a term where it belongs, and what it completes where that belongs, and so on.
     fn close(&mut self, mut term: Term) -> Result<Option<Term>, Reason> {
         loop {
             let Some(open) = self.open.last_mut() else { return Ok(Some(term)) };
-            match open {
-                Open::Tuple(elements, left) | Open::Fun(_, elements, left) => {
-                    elements.push(term);
-                    *left -= 1;
-                    if *left > 0 {
-                        return Ok(None);
-                    }
-                }
-                Open::List(elements, left @ 1..) => {
-                    elements.push(term);
-                    *left -= 1;
+            open.left -= 1;
+            let is_tail = open.left == 0 && matches!(open.kind, Kind::List);
+            if !is_tail {
+                open.parts.push(term);
+                if open.left > 0 {
                     return Ok(None);
                 }
-                Open::List(elements, 0) => {
-                    term = Term::list_with_tail(std::mem::take(elements), term);
-                    self.open.pop();
-                    continue;
-                }
-                Open::Map(pairs, key, left) => {
-                    let Some(key) = key.take() else {
-                        *key = Some(term);
-                        return Ok(None);
-                    };
-                    pairs.push((key, term));
-                    *left -= 1;
-                    if *left > 0 {
-                        return Ok(None);
-                    }
-                }
+                // Something for the variable to hold until it is given what has been completed.
+                term = Term::Integer(0);
             }
-            term = match self.open.pop() {
-                Some(Open::Tuple(elements, _)) => Term::Tuple(elements),
-                Some(Open::Map(pairs, ..)) => {
-                    Term::Map(Map::from_pairs(pairs).map_err(|_| Reason::EqualKeys)?)
-                }
-                Some(Open::Fun(head, free, _)) => self.fun(*head, free)?,
-                Some(Open::List(..)) | None => return Ok(None),
+            let Some(Open { kind, parts, .. }) = self.open.pop() else { return Ok(None) };
+            term = match kind {
+                Kind::List => Term::list_with_tail(parts, term),
+                Kind::Tuple => Term::Tuple(parts),
+                Kind::Map => Term::Map(map(parts)?),
+                Kind::Fun(head) => self.fun(*head, parts)?,
             };
         }
     }
 
     fn fun(&mut self, head: FunHead, free: Vec<Term>) -> Result<Term, Reason> {
         let FunHead { module, arity, uniq, index, old_index, old_uniq, pid } = head;
-        self.boxed(Fun { module, arity, uniq, index, old_index, old_uniq, pid, free })
+        let fun = Fun { module, arity, uniq, index, old_index, old_uniq, pid, free };
+        self.boxed(Box::new(fun), Term::Fun)
     }
 
-    fn boxed<T: Into<Term>>(&mut self, part: T) -> Result<Term, Reason> {
+    fn boxed<T>(&mut self, part: Box<T>, term: fn(Box<T>) -> Term) -> Result<Term, Reason> {
         self.take(1, size_of::<T>())?;
-        Ok(part.into())
-    }
-
-    fn room<T>(&mut self, count: usize) -> Result<Vec<T>, Reason> {
-        self.take(count, size_of::<T>())?;
-        Ok(Vec::with_capacity(count))
+        Ok(term(part))
     }
 
     fn take(&mut self, count: usize, size: usize) -> Result<(), Reason> {
@@ -318,4 +305,14 @@ impl Builder {
         self.memory = self.memory.checked_sub(taken).ok_or(Reason::Memory)?;
         Ok(())
     }
+}
+
+/// The map of keys and values by turns.
+fn map(parts: Vec<Term>) -> Result<Map, Reason> {
+    let mut pairs = Vec::with_capacity(parts.len() / 2);
+    let mut parts = parts.into_iter();
+    while let (Some(key), Some(value)) = (parts.next(), parts.next()) {
+        pairs.push((key, value));
+    }
+    Map::from_pairs(pairs).map_err(|_| Reason::EqualKeys)
 }

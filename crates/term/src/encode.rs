@@ -54,6 +54,8 @@ pub type AtomIndex<'c> = dyn FnMut(&Atom) -> Option<u8> + Send + 'c;
 pub struct Encoder<'t, 'c> {
     stack: Vec<Left<'t>>,
     version: bool,
+    /// Nothing but the version has been written, so that what follows is a whole message.
+    whole: bool,
     index: Option<&'c mut AtomIndex<'c>>,
     /// The funs that are open; within one no portion ends, since its size is not known.
     funs: usize,
@@ -74,12 +76,13 @@ enum Left<'t> {
 impl<'t, 'c> Encoder<'t, 'c> {
     /// An encoder that writes the version before the term, as `term_to_binary` does.
     pub fn new(term: &'t Term) -> Self {
-        Self { stack: vec![Left::One(term)], version: true, index: None, funs: 0 }
+        let stack = vec![Left::One(term)];
+        Self { stack, version: true, whole: true, index: None, funs: 0 }
     }
 
     /// An encoder that writes no version, as behind the header of a message between nodes.
     pub fn bare(term: &'t Term) -> Self {
-        Self { version: false, ..Self::new(term) }
+        Self { version: false, whole: false, ..Self::new(term) }
     }
 
     /// Has atoms written as indices where this function has one.
@@ -151,6 +154,7 @@ impl<'t, 'c> Encoder<'t, 'c> {
 
     /// Writes a term, or the beginning of one that holds others, which are left for later.
     fn term<B: Buffer>(&mut self, buffer: &mut B, term: &'t Term) -> Result<(), EncodeError> {
+        let whole = std::mem::take(&mut self.whole);
         match term {
             Term::Integer(value) => put_small(buffer, *value),
             Term::BigInteger(value) => put_integer(buffer, value.get())?,
@@ -186,8 +190,7 @@ impl<'t, 'c> Encoder<'t, 'c> {
             Term::Fun(fun) => self.fun(buffer, fun)?,
             Term::Export(export) => self.export(buffer, export),
             Term::Local(opaque) => {
-                // It may stand behind the version, and nowhere else.
-                if buffer.last() != Some(&tag::VERSION) || !self.stack.is_empty() {
+                if !whole {
                     return Err(EncodeError::LocalInside);
                 }
                 buffer.put_u8(tag::LOCAL);

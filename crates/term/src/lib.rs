@@ -65,3 +65,10 @@ pub use value::{
     Absent, Options, Strings, Structs, ValueError, from_bytes, from_reader, from_term, to_bytes,
     to_term, with,
 };
+
+/// Documents whose examples are tests.
+#[cfg(doctest)]
+mod documents {
+    #[doc = include_str!("../../../docs/guide/terms.md")]
+    struct Terms;
+}

@@ -119,7 +119,7 @@ impl<'a> Reader<'a> {
             tag::SMALL_TUPLE => Token::Tuple(self.byte()?.into()),
             tag::LARGE_TUPLE => Token::Tuple(self.length()?),
             tag::MAP => Token::Map(self.length()?),
-            tag @ (tag::PID | tag::NEW_PID) => self.pid(tag).map(Token::Pid)?,
+            tag @ (tag::PID | tag::NEW_PID) => Token::Pid(Box::new(self.pid(tag)?)),
             tag @ (tag::PORT | tag::NEW_PORT | tag::V4_PORT) => {
                 let node = self.atom()?;
                 let id = match tag {
@@ -127,17 +127,17 @@ impl<'a> Reader<'a> {
                     _ => self.word()?.into(),
                 };
                 let creation = self.creation(tag == tag::PORT)?;
-                Token::Port(Port { node, id, creation })
+                Token::Port(Box::new(Port { node, id, creation }))
             }
             tag @ (tag::REFERENCE | tag::NEW_REFERENCE | tag::NEWER_REFERENCE) => {
-                self.reference(tag).map(Token::Reference)?
+                Token::Reference(Box::new(self.reference(tag)?))
             }
             tag::EXPORT => {
                 let module = self.atom()?;
                 let function = self.atom()?;
                 let arity = self.small_integer()?;
                 let arity = u8::try_from(arity).map_err(|_| Reason::Fun)?;
-                Token::Export(Export { module, function, arity })
+                Token::Export(Box::new(Export { module, function, arity }))
             }
             tag::NEW_FUN => self.fun()?,
             tag => Token::Atom(self.text(tag)?),

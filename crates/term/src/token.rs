@@ -34,13 +34,13 @@ pub enum Token<'a> {
     /// So many pairs follow, each a key and a value.
     Map(usize),
     /// A process.
-    Pid(Pid),
+    Pid(Box<Pid>),
     /// A port.
-    Port(Port),
+    Port(Box<Port>),
     /// A reference.
-    Reference(Reference),
+    Reference(Box<Reference>),
     /// A function named from outside.
-    Export(Export),
+    Export(Box<Export>),
     /// A fun, and how many free variables follow.
     Fun(Box<FunHead>, usize),
 }

@@ -208,7 +208,13 @@ fn what_is_local_is_a_whole_message_and_kept_as_it_is() {
     assert_eq!(local.encode().unwrap(), b"\x83yanything");
     let inside = Term::tuple([local.clone()]);
     assert_eq!(inside.encode(), Err(EncodeError::LocalInside));
-    assert_eq!(Encoder::bare(&local).write(&mut Vec::new()), Err(EncodeError::LocalInside));
+    assert_eq!(Encoder::bare(&local).write(&mut vec![131]), Err(EncodeError::LocalInside));
+    let mut encoder = Encoder::new(&local);
+    let mut portions = [const { Vec::new() }; 3];
+    for portion in &mut portions {
+        encoder.write_some(portion, 1).unwrap();
+    }
+    assert_eq!(portions.concat(), b"\x83ya");
     refuses(b"yanything", Reason::Tag(121));
 }
 

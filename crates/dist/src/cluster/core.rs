@@ -25,7 +25,7 @@ use super::ledger::Theirs;
 use super::reason::Why;
 use super::remote::{Encode, Remote};
 use super::stand_ins::StandIns;
-use crate::connect::{NoConnection, call, dial};
+use crate::connect::{Lengths, NoConnection, call, dial};
 use crate::control::{Control, Named, Spawn};
 use crate::cookie::Cookie;
 use crate::epmd::Epmd;
@@ -188,7 +188,8 @@ impl Core {
         let mut stream = dial(&self.epmd, &node).await?;
         let is_dead = || self.state().peers.is_dead(&node);
         let cookie = self.cookie.clone();
-        let established = call(&mut stream, &self.local, node.clone(), cookie, is_dead).await?;
+        let established =
+            call(&mut stream, Lengths::Two, &self.local, node.clone(), cookie, is_dead).await?;
         Ok((stream, established))
     }
 

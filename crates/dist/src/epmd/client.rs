@@ -9,7 +9,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
+use tokio::net::{TcpStream, lookup_host};
 use tokio::time::timeout;
 
 use crate::epmd::codec::{self, Answer, Found, MOST_NAMES, MOST_REQUEST, Malformed, Request};
@@ -24,7 +24,9 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 /// use purlin_dist::epmd::{Epmd, PORT};
 ///
 /// let epmd = Epmd::at(([127, 0, 0, 1], PORT).into());
-/// let port = epmd.find("shop").await?.map(|found| found.port);
+/// if let Some(found) = epmd.find("shop").await? {
+///     println!("it listens on port {}", found.port);
+/// }
 /// # Ok(())
 /// # }
 /// ```
@@ -72,6 +74,16 @@ impl Epmd {
     #[must_use]
     pub fn at(address: SocketAddr) -> Self {
         Self { address }
+    }
+
+    /// The epmd of a host, by its name or address, of which the first for IPv4 counts.
+    ///
+    /// # Errors
+    /// The host is not known.
+    pub async fn of_host(host: &str, port: u16) -> io::Result<Self> {
+        let all: Vec<_> = lookup_host((host, port)).await?.collect();
+        let first = all.iter().find(|address| address.is_ipv4()).or(all.first());
+        first.map(|address| Self::at(*address)).ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 
     /// Where the node listens whose name begins with `alive`; `None` if epmd knows none.

@@ -8,6 +8,9 @@ use crate::flags::Flags;
 use crate::frame::cache::Telling;
 use crate::frame::{PORTION, header};
 
+/// How large a buffer for terms is kept.
+const KEPT: usize = 4 * PORTION;
+
 /// One direction of a connection: what we say. Frames gather here until they are [taken](Outgoing::swap).
 ///
 /// A payload that is larger than a [`PORTION`] is not put out at once, if the other node
@@ -97,7 +100,7 @@ impl Outgoing {
         if made != Ok(Size::Small) {
             self.cache.forget();
         }
-        self.body.clear();
+        self.has_made();
         made
     }
 
@@ -140,7 +143,7 @@ impl Outgoing {
         if made.is_err() {
             self.cache.forget();
         }
-        self.body.clear();
+        self.has_made();
         made.map(|()| sequence)
     }
 
@@ -152,6 +155,12 @@ impl Outgoing {
         self.frames.extend_from_slice(portion);
         let length = (self.frames.len() - start - 4) as u32;
         self.frames[start..start + 4].copy_from_slice(&length.to_be_bytes());
+    }
+
+    /// Makes ready for the next frame; what one that was large has taken goes back.
+    fn has_made(&mut self) {
+        self.body.clear();
+        self.body.shrink_to(KEPT);
     }
 
     fn has_cache(&self) -> bool {

@@ -13,9 +13,11 @@ use tracing::error;
 use crate::frame::{PORTION, Signal, Size, Unsendable};
 use crate::link::shared::Shared;
 
-/// How many bytes may be to be written when the next portion is put out. What others send then waits for no
-/// more than these.
-const LITTLE: usize = 2 * PORTION;
+/// How many bytes of large messages may be to be written when the next portion is put out: what others send then
+/// waits for no more than this and a portion.
+///
+/// WHY only those bytes: if others sent so much that the queue is never short, a large message would never go on.
+const LITTLE: usize = PORTION;
 
 /// A large message on its way, and all that its sender sends meanwhile.
 #[derive(Debug)]
@@ -69,9 +71,15 @@ impl Large {
 
     /// Puts out a fragment, the first one if there is no sequence yet.
     fn put_out(&self, at: Option<u64>, left: u64, portion: &[u8]) -> Result<u64, Unsendable> {
-        let out = &mut self.shared.lock().out;
-        let Some(sequence) = at else { return out.first(&self.control, left, portion) };
-        out.next(sequence, left, portion);
+        let mut state = self.shared.lock();
+        let sequence = match at {
+            None => state.out.first(&self.control, left, portion)?,
+            Some(sequence) => {
+                state.out.next(sequence, left, portion);
+                sequence
+            }
+        };
+        state.portions += portion.len();
         Ok(sequence)
     }
 
@@ -90,7 +98,7 @@ impl Large {
         }
     }
 
-    /// Waits until little is to be written.
+    /// Waits until little of large messages is to be written.
     async fn room(&self) -> Result<(), Ended> {
         loop {
             let room = self.shared.room.notified();
@@ -101,7 +109,7 @@ impl Large {
                 if state.ended.is_some() {
                     return Err(Ended);
                 }
-                if state.waiting() <= LITTLE {
+                if state.portions + state.portions_in_flight <= LITTLE {
                     return Ok(());
                 }
             }
@@ -112,20 +120,25 @@ impl Large {
     /// Puts out what the sender has sent meanwhile, up to the next large message, which comes back. If there is
     /// none, its sender is no longer behind anything.
     fn follow(&self) -> Option<(Term, Term)> {
-        let mut state = self.shared.lock();
-        while let Some(Signal { control, payload }) =
-            state.behind.get_mut(&self.sender)?.pop_front()
-        {
+        loop {
+            let mut state = self.shared.lock();
+            let Some(Signal { control, payload }) = state.behind.get_mut(&self.sender)?.pop_front()
+            else {
+                state.behind.remove(&self.sender);
+                break;
+            };
             let control = Term::from(control);
-            match state.out.put(&control, payload.as_ref()) {
+            let put = state.out.put(&control, payload.as_ref());
+            drop(state);
+            match put {
                 Ok(Size::Small) => self.shared.to_write.notify_one(),
                 Ok(Size::Large) => return Some((control, payload.unwrap_or(Term::NIL))),
                 Err(unsendable) => self.complain(unsendable),
             }
         }
-        state.behind.remove(&self.sender);
-        drop(state);
         self.shared.room.notify_waiters();
+        // For the writer, too: if the link is being closed, it waits for this.
+        self.shared.to_write.notify_one();
         None
     }
 

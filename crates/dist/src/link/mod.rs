@@ -49,6 +49,7 @@ use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::mpsc;
+use tokio::task::AbortHandle;
 use tracing::{info, warn};
 
 use crate::flags::Flags;
@@ -182,7 +183,8 @@ impl Link {
         self.0.lock().waiting()
     }
 
-    /// Ends the link, after what has been put out is written.
+    /// Ends the link, after what was sent before is written; if it cannot be, within half of the tick time.
+    /// Nothing more is sent.
     pub fn close(&self) {
         self.0.lock().closing = true;
         self.0.to_write.notify_one();
@@ -191,13 +193,13 @@ impl Link {
     /// Why it has ended, when it has.
     pub async fn ended(&self) -> Ended {
         loop {
-            let room = self.0.room.notified();
-            tokio::pin!(room);
-            room.as_mut().enable();
+            let over = self.0.over.notified();
+            tokio::pin!(over);
+            over.as_mut().enable();
             if let Some(ended) = &self.0.lock().ended {
                 return ended.clone();
             }
-            room.await;
+            over.await;
         }
     }
 }
@@ -209,16 +211,29 @@ where
 {
     let (read, write) = tokio::io::split(stream);
     let mut writer = tokio::spawn(writer::run(write, Arc::clone(&shared)));
+    let _over = Over { shared: &shared, writer: writer.abort_handle() };
     let ended = tokio::select! {
         ended = reader::run(read, &shared, receive) => ended,
         ended = ticker::run(&shared) => ended,
         ended = &mut writer => ended.unwrap_or(Ended::ByUs),
     };
-    writer.abort();
     let peer = &shared.peer.peer;
     match &ended {
         Ended::ByUs | Ended::ByPeer => info!(%peer, "disconnected: {ended}"),
         Ended::Silent | Ended::Io(_) | Ended::Broken(_) => warn!(%peer, "disconnected: {ended}"),
     }
     shared.end(ended);
+}
+
+/// Ends a link, whatever ended its tasks: a receiver that panics, and a runtime that is dropped, too.
+struct Over<'a> {
+    shared: &'a Shared,
+    writer: AbortHandle,
+}
+
+impl Drop for Over<'_> {
+    fn drop(&mut self) {
+        self.writer.abort();
+        self.shared.end(Ended::ByUs);
+    }
 }

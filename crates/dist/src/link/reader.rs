@@ -11,6 +11,8 @@ use crate::link::{Ended, Receive};
 
 /// How much is read at a time, at most, unless a frame is larger.
 const BLOCK: usize = 64 << 10;
+/// How large a buffer is kept when it is empty.
+const KEPT: usize = 4 * BLOCK;
 
 pub(super) async fn run<S: AsyncRead, R: Receive>(
     mut stream: ReadHalf<S>,
@@ -23,6 +25,9 @@ pub(super) async fn run<S: AsyncRead, R: Receive>(
     loop {
         // ORDER: relaxed; the ticker reads it now and then, and what it says of a moment ago will do.
         shared.reading.store(true, Ordering::Relaxed);
+        if buffer.is_empty() && buffer.capacity() > KEPT {
+            buffer = BytesMut::new();
+        }
         buffer.reserve(BLOCK);
         match stream.read_buf(&mut buffer).await {
             Ok(0) => return Ended::ByPeer,

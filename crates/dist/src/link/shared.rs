@@ -23,8 +23,10 @@ pub(super) struct Shared {
     state: Mutex<State>,
     /// For the writer: there is something to write, or nothing more will be.
     pub(super) to_write: Notify,
-    /// For those who wait to send: it may be their turn. For those who wait for the end, too.
+    /// For those who wait to send: it may be their turn.
     pub(super) room: Notify,
+    /// For those who wait for the end.
+    pub(super) over: Notify,
     /// How often something was read.
     pub(super) reads: AtomicU64,
     /// Whether the reader waits for the other node, and not for its receiver.
@@ -36,6 +38,9 @@ pub(super) struct State {
     pub(super) out: Outgoing,
     /// How many bytes the writer has taken and not yet written.
     pub(super) in_flight: usize,
+    /// How many bytes of large messages are among those to be written, and among those the writer has taken.
+    pub(super) portions: usize,
+    pub(super) portions_in_flight: usize,
     /// How often the writer has written.
     pub(super) writes: u64,
     /// For each sender with a large message under way, what waits behind it.
@@ -56,6 +61,8 @@ impl Shared {
         let state = State {
             out: Outgoing::new(peer.flags),
             in_flight: 0,
+            portions: 0,
+            portions_in_flight: 0,
             writes: 0,
             behind: HashMap::new(),
             closing: false,
@@ -68,6 +75,7 @@ impl Shared {
             state: Mutex::new(state),
             to_write: Notify::new(),
             room: Notify::new(),
+            over: Notify::new(),
             reads: AtomicU64::new(0),
             reading: AtomicBool::new(false),
         }
@@ -100,6 +108,9 @@ impl Shared {
         if let Some(ended) = &state.ended {
             return Err(Unsent::Ended(ended.clone()));
         }
+        if state.closing {
+            return Err(Unsent::Ended(Ended::ByUs));
+        }
         if let Some(behind) = state.behind.get_mut(&sender) {
             behind.push_back(Signal { control, payload });
             return Ok(None);
@@ -125,12 +136,16 @@ impl Shared {
         self.reads.fetch_add(1, Ordering::Relaxed);
     }
 
+    /// Ends it, unless it has ended; what was not written is lost.
     pub(super) fn end(&self, ended: Ended) {
         let mut state = self.lock();
-        state.ended = Some(ended);
-        state.behind.clear();
+        state.ended.get_or_insert(ended);
+        let behind = std::mem::take(&mut state.behind);
+        let out = std::mem::replace(&mut state.out, Outgoing::new(self.peer.flags));
         drop(state);
+        drop((behind, out));
         self.room.notify_waiters();
+        self.over.notify_waiters();
         self.to_write.notify_one();
     }
 }

@@ -4,6 +4,8 @@
 //! was written, or nothing came from a node that perhaps only answers ticks, it ticks. If
 //! nothing has come four times running, the node is gone. While our own receiver is what
 //! holds the reader up, the silence is ours and does not count.
+//!
+//! A link that is being closed and cannot write what it has is given up after a while.
 
 use std::sync::atomic::Ordering;
 
@@ -20,7 +22,7 @@ pub(super) async fn run(shared: &Shared) -> Ended {
     // WHY: a program that was stopped for a while has not listened, which is no silence of the other node.
     clock.set_missed_tick_behavior(MissedTickBehavior::Delay);
     clock.tick().await;
-    let (mut reads, mut writes, mut silent) = (0, 0, 0);
+    let (mut reads, mut writes, mut silent, mut closing) = (0, 0, 0, 0);
     loop {
         clock.tick().await;
         // ORDER: relaxed, both: a read that is not seen now is seen the next time.
@@ -32,6 +34,10 @@ pub(super) async fn run(shared: &Shared) -> Ended {
             return Ended::Silent;
         }
         let mut state = shared.lock();
+        closing += u32::from(state.closing);
+        if closing == 2 {
+            return Ended::ByUs;
+        }
         let has_written = state.writes != writes;
         if state.waiting() == 0 && !(has_read && has_written) {
             state.out.tick();

@@ -17,6 +17,7 @@ pub(super) async fn run<S: AsyncWrite>(mut stream: WriteHalf<S>, shared: Arc<Sha
             let mut state = shared.lock();
             state.out.swap(&mut buffer);
             state.in_flight = buffer.len();
+            state.portions_in_flight = std::mem::take(&mut state.portions);
             state.closing && state.behind.is_empty()
         };
         if buffer.is_empty() {
@@ -28,7 +29,12 @@ pub(super) async fn run<S: AsyncWrite>(mut stream: WriteHalf<S>, shared: Arc<Sha
             shared.to_write.notified().await;
             continue;
         }
-        if let Err(error) = stream.write_all(&buffer).await {
+        let written = async {
+            stream.write_all(&buffer).await?;
+            // A stream that encrypts may hold some of it back.
+            stream.flush().await
+        };
+        if let Err(error) = written.await {
             return Ended::Io(error.kind());
         }
         buffer.clear();
@@ -36,7 +42,8 @@ pub(super) async fn run<S: AsyncWrite>(mut stream: WriteHalf<S>, shared: Arc<Sha
         let mut state = shared.lock();
         state.in_flight = 0;
         state.writes += 1;
-        let is_room = state.waiting() <= shared.settings.busy / 2;
+        let had_portions = std::mem::take(&mut state.portions_in_flight) > 0;
+        let is_room = had_portions || state.waiting() <= shared.settings.busy / 2;
         drop(state);
         if is_room {
             shared.room.notify_waiters();

@@ -5,12 +5,13 @@ use std::io::{BufRead, BufReader};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::process::Stdio;
 
+use purlin_dist::connect::{self, Lengths};
 use purlin_dist::control::Control;
 use purlin_dist::epmd::{Alive, Kind, Registration};
 use purlin_dist::frame::Signal;
 use purlin_dist::handshake::{Caller, Local, Verdict};
 use purlin_dist::link::{Link, Settings};
-use purlin_dist::{Came, Cookie, Flags, Listener, NodeName, connect, epmd};
+use purlin_dist::{Came, Cookie, Flags, Listener, NodeName, epmd};
 use purlin_term::{Atom, Pid, Reference, Term};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, Lines};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
@@ -216,7 +217,8 @@ impl Ours {
     pub(crate) async fn call_with(&self, peer: &NodeName, settings: Settings) -> Connected {
         let mut stream = connect::dial(&self.epmd, peer).await.expect("it listens");
         let established =
-            connect::call(&mut stream, &self.local, peer.clone(), cookie(), || true).await;
+            connect::call(&mut stream, Lengths::Two, &self.local, peer.clone(), cookie(), || true)
+                .await;
         Connected::new(stream, established.expect("it knows the cookie"), settings)
     }
 
