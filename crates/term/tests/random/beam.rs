@@ -119,10 +119,14 @@ fn the_beam_writes_prints_and_hashes_every_term_as_we_do() {
     with_terms(|beam, terms| {
         let answer = beam.ask(b't', terms);
         let answers = packets(&answer);
-        assert_eq!(answers.len(), terms.len() * 4);
-        for (term, answers) in terms.iter().zip(answers.chunks(4)) {
-            let &[bytes, printed, written, hashes] = answers else { unreachable!() };
-            assert_eq!(Term::decode(bytes).as_ref(), Ok(term));
+        assert_eq!(answers.len(), terms.len() * 6);
+        for (term, answers) in terms.iter().zip(answers.chunks(6)) {
+            let &[bytes, old, compressed, printed, written, hashes] = answers else {
+                unreachable!()
+            };
+            for bytes in [bytes, old, compressed] {
+                assert_eq!(Term::decode(bytes).as_ref(), Ok(term));
+            }
             let ours = [term.phash2(), term.phash2_in(NonZeroU32::MAX)];
             assert_eq!(ours.map(u32::to_be_bytes).concat(), hashes, "{term}");
             if has(term, &is_large_map) {
