@@ -76,9 +76,7 @@ enum Left<'t> {
 impl<'t, 'c> Encoder<'t, 'c> {
     /// An encoder that writes the version before the term, as `term_to_binary` does.
     pub fn new(term: &'t Term) -> Self {
-        // WHY: room for a term as deep as most messages are, so that the stack is allocated once.
-        let mut stack = Vec::with_capacity(8);
-        stack.push(Left::One(term));
+        let stack = vec![Left::One(term)];
         Self { stack, version: true, whole: true, index: None, funs: 0 }
     }
 
