@@ -114,14 +114,19 @@ fn is_printed_otherwise(term: &Term) -> bool {
     }
 }
 
+/// What a node prints of it does not say which it is.
+fn has_no_text(term: &Term) -> bool {
+    matches!(term, Term::Fun(_)) || is_printed_otherwise(term)
+}
+
 #[test]
 fn the_beam_writes_prints_and_hashes_every_term_as_we_do() {
     with_terms(|beam, terms| {
         let answer = beam.ask(b't', terms);
         let answers = packets(&answer);
-        assert_eq!(answers.len(), terms.len() * 6);
-        for (term, answers) in terms.iter().zip(answers.chunks(6)) {
-            let &[bytes, old, compressed, printed, written, hashes] = answers else {
+        assert_eq!(answers.len(), terms.len() * 7);
+        for (term, answers) in terms.iter().zip(answers.chunks(7)) {
+            let &[bytes, old, compressed, printed, written, broken, hashes] = answers else {
                 unreachable!()
             };
             for bytes in [bytes, old, compressed] {
@@ -129,6 +134,12 @@ fn the_beam_writes_prints_and_hashes_every_term_as_we_do() {
             }
             let ours = [term.phash2(), term.phash2_in(NonZeroU32::MAX)];
             assert_eq!(ours.map(u32::to_be_bytes).concat(), hashes, "{term}");
+            if !has(term, &has_no_text) {
+                for text in [printed, written, broken] {
+                    let text = String::from_utf8_lossy(text);
+                    assert_eq!(text.parse().as_ref(), Ok(term), "{text}");
+                }
+            }
             if has(term, &is_large_map) {
                 continue;
             }
