@@ -36,7 +36,7 @@
 //! # Choosing
 //!
 //! [`Options`] hold for a whole value. A field that is to be written in another way than what is around
-//! it says so, with one of the modules in [`with`](crate::with):
+//! it says so, with one of the modules in [`with`]:
 //!
 //! ```
 //! use purlin_term::{Options, Structs, from_term, to_term, with};
