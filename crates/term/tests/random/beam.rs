@@ -98,9 +98,8 @@ fn is_large_map(term: &Term) -> bool {
 }
 
 /// A node prints its own number for another node. In the names of exports one before OTP 26 prints
-/// bytes of UTF-8 one by one, escapes seldom, `@` in quotes and reserved words
-/// without; the
-/// modules of funs have no quotes at all.
+/// bytes of UTF-8 one by one, escapes seldom, `@` in quotes and reserved words without; the modules of
+/// funs have no quotes at all.
 fn is_printed_otherwise(term: &Term) -> bool {
     let odd = |name: &Atom| {
         let is_word = name.as_str().bytes().all(|byte| byte.is_ascii_lowercase());
