@@ -14,7 +14,7 @@ use purlin_dist::epmd::{Alive, Epmd, Failed, Kind, PORT, Registration, Server};
 use purlin_dist::frame::Signal;
 use purlin_dist::handshake::{Called, Caller, Local, Verdict};
 use purlin_dist::link::{Link, Settings};
-use purlin_dist::{Cookie, Flags, Listener, NodeName};
+use purlin_dist::{Came, Cookie, Flags, Listener, NodeName};
 use purlin_term::{Atom, Pid, Term};
 use tokio::sync::mpsc;
 
@@ -48,7 +48,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         (verdict, cookie.clone())
     });
     loop {
-        let (stream, peer) = listener.next().await;
+        let Came::Up(stream, peer) = listener.next().await else { continue };
         println!("{} is there", peer.peer);
         let (receive, signals) = mpsc::channel(64);
         let link = Link::start(stream, peer, Settings::default(), receive);
