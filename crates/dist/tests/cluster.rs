@@ -160,7 +160,7 @@ async fn a_process_of_ours_and_one_of_theirs_are_linked_by_either() {
         let reason = term(&mut me).await;
         purlin::exit(ExitReason::error(Why(reason)))
     });
-    let _: oneshot::Receiver<()> = waits;
+    drop::<oneshot::Receiver<()>>(waits);
     let ours = cluster.node().local_name("waits").expect("it waits").id();
     let shell = beam.eval("register(main, self())").await;
     assert_eq!(shell, "true");
