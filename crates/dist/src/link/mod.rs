@@ -132,16 +132,16 @@ impl Link {
     /// # Errors
     /// The link has ended, or the signal cannot be sent. Cancelled, it has sent nothing.
     pub async fn send(&self, signal: Signal) -> Result<(), Unsent> {
-        let sender = signal.control.sender().cloned();
-        loop {
+        // WHY first without: to begin to wait takes longer than to send.
+        while !self.0.has_room(signal.control.sender()) {
             let room = self.0.room.notified();
             tokio::pin!(room);
             room.as_mut().enable();
-            if self.0.has_room(sender.as_ref()) {
-                return self.signal(signal);
+            if !self.0.has_room(signal.control.sender()) {
+                room.await;
             }
-            room.await;
         }
+        self.signal(signal)
     }
 
     /// Sends at once, whatever waits already: for answers that are owed. Any thread may call it.
