@@ -3,11 +3,30 @@
 #![forbid(unsafe_code)]
 
 use libfuzzer_sys::fuzz_target;
-use purlin_term::{Atom, Decoder, Encoder, Limits, Reader};
+use purlin_term::{
+    Atom, Decoder, Encoder, Limits, Reader, Term, from_bytes, from_reader, to_bytes,
+};
+use serde::{Deserialize, Serialize};
+
+/// A value of every kind.
+#[derive(Serialize, Deserialize, PartialEq, Debug)]
+enum Value {
+    Unit,
+    Number(i128),
+    Text(String),
+    List(Vec<Value>),
+    Pair((Box<Value>, Option<char>)),
+    Struct { a: bool, b: Option<Box<Value>> },
+    Term(Term),
+}
 
 fuzz_target!(|input: &[u8]| {
     let [settings, bytes @ ..] = input else { return };
     let atoms = [Atom::OK, Atom::UNDEFINED];
+    if let Ok(value) = from_reader::<Value>(&mut Reader::with_atoms(bytes, &atoms)) {
+        let written = to_bytes(&value).expect("it was read");
+        assert_eq!(from_bytes::<Value>(&written).as_ref(), Ok(&value));
+    }
     let limits = Limits { depth: usize::from(settings >> 4) * 8, memory: 1 << 20 };
     let mut decoder = Decoder::with_atoms(bytes, &atoms).limits(limits);
     let versioned = settings & 1 == 0;

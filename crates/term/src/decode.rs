@@ -118,7 +118,8 @@ impl<'a> Decoder<'a> {
     /// As [`Decoder::decode`].
     pub fn decode_bare(&mut self) -> Result<Term, DecodeError> {
         let depth = self.limits.depth.min(Limits::DEEPEST);
-        Builder { depth, memory: self.limits.memory, open: Vec::new() }.build(&mut self.reader)
+        let memory = self.limits.memory;
+        Builder { depth, memory, open: None, outer: Vec::new() }.build(&mut self.reader)
     }
 
     fn expand(&mut self, size: usize) -> Result<Term, DecodeError> {
@@ -161,10 +162,14 @@ impl Term {
 }
 
 struct Builder {
+    /// The levels that may still be opened.
     depth: usize,
     /// The bytes that may still be taken.
     memory: usize,
-    open: Vec<Open>,
+    /// The innermost term that is open.
+    open: Option<Open>,
+    /// Those around it. WHY: apart, since most terms are flat and then need no allocation here.
+    outer: Vec<Open>,
 }
 
 /// A term of which parts are missing.
@@ -238,37 +243,32 @@ impl Builder {
     }
 
     fn open(&mut self, kind: Kind, left: usize) -> Result<Option<Term>, Reason> {
-        if self.open.len() == self.depth {
+        if self.depth == 0 {
             return Err(Reason::Depth);
         }
+        self.depth -= 1;
         self.take(left, size_of::<Term>())?;
-        self.open.push(Open { kind, parts: Vec::with_capacity(left), left });
+        let room = left - usize::from(matches!(kind, Kind::List));
+        let open = Open { kind, parts: Vec::with_capacity(room), left };
+        self.outer.extend(self.open.replace(open));
         Ok(None)
     }
 
     /// Opens a list; in the place of a tail it goes on with its list.
     fn list(&mut self, count: usize) -> Result<Option<Term>, Reason> {
-        match self.open.last_mut() {
-            Some(Open { kind: Kind::List, parts, left: left @ 1 }) => {
-                *left += count;
-                parts.reserve(count);
-                self.take(count, size_of::<Term>())?;
-                Ok(None)
-            }
-            _ => {
-                self.open(Kind::List, count)?;
-                if let Some(open) = self.open.last_mut() {
-                    open.left += 1;
-                }
-                Ok(None)
-            }
-        }
+        let Some(Open { kind: Kind::List, parts, left: left @ 1 }) = &mut self.open else {
+            return self.open(Kind::List, count + 1);
+        };
+        *left += count;
+        parts.reserve(count);
+        self.take(count, size_of::<Term>())?;
+        Ok(None)
     }
 
     /// Puts a term where it belongs, and what it completes where that belongs, and so on.
     fn close(&mut self, mut term: Term) -> Result<Option<Term>, Reason> {
         loop {
-            let Some(open) = self.open.last_mut() else { return Ok(Some(term)) };
+            let Some(open) = &mut self.open else { return Ok(Some(term)) };
             open.left -= 1;
             let is_tail = open.left == 0 && matches!(open.kind, Kind::List);
             if !is_tail {
@@ -279,7 +279,11 @@ impl Builder {
                 // Something for the variable to hold until it is given what has been completed.
                 term = Term::Integer(0);
             }
-            let Some(Open { kind, parts, .. }) = self.open.pop() else { return Ok(None) };
+            let outer = self.outer.pop();
+            let Some(Open { kind, parts, .. }) = std::mem::replace(&mut self.open, outer) else {
+                return Ok(None);
+            };
+            self.depth += 1;
             term = match kind {
                 Kind::List => Term::list_with_tail(parts, term),
                 Kind::Tuple => Term::Tuple(parts),

@@ -19,6 +19,22 @@ use crate::{Atom, Export, Float, Pid, Port, Reference};
 const MAX_INTEGER_BYTES: usize = 512 << 10;
 
 /// Tokens of terms that stand one behind the other, without the version before them.
+///
+/// ```
+/// use purlin_term::{Reader, Term, Token};
+///
+/// let bytes = "{log, #{level => info}, <<\"a line\">>}".parse::<Term>()?.encode()?;
+/// let mut reader = Reader::new(&bytes[1..]);
+/// assert_eq!(reader.token()?, Token::Tuple(3));
+/// assert_eq!(reader.token()?, Token::Atom("log".into()));
+/// reader.skip()?;
+/// assert_eq!(reader.token()?, Token::Binary(b"a line"));
+/// assert!(reader.rest().is_empty());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// COST: no allocation but for identifiers, exports, funs, and atoms that are Latin-1 and more than
+/// ASCII.
 #[derive(Clone, Debug)]
 pub struct Reader<'a> {
     bytes: &'a [u8],

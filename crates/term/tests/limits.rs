@@ -1,5 +1,6 @@
 //! Bytes from strangers: whatever they are, they cost little and end in one error.
 
+use std::hash::{DefaultHasher, Hash};
 use std::io::Write;
 
 use flate2::Compression;
@@ -45,6 +46,8 @@ fn a_million_levels_are_refused_and_the_most_that_is_allowed_is_borne_by_everyth
         let clone = term.clone();
         assert_eq!(clone, term);
         assert!(term.compare(&clone).is_eq());
+        term.hash(&mut DefaultHasher::new());
+        assert_eq!(term.phash2(), clone.phash2());
         assert_eq!(term.encode().unwrap(), deepest);
         assert!(format!("{term:?}").len() > Limits::DEEPEST);
     });

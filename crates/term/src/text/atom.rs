@@ -12,9 +12,14 @@ const RESERVED: [&str; 27] = [
 ];
 
 /// Whether a text is an atom as it stands.
-pub(super) fn is_bare(text: &str) -> bool {
+fn is_bare(text: &str) -> bool {
     let mut chars = text.chars();
-    chars.next().is_some_and(begins_atom) && chars.all(goes_on) && !RESERVED.contains(&text)
+    chars.next().is_some_and(begins_atom) && chars.all(goes_on) && !is_reserved(text)
+}
+
+/// Whether a text is a word of the language.
+pub(super) fn is_reserved(text: &str) -> bool {
+    RESERVED.contains(&text)
 }
 
 /// Lower case, in ASCII and Latin-1; Erlang knows no other letters here.

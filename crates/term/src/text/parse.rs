@@ -341,6 +341,7 @@ mod tests {
             ("#{a}", 3, "not =>"),
             ("#{a:=1}", 3, "not =>"),
             ("X", 0, "a variable, which has no value here"),
+            ("[if]", 1, "a word that is no atom without quotes"),
             ("{a", 2, "not , or }"),
             ("a b", 1, "more than one term"),
             ("\"ab", 0, "a quote that is not closed"),

@@ -6,7 +6,9 @@
 //! node, `<a@b.1.2>`, where a node would print a number that only it knows; maps come in the order of
 //! their keys.
 //!
-//! COST: nothing is allocated but a stack, and the digits of floats and big integers; no recursion.
+//! COST: nothing is allocated but a stack, and the digits of floats and big integers; no recursion. The
+//! time of a big integer grows with the square of its length: the longest that is read from outside,
+//! of 512 KiB, takes about a second.
 
 use std::fmt::{self, Write};
 use std::slice::Iter;

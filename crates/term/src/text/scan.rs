@@ -2,7 +2,7 @@
 
 use num_bigint::BigInt;
 
-use super::atom::{begins_atom, goes_on};
+use super::atom::{begins_atom, goes_on, is_reserved};
 use super::parse::ParseError;
 use crate::{Atom, Float};
 
@@ -61,6 +61,9 @@ impl<'t> Scanner<'t> {
                 let word = self.while_(goes_on);
                 if word == "fun" {
                     return Ok(Lexeme::Fun);
+                }
+                if is_reserved(word) {
+                    return Err(ParseError::new(start, "a word that is no atom without quotes"));
                 }
                 Atom::new(word)
                     .map(Lexeme::Atom)

@@ -359,10 +359,13 @@ impl<'de> de::Deserializer<'de> for Deserializer<'_, 'de> {
                 self.token()?;
                 visitor.visit_enum(Name::new(text))
             }
-            Token::Binary(bytes) if let Ok(text) = std::str::from_utf8(bytes) => {
-                self.token()?;
-                visitor.visit_enum(Name::new(Cow::Borrowed(text)))
-            }
+            Token::Binary(bytes) => match std::str::from_utf8(bytes) {
+                Ok(text) => {
+                    self.token()?;
+                    visitor.visit_enum(Name::new(Cow::Borrowed(text)))
+                }
+                Err(_) => Err(unexpected(&Token::Binary(bytes), &visitor)),
+            },
             other => Err(unexpected(&other, &visitor)),
         }
     }

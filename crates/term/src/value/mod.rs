@@ -29,10 +29,14 @@
 //! list, a string or a binary. `__struct__` is passed over, so an Elixir struct is read as a struct.
 //! What does not fit is an error, never a panic, and what is nested deeper than 128 levels as well.
 //!
+//! Two things `serde` cannot carry. An `Option` of something that may itself be the atom `undefined` or
+//! `nil` is read as `None`. And what goes through `serde`'s own buffer, in enums that are untagged or
+//! tagged inside and in fields that are flattened, can hold no [`Term`] and no identifier.
+//!
 //! # Choosing
 //!
 //! [`Options`] hold for a whole value. A field that is to be written in another way than what is around
-//! it says so, with one of the modules in [`with`](crate::with):
+//! it says so, with one of the modules in [`with`]:
 //!
 //! ```
 //! use purlin_term::{Options, Structs, from_term, to_term, with};

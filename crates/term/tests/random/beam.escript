@@ -17,11 +17,15 @@ serve(Port) ->
             halt()
     end.
 
-%% Of each term: its bytes, its two printed forms, and its hash below 2^27 and 2^32 - 1.
+%% Of each term: its bytes, these as old releases write them, these compressed, its three
+%% printed forms (the last one broken into lines), and its hash below 2^27 and 2^32 - 1.
 answer($t, Terms) ->
     [[packet(term_to_binary(Term, [{minor_version, 2}])),
+      packet(term_to_binary(Term, [{minor_version, 0}])),
+      packet(term_to_binary(Term, [{compressed, 9}])),
       packet(unicode:characters_to_binary(io_lib:format("~0tp", [Term]))),
       packet(unicode:characters_to_binary(io_lib:format("~tw", [Term]))),
+      packet(unicode:characters_to_binary(io_lib:format("~p", [Term]))),
       packet(<<(erlang:phash2(Term)):32, (erlang:phash2(Term, 16#ffffffff)):32>>)] || Term <- Terms];
 %% What the first is to the second, by value and exactly; and the same for each two that follow.
 answer($c, Terms) ->

@@ -98,12 +98,12 @@ fn is_large_map(term: &Term) -> bool {
 }
 
 /// A node prints its own number for another node. In the names of exports one before OTP 26 prints
-/// bytes of UTF-8 one by one, escapes seldom, and reserved words without quotes; the
-/// modules of funs have no quotes at all.
+/// bytes of UTF-8 one by one, escapes seldom, `@` in quotes and reserved words without; the modules of
+/// funs have no quotes at all.
 fn is_printed_otherwise(term: &Term) -> bool {
     let odd = |name: &Atom| {
         let is_word = name.as_str().bytes().all(|byte| byte.is_ascii_lowercase());
-        !name.as_str().bytes().all(|byte| matches!(byte, b' '..=b'~'))
+        !name.as_str().bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_ ".contains(&byte))
             || is_word && name.to_string().starts_with('\'')
     };
     match term {
@@ -114,17 +114,32 @@ fn is_printed_otherwise(term: &Term) -> bool {
     }
 }
 
+/// What a node prints of it does not say which it is.
+fn has_no_text(term: &Term) -> bool {
+    matches!(term, Term::Fun(_)) || is_printed_otherwise(term)
+}
+
 #[test]
 fn the_beam_writes_prints_and_hashes_every_term_as_we_do() {
     with_terms(|beam, terms| {
         let answer = beam.ask(b't', terms);
         let answers = packets(&answer);
-        assert_eq!(answers.len(), terms.len() * 4);
-        for (term, answers) in terms.iter().zip(answers.chunks(4)) {
-            let &[bytes, printed, written, hashes] = answers else { unreachable!() };
-            assert_eq!(Term::decode(bytes).as_ref(), Ok(term));
+        assert_eq!(answers.len(), terms.len() * 7);
+        for (term, answers) in terms.iter().zip(answers.chunks(7)) {
+            let &[bytes, old, compressed, printed, written, broken, hashes] = answers else {
+                unreachable!()
+            };
+            for bytes in [bytes, old, compressed] {
+                assert_eq!(Term::decode(bytes).as_ref(), Ok(term));
+            }
             let ours = [term.phash2(), term.phash2_in(NonZeroU32::MAX)];
             assert_eq!(ours.map(u32::to_be_bytes).concat(), hashes, "{term}");
+            if !has(term, &has_no_text) {
+                for text in [printed, written, broken] {
+                    let text = String::from_utf8_lossy(text);
+                    assert_eq!(text.parse().as_ref(), Ok(term), "{text}");
+                }
+            }
             if has(term, &is_large_map) {
                 continue;
             }
