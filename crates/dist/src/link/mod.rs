@@ -146,14 +146,14 @@ impl Link {
 
     /// Waits until there is room.
     pub async fn room(&self, line: Option<&Pid>) {
-        loop {
+        // WHY first without: to begin to wait takes longer than to send.
+        while !self.has_room(line) {
             let room = self.0.room.notified();
             tokio::pin!(room);
             room.as_mut().enable();
-            if self.has_room(line) {
-                return;
+            if !self.has_room(line) {
+                room.await;
             }
-            room.await;
         }
     }
 
