@@ -72,6 +72,6 @@ impl GenCall {
             .and_then(|alias| Control::to_alias(connection.flags(), from.clone(), alias.clone()));
         let to_pid = || Control::to_pid(connection.flags(), from, self.from.clone());
         let control = by_alias.unwrap_or_else(to_pid);
-        connection.say(None, control, Some(Term::tuple([self.tag, reply])));
+        connection.say(Some(self.from), control, Some(Term::tuple([self.tag, reply])));
     }
 }
