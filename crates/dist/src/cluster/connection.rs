@@ -171,28 +171,28 @@ impl Carrier<Infallible> for Agent {
         let Theirs { watcher, reference, watched } = theirs;
         let (flags, why) = (connection.flags(), reason::to_term(&why));
         let down = Control::down(flags, watched, watcher.clone(), reference, why);
-        core.say_last(&connection, &watcher, None, down);
+        core.say_behind(&connection, &watcher, None, down);
     }
 }
 
-/// The last thing that is said to a process of theirs by one of ours: it is said when nobody keeps this any
-/// more. So whoever has something to say before it is given a share of it, in order, and may end instead.
+/// What is to be said when nobody keeps this any more. So whoever has something to say before it is given a
+/// share of it, in order, and may as well end.
 #[derive(Debug)]
-pub(super) struct Last {
+pub(super) struct Behind {
     pub(super) connection: Arc<Connection>,
     pub(super) theirs: purlin_term::Pid,
     pub(super) said: Option<(Control, Option<Term>)>,
 }
 
-impl fmt::Display for Last {
+impl fmt::Display for Behind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the last for {}", Term::from(self.theirs.clone()))
+        write!(f, "something for {}", Term::from(self.theirs.clone()))
     }
 }
 
-impl std::error::Error for Last {}
+impl std::error::Error for Behind {}
 
-impl Drop for Last {
+impl Drop for Behind {
     fn drop(&mut self) {
         if let Some((control, payload)) = self.said.take() {
             self.connection.say(Some(self.theirs.clone()), control, payload);

@@ -17,7 +17,7 @@ use tokio::sync::Notify;
 use tokio::task::AbortHandle;
 use tracing::warn;
 
-use super::connection::{Connection, Last};
+use super::connection::{Behind, Connection};
 use super::export::{Exports, Job};
 use super::ids::Ids;
 use super::incoming::Incoming;
@@ -283,9 +283,9 @@ impl Core {
         self.changed.notify_waiters();
     }
 
-    /// Says the last thing that a process of ours says to one of theirs, the stand-in `own`, if any, having
-    /// said all before it: behind what the others that stand for that one have yet to say (M2).
-    pub(super) fn say_last(
+    /// Says what comes to a process of theirs from one of ours that may have sent it something by any stand-in:
+    /// behind what those have yet to say (M2), but for `own`, which has said all.
+    pub(super) fn say_behind(
         &self,
         connection: &Arc<Connection>,
         theirs: &purlin_term::Pid,
@@ -296,8 +296,8 @@ impl Core {
         let mut others = self.state().stand_ins.of(&process);
         others.retain(|other| Some(other.id()) != own);
         let connection = Arc::clone(connection);
-        let last = Last { connection, theirs: theirs.clone(), said: Some(said) };
-        let all_before = ExitReason::error(last);
+        let behind = Behind { connection, theirs: theirs.clone(), said: Some(said) };
+        let all_before = ExitReason::error(behind);
         for other in others {
             let signal = ForeignSignal::Down(self.ids.monitor(), all_before.clone());
             self.ids.node.deliver(&other, other.id(), signal);

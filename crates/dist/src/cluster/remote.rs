@@ -4,6 +4,7 @@
 //! messages are dropped, and links and monitors are answered with `noconnection`.
 
 use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
@@ -130,7 +131,7 @@ impl<M> Remote<M> {
                 let to = pid?;
                 if !connection.ledger().ended(from?, &to).is_empty() {
                     let exit = Control::exit(flags, sender, to.clone(), reason::to_term(&why));
-                    self.core.say_last(&connection, &to, Some(own.id()), exit);
+                    self.core.say_behind(&connection, &to, Some(own.id()), exit);
                 }
                 return Some(());
             }
@@ -189,7 +190,10 @@ impl<M: Send + 'static> Carrier<M> for Remote<M> {
 
     fn message(&mut self, message: M) {
         let (Some(connection), Some(from)) = (&self.connection, &self.from) else { return };
-        let payload = match (self.encode)(message) {
+        // WHY caught: a stand-in that ends would leave whoever is linked to it untold.
+        let encoded = catch_unwind(AssertUnwindSafe(|| (self.encode)(message)));
+        let payload = match encoded.unwrap_or_else(|_| Err("making it one has panicked".to_owned()))
+        {
             Ok(payload) => payload,
             Err(error) => {
                 let kind = std::any::type_name::<M>();
@@ -206,7 +210,7 @@ impl<M: Send + 'static> Carrier<M> for Remote<M> {
 
     fn signal(&mut self, from: Option<ProcessId>, signal: ForeignSignal) {
         if let ForeignSignal::Down(_, why) = signal {
-            // It is from the core: all before it is said, for `Core::say_last`, or nobody is left.
+            // It is from the core: all before it is said, for `Core::say_behind`, or nobody is left.
             self.over |= why == ExitReason::Normal;
         } else if self.say(from, signal.clone()).is_none() {
             self.answer_for_lost(from, signal);
