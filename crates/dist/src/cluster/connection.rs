@@ -1,6 +1,7 @@
 //! One connection of the cluster: its link, what crosses it, and who hears of our ends for the other node.
 
 use std::convert::Infallible;
+use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::task::{Context, Poll};
@@ -10,10 +11,11 @@ use purlin::{ExitReason, Node, ProcessId};
 use purlin_term::Term;
 use tracing::debug;
 
+use super::core::Core;
 use super::ids::Ids;
 use super::ledger::{Ledger, Theirs};
 use super::reason;
-use crate::control::{Control, Named};
+use crate::control::Control;
 use crate::flags::Flags;
 use crate::frame::Signal;
 use crate::link::Link;
@@ -35,10 +37,11 @@ pub(super) struct Connection {
 
 impl Connection {
     /// A connection whose link is about to be there.
-    pub(super) fn new(node: NodeName, number: u64, ids: &Ids) -> Arc<Self> {
+    pub(super) fn new(node: NodeName, number: u64, core: &Arc<Core>) -> Arc<Self> {
         let (link, ledger, lost, agent) = Default::default();
         let this = Arc::new(Self { node, number, link, ledger, lost, agent });
-        if let Ok(agent) = ids.node.stand_in::<Infallible, _>(1, Agent(Arc::downgrade(&this))) {
+        let agent = Agent(Arc::downgrade(&this), Arc::downgrade(core));
+        if let Ok(agent) = core.ids.node.stand_in::<Infallible, _>(1, agent) {
             let _ = this.agent.set(LocalProcess::from(&agent));
         }
         this
@@ -80,8 +83,8 @@ impl Connection {
         self.link.get().map_or(Flags::NONE, Link::flags)
     }
 
-    /// Says something, behind what the stand-in `line` has said; what comes too late is dropped, as the node
-    /// is gone.
+    /// Says something, behind what was said on the same line: that of whom it is for, as a rule. What comes
+    /// too late is dropped, as the node is gone.
     pub(super) fn say(
         &self,
         line: Option<purlin_term::Pid>,
@@ -133,7 +136,7 @@ impl Connection {
 }
 
 /// Hears, for processes of the other node, that ours have ended.
-struct Agent(Weak<Connection>);
+struct Agent(Weak<Connection>, Weak<Core>);
 
 /// The node stops, if the connection is not lost: theirs are told `noconnection`.
 impl Drop for Agent {
@@ -162,16 +165,37 @@ impl Carrier<Infallible> for Agent {
     }
 
     fn signal(&mut self, _: Option<ProcessId>, signal: ForeignSignal) {
-        let Some(connection) = self.0.upgrade() else { return };
+        let (Some(connection), Some(core)) = (self.0.upgrade(), self.1.upgrade()) else { return };
         let ForeignSignal::Down(monitor, why) = signal else { return };
         let Some(theirs) = connection.ledger().fires(monitor) else { return };
         let Theirs { watcher, reference, watched } = theirs;
-        let line = match &watched {
-            Named::Pid(pid) => Some(pid.clone()),
-            Named::Name(_) => None,
-        };
         let (flags, why) = (connection.flags(), reason::to_term(&why));
-        let (control, payload) = Control::down(flags, watched, watcher, reference, why);
-        connection.say(line, control, payload);
+        let down = Control::down(flags, watched, watcher.clone(), reference, why);
+        core.say_behind(&connection, &watcher, None, down);
+    }
+}
+
+/// What is to be said when nobody keeps this any more. So whoever has something to say before it is given a
+/// share of it, in order, and may as well end.
+#[derive(Debug)]
+pub(super) struct Behind {
+    pub(super) connection: Arc<Connection>,
+    pub(super) theirs: purlin_term::Pid,
+    pub(super) said: Option<(Control, Option<Term>)>,
+}
+
+impl fmt::Display for Behind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "something for {}", Term::from(self.theirs.clone()))
+    }
+}
+
+impl std::error::Error for Behind {}
+
+impl Drop for Behind {
+    fn drop(&mut self) {
+        if let Some((control, payload)) = self.said.take() {
+            self.connection.say(Some(self.theirs.clone()), control, payload);
+        }
     }
 }

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use purlin::foreign::{ForeignSignal, LocalProcess};
-use purlin::{ExitReason, Pid, Process};
+use purlin::{ExitReason, Pid, Process, ProcessId};
 use purlin_term::{Atom, Term};
 use tokio::net::TcpStream;
 use tokio::runtime::Handle;
@@ -17,7 +17,7 @@ use tokio::sync::Notify;
 use tokio::task::AbortHandle;
 use tracing::warn;
 
-use super::connection::Connection;
+use super::connection::{Behind, Connection};
 use super::export::{Exports, Job};
 use super::ids::Ids;
 use super::incoming::Incoming;
@@ -231,7 +231,7 @@ impl Core {
                 call.abort();
             }
             // WHY at once: another one may be coming up, and is to find it.
-            let connection = Connection::new(node.clone(), up.connection, &self.ids);
+            let connection = Connection::new(node.clone(), up.connection, self);
             let before = state.connections.insert(node.clone(), Arc::clone(&connection));
             let told = before.as_ref().and_then(|_| state.watches.remove(&node));
             (connection, before, told)
@@ -282,6 +282,27 @@ impl Core {
         }
         self.end(stand_ins);
         self.changed.notify_waiters();
+    }
+
+    /// Says what comes to a process of theirs from one of ours that may have sent it something by any stand-in:
+    /// behind what those have yet to say (M2), but for `own`, which has said all.
+    pub(super) fn say_behind(
+        &self,
+        connection: &Arc<Connection>,
+        theirs: &purlin_term::Pid,
+        own: Option<ProcessId>,
+        said: (Control, Option<Term>),
+    ) {
+        let process = (connection.node.clone(), Named::Pid(theirs.clone()));
+        let mut others = self.state().stand_ins.of(&process);
+        others.retain(|other| Some(other.id()) != own);
+        let connection = Arc::clone(connection);
+        let behind = Behind { connection, theirs: theirs.clone(), said: Some(said) };
+        let all_before = ExitReason::error(behind);
+        for other in others {
+            let signal = ForeignSignal::Down(self.ids.monitor(), all_before.clone());
+            self.ids.node.deliver(&other, other.id(), signal);
+        }
     }
 
     /// Has stand-ins end behind all that they have been sent.
@@ -350,7 +371,13 @@ impl Core {
             result,
             token: None,
         };
-        let refuse = |why| connection.say(None, answer(Err(Atom::from_static(why)), false), None);
+        let refuse = |why| {
+            connection.say(
+                Some(spawn.from.clone()),
+                answer(Err(Atom::from_static(why)), false),
+                None,
+            )
+        };
         let Some(job) = Job::of(&self.exports, &spawn, arguments) else { return refuse("notsup") };
         let asked = |what| spawn.options.iter().any(|option: &Term| option.is_atom(what));
         if asked("link") {
@@ -370,7 +397,8 @@ impl Core {
         match self.ids.node.try_spawn(runs) {
             Ok(pid) => {
                 let pid = self.ids.pid(pid.id());
-                connection.say(None, answer(Ok(pid.clone()), asked("monitor")), None);
+                let line = Some(spawn.from.clone());
+                connection.say(line, answer(Ok(pid.clone()), asked("monitor")), None);
                 if asked("monitor")
                     && let Some(ours) = self.ids.ours(&pid)
                 {
@@ -390,13 +418,13 @@ impl Core {
         to: Named,
         encode: impl FnOnce() -> Encode<M>,
     ) -> Option<Pid<M>> {
-        let key = (node, to, TypeId::of::<M>());
+        let key = (node, to);
         let mut state = self.state();
-        if let Some(known) = state.stand_ins.find(&key) {
+        if let Some(known) = state.stand_ins.find(&key, TypeId::of::<M>()) {
             return known.pid().ok();
         }
         let own = Arc::default();
-        let (node, to) = (key.0.clone(), key.1.clone());
+        let (node, to) = key.clone();
         let remote = Remote::new(Arc::clone(self), node, to, encode(), Arc::clone(&own));
         let stand_in = match self.ids.node.stand_in(STAND_IN, remote) {
             Ok(stand_in) => stand_in,

@@ -1,5 +1,7 @@
 //! `gen_server:call` as it crosses: `{'$gen_call', {From, Tag}, Request}`, answered by `{Tag, Reply}`.
 
+use std::sync::Arc;
+
 use purlin_term::{Pid, Reference, Term};
 
 use super::connection::Connection;
@@ -64,7 +66,7 @@ impl GenCall {
     }
 
     /// Answers it.
-    pub(super) fn answer(self, core: &Core, connection: &Connection, reply: Term) {
+    pub(super) fn answer(self, core: &Core, connection: &Arc<Connection>, reply: Term) {
         // Who answers is not told: any of ours will do.
         let from = core.ids.pid_of_node();
         let by_alias = self
@@ -72,6 +74,7 @@ impl GenCall {
             .and_then(|alias| Control::to_alias(connection.flags(), from.clone(), alias.clone()));
         let to_pid = || Control::to_pid(connection.flags(), from, self.from.clone());
         let control = by_alias.unwrap_or_else(to_pid);
-        connection.say(None, control, Some(Term::tuple([self.tag, reply])));
+        let answer = Term::tuple([self.tag, reply]);
+        core.say_behind(connection, &self.from, None, (control, Some(answer)));
     }
 }

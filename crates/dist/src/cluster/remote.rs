@@ -4,6 +4,7 @@
 //! messages are dropped, and links and monitors are answered with `noconnection`.
 
 use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
@@ -36,7 +37,9 @@ pub(super) struct Remote<M> {
     own: Arc<OnceLock<LocalProcess>>,
     /// Nobody refers to it.
     over: bool,
-    /// What it is called elsewhere. WHY: what it says is in order, whoever of ours it is from.
+    /// What it is called elsewhere: messages are from it.
+    from: Option<purlin_term::Pid>,
+    /// Behind what it says: all that is for one process is in order, whoever of ours it is from.
     line: Option<purlin_term::Pid>,
     /// Where what comes next is said.
     connection: Option<Arc<Connection>>,
@@ -51,8 +54,8 @@ impl<M> Remote<M> {
         encode: Encode<M>,
         own: Arc<OnceLock<LocalProcess>>,
     ) -> Self {
-        let (line, connection, wait) = (None, None, None);
-        Self { core, node, to, encode, own, over: false, line, connection, wait }
+        let (from, line, connection, wait) = (None, None, None, None);
+        Self { core, node, to, encode, own, over: false, from, line, connection, wait }
     }
 
     /// The connection if something can be said on it now.
@@ -126,10 +129,11 @@ impl<M> Remote<M> {
             }
             ForeignSignal::LinkExit(why) => {
                 let to = pid?;
-                if connection.ledger().ended(from?, &to).is_empty() {
-                    return Some(());
+                if !connection.ledger().ended(from?, &to).is_empty() {
+                    let exit = Control::exit(flags, sender, to.clone(), reason::to_term(&why));
+                    self.core.say_behind(&connection, &to, Some(own.id()), exit);
                 }
-                Control::exit(flags, sender, to, reason::to_term(&why))
+                return Some(());
             }
             ForeignSignal::Exit(why) => Control::exit2(flags, sender, pid?, reason::to_term(&why)),
             // Whom theirs watch tells the connection: what comes here ends it.
@@ -157,7 +161,12 @@ impl<M> Remote<M> {
 impl<M: Send + 'static> Carrier<M> for Remote<M> {
     fn begin(&mut self, stand_in: &LocalProcess) {
         let _ = self.own.set(stand_in.clone());
-        self.line = Some(self.core.ids.pid(stand_in.id()));
+        let own = || self.core.ids.pid(stand_in.id());
+        self.line = Some(match &self.to {
+            Named::Pid(pid) => pid.clone(),
+            Named::Name(_) => own(),
+        });
+        self.from = Some(own());
     }
 
     fn poll_end(&mut self, _: &mut Context<'_>) -> Poll<ExitReason> {
@@ -180,8 +189,11 @@ impl<M: Send + 'static> Carrier<M> for Remote<M> {
     }
 
     fn message(&mut self, message: M) {
-        let (Some(connection), Some(from)) = (&self.connection, &self.line) else { return };
-        let payload = match (self.encode)(message) {
+        let (Some(connection), Some(from)) = (&self.connection, &self.from) else { return };
+        // WHY caught: a stand-in that ends would leave whoever is linked to it untold.
+        let encoded = catch_unwind(AssertUnwindSafe(|| (self.encode)(message)));
+        let payload = match encoded.unwrap_or_else(|_| Err("making it one has panicked".to_owned()))
+        {
             Ok(payload) => payload,
             Err(error) => {
                 let kind = std::any::type_name::<M>();
@@ -197,9 +209,9 @@ impl<M: Send + 'static> Carrier<M> for Remote<M> {
     }
 
     fn signal(&mut self, from: Option<ProcessId>, signal: ForeignSignal) {
-        if let ForeignSignal::Down(..) = signal {
-            // See `Core::end`: nothing else brings one here.
-            self.over = true;
+        if let ForeignSignal::Down(_, why) = signal {
+            // It is from the core: all before it is said, for `Core::say_behind`, or nobody is left.
+            self.over |= why == ExitReason::Normal;
         } else if self.say(from, signal.clone()).is_none() {
             self.answer_for_lost(from, signal);
         }

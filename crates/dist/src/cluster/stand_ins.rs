@@ -24,39 +24,71 @@ const FEW: usize = 1024;
 
 /// The stand-ins of a cluster.
 pub(super) struct StandIns {
-    all: HashMap<(NodeName, Named, TypeId), LocalProcess>,
+    /// By the process: for each type of message at most one that is not to end.
+    all: HashMap<(NodeName, Named), Vec<Listed>>,
+    count: usize,
     sweep_at: usize,
+}
+
+struct Listed {
+    stand_in: LocalProcess,
+    /// It was told to end, and may have something to say before.
+    is_to_end: bool,
 }
 
 impl StandIns {
     pub(super) fn new() -> Self {
-        Self { all: HashMap::new(), sweep_at: FEW }
+        Self { all: HashMap::new(), count: 0, sweep_at: FEW }
     }
 
     /// The one for a process, with messages of that type.
-    pub(super) fn find(&self, of: &(NodeName, Named, TypeId)) -> Option<LocalProcess> {
-        self.all.get(of).filter(|known| !known.has_ended()).cloned()
+    pub(super) fn find(&self, of: &(NodeName, Named), message: TypeId) -> Option<LocalProcess> {
+        let all = self.all.get(of)?;
+        let found = all.iter().find(|known| {
+            let stand_in = &known.stand_in;
+            !known.is_to_end && stand_in.message_type() == message && !stand_in.has_ended()
+        });
+        found.map(|known| known.stand_in.clone())
+    }
+
+    /// All that stand for a process and have not ended.
+    pub(super) fn of(&self, process: &(NodeName, Named)) -> Vec<LocalProcess> {
+        let all = self.all.get(process).into_iter().flatten().map(|known| &known.stand_in);
+        all.filter(|stand_in| !stand_in.has_ended()).cloned().collect()
     }
 
     /// Adds one; says which are to end.
     #[must_use]
     pub(super) fn add(
         &mut self,
-        of: (NodeName, Named, TypeId),
+        of: (NodeName, Named),
         stand_in: LocalProcess,
     ) -> Vec<LocalProcess> {
-        self.all.insert(of, stand_in);
+        self.all.entry(of).or_default().push(Listed { stand_in, is_to_end: false });
+        self.count += 1;
         let mut unused = Vec::new();
-        if self.all.len() >= self.sweep_at {
-            let is_unused = |known: &LocalProcess| known.references() <= OWN;
-            unused.extend(self.all.extract_if(|_, known| is_unused(known)).map(|(_, known)| known));
-            self.sweep_at = FEW.max(2 * self.all.len());
+        if self.count < self.sweep_at {
+            return unused;
         }
+        self.all.retain(|_, all| {
+            all.retain(|known| !known.stand_in.has_ended());
+            for known in &mut *all {
+                if !known.is_to_end && known.stand_in.references() <= OWN {
+                    known.is_to_end = true;
+                    unused.push(known.stand_in.clone());
+                }
+            }
+            !all.is_empty()
+        });
+        self.count = self.all.values().map(Vec::len).sum();
+        let stay = self.count - unused.len();
+        self.sweep_at = self.count + FEW.max(stay);
         unused
     }
 
     /// Takes all out.
     pub(super) fn take(&mut self) -> Vec<LocalProcess> {
-        self.all.drain().map(|(_, stand_in)| stand_in).collect()
+        self.count = 0;
+        self.all.drain().flat_map(|(_, all)| all).map(|known| known.stand_in).collect()
     }
 }

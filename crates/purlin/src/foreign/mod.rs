@@ -50,7 +50,7 @@ pub trait Carrier<M>: Send + 'static {
     fn poll_end(&mut self, cx: &mut Context<'_>) -> Poll<ExitReason>;
 
     /// Something has arrived: whether it can be taken. `Pending` leaves it there, and has kept the
-    /// waker.
+    /// waker. Not asked for a [`ForeignSignal::Down`], which is small and comes but once.
     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<()>;
 
     /// Takes a message.

@@ -117,7 +117,8 @@ impl<M: Send + 'static, C: Carrier<M>, E> StandIn<M, C, E> {
             if matches!(self.stops, Some(ExitReason::Kill)) {
                 return Ok(Poll::Ready(ExitReason::Killed));
             }
-            if carrier.poll_ready(cx).is_pending() {
+            let asks_nothing = matches!(&self.line[0], Arrived::Signal(Signal::Down { .. }));
+            if !asks_nothing && carrier.poll_ready(cx).is_pending() {
                 return Ok(Poll::Pending);
             }
             match self.line.pop_front() {
