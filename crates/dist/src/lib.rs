@@ -1,5 +1,7 @@
-//! Erlang's distribution protocol: what a node says to epmd, to another node in the
-//! handshake, and over the connection from then on.
+//! A purlin node in an Erlang cluster ([`cluster`]), and Erlang's distribution protocol below it:
+//! what a node says to epmd, to another node in the handshake, and over the connection from then on.
+//!
+//! With processes one needs [`cluster::Cluster`] alone. Without, the protocol is there by itself:
 //!
 //! ```no_run
 //! use purlin_dist::connect::{self, Lengths};
@@ -33,6 +35,7 @@
 //!
 //! | module | what it is | I/O |
 //! |---|---|---|
+//! | [`cluster`] | processes of ours and of others, reached through all of these | all of it |
 //! | [`epmd`] | where nodes are: codec, client, our name kept, an epmd | its client and server |
 //! | [`handshake`] | who they are and what they can do, both sides | none |
 //! | [`frame`] | messages cut, put together, atoms remembered | none |
@@ -41,8 +44,8 @@
 //! | [`connect`], [`Listener`] | handshakes over a stream | a stream, a listening socket |
 //! | [`link`] | one connection to one node | a stream |
 //!
-//! This is the protocol below processes: it knows pids and names as they are on the wire,
-//! and none of a node's own. Bytes of strangers are bounded before they are kept, and what
+//! All but the first is the protocol below processes: it knows pids and names as they are on the
+//! wire, and none of a node's own. Bytes of strangers are bounded before they are kept, and what
 //! a node says of itself is believed when it has proven that it knows the cookie.
 
 #![forbid(unsafe_code)]
