@@ -354,7 +354,8 @@ async fn a_process_that_is_linked_by_two_names_is_told_once_for_each() {
             }
             let mut seen = [exit(&mut me).await.from, exit(&mut me).await.from];
             let mut names = [Some(one.id()), Some(other.id())];
-            (seen.sort(), names.sort());
+            seen.sort();
+            names.sort();
             assert_eq!(seen, names);
         }
         let none = receive!(me, { Told::Exit(_) => false, after Duration::ZERO => true });

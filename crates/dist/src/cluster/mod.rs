@@ -115,7 +115,6 @@ impl Drop for Inner {
 
 impl Cluster {
     /// What a node of that name is to be.
-    #[must_use]
     pub fn builder(name: NodeName) -> Builder {
         Builder::new(name)
     }
