@@ -156,11 +156,10 @@ async fn a_process_of_ours_and_one_of_theirs_are_linked_by_either() {
     let mut beam = Beam::start(&epmd, "beam").await;
     let cluster = join(&epmd, "ours").await;
     // Theirs links itself to ours, and ours ends.
-    let waits = start(&cluster, "waits", async |mut me, _| {
+    let _waits: oneshot::Receiver<()> = start(&cluster, "waits", async |mut me, _| {
         let reason = term(&mut me).await;
         purlin::exit(ExitReason::error(Why(reason)))
     });
-    drop::<oneshot::Receiver<()>>(waits);
     let ours = cluster.node().local_name("waits").expect("it waits").id();
     let shell = beam.eval("register(main, self())").await;
     assert_eq!(shell, "true");
