@@ -53,7 +53,8 @@
 //! | `remote.rs` | from a stand-in to the wire |
 //! | `incoming.rs` | from the wire to our processes |
 //! | `ids.rs`, `reason.rs`, `gen_call.rs` | names, exit reasons and calls, on both sides |
-//! | `call.rs`, `export.rs` | calls of ours, and functions that others may call |
+//! | `call.rs` | calls of ours |
+//! | `export.rs`, `rex.rs` | functions that others may call |
 
 mod builder;
 mod call;
@@ -66,6 +67,7 @@ mod incoming;
 mod ledger;
 mod reason;
 mod remote;
+mod rex;
 mod stand_ins;
 
 use std::any::TypeId;
