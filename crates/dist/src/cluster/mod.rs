@@ -16,8 +16,9 @@
 //! let printer = node.spawn(async |mut me: Process<Term>| println!("{}", me.receive().await));
 //! node.register("printer", &printer)?;
 //! // In `erl -name a@127.0.0.1 -setcookie secret`: {printer, 'shop@127.0.0.1'} ! hello.
-//! let shell = cluster.named::<Term>("shell", &"a@127.0.0.1".parse()?);
-//! shell.send(Term::atom("hello"));
+//! if let Some(shell) = cluster.named::<Term>("shell", &"a@127.0.0.1".parse()?) {
+//!     shell.send(Term::atom("hello"));
+//! }
 //! # Ok(())
 //! # }
 //! ```
