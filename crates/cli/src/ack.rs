@@ -39,29 +39,3 @@ impl From<LevelName> for Level {
         }
     }
 }
-
-/// From now on being asked to end, by Ctrl-C or SIGTERM, does not end the program but this future.
-fn asked_to_end() -> Result<impl Future<Output = ()>, Problem> {
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        let deaf = |error| Problem::new(format!("cannot listen for signals: {error}"));
-        let mut interrupt = signal(SignalKind::interrupt()).map_err(deaf)?;
-        let mut terminate = signal(SignalKind::terminate()).map_err(deaf)?;
-        Ok(async move {
-            tokio::select! {
-                _ = interrupt.recv() => {}
-                _ = terminate.recv() => {}
-            }
-        })
-    }
-    #[cfg(not(unix))]
-    {
-        // What cannot be listened for never comes.
-        Ok(async {
-            if tokio::signal::ctrl_c().await.is_err() {
-                std::future::pending::<()>().await;
-            }
-        })
-    }
-}

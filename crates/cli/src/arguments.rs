@@ -9,6 +9,7 @@ use purlin_lab::profile::Profile;
 
 use crate::ack::Ack;
 use crate::advise::Advise;
+use crate::cluster::{Call, Node};
 use crate::export::Export;
 use crate::time::Time;
 
@@ -32,6 +33,10 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: Ack,
     },
+    /// Be a node of an Erlang cluster, to be pinged, sent to and called
+    Node(Node),
+    /// Call a function of a node, Erlang's or ours, and print its value
+    Call(Call),
 }
 
 #[derive(Debug, Subcommand)]

@@ -1,4 +1,4 @@
-//! The `purlin` command: reads what was asked and hands it to the lab, or to what is in `ack`.
+//! The `purlin` command: reads what was asked and hands it to the lab, or to what is in `ack` or `cluster`.
 //!
 //! Exit status: 0, all that was asked for was done; 1, some of it failed;
 //! 2, it was asked wrongly or cannot be done here; 130, it was interrupted.
@@ -8,6 +8,8 @@
 mod ack;
 mod advise;
 mod arguments;
+mod cluster;
+mod ending;
 mod export;
 mod time;
 
@@ -31,6 +33,8 @@ fn main() -> ExitCode {
     let obeyed = match command {
         Command::Lab { command } => obey(command),
         Command::Ack { command } => ack::obey(command),
+        Command::Node(asked) => cluster::node(&asked),
+        Command::Call(asked) => cluster::call(&asked),
     };
     match obeyed {
         Ok(status) => ExitCode::from(status),

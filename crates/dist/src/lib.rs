@@ -70,3 +70,10 @@ pub use link::Link;
 pub use listener::{Came, Listener};
 pub use name::{BadName, NodeName};
 pub use peers::{Peers, Up};
+
+/// The document whose examples are tests.
+#[cfg(doctest)]
+mod documents {
+    #[doc = include_str!("../../../docs/guide/cluster.md")]
+    struct Clusters;
+}

@@ -343,6 +343,40 @@ async fn ours_calls_servers_and_functions_of_a_beam() {
 }
 
 #[tokio::test]
+async fn functions_of_ours_are_called_through_rex_by_a_node_of_ours_and_by_a_beam() {
+    let epmd = Epmd::start();
+    let mut beam = Beam::start(&epmd, "beam").await;
+    let (one, two) = (join(&epmd, "one").await, join(&epmd, "two").await);
+    let half = async |mut arguments: Vec<Term>| match arguments.pop().and_then(|it| it.as_integer())
+    {
+        Some(0) => panic!("no half of nothing"),
+        Some(whole) => Ok(Term::from(whole / 2)),
+        None => Err(Term::atom("badarg")),
+    };
+    two.export("rust", "half", 1, half).expect("short names");
+    let call = async |name: &str, arguments: &str| {
+        let arguments = parse(arguments).as_list().expect("a list").to_vec();
+        one.rpc(two.name(), "rust", name, arguments, LONG).await
+    };
+    let bad = |why: &str| Err(CallError::BadRpc(parse(why)));
+    assert_eq!(call("half", "[84]").await, Ok(Term::from(42)));
+    assert_eq!(call("half", "[x]").await, bad("{'EXIT', {badarg, []}}"));
+    assert_eq!(call("third", "[x]").await, bad("{'EXIT', {undef, [{rust, third, [x], []}]}}"));
+    let panicked = call("half", "[0]").await.expect_err("no value").to_string();
+    assert!(
+        panicked.starts_with("{badrpc,{'EXIT',{panic,<<\"no half of nothing\">>"),
+        "{panicked}"
+    );
+
+    let rex = "gen_server:call({rex, 'two@127.0.0.1'}, {call, rust, half, [84], group_leader()})";
+    assert_eq!(beam.eval(rex).await, "42");
+    // What is no call is not answered, and ends nobody.
+    beam.eval("gen_server:cast({rex, 'two@127.0.0.1'}, {cast, rust, half, [84], self()})").await;
+    beam.eval("{rex, 'two@127.0.0.1'} ! {'$gen_call', {self(), tag}, nonsense}").await;
+    assert_eq!(beam.eval(rex).await, "42");
+}
+
+#[tokio::test]
 async fn a_node_that_is_killed_is_noticed_and_one_started_again_is_a_new_one() {
     let epmd = Epmd::start();
     let mut beam = Beam::start(&epmd, "beam").await;

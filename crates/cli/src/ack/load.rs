@@ -15,8 +15,9 @@ use purlin_lab::store;
 use tokio::runtime::{Builder, Runtime};
 use tokio::time::MissedTickBehavior;
 
-use super::{LevelName, asked_to_end};
+use super::LevelName;
 use crate::arguments::{count, positive};
+use crate::ending::asked_to_end;
 
 /// How often the live line changes.
 const TICK: Duration = Duration::from_millis(250);

@@ -12,8 +12,9 @@ use purlin_ack::server::{Builder, Counts, Limits, PemError, Server, StartError, 
 use purlin_ack::strategy::Strategy;
 use purlin_lab::error::Problem;
 
-use super::{LevelName, asked_to_end};
+use super::LevelName;
 use crate::arguments::{count, positive};
+use crate::ending::asked_to_end;
 
 const HELP: &str = "\
 Examples:

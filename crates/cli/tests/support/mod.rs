@@ -3,6 +3,8 @@
 #![allow(dead_code, reason = "each test file uses its own part")]
 
 #[cfg(unix)]
+pub(crate) mod nodes;
+#[cfg(unix)]
 pub(crate) mod serving;
 
 use std::path::{Path, PathBuf};

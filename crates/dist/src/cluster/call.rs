@@ -88,7 +88,7 @@ impl Cluster {
         answer.await.unwrap_or(Err(CallError::NotMade))
     }
 
-    /// Calls a function of a BEAM node, as `rpc:call` does.
+    /// Calls a function of a BEAM node, or one that a node of ours has exported, as `rpc:call` does.
     ///
     /// # Errors
     /// [`CallError`]: `BadRpc` if the function is not there or has failed.

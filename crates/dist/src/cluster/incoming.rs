@@ -14,6 +14,7 @@ use super::core::Core;
 use super::gen_call::GenCall;
 use super::ledger::{Theirs, Told};
 use super::reason;
+use super::rex;
 use crate::control::{Control, Named, Spawn, To};
 use crate::frame::Signal;
 use crate::link::Receive;
@@ -87,6 +88,11 @@ impl Incoming {
         match self.core.ids.node.local_name(to.as_str()) {
             Some(process) => self.receive(Some(process), payload),
             None if *to == "net_kernel" => self.ask_net_kernel(from, payload),
+            None if *to == "rex" => {
+                if let Some(Ok(call)) = payload.map(GenCall::try_from) {
+                    rex::asked(&self.core, &self.connection, call);
+                }
+            }
             None => self.receive(None, payload),
         }
     }
@@ -180,11 +186,12 @@ impl Incoming {
     fn watched(&self, theirs: Theirs) {
         let ours: Option<ProcessId> = match &theirs.watched {
             Named::Pid(pid) => self.core.ids.ours(pid),
-            // What answers for it is no process, and stays.
-            Named::Name(name) if *name == "net_kernel" => return,
-            Named::Name(name) => {
-                self.core.ids.node.local_name(name.as_str()).map(|process| process.id())
-            }
+            Named::Name(name) => match self.core.ids.node.local_name(name.as_str()) {
+                Some(process) => Some(process.id()),
+                // What answers for it is no process, and stays.
+                None if *name == "net_kernel" || *name == "rex" => return,
+                None => None,
+            },
         };
         match ours {
             Some(ours) => self.connection.watched(&self.core.ids, ours, theirs),

@@ -16,8 +16,9 @@
 //! let printer = node.spawn(async |mut me: Process<Term>| println!("{}", me.receive().await));
 //! node.register("printer", &printer)?;
 //! // In `erl -name a@127.0.0.1 -setcookie secret`: {printer, 'shop@127.0.0.1'} ! hello.
-//! let shell = cluster.named::<Term>("shell", &"a@127.0.0.1".parse()?);
-//! shell.send(Term::atom("hello"));
+//! if let Some(shell) = cluster.named::<Term>("shell", &"a@127.0.0.1".parse()?) {
+//!     shell.send(Term::atom("hello"));
+//! }
 //! # Ok(())
 //! # }
 //! ```
@@ -53,7 +54,8 @@
 //! | `remote.rs` | from a stand-in to the wire |
 //! | `incoming.rs` | from the wire to our processes |
 //! | `ids.rs`, `reason.rs`, `gen_call.rs` | names, exit reasons and calls, on both sides |
-//! | `call.rs`, `export.rs` | calls of ours, and functions that others may call |
+//! | `call.rs` | calls of ours |
+//! | `export.rs`, `rex.rs` | functions that others may call |
 
 mod builder;
 mod call;
@@ -66,6 +68,7 @@ mod incoming;
 mod ledger;
 mod reason;
 mod remote;
+mod rex;
 mod stand_ins;
 
 use std::any::TypeId;

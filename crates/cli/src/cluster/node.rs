@@ -1,0 +1,115 @@
+//! `purlin node`: the words, and what they do.
+
+use std::io;
+use std::net::SocketAddr;
+
+use clap::Args;
+use purlin::Process;
+use purlin_dist::NodeName;
+use purlin_dist::cluster::Cluster;
+use purlin_dist::epmd::{self, Epmd, Failed, Server};
+use purlin_lab::error::Problem;
+
+use super::{EPMD_PORT, Joining, offer, place, problem};
+use crate::ending::asked_to_end;
+
+const HELP: &str = "\
+Examples:
+  purlin node --name a@127.0.0.1
+      a node with the cookie of your other nodes, that in ~/.erlang.cookie
+  purlin node --name a@127.0.0.1 --cookie secret
+      with another cookie; then in erl -name me@127.0.0.1 -setcookie secret:
+        net_adm:ping('a@127.0.0.1').
+        {echo, 'a@127.0.0.1'} ! {self(), hello}, receive {_, What} -> What end.
+        gen_server:call({echo, 'a@127.0.0.1'}, hello).
+        rpc:call('a@127.0.0.1', purlin, processes, []).
+  purlin node --name a@10.0.0.5 --listen 10.0.0.5:9100
+      on a port that a firewall lets through
+
+It is a hidden node: others see it in nodes(hidden). It has
+  echo                a process: answers {From, What} with {Echo, What}, and a call with
+                      what it was asked
+  purlin:echo/1       a function to call: its argument
+  purlin:processes/0  its processes, a map of each
+
+Where there is no epmd it starts one, which ends with the node. Ends at SIGTERM or Ctrl-C.
+
+Exit status:
+  0  it was asked to end
+  2  there is no cookie, another node has the name, or it cannot listen; one line says why";
+
+#[derive(Debug, Args)]
+#[command(after_help = HELP)]
+pub(crate) struct Node {
+    /// What it is called: something, @, and the address or the name of this machine
+    #[arg(long, value_name = "NAME", value_parser = str::parse::<NodeName>)]
+    name: NodeName,
+
+    #[command(flatten)]
+    joining: Joining,
+
+    /// Where other nodes are to connect to [default: any port of the address in its name, or of
+    /// all addresses]
+    #[arg(long, value_name = "ADDRESS", value_parser = place)]
+    listen: Option<SocketAddr>,
+}
+
+/// Is one until it is asked to end, and tells the exit status.
+pub(crate) fn node(asked: &Node) -> Result<u8, Problem> {
+    let (cookie, epmd) = (asked.joining.cookie()?, asked.joining.epmd()?);
+    let mut builder = Cluster::builder(asked.name.clone()).cookie(cookie).epmd(epmd);
+    if let Some(listen) = asked.listen {
+        builder = builder.listen(listen);
+    }
+    let told = told(asked, epmd);
+    let node = purlin::Node::builder().build().map_err(problem)?;
+    let on = node.clone();
+    let was = node.block_on(async move |_: Process<()>| {
+        let end = asked_to_end()?;
+        let _epmd = epmd_at(epmd).await?;
+        let cluster = builder.start(&on).await.map_err(problem)?;
+        offer::everything(&cluster)?;
+        crate::print(&told)?;
+        end.await;
+        Ok(())
+    });
+    node.stop_blocking();
+    was.map(|()| 0)
+}
+
+/// An epmd of our own, if there is none.
+async fn epmd_at(address: SocketAddr) -> Result<Option<Server>, Problem> {
+    match Epmd::at(address).names().await {
+        Err(Failed::Unreachable(..)) => {}
+        // One that does not answer as it should is told of when the node registers.
+        _ => return Ok(None),
+    }
+    match Server::start(address).await {
+        Ok(server) => {
+            crate::print(&format!(
+                "no epmd at {address}: there is one now, as long as this runs\n"
+            ))?;
+            Ok(Some(server))
+        }
+        // Somebody else was quicker.
+        Err(error) if error.kind() == io::ErrorKind::AddrInUse => Ok(None),
+        Err(error) => Err(Problem::new(format!(
+            "there is no epmd at {address}, and none can be started: {error}"
+        ))),
+    }
+}
+
+/// Where it is, and how it is reached from `erl`, in a line.
+fn told(asked: &Node, epmd: SocketAddr) -> String {
+    let name = &asked.name;
+    // Only nodes whose names are both long, or both short, know each other.
+    let kind = if name.host().contains(['.', ':']) { "-name" } else { "-sname" };
+    let host = name.host();
+    let port = match epmd.port() {
+        epmd::PORT => String::new(),
+        port => format!("{EPMD_PORT}={port} "),
+    };
+    // WHY not the cookie itself: what is printed is kept in logs.
+    let cookie = if asked.joining.cookie.is_some() { " -setcookie COOKIE" } else { "" };
+    format!("{name} is up; try net_adm:ping('{name}'). in {port}erl {kind} me@{host}{cookie}\n")
+}

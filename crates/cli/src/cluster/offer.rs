@@ -1,0 +1,60 @@
+//! What a node started by `purlin node` has for others: a process that echoes, and functions.
+
+use purlin::{Process, ProcessInfo};
+use purlin_dist::cluster::{Cluster, GenCall};
+use purlin_lab::error::Problem;
+use purlin_term::{Atom, Pid, Term};
+
+use super::problem;
+
+/// The module that others call.
+const MODULE: &str = "purlin";
+
+/// Starts the process, and exports the functions.
+pub(super) fn everything(cluster: &Cluster) -> Result<(), Problem> {
+    let (node, echoes) = (cluster.node().clone(), cluster.clone());
+    let process = node.spawn(async move |me| echo(me, &echoes).await);
+    node.register("echo", &process).map_err(problem)?;
+    let echo = async |mut arguments: Vec<Term>| Ok(arguments.pop().unwrap_or(Term::NIL));
+    cluster.export(MODULE, "echo", 1, echo).map_err(problem)?;
+    // WHY not the cluster itself: what it exports would keep it for ever.
+    let own = cluster.term_of(process.id());
+    let processes = move |_| {
+        let (node, own) = (node.clone(), own.clone());
+        async move { Ok(Term::list(node.processes().iter().map(|process| told(process, &own)))) }
+    };
+    cluster.export(MODULE, "processes", 0, processes).map_err(problem)
+}
+
+/// Answers whoever says who it is.
+async fn echo(mut me: Process<Term>, cluster: &Cluster) {
+    let own = Term::from(cluster.term_of(me.id()));
+    loop {
+        match GenCall::try_from(me.receive().await) {
+            Ok(call) => {
+                let what = call.request.clone();
+                cluster.reply(call, what);
+            }
+            Err(message) => {
+                if let Some([Term::Pid(from), what]) = message.as_tuple()
+                    && let Some(from) = cluster.pid::<Term>(from)
+                {
+                    from.send(Term::tuple([own.clone(), what.clone()]));
+                }
+            }
+        }
+    }
+}
+
+/// A process as a map; `own` is any of this node.
+fn told(process: &ProcessInfo, own: &Pid) -> Term {
+    let pid = Pid { id: process.id.id(), serial: process.id.serial(), ..own.clone() };
+    let name = process.name.as_deref().and_then(|name| Atom::new(name).ok());
+    Term::map([
+        (Term::atom("pid"), Term::from(pid)),
+        (Term::atom("name"), name.map_or(Term::atom("undefined"), Term::Atom)),
+        (Term::atom("function"), Term::from(process.function)),
+        (Term::atom("messages"), Term::from(process.mailbox_len)),
+        (Term::atom("memory"), Term::from(process.memory)),
+    ])
+}

@@ -1,0 +1,129 @@
+//! Nodes for tests: an epmd on a port of its own, the real `erl`, and `purlin node`.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{Ipv4Addr, TcpListener};
+use std::path::Path;
+use std::process::{Child, ChildStdout, Command, Output, Stdio};
+
+use super::purlin;
+
+pub(crate) const COOKIE: &str = "monster";
+
+/// A port that nobody had a moment ago.
+pub(crate) fn free_port() -> String {
+    let socket = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
+    socket.local_addr().expect("an address").port().to_string()
+}
+
+/// A program that runs until this is dropped.
+pub(crate) struct Running {
+    child: Child,
+    out: BufReader<ChildStdout>,
+}
+
+impl Running {
+    fn start(command: &mut Command) -> Self {
+        let command = command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().expect("it is there");
+        let out = BufReader::new(child.stdout.take().expect("it is piped"));
+        Self { child, out }
+    }
+
+    /// The next line that it prints.
+    pub(crate) fn line(&mut self) -> String {
+        let mut line = String::new();
+        self.out.read_line(&mut line).expect("there is a line");
+        line.trim_end().to_owned()
+    }
+
+    /// Ends it, and gives its status, and what else it printed.
+    pub(crate) fn end(mut self, signal: &str) -> (Option<i32>, String) {
+        let id = self.child.id().to_string();
+        assert!(Command::new("kill").args([signal, &id]).status().expect("kill runs").success());
+        let mut text = String::new();
+        self.out.read_to_string(&mut text).expect("it is text");
+        (self.child.wait().expect("it ends").code(), text)
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// An epmd, OTP's, on this port.
+pub(crate) fn epmd(port: &str) -> Running {
+    // WHY twice -d: it then says when it listens, on its standard error.
+    let mut command = Command::new("sh");
+    command.args(["-c", "exec epmd -d -d -address 127.0.0.1 -port \"$1\" 2>&1", "sh", port]);
+    let mut epmd = Running::start(&mut command);
+    while !epmd.line().contains("main select") {
+        assert_eq!(epmd.child.try_wait().expect("it can be asked"), None, "epmd ended");
+    }
+    epmd
+}
+
+fn erl(folder: &Path, port: &str, alive: &str) -> Command {
+    let name = format!("{alive}@127.0.0.1");
+    let mut command = Command::new("erl");
+    command
+        .args(["+S", "1:1", "+sbwt", "none", "-noinput", "-start_epmd", "false"])
+        .args(["-boot", "start_clean", "-name", &name, "-setcookie", COOKIE])
+        .env("ERL_EPMD_PORT", port)
+        .env("HOME", folder);
+    command
+}
+
+/// A node of the BEAM that is up.
+pub(crate) fn beam(folder: &Path, port: &str, alive: &str) -> Running {
+    let mut command = erl(folder, port, alive);
+    let mut beam = Running::start(command.args(["-eval", "io:format(\"ready~n\")"]));
+    assert_eq!(beam.line(), "ready");
+    beam
+}
+
+/// What a node of the BEAM finds for an expression, in one line each.
+pub(crate) fn eval(folder: &Path, port: &str, expressions: &[&str]) -> Vec<String> {
+    let mut program = String::new();
+    for expression in expressions {
+        program += &format!("io:format(\"~0tp~n\", [{expression}]), ");
+    }
+    program += "halt()";
+    let mut command = erl(folder, port, "asks");
+    let output = command.args(["-eval", &program]).output().expect("erl is there");
+    String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect()
+}
+
+/// `purlin node`, which has said this before it was up, and how it can be reached.
+pub(crate) fn node(folder: &Path, port: &str, words: &[&str]) -> (Running, Vec<String>) {
+    let mut command = purlin(folder);
+    command.args(["node", "--name", "ours@127.0.0.1"]).args(words);
+    command.env("ERL_EPMD_PORT", port).env("HOME", folder);
+    let mut node = Running::start(&mut command);
+    let mut said = vec![node.line()];
+    while said.last().is_some_and(|line| !line.contains(" is up")) {
+        assert!(said.last() != Some(&String::new()), "it ended");
+        said.push(node.line());
+    }
+    (node, said)
+}
+
+/// `purlin` with these words, to its end.
+pub(crate) fn run(folder: &Path, port: &str, words: &[&str]) -> Output {
+    let mut command = purlin(folder);
+    command.args(words).env("ERL_EPMD_PORT", port).env("HOME", folder);
+    command.output().expect("purlin runs")
+}
+
+/// Writes the cookie where `erl` has it.
+pub(crate) fn keep_cookie(folder: &Path, cookie: &str, mode: u32) {
+    use std::os::unix::fs::PermissionsExt;
+    let path = folder.join(".erlang.cookie");
+    let mut file = std::fs::File::create(&path).expect("the folder is writable");
+    file.write_all(cookie.as_bytes()).expect("the folder is writable");
+    let permissions = std::fs::Permissions::from_mode(mode);
+    std::fs::set_permissions(&path, permissions).expect("it is ours");
+}

@@ -1,0 +1,59 @@
+//! `rex`, whom `rpc:call` of nodes without `erpc` asks, and [`Cluster::rpc`](super::Cluster::rpc) any node: calls of
+//! exported functions, answered as OTP's server answers them.
+//!
+//! It is no process: the connection's reader asks. Each call is a process of its own, so none waits for
+//! another, and one that panics is answered with the reason of its end.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+
+use purlin::Process;
+use purlin_term::Term;
+
+use super::connection::Connection;
+use super::core::Core;
+use super::gen_call::GenCall;
+use super::reason;
+
+/// Answers `{call, Module, Function, Arguments, GroupLeader}`, when the function has returned; what is no such
+/// call is not answered.
+pub(super) fn asked(core: &Arc<Core>, connection: &Arc<Connection>, call: GenCall) {
+    let Some([tag, Term::Atom(module), Term::Atom(name), Term::List(arguments), _]) =
+        call.request.as_tuple()
+    else {
+        return;
+    };
+    if !tag.is_atom("call") {
+        return;
+    }
+    let Some(function) = core.exports.find(module, name, arguments.len()) else {
+        let place = [module, name].map(|atom| Term::Atom(atom.clone()));
+        let place = place.into_iter().chain([Term::List(arguments.clone()), Term::NIL]);
+        let stack = Term::list([Term::tuple(place)]);
+        let why = failed(Term::tuple([Term::atom("undef"), stack]));
+        return call.answer(core, connection, why);
+    };
+    let arguments = arguments.clone();
+    let (told, outcome) = tokio::sync::oneshot::channel();
+    let runs = async move |_: Process<Infallible>| {
+        // Whoever waits for it waits until this has ended.
+        let _ = told.send(function(arguments).await);
+    };
+    let Ok(process) = core.ids.node.try_spawn(runs) else {
+        return call.answer(core, connection, failed(Term::atom("system_limit")));
+    };
+    let (answering, connection) = (Arc::clone(core), Arc::clone(connection));
+    core.runtime.spawn(async move {
+        let value = match outcome.await {
+            Ok(Ok(value)) => value,
+            Ok(Err(why)) => failed(Term::tuple([why, Term::NIL])),
+            Err(_) => failed(reason::to_term(&process.ended().await)),
+        };
+        call.answer(&answering, &connection, value);
+    });
+}
+
+/// What is answered for a function that has not returned.
+fn failed(why: Term) -> Term {
+    Term::tuple([Term::atom("badrpc"), Term::tuple([Term::atom("EXIT"), why])])
+}
