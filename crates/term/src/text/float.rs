@@ -11,18 +11,46 @@ impl fmt::Display for Float {
     /// As Erlang prints it: in decimal or with an exponent, whichever is shorter.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let value = self.get();
-        let shortest = format!("{value:e}");
-        let (digits, exponent) = shortest.split_once('e').unwrap_or((&shortest, "0"));
-        let point = if digits.contains('.') { "" } else { ".0" };
-        let length = digits.len() + point.len() + "e".len() + exponent.len();
-        if value.abs() < WHOLE {
-            let decimal = format!("{value}");
-            let point = if decimal.contains('.') { "" } else { ".0" };
-            if decimal.len() + point.len() <= length {
-                return write!(f, "{decimal}{point}");
+        let sign = if value.is_sign_negative() { "-" } else { "" };
+        let Some((digits, exponent)) = shortest(value) else { return write!(f, "{sign}0.0") };
+        let (first, rest) = digits.split_at(1);
+        let rest = if rest.is_empty() { "0" } else { rest };
+        let scientific = format!("{first}.{rest}e{exponent}");
+        // Beyond these decimals are longer in any case.
+        if value.abs() < WHOLE && (-8..16).contains(&exponent) {
+            let decimal = decimal(&digits, exponent);
+            if decimal.len() <= scientific.len() {
+                return write!(f, "{sign}{decimal}");
             }
         }
-        write!(f, "{digits}{point}e{exponent}")
+        write!(f, "{sign}{scientific}")
+    }
+}
+
+/// The digits of a float without zeros around them, and the power of ten of the first; none of zero.
+///
+/// WHY: Ryu, since of two shortest texts that are as near it takes the even one, as the BEAM does.
+fn shortest(value: f64) -> Option<(String, i32)> {
+    let mut buffer = ryu::Buffer::new();
+    let text = buffer.format_finite(value.abs());
+    let (mantissa, power) = text.split_once('e').unwrap_or((text, "0"));
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let all = [whole, fraction].concat();
+    let digits = all.trim_start_matches('0');
+    let leading = all.len() - digits.len();
+    let exponent = power.parse::<i32>().ok()? + whole.len() as i32 - 1 - leading as i32;
+    let digits = digits.trim_end_matches('0');
+    (!digits.is_empty()).then(|| (digits.to_owned(), exponent))
+}
+
+fn decimal(digits: &str, exponent: i32) -> String {
+    let Ok(before) = usize::try_from(exponent + 1) else {
+        return format!("0.{}{digits}", "0".repeat(exponent.unsigned_abs() as usize - 1));
+    };
+    match digits.split_at_checked(before) {
+        Some(("", after)) => format!("0.{after}"),
+        Some((whole, after)) if !after.is_empty() => format!("{whole}.{after}"),
+        _ => format!("{digits}{}.0", "0".repeat(before - digits.len())),
     }
 }
 
@@ -44,6 +72,10 @@ mod tests {
             (123_456_789.0, "123456789.0"),
             (9_007_199_254_740_991.0, "9007199254740991.0"),
             (9_007_199_254_740_992.0, "9.007199254740992e15"),
+            (0.1, "0.1"),
+            (12.5, "12.5"),
+            (10.0, "10.0"),
+            (810_941_862_041_975.25, "810941862041975.2"),
             (5e-324, "5.0e-324"),
             (f64::MAX, "1.7976931348623157e308"),
         ] {
