@@ -15,7 +15,7 @@ use purlin_dist::control::Control;
 use purlin_dist::frame::{Broken, Limits, Signal};
 use purlin_dist::handshake::{Caller, Local, Refused, Verdict};
 use purlin_dist::link::{Ended, Settings};
-use purlin_dist::{Cookie, Flags, Listener};
+use purlin_dist::{Came, Cookie, Flags, Listener};
 use purlin_term::{Reason, Term};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
 use tokio::net::TcpStream;
@@ -49,10 +49,9 @@ async fn a_caller_that_does_not_know_the_cookie() {
     let (mut listener, mut stream) = listening().await;
     let us = local("a@h");
     let call = connect::call(&mut stream, &us, local("b@h").name, Cookie::new("wrong"), || true);
-    tokio::select! {
-        refused = call => assert!(matches!(refused, Err(NoConnection::Io(_))), "{refused:?}"),
-        _ = listener.next() => panic!("nobody may come in"),
-    }
+    let (refused, came) = tokio::join!(call, listener.next());
+    assert!(matches!(refused, Err(NoConnection::Io(_))), "{refused:?}");
+    assert!(matches!(came, Came::Failed(_)), "nobody may come in");
     log.is_one_line_with("a handshake was refused: it does not know the cookie");
 }
 
