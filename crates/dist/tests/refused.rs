@@ -65,10 +65,9 @@ async fn a_caller_that_does_not_know_the_cookie() {
         Cookie::new("wrong"),
         || true,
     );
-    tokio::select! {
-        refused = call => assert!(matches!(refused, Err(NoConnection::Io(_))), "{refused:?}"),
-        _ = came_up(&mut listener) => panic!("nobody may come in"),
-    }
+    let (refused, came) = tokio::join!(call, listener.next());
+    assert!(matches!(refused, Err(NoConnection::Io(_))), "{refused:?}");
+    assert!(matches!(came, Came::Failed(_)), "nobody may come in");
     log.is_one_line_with("a handshake was refused: it does not know the cookie");
 }
 
