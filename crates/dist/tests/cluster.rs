@@ -1,88 +1,18 @@
 //! A purlin node and real BEAM nodes, one cluster.
 
+#[path = "support/processes.rs"]
+mod processes;
 mod support;
 
 use std::time::Duration;
 
-use purlin::{Down, Exit, ExitReason, Monitored, Node, Process, SpawnOptions, receive};
-use purlin_dist::NodeName;
-use purlin_dist::cluster::{CallError, Cluster, GenCall, Why};
+use processes::{LONG, Told, down, exit, found, join, pid, start, term};
+use purlin::{ExitReason, Monitored, Process, receive};
+use purlin_dist::cluster::{CallError, GenCall, Why};
 use purlin_term::{Pid, Term};
 use serde::{Deserialize, Serialize};
-use support::{Beam, COOKIE, Epmd};
+use support::{Beam, Epmd};
 use tokio::sync::oneshot;
-
-const LONG: Duration = Duration::from_secs(30);
-
-/// A node of ours that has joined.
-async fn join(epmd: &Epmd, name: &str) -> Cluster {
-    let node = Node::builder().workers(2).build().expect("a node");
-    let name: NodeName = format!("{name}@127.0.0.1").parse().expect("a name");
-    let builder = Cluster::builder(name).cookie(COOKIE).epmd(([127, 0, 0, 1], epmd.port).into());
-    builder.start(&node).await.expect("it joins")
-}
-
-/// What a process of ours is told.
-enum Told {
-    Term(Term),
-    Exit(Exit),
-    Down(Down),
-}
-
-impl From<Exit> for Told {
-    fn from(exit: Exit) -> Self {
-        Self::Exit(exit)
-    }
-}
-
-impl From<Down> for Told {
-    fn from(down: Down) -> Self {
-        Self::Down(down)
-    }
-}
-
-/// Starts a process of that name on our node; what it finds is to be had with [`found`].
-fn start<R: Send + 'static, F>(
-    cluster: &Cluster,
-    name: &str,
-    process: impl FnOnce(Process<Told>, Cluster) -> F + Send + 'static,
-) -> oneshot::Receiver<R>
-where
-    F: Future<Output = R> + Send + 'static,
-{
-    cluster.receives_by(|term| Ok(Told::Term(term)));
-    let (told, result) = oneshot::channel();
-    let inside = cluster.clone();
-    let options = SpawnOptions::new().name(name);
-    let spawned = cluster.node().spawn_opt(options, async move |me| {
-        let _ = told.send(process(me, inside).await);
-    });
-    spawned.expect("nobody has the name");
-    result
-}
-
-async fn found<R>(result: oneshot::Receiver<R>) -> R {
-    tokio::time::timeout(LONG, result).await.expect("it ends").expect("it does not panic")
-}
-
-async fn term(me: &mut Process<Told>) -> Term {
-    receive!(me, { Told::Term(term) => term })
-}
-
-async fn pid(me: &mut Process<Told>) -> Pid {
-    match term(me).await {
-        Term::Pid(pid) => *pid,
-        other => panic!("{other} is no pid"),
-    }
-}
-
-async fn exit(me: &mut Process<Told>) -> Exit {
-    receive!(me, { Told::Exit(exit) => exit })
-}
-
-async fn down(me: &mut Process<Told>) -> Down {
-    receive!(me, { Told::Down(down) => down })
-}
 
 fn why(reason: &ExitReason) -> Term {
     let ExitReason::Error(cause) = reason else { panic!("{reason} is no term") };

@@ -1,0 +1,85 @@
+//! Processes of ours in a cluster that a test can look into.
+#![allow(dead_code, reason = "each test uses some of it")]
+
+use std::time::Duration;
+
+use purlin::{Down, Exit, Node, Process, SpawnOptions, receive};
+use purlin_dist::NodeName;
+use purlin_dist::cluster::Cluster;
+use purlin_term::{Pid, Term};
+use tokio::sync::oneshot;
+
+use crate::support::{COOKIE, Epmd};
+
+pub(crate) const LONG: Duration = Duration::from_secs(60);
+
+/// A node of ours that has joined.
+pub(crate) async fn join(epmd: &Epmd, name: &str) -> Cluster {
+    let node = Node::builder().workers(2).build().expect("a node");
+    let name: NodeName = format!("{name}@127.0.0.1").parse().expect("a name");
+    let builder = Cluster::builder(name).cookie(COOKIE).epmd(([127, 0, 0, 1], epmd.port).into());
+    builder.start(&node).await.expect("it joins")
+}
+
+/// What a process of ours is told.
+#[derive(Debug)]
+pub(crate) enum Told {
+    Term(Term),
+    Exit(Exit),
+    Down(Down),
+}
+
+impl From<Exit> for Told {
+    fn from(exit: Exit) -> Self {
+        Self::Exit(exit)
+    }
+}
+
+impl From<Down> for Told {
+    fn from(down: Down) -> Self {
+        Self::Down(down)
+    }
+}
+
+/// Starts a process of that name on our node, which traps exits; what it finds is to be had with [`found`].
+pub(crate) fn start<R: Send + 'static, F>(
+    cluster: &Cluster,
+    name: &str,
+    process: impl FnOnce(Process<Told>, Cluster) -> F + Send + 'static,
+) -> oneshot::Receiver<R>
+where
+    F: Future<Output = R> + Send + 'static,
+{
+    cluster.receives_by(|term| Ok(Told::Term(term)));
+    let (told, result) = oneshot::channel();
+    let inside = cluster.clone();
+    let spawned = cluster.node().spawn_opt(SpawnOptions::new().name(name), async move |me| {
+        me.trap_exit(true);
+        let _ = told.send(process(me, inside).await);
+    });
+    spawned.expect("nobody has the name");
+    result
+}
+
+pub(crate) async fn found<R>(result: oneshot::Receiver<R>) -> R {
+    tokio::time::timeout(LONG, result).await.expect("it ends").expect("it does not panic")
+}
+
+pub(crate) async fn term(me: &mut Process<Told>) -> Term {
+    receive!(me, { Told::Term(term) => term })
+}
+
+pub(crate) async fn pid(me: &mut Process<Told>) -> Pid {
+    match term(me).await {
+        Term::Pid(pid) => *pid,
+        other => panic!("{other} is no pid"),
+    }
+}
+
+pub(crate) async fn exit(me: &mut Process<Told>) -> Exit {
+    receive!(me, { Told::Exit(exit) => exit })
+}
+
+pub(crate) async fn down(me: &mut Process<Told>) -> Down {
+    receive!(me, { Told::Down(down) => down })
+}
