@@ -17,7 +17,7 @@ use purlin_dist::handshake::{Caller, Established, Local, Refused, Verdict};
 use purlin_dist::link::{Ended, Settings};
 use purlin_dist::{Came, Cookie, Flags, Listener};
 use purlin_term::{Reason, Term};
-use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, duplex};
 use tokio::net::TcpStream;
 use tokio::time::{Instant, timeout};
 
@@ -34,6 +34,15 @@ async fn listening() -> (Listener, TcpStream) {
     let (socket, address) = Listener::bind((Ipv4Addr::LOCALHOST, 0)).await.expect("a port");
     let listener = Listener::new(socket, local("b@h"), welcome);
     (listener, TcpStream::connect(address).await.expect("it listens"))
+}
+
+/// `a@h` calls `b@h`, with that cookie.
+async fn calls<S>(stream: &mut S, cookie: &str) -> Result<Established, NoConnection>
+where
+    S: AsyncRead + AsyncWrite + Unpin,
+{
+    let (us, peer) = (local("a@h"), local("b@h").name);
+    connect::call(stream, Lengths::Two, &us, peer, Cookie::new(cookie), || true).await
 }
 
 /// The next that knows the cookie.
@@ -56,15 +65,7 @@ async fn closed(stream: &mut TcpStream) {
 async fn a_caller_that_does_not_know_the_cookie() {
     let log = Log::new();
     let (mut listener, mut stream) = listening().await;
-    let us = local("a@h");
-    let call = connect::call(
-        &mut stream,
-        Lengths::Two,
-        &us,
-        local("b@h").name,
-        Cookie::new("wrong"),
-        || true,
-    );
+    let call = calls(&mut stream, "wrong");
     let (refused, came) = tokio::join!(call, listener.next());
     assert!(matches!(refused, Err(NoConnection::Io(_))), "{refused:?}");
     assert!(matches!(came, Came::Failed(_)), "nobody may come in");
@@ -74,15 +75,7 @@ async fn a_caller_that_does_not_know_the_cookie() {
 #[tokio::test]
 async fn an_acceptor_that_does_not_know_the_cookie() {
     let (mut here, mut there) = duplex(4096);
-    let us = local("a@h");
-    let call = connect::call(
-        &mut here,
-        Lengths::Two,
-        &us,
-        local("b@h").name,
-        Cookie::new("wrong"),
-        || true,
-    );
+    let call = calls(&mut here, "wrong");
     let (called, answered) = tokio::join!(call, async move {
         // An acceptor that believes anybody: it says what it would say, with a digest of its own.
         let answered = answer(&mut there, Lengths::Two, local("b@h"), welcome).await;
@@ -103,22 +96,14 @@ async fn callers_that_say_nothing_keep_others_waiting_for_as_long_as_they_may_an
         silent.push(TcpStream::connect(address).await.expect("it listens"));
     }
     let mut stream = TcpStream::connect(address).await.expect("the kernel has it wait");
-    let us = local("a@h");
-    let call = connect::call(
-        &mut stream,
-        Lengths::Two,
-        &us,
-        local("b@h").name,
-        Cookie::new("right"),
-        || true,
-    );
+    let call = calls(&mut stream, "right");
     let came = async {
         // One of them gives up, and there is room for one.
         drop(silent.pop());
         came_up(&mut listener).await.peer
     };
     let (called, came) = tokio::join!(call, came);
-    assert_eq!(came, us.name);
+    assert_eq!(came, local("a@h").name);
     assert_eq!(called.expect("it is let in").peer, local("b@h").name);
 }
 

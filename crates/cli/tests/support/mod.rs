@@ -5,6 +5,8 @@
 #[cfg(unix)]
 pub(crate) mod nodes;
 #[cfg(unix)]
+pub(crate) mod running;
+#[cfg(unix)]
 pub(crate) mod serving;
 
 use std::path::{Path, PathBuf};

@@ -1,11 +1,12 @@
 //! Nodes for tests: an epmd on a port of its own, the real `erl`, and `purlin node`.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::Write;
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::Path;
-use std::process::{Child, ChildStdout, Command, Output, Stdio};
+use std::process::{Command, Output};
 
 use super::purlin;
+use super::running::Running;
 
 pub(crate) const COOKIE: &str = "monster";
 
@@ -15,45 +16,6 @@ pub(crate) fn free_port() -> String {
     socket.local_addr().expect("an address").port().to_string()
 }
 
-/// A program that runs until this is dropped.
-pub(crate) struct Running {
-    child: Child,
-    out: BufReader<ChildStdout>,
-}
-
-impl Running {
-    fn start(command: &mut Command) -> Self {
-        let command = command.stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut child = command.spawn().expect("it is there");
-        let out = BufReader::new(child.stdout.take().expect("it is piped"));
-        Self { child, out }
-    }
-
-    /// The next line that it prints.
-    pub(crate) fn line(&mut self) -> String {
-        let mut line = String::new();
-        self.out.read_line(&mut line).expect("there is a line");
-        line.trim_end().to_owned()
-    }
-
-    /// Ends it, and gives its status, and what else it printed.
-    pub(crate) fn end(mut self, signal: &str) -> (Option<i32>, String) {
-        let id = self.child.id().to_string();
-        assert!(Command::new("kill").args([signal, &id]).status().expect("kill runs").success());
-        let mut text = String::new();
-        self.out.read_to_string(&mut text).expect("it is text");
-        (self.child.wait().expect("it ends").code(), text)
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        // It may have ended already.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
 /// An epmd, OTP's, on this port.
 pub(crate) fn epmd(port: &str) -> Running {
     // WHY twice -d: it then says when it listens, on its standard error.
@@ -61,7 +23,7 @@ pub(crate) fn epmd(port: &str) -> Running {
     command.args(["-c", "exec epmd -d -d -address 127.0.0.1 -port \"$1\" 2>&1", "sh", port]);
     let mut epmd = Running::start(&mut command);
     while !epmd.line().contains("main select") {
-        assert_eq!(epmd.child.try_wait().expect("it can be asked"), None, "epmd ended");
+        assert!(epmd.goes_on(), "epmd ended");
     }
     epmd
 }

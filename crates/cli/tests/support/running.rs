@@ -1,0 +1,49 @@
+//! A program beside the test, whose lines it reads.
+
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Child, ChildStdout, Command, Stdio};
+
+/// A program that runs until this is dropped.
+pub(crate) struct Running {
+    child: Child,
+    out: BufReader<ChildStdout>,
+}
+
+impl Running {
+    /// Starts it; its standard error goes where the command says.
+    pub(crate) fn start(command: &mut Command) -> Self {
+        let command = command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().expect("it is there");
+        let out = BufReader::new(child.stdout.take().expect("it is piped"));
+        Self { child, out }
+    }
+
+    /// Whether it has not ended.
+    pub(crate) fn goes_on(&mut self) -> bool {
+        self.child.try_wait().expect("it can be asked").is_none()
+    }
+
+    /// The next line that it prints.
+    pub(crate) fn line(&mut self) -> String {
+        let mut line = String::new();
+        self.out.read_line(&mut line).expect("there is a line");
+        line.trim_end().to_owned()
+    }
+
+    /// Ends it, and gives its status, and what else it printed.
+    pub(crate) fn end(mut self, signal: &str) -> (Option<i32>, String) {
+        let id = self.child.id().to_string();
+        assert!(Command::new("kill").args([signal, &id]).status().expect("kill runs").success());
+        let mut text = String::new();
+        self.out.read_to_string(&mut text).expect("it is text");
+        (self.child.wait().expect("it ends").code(), text)
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
