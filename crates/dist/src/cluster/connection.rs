@@ -33,13 +33,15 @@ pub(super) struct Connection {
     lost: AtomicBool,
     /// Watches our processes for theirs; the connection ends with it.
     agent: OnceLock<LocalProcess>,
+    /// Who prints there for processes of ours.
+    pub(super) user: OnceLock<purlin_term::Pid>,
 }
 
 impl Connection {
     /// A connection whose link is about to be there.
     pub(super) fn new(node: NodeName, number: u64, core: &Arc<Core>) -> Arc<Self> {
-        let (link, ledger, lost, agent) = Default::default();
-        let this = Arc::new(Self { node, number, link, ledger, lost, agent });
+        let (link, ledger, lost, agent, user) = Default::default();
+        let this = Arc::new(Self { node, number, link, ledger, lost, agent, user });
         let agent = Agent(Arc::downgrade(&this), Arc::downgrade(core));
         if let Ok(agent) = core.ids.node.stand_in::<Infallible, _>(1, agent) {
             let _ = this.agent.set(LocalProcess::from(&agent));

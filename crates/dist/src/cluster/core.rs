@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use purlin::foreign::{ForeignSignal, LocalProcess};
-use purlin::{ExitReason, Pid, Process, ProcessId};
+use purlin::{ExitReason, LookupError, Pid, Process, ProcessId};
 use purlin_term::{Atom, Term};
 use tokio::net::TcpStream;
 use tokio::runtime::Handle;
@@ -35,14 +35,15 @@ use crate::listener::{Came, Listener};
 use crate::name::NodeName;
 use crate::peers::Peers;
 
-/// Makes a message out of a term and sends it; an error says why it is none.
-pub(super) type Decode = Arc<dyn Fn(LocalProcess, Term) -> Result<(), String> + Send + Sync>;
+/// Makes a message out of a term and sends it, by an alias if that has a number; an error says why it is none.
+pub(super) type Decode =
+    Arc<dyn Fn(LocalProcess, Option<u64>, Term) -> Result<(), String> + Send + Sync>;
 
 /// What is done when a node is gone.
 type NodeDown = Box<dyn FnOnce(&NodeName) + Send>;
 
 /// How many messages for one process elsewhere wait in its stand-in while its connection has no room.
-const STAND_IN: usize = 1024;
+pub(super) const STAND_IN: usize = 1024;
 
 pub(super) struct Core {
     pub(super) ids: Arc<Ids>,
@@ -332,19 +333,18 @@ impl Core {
 
     /// Gives a process of ours a term from elsewhere, as a message of its type. What is none is counted, and
     /// logged the first time.
-    pub(super) fn receive(&self, process: LocalProcess, term: Term) {
+    pub(super) fn receive(&self, process: LocalProcess, alias: Option<u64>, term: Term) {
         let kind = process.message_type();
         if kind == TypeId::of::<Term>() {
-            if let Ok(pid) = process.pid::<Term>() {
-                pid.send(term);
-            }
+            // It is of that type.
+            let _ = send(process, alias, term);
             return;
         }
         let decoders = self.decoders.read().unwrap_or_else(PoisonError::into_inner);
         let (id, decode) = (process.id(), decoders.get(&kind).cloned());
         drop(decoders);
         let result = match decode {
-            Some(decode) => catch_unwind(AssertUnwindSafe(|| decode(process, term)))
+            Some(decode) => catch_unwind(AssertUnwindSafe(|| decode(process, alias, term)))
                 .unwrap_or_else(|_| Err("the function that reads it has panicked".to_owned())),
             None => Err("the cluster was not told how to read its messages".to_owned()),
         };
@@ -419,7 +419,7 @@ impl Core {
         encode: impl FnOnce() -> Encode<M>,
     ) -> Option<Pid<M>> {
         let key = (node, to);
-        let mut state = self.state();
+        let state = self.state();
         if let Some(known) = state.stand_ins.find(&key, TypeId::of::<M>()) {
             return known.pid().ok();
         }
@@ -434,14 +434,36 @@ impl Core {
             }
         };
         let listed = own.get_or_init(|| LocalProcess::from(&stand_in)).clone();
-        let mut unused = state.stand_ins.add(key, listed);
+        self.list(state, key, listed);
+        Some(stand_in)
+    }
+
+    /// Lists a stand-in of a process that nothing of ours stood for.
+    pub(super) fn add_stand_in(&self, of: (NodeName, Named), stand_in: LocalProcess) {
+        self.list(self.state(), of, stand_in);
+    }
+
+    fn list(&self, mut state: MutexGuard<'_, State>, of: (NodeName, Named), listed: LocalProcess) {
+        let mut unused = state.stand_ins.add(of, listed);
         if state.left {
             unused.extend(state.stand_ins.take());
         }
         drop(state);
         self.end(unused);
-        Some(stand_in)
     }
+}
+
+/// Sends a message to a process, by an alias if that has a number.
+pub(super) fn send<M: Send + 'static>(
+    to: LocalProcess,
+    alias: Option<u64>,
+    message: M,
+) -> Result<(), LookupError> {
+    match alias {
+        Some(number) => to.alias(number)?.send(message),
+        None => to.pid()?.send(message),
+    }
+    Ok(())
 }
 
 /// A node is gone, for those who wanted to be told.

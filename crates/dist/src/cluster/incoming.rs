@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use purlin::ProcessId;
 use purlin::foreign::{ForeignSignal, LocalProcess};
-use purlin_term::{Atom, Pid, Term};
+use purlin_term::{Atom, Pid, Reference, Term};
 use tracing::debug;
 
 use super::connection::Connection;
@@ -15,6 +15,7 @@ use super::gen_call::GenCall;
 use super::ledger::{Theirs, Told};
 use super::reason;
 use super::rex;
+use super::spawn;
 use crate::control::{Control, Named, Spawn, To};
 use crate::frame::Signal;
 use crate::link::Receive;
@@ -39,16 +40,20 @@ impl Incoming {
         match control {
             Control::Send { to, .. } | Control::SendSender { to, .. } => self.message(&to, payload),
             Control::RegSend { from, to, .. } => self.message_by_name(&from, &to, payload),
-            Control::AliasSend { to, .. } => debug!(?to, "nothing of ours has that alias"),
+            Control::AliasSend { to, .. } => self.message_by_alias(&to, payload),
             Control::Altact { exit: false, from, to, .. } => match to {
                 To::Pid(to) => self.message(&to, payload),
                 To::Name(to) => self.message_by_name(&from, &to, payload),
-                To::Alias(to) => debug!(?to, "nothing of ours has that alias"),
+                To::Alias(to) => self.message_by_alias(&to, payload),
             },
             Control::Altact { exit: true, from, to: To::Pid(to), .. } => {
                 self.exit2(&from, &to, payload);
             }
-            Control::Altact { .. } | Control::GroupLeader { .. } | Control::Spawned { .. } => {}
+            Control::Altact { .. } | Control::GroupLeader { .. } => {}
+            Control::Spawned { request, linked, monitored, result, .. } => {
+                let (core, connection) = (&self.core, &self.connection);
+                spawn::answered(core, connection, &request, linked, monitored, result);
+            }
             Control::Link { from, to } => self.link(&from, &to),
             Control::Unlink { from, to } => self.unlink(&from, &to, 0),
             Control::UnlinkId { id, from, to } => self.unlink(&from, &to, id),
@@ -84,6 +89,19 @@ impl Incoming {
         self.receive(process, payload);
     }
 
+    /// L9: the process finds out whether the alias is good.
+    fn message_by_alias(&self, to: &Reference, payload: Option<Term>) {
+        let found = self.core.ids.alias_of(to);
+        let alias = found
+            .and_then(|(ours, number)| Some((self.core.ids.node.local_process(ours)?, number)));
+        match (alias, payload) {
+            (Some((process, number)), Some(term)) => {
+                self.core.receive(process, Some(number), term);
+            }
+            _ => debug!(?to, "nothing of ours has that alias"),
+        }
+    }
+
     fn message_by_name(&self, from: &Pid, to: &Atom, payload: Option<Term>) {
         match self.core.ids.node.local_name(to.as_str()) {
             Some(process) => self.receive(Some(process), payload),
@@ -100,7 +118,7 @@ impl Incoming {
     /// M4: what nobody receives is dropped.
     fn receive(&self, process: Option<LocalProcess>, payload: Option<Term>) {
         if let (Some(process), Some(term)) = (process, payload) {
-            self.core.receive(process, term);
+            self.core.receive(process, None, term);
         }
     }
 

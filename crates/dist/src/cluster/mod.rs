@@ -54,9 +54,11 @@
 //! | `remote.rs` | from a stand-in to the wire |
 //! | `incoming.rs` | from the wire to our processes |
 //! | `ids.rs`, `reason.rs`, `gen_call.rs` | names, exit reasons and calls, on both sides |
-//! | `call.rs` | calls of ours |
+//! | `alias.rs` | aliases of ours and of theirs |
+//! | `call.rs`, `spawn.rs` | calls of ours, and processes that ours spawn elsewhere |
 //! | `export.rs`, `rex.rs` | functions that others may call |
 
+mod alias;
 mod builder;
 mod call;
 mod connection;
@@ -69,6 +71,7 @@ mod ledger;
 mod reason;
 mod remote;
 mod rex;
+mod spawn;
 mod stand_ins;
 
 use std::any::TypeId;
@@ -95,6 +98,7 @@ pub use call::CallError;
 pub use export::Outcome;
 pub use gen_call::GenCall;
 pub use reason::Why;
+pub use spawn::NotSpawned;
 
 /// A node of a cluster. A clone is the same one; with the last one the node leaves it.
 #[derive(Clone, Debug)]
@@ -219,11 +223,8 @@ impl Cluster {
         M: Send + 'static,
         F: Fn(Term) -> Result<M, String> + Send + Sync + 'static,
     {
-        let decode = move |process: LocalProcess, term: Term| {
-            let message = read(term)?;
-            let pid = process.pid::<M>().map_err(|error| error.to_string())?;
-            pid.send(message);
-            Ok(())
+        let decode = move |process: LocalProcess, alias: Option<u64>, term: Term| {
+            core::send(process, alias, read(term)?).map_err(|error| error.to_string())
         };
         let mut decoders = self.core().decoders.write().unwrap_or_else(PoisonError::into_inner);
         decoders.insert(TypeId::of::<M>(), Arc::new(decode));

@@ -34,7 +34,7 @@ use std::task::{Context, Poll};
 
 use crate::home::Home;
 use crate::signal::{Peer, Signal, answer_as_ended};
-use crate::{ExitReason, LookupError, MonitorRef, Node, Pid, ProcessId};
+use crate::{Alias, ExitReason, LookupError, MonitorRef, Node, Pid, ProcessId};
 
 /// What takes what is sent to a stand-in to the process that it stands for.
 ///
@@ -115,6 +115,16 @@ impl LocalProcess {
     /// [`LookupError::OtherType`] if it receives something else.
     pub fn pid<M: Send + 'static>(self) -> Result<Pid<M>, LookupError> {
         Pid::typed(self.0)
+    }
+
+    /// Its alias that [`Alias::number`] gave that number; one that was taken back, or never was, is good for nothing
+    /// (L9).
+    ///
+    /// # Errors
+    /// [`LookupError::OtherType`] if it receives something else.
+    pub fn alias<M: Send + 'static>(self, number: u64) -> Result<Alias<M>, LookupError> {
+        let pid = self.pid::<M>()?;
+        Ok(Alias::from_number(pid.address().clone(), number))
     }
 }
 
