@@ -8,6 +8,7 @@ use purlin::Node;
 use tokio::runtime::Handle;
 
 use super::core::Core;
+use super::global::Global;
 use super::ids::Ids;
 use super::{Cluster, Inner};
 use crate::cookie::Cookie;
@@ -27,6 +28,7 @@ pub struct Builder {
     epmd: SocketAddr,
     listen: SocketAddr,
     settings: Settings,
+    published: bool,
 }
 
 impl Builder {
@@ -35,7 +37,14 @@ impl Builder {
         // Where others look for it, if its host is an address; else everywhere.
         let host = name.host().parse().unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED));
         let cookie = Cookie::new("nocookie");
-        Self { name, cookie, epmd, listen: (host, 0).into(), settings: Settings::default() }
+        Self {
+            name,
+            cookie,
+            epmd,
+            listen: (host, 0).into(),
+            settings: Settings::default(),
+            published: false,
+        }
     }
 
     /// The secret that all nodes of the cluster share.
@@ -63,6 +72,14 @@ impl Builder {
         self
     }
 
+    /// The node is not hidden but one that all nodes of the cluster connect to: `nodes()` of the BEAM shows it, and
+    /// it takes part in `global`, whose names it then knows and can give
+    /// ([`Cluster::register_global`]).
+    pub fn published(mut self) -> Self {
+        self.published = true;
+        self
+    }
+
     /// Joins. Must be called within a tokio runtime, which then drives the connections: a process's own, or any.
     ///
     /// # Errors
@@ -73,13 +90,20 @@ impl Builder {
             .map_err(|error| StartError::Listen(self.listen, error))?;
         let epmd = Epmd::at(self.epmd);
         let (alive, port) = (self.name.alive().to_owned(), address.port());
-        let alive = Alive { alive, port, kind: Kind::Hidden };
+        let kind = if self.published { Kind::Normal } else { Kind::Hidden };
+        let alive = Alive { alive, port, kind };
         let registration = Registration::new(epmd, alive).await.map_err(StartError::Epmd)?;
         let creation = registration.creation();
-        let local = Local { name: self.name.clone(), creation, flags: Flags::OFFERED };
+        let flags = Flags::OFFERED | if self.published { Flags::PUBLISHED } else { Flags::NONE };
+        let local = Local { name: self.name.clone(), creation, flags };
         let ids = Ids::new(node.clone(), self.name, creation);
         let runtime = Handle::current();
         let core = Core::new(ids, local, epmd, self.cookie, self.settings, runtime.clone());
+        if self.published {
+            let global = Global::start(&core).ok_or(StartError::Global)?;
+            // Nobody else has the core.
+            let _ = core.global.set(global);
+        }
         let answering = runtime.spawn(std::sync::Arc::clone(&core).answer(socket)).abort_handle();
         let inner = Inner { core, answering, _registration: registration };
         Ok(Cluster { inner: std::sync::Arc::new(inner) })
@@ -93,6 +117,8 @@ pub enum StartError {
     Listen(SocketAddr, io::Error),
     /// There is no epmd, or it knows another node of that name.
     Epmd(Failed),
+    /// A process of the node has the name `global_name_server`, or there is no room for one more.
+    Global,
 }
 
 impl fmt::Display for StartError {
@@ -100,6 +126,9 @@ impl fmt::Display for StartError {
         match self {
             Self::Listen(at, error) => write!(f, "cannot listen at {at}: {error}"),
             Self::Epmd(failed) => failed.fmt(f),
+            Self::Global => {
+                f.write_str("`global` cannot be answered: the name global_name_server is taken")
+            }
         }
     }
 }
@@ -109,6 +138,7 @@ impl std::error::Error for StartError {
         match self {
             Self::Listen(_, error) => Some(error),
             Self::Epmd(failed) => Some(failed),
+            Self::Global => None,
         }
     }
 }

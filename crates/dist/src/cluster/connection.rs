@@ -115,10 +115,10 @@ impl Connection {
         }
     }
 
-    /// The node is gone: all that crossed the connection fires `noconnection`, once.
-    pub(super) fn lose(&self, node: &Node) {
+    /// The node is gone: all that crossed the connection fires `noconnection`, once. Whether it was news.
+    pub(super) fn lose(&self, node: &Node) -> bool {
         // ORDER: relaxed: it is a hint; the ledger knows.
-        self.lost.store(true, Ordering::Relaxed);
+        let was_lost = self.lost.swap(true, Ordering::Relaxed);
         let mut ledger = self.ledger();
         let lost = ledger.lose();
         for (ours, name, signal) in lost.links {
@@ -134,6 +134,7 @@ impl Connection {
         if let Some(agent) = self.agent.get() {
             node.exit(agent.id(), ExitReason::Normal);
         }
+        !was_lost
     }
 }
 

@@ -5,11 +5,11 @@ use std::collections::HashMap;
 use std::convert::Infallible;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 
 use purlin::foreign::{ForeignSignal, LocalProcess};
-use purlin::{ExitReason, LookupError, Pid, Process, ProcessId};
+use purlin::{ExitReason, Pid, Process, ProcessId};
 use purlin_term::{Atom, Term};
 use tokio::net::TcpStream;
 use tokio::runtime::Handle;
@@ -18,10 +18,14 @@ use tokio::task::AbortHandle;
 use tracing::warn;
 
 use super::connection::{Behind, Connection};
+use super::deliver::Decode;
 use super::export::{Exports, Job};
+use super::global::Global;
+use super::groups::Sharers;
 use super::ids::Ids;
 use super::incoming::Incoming;
 use super::ledger::Theirs;
+use super::nodes::{NodeChange, Nodes};
 use super::reason::Why;
 use super::remote::{Encode, Remote};
 use super::stand_ins::StandIns;
@@ -29,15 +33,12 @@ use crate::connect::{Lengths, NoConnection, call, dial};
 use crate::control::{Control, Named, Spawn};
 use crate::cookie::Cookie;
 use crate::epmd::Epmd;
+use crate::flags::Flags;
 use crate::handshake::{Called, Caller, Established, Local, Verdict};
 use crate::link::{Link, Settings};
 use crate::listener::{Came, Listener};
 use crate::name::NodeName;
 use crate::peers::Peers;
-
-/// Makes a message out of a term and sends it, by an alias if that has a number; an error says why it is none.
-pub(super) type Decode =
-    Arc<dyn Fn(LocalProcess, Option<u64>, Term) -> Result<(), String> + Send + Sync>;
 
 /// What is done when a node is gone.
 type NodeDown = Box<dyn FnOnce(&NodeName) + Send>;
@@ -57,6 +58,10 @@ pub(super) struct Core {
     changed: Notify,
     pub(super) decoders: RwLock<HashMap<TypeId, Decode>>,
     pub(super) exports: Exports,
+    pub(super) nodes: Nodes,
+    pub(super) sharers: Sharers,
+    /// Of a published node.
+    pub(super) global: OnceLock<Global>,
     /// Messages from elsewhere that were none for their process.
     pub(super) undecoded: AtomicU64,
 }
@@ -87,7 +92,7 @@ impl Core {
         let state = State { peers, connections, calls, stand_ins, left: false, watches };
         let state = Mutex::new(state);
         let (ids, changed) = (Arc::new(ids), Notify::new());
-        let (decoders, exports, undecoded) = Default::default();
+        let (decoders, exports, nodes, sharers, global, undecoded) = Default::default();
         Arc::new(Self {
             ids,
             local,
@@ -99,6 +104,9 @@ impl Core {
             changed,
             decoders,
             exports,
+            nodes,
+            sharers,
+            global,
             undecoded,
         })
     }
@@ -240,13 +248,16 @@ impl Core {
         // WHY before the link: what comes by it comes after the end of the other.
         if let Some(before) = before {
             before.close();
-            before.lose(&self.ids.node);
+            self.lose(&before);
             tell(told, &node);
         }
         let incoming = Incoming { core: Arc::clone(self), connection: Arc::clone(&connection) };
         let entered = self.runtime.enter();
         let link = Link::start(stream, established, self.settings, incoming);
         drop(entered);
+        // WHY before it is linked: nothing that it says is taken before.
+        let visible = link.flags().has(Flags::PUBLISHED);
+        self.nodes.tell(&node, NodeChange::Up { visible });
         connection.linked(link.clone());
         if self.state().left {
             connection.close();
@@ -259,7 +270,7 @@ impl Core {
     async fn watch(self: Arc<Self>, link: Link, connection: Arc<Connection>) {
         link.ended().await;
         // WHY first: what the next connection brings comes after the end of this one.
-        connection.lose(&self.ids.node);
+        self.lose(&connection);
         let told = {
             let mut state = self.state();
             let is_gone = state.peers.down(&connection.node, connection.number);
@@ -270,8 +281,20 @@ impl Core {
         tell(told, &connection.node);
     }
 
+    /// A connection is lost, for all that crossed it, and for those who watch nodes.
+    fn lose(&self, connection: &Connection) {
+        if connection.lose(&self.ids.node) {
+            let visible = connection.flags().has(Flags::PUBLISHED);
+            self.nodes.tell(&connection.node, NodeChange::Down { visible });
+        }
+    }
+
     /// The node leaves the cluster: connections and stand-ins end.
     pub(super) fn leave(&self) {
+        if let Some(global) = self.global.get() {
+            global.end();
+        }
+        self.sharers.end(self);
         let (connections, stand_ins) = {
             let mut state = self.state();
             state.left = true;
@@ -325,35 +348,20 @@ impl Core {
         }
     }
 
+    /// The stand-in for who has that name elsewhere, for terms.
+    pub(super) fn named(
+        self: &Arc<Self>,
+        name: &'static str,
+        node: &NodeName,
+    ) -> Option<Pid<Term>> {
+        let name = Named::Name(Atom::from_static(name));
+        self.stand_in_for(node.clone(), name, || Arc::new(Ok))
+    }
+
     /// The stand-in in whose name a process elsewhere sends signals; `None` if there is no room for one.
     pub(super) fn stand_in(self: &Arc<Self>, of: &purlin_term::Pid) -> Option<Pid<Term>> {
         let node = of.node.as_str().parse().ok()?;
         self.stand_in_for(node, Named::Pid(of.clone()), || Arc::new(Ok))
-    }
-
-    /// Gives a process of ours a term from elsewhere, as a message of its type. What is none is counted, and
-    /// logged the first time.
-    pub(super) fn receive(&self, process: LocalProcess, alias: Option<u64>, term: Term) {
-        let kind = process.message_type();
-        if kind == TypeId::of::<Term>() {
-            // It is of that type.
-            let _ = send(process, alias, term);
-            return;
-        }
-        let decoders = self.decoders.read().unwrap_or_else(PoisonError::into_inner);
-        let (id, decode) = (process.id(), decoders.get(&kind).cloned());
-        drop(decoders);
-        let result = match decode {
-            Some(decode) => catch_unwind(AssertUnwindSafe(|| decode(process, alias, term)))
-                .unwrap_or_else(|_| Err("the function that reads it has panicked".to_owned())),
-            None => Err("the cluster was not told how to read its messages".to_owned()),
-        };
-        if let Err(error) = result {
-            // ORDER: relaxed: it counts, and nothing else.
-            if self.undecoded.fetch_add(1, Ordering::Relaxed) == 0 {
-                warn!(process = %id, "a message from elsewhere was dropped: {error}");
-            }
-        }
     }
 
     /// Runs an exported function for a process elsewhere, and says so.
@@ -451,19 +459,6 @@ impl Core {
         drop(state);
         self.end(unused);
     }
-}
-
-/// Sends a message to a process, by an alias if that has a number.
-pub(super) fn send<M: Send + 'static>(
-    to: LocalProcess,
-    alias: Option<u64>,
-    message: M,
-) -> Result<(), LookupError> {
-    match alias {
-        Some(number) => to.alias(number)?.send(message),
-        None => to.pid()?.send(message),
-    }
-    Ok(())
 }
 
 /// A node is gone, for those who wanted to be told.

@@ -103,14 +103,15 @@ impl Incoming {
     }
 
     fn message_by_name(&self, from: &Pid, to: &Atom, payload: Option<Term>) {
-        match self.core.ids.node.local_name(to.as_str()) {
+        let sharer = self.core.sharers.find(to);
+        match sharer.or_else(|| self.core.ids.node.local_name(to.as_str())) {
             Some(process) => self.receive(Some(process), payload),
             None if *to == "net_kernel" => self.ask_net_kernel(from, payload),
-            None if *to == "rex" => {
-                if let Some(Ok(call)) = payload.map(GenCall::try_from) {
-                    rex::asked(&self.core, &self.connection, call);
-                }
-            }
+            None if *to == "rex" => match payload.map(GenCall::try_from) {
+                Some(Ok(call)) => rex::asked(&self.core, &self.connection, call),
+                Some(Err(other)) => rex::told(&self.core, &self.connection, &other),
+                None => {}
+            },
             None => self.receive(None, payload),
         }
     }

@@ -41,10 +41,10 @@
 //! read it ([`Cluster::receives`]), by `serde` or otherwise. What does not fit is dropped and counted
 //! ([`Cluster::undecoded`]), and logged the first time.
 //!
-//! # Hidden
+//! # Hidden, or published
 //!
-//! The node is a hidden one: others do not connect to it by themselves, and `global` and `pg` of the
-//! BEAM do not count it.
+//! The node is a hidden one, as long as [`Builder::published`] does not say otherwise: others do not connect
+//! to it by themselves, `nodes()` of the BEAM does not show it, and `global` does not count it.
 //!
 //! | file | role |
 //! |---|---|
@@ -54,6 +54,10 @@
 //! | `remote.rs` | from a stand-in to the wire |
 //! | `incoming.rs` | from the wire to our processes |
 //! | `ids.rs`, `reason.rs`, `gen_call.rs` | names, exit reasons and calls, on both sides |
+//! | `deliver.rs` | terms that become messages of ours |
+//! | `nodes.rs` | being told which nodes come and go |
+//! | `groups.rs` | groups shared with `pg` |
+//! | `global/` | a published node: `global` is answered |
 //! | `alias.rs` | aliases of ours and of theirs |
 //! | `call.rs`, `spawn.rs` | calls of ours, and processes that ours spawn elsewhere |
 //! | `export.rs`, `rex.rs` | functions that others may call |
@@ -63,24 +67,26 @@ mod builder;
 mod call;
 mod connection;
 mod core;
+mod deliver;
 mod export;
 mod gen_call;
+mod global;
+mod groups;
 mod ids;
 mod incoming;
 mod ledger;
+mod nodes;
 mod reason;
 mod remote;
 mod rex;
 mod spawn;
 mod stand_ins;
 
-use std::any::TypeId;
 use std::fmt;
 use std::future::Future;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, PoisonError};
 
-use purlin::foreign::LocalProcess;
 use purlin::{Node, Pid, ProcessId};
 use purlin_term::{Atom, Term};
 use serde::Serialize;
@@ -97,6 +103,9 @@ pub use builder::{Builder, StartError};
 pub use call::CallError;
 pub use export::Outcome;
 pub use gen_call::GenCall;
+pub use global::NotRegistered;
+pub use groups::NotShared;
+pub use nodes::NodeChange;
 pub use reason::Why;
 pub use spawn::NotSpawned;
 
@@ -223,11 +232,7 @@ impl Cluster {
         M: Send + 'static,
         F: Fn(Term) -> Result<M, String> + Send + Sync + 'static,
     {
-        let decode = move |process: LocalProcess, alias: Option<u64>, term: Term| {
-            core::send(process, alias, read(term)?).map_err(|error| error.to_string())
-        };
-        let mut decoders = self.core().decoders.write().unwrap_or_else(PoisonError::into_inner);
-        decoders.insert(TypeId::of::<M>(), Arc::new(decode));
+        self.core().decodes(read);
     }
 
     /// How many messages from elsewhere were none of their process's type, and were dropped.
@@ -259,12 +264,7 @@ impl Cluster {
 
     /// Answers a call that a process elsewhere has made. If its node is gone, so is whoever waits.
     pub fn reply(&self, call: GenCall, reply: Term) {
-        let node = call.from.node.as_str().parse();
-        if let Ok(node) = node
-            && let Some(connection) = self.core().connection(&node)
-        {
-            call.answer(self.core(), &connection, reply);
-        }
+        self.core().reply(call, reply);
     }
 }
 

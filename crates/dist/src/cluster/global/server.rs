@@ -1,0 +1,525 @@
+//! The server of `global` on a published node: who is together with ours, the locks, and the names.
+//!
+//! It is a process of the name that Erlang's has, and speaks version 8 of its protocol. Two nodes that meet go
+//! through this, each towards the other; *mine* and *his* tell this attempt from others:
+//!
+//! | said | by | then |
+//! |---|---|---|
+//! | `init_connect` | the server, when the node comes | the lockers know of each other |
+//! | `lock_set` | the locker that was first, and the other in return | both parts are locked |
+//! | `exchange` | the server, with its names | who is of two minds is asked |
+//! | `resolved` | the server, with what the other is to change, and its nodes | they are together |
+//! | `new_nodes` | the server, to those who were together with it | the lock is given back |
+//!
+//! A node that becomes known from another is told `in_sync`: it is together with ours already.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use purlin::{Down, MonitorRef, Pid, Process};
+use purlin_term::{Atom, Term};
+
+use super::locker::{Job, Them};
+use super::lost::Lost;
+use super::speech::{Post, atom, cast, node, send_if_connected};
+use super::{Names, locks::Locks, resolve};
+use crate::cluster::core::Core;
+use crate::cluster::gen_call::GenCall;
+use crate::name::NodeName;
+
+/// The version of the protocol.
+const VERSION: i64 = 8;
+
+/// What comes to the server.
+#[derive(Debug)]
+pub(super) enum Mail {
+    Term(Term),
+    Down(Down),
+    Up(NodeName),
+    Gone(NodeName),
+    /// The locker has locked our part and theirs.
+    LockIsSet {
+        node: NodeName,
+        mine: i64,
+        lock: Term,
+    },
+    /// Who has which of the names of both: what is to be changed here, and there.
+    Resolved {
+        node: NodeName,
+        mine: i64,
+        here: Vec<Term>,
+        there: Vec<Term>,
+    },
+}
+
+impl From<Term> for Mail {
+    fn from(term: Term) -> Self {
+        Self::Term(term)
+    }
+}
+
+impl From<Down> for Mail {
+    fn from(down: Down) -> Self {
+        Self::Down(down)
+    }
+}
+
+/// A node that is about to be together with ours.
+#[derive(Debug, Default)]
+struct Meeting {
+    mine: i64,
+    his: Option<Term>,
+    lock: Option<Term>,
+    /// Its names, if they came before our locker was done.
+    names: Option<Vec<Term>>,
+    /// What is to be changed here, once it is known.
+    here: Option<Vec<Term>>,
+    /// What it has said to the same, and which nodes are together with it.
+    said: Option<(Vec<Term>, Vec<Term>)>,
+}
+
+/// Of whom a monitor is.
+enum Watched {
+    Name(Term),
+    Holder,
+}
+
+pub(super) struct Server {
+    pub(super) core: Arc<Core>,
+    pub(super) me: Process<Mail>,
+    pub(super) locker: Pid<Post<Job>>,
+    pub(super) names: Arc<Names>,
+    locks: Locks,
+    meetings: HashMap<NodeName, Meeting>,
+    /// Who is together with ours, and which version it speaks.
+    known: HashMap<NodeName, i64>,
+    watched: HashMap<MonitorRef, Watched>,
+    lost: Lost,
+    tags: i64,
+}
+
+impl Server {
+    pub(super) fn new(
+        core: Arc<Core>,
+        me: Process<Mail>,
+        locker: Pid<Post<Job>>,
+        names: Arc<Names>,
+    ) -> Self {
+        let lost = Lost::new(core.ids.creation);
+        let (locks, meetings, known, watched) = Default::default();
+        Self { core, me, locker, names, locks, meetings, known, watched, lost, tags: 0 }
+    }
+
+    pub(super) async fn run(mut self) {
+        loop {
+            match self.me.receive().await {
+                Mail::Term(term) => self.message(term),
+                Mail::Down(down) => self.ended(down.monitor),
+                Mail::Up(node) => self.up(node),
+                Mail::Gone(node) => self.gone(&node, false),
+                Mail::LockIsSet { node, mine, lock } => self.lock_is_set(&node, mine, lock),
+                Mail::Resolved { node, mine, here, there } => {
+                    self.exchanged(&node, mine, here, there);
+                }
+            }
+        }
+    }
+
+    fn message(&mut self, term: Term) {
+        match GenCall::try_from(term) {
+            Ok(call) => self.call(call),
+            Err(term) => match term.as_tuple() {
+                Some([tag, said]) if tag.is_atom("$gen_cast") => {
+                    let said = said.as_tuple().unwrap_or_default();
+                    // What is none of these is let go.
+                    let _ = self.cast(said);
+                }
+                Some(said) => drop(self.info(said)),
+                None => {}
+            },
+        }
+    }
+
+    fn call(&mut self, call: GenCall) {
+        let answer = match call.request.as_tuple() {
+            Some([tag, id]) if tag.is_atom("set_lock") => {
+                let Self { locks, core, me, watched, .. } = self;
+                let monitor = || {
+                    let monitor = watch(core, me, &call.from)?;
+                    watched.insert(monitor, Watched::Holder);
+                    Some(monitor)
+                };
+                Term::from(locks.set(id, &call.from, monitor))
+            }
+            Some([tag, id]) if tag.is_atom("del_lock") => {
+                if let Some(monitor) = self.locks.delete(id, &call.from) {
+                    self.watched.remove(&monitor);
+                    self.me.demonitor(monitor);
+                }
+                Term::from(true)
+            }
+            Some([tag, name, Term::Pid(pid), method, ..])
+                if tag.is_atom("register") || tag.is_atom("register_ext") =>
+            {
+                self.insert(name, pid, method);
+                Term::atom("yes")
+            }
+            Some([tag, name]) if tag.is_atom("unregister") => {
+                self.delete(name);
+                Term::atom("ok")
+            }
+            _ => match call.request.as_atom().map(Atom::as_str) {
+                Some("get_known") => self.known_list(),
+                Some("get_synced") => Term::list(self.known.keys().map(atom)),
+                Some("get_protocol_version") => Term::from(VERSION),
+                Some("get_names_ext") => Term::NIL,
+                _ => return,
+            },
+        };
+        self.core.reply(call, answer);
+    }
+
+    fn cast(&mut self, said: &[Term]) -> Option<()> {
+        let (tag, said) = said.split_first()?;
+        match (tag.as_atom()?.as_str(), said) {
+            ("init_connect", [version, from, locker]) => {
+                let [version, his, ..] = version.as_tuple()? else { return None };
+                let [_, _, _, Term::Pid(locker)] = locker.as_tuple()? else { return None };
+                self.init_connect(node(from)?, version.as_integer()?, his, locker)
+            }
+            ("lock_set", [Term::Pid(locker), set, _, mine @ ..]) => {
+                let node = locker.node.as_str().parse().ok()?;
+                let current = self.meetings.get(&node)?.mine;
+                let mine = mine.first().map_or(Some(current), Term::as_integer)?;
+                let set = set.as_bool()?;
+                self.locker.send(Post::Job(Job::LockSet { node, mine, set }));
+                Some(())
+            }
+            ("exchange", [from, names, _, mine]) => {
+                let (from, names) = (node(from)?, names.as_list()?.to_vec());
+                let meeting = self.current(&from, mine.as_integer()?)?;
+                if meeting.lock.is_some() {
+                    self.resolve(from, names);
+                } else {
+                    meeting.names = Some(names);
+                }
+                Some(())
+            }
+            ("resolved", [from, there, known, _, _, mine]) => {
+                let (from, said) = (node(from)?, (there.as_list()?, known.as_list()?));
+                let meeting = self.current(&from, mine.as_integer()?)?;
+                meeting.said = Some((said.0.to_vec(), said.1.to_vec()));
+                self.together(&from)
+            }
+            ("new_nodes", [_, changes, _, nodes, ..]) => {
+                let added = self.add_known(nodes.as_list()?);
+                self.greet(&added);
+                self.change(changes.as_list()?);
+                self.locker.send(Post::Job(Job::Known(added)));
+                Some(())
+            }
+            ("in_sync", [from, _]) => {
+                let node = node(from)?;
+                let meeting = self.meetings.remove(&node)?;
+                self.cancel_locker(node, meeting.mine, Vec::new());
+                Some(())
+            }
+            _ => None,
+        }
+    }
+
+    fn info(&mut self, said: &[Term]) -> Option<()> {
+        let (tag, said) = said.split_first()?;
+        match (tag.as_atom()?.as_str(), said) {
+            ("cancel_connect", [from, mine]) => {
+                let (node, mine) = (node(from)?, mine.as_integer()?);
+                self.meetings.get(&node).filter(|meeting| meeting.mine == mine)?;
+                self.begin_again(node)
+            }
+            ("init_connect_ack", [from, mine, his]) => {
+                let node = node(from)?;
+                let meeting = self.meetings.get(&node);
+                let is_current = meeting.is_some_and(|meeting| {
+                    Some(meeting.mine) == mine.as_integer() && meeting.his.as_ref() == Some(his)
+                });
+                if !is_current {
+                    self.say_cancelled(&node, his);
+                    self.begin_again(node)?;
+                }
+                Some(())
+            }
+            ("lost_connection", [of, life, number, to]) => {
+                let (of, to) = (node(of)?, node(to)?);
+                if !self.lost.is_news(&of, &to, life, number.as_integer()?) {
+                    return None;
+                }
+                let whole =
+                    [Term::atom("lost_connection"), atom(&of), life.clone(), number.clone()];
+                let whole = Term::tuple(whole.into_iter().chain([atom(&to)]));
+                self.tell_known(&of, &whole);
+                let other = if to == self.core.ids.name { of } else { to };
+                if self.is_known(&other) {
+                    let remove = Term::tuple([Term::atom("remove_connection"), self.us()]);
+                    send_if_connected(&self.core, &other, remove);
+                    self.lost.warn(&other, "asked to disconnect");
+                    self.gone(&other, true);
+                }
+                Some(())
+            }
+            ("remove_connection", [from]) => {
+                let from = node(from)?;
+                if self.is_known(&from) {
+                    if let Some(connection) = self.core.connection(&from) {
+                        connection.close();
+                    }
+                    self.lost.warn(&from, "disconnected");
+                    self.gone(&from, true);
+                }
+                Some(())
+            }
+            _ => None,
+        }
+    }
+
+    fn us(&self) -> Term {
+        Term::Atom(self.core.ids.atom.clone())
+    }
+
+    fn is_known(&self, node: &NodeName) -> bool {
+        let is_pending = |meeting: &Meeting| meeting.his.is_some();
+        self.known.contains_key(node) || self.meetings.get(node).is_some_and(is_pending)
+    }
+
+    /// Who is together with ours, as it is told to others.
+    fn known_list(&self) -> Term {
+        let known = self.known.iter();
+        Term::list(known.map(|(node, version)| Term::tuple([atom(node), Term::from(*version)])))
+    }
+
+    fn current(&mut self, node: &NodeName, mine: i64) -> Option<&mut Meeting> {
+        self.meetings.get_mut(node).filter(|meeting| meeting.mine == mine)
+    }
+
+    fn up(&mut self, node: NodeName) {
+        if self.known.contains_key(&node) || self.meetings.contains_key(&node) {
+            return;
+        }
+        self.tags += 1;
+        let mine = self.tags;
+        let locker = Term::from(self.core.ids.pid(self.locker.id()));
+        let locker = [Term::atom("locker"), Term::atom("no_longer_a_pid"), Term::NIL, locker];
+        let version = Term::tuple([Term::from(VERSION), Term::from(mine)]);
+        let said = [Term::atom("init_connect"), version, self.us(), Term::tuple(locker)];
+        cast(&self.core, &node, Term::tuple(said));
+        self.meetings.insert(node, Meeting { mine, ..Meeting::default() });
+    }
+
+    fn init_connect(
+        &mut self,
+        node: NodeName,
+        version: i64,
+        his: &Term,
+        locker: &purlin_term::Pid,
+    ) -> Option<()> {
+        if self.meetings.get(&node)?.his.is_some() {
+            // It has begun again, and is to know that ours does, too.
+            self.say_cancelled(&node, his);
+            self.begin_again(node.clone())?;
+        }
+        let meeting = self.meetings.get_mut(&node)?;
+        meeting.his = Some(his.clone());
+        let mine = meeting.mine;
+        let them = Them { node: node.clone(), locker: locker.clone(), mine, his: his.clone() };
+        self.locker.send(Post::Job(Job::Them(them)));
+        if version >= VERSION {
+            let ack = [Term::atom("init_connect_ack"), self.us(), his.clone(), Term::from(mine)];
+            send_if_connected(&self.core, &node, Term::tuple(ack));
+        }
+        Some(())
+    }
+
+    fn lock_is_set(&mut self, node: &NodeName, mine: i64, lock: Term) {
+        let us = self.us();
+        let Some(meeting) = self.current(node, mine) else {
+            return self.cancel_locker(node.clone(), mine, Vec::new());
+        };
+        meeting.lock = Some(lock);
+        let (his, theirs) = (meeting.his.clone(), meeting.names.take());
+        let names = self.names.list();
+        let said = [Term::atom("exchange"), us, names, Term::NIL, his.unwrap_or(Term::NIL)];
+        cast(&self.core, node, Term::tuple(said));
+        if let Some(names) = theirs {
+            self.resolve(node.clone(), names);
+        }
+    }
+
+    /// Finds out who has which of their names and ours.
+    fn resolve(&mut self, node: NodeName, theirs: Vec<Term>) {
+        let Some(mine) = self.meetings.get(&node).map(|meeting| meeting.mine) else { return };
+        let (here, conflicts) = resolve::compare(&self.names, theirs);
+        if conflicts.is_empty() || self.core.ids.name > node {
+            // The lesser node decides.
+            return self.exchanged(&node, mine, here, Vec::new());
+        }
+        let (core, server) = (Arc::clone(&self.core), self.me.pid());
+        // If there is no room for a process nobody decides, and the two do not come together.
+        let _ = self.core.ids.node.try_spawn(async move |me| {
+            let (here, there) = resolve::decide(me, core, conflicts, here).await;
+            server.send(Mail::Resolved { node, mine, here, there });
+        });
+    }
+
+    fn exchanged(&mut self, node: &NodeName, mine: i64, here: Vec<Term>, there: Vec<Term>) {
+        let (us, known) = (self.us(), self.known_list());
+        let Some(meeting) = self.current(node, mine) else { return };
+        meeting.here = Some(here);
+        let his = meeting.his.clone().unwrap_or(Term::NIL);
+        let (tag, unused) = (Term::atom("resolved"), Term::atom("unused"));
+        let said = [tag, us, Term::List(there), known, unused, Term::NIL, his];
+        cast(&self.core, node, Term::tuple(said));
+        self.together(node);
+    }
+
+    /// If both have said what is to be changed.
+    fn together(&mut self, node: &NodeName) -> Option<()> {
+        let meeting = self.meetings.get(node)?;
+        if meeting.here.is_none() || meeting.said.is_none() {
+            return None;
+        }
+        let meeting = self.meetings.remove(node)?;
+        let (mut changes, (there, theirs)) = (meeting.here?, meeting.said?);
+        changes.extend(there);
+        let version = Term::tuple([atom(node), Term::from(VERSION)]);
+        let nodes: Vec<_> = std::iter::once(version).chain(theirs.iter().cloned()).collect();
+        let extra = Term::list([
+            Term::tuple([Term::atom("vsn"), Term::from(VERSION)]),
+            Term::tuple([Term::atom("lock"), meeting.lock?]),
+        ]);
+        let (changed, told) = (Term::List(changes.clone()), Term::List(nodes.clone()));
+        let new = [Term::atom("new_nodes"), self.us(), changed, Term::NIL, told, extra];
+        let new = Term::tuple(new);
+        let then = self.known.keys().map(|known| (known.clone(), new.clone())).collect();
+        self.change(&changes);
+        let added = self.add_known(&nodes);
+        let others: Vec<_> = added.iter().filter(|other| *other != node).cloned().collect();
+        self.greet(&others);
+        for other in others {
+            if let Some(begun) = self.meetings.remove(&other) {
+                self.cancel_locker(other, begun.mine, Vec::new());
+            }
+        }
+        self.cancel_locker(node.clone(), meeting.mine, then);
+        self.locker.send(Post::Job(Job::Known(added)));
+        Some(())
+    }
+
+    /// Who of these was not known.
+    fn add_known(&mut self, nodes: &[Term]) -> Vec<NodeName> {
+        let mut added = Vec::new();
+        for known in nodes {
+            let (name, version) = match known.as_tuple() {
+                Some([name, version]) => (node(name), version.as_integer().unwrap_or(0)),
+                _ => (node(known), 0),
+            };
+            let Some(name) = name.filter(|name| *name != self.core.ids.name) else { continue };
+            if self.known.insert(name.clone(), version).is_none() {
+                added.push(name);
+            }
+        }
+        added
+    }
+
+    /// Connects to nodes that are together with ours.
+    fn greet(&self, nodes: &[NodeName]) {
+        for node in nodes {
+            let said = [Term::atom("in_sync"), self.us(), Term::from(true)];
+            cast(&self.core, node, Term::tuple(said));
+        }
+    }
+
+    fn cancel_locker(&self, node: NodeName, mine: i64, then: Vec<(NodeName, Term)>) {
+        self.locker.send(Post::Job(Job::Cancel { node, mine, then }));
+    }
+
+    fn say_cancelled(&self, node: &NodeName, his: &Term) {
+        let said = [Term::atom("cancel_connect"), self.us(), his.clone()];
+        send_if_connected(&self.core, node, Term::tuple(said));
+    }
+
+    /// What was begun with a node comes to nothing, and begins again.
+    fn begin_again(&mut self, node: NodeName) -> Option<()> {
+        let meeting = self.meetings.remove(&node)?;
+        self.cancel_locker(node.clone(), meeting.mine, Vec::new());
+        self.up(node);
+        Some(())
+    }
+
+    /// A node is gone, or, if it is `removed`, is to go.
+    fn gone(&mut self, node: &NodeName, removed: bool) {
+        if let Some(meeting) = self.meetings.remove(node) {
+            self.cancel_locker(node.clone(), meeting.mine, Vec::new());
+        }
+        self.locker.send(Post::Job(Job::Unknown(node.clone())));
+        if let Some((life, number)) = self.lost.notes(node, removed) {
+            let said = [Term::atom("lost_connection"), self.us(), life, number, atom(node)];
+            self.tell_known(node, &Term::tuple(said));
+        }
+        self.known.remove(node);
+    }
+
+    /// Tells everybody but one.
+    fn tell_known(&self, but: &NodeName, what: &Term) {
+        let pending = self.meetings.iter().filter(|(_, meeting)| meeting.his.is_some());
+        for node in self.known.keys().chain(pending.map(|(node, _)| node)) {
+            if node != but {
+                send_if_connected(&self.core, node, what.clone());
+            }
+        }
+    }
+
+    /// `{insert, {Name, Pid, Method}}` and `{delete, Name}`.
+    fn change(&mut self, changes: &[Term]) {
+        for change in changes {
+            match change.as_tuple() {
+                Some([tag, entry]) if tag.is_atom("insert") => {
+                    if let Some([name, Term::Pid(pid), method]) = entry.as_tuple() {
+                        self.insert(name, pid, method);
+                    }
+                }
+                Some([tag, name]) if tag.is_atom("delete") => self.delete(name),
+                _ => {}
+            }
+        }
+    }
+
+    fn insert(&mut self, name: &Term, pid: &purlin_term::Pid, method: &Term) {
+        self.delete(name);
+        if let Some(monitor) = watch(&self.core, &self.me, pid) {
+            self.names.insert(name.clone(), pid.clone(), method.clone(), monitor);
+            self.watched.insert(monitor, Watched::Name(name.clone()));
+        }
+    }
+
+    fn delete(&mut self, name: &Term) {
+        if let Some(monitor) = self.names.delete(name) {
+            self.watched.remove(&monitor);
+            self.me.demonitor(monitor);
+        }
+    }
+
+    fn ended(&mut self, monitor: MonitorRef) {
+        match self.watched.remove(&monitor) {
+            Some(Watched::Name(name)) => drop(self.names.delete(&name)),
+            Some(Watched::Holder) => self.locks.ended(monitor),
+            None => {}
+        }
+    }
+}
+
+/// Monitors a process, wherever it is.
+fn watch(core: &Arc<Core>, me: &Process<Mail>, pid: &purlin_term::Pid) -> Option<MonitorRef> {
+    match core.ids.ours(pid) {
+        Some(ours) => Some(me.monitor(ours)),
+        None => Some(me.monitor(&core.stand_in(pid)?)),
+    }
+}
