@@ -6,7 +6,7 @@ use std::convert::Infallible;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use purlin::foreign::{ForeignSignal, LocalProcess};
 use purlin::{ExitReason, Pid, Process, ProcessId};
@@ -18,6 +18,7 @@ use tokio::task::AbortHandle;
 use tracing::warn;
 
 use super::connection::{Behind, Connection};
+use super::decoders::{Decoders, LastUsed};
 use super::export::{Exports, Job};
 use super::ids::Ids;
 use super::incoming::Incoming;
@@ -29,14 +30,12 @@ use crate::connect::{Lengths, NoConnection, call, dial};
 use crate::control::{Control, Named, Spawn};
 use crate::cookie::Cookie;
 use crate::epmd::Epmd;
+use crate::frame::{Broken, NoValue, Unread};
 use crate::handshake::{Called, Caller, Established, Local, Verdict};
 use crate::link::{Link, Settings};
 use crate::listener::{Came, Listener};
 use crate::name::NodeName;
 use crate::peers::Peers;
-
-/// Makes a message out of a term and sends it; an error says why it is none.
-pub(super) type Decode = Arc<dyn Fn(LocalProcess, Term) -> Result<(), String> + Send + Sync>;
 
 /// What is done when a node is gone.
 type NodeDown = Box<dyn FnOnce(&NodeName) + Send>;
@@ -54,7 +53,7 @@ pub(super) struct Core {
     state: Mutex<State>,
     /// A connection is there, or an attempt is over.
     changed: Notify,
-    pub(super) decoders: RwLock<HashMap<TypeId, Decode>>,
+    pub(super) decoders: Decoders,
     pub(super) exports: Exports,
     /// Messages from elsewhere that were none for their process.
     pub(super) undecoded: AtomicU64,
@@ -242,7 +241,11 @@ impl Core {
             before.lose(&self.ids.node);
             tell(told, &node);
         }
-        let incoming = Incoming { core: Arc::clone(self), connection: Arc::clone(&connection) };
+        let incoming = Incoming {
+            core: Arc::clone(self),
+            connection: Arc::clone(&connection),
+            last: LastUsed::default(),
+        };
         let entered = self.runtime.enter();
         let link = Link::start(stream, established, self.settings, incoming);
         drop(entered);
@@ -327,33 +330,40 @@ impl Core {
     /// The stand-in in whose name a process elsewhere sends signals; `None` if there is no room for one.
     pub(super) fn stand_in(self: &Arc<Self>, of: &purlin_term::Pid) -> Option<Pid<Term>> {
         let node = of.node.as_str().parse().ok()?;
-        self.stand_in_for(node, Named::Pid(of.clone()), || Arc::new(Ok))
+        self.stand_in_for(node, Named::Pid(of.clone()), || Arc::new(|term, _| Ok(Some(term))))
     }
 
-    /// Gives a process of ours a term from elsewhere, as a message of its type. What is none is counted, and
-    /// logged the first time.
-    pub(super) fn receive(&self, process: LocalProcess, term: Term) {
+    /// Gives a process of ours what has come for it, as a message of its type. What is none is counted, and
+    /// logged the first time; what is no term at all ends the connection.
+    pub(super) fn receive(
+        &self,
+        process: LocalProcess,
+        message: Unread<'_>,
+        last: &mut LastUsed,
+    ) -> Result<(), Broken> {
         let kind = process.message_type();
         if kind == TypeId::of::<Term>() {
+            let term = message.term()?;
             if let Ok(pid) = process.pid::<Term>() {
                 pid.send(term);
             }
-            return;
+            return Ok(());
         }
-        let decoders = self.decoders.read().unwrap_or_else(PoisonError::into_inner);
-        let (id, decode) = (process.id(), decoders.get(&kind).cloned());
-        drop(decoders);
-        let result = match decode {
-            Some(decode) => catch_unwind(AssertUnwindSafe(|| decode(process, term)))
-                .unwrap_or_else(|_| Err("the function that reads it has panicked".to_owned())),
-            None => Err("the cluster was not told how to read its messages".to_owned()),
+        let (id, decode) = (process.id(), self.decoders.find(kind, last));
+        let decoded =
+            decode.map(|decode| catch_unwind(AssertUnwindSafe(|| decode(process, message))));
+        let error = match decoded {
+            Some(Ok(Ok(()))) => return Ok(()),
+            Some(Ok(Err(NoValue::Broken(broken)))) => return Err(broken),
+            Some(Ok(Err(NoValue::Other(error)))) => error.to_string(),
+            Some(Err(_)) => "the function that reads it has panicked".to_owned(),
+            None => "the cluster was not told how to read its messages".to_owned(),
         };
-        if let Err(error) = result {
-            // ORDER: relaxed: it counts, and nothing else.
-            if self.undecoded.fetch_add(1, Ordering::Relaxed) == 0 {
-                warn!(process = %id, "a message from elsewhere was dropped: {error}");
-            }
+        // ORDER: relaxed: it counts, and nothing else.
+        if self.undecoded.fetch_add(1, Ordering::Relaxed) == 0 {
+            warn!(process = %id, "a message from elsewhere was dropped: {error}");
         }
+        Ok(())
     }
 
     /// Runs an exported function for a process elsewhere, and says so.

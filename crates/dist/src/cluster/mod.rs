@@ -52,7 +52,7 @@
 //! | `connection.rs`, `ledger.rs` | one connection, and which links and monitors cross it |
 //! | `stand_ins.rs` | which stand-ins there are, and which of them end |
 //! | `remote.rs` | from a stand-in to the wire |
-//! | `incoming.rs` | from the wire to our processes |
+//! | `incoming.rs`, `decoders.rs` | from the wire to our processes, as messages of their types |
 //! | `ids.rs`, `reason.rs`, `gen_call.rs` | names, exit reasons and calls, on both sides |
 //! | `call.rs` | calls of ours |
 //! | `export.rs`, `rex.rs` | functions that others may call |
@@ -61,6 +61,7 @@ mod builder;
 mod call;
 mod connection;
 mod core;
+mod decoders;
 mod export;
 mod gen_call;
 mod ids;
@@ -71,15 +72,15 @@ mod remote;
 mod rex;
 mod stand_ins;
 
-use std::any::TypeId;
+use std::any::{Any, TypeId};
 use std::fmt;
 use std::future::Future;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, PoisonError};
 
 use purlin::foreign::LocalProcess;
 use purlin::{Node, Pid, ProcessId};
-use purlin_term::{Atom, Term};
+use purlin_term::{Atom, Term, ValueError};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::task::AbortHandle;
@@ -88,6 +89,7 @@ use self::core::Core;
 use crate::connect::NoConnection;
 use crate::control::Named;
 use crate::epmd::Registration;
+use crate::frame::{NoValue, Unread};
 use crate::name::NodeName;
 
 pub use builder::{Builder, StartError};
@@ -208,9 +210,7 @@ impl Cluster {
 
     /// Has terms read as messages of type `M`, for all processes of this node that receive those.
     pub fn receives<M: DeserializeOwned + Send + 'static>(&self) {
-        self.receives_by(|term| {
-            purlin_term::from_term::<M>(&term).map_err(|error| error.to_string())
-        });
+        self.decodes(|message| message.value::<M>());
     }
 
     /// [`Cluster::receives`] with a function: for what `serde` does not say.
@@ -219,14 +219,26 @@ impl Cluster {
         M: Send + 'static,
         F: Fn(Term) -> Result<M, String> + Send + Sync + 'static,
     {
-        let decode = move |process: LocalProcess, term: Term| {
-            let message = read(term)?;
-            let pid = process.pid::<M>().map_err(|error| error.to_string())?;
-            pid.send(message);
+        self.decodes(move |message| {
+            let term = message.term().map_err(NoValue::Broken)?;
+            read(term).map_err(|error| NoValue::Other(ValueError::Mismatch(error)))
+        });
+    }
+
+    fn decodes<M, F>(&self, decode: F)
+    where
+        M: Send + 'static,
+        F: Fn(Unread<'_>) -> Result<M, NoValue> + Send + Sync + 'static,
+    {
+        let decode = move |process: LocalProcess, message: Unread<'_>| {
+            let message = decode(message)?;
+            // Its type is that for which this was found.
+            if let Ok(pid) = process.pid::<M>() {
+                pid.send(message);
+            }
             Ok(())
         };
-        let mut decoders = self.core().decoders.write().unwrap_or_else(PoisonError::into_inner);
-        decoders.insert(TypeId::of::<M>(), Arc::new(decode));
+        self.core().decoders.add(TypeId::of::<M>(), Arc::new(decode));
     }
 
     /// How many messages from elsewhere were none of their process's type, and were dropped.
@@ -267,8 +279,18 @@ impl Cluster {
     }
 }
 
-fn written<M: Serialize>(message: M) -> Result<Term, String> {
-    purlin_term::to_term(&message).map_err(|error| error.to_string())
+/// Writes a message behind what the buffer holds; a term is given back as it is.
+fn written<M: Serialize + 'static>(
+    message: M,
+    bytes: &mut Vec<u8>,
+) -> Result<Option<Term>, String> {
+    let mut message = Some(message);
+    if let Some(term) = (&mut message as &mut dyn Any).downcast_mut::<Option<Term>>() {
+        return Ok(term.take());
+    }
+    let Some(message) = message else { return Ok(None) };
+    purlin_term::Options::default().write(&message, bytes).map_err(|error| error.to_string())?;
+    Ok(None)
 }
 
 impl fmt::Display for Cluster {
