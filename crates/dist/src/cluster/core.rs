@@ -11,7 +11,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use purlin::foreign::{ForeignSignal, LocalProcess};
 use purlin::{ExitReason, Pid, Process, ProcessId};
 use purlin_term::{Atom, Term};
-use tokio::net::TcpStream;
 use tokio::runtime::Handle;
 use tokio::sync::Notify;
 use tokio::task::AbortHandle;
@@ -22,18 +21,18 @@ use super::export::{Exports, Job};
 use super::ids::Ids;
 use super::incoming::Incoming;
 use super::ledger::Theirs;
+use super::reach::Reach;
 use super::reason::Why;
 use super::remote::{Encode, Remote};
 use super::stand_ins::StandIns;
-use crate::connect::{Lengths, NoConnection, call, dial};
+use crate::connect::NoConnection;
 use crate::control::{Control, Named, Spawn};
-use crate::cookie::Cookie;
-use crate::epmd::Epmd;
 use crate::handshake::{Called, Caller, Established, Local, Verdict};
 use crate::link::{Link, Settings};
 use crate::listener::{Came, Listener};
 use crate::name::NodeName;
 use crate::peers::Peers;
+use crate::stream::Stream;
 
 /// Makes a message out of a term and sends it; an error says why it is none.
 pub(super) type Decode = Arc<dyn Fn(LocalProcess, Term) -> Result<(), String> + Send + Sync>;
@@ -47,8 +46,7 @@ const STAND_IN: usize = 1024;
 pub(super) struct Core {
     pub(super) ids: Arc<Ids>,
     pub(super) local: Local,
-    pub(super) epmd: Epmd,
-    cookie: Cookie,
+    reach: Reach,
     settings: Settings,
     pub(super) runtime: Handle,
     state: Mutex<State>,
@@ -75,8 +73,7 @@ impl Core {
     pub(super) fn new(
         ids: Ids,
         local: Local,
-        epmd: Epmd,
-        cookie: Cookie,
+        reach: Reach,
         settings: Settings,
         runtime: Handle,
     ) -> Arc<Self> {
@@ -90,8 +87,7 @@ impl Core {
         Arc::new(Self {
             ids,
             local,
-            epmd,
-            cookie,
+            reach,
             settings,
             runtime,
             state,
@@ -184,13 +180,9 @@ impl Core {
     async fn shake_hands(
         self: Arc<Self>,
         node: NodeName,
-    ) -> Result<(TcpStream, Established), NoConnection> {
-        let mut stream = dial(&self.epmd, &node).await?;
+    ) -> Result<(Stream, Established), NoConnection> {
         let is_dead = || self.state().peers.is_dead(&node);
-        let cookie = self.cookie.clone();
-        let established =
-            call(&mut stream, Lengths::Two, &self.local, node.clone(), cookie, is_dead).await?;
-        Ok((stream, established))
+        self.reach.call(&self.local, node.clone(), is_dead).await
     }
 
     /// Answers nodes that call, until it is dropped.
@@ -201,9 +193,10 @@ impl Core {
                 Called::Name(name) => core.state().peers.called(name),
                 Called::Host(_) => Verdict::NotAllowed,
             };
-            (verdict, core.cookie.clone())
+            (verdict, core.reach.cookie_for(caller))
         };
-        let mut listener = Listener::new(socket, self.local.clone(), decide);
+        let listener = Listener::new(socket, self.local.clone(), decide);
+        let mut listener = listener.over(self.reach.tls.clone());
         loop {
             match listener.next().await {
                 Came::Up(stream, established) => drop(self.up(stream, established, false)),
@@ -217,7 +210,7 @@ impl Core {
 
     fn up(
         self: &Arc<Self>,
-        stream: TcpStream,
+        stream: Stream,
         established: Established,
         our_call: bool,
     ) -> Arc<Connection> {

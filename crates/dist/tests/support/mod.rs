@@ -230,7 +230,7 @@ impl Ours {
 
     pub(crate) async fn called_raw(
         &mut self,
-    ) -> (tokio::net::TcpStream, purlin_dist::handshake::Established) {
+    ) -> (purlin_dist::Stream, purlin_dist::handshake::Established) {
         loop {
             if let Came::Up(stream, established) = self.listener.next().await {
                 return (stream, established);
@@ -254,7 +254,7 @@ impl Ours {
 
 impl Connected {
     fn new(
-        stream: tokio::net::TcpStream,
+        stream: impl purlin_dist::Duplex + 'static,
         established: purlin_dist::handshake::Established,
         settings: Settings,
     ) -> Self {
