@@ -6,8 +6,8 @@ use libfuzzer_sys::fuzz_target;
 use purlin_dist::control::Control;
 use purlin_term::{Decoder, Writer};
 
-/// Tuples of a number and what follows are what can be one: the first byte is that number, the second says how many
-/// fields there are.
+// Tuples of a number and what follows are what can be one: the first byte is that number, the second says how many
+// fields there are.
 fuzz_target!(|input: &[u8]| {
     let [number, count, fields @ ..] = input else { return };
     let bytes = [&[104, 1 + *count % 8, 97, *number % 40], fields].concat();

@@ -4,9 +4,10 @@ use crate::finding::Finding;
 use crate::workspace::{Crate, Workspace};
 
 /// Where each crate stands. A crate may depend on those that stand lower, never beside it.
-const FLOORS: [(&str, u8); 11] = [
+const FLOORS: [(&str, u8); 12] = [
     ("purlin-raw", 0),
     ("purlin-timing", 0),
+    ("purlin-tls", 0),
     ("purlin-sched", 1),
     ("purlin-term", 1),
     ("purlin-macros", 1),

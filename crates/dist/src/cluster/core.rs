@@ -11,7 +11,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use purlin::foreign::{ForeignSignal, LocalProcess};
 use purlin::{ExitReason, Pid, Process, ProcessId};
 use purlin_term::{Atom, Term};
-use tokio::net::TcpStream;
 use tokio::runtime::Handle;
 use tokio::sync::Notify;
 use tokio::task::AbortHandle;
@@ -23,19 +22,19 @@ use super::export::{Exports, Job};
 use super::ids::Ids;
 use super::incoming::Incoming;
 use super::ledger::Theirs;
+use super::reach::Reach;
 use super::reason::Why;
 use super::remote::{Encode, Remote};
 use super::stand_ins::StandIns;
-use crate::connect::{Lengths, NoConnection, call, dial};
+use crate::connect::NoConnection;
 use crate::control::{Control, Named, Spawn};
-use crate::cookie::Cookie;
-use crate::epmd::Epmd;
 use crate::frame::{Broken, NoValue, Unread};
 use crate::handshake::{Called, Caller, Established, Local, Verdict};
 use crate::link::{Link, Settings};
 use crate::listener::{Came, Listener};
 use crate::name::NodeName;
 use crate::peers::Peers;
+use crate::stream::Stream;
 
 /// What is done when a node is gone.
 type NodeDown = Box<dyn FnOnce(&NodeName) + Send>;
@@ -46,8 +45,7 @@ const STAND_IN: usize = 1024;
 pub(super) struct Core {
     pub(super) ids: Arc<Ids>,
     pub(super) local: Local,
-    pub(super) epmd: Epmd,
-    cookie: Cookie,
+    reach: Reach,
     settings: Settings,
     pub(super) runtime: Handle,
     state: Mutex<State>,
@@ -74,8 +72,7 @@ impl Core {
     pub(super) fn new(
         ids: Ids,
         local: Local,
-        epmd: Epmd,
-        cookie: Cookie,
+        reach: Reach,
         settings: Settings,
         runtime: Handle,
     ) -> Arc<Self> {
@@ -89,8 +86,7 @@ impl Core {
         Arc::new(Self {
             ids,
             local,
-            epmd,
-            cookie,
+            reach,
             settings,
             runtime,
             state,
@@ -183,13 +179,9 @@ impl Core {
     async fn shake_hands(
         self: Arc<Self>,
         node: NodeName,
-    ) -> Result<(TcpStream, Established), NoConnection> {
-        let mut stream = dial(&self.epmd, &node).await?;
+    ) -> Result<(Stream, Established), NoConnection> {
         let is_dead = || self.state().peers.is_dead(&node);
-        let cookie = self.cookie.clone();
-        let established =
-            call(&mut stream, Lengths::Two, &self.local, node.clone(), cookie, is_dead).await?;
-        Ok((stream, established))
+        self.reach.call(&self.local, node.clone(), is_dead).await
     }
 
     /// Answers nodes that call, until it is dropped.
@@ -200,9 +192,10 @@ impl Core {
                 Called::Name(name) => core.state().peers.called(name),
                 Called::Host(_) => Verdict::NotAllowed,
             };
-            (verdict, core.cookie.clone())
+            (verdict, core.reach.cookie_for(caller))
         };
-        let mut listener = Listener::new(socket, self.local.clone(), decide);
+        let listener = Listener::new(socket, self.local.clone(), decide);
+        let mut listener = listener.over(self.reach.tls.clone());
         loop {
             match listener.next().await {
                 Came::Up(stream, established) => drop(self.up(stream, established, false)),
@@ -216,7 +209,7 @@ impl Core {
 
     fn up(
         self: &Arc<Self>,
-        stream: TcpStream,
+        stream: Stream,
         established: Established,
         our_call: bool,
     ) -> Arc<Connection> {

@@ -49,6 +49,7 @@
 //! | file | role |
 //! |---|---|
 //! | `core.rs` | who is connected, and how that comes about |
+//! | `reach.rs` | hosts, cookies, TLS: how other nodes are reached |
 //! | `connection.rs`, `ledger.rs` | one connection, and which links and monitors cross it |
 //! | `stand_ins.rs` | which stand-ins there are, and which of them end |
 //! | `remote.rs` | from a stand-in to the wire |
@@ -67,6 +68,7 @@ mod gen_call;
 mod ids;
 mod incoming;
 mod ledger;
+mod reach;
 mod reason;
 mod remote;
 mod rex;
@@ -107,13 +109,16 @@ pub struct Cluster {
 #[derive(Debug)]
 struct Inner {
     core: Arc<Core>,
-    answering: AbortHandle,
-    _registration: Registration,
+    /// Neither is there if it only calls.
+    answering: Option<AbortHandle>,
+    _registration: Option<Registration>,
 }
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        self.answering.abort();
+        if let Some(answering) = &self.answering {
+            answering.abort();
+        }
         self.core.leave();
     }
 }
