@@ -2,15 +2,14 @@
 
 use std::any::TypeId;
 use std::collections::HashMap;
-use std::convert::Infallible;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use purlin::foreign::{ForeignSignal, LocalProcess};
-use purlin::{ExitReason, Pid, Process, ProcessId};
-use purlin_term::{Atom, Term};
+use purlin::{ExitReason, Pid, ProcessId};
+use purlin_term::Term;
 use tokio::net::TcpStream;
 use tokio::runtime::Handle;
 use tokio::sync::Notify;
@@ -18,15 +17,13 @@ use tokio::task::AbortHandle;
 use tracing::warn;
 
 use super::connection::{Behind, Connection};
-use super::export::{Exports, Job};
+use super::export::Exports;
 use super::ids::Ids;
 use super::incoming::Incoming;
-use super::ledger::Theirs;
-use super::reason::Why;
 use super::remote::{Encode, Remote};
 use super::stand_ins::StandIns;
 use crate::connect::{Lengths, NoConnection, call, dial};
-use crate::control::{Control, Named, Spawn};
+use crate::control::{Control, Named};
 use crate::cookie::Cookie;
 use crate::epmd::Epmd;
 use crate::handshake::{Called, Caller, Established, Local, Verdict};
@@ -353,61 +350,6 @@ impl Core {
             if self.undecoded.fetch_add(1, Ordering::Relaxed) == 0 {
                 warn!(process = %id, "a message from elsewhere was dropped: {error}");
             }
-        }
-    }
-
-    /// Runs an exported function for a process elsewhere, and says so.
-    pub(super) fn spawn_for(
-        self: &Arc<Self>,
-        connection: &Arc<Connection>,
-        spawn: Spawn,
-        arguments: Vec<Term>,
-    ) {
-        let answer = |result: Result<purlin_term::Pid, Atom>, monitored| Control::Spawned {
-            request: spawn.request.clone(),
-            to: spawn.from.clone(),
-            linked: false,
-            monitored,
-            result,
-            token: None,
-        };
-        let refuse = |why| {
-            connection.say(
-                Some(spawn.from.clone()),
-                answer(Err(Atom::from_static(why)), false),
-                None,
-            )
-        };
-        let Some(job) = Job::of(&self.exports, &spawn, arguments) else { return refuse("notsup") };
-        let asked = |what| spawn.options.iter().any(|option: &Term| option.is_atom(what));
-        if asked("link") {
-            return refuse("notsup");
-        }
-        let theirs = Theirs {
-            watcher: spawn.from.clone(),
-            reference: spawn.request.clone(),
-            watched: Named::Pid(self.ids.pid_of_node()),
-        };
-        // It begins when it has been told of, so that its end is not told before.
-        let (begin, begun) = tokio::sync::oneshot::channel();
-        let runs = async move |_: Process<Infallible>| match begun.await {
-            Ok(()) => ExitReason::error(Why(job.run().await)),
-            Err(_) => ExitReason::Normal,
-        };
-        match self.ids.node.try_spawn(runs) {
-            Ok(pid) => {
-                let pid = self.ids.pid(pid.id());
-                let line = Some(spawn.from.clone());
-                connection.say(line, answer(Ok(pid.clone()), asked("monitor")), None);
-                if asked("monitor")
-                    && let Some(ours) = self.ids.ours(&pid)
-                {
-                    let theirs = Theirs { watched: Named::Pid(pid), ..theirs };
-                    connection.watched(&self.ids, ours, theirs);
-                }
-                let _ = begin.send(());
-            }
-            Err(_) => refuse("system_limit"),
         }
     }
 

@@ -55,7 +55,7 @@
 //! | `incoming.rs` | from the wire to our processes |
 //! | `ids.rs`, `reason.rs`, `gen_call.rs` | names, exit reasons and calls, on both sides |
 //! | `call.rs` | calls of ours |
-//! | `export.rs`, `rex.rs` | functions that others may call |
+//! | `export.rs`, `rex.rs`, `spawned.rs` | functions that others may call, and processes that run them |
 
 mod builder;
 mod call;
@@ -69,6 +69,7 @@ mod ledger;
 mod reason;
 mod remote;
 mod rex;
+mod spawned;
 mod stand_ins;
 
 use std::any::TypeId;
@@ -78,7 +79,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 
 use purlin::foreign::LocalProcess;
-use purlin::{Node, Pid, ProcessId};
+use purlin::{Node, Pid, Process, ProcessId};
 use purlin_term::{Atom, Term};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -235,8 +236,8 @@ impl Cluster {
         self.core().undecoded.load(Ordering::Relaxed)
     }
 
-    /// Lets others call a function by module, name and number of arguments, with `rpc:call` and `erpc:call`. An
-    /// error is the reason of an `error` there.
+    /// Lets others call a function by module, name and number of arguments, with `rpc:call` and `erpc:call`, and
+    /// spawn a process that runs it. An error is the reason of an `error` there.
     ///
     /// # Errors
     /// The name that is longer than an atom can be.
@@ -249,6 +250,35 @@ impl Cluster {
     ) -> Result<(), purlin_term::AtomTooLong>
     where
         F: Fn(Vec<Term>) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Outcome> + Send + 'static,
+    {
+        self.export_process(module, name, arity, move |_, arguments| function(arguments))
+    }
+
+    /// [`Cluster::export`] of a function that is given the process which runs it: to receive what whoever has
+    /// spawned it sends, to link, or to say who it is. It should not keep a [`Cluster`], which would then never
+    /// leave.
+    ///
+    /// ```no_run
+    /// # use purlin_dist::cluster::Cluster;
+    /// # use purlin_term::Term;
+    /// # fn example(cluster: &Cluster) -> Result<(), purlin_term::AtomTooLong> {
+    /// // spawn_monitor('shop@127.0.0.1', shop, wait, [])
+    /// cluster.export_process("shop", "wait", 0, async |mut me, _| Ok(me.receive().await))
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Cluster::export`].
+    pub fn export_process<F, Fut>(
+        &self,
+        module: &str,
+        name: &str,
+        arity: usize,
+        function: F,
+    ) -> Result<(), purlin_term::AtomTooLong>
+    where
+        F: Fn(Process<Term>, Vec<Term>) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = Outcome> + Send + 'static,
     {
         let (module, name) = (Atom::new(module)?, Atom::new(name)?);
