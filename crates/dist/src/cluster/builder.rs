@@ -9,7 +9,7 @@ use tokio::runtime::Handle;
 
 use super::core::Core;
 use super::ids::Ids;
-use super::{Cluster, Inner};
+use super::{Cluster, Inner, serving};
 use crate::cookie::Cookie;
 use crate::epmd::{self, Alive, Epmd, Failed, Kind, Registration};
 use crate::flags::Flags;
@@ -80,6 +80,7 @@ impl Builder {
         let ids = Ids::new(node.clone(), self.name, creation);
         let runtime = Handle::current();
         let core = Core::new(ids, local, epmd, self.cookie, self.settings, runtime.clone());
+        serving::supervisors(&core);
         let answering = runtime.spawn(std::sync::Arc::clone(&core).answer(socket)).abort_handle();
         let inner = Inner { core, answering, _registration: registration };
         Ok(Cluster { inner: std::sync::Arc::new(inner) })

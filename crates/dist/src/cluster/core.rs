@@ -21,6 +21,7 @@ use super::export::Exports;
 use super::ids::Ids;
 use super::incoming::Incoming;
 use super::remote::{Encode, Remote};
+use super::serving::Systems;
 use super::stand_ins::StandIns;
 use crate::connect::{Lengths, NoConnection, call, dial};
 use crate::control::{Control, Named};
@@ -52,6 +53,8 @@ pub(super) struct Core {
     /// A connection is there, or an attempt is over.
     changed: Notify,
     pub(super) decoders: RwLock<HashMap<TypeId, Decode>>,
+    /// What `sys` needs of processes whose type the cluster knows.
+    pub(super) systems: Systems,
     pub(super) exports: Exports,
     /// Messages from elsewhere that were none for their process.
     pub(super) undecoded: AtomicU64,
@@ -83,7 +86,7 @@ impl Core {
         let state = State { peers, connections, calls, stand_ins, left: false, watches };
         let state = Mutex::new(state);
         let (ids, changed) = (Arc::new(ids), Notify::new());
-        let (decoders, exports, undecoded) = Default::default();
+        let (decoders, systems, exports, undecoded) = Default::default();
         Arc::new(Self {
             ids,
             local,
@@ -94,6 +97,7 @@ impl Core {
             state,
             changed,
             decoders,
+            systems,
             exports,
             undecoded,
         })

@@ -61,7 +61,7 @@ impl Incoming {
             }
             Control::Demonitor { from, reference, .. } => {
                 let unwatched = self.connection.ledger().unwatched(&from, &reference);
-                if let Some((monitor, ours)) = unwatched {
+                if let Some((monitor, ours, _)) = unwatched {
                     let signal = ForeignSignal::Demonitor(monitor);
                     self.connection.deliver(&self.core.ids.node, ours, signal);
                 }

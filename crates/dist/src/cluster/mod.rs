@@ -55,6 +55,7 @@
 //! | `incoming.rs` | from the wire to our processes |
 //! | `ids.rs`, `reason.rs`, `gen_call.rs` | names, exit reasons and calls, on both sides |
 //! | `call.rs` | calls of ours |
+//! | `serving/` | servers and supervisors of ours, as `gen_server`, `supervisor` and `sys` ask them |
 //! | `export.rs`, `rex.rs`, `spawned.rs` | functions that others may call, and processes that run them |
 
 mod builder;
@@ -69,6 +70,7 @@ mod ledger;
 mod reason;
 mod remote;
 mod rex;
+mod serving;
 mod spawned;
 mod stand_ins;
 
@@ -79,6 +81,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 
 use purlin::foreign::LocalProcess;
+use purlin::server::{Mail, Server};
 use purlin::{Node, Pid, Process, ProcessId};
 use purlin_term::{Atom, Term};
 use serde::Serialize;
@@ -96,6 +99,7 @@ pub use call::CallError;
 pub use export::Outcome;
 pub use gen_call::GenCall;
 pub use reason::Why;
+pub use serving::{Caller, Served};
 
 /// A node of a cluster. A clone is the same one; with the last one the node leaves it.
 #[derive(Clone, Debug)]
@@ -228,6 +232,15 @@ impl Cluster {
         };
         let mut decoders = self.core().decoders.write().unwrap_or_else(PoisonError::into_inner);
         decoders.insert(TypeId::of::<M>(), Arc::new(decode));
+    }
+
+    /// Has processes elsewhere call all servers of type `S` on this node with `gen_server:call` and `cast`, send
+    /// to them, and look at them with `sys`: [`Served`] says how.
+    pub fn serves<S: Server>(&self, served: Served<S>) {
+        let (core, mail) = (self.core(), TypeId::of::<Mail<S>>());
+        core.systems.insert(mail, served.system());
+        let decode = served.decode(Arc::downgrade(core));
+        core.decoders.write().unwrap_or_else(PoisonError::into_inner).insert(mail, decode);
     }
 
     /// How many messages from elsewhere were none of their process's type, and were dropped.

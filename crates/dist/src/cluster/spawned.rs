@@ -40,7 +40,11 @@ pub(super) fn spawn_for(
     // It begins when it has been told of, so that its end is not told before.
     let (begin, begun) = tokio::sync::oneshot::channel();
     let runs = async move |me: Process<Term>| match begun.await {
-        Ok(()) => job.run(me).await,
+        Ok(()) => {
+            // WHY: the link and the monitor are there, but a turn acts on what has come when it begins.
+            purlin::yield_now().await;
+            job.run(me).await
+        }
         Err(_) => purlin::ExitReason::Normal,
     };
     let Ok(process) = core.ids.node.try_spawn(runs) else {
