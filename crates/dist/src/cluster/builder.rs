@@ -9,7 +9,7 @@ use tokio::runtime::Handle;
 
 use super::core::Core;
 use super::ids::Ids;
-use super::{Cluster, Inner, serving};
+use super::{Cluster, Inner, builtin, serving};
 use crate::cookie::Cookie;
 use crate::epmd::{self, Alive, Epmd, Failed, Kind, Registration};
 use crate::flags::Flags;
@@ -27,6 +27,7 @@ pub struct Builder {
     epmd: SocketAddr,
     listen: SocketAddr,
     settings: Settings,
+    observable: bool,
 }
 
 impl Builder {
@@ -35,7 +36,14 @@ impl Builder {
         // Where others look for it, if its host is an address; else everywhere.
         let host = name.host().parse().unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED));
         let cookie = Cookie::new("nocookie");
-        Self { name, cookie, epmd, listen: (host, 0).into(), settings: Settings::default() }
+        Self {
+            name,
+            cookie,
+            epmd,
+            listen: (host, 0).into(),
+            settings: Settings::default(),
+            observable: true,
+        }
     }
 
     /// The secret that all nodes of the cluster share.
@@ -63,6 +71,14 @@ impl Builder {
         self
     }
 
+    /// Whether it has the functions with which tools of the BEAM look at a node: `observer`, `etop`, and whatever
+    /// else asks for `erlang:process_info` or `sys:get_state` by `rpc`. It has unless this says otherwise.
+    /// Whoever knows the cookie may also end a process by them, as in Erlang, and as without them.
+    pub fn observable(mut self, observable: bool) -> Self {
+        self.observable = observable;
+        self
+    }
+
     /// Joins. Must be called within a tokio runtime, which then drives the connections: a process's own, or any.
     ///
     /// # Errors
@@ -81,6 +97,9 @@ impl Builder {
         let runtime = Handle::current();
         let core = Core::new(ids, local, epmd, self.cookie, self.settings, runtime.clone());
         serving::supervisors(&core);
+        if self.observable {
+            builtin::export(&core);
+        }
         let answering = runtime.spawn(std::sync::Arc::clone(&core).answer(socket)).abort_handle();
         let inner = Inner { core, answering, _registration: registration };
         Ok(Cluster { inner: std::sync::Arc::new(inner) })

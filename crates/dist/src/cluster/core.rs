@@ -325,6 +325,11 @@ impl Core {
         }
     }
 
+    /// For which process elsewhere one of ours stands.
+    pub(super) fn stands_for(&self, id: ProcessId) -> Option<(NodeName, Named)> {
+        self.state().stand_ins.stands_for(id)
+    }
+
     /// The stand-in in whose name a process elsewhere sends signals; `None` if there is no room for one.
     pub(super) fn stand_in(self: &Arc<Self>, of: &purlin_term::Pid) -> Option<Pid<Term>> {
         let node = of.node.as_str().parse().ok()?;

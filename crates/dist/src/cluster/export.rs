@@ -3,7 +3,7 @@
 //! `rpc` and `erpc` ask for a process that runs a function of `erpc`, which runs the one that is meant; whoever
 //! spawns asks for that one itself. Either is answered by a process here which runs it.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -13,6 +13,9 @@ use purlin_term::{Atom, Term};
 
 use super::reason::Why;
 use crate::control::Spawn;
+
+/// The module whose functions every module has.
+pub(super) const ANY: &str = "_";
 
 /// What a call of an exported function has come to: a value, or the reason of an `error`.
 pub type Outcome = Result<Term, Term>;
@@ -91,8 +94,17 @@ impl Exports {
         all.insert((module, name, arity), function);
     }
 
+    /// The function of that name; one of the module [`ANY`] is one of every module.
     pub(super) fn find(&self, module: &Atom, name: &Atom, arity: usize) -> Option<Function> {
         let all = self.0.read().unwrap_or_else(PoisonError::into_inner);
-        all.get(&(module.clone(), name.clone(), arity)).cloned()
+        let found = |module: &Atom| all.get(&(module.clone(), name.clone(), arity)).cloned();
+        found(module).or_else(|| found(&Atom::from_static(ANY)))
+    }
+
+    /// The modules that something is exported of.
+    pub(super) fn modules(&self) -> BTreeSet<Atom> {
+        let all = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let modules = all.keys().map(|(module, ..)| module.clone());
+        modules.filter(|module| *module != *ANY).collect()
     }
 }

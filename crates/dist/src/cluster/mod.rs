@@ -56,9 +56,11 @@
 //! | `ids.rs`, `reason.rs`, `gen_call.rs` | names, exit reasons and calls, on both sides |
 //! | `call.rs` | calls of ours |
 //! | `serving/` | servers and supervisors of ours, as `gen_server`, `supervisor` and `sys` ask them |
+//! | `builtin/` | functions that every node has, for `observer` and others |
 //! | `export.rs`, `rex.rs`, `spawned.rs` | functions that others may call, and processes that run them |
 
 mod builder;
+mod builtin;
 mod call;
 mod connection;
 mod core;

@@ -17,5 +17,5 @@ mod system;
 
 pub use caller::Caller;
 pub use served::Served;
-pub(super) use supervisor::supervisors;
+pub(super) use supervisor::{count_children, supervisors, which_children};
 pub(super) use system::{Systems, status};

@@ -46,27 +46,34 @@ impl Systems {
     }
 }
 
-/// The answer to `sys:get_status` of a process; `None` if it has none.
+/// The answer to `sys:get_status` of a process, without a state if the cluster does not know its type; `None` if
+/// it has ended, or does not show what it has.
 pub(in crate::cluster) async fn status(core: &Core, process: LocalProcess) -> Option<Term> {
-    let (system, id) = (core.systems.of(&process)?, process.id());
+    let (system, id) = (core.systems.of(&process), process.id());
     let info = core.ids.node.process_info(id)?;
     let parent = info.parent.map_or(Term::atom("undefined"), |id| core.ids.pid(id).into());
-    let state = system.state(process).await?;
-    let data = |parts: [(&str, Term); 2]| {
-        let parts = parts.map(|(name, value)| Term::tuple([Term::string(name), value]));
-        Term::tuple([Term::atom("data"), Term::list(parts)])
+    let (running, messages) = (Term::atom("running"), Term::string(info.message_type));
+    let (module, shown) = match system {
+        Some(system) => {
+            let state = system.state(process).await?;
+            let header = Term::tuple([Term::atom("header"), Term::string(info.function)]);
+            let first = data([("Status", running.clone()), ("Parent", parent.clone())]);
+            let second = data([("State", state), ("Messages", messages)]);
+            (system.behaviour(), Term::list([header, first, second]))
+        }
+        None => ("purlin", messages),
     };
-    let running = Term::atom("running");
-    let header = Term::tuple([Term::atom("header"), Term::string(info.function)]);
-    let first = data([("Status", running.clone()), ("Parent", parent.clone())]);
-    let second = data([("State", state), ("Messages", Term::string(info.message_type))]);
-    let parts = [Term::NIL, running, parent, Term::NIL, Term::list([header, first, second])];
     Some(Term::tuple([
         Term::atom("status"),
         core.ids.pid(id).into(),
-        Term::tuple([Term::atom("module"), Term::atom(system.behaviour())]),
-        Term::list(parts),
+        Term::tuple([Term::atom("module"), Term::atom(module)]),
+        Term::list([Term::NIL, running, parent, Term::NIL, shown]),
     ]))
+}
+
+fn data(parts: [(&str, Term); 2]) -> Term {
+    let parts = parts.map(|(name, value)| Term::tuple([Term::string(name), value]));
+    Term::tuple([Term::atom("data"), Term::list(parts)])
 }
 
 /// Answers `sys`. WHY a task: the server shows its state when it comes to it.
