@@ -1,4 +1,4 @@
-//! `purlin node` and `purlin call`: what both need to be in an Erlang cluster.
+//! `purlin node` and `purlin call`: what both, and a gateway, need to be in an Erlang cluster.
 
 mod call;
 mod node;
@@ -22,7 +22,7 @@ const COOKIE_FILE: &str = ".erlang.cookie";
 const EPMD_PORT: &str = "ERL_EPMD_PORT";
 
 #[derive(Debug, Args)]
-struct Joining {
+pub(crate) struct Joining {
     /// The secret that all nodes of the cluster share [default: what ~/.erlang.cookie holds]
     #[arg(long, value_name = "COOKIE")]
     cookie: Option<String>,
@@ -33,7 +33,7 @@ struct Joining {
 }
 
 impl Joining {
-    fn cookie(&self) -> Result<Vec<u8>, Problem> {
+    pub(crate) fn cookie(&self) -> Result<Vec<u8>, Problem> {
         let cookie = match &self.cookie {
             // Erlang takes the characters beyond ASCII as Latin-1.
             Some(text) => text.chars().map(u8::try_from).collect::<Result<Vec<_>, _>>(),
@@ -45,7 +45,7 @@ impl Joining {
         }
     }
 
-    fn epmd(&self) -> Result<SocketAddr, Problem> {
+    pub(crate) fn epmd(&self) -> Result<SocketAddr, Problem> {
         if let Some(given) = self.epmd {
             return Ok(given);
         }
