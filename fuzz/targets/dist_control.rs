@@ -1,23 +1,26 @@
-//! Any term as a control message: it is one and comes back from its own term, or is refused in a line.
+//! Any term as a control message: it is one and comes back from its own bytes, or is refused in a line.
 #![no_main]
 #![forbid(unsafe_code)]
 
 use libfuzzer_sys::fuzz_target;
 use purlin_dist::control::Control;
-use purlin_term::{Decoder, Term};
+use purlin_term::{Decoder, Writer};
 
-/// Tuples of a number and what follows are what can be one: the first byte is that number.
+// Tuples of a number and what follows are what can be one: the first byte is that number, the second says how many
+// fields there are.
 fuzz_target!(|input: &[u8]| {
-    let [number, fields @ ..] = input else { return };
-    let mut decoder = Decoder::new(fields);
-    let mut elements = vec![Term::from(*number % 40)];
-    while let Ok(term) = decoder.decode_bare() {
-        elements.push(term);
-    }
-    match Control::try_from(Term::Tuple(elements)) {
-        Ok(control) => {
-            assert_eq!(Control::try_from(Term::from(control.clone())), Ok(control));
+    let [number, count, fields @ ..] = input else { return };
+    let bytes = [&[104, 1 + *count % 8, 97, *number % 40], fields].concat();
+    for bytes in [&bytes[..], input] {
+        match Control::read(&mut Decoder::new(bytes)) {
+            Ok(control) => {
+                let mut written = Vec::new();
+                control.write(&mut Writer::new(&mut written)).expect("what was read");
+                let mut again = Decoder::new(&written);
+                assert_eq!(Control::read(&mut again), Ok(control));
+                assert!(again.rest().is_empty());
+            }
+            Err(broken) => assert_eq!(broken.to_string().lines().count(), 1),
         }
-        Err(malformed) => assert_eq!(malformed.to_string().lines().count(), 1),
     }
 });

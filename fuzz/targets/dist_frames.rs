@@ -5,8 +5,10 @@
 
 use libfuzzer_sys::fuzz_target;
 use purlin_dist::Flags;
-use purlin_dist::frame::{Incoming, Limits, Outgoing, Signal, Size, take_frame};
-use purlin_term::{Encoder, Term};
+use purlin_dist::frame::{
+    Broken, Incoming, Limits, Outgoing, Payload, Signal, Size, Unread, take_frame,
+};
+use purlin_term::Encoder;
 
 fuzz_target!(|input: &[u8]| {
     let Some((choice, mut bytes)) = input.split_first() else { return };
@@ -19,7 +21,7 @@ fuzz_target!(|input: &[u8]| {
     while let Some((length, behind)) = bytes.split_first() {
         let frame;
         (frame, bytes) = behind.split_at(usize::from(*length).min(behind.len()));
-        match incoming.take(frame) {
+        match take(&mut incoming, frame) {
             Ok(signal) => signals.extend(signal),
             Err(broken) => {
                 assert_eq!(broken.to_string().lines().count(), 1);
@@ -45,17 +47,37 @@ fuzz_target!(|input: &[u8]| {
     let (mut rest, mut came) = (&written[..], Vec::new());
     let mut incoming = Incoming::new(Limits::default());
     while let Some((frame, used)) = take_frame(rest, usize::MAX).expect("no limit") {
-        came.extend(incoming.take(frame).expect("what was written"));
+        came.extend(take(&mut incoming, frame).expect("what was written"));
         rest = &rest[used..];
     }
     assert_eq!(came, due);
 });
 
+/// What a frame says, with its payload read. That the short way to read a message agrees with the long one is seen
+/// by the way.
+fn take(incoming: &mut Incoming, frame: &[u8]) -> Result<Option<Signal>, Broken> {
+    let Some(said) = incoming.said(frame)? else { return Ok(None) };
+    let message = said.message().map(|(to, message)| (format!("{to:?}"), message.term()));
+    let (control, payload) = match said.signal() {
+        Ok(signal) => signal,
+        Err(broken) => {
+            assert_eq!(message, None);
+            return Err(broken);
+        }
+    };
+    let payload = payload.map(Unread::term).transpose();
+    if let Some((_, term)) = message {
+        assert_eq!(term.map(Some), payload);
+    }
+    Ok(Some(Signal { control, payload: payload? }))
+}
+
 /// Puts out a signal, in small pieces if there may be any; not if no node could be told it.
 fn put(outgoing: &mut Outgoing, signal: &Signal, flags: Flags, portion: usize) -> bool {
-    let control = Term::from(signal.control.clone());
+    let control = &signal.control;
     let Some(payload) = signal.payload.as_ref().filter(|_| flags.has(Flags::FRAGMENTS)) else {
-        return matches!(outgoing.put(&control, signal.payload.as_ref()), Ok(Size::Small));
+        let payload = signal.payload.clone().map(Payload::Term);
+        return matches!(outgoing.put(control, payload.as_ref()), Ok(Size::Small));
     };
     let (mut encoder, mut portions) = (Encoder::bare(payload), Vec::new());
     loop {
@@ -67,7 +89,7 @@ fn put(outgoing: &mut Outgoing, signal: &Signal, flags: Flags, portion: usize) -
         }
     }
     let count = portions.len() as u64;
-    let Ok(sequence) = outgoing.first(&control, count, &portions[0]) else { return false };
+    let Ok(sequence) = outgoing.first(control, count, &portions[0]) else { return false };
     for (left, portion) in (1..count).rev().zip(&portions[1..]) {
         outgoing.next(sequence, left, portion);
     }

@@ -1,4 +1,4 @@
-//! `purlin node` and `purlin call`: what both need to be in an Erlang cluster.
+//! `purlin node` and `purlin call`: what both, and a gateway, need to be in an Erlang cluster.
 
 mod call;
 mod node;
@@ -7,10 +7,11 @@ mod offer;
 use std::env;
 use std::fs;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
-use purlin_dist::epmd;
+use purlin_dist::cluster::Builder;
+use purlin_dist::{Tls, epmd};
 use purlin_lab::error::Problem;
 
 pub(crate) use call::{Call, call};
@@ -22,18 +23,32 @@ const COOKIE_FILE: &str = ".erlang.cookie";
 const EPMD_PORT: &str = "ERL_EPMD_PORT";
 
 #[derive(Debug, Args)]
-struct Joining {
+pub(crate) struct Secret {
     /// The secret that all nodes of the cluster share [default: what ~/.erlang.cookie holds]
     #[arg(long, value_name = "COOKIE")]
     cookie: Option<String>,
-
-    /// Where epmd is [default: port 4369 of 127.0.0.1, or the one that ERL_EPMD_PORT says]
-    #[arg(long, value_name = "ADDRESS", value_parser = place)]
-    epmd: Option<SocketAddr>,
 }
 
-impl Joining {
-    fn cookie(&self) -> Result<Vec<u8>, Problem> {
+#[derive(Debug, Args)]
+struct Joining {
+    #[command(flatten)]
+    secret: Secret,
+
+    /// Its certificate, and those that vouch for it: a PEM file. Then it talks over TLS only
+    #[arg(long, value_name = "FILE", help_heading = "TLS", requires_all = ["tls_key", "tls_ca"])]
+    tls_cert: Option<PathBuf>,
+
+    /// The key of the certificate: a PEM file
+    #[arg(long, value_name = "FILE", help_heading = "TLS", requires = "tls_cert")]
+    tls_key: Option<PathBuf>,
+
+    /// The authorities that have to vouch for other nodes: a PEM file
+    #[arg(long, value_name = "FILE", help_heading = "TLS", requires = "tls_cert")]
+    tls_ca: Option<PathBuf>,
+}
+
+impl Secret {
+    pub(crate) fn cookie(&self) -> Result<Vec<u8>, Problem> {
         let cookie = match &self.cookie {
             // Erlang takes the characters beyond ASCII as Latin-1.
             Some(text) => text.chars().map(u8::try_from).collect::<Result<Vec<_>, _>>(),
@@ -44,18 +59,29 @@ impl Joining {
             _ => Err(Problem::new("--cookie must be some characters of Latin-1")),
         }
     }
+}
 
-    fn epmd(&self) -> Result<SocketAddr, Problem> {
-        if let Some(given) = self.epmd {
-            return Ok(given);
+impl Joining {
+    /// What is the same for all that join.
+    fn prepare(&self, mut builder: Builder) -> Result<Builder, Problem> {
+        builder = builder.cookie(self.secret.cookie()?);
+        if let (Some(certificates), Some(key), Some(authorities)) =
+            (&self.tls_cert, &self.tls_key, &self.tls_ca)
+        {
+            builder = builder.tls(Tls::from_pem(certificates, key, authorities).map_err(problem)?);
         }
-        let port = match env::var_os(EPMD_PORT) {
-            None => Some(epmd::PORT),
-            Some(text) => text.to_str().and_then(|text| text.parse().ok()),
-        };
-        let port = port.ok_or_else(|| Problem::new(format!("{EPMD_PORT} is not a port")))?;
-        Ok((Ipv4Addr::LOCALHOST, port).into())
+        Ok(builder)
     }
+}
+
+/// The epmd of this machine, on whose port others have theirs.
+pub(crate) fn own_epmd() -> Result<SocketAddr, Problem> {
+    let port = match env::var_os(EPMD_PORT) {
+        None => Some(epmd::PORT),
+        Some(text) => text.to_str().and_then(|text| text.parse().ok()),
+    };
+    let port = port.ok_or_else(|| Problem::new(format!("{EPMD_PORT} is not a port")))?;
+    Ok((Ipv4Addr::LOCALHOST, port).into())
 }
 
 /// The cookie in the user's home, where `erl` has it.
@@ -91,7 +117,7 @@ fn is_private(path: &Path) -> bool {
 }
 
 /// An address and a port.
-fn place(text: &str) -> Result<SocketAddr, String> {
+pub(crate) fn place(text: &str) -> Result<SocketAddr, String> {
     text.parse().map_err(|_| "give an address and a port, such as 127.0.0.1:4369".into())
 }
 

@@ -7,7 +7,7 @@ mod support;
 
 use std::process::Output;
 
-use support::nodes::{COOKIE, beam, epmd, eval, free_port, keep_cookie, node, run};
+use support::nodes::{COOKIE, beam, epmd, eval, free_port, keep_cookie, named, node, run};
 
 fn stdout(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
@@ -62,7 +62,9 @@ fn a_node_without_an_epmd_starts_one_and_its_cookie_is_in_the_home() {
     let (ours, said) = node(folder.path(), &port, &[]);
     assert_eq!(
         said[0],
-        format!("no epmd at 127.0.0.1:{port}: there is one now, as long as this runs")
+        format!(
+            "no epmd at 127.0.0.1:{port}: there is one now, at 127.0.0.1:{port}, as long as this runs"
+        )
     );
     assert!(said[1].ends_with(" erl -name me@127.0.0.1"), "{said:?}");
     assert_eq!(eval(folder.path(), &port, &["net_adm:ping('ours@127.0.0.1')"]), ["pong"]);
@@ -122,7 +124,7 @@ fn functions_of_a_node_of_ours_are_called_too() {
     let undef = "{badrpc,{'EXIT',{undef,[{purlin,nothing,[],[]}]}}}";
     assert_eq!(line(&call(&["nothing"]), 1), format!("purlin: {undef}\n"));
     let stranger = call(&["echo", "[1]", "--cookie", "another"]);
-    assert!(line(&stranger, 2).contains("is it the same cookie?"), "{stranger:?}");
+    assert!(line(&stranger, 2).contains("most likely it has another one"), "{stranger:?}");
 }
 
 #[test]
@@ -138,6 +140,10 @@ fn what_is_asked_wrongly_is_refused_in_one_line() {
     refused(&["call", a, "m", "f"], "give one with --cookie");
     refused(&["call", a, "m", "f", "--cookie", ""], "--cookie must be some characters");
     refused(&["call", a, "m", "f", "--cookie", "x"], "no epmd at 127.0.0.1:");
+    refused(
+        &["call", "a@nowhere.invalid", "m", "f", "--cookie", "x"],
+        "nowhere.invalid is not known",
+    );
     refused(&["call", "a", "m", "f", "--cookie", "x"], "name@host");
     refused(&["call", a, "m", "f", "{a}", "--cookie", "x"], "give a list, such as '[1, two]'");
     refused(&["call", a, "m", "f", "[a", "--cookie", "x"], "no Erlang term: ");
@@ -148,6 +154,7 @@ fn what_is_asked_wrongly_is_refused_in_one_line() {
         &["node", "--name", a, "--cookie", "x", "--epmd", "192.0.2.1:1"],
         "epmd at 192.0.2.1:1",
     );
+    refused(&["node", "--name", a, "--cookie", "x", "--log", "much"], "much");
     keep_cookie(folder.path(), COOKIE, 0o644);
     refused(&["node", "--name", a], "others may read");
     keep_cookie(folder.path(), "\n", 0o600);
@@ -162,4 +169,43 @@ fn a_port_of_epmd_that_is_none_and_a_node_that_epmd_does_not_know_are_told() {
     let _epmd = epmd(&port);
     let unknown = run(folder.path(), &port, &words);
     assert!(line(&unknown, 2).contains("epmd knows no node a@127.0.0.1"), "{unknown:?}");
+}
+
+#[test]
+fn a_node_of_another_host_is_called_by_the_epmd_of_that_host() {
+    let (folder, port) = (tempfile::tempdir().unwrap(), free_port());
+    keep_cookie(folder.path(), COOKIE, 0o600);
+    let place = format!("127.0.0.2:{port}");
+    let (_ours, said) = named(folder.path(), &port, "ours@127.0.0.2", &["--epmd", &place]);
+    assert!(said[0].starts_with(&format!("no epmd at {place}: ")), "{said:?}");
+    let call = ["call", "ours@127.0.0.2", "purlin", "echo", "[hello]"];
+    assert_eq!(stdout(&run(folder.path(), &port, &call)), "hello\n");
+    let told = run(folder.path(), &free_port(), &[&call[..], &["--epmd", &place]].concat());
+    assert_eq!(stdout(&told), "hello\n");
+    let elsewhere = ["call", "ours@127.0.0.1", "purlin", "echo", "[hello]"];
+    let elsewhere = run(folder.path(), &port, &elsewhere);
+    assert!(line(&elsewhere, 2).contains("no epmd at 127.0.0.1:"), "{elsewhere:?}");
+}
+
+#[test]
+fn a_stranger_costs_a_line_on_the_standard_error_unless_it_is_off() {
+    let refused =
+        " WARN purlin_dist::listener: a handshake was refused: it does not know the cookie";
+    let registered = " INFO purlin_dist::epmd::server: registered";
+    for (words, due) in [
+        (&[][..], &[refused][..]),
+        (&["--log", "off"], &[]),
+        (&["--log", "info"], &[registered, refused]),
+    ] {
+        let (folder, port) = (tempfile::tempdir().unwrap(), free_port());
+        keep_cookie(folder.path(), COOKIE, 0o600);
+        let (ours, _) = node(folder.path(), &port, words);
+        let call = ["call", "ours@127.0.0.1", "purlin", "processes", "--cookie", "another"];
+        assert_eq!(run(folder.path(), &port, &call).status.code(), Some(2));
+        assert_eq!(ours.end("-TERM"), (Some(0), String::new()));
+        let told = std::fs::read_to_string(folder.path().join("errors")).unwrap();
+        let lines: Vec<_> = told.lines().collect();
+        assert_eq!(lines.len(), due.len(), "{told}");
+        assert!(lines.iter().zip(due).all(|(line, due)| line.contains(due)), "{told}");
+    }
 }

@@ -9,6 +9,7 @@
 
 use std::fmt;
 use std::io;
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
@@ -40,12 +41,18 @@ pub enum Lengths {
 pub enum NoConnection {
     /// epmd could not be asked.
     Epmd(Failed),
+    /// The host is not known.
+    Host(String, io::Error),
     /// epmd does not know the node, or it speaks another version of the protocol.
     Unknown(NodeName),
+    /// Its name is long and ours short, or the other way round ([`NodeName::is_long`]).
+    OtherForm(NodeName),
     /// The connection could not be made, or broke.
     Io(io::Error),
     /// It took too long.
     Slow,
+    /// It has closed the connection when we had proven that we know the cookie, and it had yet to prove it.
+    HungUp(NodeName),
     /// This node has left the cluster.
     Left,
     /// The handshake came to nothing.
@@ -68,9 +75,24 @@ impl fmt::Display for NoConnection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Epmd(failed) => failed.fmt(f),
+            Self::Host(host, error) => write!(f, "the host {host} is not known: {error}"),
             Self::Unknown(name) => write!(f, "epmd knows no node {name} that speaks version 6"),
+            Self::OtherForm(name) => {
+                let [theirs, ours] =
+                    if name.is_long() { ["long", "short"] } else { ["short", "long"] };
+                write!(
+                    f,
+                    "{name} is a {theirs} name and that of this node a {ours} one: \
+                     only nodes of one form, erl -name or -sname, reach each other"
+                )
+            }
             Self::Io(error) => error.fmt(f),
             Self::Slow => write!(f, "no handshake within {} s", PATIENCE.as_secs()),
+            // WHY a guess: a node does not tell a stranger that the cookie is wrong.
+            Self::HungUp(name) => write!(
+                f,
+                "{name} hung up when we had shown that we know the cookie: most likely it has another one"
+            ),
             Self::Left => f.write_str("this node has left the cluster"),
             Self::Refused(refused) => refused.fmt(f),
         }
@@ -81,14 +103,17 @@ impl std::error::Error for NoConnection {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::Epmd(failed) => Some(failed),
-            Self::Io(error) => Some(error),
+            Self::Io(error) | Self::Host(_, error) => Some(error),
             Self::Refused(refused) => Some(refused),
-            Self::Unknown(_) | Self::Slow | Self::Left => None,
+            Self::Unknown(_) | Self::OtherForm(_) | Self::Slow | Self::HungUp(_) | Self::Left => {
+                None
+            }
         }
     }
 }
 
-/// Connects to where an epmd says that the node listens: the one of the node's host ([`Epmd::of_host`]).
+/// Connects to where an epmd says that the node listens: the one of the node's host ([`Epmd::of_host`]). The address
+/// is the node's host, if that is one, and that of epmd if it is a name.
 ///
 /// # Errors
 /// epmd is not there or does not know it, or it does not answer. Cancelled, nothing remains.
@@ -96,8 +121,8 @@ pub async fn dial(epmd: &Epmd, peer: &NodeName) -> Result<TcpStream, NoConnectio
     let found = epmd.find(peer.alive()).await.map_err(NoConnection::Epmd)?;
     let found = found.filter(|found| found.speaks_ours());
     let port = found.ok_or_else(|| NoConnection::Unknown(peer.clone()))?.port;
-    let mut address = epmd.address;
-    address.set_port(port);
+    let host = peer.host().parse().unwrap_or_else(|_| epmd.address.ip());
+    let address = SocketAddr::from((host, port));
     let stream = timeout(PATIENCE, TcpStream::connect(address)).await;
     let stream = stream.map_err(|_| NoConnection::Slow)??;
     prepare(&stream)?;
@@ -127,13 +152,18 @@ pub async fn call<S: AsyncRead + AsyncWrite + Unpin>(
     cookie: Cookie,
     is_dead: impl FnOnce() -> bool,
 ) -> Result<Established, NoConnection> {
-    let mut out = Vec::new();
+    let (mut out, name) = (Vec::new(), peer.clone());
     let mut initiator = Initiator::new(local, peer, cookie, challenge()?, &mut out);
     let mut is_dead = Some(is_dead);
     let handshake = async {
         loop {
             write(stream, lengths, &mut out).await?;
-            let frame = read(stream, lengths).await?;
+            let frame = read(stream, lengths).await.map_err(|error| match error {
+                NoConnection::Io(error) if initiator.awaits_proof() && is_end(&error) => {
+                    NoConnection::HungUp(name.clone())
+                }
+                error => error,
+            })?;
             match initiator.take(&frame, &mut out)? {
                 Step::Done(established) => return Ok(established),
                 Step::Alive => {
@@ -180,6 +210,12 @@ pub async fn answer<S: AsyncRead + AsyncWrite + Unpin>(
         }
     };
     timeout(PATIENCE, handshake).await.unwrap_or(Err(NoConnection::Slow))
+}
+
+/// Whether the other side has closed the connection.
+fn is_end(error: &io::Error) -> bool {
+    use io::ErrorKind::{BrokenPipe, ConnectionReset, UnexpectedEof};
+    matches!(error.kind(), UnexpectedEof | ConnectionReset | BrokenPipe)
 }
 
 /// A number that nobody can guess.

@@ -59,10 +59,14 @@ pub mod epmd;
 mod flags;
 pub mod frame;
 pub mod handshake;
+mod hosts;
 pub mod link;
 mod listener;
 mod name;
 mod peers;
+mod stream;
+#[cfg_attr(not(feature = "tls"), path = "no_tls.rs")]
+mod tls;
 
 pub use cookie::Cookie;
 pub use flags::Flags;
@@ -70,6 +74,9 @@ pub use link::Link;
 pub use listener::{Came, Listener};
 pub use name::{BadName, NodeName};
 pub use peers::{Peers, Up};
+pub use stream::{Duplex, Stream};
+#[cfg(feature = "tls")]
+pub use {purlin_tls::PemError, tls::Tls};
 
 /// The document whose examples are tests.
 #[cfg(doctest)]

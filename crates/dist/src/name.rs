@@ -43,6 +43,13 @@ impl NodeName {
         &self.text[self.at + 1..]
     }
 
+    /// Whether it is a long name, as `erl -name` gives it: the host is an address, or has a dot in it. A short one,
+    /// of `erl -sname`, has neither. Nodes of one form do not call those of the other.
+    #[must_use]
+    pub fn is_long(&self) -> bool {
+        self.host().contains(['.', ':'])
+    }
+
     /// All of it.
     #[must_use]
     pub fn as_str(&self) -> &str {
@@ -109,6 +116,15 @@ mod tests {
         }
         for bad in ["", "@", "a@", "@b", "a@b@c", "a b@c", "a\n@c", "nonode"] {
             assert_eq!(bad.parse::<NodeName>(), Err(BadName), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn a_name_is_long_if_its_host_has_a_dot_or_is_an_address() {
+        for (name, long) in
+            [("a@h.example", true), ("a@::1", true), ("a@10.0.0.5", true), ("a@h", false)]
+        {
+            assert_eq!(name.parse::<NodeName>().map(|name| name.is_long()), Ok(long), "{name}");
         }
     }
 

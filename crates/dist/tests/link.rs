@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use purlin_dist::Flags;
 use purlin_dist::control::Control;
-use purlin_dist::frame::{Signal, Unsendable};
+use purlin_dist::frame::{Broken, Signal, Unread, Unsendable};
 use purlin_dist::link::{Ended, Link, Receive, Settings, Unsent};
 use purlin_term::Term;
 use tokio::io::AsyncReadExt;
@@ -167,7 +167,7 @@ async fn a_link_whose_other_end_does_not_read_is_closed_all_the_same() {
 async fn a_receiver_that_panics_ends_its_link() {
     struct Panics;
     impl Receive for Panics {
-        async fn signal(&mut self, _: Signal) {
+        async fn signal(&mut self, _: Control, _: Option<Unread<'_>>) -> Result<(), Broken> {
             panic!("on purpose")
         }
     }

@@ -9,7 +9,7 @@ use std::net::Ipv4Addr;
 use std::time::Duration;
 
 use log::Log;
-use pair::{frame, link, message, pid};
+use pair::{frame, link, message, pair, pid};
 use purlin_dist::connect::{self, Lengths, NoConnection, answer};
 use purlin_dist::control::Control;
 use purlin_dist::frame::{Broken, Limits, Signal};
@@ -19,7 +19,7 @@ use purlin_dist::{Came, Cookie, Flags, Listener};
 use purlin_term::{Reason, Term};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, duplex};
 use tokio::net::TcpStream;
-use tokio::time::{Instant, timeout};
+use tokio::time::{Instant, advance, timeout};
 
 fn local(name: &str) -> Local {
     Local { name: name.parse().expect("a name"), creation: 1, flags: Flags::OFFERED }
@@ -67,7 +67,7 @@ async fn a_caller_that_does_not_know_the_cookie() {
     let (mut listener, mut stream) = listening().await;
     let call = calls(&mut stream, "wrong");
     let (refused, came) = tokio::join!(call, listener.next());
-    assert!(matches!(refused, Err(NoConnection::Io(_))), "{refused:?}");
+    assert!(matches!(refused, Err(NoConnection::HungUp(_))), "{refused:?}");
     assert!(matches!(came, Came::Failed(_)), "nobody may come in");
     log.is_one_line_with("a handshake was refused: it does not know the cookie");
 }
@@ -83,7 +83,7 @@ async fn an_acceptor_that_does_not_know_the_cookie() {
         answered
     });
     assert!(matches!(answered, Err(NoConnection::Refused(Refused::WrongCookie))));
-    assert!(matches!(called, Err(NoConnection::Io(_))));
+    assert!(matches!(called, Err(NoConnection::HungUp(_))), "{called:?}");
 }
 
 #[tokio::test]
@@ -179,6 +179,22 @@ async fn a_node_that_never_ticks() {
     assert!((45..=75).contains(&start.elapsed().as_secs()), "{:?}", start.elapsed());
     assert!(ticks.len() >= 3 * 4 && ticks.iter().all(|byte| *byte == 0), "{ticks:?}");
     log.is_one_line_with("silent for the tick time");
+}
+
+// The clock is the monotonic one, which nobody can set; but a machine that has slept finds it far ahead.
+#[tokio::test(start_paused = true)]
+async fn a_clock_that_jumps_ahead_ends_nothing() {
+    let log = Log::new();
+    let (a, b, mut signals) = pair(Settings::default());
+    for hours in 1..20 {
+        advance(Duration::from_secs(3600 * hours)).await;
+        a.send(message(1, Term::from(hours))).await.expect("it goes on");
+        let Signal { payload, .. } = signals.recv().await.expect("it goes on");
+        assert_eq!(payload, Some(Term::from(hours)));
+    }
+    assert!(timeout(Duration::from_secs(1), a.ended()).await.is_err());
+    assert!(timeout(Duration::from_secs(1), b.ended()).await.is_err());
+    assert_eq!(log.lines(), Vec::<String>::new());
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,111 +1,174 @@
-//! The same protocol inside of TLS, as `-proto_dist inet_tls` speaks it: a link lies over any stream.
+//! Clusters over TLS, as `-proto_dist inet_tls` speaks it with `verify_peer`: who is let in, and that all is as
+//! without it.
 
+#[path = "support/certificates.rs"]
+mod certificates;
+#[path = "support/log.rs"]
+mod log;
 mod support;
 
-use std::sync::Arc;
+use std::time::{Duration, Instant};
 
-use purlin_dist::connect::{self, Lengths};
-use purlin_dist::frame::Signal;
-use purlin_dist::handshake::Local;
-use purlin_dist::link::{Link, Settings};
-use purlin_dist::{Flags, epmd};
+use certificates::Files;
+use log::Log;
+use purlin::{Node, Process};
+use purlin_dist::Tls;
+use purlin_dist::cluster::{Cluster, GenCall};
+use purlin_dist::link::Settings;
 use purlin_term::Term;
-use rcgen::{CertifiedKey, KeyPair, generate_simple_self_signed};
-use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
-use rustls::{ClientConfig, RootCertStore, ServerConfig};
-use support::{Beam, Epmd, cookie, welcome};
-use tempfile::TempDir;
-use tokio::net::TcpListener;
-use tokio::sync::mpsc;
-use tokio_rustls::{TlsAcceptor, TlsConnector};
+use support::{Beam, COOKIE, Epmd};
 
-/// One certificate for both, which both trust.
-struct Certificate {
-    folder: TempDir,
-    certificate: CertificateDer<'static>,
-    key: PrivateKeyDer<'static>,
+async fn join(epmd: &Epmd, name: &str, tls: Option<Tls>, settings: Settings) -> Cluster {
+    let node = Node::builder().workers(2).build().expect("a node");
+    let builder = Cluster::builder(format!("{name}@127.0.0.1").parse().expect("a name"));
+    let builder = builder.cookie(COOKIE).epmd(([127, 0, 0, 1], epmd.port).into());
+    let builder = builder.settings(settings);
+    let builder = match tls {
+        Some(tls) => builder.tls(tls),
+        None => builder,
+    };
+    builder.start(&node).await.expect("it joins")
 }
 
-impl Certificate {
-    fn new() -> Self {
-        let made = generate_simple_self_signed(["127.0.0.1".to_owned()]).expect("a name");
-        let CertifiedKey::<KeyPair> { cert, signing_key } = made;
-        let folder = tempfile::tempdir().expect("a folder");
-        let path = |name| folder.path().join(name).display().to_string();
-        let both = cert.pem() + &signing_key.serialize_pem();
-        std::fs::write(path("both.pem"), both).expect("there is room");
-        let both = path("both.pem");
-        let options = format!(
-            "[{{server, [{{certfile, {both:?}}}, {{verify, verify_none}}]}},
-              {{client, [{{verify, verify_none}}]}}]."
-        );
-        std::fs::write(path("options"), options).expect("there is room");
-        let key = PrivatePkcs8KeyDer::from(signing_key.serialize_der()).into();
-        Self { folder, certificate: cert.der().clone(), key }
-    }
-
-    async fn beam(&self, epmd: &Epmd) -> Beam {
-        let options = self.folder.path().join("options").display().to_string();
-        let more = ["-proto_dist", "inet_tls", "-ssl_dist_optfile", &options];
-        Beam::start_with(epmd.port, "beam", &more).await
-    }
-
-    fn acceptor(&self) -> TlsAcceptor {
-        let config = ServerConfig::builder()
-            .with_no_client_auth()
-            .with_single_cert(vec![self.certificate.clone()], self.key.clone_key());
-        Arc::new(config.expect("the key fits")).into()
-    }
-
-    fn connector(&self) -> TlsConnector {
-        let mut roots = RootCertStore::empty();
-        roots.add(self.certificate.clone()).expect("a certificate");
-        let config = ClientConfig::builder().with_root_certificates(roots).with_no_client_auth();
-        Arc::new(config).into()
-    }
+/// Has it answer calls to `echo` with what it was asked.
+fn echoes(cluster: &Cluster) {
+    let answers = cluster.clone();
+    let echo = cluster.node().spawn(async move |mut me: Process<Term>| {
+        while let Ok(call) = GenCall::try_from(me.receive().await) {
+            let what = call.request.clone();
+            answers.reply(call, what);
+        }
+    });
+    cluster.node().register("echo", &echo).expect("nobody has it");
 }
 
-fn local() -> Local {
-    let name = "ours@127.0.0.1".parse().expect("a name");
-    Local { name, creation: 5, flags: Flags::OFFERED }
+async fn beam(epmd: &Epmd, options: &str) -> Beam {
+    let more = ["-proto_dist", "inet_tls", "-ssl_dist_optfile", options];
+    Beam::start_with(epmd.port, "beam", &[&more[..], &["-kernel", "net_ticktime", "2"]].concat())
+        .await
 }
 
-#[tokio::test]
-async fn we_call_a_beam_over_tls_and_are_told_something() {
-    let (epmd, certificate) = (Epmd::start(), Certificate::new());
-    let mut beam = certificate.beam(&epmd).await;
-    let tcp = connect::dial(&epmd.ask(), &beam.name).await.expect("it listens");
-    let host = "127.0.0.1".try_into().expect("an address");
-    let mut stream = certificate.connector().connect(host, tcp).await.expect("it speaks TLS");
-    let name = beam.name.clone();
-    let peer = connect::call(&mut stream, Lengths::Four, &local(), name, cookie(), || true).await;
-    let (receive, mut signals) = mpsc::channel(64);
-    let peer = peer.expect("it knows the cookie");
-    let _link = Link::start(stream, peer, Settings::default(), receive);
-    beam.eval("{somebody, 'ours@127.0.0.1'} ! lists:duplicate(100000, a)").await;
-    let Signal { payload, .. } = signals.recv().await.expect("it goes on");
-    assert_eq!(payload, Some(Term::list(vec![Term::atom("a"); 100_000])));
+fn settings() -> Settings {
+    Settings { tick_time: Duration::from_secs(2), ..Settings::default() }
+}
+
+const SOON: Duration = Duration::from_secs(60);
+
+/// Both ways, small and large, and silent for more than two tick times.
+async fn all_is_well(beam: &mut Beam, cluster: &Cluster) {
+    echoes(cluster);
+    let echoed = "begin X = binary:copy(<<\"large\">>, 2000000), \
+                  X =:= gen_server:call({echo, 'ours@127.0.0.1'}, X, 60000) end";
+    assert_eq!(beam.eval(echoed).await, "true");
+    assert!(cluster.nodes().contains(&beam.name));
+    let large = Term::from("large".repeat(2_000_000).as_bytes());
+    let asked = [Term::atom("erlang"), Term::atom("byte_size"), Term::list([large])];
+    let size = cluster.rpc(&beam.name, "erlang", "apply", asked.into(), SOON).await;
+    assert_eq!(size.expect("it answers"), Term::from(10_000_000));
+    let start = Instant::now();
+    // CLOCK: the BEAM's own; meanwhile neither node has anything to say.
+    assert_eq!(
+        beam.eval("erlang:send_after(5000, self(), now), receive now -> ok end").await,
+        "ok"
+    );
+    assert!(start.elapsed() >= Duration::from_secs(5));
+    assert_eq!(beam.eval("nodes(hidden)").await, "['ours@127.0.0.1']");
 }
 
 #[tokio::test]
-async fn a_beam_calls_us_over_tls_and_tells_us_something() {
-    let (epmd, certificate) = (Epmd::start(), Certificate::new());
-    let socket = TcpListener::bind("127.0.0.1:0").await.expect("a port");
-    let port = socket.local_addr().expect("an address").port();
-    let alive = epmd::Alive { alive: "ours".to_owned(), port, kind: epmd::Kind::Hidden };
-    let registration = epmd::Registration::new(epmd.ask(), alive).await;
-    let creation = registration.as_ref().expect("epmd is there").creation();
-    let mut beam = certificate.beam(&epmd).await;
-    beam.tell("{somebody, 'ours@127.0.0.1'} ! hello").await;
-    let (tcp, _) = socket.accept().await.expect("it calls");
-    let mut stream = certificate.acceptor().accept(tcp).await.expect("it speaks TLS");
-    let peer =
-        connect::answer(&mut stream, Lengths::Four, Local { creation, ..local() }, welcome).await;
-    let (receive, mut signals) = mpsc::channel(64);
-    let peer = peer.expect("it knows the cookie");
-    assert_eq!(peer.peer, beam.name);
-    let _link = Link::start(stream, peer, Settings::default(), receive);
-    let Signal { payload, .. } = signals.recv().await.expect("it goes on");
-    assert_eq!(payload, Some(Term::atom("hello")));
-    beam.line().await;
+async fn a_beam_calls_us_with_the_tls_that_it_has_unless_told_otherwise() {
+    let (epmd, files) = (Epmd::start(), Files::new());
+    let cluster = join(&epmd, "ours", Some(files.tls("ours-here")), settings()).await;
+    let mut beam = beam(&epmd, &files.options("ours-here", "")).await;
+    assert_eq!(beam.eval("net_adm:ping('ours@127.0.0.1')").await, "pong");
+    all_is_well(&mut beam, &cluster).await;
+}
+
+#[tokio::test]
+async fn we_call_a_beam_with_either_version_of_tls() {
+    for version in ["tlsv1.2", "tlsv1.3"] {
+        let (epmd, files) = (Epmd::start(), Files::new());
+        let cluster = join(&epmd, "ours", Some(files.tls("ours-here")), settings()).await;
+        let more = format!(", {{versions, ['{version}']}}");
+        let mut beam = beam(&epmd, &files.options("ours-here", &more)).await;
+        cluster.connect(&beam.name).await.expect("it speaks TLS");
+        all_is_well(&mut beam, &cluster).await;
+    }
+}
+
+#[tokio::test]
+async fn two_nodes_of_ours_talk_over_tls() {
+    let (epmd, files) = (Epmd::start(), Files::new());
+    let [a, b] = ["a", "b"].map(|name| (name, files.tls("ours-here")));
+    let a = join(&epmd, a.0, Some(a.1), settings()).await;
+    let b = join(&epmd, b.0, Some(b.1), settings()).await;
+    echoes(&a);
+    echoes(&b);
+    let large = Term::from([7; 5_000_000].as_slice());
+    let echoed = a.call("echo", b.name(), large.clone(), SOON).await;
+    assert!(echoed.expect("it answers") == large, "not what was sent");
+    let echoed = b.call("echo", a.name(), Term::atom("back"), SOON).await;
+    assert_eq!(echoed.expect("it answers"), Term::atom("back"));
+}
+
+/// Calls `b`, and says why it is not connected and what `b` says of it.
+async fn refused(caller: Option<Tls>, called: Option<Tls>) -> (String, Vec<String>) {
+    let (epmd, log) = (Epmd::start(), Log::new());
+    let a = join(&epmd, "a", caller, settings()).await;
+    let b = join(&epmd, "b", called, settings()).await;
+    let why = a.connect(b.name()).await.expect_err("it is not let in");
+    assert!(a.nodes().is_empty() && b.nodes().is_empty());
+    // The other one may be at it still.
+    while log.lines().is_empty() {
+        tokio::task::yield_now().await;
+    }
+    (why.to_string(), log.lines())
+}
+
+#[tokio::test]
+async fn a_node_that_shows_a_wrong_certificate_or_none_is_refused_in_a_line() {
+    let files = Files::new();
+    let ours = || Some(files.tls("ours-here"));
+    for (caller, called, why, line) in [
+        // Of another authority, whichever of them.
+        (Some(files.tls("theirs-here")), ours(), "fatal alert: UnknownCA", "UnknownIssuer"),
+        (ours(), Some(files.tls("theirs-here")), "UnknownIssuer", "fatal alert: UnknownCA"),
+        // Of another host than its name says.
+        (
+            ours(),
+            Some(files.tls("ours-elsewhere")),
+            "not valid for name",
+            "fatal alert: BadCertificate",
+        ),
+        // In plain TCP.
+        (None, ours(), "it speaks TLS, which this node does not", "the caller does not speak TLS"),
+        (
+            ours(),
+            None,
+            "perhaps the node does not speak TLS",
+            "it speaks TLS, which this node does not",
+        ),
+    ] {
+        let (told, lines) = refused(caller, called).await;
+        assert!(told.contains(why) && told.lines().count() == 1, "{told}");
+        assert!(matches!(&lines[..], [one] if one.contains(line)), "{line}: {lines:#?}");
+    }
+}
+
+#[tokio::test]
+async fn a_beam_with_a_wrong_certificate_or_in_plain_tcp_is_refused_in_a_line() {
+    let (epmd, files) = (Epmd::start(), Files::new());
+    let log = Log::new();
+    let cluster = join(&epmd, "ours", Some(files.tls("ours-here")), settings()).await;
+    let mut stranger = beam(&epmd, &files.options("theirs-here", "")).await;
+    assert_eq!(stranger.eval("net_adm:ping('ours@127.0.0.1')").await, "pang");
+    log.is_one_line_with("UnknownIssuer");
+    let mut plain = Beam::start(&epmd, "plain").await;
+    assert_eq!(plain.eval("net_adm:ping('ours@127.0.0.1')").await, "pang");
+    let lines = log.lines();
+    assert!(matches!(&lines[..], [_, line] if line.contains("does not speak TLS")), "{lines:#?}");
+    // And they are not called.
+    let why = cluster.connect(&stranger.name).await.expect_err("of another authority");
+    assert!(why.to_string().contains("UnknownIssuer"), "{why}");
+    assert!(cluster.nodes().is_empty());
 }

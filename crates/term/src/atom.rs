@@ -32,7 +32,8 @@ impl Atom {
     /// `error`
     pub const ERROR: Self = Self::from_static("error");
     /// The empty atom, which stands for a cookie among the control messages of distribution.
-    pub const EMPTY: Self = Self::from_static("");
+    // WHY inline: the text of `""` lies nowhere, and some processors take 100 ns to compare nothing there.
+    pub const EMPTY: Self = Self(SmolStr::new_inline(""));
 
     /// An atom of this text.
     ///

@@ -11,7 +11,7 @@ use crate::inflate::inflate;
 use crate::reader::Reader;
 use crate::tag;
 use crate::token::{FunHead, Token};
-use crate::{Atom, Binary, BitString, Fun, Map, Term};
+use crate::{Atom, AtomTable, Binary, BitString, Fun, Map, Term};
 
 /// What a term from outside may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,12 +58,12 @@ pub struct Decoder<'a> {
 impl<'a> Decoder<'a> {
     /// A decoder of these bytes, with the default limits.
     pub fn new(bytes: &'a [u8]) -> Self {
-        Self::with_atoms(bytes, &[])
+        Self::with_atoms(bytes, AtomTable::default())
     }
 
     /// A decoder of bytes in which atoms may stand as indices of this table, which the header of the
     /// message gave.
-    pub fn with_atoms(bytes: &'a [u8], atoms: &'a [Atom]) -> Self {
+    pub fn with_atoms(bytes: &'a [u8], atoms: impl Into<AtomTable<'a>>) -> Self {
         Self { reader: Reader::with_atoms(bytes, atoms), limits: Limits::default() }
     }
 
@@ -82,6 +82,11 @@ impl<'a> Decoder<'a> {
     /// The bytes that are left.
     pub fn rest(&self) -> &'a [u8] {
         self.reader.rest()
+    }
+
+    /// What reads the parts of the next term, for those who need no [`Term`] for it. No limit counts there.
+    pub fn reader(&mut self) -> &mut Reader<'a> {
+        &mut self.reader
     }
 
     /// The next term, with the version before it, as `term_to_binary` writes it.

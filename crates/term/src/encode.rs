@@ -14,7 +14,8 @@ use num_bigint::{BigInt, Sign};
 
 use crate::error::EncodeError;
 use crate::tag;
-use crate::{Atom, BitString, Export, Fun, Pid, Port, Reference, Term};
+use crate::writer::{AtomIndex, Atoms};
+use crate::{Atom, BitString, Export, Fun, Port, Term};
 
 /// A list of bytes is written as bytes up to this length.
 const MAX_STRING: usize = u16::MAX as usize;
@@ -27,9 +28,6 @@ const SMALL_PORTS: u64 = 1 << 28;
 pub trait Buffer: BufMut + DerefMut<Target = [u8]> {}
 
 impl<B: BufMut + DerefMut<Target = [u8]>> Buffer for B {}
-
-/// For an atom, the index that the header of the message gives it, if it gives it one.
-pub type AtomIndex<'c> = dyn FnMut(&Atom) -> Option<u8> + Send + 'c;
 
 /// Writes one term.
 ///
@@ -56,7 +54,7 @@ pub struct Encoder<'t, 'c> {
     version: bool,
     /// Nothing but the version has been written, so that what follows is a whole message.
     whole: bool,
-    index: Option<&'c mut AtomIndex<'c>>,
+    atoms: Atoms<'c>,
     /// The funs that are open; within one no portion ends, since its size is not known.
     funs: usize,
 }
@@ -77,7 +75,7 @@ impl<'t, 'c> Encoder<'t, 'c> {
     /// An encoder that writes the version before the term, as `term_to_binary` does.
     pub fn new(term: &'t Term) -> Self {
         let stack = vec![Left::One(term)];
-        Self { stack, version: true, whole: true, index: None, funs: 0 }
+        Self { stack, version: true, whole: true, atoms: Atoms(None), funs: 0 }
     }
 
     /// An encoder that writes no version, as behind the header of a message between nodes.
@@ -88,7 +86,7 @@ impl<'t, 'c> Encoder<'t, 'c> {
     /// Has atoms written as indices where this function has one.
     #[must_use]
     pub fn index(mut self, index: &'c mut AtomIndex<'c>) -> Self {
-        self.index = Some(index);
+        self.atoms = Atoms(Some(index));
         self
     }
 
@@ -162,7 +160,7 @@ impl<'t, 'c> Encoder<'t, 'c> {
                 buffer.put_u8(tag::NEW_FLOAT);
                 buffer.put_f64(value.get());
             }
-            Term::Atom(atom) => self.atom(buffer, atom),
+            Term::Atom(atom) => self.atoms.put(buffer, atom),
             Term::Binary(bytes) => {
                 buffer.put_u8(tag::BINARY);
                 buffer.put_u32(count(bytes.len())?);
@@ -184,9 +182,9 @@ impl<'t, 'c> Encoder<'t, 'c> {
                 buffer.put_u32(count(map.len())?);
                 self.stack.push(Left::Pairs(map.pairs().iter()));
             }
-            Term::Pid(pid) => self.pid(buffer, pid),
+            Term::Pid(pid) => self.atoms.put_pid(buffer, pid),
             Term::Port(port) => self.port(buffer, port),
-            Term::Reference(reference) => self.reference(buffer, reference),
+            Term::Reference(reference) => self.atoms.put_reference(buffer, reference),
             Term::Fun(fun) => self.fun(buffer, fun)?,
             Term::Export(export) => self.export(buffer, export),
             Term::Local(opaque) => {
@@ -198,14 +196,6 @@ impl<'t, 'c> Encoder<'t, 'c> {
             }
         }
         Ok(())
-    }
-
-    fn atom<B: Buffer>(&mut self, buffer: &mut B, atom: &Atom) {
-        if let Some(index) = self.index.as_mut().and_then(|index| index(atom)) {
-            buffer.put_slice(&[tag::ATOM_CACHE_REF, index]);
-            return;
-        }
-        put_atom(buffer, atom);
     }
 
     fn bit_string<B: Buffer>(
@@ -241,35 +231,17 @@ impl<'t, 'c> Encoder<'t, 'c> {
         Ok(())
     }
 
-    fn pid<B: Buffer>(&mut self, buffer: &mut B, pid: &Pid) {
-        buffer.put_u8(tag::NEW_PID);
-        self.atom(buffer, &pid.node);
-        buffer.put_u32(pid.id);
-        buffer.put_u32(pid.serial);
-        buffer.put_u32(pid.creation);
-    }
-
     fn port<B: Buffer>(&mut self, buffer: &mut B, port: &Port) {
         if port.id < SMALL_PORTS {
             buffer.put_u8(tag::NEW_PORT);
-            self.atom(buffer, &port.node);
+            self.atoms.put(buffer, &port.node);
             buffer.put_u32(port.id as u32);
         } else {
             buffer.put_u8(tag::V4_PORT);
-            self.atom(buffer, &port.node);
+            self.atoms.put(buffer, &port.node);
             buffer.put_u64(port.id);
         }
         buffer.put_u32(port.creation);
-    }
-
-    fn reference<B: Buffer>(&mut self, buffer: &mut B, reference: &Reference) {
-        buffer.put_u8(tag::NEWER_REFERENCE);
-        buffer.put_u16(reference.words().len() as u16);
-        self.atom(buffer, &reference.node);
-        buffer.put_u32(reference.creation);
-        for word in reference.words() {
-            buffer.put_u32(*word);
-        }
     }
 
     fn fun<B: Buffer>(&mut self, buffer: &mut B, fun: &'t Fun) -> Result<(), EncodeError> {
@@ -280,10 +252,10 @@ impl<'t, 'c> Encoder<'t, 'c> {
         buffer.put_slice(&fun.uniq);
         buffer.put_u32(fun.index);
         buffer.put_u32(count(fun.free.len())?);
-        self.atom(buffer, &fun.module);
+        self.atoms.put(buffer, &fun.module);
         put_small(buffer, fun.old_index);
         put_small(buffer, fun.old_uniq);
-        self.pid(buffer, &fun.pid);
+        self.atoms.put_pid(buffer, &fun.pid);
         self.funs += 1;
         self.stack.extend([Left::Size(size), Left::Terms(fun.free.iter())]);
         Ok(())
@@ -291,8 +263,8 @@ impl<'t, 'c> Encoder<'t, 'c> {
 
     fn export<B: Buffer>(&mut self, buffer: &mut B, export: &Export) {
         buffer.put_u8(tag::EXPORT);
-        self.atom(buffer, &export.module);
-        self.atom(buffer, &export.function);
+        self.atoms.put(buffer, &export.module);
+        self.atoms.put(buffer, &export.function);
         put_small(buffer, export.arity.into());
     }
 }

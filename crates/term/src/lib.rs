@@ -13,7 +13,7 @@
 //! |---|---|
 //! | hold a term, look into it, make one | [`Term`] and what it is made of |
 //! | read bytes of strangers | [`Term::decode`]; [`Decoder`] with [`Limits`]; [`Reader`] to copy nothing |
-//! | write bytes | [`Term::encode`]; [`Encoder`] into a buffer of one's own, in portions if it is large |
+//! | write bytes | [`Term::encode`]; [`Encoder`] into a buffer of one's own, in portions if it is large; [`Writer`] without a [`Term`] |
 //! | compare as Erlang does | [`Term::compare`] |
 //! | choose a shard as Erlang does | [`Term::phash2`], [`Term::phash2_in`] |
 //! | print as Erlang does | [`Display`](std::fmt::Display) for `~0tp`, [`Term::written`] for `~tw` |
@@ -40,16 +40,18 @@ mod number;
 mod order;
 mod phash2;
 mod reader;
+mod table;
 mod tag;
 mod term;
 mod text;
 mod token;
 pub mod value;
+mod writer;
 
 pub use atom::{Atom, AtomTooLong};
 pub use binary::{Binary, BitString};
 pub use decode::{Decoder, Limits};
-pub use encode::{AtomIndex, Buffer, Encoder};
+pub use encode::{Buffer, Encoder};
 pub use error::{DecodeError, EncodeError, Reason};
 pub use fun::{Export, Fun};
 pub use identifier::{Pid, Port, Reference};
@@ -58,13 +60,15 @@ pub use map::Map;
 pub use num_bigint::{BigInt, Sign};
 pub use number::{BigInteger, Float};
 pub use reader::Reader;
+pub use table::AtomTable;
 pub use term::{NotFinite, Term};
 pub use text::{ParseError, Written};
-pub use token::{FunHead, Magnitude, Token};
+pub use token::{FunHead, Magnitude, PidParts, Token};
 pub use value::{
     Absent, Options, Strings, Structs, ValueError, from_bytes, from_reader, from_term, to_bytes,
     to_term, with,
 };
+pub use writer::{AtomIndex, Writer};
 
 /// Documents whose examples are tests.
 #[cfg(doctest)]

@@ -12,8 +12,8 @@ use std::borrow::Cow;
 
 use crate::error::{DecodeError, Reason};
 use crate::tag;
-use crate::token::{FunHead, Magnitude, Token};
-use crate::{Atom, Export, Float, Pid, Port, Reference};
+use crate::token::{FunHead, Magnitude, PidParts, Token};
+use crate::{Atom, AtomTable, Export, Float, Pid, Port, Reference};
 
 /// WHY: what a BEAM can hold since OTP 26; and a larger one takes minutes to print.
 const MAX_INTEGER_BYTES: usize = 512 << 10;
@@ -41,19 +41,19 @@ pub struct Reader<'a> {
     at: usize,
     /// The terms that tokens have announced and that have not been read.
     owed: usize,
-    atoms: &'a [Atom],
+    atoms: AtomTable<'a>,
 }
 
 impl<'a> Reader<'a> {
     /// A reader of these bytes.
     pub fn new(bytes: &'a [u8]) -> Self {
-        Self::with_atoms(bytes, &[])
+        Self::with_atoms(bytes, AtomTable::default())
     }
 
     /// A reader of bytes in which atoms may stand as indices, of the table that the header of their
     /// message names.
-    pub fn with_atoms(bytes: &'a [u8], atoms: &'a [Atom]) -> Self {
-        Self { bytes, at: 0, owed: 0, atoms }
+    pub fn with_atoms(bytes: &'a [u8], atoms: impl Into<AtomTable<'a>>) -> Self {
+        Self { bytes, at: 0, owed: 0, atoms: atoms.into() }
     }
 
     /// How many bytes have been read.
@@ -66,7 +66,7 @@ impl<'a> Reader<'a> {
         &self.bytes[self.at..]
     }
 
-    pub(crate) fn atoms(&self) -> &'a [Atom] {
+    pub(crate) fn atoms(&self) -> AtomTable<'a> {
         self.atoms
     }
 
@@ -105,6 +105,114 @@ impl<'a> Reader<'a> {
         Ok(&self.bytes[start..self.at])
     }
 
+    /// The next term, which is a process; `None`, and nothing is read, if it is none.
+    ///
+    /// # Errors
+    ///
+    /// As [`Reader::token`].
+    pub fn pid(&mut self) -> Result<Option<Pid>, DecodeError> {
+        self.only(|tag| matches!(tag, tag::PID | tag::NEW_PID), Self::read_pid)
+    }
+
+    /// The next term, which is a reference; `None`, and nothing is read, if it is none.
+    ///
+    /// # Errors
+    ///
+    /// As [`Reader::token`].
+    pub fn reference(&mut self) -> Result<Option<Reference>, DecodeError> {
+        let is_one =
+            |tag| matches!(tag, tag::REFERENCE | tag::NEW_REFERENCE | tag::NEWER_REFERENCE);
+        self.only(is_one, Self::read_reference)
+    }
+
+    /// The next term, which is an atom; `None`, and nothing is read, if it is none.
+    ///
+    /// # Errors
+    ///
+    /// As [`Reader::token`].
+    pub fn atom(&mut self) -> Result<Option<Atom>, DecodeError> {
+        self.only(is_atom, Self::read_atom)
+    }
+
+    /// The text of the next term, which is an atom, if it can be borrowed; `None`, and nothing is read, if it is
+    /// none.
+    ///
+    /// # Errors
+    ///
+    /// As [`Reader::token`].
+    pub fn atom_text(&mut self) -> Result<Option<Cow<'a, str>>, DecodeError> {
+        self.only(is_atom, Self::text)
+    }
+
+    /// The next term, which is a process; `None`, and nothing is read, if it is none.
+    ///
+    /// # Errors
+    ///
+    /// As [`Reader::token`].
+    pub fn pid_parts(&mut self) -> Result<Option<PidParts<'a>>, DecodeError> {
+        self.only(
+            |tag| matches!(tag, tag::PID | tag::NEW_PID),
+            |this, tag| {
+                let node = this.byte().and_then(|tag| this.text(tag))?;
+                let [id, serial] = [this.word()?, this.word()?];
+                let creation = this.creation(tag == tag::PID)?;
+                Ok(PidParts { node, id, serial, creation })
+            },
+        )
+    }
+
+    /// How many elements the next term has, which is a tuple of at most 255 and whose elements follow; `None`, and
+    /// nothing is read, if it is none.
+    ///
+    /// # Errors
+    ///
+    /// As [`Reader::token`].
+    #[inline]
+    pub fn small_tuple(&mut self) -> Result<Option<u8>, DecodeError> {
+        let count = self.only(|tag| tag == tag::SMALL_TUPLE, |this, _| this.byte())?;
+        let Some(parts) = count else { return Ok(None) };
+        self.owed += usize::from(parts);
+        if self.owed > self.rest().len() {
+            return Err(DecodeError { offset: self.at - 2, reason: Reason::Ended });
+        }
+        Ok(count)
+    }
+
+    /// The next term, which is an integer from -2^31 to 2^31 - 1; `None`, and nothing is read, if it is none.
+    ///
+    /// # Errors
+    ///
+    /// As [`Reader::token`].
+    #[inline]
+    pub fn small_integer(&mut self) -> Result<Option<i32>, DecodeError> {
+        self.only(
+            |tag| matches!(tag, tag::SMALL_INTEGER | tag::INTEGER),
+            |this, tag| match tag {
+                tag::SMALL_INTEGER => this.byte().map(i32::from),
+                _ => this.array().map(i32::from_be_bytes),
+            },
+        )
+    }
+
+    /// Reads a term without parts that begins with one of these tags.
+    #[inline]
+    fn only<T>(
+        &mut self,
+        is_one: impl Fn(u8) -> bool,
+        read: impl Fn(&mut Self, u8) -> Result<T, Reason>,
+    ) -> Result<Option<T>, DecodeError> {
+        let start = self.at;
+        let wrong = |reason| DecodeError { offset: start, reason };
+        let tag = *self.rest().first().ok_or(wrong(Reason::Ended))?;
+        if !is_one(tag) {
+            return Ok(None);
+        }
+        self.at += 1;
+        let term = read(self, tag).map_err(wrong)?;
+        self.owed = self.owed.saturating_sub(1);
+        Ok(Some(term))
+    }
+
     fn read(&mut self) -> Result<Token<'a>, Reason> {
         Ok(match self.byte()? {
             tag::SMALL_INTEGER => Token::Integer(self.byte()?.into()),
@@ -135,9 +243,9 @@ impl<'a> Reader<'a> {
             tag::SMALL_TUPLE => Token::Tuple(self.byte()?.into()),
             tag::LARGE_TUPLE => Token::Tuple(self.length()?),
             tag::MAP => Token::Map(self.length()?),
-            tag @ (tag::PID | tag::NEW_PID) => Token::Pid(Box::new(self.pid(tag)?)),
+            tag @ (tag::PID | tag::NEW_PID) => Token::Pid(Box::new(self.read_pid(tag)?)),
             tag @ (tag::PORT | tag::NEW_PORT | tag::V4_PORT) => {
-                let node = self.atom()?;
+                let node = self.atom_inside()?;
                 let id = match tag {
                     tag::V4_PORT => u64::from_be_bytes(self.array()?),
                     _ => self.word()?.into(),
@@ -146,12 +254,12 @@ impl<'a> Reader<'a> {
                 Token::Port(Box::new(Port { node, id, creation }))
             }
             tag @ (tag::REFERENCE | tag::NEW_REFERENCE | tag::NEWER_REFERENCE) => {
-                Token::Reference(Box::new(self.reference(tag)?))
+                Token::Reference(Box::new(self.read_reference(tag)?))
             }
             tag::EXPORT => {
-                let module = self.atom()?;
-                let function = self.atom()?;
-                let arity = self.small_integer()?;
+                let module = self.atom_inside()?;
+                let function = self.atom_inside()?;
+                let arity = self.integer_inside()?;
                 let arity = u8::try_from(arity).map_err(|_| Reason::Fun)?;
                 Token::Export(Box::new(Export { module, function, arity }))
             }
@@ -184,7 +292,7 @@ impl<'a> Reader<'a> {
             }
             tag::ATOM_CACHE_REF => {
                 let index = self.byte()?;
-                let atom = self.atoms.get(usize::from(index)).ok_or(Reason::AtomCache(index))?;
+                let atom = self.atoms.get(index).ok_or(Reason::AtomCache(index))?;
                 Ok(Cow::Borrowed(atom.as_str()))
             }
             tag => Err(Reason::Tag(tag)),
@@ -196,12 +304,17 @@ impl<'a> Reader<'a> {
     }
 
     /// An atom inside of another token.
-    fn atom(&mut self) -> Result<Atom, Reason> {
-        match self.byte()? {
+    fn atom_inside(&mut self) -> Result<Atom, Reason> {
+        let tag = self.byte()?;
+        self.read_atom(tag)
+    }
+
+    fn read_atom(&mut self, tag: u8) -> Result<Atom, Reason> {
+        match tag {
             // A long text of the table is shared, not copied.
             tag::ATOM_CACHE_REF => {
                 let index = self.byte()?;
-                self.atoms.get(usize::from(index)).cloned().ok_or(Reason::AtomCache(index))
+                self.atoms.get(index).cloned().ok_or(Reason::AtomCache(index))
             }
             tag => Atom::new(&self.text(tag)?).map_err(|_| Reason::Atom),
         }
@@ -230,24 +343,24 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn pid(&mut self, tag: u8) -> Result<Pid, Reason> {
-        let node = self.atom()?;
+    fn read_pid(&mut self, tag: u8) -> Result<Pid, Reason> {
+        let node = self.atom_inside()?;
         let id = self.word()?;
         let serial = self.word()?;
         let creation = self.creation(tag == tag::PID)?;
         Ok(Pid { node, id, serial, creation })
     }
 
-    fn reference(&mut self, tag: u8) -> Result<Reference, Reason> {
+    fn read_reference(&mut self, tag: u8) -> Result<Reference, Reason> {
         let mut words = [0; Reference::MAX_WORDS];
         if tag == tag::REFERENCE {
-            let node = self.atom()?;
+            let node = self.atom_inside()?;
             words[0] = self.word()?;
             let creation = self.creation(true)?;
             return Reference::new(node, creation, &words[..1]).ok_or(Reason::Reference);
         }
         let count = usize::from(self.short()?);
-        let node = self.atom()?;
+        let node = self.atom_inside()?;
         let creation = self.creation(tag == tag::NEW_REFERENCE)?;
         let words = words.get_mut(..count).ok_or(Reason::Reference)?;
         for word in words.iter_mut() {
@@ -263,11 +376,11 @@ impl<'a> Reader<'a> {
         let uniq = self.array()?;
         let index = self.word()?;
         let free = self.length()?;
-        let module = self.atom()?;
-        let old_index = self.small_integer()?;
-        let old_uniq = self.small_integer()?;
+        let module = self.atom_inside()?;
+        let old_index = self.integer_inside()?;
+        let old_uniq = self.integer_inside()?;
         let pid = match self.byte()? {
-            tag @ (tag::PID | tag::NEW_PID) => self.pid(tag)?,
+            tag @ (tag::PID | tag::NEW_PID) => self.read_pid(tag)?,
             _ => return Err(Reason::Fun),
         };
         let head = FunHead { module, arity, uniq, index, old_index, old_uniq, pid };
@@ -275,7 +388,7 @@ impl<'a> Reader<'a> {
     }
 
     /// An integer inside of another token.
-    fn small_integer(&mut self) -> Result<i64, Reason> {
+    fn integer_inside(&mut self) -> Result<i64, Reason> {
         let tag = self.byte()?;
         match tag {
             tag::SMALL_INTEGER => Ok(self.byte()?.into()),
@@ -300,6 +413,7 @@ impl<'a> Reader<'a> {
         self.word().map(|length| length as usize)
     }
 
+    #[inline]
     fn word(&mut self) -> Result<u32, Reason> {
         self.array().map(u32::from_be_bytes)
     }
@@ -308,10 +422,12 @@ impl<'a> Reader<'a> {
         self.array().map(u16::from_be_bytes)
     }
 
+    #[inline]
     fn byte(&mut self) -> Result<u8, Reason> {
         self.array().map(|[byte]| byte)
     }
 
+    #[inline]
     fn array<const N: usize>(&mut self) -> Result<[u8; N], Reason> {
         let (array, _) = self.rest().split_first_chunk().ok_or(Reason::Ended)?;
         self.at += N;
@@ -323,6 +439,11 @@ impl<'a> Reader<'a> {
         self.at += length;
         Ok(taken)
     }
+}
+
+fn is_atom(tag: u8) -> bool {
+    let in_latin1 = matches!(tag, tag::ATOM | tag::SMALL_ATOM);
+    in_latin1 || matches!(tag, tag::ATOM_UTF8 | tag::SMALL_ATOM_UTF8 | tag::ATOM_CACHE_REF)
 }
 
 /// A float as nodes before OTP R11 wrote it: in decimal, with zeros behind.

@@ -57,6 +57,17 @@ impl Token<'_> {
     }
 }
 
+/// A process as it stands in the bytes; the name of its node is borrowed unless it stands in Latin-1 and
+/// is more than ASCII.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub struct PidParts<'a> {
+    pub node: Cow<'a, str>,
+    pub id: u32,
+    pub serial: u32,
+    pub creation: u32,
+}
+
 /// All of a fun but its free variables.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FunHead {

@@ -7,14 +7,14 @@ use std::io::{self, ErrorKind};
 use std::path::Path;
 use std::sync::Arc;
 
+use purlin_tls::{PemError, authorities, identity, provider, why_not};
 use rustls::pki_types::ServerName;
 use rustls::{ClientConfig, Connection};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
-use super::pem::{PemError, authorities, identity};
-use super::{Channel, VERSIONS, provider};
+use super::{Channel, VERSIONS};
 
 /// Whom a client trusts, and who it says that it is.
 ///
@@ -89,7 +89,7 @@ impl Tls {
     pub(crate) async fn secure(&self, address: &str, stream: TcpStream) -> io::Result<Secured> {
         let name = name(self.server.as_deref().unwrap_or_else(|| host(address)))?;
         let connector = TlsConnector::from(Arc::clone(&self.config));
-        connector.connect(name, stream).await.map_err(why_not)
+        connector.connect(name, stream).await.map_err(|error| why_not("the server", error))
     }
 
     /// Takes TLS and the socket apart, for who waits for that otherwise than tokio does.
@@ -111,21 +111,6 @@ fn name(server: &str) -> io::Result<ServerName<'static>> {
             format!("no certificate can be for \"{server}\", which is no name and no address");
         io::Error::new(ErrorKind::InvalidInput, line)
     })
-}
-
-/// Why there was no handshake. That the other side knows of none is said in as many words.
-fn why_not(error: io::Error) -> io::Error {
-    let tls = error.get_ref().and_then(|error| error.downcast_ref());
-    match (error.kind(), tls) {
-        (ErrorKind::UnexpectedEof | ErrorKind::ConnectionReset | ErrorKind::BrokenPipe, _) => {
-            let line = "closed in the TLS handshake; perhaps the server does not speak TLS";
-            io::Error::new(error.kind(), line)
-        }
-        (kind, Some(rustls::Error::InvalidMessage(_))) => {
-            io::Error::new(kind, format!("the server does not speak TLS: {error}"))
-        }
-        _ => error,
-    }
 }
 
 impl fmt::Debug for Tls {

@@ -5,7 +5,8 @@
 //! | `channel` | one end of a connection, without its socket | the connections of a server, those of a load |
 //! | `server` | with which certificate a server answers, and which it demands | the builder of a server, its connections |
 //! | `client` | whom a client trusts, and who it says that it is | the builder of a client, its keeper, the plan of a load |
-//! | `pem` | certificates and keys from files | these two |
+//!
+//! Certificates and keys are read from files by `purlin-tls`.
 //!
 //! What is made from files speaks TLS 1.3 and nothing older, with the algorithms of
 //! `ring`; a configuration of one's own may say otherwise. Without the feature
@@ -13,24 +14,12 @@
 
 mod channel;
 pub(crate) mod client;
-mod pem;
 pub(crate) mod server;
 
-use std::sync::Arc;
-
 use rustls::SupportedProtocolVersion;
-use rustls::crypto::{CryptoProvider, ring};
 
 pub(crate) use self::channel::Channel;
-pub use self::pem::PemError;
+pub use purlin_tls::PemError;
 
 /// What is spoken unless a configuration of one's own says otherwise.
 const VERSIONS: &[&SupportedProtocolVersion] = &[&rustls::version::TLS13];
-
-/// The algorithms.
-///
-/// WHY not what a program may have installed for all of itself: then files that are good here would
-/// be refused there.
-fn provider() -> Arc<CryptoProvider> {
-    Arc::new(ring::default_provider())
-}

@@ -7,12 +7,12 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
+use purlin_tls::{PemError, authorities, identity, provider};
 use rustls::server::danger::ClientCertVerifier;
 use rustls::server::{ResolvesServerCert, WebPkiClientVerifier};
 use rustls::{Connection, ServerConfig, ServerConnection};
 
-use super::pem::{PemError, authorities, identity};
-use super::{Channel, VERSIONS, provider};
+use super::{Channel, VERSIONS};
 
 /// With which certificate a server answers, and whether it demands one.
 ///

@@ -4,9 +4,10 @@ use crate::finding::Finding;
 use crate::workspace::{Crate, Workspace};
 
 /// Where each crate stands. A crate may depend on those that stand lower, never beside it.
-const FLOORS: [(&str, u8); 11] = [
+const FLOORS: [(&str, u8); 12] = [
     ("purlin-raw", 0),
     ("purlin-timing", 0),
+    ("purlin-tls", 0),
     ("purlin-sched", 1),
     ("purlin-term", 1),
     ("purlin-macros", 1),
@@ -24,8 +25,11 @@ const BESIDE: [(&str, &[&str]); 11] = [
     ("purlin-testkit", &["purlin-raw", "purlin-sched", "purlin-term", "purlin-macros", "purlin"]),
     ("purlin-differential", &["purlin", "purlin-testkit"]),
     ("purlin-contender", &[]),
-    ("contender-purlin", &["purlin", "purlin-ack", "purlin-dist", "purlin-contender"]),
-    ("contender-load", &["purlin-ack", "purlin-contender"]),
+    (
+        "contender-purlin",
+        &["purlin", "purlin-ack", "purlin-dist", "purlin-term", "purlin-contender"],
+    ),
+    ("contender-load", &["purlin-ack", "purlin-dist", "purlin-contender"]),
     ("contender-threads", &["purlin-contender"]),
     ("contender-tokio", &["purlin-contender"]),
     ("contender-ractor", &["purlin-contender"]),

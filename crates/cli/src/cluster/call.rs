@@ -1,23 +1,18 @@
 //! `purlin call`: the words, and what they do.
 
 use std::io;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::time::Duration;
 
 use clap::Args;
 use purlin::Process;
-use purlin_dist::NodeName;
-use purlin_dist::cluster::{Cluster, StartError};
-use purlin_dist::connect::NoConnection;
-use purlin_dist::epmd::Failed;
+use purlin_dist::cluster::Cluster;
+use purlin_dist::{NodeName, epmd};
 use purlin_lab::error::Problem;
 use purlin_term::{Atom, Term};
 
-use super::{Joining, problem};
+use super::{Joining, own_epmd, place, problem};
 use crate::arguments::positive;
-
-/// How many names are tried.
-const NAMES: u32 = 16;
 
 const HELP: &str = "\
 Examples:
@@ -30,7 +25,8 @@ Examples:
   purlin call a@127.0.0.1 purlin processes
       of a node started by purlin node
 
-The node has to be known to the epmd of this machine.
+  purlin call a@10.0.0.5 purlin processes --tls-cert me.pem --tls-key me.key --tls-ca ca.pem
+      over TLS
 
 Exit status:
   0  the value is printed
@@ -57,6 +53,10 @@ pub(crate) struct Call {
     #[arg(value_name = "ARGUMENTS", default_value = "[]", value_parser = list)]
     arguments: Arguments,
 
+    /// Where the epmd of the node's host is [default: port 4369 there, or the one that ERL_EPMD_PORT says]
+    #[arg(long, value_name = "ADDRESS", value_parser = place)]
+    epmd: Option<SocketAddr>,
+
     #[command(flatten)]
     joining: Joining,
 
@@ -70,16 +70,20 @@ struct Arguments(Vec<Term>);
 
 /// Does it, and tells the exit status.
 pub(crate) fn call(asked: &Call) -> Result<u8, Problem> {
-    let (cookie, epmd) = (asked.joining.cookie()?, asked.joining.epmd()?);
     let (callee, timeout) = (asked.node.clone(), Duration::from_secs_f64(asked.timeout));
+    let mut builder = Cluster::builder(own_name(&callee)?).epmd(own_epmd()?).only_calls();
+    if let Some(epmd) = asked.epmd {
+        builder = builder.epmd_of(callee.host(), epmd);
+    }
+    let builder = asked.joining.prepare(builder)?;
     let (module, function) = (asked.module.clone(), asked.function.clone());
     let Arguments(arguments) = asked.arguments.clone();
     let node = purlin::Node::builder().workers(1).build().map_err(problem)?;
     let on = node.clone();
     let called = node.block_on(async move |_: Process<()>| {
-        let cluster = join(&on, callee.host(), &cookie, epmd).await?;
+        let cluster = builder.start(&on).await.map_err(problem)?;
         let connected = cluster.connect(&callee).await;
-        connected.map_err(|why| unconnected(&callee, &why))?;
+        connected.map_err(|why| Problem::new(format!("no connection to {callee}: {why}")))?;
         let (module, function) = (module.as_str(), function.as_str());
         Ok(cluster.rpc(&callee, module, function, arguments, timeout).await)
     });
@@ -93,41 +97,29 @@ pub(crate) fn call(asked: &Call) -> Result<u8, Problem> {
     }
 }
 
-/// Joins under a name that nobody has.
-async fn join(
-    on: &purlin::Node,
-    host: &str,
-    cookie: &[u8],
-    epmd: SocketAddr,
-) -> Result<Cluster, Problem> {
-    let mut number = 0;
-    loop {
-        // WHY not by chance: a BEAM keeps the name of every node that it has heard of.
-        let name = match number {
-            0 => format!("purlin-call-{}@{host}", std::process::id()),
-            _ => format!("purlin-call-{}-{number}@{host}", std::process::id()),
-        };
-        let name = name.parse().map_err(problem)?;
-        let builder = Cluster::builder(name).cookie(cookie).epmd(epmd);
-        // Nobody is to connect to it.
-        match builder.listen((Ipv4Addr::LOCALHOST, 0).into()).start(on).await {
-            Ok(cluster) => return Ok(cluster),
-            // A process of another container has our number.
-            Err(StartError::Epmd(Failed::Taken(_))) if number < NAMES => number += 1,
-            Err(error) => return Err(problem(error)),
-        }
-    }
+/// A name that nobody else has who calls this node now: it says which process of which machine this is.
+///
+/// WHY not by chance: a BEAM keeps the name of every node that it has heard of.
+fn own_name(callee: &NodeName) -> Result<NodeName, Problem> {
+    let (own, process) = (own_address(callee.host()), std::process::id());
+    let name = match callee.is_long() {
+        true => format!("purlin-call-{process}@{own}"),
+        false => format!("purlin-call-{process}-{own}@localhost"),
+    };
+    name.parse().map_err(problem)
 }
 
-/// Says why there is no connection.
-fn unconnected(to: &NodeName, why: &NoConnection) -> Problem {
-    match why {
-        // WHY a guess: a node does not tell a stranger that its cookie is wrong.
-        NoConnection::Io(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
-            Problem::new(format!("no connection to {to}: it hung up; is it the same cookie?"))
-        }
-        why => Problem::new(format!("no connection to {to}: {why}")),
-    }
+/// This machine's address, as seen from there. If there is no way, that is told when one is taken.
+fn own_address(host: &str) -> IpAddr {
+    let towards = |from: IpAddr| {
+        let socket = UdpSocket::bind((from, 0))?;
+        // Nothing is sent.
+        socket.connect((host, epmd::PORT))?;
+        Ok::<_, io::Error>(socket.local_addr()?.ip())
+    };
+    let four = towards(Ipv4Addr::UNSPECIFIED.into());
+    let own = four.or_else(|_| towards(Ipv6Addr::UNSPECIFIED.into()));
+    own.unwrap_or(Ipv4Addr::LOCALHOST.into())
 }
 
 /// A list, in Erlang's syntax.

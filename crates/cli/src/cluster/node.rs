@@ -1,7 +1,7 @@
 //! `purlin node`: the words, and what they do.
 
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use clap::Args;
 use purlin::Process;
@@ -9,8 +9,9 @@ use purlin_dist::NodeName;
 use purlin_dist::cluster::Cluster;
 use purlin_dist::epmd::{self, Epmd, Failed, Server};
 use purlin_lab::error::Problem;
+use tracing_subscriber::filter::LevelFilter;
 
-use super::{EPMD_PORT, Joining, offer, place, problem};
+use super::{EPMD_PORT, Joining, offer, own_epmd, place, problem};
 use crate::ending::asked_to_end;
 
 const HELP: &str = "\
@@ -25,6 +26,8 @@ Examples:
         rpc:call('a@127.0.0.1', purlin, processes, []).
   purlin node --name a@10.0.0.5 --listen 10.0.0.5:9100
       on a port that a firewall lets through
+  purlin node --name a@10.0.0.5 --tls-cert a.pem --tls-key a.key --tls-ca ca.pem
+      over TLS, for nodes of erl -proto_dist inet_tls
 
 It is a hidden node: others see it in nodes(hidden). It has
   echo                a process: answers {From, What} with {Echo, What}, and a call with
@@ -32,7 +35,8 @@ It is a hidden node: others see it in nodes(hidden). It has
   purlin:echo/1       a function to call: its argument
   purlin:processes/0  its processes, a map of each
 
-Where there is no epmd it starts one, which ends with the node. Ends at SIGTERM or Ctrl-C.
+Where there is no epmd it starts one, which ends with the node. What goes wrong is told on
+the standard error, in a line each. Ends at SIGTERM or Ctrl-C.
 
 Exit status:
   0  it was asked to end
@@ -52,49 +56,77 @@ pub(crate) struct Node {
     /// all addresses]
     #[arg(long, value_name = "ADDRESS", value_parser = place)]
     listen: Option<SocketAddr>,
+
+    /// Where the epmd of this machine is [default: port 4369 of 127.0.0.1, or the one that
+    /// ERL_EPMD_PORT says]
+    #[arg(long, value_name = "ADDRESS", value_parser = place)]
+    epmd: Option<SocketAddr>,
+
+    /// How much is told on the standard error
+    #[arg(long, value_name = "LEVEL", default_value = "warn", value_parser = ["off", "error", "warn", "info", "debug"])]
+    log: String,
 }
 
 /// Is one until it is asked to end, and tells the exit status.
 pub(crate) fn node(asked: &Node) -> Result<u8, Problem> {
-    let (cookie, epmd) = (asked.joining.cookie()?, asked.joining.epmd()?);
-    let mut builder = Cluster::builder(asked.name.clone()).cookie(cookie).epmd(epmd);
+    let epmd = asked.epmd.map_or_else(own_epmd, Ok)?;
+    let mut builder = asked.joining.prepare(Cluster::builder(asked.name.clone()).epmd(epmd))?;
     if let Some(listen) = asked.listen {
         builder = builder.listen(listen);
     }
-    let told = told(asked, epmd);
+    let (told, own_epmd) = (told(asked, epmd), asked.epmd.unwrap_or(place_of(&asked.name, epmd)));
+    log(&asked.log)?;
     let node = purlin::Node::builder().build().map_err(problem)?;
     let on = node.clone();
     let was = node.block_on(async move |_: Process<()>| {
         let end = asked_to_end()?;
-        let _epmd = epmd_at(epmd).await?;
+        let epmd = epmd_at(epmd, own_epmd).await?;
         let cluster = builder.start(&on).await.map_err(problem)?;
         offer::everything(&cluster)?;
         crate::print(&told)?;
         end.await;
-        Ok(())
+        Ok(epmd)
     });
+    // WHY the epmd last: the node would complain that it is gone.
     node.stop_blocking();
-    was.map(|()| 0)
+    was.map(|_epmd| 0)
 }
 
-/// An epmd of our own, if there is none.
-async fn epmd_at(address: SocketAddr) -> Result<Option<Server>, Problem> {
+/// Has what is logged told on the standard error.
+fn log(level: &str) -> Result<(), Problem> {
+    let level: LevelFilter = level.parse().map_err(problem)?;
+    let told = tracing_subscriber::fmt().with_max_level(level).with_writer(io::stderr);
+    told.try_init().map_err(problem)
+}
+
+/// Where an epmd of our own has to listen for others to find a node of this name.
+fn place_of(name: &NodeName, epmd: SocketAddr) -> SocketAddr {
+    match name.host().parse() {
+        Ok(IpAddr::V4(address)) if address.is_loopback() => epmd,
+        Err(_) if name.host() == "localhost" => epmd,
+        Ok(IpAddr::V6(_)) => (Ipv6Addr::UNSPECIFIED, epmd.port()).into(),
+        _ => (Ipv4Addr::UNSPECIFIED, epmd.port()).into(),
+    }
+}
+
+/// An epmd of our own, at that place, if there is none.
+async fn epmd_at(address: SocketAddr, place: SocketAddr) -> Result<Option<Server>, Problem> {
     match Epmd::at(address).names().await {
         Err(Failed::Unreachable(..)) => {}
         // One that does not answer as it should is told of when the node registers.
         _ => return Ok(None),
     }
-    match Server::start(address).await {
+    match Server::start(place).await {
         Ok(server) => {
             crate::print(&format!(
-                "no epmd at {address}: there is one now, as long as this runs\n"
+                "no epmd at {address}: there is one now, at {place}, as long as this runs\n"
             ))?;
             Ok(Some(server))
         }
         // Somebody else was quicker.
         Err(error) if error.kind() == io::ErrorKind::AddrInUse => Ok(None),
         Err(error) => Err(Problem::new(format!(
-            "there is no epmd at {address}, and none can be started: {error}"
+            "there is no epmd at {address}, and none can be started at {place}: {error}"
         ))),
     }
 }
@@ -103,13 +135,19 @@ async fn epmd_at(address: SocketAddr) -> Result<Option<Server>, Problem> {
 fn told(asked: &Node, epmd: SocketAddr) -> String {
     let name = &asked.name;
     // Only nodes whose names are both long, or both short, know each other.
-    let kind = if name.host().contains(['.', ':']) { "-name" } else { "-sname" };
+    let kind = if name.is_long() { "-name" } else { "-sname" };
     let host = name.host();
     let port = match epmd.port() {
         epmd::PORT => String::new(),
         port => format!("{EPMD_PORT}={port} "),
     };
     // WHY not the cookie itself: what is printed is kept in logs.
-    let cookie = if asked.joining.cookie.is_some() { " -setcookie COOKIE" } else { "" };
-    format!("{name} is up; try net_adm:ping('{name}'). in {port}erl {kind} me@{host}{cookie}\n")
+    let cookie = if asked.joining.secret.cookie.is_some() { " -setcookie COOKIE" } else { "" };
+    let tls = match asked.joining.tls_cert {
+        Some(_) => " -proto_dist inet_tls -ssl_dist_optfile FILE",
+        None => "",
+    };
+    format!(
+        "{name} is up; try net_adm:ping('{name}'). in {port}erl {kind} me@{host}{cookie}{tls}\n"
+    )
 }

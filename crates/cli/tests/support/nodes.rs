@@ -61,8 +61,19 @@ pub(crate) fn eval(folder: &Path, port: &str, expressions: &[&str]) -> Vec<Strin
 
 /// `purlin node`, which has said this before it was up, and how it can be reached.
 pub(crate) fn node(folder: &Path, port: &str, words: &[&str]) -> (Running, Vec<String>) {
+    named(folder, port, "ours@127.0.0.1", words)
+}
+
+/// A node of that name. What it tells on its standard error is in the file `errors`.
+pub(crate) fn named(
+    folder: &Path,
+    port: &str,
+    name: &str,
+    words: &[&str],
+) -> (Running, Vec<String>) {
     let mut command = purlin(folder);
-    command.args(["node", "--name", "ours@127.0.0.1"]).args(words);
+    let errors = std::fs::File::create(folder.join("errors")).expect("the folder is writable");
+    command.args(["node", "--name", name]).args(words).stderr(errors);
     command.env("ERL_EPMD_PORT", port).env("HOME", folder);
     let mut node = Running::start(&mut command);
     let mut said = vec![node.line()];

@@ -1,20 +1,25 @@
 //! How a node joins a cluster.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::sync::Arc;
 
 use purlin::Node;
+use tokio::net::TcpListener;
 use tokio::runtime::Handle;
 
 use super::core::Core;
 use super::global::Global;
 use super::ids::Ids;
-use super::{Cluster, Inner};
+use super::reach::Reach;
+use super::{Cluster, Inner, builtin, serving};
 use crate::cookie::Cookie;
 use crate::epmd::{self, Alive, Epmd, Failed, Kind, Registration};
 use crate::flags::Flags;
 use crate::handshake::Local;
+use crate::hosts::Hosts;
 use crate::link::Settings;
 use crate::listener::Listener;
 use crate::name::NodeName;
@@ -23,52 +28,83 @@ use crate::name::NodeName;
 #[derive(Debug)]
 #[must_use = "nothing happens before it is started"]
 pub struct Builder {
-    name: NodeName,
-    cookie: Cookie,
-    epmd: SocketAddr,
-    listen: SocketAddr,
+    reach: Reach,
+    listen: Option<SocketAddr>,
+    only_calls: bool,
     settings: Settings,
+    observable: bool,
     published: bool,
 }
 
 impl Builder {
     pub(super) fn new(name: NodeName) -> Self {
-        let epmd = (Ipv4Addr::LOCALHOST, epmd::PORT).into();
-        // Where others look for it, if its host is an address; else everywhere.
-        let host = name.host().parse().unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED));
-        let cookie = Cookie::new("nocookie");
-        Self {
-            name,
-            cookie,
-            epmd,
-            listen: (host, 0).into(),
-            settings: Settings::default(),
-            published: false,
-        }
+        let own = (Ipv4Addr::LOCALHOST, epmd::PORT).into();
+        let hosts = Hosts { us: name, own, told: HashMap::new() };
+        let (cookie, cookies) = (Cookie::new("nocookie"), HashMap::new());
+        let reach = Reach { hosts, cookie, cookies, tls: None };
+        let (listen, settings) = (None, Settings::default());
+        let (only_calls, observable, published) = (false, true, false);
+        Self { reach, listen, only_calls, settings, observable, published }
     }
 
     /// The secret that all nodes of the cluster share.
     pub fn cookie(mut self, cookie: impl AsRef<[u8]>) -> Self {
-        self.cookie = Cookie::new(cookie);
+        self.reach.cookie = Cookie::new(cookie);
         self
     }
 
-    /// Where epmd is: 127.0.0.1, port 4369, unless this says otherwise.
+    /// The secret that this node and that one share, whoever calls: Erlang's `erlang:set_cookie(Node, Cookie)`.
+    pub fn cookie_for(mut self, node: NodeName, cookie: impl AsRef<[u8]>) -> Self {
+        self.reach.cookies.insert(node, Cookie::new(cookie));
+        self
+    }
+
+    /// Where the epmd of this node's host is: 127.0.0.1, port 4369, unless this says otherwise. The epmds of other
+    /// hosts are looked for at that port of theirs.
     pub fn epmd(mut self, address: SocketAddr) -> Self {
-        self.epmd = address;
+        self.reach.hosts.own = address;
+        self
+    }
+
+    /// Where the epmd of another host is, as it stands in names of its nodes: for one that has another port, or is
+    /// reached by another address than its own.
+    pub fn epmd_of(mut self, host: impl Into<String>, address: SocketAddr) -> Self {
+        self.reach.hosts.told.insert(host.into(), address);
         self
     }
 
     /// Where others are to connect to: any port of the address that is the host of its name, or of all
-    /// addresses, unless this says otherwise.
+    /// addresses, those for IPv6 included, unless this says otherwise.
     pub fn listen(mut self, address: SocketAddr) -> Self {
-        self.listen = address;
+        self.listen = Some(address);
+        self
+    }
+
+    /// Only calls other nodes: it does not listen, and no epmd has to be there for it. Erlang's
+    /// `-dist_listen false`, with a name.
+    pub fn only_calls(mut self) -> Self {
+        self.only_calls = true;
+        self
+    }
+
+    /// Talks over TLS, with all nodes; those of the BEAM run with `-proto_dist inet_tls`.
+    #[cfg(feature = "tls")]
+    pub fn tls(mut self, tls: crate::tls::Tls) -> Self {
+        self.reach.tls = Some(tls);
         self
     }
 
     /// Tick time, and limits of what others may make this node keep.
     pub fn settings(mut self, settings: Settings) -> Self {
         self.settings = settings;
+        self
+    }
+
+    /// Whether it has the functions with which tools of the BEAM look at a node: `observer`, `etop`, and whatever
+    /// else asks for `erlang:process_info` or `sys:get_state` by `rpc`. It has unless this says otherwise.
+    /// Whoever knows the cookie may also end a process by them, as in Erlang, and as without them.
+    pub fn observable(mut self, observable: bool) -> Self {
+        self.observable = observable;
         self
     }
 
@@ -85,29 +121,58 @@ impl Builder {
     /// # Errors
     /// [`StartError`]: no epmd, the name is taken, or nobody can listen there.
     pub async fn start(self, node: &Node) -> Result<Cluster, StartError> {
-        let (socket, address) = Listener::bind(self.listen)
-            .await
-            .map_err(|error| StartError::Listen(self.listen, error))?;
-        let epmd = Epmd::at(self.epmd);
-        let (alive, port) = (self.name.alive().to_owned(), address.port());
-        let kind = if self.published { Kind::Normal } else { Kind::Hidden };
-        let alive = Alive { alive, port, kind };
-        let registration = Registration::new(epmd, alive).await.map_err(StartError::Epmd)?;
-        let creation = registration.creation();
-        let flags = Flags::OFFERED | if self.published { Flags::PUBLISHED } else { Flags::NONE };
-        let local = Local { name: self.name.clone(), creation, flags };
-        let ids = Ids::new(node.clone(), self.name, creation);
+        let Self { reach, listen, only_calls, settings, observable, published } = self;
+        let name = reach.hosts.us.clone();
+        let (socket, registration, creation) = if only_calls {
+            (None, None, creation()?)
+        } else {
+            let (socket, address) = bind(&name, listen).await?;
+            let (alive, port) = (name.alive().to_owned(), address.port());
+            let kind = if published { Kind::Normal } else { Kind::Hidden };
+            let alive = Alive { alive, port, kind };
+            let epmd = Epmd::at(reach.hosts.own);
+            let registration = Registration::new(epmd, alive).await.map_err(StartError::Epmd)?;
+            let creation = registration.creation();
+            (Some(socket), Some(registration), creation)
+        };
+        let flags = Flags::OFFERED | if published { Flags::PUBLISHED } else { Flags::NONE };
+        let local = Local { name: name.clone(), creation, flags };
+        let ids = Ids::new(node.clone(), name, creation);
         let runtime = Handle::current();
-        let core = Core::new(ids, local, epmd, self.cookie, self.settings, runtime.clone());
-        if self.published {
+        let core = Core::new(ids, local, reach, settings, runtime.clone());
+        serving::supervisors(&core);
+        if observable {
+            builtin::export(&core);
+        }
+        if published {
             let global = Global::start(&core).ok_or(StartError::Global)?;
             // Nobody else has the core.
             let _ = core.global.set(global);
         }
-        let answering = runtime.spawn(std::sync::Arc::clone(&core).answer(socket)).abort_handle();
+        let answering =
+            socket.map(|socket| runtime.spawn(Arc::clone(&core).answer(socket)).abort_handle());
         let inner = Inner { core, answering, _registration: registration };
-        Ok(Cluster { inner: std::sync::Arc::new(inner) })
+        Ok(Cluster { inner: Arc::new(inner) })
     }
+}
+
+/// Listens where it was said, or where others look for a node of that name.
+async fn bind(
+    name: &NodeName,
+    listen: Option<SocketAddr>,
+) -> Result<(TcpListener, SocketAddr), StartError> {
+    let host = name.host().parse::<IpAddr>().ok();
+    let Some(at) = listen.or(host.map(|host| (host, 0).into())) else {
+        let all = (Ipv4Addr::UNSPECIFIED, 0).into();
+        return Listener::everywhere().map_err(|error| StartError::Listen(all, error));
+    };
+    Listener::bind(at).await.map_err(|error| StartError::Listen(at, error))
+}
+
+/// That of a node that no epmd has counted. Those below four are of nodes of old.
+fn creation() -> Result<u32, StartError> {
+    let random = getrandom::u32().map_err(|error| StartError::Random(error.to_string()))?;
+    Ok(random.max(4))
 }
 
 /// Why a node did not join.
@@ -119,6 +184,8 @@ pub enum StartError {
     Epmd(Failed),
     /// A process of the node has the name `global_name_server`, or there is no room for one more.
     Global,
+    /// The system has no random numbers.
+    Random(String),
 }
 
 impl fmt::Display for StartError {
@@ -129,6 +196,7 @@ impl fmt::Display for StartError {
             Self::Global => {
                 f.write_str("`global` cannot be answered: the name global_name_server is taken")
             }
+            Self::Random(error) => write!(f, "no random numbers: {error}"),
         }
     }
 }
@@ -138,7 +206,7 @@ impl std::error::Error for StartError {
         match self {
             Self::Listen(_, error) => Some(error),
             Self::Epmd(failed) => Some(failed),
-            Self::Global => None,
+            Self::Global | Self::Random(_) => None,
         }
     }
 }

@@ -17,7 +17,7 @@ use super::ledger::{Ledger, Theirs};
 use super::reason;
 use crate::control::Control;
 use crate::flags::Flags;
-use crate::frame::Signal;
+use crate::frame::Payload;
 use crate::link::Link;
 use crate::name::NodeName;
 
@@ -93,8 +93,18 @@ impl Connection {
         control: Control,
         payload: Option<Term>,
     ) {
+        self.put(line.as_ref(), &control, payload.map(Payload::Term));
+    }
+
+    /// [`Connection::say`], of what is said again and again.
+    pub(super) fn put(
+        &self,
+        line: Option<&purlin_term::Pid>,
+        control: &Control,
+        payload: Option<Payload<'_>>,
+    ) {
         let Some(link) = self.link.get() else { return };
-        if let Err(unsent) = link.signal_behind(line, Signal { control, payload }) {
+        if let Err(unsent) = link.signal_behind(line, control, payload) {
             debug!(peer = %self.node, "{unsent}");
         }
     }
@@ -139,7 +149,7 @@ impl Connection {
 }
 
 /// Hears, for processes of the other node, that ours have ended.
-struct Agent(Weak<Connection>, Weak<Core>);
+pub(super) struct Agent(Weak<Connection>, Weak<Core>);
 
 /// The node stops, if the connection is not lost: theirs are told `noconnection`.
 impl Drop for Agent {

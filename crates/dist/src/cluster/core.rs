@@ -2,43 +2,40 @@
 
 use std::any::TypeId;
 use std::collections::HashMap;
-use std::convert::Infallible;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use purlin::foreign::{ForeignSignal, LocalProcess};
-use purlin::{ExitReason, Pid, Process, ProcessId};
+use purlin::{ExitReason, Pid, ProcessId};
 use purlin_term::{Atom, Term};
-use tokio::net::TcpStream;
 use tokio::runtime::Handle;
 use tokio::sync::Notify;
 use tokio::task::AbortHandle;
 use tracing::warn;
 
 use super::connection::{Behind, Connection};
-use super::deliver::Decode;
-use super::export::{Exports, Job};
+use super::decoders::{Decoders, LastUsed};
+use super::export::Exports;
 use super::global::Global;
 use super::groups::Sharers;
 use super::ids::Ids;
 use super::incoming::Incoming;
-use super::ledger::Theirs;
 use super::nodes::{NodeChange, Nodes};
-use super::reason::Why;
+use super::reach::Reach;
 use super::remote::{Encode, Remote};
+use super::serving::Systems;
 use super::stand_ins::StandIns;
-use crate::connect::{Lengths, NoConnection, call, dial};
-use crate::control::{Control, Named, Spawn};
-use crate::cookie::Cookie;
-use crate::epmd::Epmd;
+use crate::connect::NoConnection;
+use crate::control::{Control, Named};
 use crate::flags::Flags;
 use crate::handshake::{Called, Caller, Established, Local, Verdict};
 use crate::link::{Link, Settings};
 use crate::listener::{Came, Listener};
 use crate::name::NodeName;
 use crate::peers::Peers;
+use crate::stream::Stream;
 
 /// What is done when a node is gone.
 type NodeDown = Box<dyn FnOnce(&NodeName) + Send>;
@@ -49,14 +46,15 @@ pub(super) const STAND_IN: usize = 1024;
 pub(super) struct Core {
     pub(super) ids: Arc<Ids>,
     pub(super) local: Local,
-    pub(super) epmd: Epmd,
-    cookie: Cookie,
+    reach: Reach,
     settings: Settings,
     pub(super) runtime: Handle,
     state: Mutex<State>,
     /// A connection is there, or an attempt is over.
     changed: Notify,
-    pub(super) decoders: RwLock<HashMap<TypeId, Decode>>,
+    pub(super) decoders: Decoders,
+    /// What `sys` needs of processes whose type the cluster knows.
+    pub(super) systems: Systems,
     pub(super) exports: Exports,
     pub(super) nodes: Nodes,
     pub(super) sharers: Sharers,
@@ -81,8 +79,7 @@ impl Core {
     pub(super) fn new(
         ids: Ids,
         local: Local,
-        epmd: Epmd,
-        cookie: Cookie,
+        reach: Reach,
         settings: Settings,
         runtime: Handle,
     ) -> Arc<Self> {
@@ -92,17 +89,18 @@ impl Core {
         let state = State { peers, connections, calls, stand_ins, left: false, watches };
         let state = Mutex::new(state);
         let (ids, changed) = (Arc::new(ids), Notify::new());
-        let (decoders, exports, nodes, sharers, global, undecoded) = Default::default();
+        let (decoders, systems, exports, undecoded) = Default::default();
+        let (nodes, sharers, global) = Default::default();
         Arc::new(Self {
             ids,
             local,
-            epmd,
-            cookie,
+            reach,
             settings,
             runtime,
             state,
             changed,
             decoders,
+            systems,
             exports,
             nodes,
             sharers,
@@ -193,13 +191,9 @@ impl Core {
     async fn shake_hands(
         self: Arc<Self>,
         node: NodeName,
-    ) -> Result<(TcpStream, Established), NoConnection> {
-        let mut stream = dial(&self.epmd, &node).await?;
+    ) -> Result<(Stream, Established), NoConnection> {
         let is_dead = || self.state().peers.is_dead(&node);
-        let cookie = self.cookie.clone();
-        let established =
-            call(&mut stream, Lengths::Two, &self.local, node.clone(), cookie, is_dead).await?;
-        Ok((stream, established))
+        self.reach.call(&self.local, node.clone(), is_dead).await
     }
 
     /// Answers nodes that call, until it is dropped.
@@ -210,9 +204,10 @@ impl Core {
                 Called::Name(name) => core.state().peers.called(name),
                 Called::Host(_) => Verdict::NotAllowed,
             };
-            (verdict, core.cookie.clone())
+            (verdict, core.reach.cookie_for(caller))
         };
-        let mut listener = Listener::new(socket, self.local.clone(), decide);
+        let listener = Listener::new(socket, self.local.clone(), decide);
+        let mut listener = listener.over(self.reach.tls.clone());
         loop {
             match listener.next().await {
                 Came::Up(stream, established) => drop(self.up(stream, established, false)),
@@ -226,7 +221,7 @@ impl Core {
 
     fn up(
         self: &Arc<Self>,
-        stream: TcpStream,
+        stream: Stream,
         established: Established,
         our_call: bool,
     ) -> Arc<Connection> {
@@ -251,7 +246,11 @@ impl Core {
             self.lose(&before);
             tell(told, &node);
         }
-        let incoming = Incoming { core: Arc::clone(self), connection: Arc::clone(&connection) };
+        let incoming = Incoming {
+            core: Arc::clone(self),
+            connection: Arc::clone(&connection),
+            last: LastUsed::default(),
+        };
         let entered = self.runtime.enter();
         let link = Link::start(stream, established, self.settings, incoming);
         drop(entered);
@@ -348,75 +347,26 @@ impl Core {
         }
     }
 
-    /// The stand-in for who has that name elsewhere, for terms.
-    pub(super) fn named(
-        self: &Arc<Self>,
-        name: &'static str,
-        node: &NodeName,
-    ) -> Option<Pid<Term>> {
-        let name = Named::Name(Atom::from_static(name));
-        self.stand_in_for(node.clone(), name, || Arc::new(Ok))
+    /// For which process elsewhere one of ours stands.
+    pub(super) fn stands_for(&self, id: ProcessId) -> Option<(NodeName, Named)> {
+        self.state().stand_ins.stands_for(id)
     }
 
     /// The stand-in in whose name a process elsewhere sends signals; `None` if there is no room for one.
     pub(super) fn stand_in(self: &Arc<Self>, of: &purlin_term::Pid) -> Option<Pid<Term>> {
         let node = of.node.as_str().parse().ok()?;
-        self.stand_in_for(node, Named::Pid(of.clone()), || Arc::new(Ok))
+        self.stand_in_for(node, Named::Pid(of.clone()), || Arc::new(|term, _| Ok(Some(term))))
     }
 
-    /// Runs an exported function for a process elsewhere, and says so.
-    pub(super) fn spawn_for(
-        self: &Arc<Self>,
-        connection: &Arc<Connection>,
-        spawn: Spawn,
-        arguments: Vec<Term>,
-    ) {
-        let answer = |result: Result<purlin_term::Pid, Atom>, monitored| Control::Spawned {
-            request: spawn.request.clone(),
-            to: spawn.from.clone(),
-            linked: false,
-            monitored,
-            result,
-            token: None,
-        };
-        let refuse = |why| {
-            connection.say(
-                Some(spawn.from.clone()),
-                answer(Err(Atom::from_static(why)), false),
-                None,
-            )
-        };
-        let Some(job) = Job::of(&self.exports, &spawn, arguments) else { return refuse("notsup") };
-        let asked = |what| spawn.options.iter().any(|option: &Term| option.is_atom(what));
-        if asked("link") {
-            return refuse("notsup");
-        }
-        let theirs = Theirs {
-            watcher: spawn.from.clone(),
-            reference: spawn.request.clone(),
-            watched: Named::Pid(self.ids.pid_of_node()),
-        };
-        // It begins when it has been told of, so that its end is not told before.
-        let (begin, begun) = tokio::sync::oneshot::channel();
-        let runs = async move |_: Process<Infallible>| match begun.await {
-            Ok(()) => ExitReason::error(Why(job.run().await)),
-            Err(_) => ExitReason::Normal,
-        };
-        match self.ids.node.try_spawn(runs) {
-            Ok(pid) => {
-                let pid = self.ids.pid(pid.id());
-                let line = Some(spawn.from.clone());
-                connection.say(line, answer(Ok(pid.clone()), asked("monitor")), None);
-                if asked("monitor")
-                    && let Some(ours) = self.ids.ours(&pid)
-                {
-                    let theirs = Theirs { watched: Named::Pid(pid), ..theirs };
-                    connection.watched(&self.ids, ours, theirs);
-                }
-                let _ = begin.send(());
-            }
-            Err(_) => refuse("system_limit"),
-        }
+    /// The process of ours to which things come that are said to that name.
+    pub(super) fn local_name(&self, name: &str) -> Option<LocalProcess> {
+        self.sharers.find(name).or_else(|| self.ids.node.local_name(name))
+    }
+
+    /// The stand-in for who has that name elsewhere, for terms.
+    pub(super) fn named(self: &Arc<Self>, name: Atom, node: &NodeName) -> Option<Pid<Term>> {
+        let encode = || Arc::new(|term, _: &mut Vec<u8>| Ok(Some(term))) as _;
+        self.stand_in_for(node.clone(), Named::Name(name), encode)
     }
 
     /// The stand-in for a process, with messages of that type, which become terms by `encode`.

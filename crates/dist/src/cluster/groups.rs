@@ -14,6 +14,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use purlin::foreign::LocalProcess;
@@ -30,25 +31,34 @@ use crate::name::NodeName;
 
 /// The sharers of a node, by the names of their scopes.
 #[derive(Debug, Default)]
-pub(super) struct Sharers(Mutex<HashMap<Atom, LocalProcess>>);
+pub(super) struct Sharers {
+    all: Mutex<HashMap<Box<str>, LocalProcess>>,
+    /// There has been one: whoever sends to a name need not look at the others.
+    some: AtomicBool,
+}
 
 impl Sharers {
-    fn all(&self) -> MutexGuard<'_, HashMap<Atom, LocalProcess>> {
+    fn all(&self) -> MutexGuard<'_, HashMap<Box<str>, LocalProcess>> {
         // Nobody panics under the lock.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.all.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Who is told what is said to a scope.
-    pub(super) fn find(&self, scope: &Atom) -> Option<LocalProcess> {
+    pub(super) fn find(&self, scope: &str) -> Option<LocalProcess> {
+        // ORDER: acquire, partner of the release below; what is sent before is not for the sharer yet.
+        if !self.some.load(Ordering::Acquire) {
+            return None;
+        }
         self.all().get(scope).filter(|sharer| !sharer.has_ended()).cloned()
     }
 
     /// Whether there was none for that scope.
-    fn add(&self, scope: Atom, sharer: LocalProcess) -> bool {
+    fn add(&self, scope: &str, sharer: LocalProcess) -> bool {
         let mut all = self.all();
-        let is_new = all.get(&scope).is_none_or(LocalProcess::has_ended);
+        let is_new = all.get(scope).is_none_or(LocalProcess::has_ended);
         if is_new {
-            all.insert(scope, sharer);
+            all.insert(scope.into(), sharer);
+            self.some.store(true, Ordering::Release);
         }
         is_new
     }
@@ -203,7 +213,7 @@ impl Sharer {
         stand_in: StandIn,
     ) -> Result<Self, NotShared> {
         let groups = Groups::find(name.as_str()).await.map_err(NotShared::NoScope)?;
-        if !core.sharers.add(name.clone(), LocalProcess::from(&me.pid())) {
+        if !core.sharers.add(name.as_str(), LocalProcess::from(&me.pid())) {
             return Err(NotShared::Shared);
         }
         let scope = me.monitor(groups.server().id());
@@ -253,8 +263,7 @@ impl Sharer {
     }
 
     fn discover(&self, node: NodeName) {
-        let name = Named::Name(self.name.clone());
-        if let Some(there) = self.core.stand_in_for::<Term>(node, name, || Arc::new(Ok)) {
+        if let Some(there) = self.core.named(self.name.clone(), &node) {
             there.send(Term::tuple([Term::atom("discover"), self.own_pid()]));
         }
     }

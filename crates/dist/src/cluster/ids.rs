@@ -4,7 +4,7 @@ use std::sync::{Mutex, PoisonError};
 
 use purlin::foreign::MonitorRefs;
 use purlin::{MonitorRef, Node, ProcessId};
-use purlin_term::{Atom, Pid, Reference};
+use purlin_term::{Atom, Pid, PidParts, Reference};
 
 use crate::name::NodeName;
 
@@ -44,6 +44,13 @@ impl Ids {
     /// this node.
     pub(super) fn ours(&self, pid: &Pid) -> Option<ProcessId> {
         let ours = pid.node == self.atom && pid.creation == self.creation;
+        let id = ours.then(|| ProcessId::from_parts(pid.id, pid.serial, self.node.creation()));
+        id.flatten()
+    }
+
+    /// [`Ids::ours`], of a pid as it came.
+    pub(super) fn ours_of(&self, pid: &PidParts<'_>) -> Option<ProcessId> {
+        let ours = *pid.node == *self.atom.as_str() && pid.creation == self.creation;
         let id = ours.then(|| ProcessId::from_parts(pid.id, pid.serial, self.node.creation()));
         id.flatten()
     }

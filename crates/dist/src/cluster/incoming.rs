@@ -11,41 +11,74 @@ use tracing::debug;
 
 use super::connection::Connection;
 use super::core::Core;
+use super::decoders::LastUsed;
+use super::deliver::For;
 use super::gen_call::GenCall;
 use super::ledger::{Theirs, Told};
 use super::reason;
 use super::rex;
 use super::spawn;
+use super::spawned;
 use crate::control::{Control, Named, Spawn, To};
-use crate::frame::Signal;
+use crate::frame::{Broken, Recipient, Unread};
 use crate::link::Receive;
 
 pub(super) struct Incoming {
     pub(super) core: Arc<Core>,
     pub(super) connection: Arc<Connection>,
+    pub(super) last: LastUsed,
 }
 
 impl Receive for Incoming {
-    async fn signal(&mut self, signal: Signal) {
+    async fn signal(
+        &mut self,
+        control: Control,
+        payload: Option<Unread<'_>>,
+    ) -> Result<(), Broken> {
         // The link is handed to the connection a moment after it begins to read.
         while self.connection.link().is_none() {
             tokio::task::yield_now().await;
         }
-        self.take(signal.control, signal.payload);
+        match (&control, payload) {
+            (Control::Send { to, .. } | Control::SendSender { to, .. }, Some(message)) => {
+                self.message_to(to, message)
+            }
+            (Control::RegSend { from, to, .. }, Some(message)) => {
+                self.message_by_name(from, to, message)
+            }
+            (Control::Altact { exit: false, from, to, .. }, Some(message)) => match to {
+                To::Pid(to) => self.message_to(to, message),
+                To::Name(to) => self.message_by_name(from, to, message),
+                To::Alias(to) => self.message_by_alias(to, message),
+            },
+            (Control::AliasSend { to, .. }, Some(message)) => self.message_by_alias(to, message),
+            (_, payload) => {
+                self.take(control, payload.map(Unread::term).transpose()?);
+                Ok(())
+            }
+        }
+    }
+
+    fn message(&mut self, to: Recipient<'_>, message: Unread<'_>) -> Option<Result<(), Broken>> {
+        let ids = &self.core.ids;
+        let process = match to {
+            Recipient::Pid(to) => ids.node.local_process(ids.ours_of(&to)?)?,
+            // Without one it may be for those who answer for the node.
+            Recipient::Name(to) => self.core.local_name(&to)?,
+        };
+        Some(self.core.receive(process.into(), message, &mut self.last))
     }
 }
 
 impl Incoming {
     fn take(&self, control: Control, payload: Option<Term>) {
         match control {
-            Control::Send { to, .. } | Control::SendSender { to, .. } => self.message(&to, payload),
-            Control::RegSend { from, to, .. } => self.message_by_name(&from, &to, payload),
-            Control::AliasSend { to, .. } => self.message_by_alias(&to, payload),
-            Control::Altact { exit: false, from, to, .. } => match to {
-                To::Pid(to) => self.message(&to, payload),
-                To::Name(to) => self.message_by_name(&from, &to, payload),
-                To::Alias(to) => self.message_by_alias(&to, payload),
-            },
+            // These have a payload.
+            Control::Send { .. }
+            | Control::SendSender { .. }
+            | Control::RegSend { .. }
+            | Control::AliasSend { .. }
+            | Control::Altact { exit: false, .. } => {}
             Control::Altact { exit: true, from, to: To::Pid(to), .. } => {
                 self.exit2(&from, &to, payload);
             }
@@ -65,7 +98,7 @@ impl Incoming {
             }
             Control::Demonitor { from, reference, .. } => {
                 let unwatched = self.connection.ledger().unwatched(&from, &reference);
-                if let Some((monitor, ours)) = unwatched {
+                if let Some((monitor, ours, _)) = unwatched {
                     let signal = ForeignSignal::Demonitor(monitor);
                     self.connection.deliver(&self.core.ids.node, ours, signal);
                 }
@@ -79,53 +112,64 @@ impl Incoming {
                     self.connection.deliver(&self.core.ids.node, ours, signal);
                 }
             }
-            Control::Spawn(spawn) => self.spawn(*spawn, payload),
+            Control::Spawn(spawn) => self.spawn(&spawn, payload),
         }
     }
 
-    fn message(&self, to: &Pid, payload: Option<Term>) {
+    fn message_to(&mut self, to: &Pid, message: Unread<'_>) -> Result<(), Broken> {
         let ours = self.core.ids.ours(to);
         let process = ours.and_then(|ours| self.core.ids.node.local_process(ours));
-        self.receive(process, payload);
+        self.receive(process, message)
+    }
+
+    fn message_by_name(
+        &mut self,
+        from: &Pid,
+        to: &Atom,
+        message: Unread<'_>,
+    ) -> Result<(), Broken> {
+        let process = self.core.local_name(to.as_str());
+        if process.is_some() {
+            return self.receive(process, message);
+        }
+        if *to == "net_kernel" {
+            self.ask_net_kernel(from, message.term()?);
+        } else if *to == "rex" {
+            match GenCall::try_from(message.term()?) {
+                Ok(call) => rex::asked(&self.core, &self.connection, call),
+                Err(other) => rex::told(&self.core, &self.connection, &other),
+            }
+        }
+        Ok(())
     }
 
     /// L9: the process finds out whether the alias is good.
-    fn message_by_alias(&self, to: &Reference, payload: Option<Term>) {
-        let found = self.core.ids.alias_of(to);
-        let alias = found
-            .and_then(|(ours, number)| Some((self.core.ids.node.local_process(ours)?, number)));
-        match (alias, payload) {
-            (Some((process, number)), Some(term)) => {
-                self.core.receive(process, Some(number), term);
+    fn message_by_alias(&mut self, to: &Reference, message: Unread<'_>) -> Result<(), Broken> {
+        let found = self.core.ids.alias_of(to).and_then(|(ours, number)| {
+            let process = self.core.ids.node.local_process(ours)?;
+            Some(For { process, alias: Some(number) })
+        });
+        match found {
+            Some(to) => self.core.receive(to, message, &mut self.last),
+            None => {
+                debug!(?to, "nothing of ours has that alias");
+                Ok(())
             }
-            _ => debug!(?to, "nothing of ours has that alias"),
         }
     }
 
-    fn message_by_name(&self, from: &Pid, to: &Atom, payload: Option<Term>) {
-        let sharer = self.core.sharers.find(to);
-        match sharer.or_else(|| self.core.ids.node.local_name(to.as_str())) {
-            Some(process) => self.receive(Some(process), payload),
-            None if *to == "net_kernel" => self.ask_net_kernel(from, payload),
-            None if *to == "rex" => match payload.map(GenCall::try_from) {
-                Some(Ok(call)) => rex::asked(&self.core, &self.connection, call),
-                Some(Err(other)) => rex::told(&self.core, &self.connection, &other),
-                None => {}
-            },
-            None => self.receive(None, payload),
-        }
-    }
-
-    /// M4: what nobody receives is dropped.
-    fn receive(&self, process: Option<LocalProcess>, payload: Option<Term>) {
-        if let (Some(process), Some(term)) = (process, payload) {
-            self.core.receive(process, None, term);
-        }
+    /// M4: what nobody receives is dropped, and not read.
+    fn receive(
+        &mut self,
+        process: Option<LocalProcess>,
+        message: Unread<'_>,
+    ) -> Result<(), Broken> {
+        process.map_or(Ok(()), |process| self.core.receive(process.into(), message, &mut self.last))
     }
 
     /// `net_adm:ping` and whoever else asks whether this is a node.
-    fn ask_net_kernel(&self, from: &Pid, payload: Option<Term>) {
-        let Some(Ok(call)) = payload.map(GenCall::try_from) else { return };
+    fn ask_net_kernel(&self, from: &Pid, message: Term) {
+        let Ok(call) = GenCall::try_from(message) else { return };
         let asks = |request: &Term| {
             request
                 .as_tuple()
@@ -223,12 +267,11 @@ impl Incoming {
         }
     }
 
-    /// Every request is answered: who asks may wait for ever otherwise.
-    fn spawn(&self, spawn: Spawn, payload: Option<Term>) {
+    fn spawn(&self, spawn: &Spawn, payload: Option<Term>) {
         let arguments = match payload {
             Some(Term::List(arguments)) => arguments,
             _ => Vec::new(),
         };
-        self.core.spawn_for(&self.connection, spawn, arguments);
+        spawned::spawn_for(&self.core, &self.connection, spawn, arguments);
     }
 }

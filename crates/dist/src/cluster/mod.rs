@@ -49,24 +49,29 @@
 //! | file | role |
 //! |---|---|
 //! | `core.rs` | who is connected, and how that comes about |
+//! | `reach.rs` | hosts, cookies, TLS: how other nodes are reached |
 //! | `connection.rs`, `ledger.rs` | one connection, and which links and monitors cross it |
 //! | `stand_ins.rs` | which stand-ins there are, and which of them end |
 //! | `remote.rs` | from a stand-in to the wire |
-//! | `incoming.rs` | from the wire to our processes |
+//! | `incoming.rs`, `decoders.rs` | from the wire to our processes, as messages of their types |
 //! | `ids.rs`, `reason.rs`, `gen_call.rs` | names, exit reasons and calls, on both sides |
-//! | `deliver.rs` | terms that become messages of ours |
+//! | `deliver.rs` | what has come, given to a process of ours |
 //! | `nodes.rs` | being told which nodes come and go |
 //! | `groups.rs` | groups shared with `pg` |
 //! | `global/` | a published node: `global` is answered |
 //! | `alias.rs` | aliases of ours and of theirs |
 //! | `call.rs`, `spawn.rs` | calls of ours, and processes that ours spawn elsewhere |
-//! | `export.rs`, `rex.rs` | functions that others may call |
+//! | `serving/` | servers and supervisors of ours, as `gen_server`, `supervisor` and `sys` ask them |
+//! | `builtin/` | functions that every node has, for `observer` and others |
+//! | `export.rs`, `rex.rs`, `spawned.rs` | functions that others may call, and processes that run them |
 
 mod alias;
 mod builder;
+mod builtin;
 mod call;
 mod connection;
 mod core;
+mod decoders;
 mod deliver;
 mod export;
 mod gen_call;
@@ -76,27 +81,34 @@ mod ids;
 mod incoming;
 mod ledger;
 mod nodes;
+mod reach;
 mod reason;
 mod remote;
 mod rex;
+mod serving;
 mod spawn;
+mod spawned;
 mod stand_ins;
 
+use std::any::{Any, TypeId};
 use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use purlin::{Node, Pid, ProcessId};
+use purlin::server::{Mail, Server};
+use purlin::{Node, Pid, Process, ProcessId};
 use purlin_term::{Atom, Term};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::task::AbortHandle;
 
 use self::core::Core;
+use self::deliver::For;
 use crate::connect::NoConnection;
 use crate::control::Named;
 use crate::epmd::Registration;
+use crate::frame::Unread;
 use crate::name::NodeName;
 
 pub use builder::{Builder, StartError};
@@ -107,6 +119,7 @@ pub use global::NotRegistered;
 pub use groups::NotShared;
 pub use nodes::NodeChange;
 pub use reason::Why;
+pub use serving::{Caller, Served};
 pub use spawn::NotSpawned;
 
 /// A node of a cluster. A clone is the same one; with the last one the node leaves it.
@@ -118,13 +131,16 @@ pub struct Cluster {
 #[derive(Debug)]
 struct Inner {
     core: Arc<Core>,
-    answering: AbortHandle,
-    _registration: Registration,
+    /// Neither is there if it only calls.
+    answering: Option<AbortHandle>,
+    _registration: Option<Registration>,
 }
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        self.answering.abort();
+        if let Some(answering) = &self.answering {
+            answering.abort();
+        }
         self.core.leave();
     }
 }
@@ -221,9 +237,12 @@ impl Cluster {
 
     /// Has terms read as messages of type `M`, for all processes of this node that receive those.
     pub fn receives<M: DeserializeOwned + Send + 'static>(&self) {
-        self.receives_by(|term| {
-            purlin_term::from_term::<M>(&term).map_err(|error| error.to_string())
-        });
+        let decode = |to: For, message: Unread<'_>| {
+            // Its type is that for which this was found.
+            let _ = to.send(message.value::<M>()?);
+            Ok(())
+        };
+        self.core().decoders.add(TypeId::of::<M>(), Arc::new(decode));
     }
 
     /// [`Cluster::receives`] with a function: for what `serde` does not say.
@@ -235,14 +254,23 @@ impl Cluster {
         self.core().decodes(read);
     }
 
+    /// Has processes elsewhere call all servers of type `S` on this node with `gen_server:call` and `cast`, send
+    /// to them, and look at them with `sys`: [`Served`] says how.
+    pub fn serves<S: Server>(&self, served: Served<S>) {
+        let (core, mail) = (self.core(), TypeId::of::<Mail<S>>());
+        core.systems.insert(mail, served.system());
+        let decode = served.decode(Arc::downgrade(core));
+        core.decoders.add(mail, decode);
+    }
+
     /// How many messages from elsewhere were none of their process's type, and were dropped.
     #[must_use]
     pub fn undecoded(&self) -> u64 {
         self.core().undecoded.load(Ordering::Relaxed)
     }
 
-    /// Lets others call a function by module, name and number of arguments, with `rpc:call` and `erpc:call`. An
-    /// error is the reason of an `error` there.
+    /// Lets others call a function by module, name and number of arguments, with `rpc:call` and `erpc:call`, and
+    /// spawn a process that runs it. An error is the reason of an `error` there.
     ///
     /// # Errors
     /// The name that is longer than an atom can be.
@@ -257,6 +285,35 @@ impl Cluster {
         F: Fn(Vec<Term>) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = Outcome> + Send + 'static,
     {
+        self.export_process(module, name, arity, move |_, arguments| function(arguments))
+    }
+
+    /// [`Cluster::export`] of a function that is given the process which runs it: to receive what whoever has
+    /// spawned it sends, to link, or to say who it is. It should not keep a [`Cluster`], which would then never
+    /// leave.
+    ///
+    /// ```no_run
+    /// # use purlin_dist::cluster::Cluster;
+    /// # use purlin_term::Term;
+    /// # fn example(cluster: &Cluster) -> Result<(), purlin_term::AtomTooLong> {
+    /// // spawn_monitor('shop@127.0.0.1', shop, wait, [])
+    /// cluster.export_process("shop", "wait", 0, async |mut me, _| Ok(me.receive().await))
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Cluster::export`].
+    pub fn export_process<F, Fut>(
+        &self,
+        module: &str,
+        name: &str,
+        arity: usize,
+        function: F,
+    ) -> Result<(), purlin_term::AtomTooLong>
+    where
+        F: Fn(Process<Term>, Vec<Term>) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Outcome> + Send + 'static,
+    {
         let (module, name) = (Atom::new(module)?, Atom::new(name)?);
         self.core().exports.insert(module, name, arity, function);
         Ok(())
@@ -268,8 +325,18 @@ impl Cluster {
     }
 }
 
-fn written<M: Serialize>(message: M) -> Result<Term, String> {
-    purlin_term::to_term(&message).map_err(|error| error.to_string())
+/// Writes a message behind what the buffer holds; a term is given back as it is.
+fn written<M: Serialize + 'static>(
+    message: M,
+    bytes: &mut Vec<u8>,
+) -> Result<Option<Term>, String> {
+    let mut message = Some(message);
+    if let Some(term) = (&mut message as &mut dyn Any).downcast_mut::<Option<Term>>() {
+        return Ok(term.take());
+    }
+    let Some(message) = message else { return Ok(None) };
+    purlin_term::Options::default().write(&message, bytes).map_err(|error| error.to_string())?;
+    Ok(None)
 }
 
 impl fmt::Display for Cluster {

@@ -3,6 +3,7 @@
 //! It connects when there is something to say and no connection, as Erlang does. Where that fails,
 //! messages are dropped, and links and monitors are answered with `noconnection`.
 
+use std::borrow::Cow;
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
@@ -19,10 +20,16 @@ use super::core::Core;
 use super::ledger::Unlinked;
 use super::reason;
 use crate::control::{Control, Named};
+use crate::flags::Flags;
+use crate::frame::Payload;
 use crate::name::NodeName;
 
-/// Makes a term out of a message; an error says why there is none.
-pub(super) type Encode<M> = Arc<dyn Fn(M) -> Result<Term, String> + Send + Sync>;
+/// Writes a message behind what the buffer holds, or gives the term that it is; an error says why it is none.
+pub(super) type Encode<M> =
+    Arc<dyn Fn(M, &mut Vec<u8>) -> Result<Option<Term>, String> + Send + Sync>;
+
+/// How large a buffer for messages is kept.
+const KEPT: usize = 64 << 10;
 
 /// What is waited for: a connection, or room on it.
 type Wait = Pin<Box<dyn Future<Output = Option<Arc<Connection>>> + Send>>;
@@ -32,6 +39,10 @@ pub(super) struct Remote<M> {
     node: NodeName,
     to: Named,
     encode: Encode<M>,
+    /// The message that is being said.
+    bytes: Vec<u8>,
+    /// What is said with each, on a connection that can do this.
+    said: Option<(Flags, Control)>,
     /// The stand-in itself; there once it has begun. WHY shared: whoever made it counts who refers to it, and
     /// this is one who does.
     own: Arc<OnceLock<LocalProcess>>,
@@ -55,7 +66,8 @@ impl<M> Remote<M> {
         own: Arc<OnceLock<LocalProcess>>,
     ) -> Self {
         let (from, line, connection, wait) = (None, None, None, None);
-        Self { core, node, to, encode, own, over: false, from, line, connection, wait }
+        let (bytes, said) = (Vec::new(), None);
+        Self { core, node, to, encode, bytes, said, own, over: false, from, line, connection, wait }
     }
 
     /// The connection if something can be said on it now.
@@ -190,22 +202,33 @@ impl<M: Send + 'static> Carrier<M> for Remote<M> {
 
     fn message(&mut self, message: M) {
         let (Some(connection), Some(from)) = (&self.connection, &self.from) else { return };
+        let (encode, bytes) = (&self.encode, &mut self.bytes);
+        bytes.clear();
         // WHY caught: a stand-in that ends would leave whoever is linked to it untold.
-        let encoded = catch_unwind(AssertUnwindSafe(|| (self.encode)(message)));
+        let encoded = catch_unwind(AssertUnwindSafe(|| encode(message, bytes)));
         let payload = match encoded.unwrap_or_else(|_| Err("making it one has panicked".to_owned()))
         {
-            Ok(payload) => payload,
+            Ok(Some(term)) => Payload::Term(term),
+            Ok(None) => Payload::Bytes(Cow::Borrowed(bytes)),
             Err(error) => {
                 let kind = std::any::type_name::<M>();
                 return warn!("a message of type {kind} is no term and was dropped: {error}");
             }
         };
-        let from = from.clone();
-        let control = match self.to.clone() {
-            Named::Pid(to) => Control::to_pid(connection.flags(), from, to),
-            Named::Name(to) => Control::RegSend { from, to, token: None },
+        let flags = connection.flags();
+        let control = match &mut self.said {
+            Some((known, control)) if *known == flags => control,
+            said => {
+                let from = from.clone();
+                let control = match self.to.clone() {
+                    Named::Pid(to) => Control::to_pid(flags, from, to),
+                    Named::Name(to) => Control::RegSend { from, to, token: None },
+                };
+                &mut said.insert((flags, control)).1
+            }
         };
-        connection.say(self.line.clone(), control, Some(payload));
+        connection.put(self.line.as_ref(), control, Some(payload));
+        self.bytes.shrink_to(KEPT);
     }
 
     fn signal(&mut self, from: Option<ProcessId>, signal: ForeignSignal) {

@@ -139,7 +139,8 @@ impl ToBe {
             let Poll::Ready(born) = Pin::new(&mut self.born).poll(cx) else { return Poll::Pending };
             let (Ok(pid), Some(own)) = (born, self.own.get()) else { return Poll::Ready(None) };
             let (core, node, to) = (Arc::clone(&self.core), self.node.clone(), Named::Pid(pid));
-            let mut remote = Remote::new(core, node, to, Arc::new(Ok), Arc::clone(&self.own));
+            let encode = Arc::new(|term, _: &mut Vec<u8>| Ok(Some(term)));
+            let mut remote = Remote::new(core, node, to, encode, Arc::clone(&self.own));
             remote.begin(own);
             self.remote = Some(remote);
         }

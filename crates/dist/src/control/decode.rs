@@ -1,10 +1,11 @@
-//! A control message from a term of outside.
+//! A control message from bytes of outside.
 
 use std::fmt;
 
-use purlin_term::{Atom, Pid, Reference, Sign, Term};
+use purlin_term::{Atom, DecodeError, Decoder, Pid, Reference, Term, Token};
 
 use crate::control::{Control, Named, Spawn, To};
+use crate::frame::Broken;
 
 /// A term that is no control message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,33 +42,63 @@ pub(super) mod spawned {
     pub(crate) const MONITORED: i64 = 2;
 }
 
-type Field<T> = Result<T, &'static str>;
+type Field<T> = Result<T, Wrong>;
 
-impl TryFrom<Term> for Control {
-    type Error = Malformed;
+/// What is wrong with a field.
+enum Wrong {
+    What(&'static str),
+    Term(DecodeError),
+}
 
-    fn try_from(term: Term) -> Result<Self, Malformed> {
-        let Term::Tuple(elements) = term else {
-            return Err(Malformed { number: None, what: "not a tuple" });
-        };
-        let mut fields = elements.into_iter();
-        let Some(Term::Integer(number)) = fields.next() else {
-            return Err(Malformed { number: None, what: "no number in front" });
-        };
-        control(number, Fields(fields)).map_err(|what| Malformed { number: Some(number), what })
+impl From<&'static str> for Wrong {
+    fn from(what: &'static str) -> Self {
+        Self::What(what)
     }
 }
 
-/// The fields that have not been taken.
-struct Fields(std::vec::IntoIter<Term>);
+impl From<DecodeError> for Wrong {
+    fn from(error: DecodeError) -> Self {
+        Self::Term(error)
+    }
+}
 
-fn control(number: i64, mut fields: Fields) -> Field<Control> {
+impl Control {
+    /// Reads the next term, which is one.
+    ///
+    /// COST: none, but for tokens, reasons and requests to spawn.
+    ///
+    /// # Errors
+    /// [`Broken::Term`] or [`Broken::Control`]: it is no term, or no control message.
+    pub fn read(decoder: &mut Decoder<'_>) -> Result<Self, Broken> {
+        let Token::Tuple(count) = decoder.reader().token()? else {
+            return Err(Malformed { number: None, what: "not a tuple" }.into());
+        };
+        let mut fields = Fields { decoder, left: count };
+        let number = match fields.beginning() {
+            Ok(Token::Integer(number)) => number,
+            Err(Wrong::Term(error)) => return Err(error.into()),
+            _ => return Err(Malformed { number: None, what: "no number in front" }.into()),
+        };
+        control(number, fields).map_err(|wrong| match wrong {
+            Wrong::What(what) => Malformed { number: Some(number), what }.into(),
+            Wrong::Term(error) => error.into(),
+        })
+    }
+}
+
+/// The fields that have not been read.
+struct Fields<'d, 'a> {
+    decoder: &'d mut Decoder<'a>,
+    left: usize,
+}
+
+fn control(number: i64, mut fields: Fields<'_, '_>) -> Field<Control> {
     let f = &mut fields;
     let with_token = matches!(number, 12 | 13 | 16 | 18 | 23 | 25 | 27 | 30 | 32 | 34);
     let control = match number {
         1 => Control::Link { from: f.pid()?, to: f.pid()? },
         2 | 12 => {
-            f.any()?;
+            f.skip()?;
             Control::Send { to: f.pid()?, token: f.token(with_token)? }
         }
         3 | 13 => {
@@ -77,7 +108,7 @@ fn control(number: i64, mut fields: Fields) -> Field<Control> {
         4 => Control::Unlink { from: f.pid()?, to: f.pid()? },
         6 | 16 => {
             let from = f.pid()?;
-            f.any()?;
+            f.skip()?;
             Control::RegSend { from, to: f.atom()?, token: f.token(with_token)? }
         }
         7 => Control::GroupLeader { leader: f.pid()?, member: f.pid()? },
@@ -112,43 +143,50 @@ fn control(number: i64, mut fields: Fields) -> Field<Control> {
         36 => Control::UnlinkIdAck { id: f.id()?, from: f.pid()?, to: f.pid()? },
         // It alone may have fields that are not known yet.
         37 => return f.altact(),
-        _ => return Err("unknown"),
+        _ => return Err("unknown".into()),
     };
-    if fields.0.len() == 0 { Ok(control) } else { Err("too many fields") }
+    if fields.left == 0 { Ok(control) } else { Err("too many fields".into()) }
 }
 
-impl Fields {
+impl<'a> Fields<'_, 'a> {
+    /// What reads the next one.
+    fn next(&mut self) -> Field<&mut Decoder<'a>> {
+        self.left = self.left.checked_sub(1).ok_or("too few fields")?;
+        Ok(self.decoder)
+    }
+
+    /// The beginning of the next one.
+    fn beginning(&mut self) -> Field<Token<'a>> {
+        Ok(self.next()?.reader().token()?)
+    }
+
     fn any(&mut self) -> Field<Term> {
-        self.0.next().ok_or("too few fields")
+        Ok(self.next()?.decode_bare()?)
+    }
+
+    fn skip(&mut self) -> Field<()> {
+        self.next()?.reader().skip()?;
+        Ok(())
     }
 
     fn pid(&mut self) -> Field<Pid> {
-        match self.any()? {
-            Term::Pid(pid) => Ok(*pid),
-            _ => Err("not a pid"),
-        }
+        Ok(self.next()?.reader().pid()?.ok_or("not a pid")?)
     }
 
     fn atom(&mut self) -> Field<Atom> {
-        match self.any()? {
-            Term::Atom(atom) => Ok(atom),
-            _ => Err("not an atom"),
-        }
+        Ok(self.next()?.reader().atom()?.ok_or("not an atom")?)
     }
 
     fn reference(&mut self) -> Field<Reference> {
-        match self.any()? {
-            Term::Reference(reference) => Ok(*reference),
-            _ => Err("not a reference"),
-        }
+        Ok(self.next()?.reader().reference()?.ok_or("not a reference")?)
     }
 
     fn named(&mut self) -> Field<Named> {
-        match self.any()? {
-            Term::Pid(pid) => Ok(Named::Pid(*pid)),
-            Term::Atom(name) => Ok(Named::Name(name)),
-            _ => Err("neither a pid nor a name"),
+        let reader = self.next()?.reader();
+        if let Some(pid) = reader.pid()? {
+            return Ok(Named::Pid(pid));
         }
+        Ok(Named::Name(reader.atom()?.ok_or("neither a pid nor a name")?))
     }
 
     fn token(&mut self, there: bool) -> Field<Option<Term>> {
@@ -157,23 +195,24 @@ impl Fields {
 
     /// The number of an unlink, 1 to 2^64 - 1.
     fn id(&mut self) -> Field<u64> {
-        let id = match self.any()? {
-            Term::Integer(id) => u64::try_from(id).ok(),
-            Term::BigInteger(id) => u64::try_from(id.get()).ok(),
+        let id = match self.beginning()? {
+            Token::Integer(id) => u64::try_from(id).ok(),
+            Token::BigInteger(id) => id.as_i128().and_then(|id| u64::try_from(id).ok()),
             _ => None,
         };
-        id.filter(|id| *id > 0).ok_or("not the number of an unlink")
+        Ok(id.filter(|id| *id > 0).ok_or("not the number of an unlink")?)
     }
 
     fn spawn(&mut self, with_token: bool) -> Field<Control> {
         let (request, from, group_leader) = (self.reference()?, self.pid()?, self.pid()?);
-        let Term::Tuple(called) = self.any()? else { return Err("no function") };
-        let [Term::Atom(module), Term::Atom(function), Term::Integer(arity)] = &called[..] else {
-            return Err("no function");
+        let Token::Tuple(3) = self.beginning()? else { return Err("no function".into()) };
+        self.left += 3;
+        let (module, function) = (self.atom()?, self.atom()?);
+        let Token::Integer(arity) = self.beginning()? else { return Err("no function".into()) };
+        let arity = u8::try_from(arity).map_err(|_| "no function has as many arguments")?;
+        let Term::List(options) = self.any()? else {
+            return Err("the options are no list".into());
         };
-        let (module, function) = (module.clone(), function.clone());
-        let arity = u8::try_from(*arity).map_err(|_| "no function has as many arguments")?;
-        let Term::List(options) = self.any()? else { return Err("the options are no list") };
         let token = self.token(with_token)?;
         let spawn = Spawn { request, from, group_leader, module, function, arity, options, token };
         Ok(Control::Spawn(Box::new(spawn)))
@@ -181,11 +220,11 @@ impl Fields {
 
     fn spawned(&mut self, with_token: bool) -> Field<Control> {
         let (request, to) = (self.reference()?, self.pid()?);
-        let Term::Integer(flags @ 0..) = self.any()? else { return Err("no flags") };
-        let result = match self.any()? {
-            Term::Pid(pid) => Ok(*pid),
-            Term::Atom(reason) => Err(reason),
-            _ => return Err("neither a pid nor a reason"),
+        let Token::Integer(flags @ 0..) = self.beginning()? else { return Err("no flags".into()) };
+        let reader = self.next()?.reader();
+        let result = match reader.pid()? {
+            Some(pid) => Ok(pid),
+            None => Err(reader.atom()?.ok_or("neither a pid nor a reason")?),
         };
         let token = self.token(with_token)?;
         let (linked, monitored) = (flags & spawned::LINKED != 0, flags & spawned::MONITORED != 0);
@@ -193,24 +232,28 @@ impl Fields {
     }
 
     fn altact(&mut self) -> Field<Control> {
-        let flags = match self.any()? {
-            Term::Integer(flags @ 0..) => flags as u8,
+        let flags = match self.beginning()? {
+            Token::Integer(flags @ 0..) => flags as u8,
             // Flags to come may need more bits; these are in the lowest.
-            Term::BigInteger(flags) => match flags.get().to_bytes_le() {
-                (Sign::Plus, bytes) => bytes[0],
-                _ => return Err("negative flags"),
-            },
-            _ => return Err("no flags"),
+            Token::BigInteger(flags) if !flags.negative => {
+                flags.digits.first().copied().unwrap_or(0)
+            }
+            _ => return Err("no flags".into()),
         };
         let has = |flag: u8| flags & flag != 0;
-        let (from, to) = (self.pid()?, self.any()?);
-        let to = match (to, has(altact::ALIAS), has(altact::NAME)) {
-            (Term::Reference(alias), true, false) => To::Alias(*alias),
-            (Term::Atom(name), false, true) => To::Name(name),
-            (Term::Pid(pid), false, false) => To::Pid(*pid),
-            _ => return Err("its flags and who gets it do not agree"),
+        let from = self.pid()?;
+        let reader = self.next()?.reader();
+        let to = match (has(altact::ALIAS), has(altact::NAME)) {
+            (true, false) => reader.reference()?.map(To::Alias),
+            (false, true) => reader.atom()?.map(To::Name),
+            (false, false) => reader.pid()?.map(To::Pid),
+            (true, true) => None,
         };
+        let to = to.ok_or("its flags and who gets it do not agree")?;
         let token = self.token(has(altact::TOKEN))?;
+        for _ in 0..self.left {
+            self.skip()?;
+        }
         let (priority, exit) = (has(altact::PRIORITY), has(altact::EXIT));
         Ok(Control::Altact { priority, exit, from, to, token })
     }

@@ -1,142 +1,185 @@
-//! A control message to a term.
+//! A control message to bytes.
 
-use purlin_term::{Atom, Pid, Reference, Term};
+use purlin_term::{Atom, Buffer, EncodeError, Pid, Reference, Term, Writer};
 
 use crate::control::decode::{altact, spawned};
 use crate::control::{Control, Named, Spawn, To};
 
-impl From<Control> for Term {
-    fn from(control: Control) -> Self {
-        match control {
-            Control::Link { from, to } => tuple(1, [from.term(), to.term()]),
-            Control::Unlink { from, to } => tuple(4, [from.term(), to.term()]),
-            Control::UnlinkId { id, from, to } => {
-                tuple(35, [Term::from(id), from.term(), to.term()])
+impl Control {
+    /// Writes it as the tuple that it is.
+    ///
+    /// COST: none but what the buffer takes.
+    ///
+    /// # Errors
+    /// The external format has no room for a token, a reason or an option in it.
+    pub fn write<B: Buffer>(&self, out: &mut Writer<'_, '_, B>) -> Result<(), EncodeError> {
+        match self {
+            Self::Link { from, to } => tuple(out, 1, 2)?.pid(from).pid(to).end(),
+            Self::Unlink { from, to } => tuple(out, 4, 2)?.pid(from).pid(to).end(),
+            Self::UnlinkId { id, from, to } => tuple(out, 35, 3)?.id(*id).pid(from).pid(to).end(),
+            Self::UnlinkIdAck { id, from, to } => {
+                tuple(out, 36, 3)?.id(*id).pid(from).pid(to).end()
             }
-            Control::UnlinkIdAck { id, from, to } => {
-                tuple(36, [Term::from(id), from.term(), to.term()])
+            Self::Send { to, token } => {
+                traced(out, 2, 12, 2, token)?.atom(&UNUSED).pid(to).token(token)
             }
-            Control::Send { to, token } => traced(2, 12, [unused(), to.term()], token),
-            Control::SendSender { from, to, token } => {
-                traced(22, 23, [from.term(), to.term()], token)
+            Self::SendSender { from, to, token } => {
+                traced(out, 22, 23, 2, token)?.pid(from).pid(to).token(token)
             }
-            Control::RegSend { from, to, token } => {
-                traced(6, 16, [from.term(), unused(), to.term()], token)
+            Self::RegSend { from, to, token } => {
+                traced(out, 6, 16, 3, token)?.pid(from).atom(&UNUSED).atom(to).token(token)
             }
-            Control::AliasSend { from, to, token } => {
-                traced(33, 34, [from.term(), to.term()], token)
+            Self::AliasSend { from, to, token } => {
+                traced(out, 33, 34, 2, token)?.pid(from).reference(to).token(token)
             }
-            Control::Altact { priority, exit, from, to, token } => {
-                let (to, kind) = match to {
-                    To::Pid(pid) => (pid.term(), 0),
-                    To::Name(name) => (name.term(), altact::NAME),
-                    To::Alias(alias) => (alias.term(), altact::ALIAS),
+            Self::Altact { priority, exit, from, to, token } => {
+                let kind = match to {
+                    To::Pid(_) => 0,
+                    To::Name(_) => altact::NAME,
+                    To::Alias(_) => altact::ALIAS,
                 };
                 let flags = kind
-                    | if priority { altact::PRIORITY } else { 0 }
-                    | if exit { altact::EXIT } else { 0 }
+                    | if *priority { altact::PRIORITY } else { 0 }
+                    | if *exit { altact::EXIT } else { 0 }
                     | if token.is_some() { altact::TOKEN } else { 0 };
-                traced(37, 37, [Term::from(flags), from.term(), to], token)
-            }
-            Control::Exit { from, to, token, reason } => match reason {
-                Some(reason) => ended(3, 13, from, to, token, reason),
-                None => traced(24, 25, [from.term(), to.term()], token),
-            },
-            Control::Exit2 { from, to, token, reason } => match reason {
-                Some(reason) => ended(8, 18, from, to, token, reason),
-                None => traced(26, 27, [from.term(), to.term()], token),
-            },
-            Control::Monitor { from, to, reference } => {
-                tuple(19, [from.term(), to.term(), reference.term()])
-            }
-            Control::Demonitor { from, to, reference } => {
-                tuple(20, [from.term(), to.term(), reference.term()])
-            }
-            Control::Down { from, to, reference, reason } => {
-                let fields = [from.term(), to.term(), reference.term()];
-                match reason {
-                    Some(reason) => tuple(21, fields.into_iter().chain([reason])),
-                    None => tuple(28, fields),
+                let tuple = traced(out, 37, 37, 3, token)?.integer(flags.into()).pid(from);
+                match to {
+                    To::Pid(pid) => tuple.pid(pid),
+                    To::Name(name) => tuple.atom(name),
+                    To::Alias(alias) => tuple.reference(alias),
                 }
+                .token(token)
             }
-            Control::GroupLeader { leader, member } => tuple(7, [leader.term(), member.term()]),
-            Control::Spawn(spawn) => spawn_request(*spawn),
-            Control::Spawned { request, to, linked, monitored, result, token } => {
-                let flags = if linked { spawned::LINKED } else { 0 }
-                    | if monitored { spawned::MONITORED } else { 0 };
-                let result = result.map_or_else(Atom::term, Pid::term);
-                traced(31, 32, [request.term(), to.term(), Term::from(flags), result], token)
+            Self::Exit { from, to, token, reason: None } => {
+                traced(out, 24, 25, 2, token)?.pid(from).pid(to).token(token)
+            }
+            // The token stands before the reason, here and below.
+            Self::Exit { from, to, token, reason: Some(reason) } => {
+                traced(out, 3, 13, 3, token)?.pid(from).pid(to).token(token)?;
+                out.term(reason)
+            }
+            Self::Exit2 { from, to, token, reason: None } => {
+                traced(out, 26, 27, 2, token)?.pid(from).pid(to).token(token)
+            }
+            Self::Exit2 { from, to, token, reason: Some(reason) } => {
+                traced(out, 8, 18, 3, token)?.pid(from).pid(to).token(token)?;
+                out.term(reason)
+            }
+            Self::Monitor { from, to, reference } => {
+                tuple(out, 19, 3)?.pid(from).named(to).reference(reference).end()
+            }
+            Self::Demonitor { from, to, reference } => {
+                tuple(out, 20, 3)?.pid(from).named(to).reference(reference).end()
+            }
+            Self::Down { from, to, reference, reason: None } => {
+                tuple(out, 28, 3)?.named(from).pid(to).reference(reference).end()
+            }
+            Self::Down { from, to, reference, reason: Some(reason) } => {
+                tuple(out, 21, 4)?.named(from).pid(to).reference(reference).end()?;
+                out.term(reason)
+            }
+            Self::GroupLeader { leader, member } => tuple(out, 7, 2)?.pid(leader).pid(member).end(),
+            Self::Spawn(spawn) => spawn_request(spawn, out),
+            Self::Spawned { request, to, linked, monitored, result, token } => {
+                let flags = if *linked { spawned::LINKED } else { 0 }
+                    | if *monitored { spawned::MONITORED } else { 0 };
+                let tuple = traced(out, 31, 32, 4, token)?.reference(request).pid(to);
+                let tuple = tuple.integer(flags);
+                match result {
+                    Ok(pid) => tuple.pid(pid),
+                    Err(reason) => tuple.atom(reason),
+                }
+                .token(token)
             }
         }
     }
 }
 
-fn spawn_request(spawn: Spawn) -> Term {
+fn spawn_request<B: Buffer>(spawn: &Spawn, out: &mut Writer<'_, '_, B>) -> Result<(), EncodeError> {
     let Spawn { request, from, group_leader, module, function, arity, options, token } = spawn;
-    let function = Term::tuple([module.term(), function.term(), Term::from(arity)]);
-    let (from, group_leader) = (from.term(), group_leader.term());
-    traced(29, 30, [request.term(), from, group_leader, function, Term::List(options)], token)
-}
-
-/// The token stands before the reason.
-fn ended(
-    plain: i64,
-    with_token: i64,
-    from: Pid,
-    to: Pid,
-    token: Option<Term>,
-    reason: Term,
-) -> Term {
-    let number = if token.is_some() { with_token } else { plain };
-    tuple(number, [from.term(), to.term()].into_iter().chain(token).chain([reason]))
-}
-
-fn traced<const N: usize>(
-    plain: i64,
-    with_token: i64,
-    fields: [Term; N],
-    token: Option<Term>,
-) -> Term {
-    let number = if token.is_some() { with_token } else { plain };
-    tuple(number, fields.into_iter().chain(token))
-}
-
-fn tuple(number: i64, fields: impl IntoIterator<Item = Term>) -> Term {
-    Term::tuple([Term::Integer(number)].into_iter().chain(fields))
+    traced(out, 29, 30, 5, token)?.reference(request).pid(from).pid(group_leader).end()?;
+    out.tuple(3)?;
+    out.atom(module);
+    out.atom(function);
+    out.integer((*arity).into());
+    if !options.is_empty() {
+        out.list(options.len())?;
+    }
+    for option in options {
+        out.term(option)?;
+    }
+    out.nil();
+    Tuple(out).token(token)
 }
 
 /// Where a cookie stood before OTP R9.
-fn unused() -> Term {
-    Term::Atom(Atom::EMPTY)
+const UNUSED: Atom = Atom::EMPTY;
+
+/// Begins a tuple of a number and so many fields.
+fn tuple<'o, 'b, 'c, B: Buffer>(
+    out: &'o mut Writer<'b, 'c, B>,
+    number: i64,
+    fields: usize,
+) -> Result<Tuple<'o, 'b, 'c, B>, EncodeError> {
+    out.tuple(1 + fields)?;
+    Ok(Tuple(out).integer(number))
 }
 
-trait IntoTerm {
-    fn term(self) -> Term;
-}
-
-impl IntoTerm for Pid {
-    fn term(self) -> Term {
-        Term::Pid(Box::new(self))
+/// Begins one that has a token and another number if there is one.
+fn traced<'o, 'b, 'c, B: Buffer>(
+    out: &'o mut Writer<'b, 'c, B>,
+    plain: i64,
+    with_token: i64,
+    fields: usize,
+    token: &Option<Term>,
+) -> Result<Tuple<'o, 'b, 'c, B>, EncodeError> {
+    match token {
+        None => tuple(out, plain, fields),
+        Some(_) => tuple(out, with_token, fields + 1),
     }
 }
 
-impl IntoTerm for Reference {
-    fn term(self) -> Term {
-        Term::Reference(Box::new(self))
-    }
-}
+/// A tuple that has been begun.
+struct Tuple<'o, 'b, 'c, B>(&'o mut Writer<'b, 'c, B>);
 
-impl IntoTerm for Atom {
-    fn term(self) -> Term {
-        Term::Atom(self)
+impl<B: Buffer> Tuple<'_, '_, '_, B> {
+    fn integer(self, value: i64) -> Self {
+        self.0.integer(value);
+        self
     }
-}
 
-impl IntoTerm for Named {
-    fn term(self) -> Term {
-        match self {
-            Self::Pid(pid) => pid.term(),
-            Self::Name(name) => name.term(),
+    fn id(self, value: u64) -> Self {
+        self.0.unsigned(value);
+        self
+    }
+
+    fn atom(self, atom: &Atom) -> Self {
+        self.0.atom(atom);
+        self
+    }
+
+    fn pid(self, pid: &Pid) -> Self {
+        self.0.pid(pid);
+        self
+    }
+
+    fn reference(self, reference: &Reference) -> Self {
+        self.0.reference(reference);
+        self
+    }
+
+    fn named(self, named: &Named) -> Self {
+        match named {
+            Named::Pid(pid) => self.pid(pid),
+            Named::Name(name) => self.atom(name),
         }
+    }
+
+    fn token(self, token: &Option<Term>) -> Result<(), EncodeError> {
+        token.as_ref().map_or(Ok(()), |token| self.0.term(token))
+    }
+
+    fn end(self) -> Result<(), EncodeError> {
+        Ok(())
     }
 }

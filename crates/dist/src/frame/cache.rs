@@ -24,17 +24,30 @@ pub(super) const MOST_LISTED: usize = 255;
 
 /// The atoms that the other side has told.
 #[derive(Debug, Default)]
-pub(super) struct Told(Vec<Option<Atom>>);
+pub(super) struct Told {
+    atoms: Vec<Atom>,
+    /// For each place whether an atom was told.
+    there: Vec<bool>,
+}
 
 impl Told {
     pub(super) fn put(&mut self, place: u16, atom: Atom) {
-        self.0.resize(PLACES, None);
-        self.0[usize::from(place) % PLACES] = Some(atom);
+        self.atoms.resize(PLACES, Atom::EMPTY);
+        self.there.resize(PLACES, false);
+        let place = usize::from(place) % PLACES;
+        self.atoms[place] = atom;
+        self.there[place] = true;
     }
 
-    pub(super) fn get(&self, place: u16) -> Result<Atom, Broken> {
-        let atom = self.0.get(usize::from(place));
-        atom.cloned().flatten().ok_or(Broken::NotCached(place))
+    /// Sees that there is one.
+    pub(super) fn has(&self, place: u16) -> Result<(), Broken> {
+        let is_there = self.there.get(usize::from(place)).copied().unwrap_or(false);
+        if is_there { Ok(()) } else { Err(Broken::NotCached(place)) }
+    }
+
+    /// All places.
+    pub(super) fn atoms(&self) -> &[Atom] {
+        &self.atoms
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-use purlin_term::Atom;
+use purlin_term::{Atom, AtomTable};
 use rustc_hash::FxBuildHasher;
 
 use crate::frame::{Broken, Limits};
@@ -26,7 +26,7 @@ struct Open {
 }
 
 /// A message, put together.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Whole {
     pub(super) atoms: Vec<Atom>,
     pub(super) bytes: Vec<u8>,
@@ -38,7 +38,7 @@ impl Fragments {
         &mut self,
         sequence: u64,
         left: u64,
-        atoms: &[Atom],
+        atoms: AtomTable<'_>,
         bytes: &[u8],
         limits: &Limits,
     ) -> Result<(), Broken> {

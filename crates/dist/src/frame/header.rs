@@ -7,7 +7,7 @@ use crate::frame::Broken;
 use crate::frame::cache::{Telling, Told};
 
 pub(super) const PASS_THROUGH: u8 = 112;
-const VERSION: u8 = 131;
+pub(super) const VERSION: u8 = 131;
 const WHOLE: u8 = 68;
 const FIRST: u8 = 69;
 const NEXT: u8 = 70;
@@ -37,13 +37,13 @@ pub(super) enum Form {
     },
 }
 
-/// Reads the header of a frame; what is behind it comes back, and the atoms that it lists go to `atoms`.
+/// Reads the header of a frame; what is behind it comes back, and the places that it lists go to `listed`.
 pub(super) fn read<'a>(
     frame: &'a [u8],
     cache: &mut Told,
-    atoms: &mut Vec<Atom>,
+    listed: &mut Vec<u16>,
 ) -> Result<(Form, &'a [u8]), Broken> {
-    atoms.clear();
+    listed.clear();
     let mut front = match frame {
         [] => return Ok((Form::Tick, frame)),
         [PASS_THROUGH, rest @ ..] => return Ok((Form::PassThrough, rest)),
@@ -51,18 +51,18 @@ pub(super) fn read<'a>(
         _ => return Err(Broken::Unknown),
     };
     if frame[1] == WHOLE {
-        list(&mut front, cache, atoms)?;
+        list(&mut front, cache, listed)?;
         return Ok((Form::Whole, front.0));
     }
     let (sequence, left) = front.u64().zip(front.u64()).ok_or(Broken::Header)?;
     if frame[1] == NEXT {
         return Ok((Form::Next { sequence, left }, front.0));
     }
-    list(&mut front, cache, atoms)?;
+    list(&mut front, cache, listed)?;
     Ok((Form::First { sequence, left }, front.0))
 }
 
-fn list(front: &mut Front<'_>, cache: &mut Told, atoms: &mut Vec<Atom>) -> Result<(), Broken> {
+fn list(front: &mut Front<'_>, cache: &mut Told, listed: &mut Vec<u16>) -> Result<(), Broken> {
     let count = usize::from(front.u8().ok_or(Broken::Header)?);
     if count == 0 {
         return Ok(());
@@ -75,15 +75,16 @@ fn list(front: &mut Front<'_>, cache: &mut Told, atoms: &mut Vec<Atom>) -> Resul
         let segment = u16::from(bits(entry) & !NEW);
         let place = segment << 8 | u16::from(front.u8().ok_or(Broken::Header)?);
         if bits(entry) & NEW == 0 {
-            atoms.push(cache.get(place)?);
+            cache.has(place)?;
+            listed.push(place);
             continue;
         }
         let length = if long { front.u16() } else { front.u8().map(u16::from) };
         let text = length.and_then(|length| front.bytes(length.into())).ok_or(Broken::Header)?;
         let text = std::str::from_utf8(text).map_err(|_| Broken::Atom)?;
         let atom = Atom::new(text).map_err(|_| Broken::Atom)?;
-        cache.put(place, atom.clone());
-        atoms.push(atom);
+        cache.put(place, atom);
+        listed.push(place);
     }
     Ok(())
 }

@@ -39,10 +39,14 @@ mod fragments;
 mod header;
 mod incoming;
 mod outgoing;
+mod payload;
+mod said;
 
 pub use broken::Broken;
-pub use incoming::{Incoming, Signal};
+pub use incoming::Incoming;
 pub use outgoing::{Outgoing, Size, Unsendable};
+pub use payload::{NoValue, Payload, Signal, Unread};
+pub use said::{Recipient, Said};
 
 /// How much of a payload goes into one fragment, as on the BEAM.
 pub const PORTION: usize = 64 << 10;

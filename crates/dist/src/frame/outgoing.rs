@@ -2,11 +2,12 @@
 
 use std::fmt;
 
-use purlin_term::{Atom, EncodeError, Encoder, Term};
+use purlin_term::{Atom, EncodeError, Encoder, Writer};
 
+use crate::control::Control;
 use crate::flags::Flags;
 use crate::frame::cache::Telling;
-use crate::frame::{PORTION, header};
+use crate::frame::{PORTION, Payload, header};
 
 /// How large a buffer for terms is kept.
 const KEPT: usize = 4 * PORTION;
@@ -95,7 +96,11 @@ impl Outgoing {
     ///
     /// # Errors
     /// It cannot be sent; nothing was put out.
-    pub fn put(&mut self, control: &Term, payload: Option<&Term>) -> Result<Size, Unsendable> {
+    pub fn put(
+        &mut self,
+        control: &Control,
+        payload: Option<&Payload<'_>>,
+    ) -> Result<Size, Unsendable> {
         let made = self.make(control, payload);
         if made != Ok(Size::Small) {
             self.cache.forget();
@@ -104,35 +109,63 @@ impl Outgoing {
         made
     }
 
-    fn make(&mut self, control: &Term, payload: Option<&Term>) -> Result<Size, Unsendable> {
+    fn make(
+        &mut self,
+        control: &Control,
+        payload: Option<&Payload<'_>>,
+    ) -> Result<Size, Unsendable> {
         let headers = self.flags.has(Flags::FRAGMENTS) || self.has_cache();
         self.cache.begin();
         if !headers {
-            let body = &mut self.body;
-            Encoder::new(control).write(body)?;
-            payload.map_or(Ok(()), |payload| Encoder::new(payload).write(body))?;
-            self.frame(|_, out| out.push(header::PASS_THROUGH))?;
-            return Ok(Size::Small);
+            self.body.push(header::VERSION);
         }
         self.control(control)?;
         if let Some(payload) = payload {
+            if !headers {
+                self.body.push(header::VERSION);
+            }
             let most = if self.flags.has(Flags::FRAGMENTS) { PORTION } else { usize::MAX };
-            let caches = self.has_cache();
-            let Self { cache, body, .. } = self;
-            let mut index = |atom: &Atom| if caches { cache.index(atom) } else { None };
-            if !Encoder::bare(payload).index(&mut index).write_some(body, most)? {
+            if !self.payload(payload, most)? {
                 return Ok(Size::Large);
             }
         }
-        self.frame(header::write_whole)?;
+        if headers {
+            self.frame(header::write_whole)?;
+        } else {
+            self.frame(|_, out| out.push(header::PASS_THROUGH))?;
+        }
         Ok(Size::Small)
+    }
+
+    /// Writes a payload; `false` if it is larger than that.
+    fn payload(&mut self, payload: &Payload<'_>, most: usize) -> Result<bool, Unsendable> {
+        match payload {
+            Payload::Term(term) => {
+                let caches = self.has_cache();
+                let Self { cache, body, .. } = self;
+                let mut index = |atom: &Atom| if caches { cache.index(atom) } else { None };
+                Ok(Encoder::bare(term).index(&mut index).write_some(body, most)?)
+            }
+            Payload::Bytes(bytes) => {
+                let is_small = bytes.len() <= most;
+                if is_small {
+                    self.body.extend_from_slice(bytes);
+                }
+                Ok(is_small)
+            }
+        }
     }
 
     /// Puts out the first of `count` fragments; what tells the message from others comes back.
     ///
     /// # Errors
     /// The control message cannot be sent; nothing was put out.
-    pub fn first(&mut self, control: &Term, count: u64, portion: &[u8]) -> Result<u64, Unsendable> {
+    pub fn first(
+        &mut self,
+        control: &Control,
+        count: u64,
+        portion: &[u8],
+    ) -> Result<u64, Unsendable> {
         self.sequence += 1;
         let sequence = self.sequence;
         self.cache.begin();
@@ -167,11 +200,11 @@ impl Outgoing {
         self.flags.has(Flags::DIST_HDR_ATOM_CACHE)
     }
 
-    fn control(&mut self, control: &Term) -> Result<(), Unsendable> {
+    fn control(&mut self, control: &Control) -> Result<(), Unsendable> {
         let caches = self.has_cache();
         let Self { cache, body, .. } = self;
         let mut index = |atom: &Atom| if caches { cache.index(atom) } else { None };
-        Ok(Encoder::bare(control).index(&mut index).write(body)?)
+        Ok(control.write(&mut Writer::new(body).index(&mut index))?)
     }
 
     /// Puts out a frame of a header and the body.

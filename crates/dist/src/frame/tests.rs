@@ -1,5 +1,5 @@
 use proptest::prelude::*;
-use purlin_term::{Atom, Encoder, Pid, Term};
+use purlin_term::{Atom, Encoder, Pid, Term, Writer};
 
 use super::*;
 use crate::control::Control;
@@ -21,11 +21,17 @@ fn read(outgoing: &mut Outgoing, incoming: &mut Incoming) -> Vec<Signal> {
     let mut rest = &bytes[..];
     let mut signals = Vec::new();
     while let Some((frame, used)) = take_frame(rest, usize::MAX).expect("no limit") {
-        signals.extend(incoming.take(frame).expect("what was put out"));
+        signals.extend(take(incoming, frame).expect("what was put out"));
         rest = &rest[used..];
     }
     assert!(rest.is_empty());
     signals
+}
+
+/// What a frame says, with its payload read.
+fn take(incoming: &mut Incoming, frame: &[u8]) -> Result<Option<Signal>, Broken> {
+    let Some((control, payload)) = incoming.take(frame)? else { return Ok(None) };
+    Ok(Some(Signal { control, payload: payload.map(Unread::term).transpose()? }))
 }
 
 /// The portions of a payload, without version.
@@ -45,18 +51,22 @@ fn portions(payload: &Term, most: usize) -> Vec<Vec<u8>> {
 #[test]
 fn a_message_without_a_header_is_passed_through() {
     let mut outgoing = Outgoing::new(Flags::REQUIRED);
-    let payload = Term::atom("hi");
-    let control = Term::tuple([Term::from(1)]);
+    let payload = Payload::Term(Term::atom("hi"));
+    let control = Control::Send { to: pid(7), token: None };
     assert_eq!(outgoing.put(&control, Some(&payload)), Ok(Size::Small));
     let mut bytes = Vec::new();
     outgoing.swap(&mut bytes);
-    assert_eq!(bytes, b"\0\0\0\x0b\x70\x83\x68\x01\x61\x01\x83\x77\x02hi");
+    let pid = b"\x58\x77\x03a@h\0\0\0\x07\0\0\0\0\0\0\0\x01";
+    let due = [&b"\0\0\0\x1f\x70\x83\x68\x03\x61\x02\x77\0"[..], pid, b"\x83\x77\x02hi"].concat();
+    assert_eq!(bytes, due);
 }
 
 #[test]
 fn an_atom_is_told_once_and_then_by_its_place() {
     let mut outgoing = Outgoing::new(Flags::OFFERED);
-    let control = Term::tuple([Term::from(1), Term::atom("abc"), Term::atom("abc")]);
+    let node = Atom::from_static("abc");
+    let pid = Pid { node, id: 1, serial: 0, creation: 1 };
+    let control = Control::Link { from: pid.clone(), to: pid };
     let mut frames = [Vec::new(), Vec::new()];
     for bytes in &mut frames {
         assert_eq!(outgoing.put(&control, None), Ok(Size::Small));
@@ -64,13 +74,14 @@ fn an_atom_is_told_once_and_then_by_its_place() {
     }
     // Version, header, one atom, its bits: new, with its segment; none of the lengths is long.
     let [first, second] = &frames;
-    assert_eq!(&first[..7], b"\0\0\0\x11\x83\x44\x01");
+    let body = b"\x68\x03\x61\x01\x58\x52\0\0\0\0\x01\0\0\0\0\0\0\0\x01\x58\x52\0\0\0\0\x01\0\0\0\0\0\0\0\x01";
+    assert_eq!(&first[..7], b"\0\0\0\x2b\x83\x44\x01");
     let (bits, place) = (first[7], first[8]);
     assert_eq!(bits & 0xf8, 0x08);
-    assert_eq!(&first[9..], b"\x03abc\x68\x03\x61\x01\x52\0\x52\0");
-    assert_eq!(&second[..7], b"\0\0\0\x0d\x83\x44\x01");
+    assert_eq!(first[9..], [b"\x03abc", &body[..]].concat());
+    assert_eq!(&second[..7], b"\0\0\0\x27\x83\x44\x01");
     assert_eq!((second[7], second[8]), (bits & 0x07, place));
-    assert_eq!(&second[9..], b"\x68\x03\x61\x01\x52\0\x52\0");
+    assert_eq!(&second[9..], body);
 }
 
 #[test]
@@ -80,13 +91,14 @@ fn a_header_is_read_as_the_protocol_describes_it() {
     let header = b"\x83\x44\x03\x98\x08\x05\x01a\x06\x01b\x07\x01c";
     let body = b"\x68\x04\x61\x06\x67\x52\x00\0\0\0\x01\0\0\0\0\x01\x52\x01\x52\x02\x61\x2a";
     let mut incoming = Incoming::new(Limits::default());
-    let signal = incoming.take(&[&header[..], body].concat()).expect("a frame").expect("a signal");
+    let signal =
+        take(&mut incoming, &[&header[..], body].concat()).expect("a frame").expect("a signal");
     let from = Pid { node: Atom::from_static("a"), id: 1, serial: 0, creation: 1 };
     let control = Control::RegSend { from, to: Atom::from_static("c"), token: None };
     assert_eq!(signal, Signal { control, payload: Some(Term::from(42)) });
     // And again, by its place: `b` is at place 6 of segment 1.
     let frame = b"\x83\x44\x01\x01\x06\x68\x03\x61\x01\x52\0\x52\0";
-    let malformed = incoming.take(frame).map_err(|broken| broken.to_string());
+    let malformed = take(&mut incoming, frame).map_err(|broken| broken.to_string());
     assert_eq!(malformed, Err("control message 1: not a pid".to_owned()));
 }
 
@@ -97,7 +109,7 @@ fn atoms_of_more_than_255_bytes_make_all_lengths_of_a_header_long() {
     let long = Term::Atom(Atom::new(&"é".repeat(200)).expect("200 characters"));
     let payload = Term::list([long, Term::atom("short"), Term::atom("")]);
     for _ in 0..2 {
-        assert_eq!(outgoing.put(&to(2).into(), Some(&payload)), Ok(Size::Small));
+        assert_eq!(outgoing.put(&to(2), Some(&Payload::Term(payload.clone()))), Ok(Size::Small));
         let [signal] = &read(&mut outgoing, &mut incoming)[..] else { panic!("one signal") };
         assert_eq!(signal.payload, Some(payload.clone()));
     }
@@ -108,15 +120,15 @@ fn a_large_payload_comes_in_fragments_and_others_come_between_them() {
     let mut outgoing = Outgoing::new(Flags::OFFERED);
     let mut incoming = Incoming::new(Limits::default());
     let large = Term::from(vec![7; 3 * PORTION].as_slice());
-    let small = Term::atom("small");
-    assert_eq!(outgoing.put(&to(2).into(), Some(&large)), Ok(Size::Large));
+    let small = Payload::Term(Term::atom("small"));
+    assert_eq!(outgoing.put(&to(2), Some(&Payload::Term(large.clone()))), Ok(Size::Large));
     assert_eq!(outgoing.waiting(), 0);
     let portions = portions(&large, PORTION);
     let count = portions.len() as u64;
-    let sequence = outgoing.first(&to(2).into(), count, &portions[0]).expect("a term");
-    let other = outgoing.first(&to(3).into(), count, &portions[0]).expect("a term");
+    let sequence = outgoing.first(&to(2), count, &portions[0]).expect("a term");
+    let other = outgoing.first(&to(3), count, &portions[0]).expect("a term");
     for (left, portion) in (1..count).rev().zip(&portions[1..]) {
-        assert_eq!(outgoing.put(&to(4).into(), Some(&small)), Ok(Size::Small));
+        assert_eq!(outgoing.put(&to(4), Some(&small)), Ok(Size::Small));
         outgoing.next(sequence, left, portion);
         outgoing.next(other, left, portion);
     }
@@ -131,7 +143,7 @@ fn a_node_that_takes_no_fragments_gets_a_large_message_whole() {
     for flags in [Flags::REQUIRED, Flags::REQUIRED | Flags::DIST_HDR_ATOM_CACHE] {
         let mut outgoing = Outgoing::new(flags);
         let large = Term::from(vec![7; 3 * PORTION].as_slice());
-        assert_eq!(outgoing.put(&to(2).into(), Some(&large)), Ok(Size::Small));
+        assert_eq!(outgoing.put(&to(2), Some(&Payload::Term(large.clone()))), Ok(Size::Small));
         let [signal] = &read(&mut outgoing, &mut Incoming::new(Limits::default()))[..] else {
             panic!("one signal")
         };
@@ -159,7 +171,7 @@ fn fragments_out_of_their_order_end_the_connection() {
         vec![first(1, 3), first(1, 3)],
     ] {
         let mut incoming = Incoming::new(Limits::default());
-        let results: Vec<_> = frames.iter().map(|frame| incoming.take(frame)).collect();
+        let results: Vec<_> = frames.iter().map(|frame| take(&mut incoming, frame)).collect();
         assert_eq!(results.last(), Some(&Err(Broken::Sequence(1))), "{frames:?}");
     }
 }
@@ -169,12 +181,12 @@ fn what_is_incomplete_is_bounded_in_number_and_in_bytes() {
     let limits = Limits { sequences: 3, fragments: 20, ..Limits::default() };
     let mut incoming = Incoming::new(limits);
     for sequence in 0..3 {
-        assert_eq!(incoming.take(&first(sequence, 9)), Ok(None));
+        assert_eq!(take(&mut incoming, &first(sequence, 9)), Ok(None));
     }
-    assert_eq!(incoming.take(&first(3, 9)), Err(Broken::TooManySequences));
-    assert_eq!(incoming.take(&next(0, 8)), Ok(None));
-    assert_eq!(incoming.take(&next(0, 7)), Ok(None));
-    assert_eq!(incoming.take(&next(1, 8)), Err(Broken::TooMuch));
+    assert_eq!(take(&mut incoming, &first(3, 9)), Err(Broken::TooManySequences));
+    assert_eq!(take(&mut incoming, &next(0, 8)), Ok(None));
+    assert_eq!(take(&mut incoming, &next(0, 7)), Ok(None));
+    assert_eq!(take(&mut incoming, &next(1, 8)), Err(Broken::TooMuch));
 }
 
 #[test]
@@ -182,14 +194,13 @@ fn what_has_been_put_together_no_longer_counts() {
     let limits = Limits { fragments: 64, ..Limits::default() };
     let mut incoming = Incoming::new(limits);
     let mut bytes = Vec::new();
-    Encoder::bare(&Term::from(Control::Link { from: pid(1), to: pid(2) }))
-        .write(&mut bytes)
-        .expect("a term");
+    let link = Control::Link { from: pid(1), to: pid(2) };
+    link.write(&mut Writer::new(&mut bytes)).expect("a term");
     for sequence in 0..10u64 {
         let head = &first(sequence, 2)[..19];
-        assert_eq!(incoming.take(&[head, &bytes].concat()), Ok(None));
+        assert_eq!(take(&mut incoming, &[head, &bytes].concat()), Ok(None));
         let tail = &next(sequence, 1)[..18];
-        assert!(matches!(incoming.take(tail), Ok(Some(_))));
+        assert!(matches!(take(&mut incoming, tail), Ok(Some(_))));
     }
 }
 
@@ -202,13 +213,13 @@ fn a_length_of_four_gigabytes_is_refused_before_anything_is_kept() {
 fn what_stands_behind_a_message_ends_the_connection() {
     let mut incoming = Incoming::new(Limits::default());
     let frame = b"\x83\x44\0\x68\x03\x61\x01\x61\x01\x61\x01";
-    assert!(matches!(incoming.take(frame), Err(Broken::Control(_))));
+    assert!(matches!(take(&mut incoming, frame), Err(Broken::Control(_))));
     let mut outgoing = Outgoing::new(Flags::FRAGMENTS);
     let link = Control::Link { from: pid(1), to: pid(2) };
-    assert_eq!(outgoing.put(&link.into(), Some(&Term::NIL)), Ok(Size::Small));
+    assert_eq!(outgoing.put(&link, Some(&Payload::Term(Term::NIL))), Ok(Size::Small));
     let mut bytes = Vec::new();
     outgoing.swap(&mut bytes);
-    assert_eq!(incoming.take(&bytes[4..]), Err(Broken::Trailing));
+    assert_eq!(take(&mut incoming, &bytes[4..]), Err(Broken::Trailing));
 }
 
 fn payload() -> impl Strategy<Value = Term> {
@@ -247,18 +258,20 @@ proptest! {
         let mut due = Vec::new();
         for (control, payload, most) in signals {
             let payload = control.has_payload().then_some(payload);
-            let term = Term::from(control.clone());
             match &payload {
                 // In pieces much smaller than they would be.
                 Some(payload) if most < 100 && flags.has(Flags::FRAGMENTS) => {
                     let portions = portions(payload, most);
                     let count = portions.len() as u64;
-                    let sequence = outgoing.first(&term, count, &portions[0]).expect("a term");
+                    let sequence = outgoing.first(&control, count, &portions[0]).expect("a term");
                     for (left, portion) in (1..count).rev().zip(&portions[1..]) {
                         outgoing.next(sequence, left, portion);
                     }
                 }
-                _ => prop_assert_eq!(outgoing.put(&term, payload.as_ref()), Ok(Size::Small)),
+                _ => {
+                    let payload = payload.clone().map(Payload::Term);
+                    prop_assert_eq!(outgoing.put(&control, payload.as_ref()), Ok(Size::Small));
+                }
             }
             due.push(Signal { control, payload });
         }
@@ -280,7 +293,7 @@ proptest! {
     ) {
         let mut incoming = Incoming::new(Limits::default());
         for frame in frames {
-            if let Err(broken) = incoming.take(&frame) {
+            if let Err(broken) = take(&mut incoming, &frame) {
                 prop_assert_eq!(broken.to_string().lines().count(), 1);
                 break;
             }

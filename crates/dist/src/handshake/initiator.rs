@@ -99,6 +99,11 @@ impl Initiator {
         if dead { Ok(()) } else { Err(Refused::Connected) }
     }
 
+    /// Whether the acceptor has been shown that we know the cookie, and is to show that it does.
+    pub(crate) fn awaits_proof(&self) -> bool {
+        matches!(self.awaits, Awaits::Digest { .. })
+    }
+
     fn status(&mut self, frame: &[u8]) -> Result<Step, Refused> {
         self.awaits = Awaits::Challenge;
         let nameless = self.flags.has(Flags::NAME_ME);

@@ -42,9 +42,16 @@ pub enum Refused {
     OutOfTurn,
 }
 
+/// As what the first bytes of TLS are read: those of an alert, and those of a handshake.
+const TLS_ALERT: usize = 0x1503;
+const TLS_HANDSHAKE: usize = 0x1603;
+
 impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::TooLong(TLS_ALERT | TLS_HANDSHAKE) => {
+                f.write_str("it speaks TLS, which this node does not")
+            }
             Self::TooLong(length) => {
                 write!(f, "a frame of {length} bytes; a handshake needs at most {MOST_BYTES}")
             }

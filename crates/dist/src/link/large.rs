@@ -6,11 +6,12 @@
 
 use std::sync::Arc;
 
-use purlin_term::{Encoder, Pid, Term};
+use purlin_term::{Pid, Term};
 use tokio::task::yield_now;
 use tracing::error;
 
-use crate::frame::{PORTION, Signal, Size, Unsendable};
+use crate::control::Control;
+use crate::frame::{PORTION, Payload, Signal, Size, Unsendable};
 use crate::link::shared::Shared;
 
 /// How many bytes of large messages may be to be written when the next portion is put out: what others send then
@@ -24,8 +25,8 @@ const LITTLE: usize = PORTION;
 pub(super) struct Large {
     pub(super) shared: Arc<Shared>,
     pub(super) sender: Option<Pid>,
-    pub(super) control: Term,
-    pub(super) payload: Term,
+    pub(super) control: Control,
+    pub(super) payload: Payload<'static>,
 }
 
 /// The link has ended.
@@ -49,12 +50,12 @@ impl Large {
             Ok(count) => count,
             Err(unsendable) => return Ok(Err(unsendable)),
         };
-        let mut encoder = Encoder::bare(&self.payload);
+        let mut portions = self.payload.portions();
         let mut portion = Vec::with_capacity(PORTION);
         let mut sequence = 0;
         for left in (1..=count).rev() {
             portion.clear();
-            if let Err(error) = encoder.write_some(&mut portion, PORTION) {
+            if let Err(error) = portions.write(&mut portion, PORTION) {
                 return Ok(Err(error.into()));
             }
             self.room().await?;
@@ -85,13 +86,13 @@ impl Large {
 
     /// How many portions the payload has.
     async fn count(&self) -> Result<u64, Unsendable> {
-        let mut encoder = Encoder::bare(&self.payload);
+        let mut portions = self.payload.portions();
         let mut portion = Vec::with_capacity(PORTION);
         let mut count = 0;
         loop {
             portion.clear();
             count += 1;
-            if encoder.write_some(&mut portion, PORTION)? {
+            if portions.write(&mut portion, PORTION)? {
                 return Ok(count);
             }
             yield_now().await;
@@ -119,20 +120,22 @@ impl Large {
 
     /// Puts out what the sender has sent meanwhile, up to the next large message, which comes back. If there is
     /// none, its sender is no longer behind anything.
-    fn follow(&self) -> Option<(Term, Term)> {
+    fn follow(&self) -> Option<(Control, Payload<'static>)> {
         loop {
             let mut state = self.shared.lock();
             let Some(Signal { control, payload }) = state.behind.get_mut(&self.sender)?.pop_front()
             else {
                 state.behind.remove(&self.sender);
+                self.shared.tell_whether_crowded(&state);
                 break;
             };
-            let control = Term::from(control);
             let put = state.out.put(&control, payload.as_ref());
             drop(state);
             match put {
                 Ok(Size::Small) => self.shared.to_write.notify_one(),
-                Ok(Size::Large) => return Some((control, payload.unwrap_or(Term::NIL))),
+                Ok(Size::Large) => {
+                    return Some((control, payload.unwrap_or(Payload::Term(Term::NIL))));
+                }
                 Err(unsendable) => self.complain(unsendable),
             }
         }

@@ -1,14 +1,14 @@
 //! One connection to one node, after its handshake.
 //!
 //! [`Link::start`] takes the stream; from then on whoever has the [`Link`] sends, and what
-//! comes goes to a [`Receive`]. Any thread may send. Everything else happens in tasks of
-//! the tokio runtime in which it was started:
+//! comes goes to a [`Receive`]. Any thread may send. Everything else happens in tasks, of
+//! the tokio runtime in which it was started unless it is said where reader and writer run:
 //!
 //! | task | waits for | does |
 //! |---|---|---|
-//! | reader | bytes, and for the receiver | takes frames apart, hands signals over in order |
+//! | reader | bytes, and for the receiver | takes frames apart, hands signals over in order, a block at a time |
+//! | ticker, within it | a quarter of the tick time | ticks if nothing was written; ends a link over which nothing came |
 //! | writer | something to write | writes all there is at once |
-//! | ticker | a quarter of the tick time | ticks if nothing was written; ends a link over which nothing came |
 //! | one per large message | room | encodes a portion, puts it out |
 //!
 //! # Order
@@ -44,16 +44,17 @@ mod ticker;
 mod writer;
 
 use std::future::Future;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::mpsc;
-use tokio::task::AbortHandle;
 use tracing::{info, warn};
 
+use crate::control::Control;
 use crate::flags::Flags;
-use crate::frame::{Limits, Signal};
+use crate::frame::{Broken, Limits, Payload, Recipient, Signal, Unread};
 use crate::handshake::Established;
 use crate::name::NodeName;
 use purlin_term::Pid;
@@ -83,15 +84,37 @@ impl Default for Settings {
 /// Gets what the other node says, in order.
 pub trait Receive: Send + 'static {
     /// Takes a signal. Nothing more is read until it is done.
-    fn signal(&mut self, signal: Signal) -> impl Future<Output = ()> + Send;
+    ///
+    /// # Errors
+    /// Its payload cannot be: the link ends.
+    fn signal(
+        &mut self,
+        control: Control,
+        payload: Option<Unread<'_>>,
+    ) -> impl Future<Output = Result<(), Broken>> + Send;
+
+    /// Takes a message at once. It is asked before [`Receive::signal`], which gets what this does not take: `None`.
+    fn message(&mut self, to: Recipient<'_>, message: Unread<'_>) -> Option<Result<(), Broken>> {
+        let _ = (to, message);
+        None
+    }
 }
 
 /// What nobody takes any more is dropped.
 impl Receive for mpsc::Sender<Signal> {
-    async fn signal(&mut self, signal: Signal) {
-        let _ = self.send(signal).await;
+    async fn signal(
+        &mut self,
+        control: Control,
+        payload: Option<Unread<'_>>,
+    ) -> Result<(), Broken> {
+        let payload = payload.map(Unread::term).transpose()?;
+        let _ = self.send(Signal { control, payload }).await;
+        Ok(())
     }
 }
+
+/// What reads or writes for a link, until it ends.
+pub type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// A connection to a node. A clone is the same one.
 #[derive(Clone, Debug)]
@@ -105,8 +128,28 @@ impl Link {
         S: AsyncRead + AsyncWrite + Send + 'static,
         R: Receive,
     {
+        Self::start_on(tokio::io::split(stream), peer, settings, receive, |task| {
+            tokio::spawn(task);
+        })
+    }
+
+    /// [`Link::start`] of a stream in halves, whose reader and writer run where `spawn` puts them; the link ends with
+    /// either. Must be called within a tokio runtime, too.
+    pub fn start_on<R, W, V>(
+        (read, write): (R, W),
+        peer: Established,
+        settings: Settings,
+        receive: V,
+        spawn: impl Fn(Task),
+    ) -> Self
+    where
+        R: AsyncRead + Unpin + Send + 'static,
+        W: AsyncWrite + Unpin + Send + 'static,
+        V: Receive,
+    {
         let shared = Arc::new(Shared::new(peer, settings));
-        tokio::spawn(run(stream, Arc::clone(&shared), receive));
+        spawn(Box::pin(self::read(read, Over(Arc::clone(&shared)), receive)));
+        spawn(Box::pin(self::write(write, Over(Arc::clone(&shared)))));
         Self(shared)
     }
 
@@ -133,9 +176,8 @@ impl Link {
     /// # Errors
     /// The link has ended, or the signal cannot be sent. Cancelled, it has sent nothing.
     pub async fn send(&self, signal: Signal) -> Result<(), Unsent> {
-        let sender = signal.control.sender().cloned();
-        self.room(sender.as_ref()).await;
-        self.signal_behind(sender, signal)
+        self.room(signal.control.sender()).await;
+        self.signal(signal)
     }
 
     /// Whether [`Link::send`] would not wait, behind that line; also if the link has ended.
@@ -162,16 +204,21 @@ impl Link {
     /// # Errors
     /// The link has ended, or the signal cannot be sent.
     pub fn signal(&self, signal: Signal) -> Result<(), Unsent> {
-        let sender = signal.control.sender().cloned();
-        self.signal_behind(sender, signal)
+        let Signal { control, payload } = signal;
+        self.signal_behind(control.sender(), &control, payload.map(Payload::Term))
     }
 
     /// [`Link::signal`], but in order with what was sent behind the same `line`, whoever sends it.
     ///
     /// # Errors
     /// As [`Link::signal`].
-    pub fn signal_behind(&self, line: Option<Pid>, signal: Signal) -> Result<(), Unsent> {
-        if let Some(large) = Shared::put(&self.0, line, signal)? {
+    pub fn signal_behind(
+        &self,
+        line: Option<&Pid>,
+        control: &Control,
+        payload: Option<Payload<'_>>,
+    ) -> Result<(), Unsent> {
+        if let Some(large) = Shared::put(&self.0, line, control, payload)? {
             self.0.runtime.spawn(large.run());
         }
         Ok(())
@@ -192,48 +239,50 @@ impl Link {
 
     /// Why it has ended, when it has.
     pub async fn ended(&self) -> Ended {
-        loop {
-            let over = self.0.over.notified();
-            tokio::pin!(over);
-            over.as_mut().enable();
-            if let Some(ended) = &self.0.lock().ended {
-                return ended.clone();
-            }
-            over.await;
+        self.0.over().await;
+        self.0.lock().ended.clone().unwrap_or(Ended::ByUs)
+    }
+}
+
+/// The reader and the ticker.
+async fn read<S: AsyncRead + Unpin, R: Receive>(stream: S, over: Over, receive: R) {
+    let shared = &*over.0;
+    let ended = tokio::select! {
+        ended = reader::run(stream, shared, receive) => ended,
+        ended = ticker::run(shared) => ended,
+        () = shared.over() => return,
+    };
+    over.end(ended);
+}
+
+async fn write<S: AsyncWrite + Unpin>(stream: S, over: Over) {
+    let shared = &*over.0;
+    let ended = tokio::select! {
+        ended = writer::run(stream, shared) => ended,
+        () = shared.over() => return,
+    };
+    over.end(ended);
+}
+
+/// Ends a link, whatever ended its tasks: a receiver that panics, and a runtime that is dropped, too.
+struct Over(Arc<Shared>);
+
+impl Over {
+    fn end(&self, ended: Ended) {
+        let peer = &self.0.peer.peer;
+        let line = ended.to_string();
+        let is_failure = matches!(ended, Ended::Silent | Ended::Io(_) | Ended::Broken(_));
+        match (self.0.end(ended), is_failure) {
+            (true, true) => warn!(%peer, "disconnected: {line}"),
+            (true, false) => info!(%peer, "disconnected: {line}"),
+            // The other of them has.
+            (false, _) => {}
         }
     }
 }
 
-async fn run<S, R>(stream: S, shared: Arc<Shared>, receive: R)
-where
-    S: AsyncRead + AsyncWrite + Send + 'static,
-    R: Receive,
-{
-    let (read, write) = tokio::io::split(stream);
-    let mut writer = tokio::spawn(writer::run(write, Arc::clone(&shared)));
-    let _over = Over { shared: &shared, writer: writer.abort_handle() };
-    let ended = tokio::select! {
-        ended = reader::run(read, &shared, receive) => ended,
-        ended = ticker::run(&shared) => ended,
-        ended = &mut writer => ended.unwrap_or(Ended::ByUs),
-    };
-    let peer = &shared.peer.peer;
-    match &ended {
-        Ended::ByUs | Ended::ByPeer => info!(%peer, "disconnected: {ended}"),
-        Ended::Silent | Ended::Io(_) | Ended::Broken(_) => warn!(%peer, "disconnected: {ended}"),
-    }
-    shared.end(ended);
-}
-
-/// Ends a link, whatever ended its tasks: a receiver that panics, and a runtime that is dropped, too.
-struct Over<'a> {
-    shared: &'a Shared,
-    writer: AbortHandle,
-}
-
-impl Drop for Over<'_> {
+impl Drop for Over {
     fn drop(&mut self) {
-        self.writer.abort();
-        self.shared.end(Ended::ByUs);
+        self.0.end(Ended::ByUs);
     }
 }

@@ -3,7 +3,8 @@
 use std::sync::atomic::Ordering;
 
 use bytes::{Buf, BytesMut};
-use tokio::io::{AsyncRead, AsyncReadExt, ReadHalf};
+use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::task::yield_now;
 
 use crate::frame::{Broken, Incoming, take_frame};
 use crate::link::shared::Shared;
@@ -14,8 +15,8 @@ const BLOCK: usize = 64 << 10;
 /// How large a buffer is kept when it is empty.
 const KEPT: usize = 4 * BLOCK;
 
-pub(super) async fn run<S: AsyncRead, R: Receive>(
-    mut stream: ReadHalf<S>,
+pub(super) async fn run<S: AsyncRead + Unpin, R: Receive>(
+    mut stream: S,
     shared: &Shared,
     mut receive: R,
 ) -> Ended {
@@ -38,6 +39,8 @@ pub(super) async fn run<S: AsyncRead, R: Receive>(
         if let Err(broken) = take_all(&mut buffer, &mut incoming, shared, &mut receive).await {
             return Ended::Broken(broken);
         }
+        // WHY: they are to receive what came, before there is more of it.
+        yield_now().await;
     }
 }
 
@@ -48,15 +51,22 @@ async fn take_all<R: Receive>(
     receive: &mut R,
 ) -> Result<(), Broken> {
     while let Some((frame, used)) = take_frame(buffer, shared.settings.limits.frame)? {
-        let signal = incoming.take(frame)?;
-        buffer.advance(used);
-        let Some(signal) = signal else { continue };
-        if let Some(pid) = signal.control.speaks_of()
-            && *pid.node.as_str() != *shared.peer.peer.as_str()
-        {
-            return Err(Broken::NotItsOwn(pid.clone()));
+        if let Some(said) = incoming.said(frame)? {
+            let message = said.message().map(|(to, message)| receive.message(to, message));
+            if let Some(Some(taken)) = message {
+                taken?;
+                buffer.advance(used);
+                continue;
+            }
+            let (control, payload) = said.signal()?;
+            if let Some(pid) = control.speaks_of()
+                && *pid.node.as_str() != *shared.peer.peer.as_str()
+            {
+                return Err(Broken::NotItsOwn(pid.clone()));
+            }
+            receive.signal(control, payload).await?;
         }
-        receive.signal(signal).await;
+        buffer.advance(used);
     }
     Ok(())
 }

@@ -8,7 +8,8 @@ use purlin_term::{Pid, Term};
 use tokio::runtime::Handle;
 use tokio::sync::Notify;
 
-use crate::frame::{Outgoing, Signal, Size, Unsendable};
+use crate::control::Control;
+use crate::frame::{Outgoing, Payload, Signal, Size, Unsendable};
 use crate::handshake::Established;
 use crate::link::large::Large;
 use crate::link::{Ended, Settings, Unsent};
@@ -21,12 +22,14 @@ pub(super) struct Shared {
     /// Where the tasks of the link run.
     pub(super) runtime: Handle,
     state: Mutex<State>,
-    /// For the writer: there is something to write, or nothing more will be.
+    /// For the writer, when it waits.
     pub(super) to_write: Notify,
     /// For those who wait to send: it may be their turn.
     pub(super) room: Notify,
     /// For those who wait for the end.
-    pub(super) over: Notify,
+    over: Notify,
+    /// A sender may have to wait. INVARIANT: behind the lock it is so if [`State::is_crowded`] is.
+    crowded: AtomicBool,
     /// How often something was read.
     pub(super) reads: AtomicU64,
     /// Whether the reader waits for the other node, and not for its receiver.
@@ -41,10 +44,12 @@ pub(super) struct State {
     /// How many bytes of large messages are among those to be written, and among those the writer has taken.
     pub(super) portions: usize,
     pub(super) portions_in_flight: usize,
+    /// The writer waits for something to write.
+    pub(super) writer_waits: bool,
     /// How often the writer has written.
     pub(super) writes: u64,
     /// For each sender with a large message under way, what waits behind it.
-    pub(super) behind: HashMap<Option<Pid>, VecDeque<Signal>>,
+    pub(super) behind: HashMap<Option<Pid>, VecDeque<Signal<Payload<'static>>>>,
     pub(super) closing: bool,
     pub(super) ended: Option<Ended>,
 }
@@ -53,6 +58,11 @@ impl State {
     /// How many bytes are to be written.
     pub(super) fn waiting(&self) -> usize {
         self.out.waiting() + self.in_flight
+    }
+
+    /// Whether any sender has to wait.
+    fn is_crowded(&self, busy: usize) -> bool {
+        self.waiting() > busy || !self.behind.is_empty()
     }
 }
 
@@ -63,6 +73,7 @@ impl Shared {
             in_flight: 0,
             portions: 0,
             portions_in_flight: 0,
+            writer_waits: false,
             writes: 0,
             behind: HashMap::new(),
             closing: false,
@@ -76,6 +87,7 @@ impl Shared {
             to_write: Notify::new(),
             room: Notify::new(),
             over: Notify::new(),
+            crowded: AtomicBool::new(false),
             reads: AtomicU64::new(0),
             reading: AtomicBool::new(false),
         }
@@ -86,8 +98,18 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Says without the lock, from now on, whether any sender has to wait.
+    pub(super) fn tell_whether_crowded(&self, state: &State) {
+        // ORDER: relaxed: who reads it and has to be sure takes the lock; who is told a moment too late
+        // sends one more.
+        self.crowded.store(state.is_crowded(self.settings.busy), Ordering::Relaxed);
+    }
+
     /// Whether a sender may go on; also when it will be told that the link has ended.
     pub(super) fn has_room(&self, sender: Option<&Pid>) -> bool {
+        if !self.crowded.load(Ordering::Relaxed) {
+            return true;
+        }
         let state = self.lock();
         let is_behind = || !state.behind.is_empty() && state.behind.contains_key(&sender.cloned());
         state.ended.is_some() || (state.waiting() <= self.settings.busy && !is_behind())
@@ -97,10 +119,10 @@ impl Shared {
     /// back is to be run.
     pub(super) fn put(
         shared: &Arc<Self>,
-        sender: Option<Pid>,
-        signal: Signal,
+        sender: Option<&Pid>,
+        control: &Control,
+        payload: Option<Payload<'_>>,
     ) -> Result<Option<Large>, Unsent> {
-        let Signal { control, payload } = signal;
         if control.has_payload() != payload.is_some() {
             return Err(Unsendable::Payload.into());
         }
@@ -111,22 +133,39 @@ impl Shared {
         if state.closing {
             return Err(Unsent::Ended(Ended::ByUs));
         }
-        if let Some(behind) = state.behind.get_mut(&sender) {
+        if !state.behind.is_empty()
+            && let Some(behind) = state.behind.get_mut(&sender.cloned())
+        {
+            let (control, payload) = (control.clone(), payload.map(Payload::into_owned));
             behind.push_back(Signal { control, payload });
             return Ok(None);
         }
-        let control = Term::from(control);
-        match state.out.put(&control, payload.as_ref())? {
+        match state.out.put(control, payload.as_ref())? {
             Size::Small => {
-                drop(state);
-                shared.to_write.notify_one();
+                if state.is_crowded(shared.settings.busy) {
+                    shared.tell_whether_crowded(&state);
+                }
+                shared.is_to_write(state);
                 Ok(None)
             }
             Size::Large => {
+                let sender = sender.cloned();
                 state.behind.insert(sender.clone(), VecDeque::new());
-                let payload = payload.unwrap_or(Term::NIL);
-                Ok(Some(Large { shared: Arc::clone(shared), sender, control, payload }))
+                shared.tell_whether_crowded(&state);
+                let payload = payload.map_or(Payload::Term(Term::NIL), Payload::into_owned);
+                let (shared, control) = (Arc::clone(shared), control.clone());
+                Ok(Some(Large { shared, sender, control, payload }))
             }
+        }
+    }
+
+    /// There is something to write, or nothing more will be.
+    pub(super) fn is_to_write(&self, mut state: MutexGuard<'_, State>) {
+        // WHY the flag: most frames are put out while the writer writes.
+        let waits = std::mem::take(&mut state.writer_waits);
+        drop(state);
+        if waits {
+            self.to_write.notify_one();
         }
     }
 
@@ -136,16 +175,32 @@ impl Shared {
         self.reads.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Ends it, unless it has ended; what was not written is lost.
-    pub(super) fn end(&self, ended: Ended) {
+    /// Waits until it has ended.
+    pub(super) async fn over(&self) {
+        loop {
+            let over = self.over.notified();
+            tokio::pin!(over);
+            over.as_mut().enable();
+            if self.lock().ended.is_some() {
+                return;
+            }
+            over.await;
+        }
+    }
+
+    /// Ends it, unless it has ended, and says so; what was not written is lost.
+    pub(super) fn end(&self, ended: Ended) -> bool {
         let mut state = self.lock();
-        state.ended.get_or_insert(ended);
+        if state.ended.is_some() {
+            return false;
+        }
+        state.ended = Some(ended);
         let behind = std::mem::take(&mut state.behind);
         let out = std::mem::replace(&mut state.out, Outgoing::new(self.peer.flags));
         drop(state);
         drop((behind, out));
         self.room.notify_waiters();
         self.over.notify_waiters();
-        self.to_write.notify_one();
+        true
     }
 }

@@ -1,8 +1,6 @@
 //! Writes what was put out, all there is at a time.
 
-use std::sync::Arc;
-
-use tokio::io::{AsyncWrite, AsyncWriteExt, WriteHalf};
+use tokio::io::{AsyncWrite, AsyncWriteExt};
 
 use crate::link::Ended;
 use crate::link::shared::Shared;
@@ -10,7 +8,7 @@ use crate::link::shared::Shared;
 /// How large a buffer is kept when it is empty.
 const KEPT: usize = 256 << 10;
 
-pub(super) async fn run<S: AsyncWrite>(mut stream: WriteHalf<S>, shared: Arc<Shared>) -> Ended {
+pub(super) async fn run<S: AsyncWrite + Unpin>(mut stream: S, shared: &Shared) -> Ended {
     let mut buffer = Vec::new();
     loop {
         let closing = {
@@ -18,7 +16,9 @@ pub(super) async fn run<S: AsyncWrite>(mut stream: WriteHalf<S>, shared: Arc<Sha
             state.out.swap(&mut buffer);
             state.in_flight = buffer.len();
             state.portions_in_flight = std::mem::take(&mut state.portions);
-            state.closing && state.behind.is_empty()
+            let closing = state.closing && state.behind.is_empty();
+            state.writer_waits = buffer.is_empty() && !closing;
+            closing
         };
         if buffer.is_empty() {
             if closing {
@@ -44,6 +44,7 @@ pub(super) async fn run<S: AsyncWrite>(mut stream: WriteHalf<S>, shared: Arc<Sha
         state.writes += 1;
         let had_portions = std::mem::take(&mut state.portions_in_flight) > 0;
         let is_room = had_portions || state.waiting() <= shared.settings.busy / 2;
+        shared.tell_whether_crowded(&state);
         drop(state);
         if is_room {
             shared.room.notify_waiters();

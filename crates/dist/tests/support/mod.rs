@@ -77,7 +77,7 @@ const EVALUATE: &str = r#"
             eof -> halt(0);
             Line ->
                 Next = try
-                    {ok, Tokens, _} = erl_scan:string(Line),
+                    {ok, Tokens, _} = erl_scan:string(unicode:characters_to_list(Line)),
                     {ok, Expressions} = erl_parse:parse_exprs(Tokens),
                     {value, Value, Bound1} = erl_eval:exprs(Expressions, Bound),
                     io:format("~0tp~n", [Value]),
@@ -105,19 +105,32 @@ impl Beam {
     }
 
     pub(crate) async fn start_with(epmd_port: u16, alive: &str, more: &[&str]) -> Self {
-        Self::run(epmd_port, &format!("{alive}@127.0.0.1"), more).await
+        Self::run(epmd_port, "-name", &format!("{alive}@127.0.0.1"), more).await
+    }
+
+    /// A node with Elixir on it.
+    pub(crate) async fn start_elixir(epmd: &Epmd, alive: &str) -> Self {
+        let place = ["-e", "IO.write(Path.dirname(:code.lib_dir(:elixir)))"];
+        let place = std::process::Command::new("elixir").args(place).output();
+        let place = String::from_utf8(place.expect("elixir is there").stdout).expect("a path");
+        let more = ["elixir", "logger"].map(|part| format!("{place}/{part}/ebin"));
+        let mut beam = Self::start_with(epmd.port, alive, &["-pa", &more[0], &more[1]]).await;
+        let started = beam.eval("element(1, application:ensure_all_started(elixir))").await;
+        assert_eq!(started, "ok");
+        beam
     }
 
     /// A node that is to be given its name by the first one that it calls.
     pub(crate) async fn start_nameless(epmd_port: u16) -> Self {
-        Self::run(epmd_port, "undefined@127.0.0.1", &["-dist_listen", "false"]).await
+        Self::run(epmd_port, "-name", "undefined@127.0.0.1", &["-dist_listen", "false"]).await
     }
 
-    async fn run(epmd_port: u16, name: &str, more: &[&str]) -> Self {
+    /// A node of that whole name, in the form `-name` or `-sname`.
+    pub(crate) async fn run(epmd_port: u16, form: &str, name: &str, more: &[&str]) -> Self {
         let home = tempfile::tempdir().expect("a folder");
         let mut machine = Command::new("erl")
             .args(["+S", "1:1", "+sbwt", "none", "-noshell", "-start_epmd", "false"])
-            .args(["-boot", "start_clean", "-name", name, "-setcookie", COOKIE])
+            .args(["-boot", "start_clean", form, name, "-setcookie", COOKIE])
             .args(more)
             .args(["-eval", EVALUATE])
             .env("ERL_EPMD_PORT", epmd_port.to_string())
@@ -230,7 +243,7 @@ impl Ours {
 
     pub(crate) async fn called_raw(
         &mut self,
-    ) -> (tokio::net::TcpStream, purlin_dist::handshake::Established) {
+    ) -> (purlin_dist::Stream, purlin_dist::handshake::Established) {
         loop {
             if let Came::Up(stream, established) = self.listener.next().await {
                 return (stream, established);
@@ -254,7 +267,7 @@ impl Ours {
 
 impl Connected {
     fn new(
-        stream: tokio::net::TcpStream,
+        stream: impl purlin_dist::Duplex + 'static,
         established: purlin_dist::handshake::Established,
         settings: Settings,
     ) -> Self {

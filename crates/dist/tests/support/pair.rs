@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "each test uses some of it")]
 
 use purlin_dist::control::Control;
-use purlin_dist::frame::{Outgoing, Signal, Size};
+use purlin_dist::frame::{Outgoing, Payload, Signal, Size};
 use purlin_dist::handshake::Established;
 use purlin_dist::link::{Link, Settings};
 use purlin_dist::{Flags, NodeName};
@@ -42,7 +42,8 @@ pub(crate) fn message(from: u32, payload: Term) -> Signal {
 /// The frame of a signal that is not large, as the first one of a connection.
 pub(crate) fn frame(signal: Signal, flags: Flags) -> Vec<u8> {
     let mut outgoing = Outgoing::new(flags);
-    let put = outgoing.put(&signal.control.into(), signal.payload.as_ref());
+    let payload = signal.payload.map(Payload::Term);
+    let put = outgoing.put(&signal.control, payload.as_ref());
     assert_eq!(put, Ok(Size::Small));
     let mut bytes = Vec::new();
     outgoing.swap(&mut bytes);

@@ -152,6 +152,18 @@ fn is_absent(token: &Token<'_>) -> bool {
     matches!(token, Token::Atom(text) if matches!(&**text, "undefined" | "nil"))
 }
 
+/// WHY apart: most integers are small ones.
+macro_rules! deserialize_integers {
+    ($($name:ident)*) => {
+        $(fn $name<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ValueError> {
+            match self.reader.small_integer()? {
+                Some(value) => visitor.visit_i64(value.into()),
+                None => self.deserialize_any(visitor),
+            }
+        })*
+    };
+}
+
 impl<'de> de::Deserializer<'de> for Deserializer<'_, 'de> {
     type Error = ValueError;
 
@@ -283,6 +295,9 @@ impl<'de> de::Deserializer<'de> for Deserializer<'_, 'de> {
     }
 
     fn deserialize_seq<V: Visitor<'de>>(mut self, visitor: V) -> Result<V::Value, ValueError> {
+        if let Some(count) = self.reader.small_tuple()? {
+            return self.elements(visitor, count.into(), false);
+        }
         match self.token()? {
             Token::Nil => self.elements(visitor, 0, false),
             Token::List(count) => self.elements(visitor, count, true),
@@ -379,7 +394,10 @@ impl<'de> de::Deserializer<'de> for Deserializer<'_, 'de> {
         false
     }
 
+    deserialize_integers! { deserialize_i8 deserialize_i16 deserialize_i32 deserialize_i64 }
+    deserialize_integers! { deserialize_u8 deserialize_u16 deserialize_u32 deserialize_u64 }
+
     forward_to_deserialize_any! {
-        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64
+        bool i128 u128 f32 f64
     }
 }

@@ -180,8 +180,21 @@ impl Options {
     /// A float is not finite, a name is no atom, or what the value says itself.
     pub fn to_bytes<T: Serialize + ?Sized>(self, value: &T) -> Result<Vec<u8>, ValueError> {
         let mut bytes = vec![tag::VERSION];
-        value.serialize(ser::Serializer::new(&mut bytes, self))?;
+        self.write(value, &mut bytes)?;
         Ok(bytes)
+    }
+
+    /// Writes a value behind what the buffer holds, without a version.
+    ///
+    /// # Errors
+    ///
+    /// As [`Options::to_bytes`]. What the buffer got is no term.
+    pub fn write<T: Serialize + ?Sized>(
+        self,
+        value: &T,
+        bytes: &mut Vec<u8>,
+    ) -> Result<(), ValueError> {
+        value.serialize(ser::Serializer::new(bytes, self))
     }
 
     /// The term of a value.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use purlin::{Pid, Process, receive};
-use purlin_term::Term;
+use purlin_term::{Atom, Term};
 
 use super::server::Mail;
 use super::speech::{Post, ask, atom, cast};
@@ -65,7 +65,7 @@ impl<J: Send + 'static> Asker<J> {
         if *node == core.ids.name {
             return ask(me, core, &self.server, request).await;
         }
-        let server = core.named(super::SERVER, node)?;
+        let server = core.named(Atom::from_static(super::SERVER), node)?;
         ask(me, core, &server, request).await
     }
 

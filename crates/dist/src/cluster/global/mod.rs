@@ -123,7 +123,7 @@ impl Global {
             Atom::from_static("global"),
             Atom::from_static("resolve_it"),
             4,
-            move |arguments| {
+            move |_, arguments| {
                 let core = inside.upgrade();
                 let gone = || Err(Term::atom("noproc"));
                 std::future::ready(

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use purlin::{ExitReason, Process};
-use purlin_term::{Export, Pid, Term};
+use purlin_term::{Atom, Export, Pid, Term};
 
 use super::Names;
 use super::locker::Job;
@@ -24,7 +24,7 @@ pub(super) struct Conflict {
 
 /// The method of names of ours: one of the two processes goes on.
 pub(super) fn method() -> Term {
-    let atom = purlin_term::Atom::from_static;
+    let atom = Atom::from_static;
     let (module, function) = (atom("global"), atom("random_exit_name"));
     Term::Export(Box::new(Export { module, function, arity: 3 }))
 }
@@ -87,7 +87,7 @@ async fn on_beam(
     process: &Pid,
     arguments: Vec<Term>,
 ) -> Option<Term> {
-    let rex = core.named("rex", &process.node.as_str().parse().ok()?)?;
+    let rex = core.named(Atom::from_static("rex"), &process.node.as_str().parse().ok()?)?;
     let (module, function) = (Term::atom("global"), Term::atom("resolve_it"));
     let leader = Term::atom("user");
     let call = [Term::atom("call"), module, function, Term::List(arguments), leader];
@@ -137,7 +137,7 @@ fn tell(core: &Arc<Core>, process: &Pid, what: Term) {
     match core.ids.ours(process) {
         Some(ours) => {
             if let Some(ours) = core.ids.node.local_process(ours) {
-                core.receive(ours, None, what);
+                core.tell(ours, what);
             }
         }
         None => core.stand_in(process).into_iter().for_each(|it| it.send(what.clone())),

@@ -36,7 +36,7 @@ pub(super) fn node(term: &Term) -> Option<NodeName> {
 
 /// Says something to the server of a node.
 pub(super) fn send(core: &Arc<Core>, node: &NodeName, what: Term) {
-    if let Some(there) = core.named(SERVER, node) {
+    if let Some(there) = core.named(Atom::from_static(SERVER), node) {
         there.send(what);
     }
 }

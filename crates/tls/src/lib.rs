@@ -1,18 +1,31 @@
-//! Certificates and keys, read from PEM files once, when a server or client is set up.
+//! What TLS needs wherever purlin speaks it: certificates and keys from PEM files, and a word on
+//! why there was no handshake. Used by `purlin-ack` and `purlin-dist`, which make it part of
+//! their own; nobody need depend on this crate.
 //!
-//! What is wrong is told in one line that names the file.
+//! Files are read once, when something is set up. What is wrong is told in one line that names
+//! the file. Nothing here opens a connection.
+
+#![forbid(unsafe_code)]
 
 use std::fmt;
-use std::io;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rustls::RootCertStore;
+use rustls::crypto::{CryptoProvider, ring};
 use rustls::pki_types::pem::{Error as Malformed, PemObject as _};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::sign::{CertifiedKey, SingleCertAndKey};
 
-use super::provider;
+/// The algorithms: those of `ring`.
+///
+/// WHY not what a program may have installed for all of itself: then files that are good here would
+/// be refused there.
+#[must_use]
+pub fn provider() -> Arc<CryptoProvider> {
+    Arc::new(ring::default_provider())
+}
 
 /// Why a file of certificates or keys is of no use.
 #[derive(Debug)]
@@ -105,8 +118,11 @@ impl std::error::Error for PemError {
     }
 }
 
-/// A certificate and those that vouch for it, the end of the chain first, and its key.
-pub(super) fn identity(chain: &Path, key: &Path) -> Result<Arc<SingleCertAndKey>, PemError> {
+/// A certificate and those that vouch for it, the end of the chain first, and its key: for either side.
+///
+/// # Errors
+/// [`PemError`]: which file is of no use, and why.
+pub fn identity(chain: &Path, key: &Path) -> Result<Arc<SingleCertAndKey>, PemError> {
     let certificates = certificates(chain)?;
     let private = PrivateKeyDer::from_pem_file(key).map_err(|error| match error {
         Malformed::NoItemsFound => PemError::NoKey { file: key.into() },
@@ -125,7 +141,10 @@ pub(super) fn identity(chain: &Path, key: &Path) -> Result<Arc<SingleCertAndKey>
 }
 
 /// Authorities to trust: one at least.
-pub(super) fn authorities(file: &Path) -> Result<Arc<RootCertStore>, PemError> {
+///
+/// # Errors
+/// [`PemError`]: which file is of no use, and why.
+pub fn authorities(file: &Path) -> Result<Arc<RootCertStore>, PemError> {
     let mut roots = RootCertStore::empty();
     for certificate in certificates(file)? {
         let added = roots.add(certificate);
@@ -149,5 +168,22 @@ fn unusable(file: &Path, error: Malformed) -> PemError {
     match error {
         Malformed::Io(error) => PemError::Unreadable { file, error },
         error => PemError::Malformed { file, error },
+    }
+}
+
+/// Why there was no handshake: the error, in which it is said in as many words if the other side knows of none.
+/// `peer` is what to call it.
+#[must_use]
+pub fn why_not(peer: &str, error: io::Error) -> io::Error {
+    let tls = error.get_ref().and_then(|error| error.downcast_ref());
+    match (error.kind(), tls) {
+        (ErrorKind::UnexpectedEof | ErrorKind::ConnectionReset | ErrorKind::BrokenPipe, _) => {
+            let line = format!("closed in the TLS handshake; perhaps {peer} does not speak TLS");
+            io::Error::new(error.kind(), line)
+        }
+        (kind, Some(rustls::Error::InvalidMessage(_))) => {
+            io::Error::new(kind, format!("{peer} does not speak TLS: {error}"))
+        }
+        _ => error,
     }
 }

@@ -1,0 +1,56 @@
+//! How other nodes are reached, and what they have to know: their hosts, their cookies, TLS.
+
+use std::collections::HashMap;
+
+use tokio::time::timeout;
+
+use crate::connect::{Lengths, NoConnection, PATIENCE, call};
+use crate::cookie::Cookie;
+use crate::handshake::{Called, Caller, Established, Local};
+use crate::hosts::Hosts;
+use crate::name::NodeName;
+use crate::stream::Stream;
+use crate::tls::Tls;
+
+#[derive(Debug)]
+pub(super) struct Reach {
+    pub(super) hosts: Hosts,
+    pub(super) cookie: Cookie,
+    /// Of nodes that have another.
+    pub(super) cookies: HashMap<NodeName, Cookie>,
+    pub(super) tls: Option<Tls>,
+}
+
+impl Reach {
+    /// Calls a node: finds it, connects, and goes through the handshake.
+    pub(super) async fn call(
+        &self,
+        local: &Local,
+        node: NodeName,
+        is_dead: impl FnOnce() -> bool,
+    ) -> Result<(Stream, Established), NoConnection> {
+        let socket = self.hosts.dial(&node).await?;
+        let (mut stream, lengths): (Stream, _) = match &self.tls {
+            None => (Box::new(socket), Lengths::Two),
+            Some(tls) => {
+                let secured = timeout(PATIENCE, tls.call(node.host(), socket)).await;
+                (secured.map_err(|_| NoConnection::Slow)??, Lengths::Four)
+            }
+        };
+        let cookie = self.cookie_of(&node);
+        let established = call(&mut stream, lengths, local, node, cookie, is_dead).await?;
+        Ok((stream, established))
+    }
+
+    /// What a caller has to know.
+    pub(super) fn cookie_for(&self, caller: &Caller) -> Cookie {
+        match &caller.called {
+            Called::Name(name) => self.cookie_of(name),
+            Called::Host(_) => self.cookie.clone(),
+        }
+    }
+
+    fn cookie_of(&self, node: &NodeName) -> Cookie {
+        self.cookies.get(node).unwrap_or(&self.cookie).clone()
+    }
+}

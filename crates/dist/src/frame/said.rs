@@ -1,0 +1,87 @@
+//! What a frame says, before it is read.
+
+use std::borrow::Cow;
+
+use purlin_term::{AtomTable, Decoder, Limits, PidParts, Reader};
+
+use crate::control::Control;
+use crate::frame::{Broken, Unread, header};
+
+/// A control message, and what stands behind it, as they came.
+#[derive(Clone, Copy, Debug)]
+pub struct Said<'a> {
+    bytes: &'a [u8],
+    atoms: AtomTable<'a>,
+    /// The version stands before each of them.
+    versions: bool,
+    limits: Limits,
+}
+
+/// Who gets a message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Recipient<'a> {
+    /// The process of this pid.
+    Pid(PidParts<'a>),
+    /// Whoever has this name.
+    Name(Cow<'a, str>),
+}
+
+impl<'a> Said<'a> {
+    pub(super) fn new(
+        bytes: &'a [u8],
+        atoms: AtomTable<'a>,
+        versions: bool,
+        limits: Limits,
+    ) -> Self {
+        Self { bytes, atoms, versions, limits }
+    }
+
+    /// The message that it is, to a pid or a name; `None` if it is anything else, or cannot be read in this way.
+    ///
+    /// COST: none; most of what nodes say are these.
+    pub fn message(&self) -> Option<(Recipient<'a>, Unread<'a>)> {
+        if self.versions {
+            return None;
+        }
+        let mut reader = Reader::with_atoms(self.bytes, self.atoms);
+        let to = recipient(&mut reader)?;
+        Some((to, Unread::new(reader.rest(), self.atoms, false, self.limits)))
+    }
+
+    /// Reads what it says; the payload behind it is left to be read.
+    ///
+    /// # Errors
+    /// See [`Broken`]; then the connection cannot go on.
+    pub fn signal(self) -> Result<(Control, Option<Unread<'a>>), Broken> {
+        let Self { bytes, atoms, versions, limits } = self;
+        let bytes = match (versions, bytes) {
+            (false, _) => bytes,
+            (true, [header::VERSION, bytes @ ..]) => bytes,
+            (true, _) => return Err(Broken::Unknown),
+        };
+        let mut decoder = Decoder::with_atoms(bytes, atoms).limits(limits);
+        let control = Control::read(&mut decoder)?;
+        let rest = decoder.rest();
+        if control.has_payload() {
+            return Ok((control, Some(Unread::new(rest, atoms, versions, limits))));
+        }
+        if rest.is_empty() { Ok((control, None)) } else { Err(Broken::Trailing) }
+    }
+}
+
+/// Who gets it, if it is a message without a token.
+fn recipient<'a>(reader: &mut Reader<'a>) -> Option<Recipient<'a>> {
+    let fields = reader.small_tuple().ok()??;
+    match (reader.small_integer().ok()??, fields) {
+        // `SEND` and `SEND_SENDER`: what stands before it is not used.
+        (2, 3) => drop(reader.atom_text().ok()??),
+        (22, 3) => drop(reader.pid_parts().ok()??),
+        (6, 4) => {
+            reader.pid_parts().ok()??;
+            reader.atom_text().ok()??;
+            return Some(Recipient::Name(reader.atom_text().ok()??));
+        }
+        _ => return None,
+    }
+    Some(Recipient::Pid(reader.pid_parts().ok()??))
+}

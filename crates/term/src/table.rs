@@ -1,0 +1,47 @@
+//! The atoms that stand as indices in the terms of a message.
+
+use crate::Atom;
+
+/// The atoms that a message refers to by indices, in their order: a slice, or places of one.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct AtomTable<'a> {
+    places: Option<&'a [u16]>,
+    atoms: &'a [Atom],
+}
+
+impl<'a> AtomTable<'a> {
+    /// The atoms at these places, in this order.
+    pub fn of_places(places: &'a [u16], atoms: &'a [Atom]) -> Self {
+        Self { places: Some(places), atoms }
+    }
+
+    /// The atom of an index.
+    #[inline]
+    pub fn get(self, index: u8) -> Option<&'a Atom> {
+        let index = usize::from(index);
+        let place = match self.places {
+            Some(places) => usize::from(*places.get(index)?),
+            None => index,
+        };
+        self.atoms.get(place)
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(self) -> bool {
+        self.places.map_or(self.atoms.is_empty(), <[u16]>::is_empty)
+    }
+
+    /// A copy of them.
+    pub fn to_vec(self) -> Vec<Atom> {
+        match self.places {
+            Some(places) => places.iter().map(|at| self.atoms[usize::from(*at)].clone()).collect(),
+            None => self.atoms.to_vec(),
+        }
+    }
+}
+
+impl<'a, T: AsRef<[Atom]> + ?Sized> From<&'a T> for AtomTable<'a> {
+    fn from(atoms: &'a T) -> Self {
+        Self { places: None, atoms: atoms.as_ref() }
+    }
+}
