@@ -216,6 +216,19 @@ impl Cluster {
         }
     }
 
+    /// Waits until this node is together with all published nodes that it is connected to, so that it knows their
+    /// names, and they know its: `global:sync`. At once if it is not published.
+    ///
+    /// *Cancellation*: nothing is lost.
+    pub async fn sync_global(&self) {
+        if let Some(global) = self.core().global.get() {
+            let (waits, done) = tokio::sync::oneshot::channel();
+            global.server.send(Mail::Sync(waits));
+            // It is not answered if the node leaves.
+            let _ = done.await;
+        }
+    }
+
     /// Does something while no other node changes names; `None` if it cannot be done.
     async fn alone(&self, act: Act) -> Option<Result<bool, NotRegistered>> {
         let core = Arc::clone(self.core());

@@ -18,6 +18,7 @@ use std::sync::Arc;
 
 use purlin::{Down, MonitorRef, Pid, Process};
 use purlin_term::{Atom, Term};
+use tokio::sync::oneshot;
 
 use super::locker::{Job, Them};
 use super::lost::Lost;
@@ -37,6 +38,8 @@ pub(super) enum Mail {
     Down(Down),
     Up(NodeName),
     Gone(NodeName),
+    /// To be answered when no node is about to be together with ours.
+    Sync(oneshot::Sender<()>),
     /// The locker has locked our part and theirs.
     LockIsSet {
         node: NodeName,
@@ -96,6 +99,8 @@ pub(super) struct Server {
     watched: HashMap<MonitorRef, Watched>,
     lost: Lost,
     tags: i64,
+    /// Who waits until no node is about to be together with ours.
+    waiting: Vec<oneshot::Sender<()>>,
 }
 
 impl Server {
@@ -107,7 +112,8 @@ impl Server {
     ) -> Self {
         let lost = Lost::new(core.ids.creation);
         let (locks, meetings, known, watched) = Default::default();
-        Self { core, me, locker, names, locks, meetings, known, watched, lost, tags: 0 }
+        let (tags, waiting) = (0, Vec::new());
+        Self { core, me, locker, names, locks, meetings, known, watched, lost, tags, waiting }
     }
 
     pub(super) async fn run(mut self) {
@@ -117,9 +123,16 @@ impl Server {
                 Mail::Down(down) => self.ended(down.monitor),
                 Mail::Up(node) => self.up(node),
                 Mail::Gone(node) => self.gone(&node, false),
+                Mail::Sync(waits) => self.waiting.push(waits),
                 Mail::LockIsSet { node, mine, lock } => self.lock_is_set(&node, mine, lock),
                 Mail::Resolved { node, mine, here, there } => {
                     self.exchanged(&node, mine, here, there);
+                }
+            }
+            if self.meetings.is_empty() {
+                for waits in self.waiting.drain(..) {
+                    // Whoever waited may have given up.
+                    let _ = waits.send(());
                 }
             }
         }
