@@ -142,7 +142,7 @@ async fn names_of_ours_are_given_once_and_each_process_has_one() {
     assert_eq!(a.eval("global:register_name(y, self())").await, "no");
     // Many at once, of which one gets it.
     let tries = (0..4).map(|_| ours.register_global(Term::atom("z"), other));
-    a.eval("[spawn(fun() -> global:register_name(z, self()), timer:sleep(infinity) end) || _ <- [1, 2, 3]]")
+    a.eval("[spawn(fun() -> global:register_name(z, self()), receive never -> ok end end) || _ <- [1, 2, 3]]")
         .await;
     let mut got = 0;
     for each in tries {
@@ -166,7 +166,7 @@ async fn of_two_processes_with_one_name_one_goes_on_when_their_nodes_meet() {
         let ours = join_published(&epmd, own).await;
         let process = idler(&ours);
         assert_eq!(ours.register_global(Term::atom("x"), process.id()).await, Ok(()));
-        let other = "P = spawn(fun() -> timer:sleep(infinity) end), global:register_name(x, P)";
+        let other = "P = spawn(fun() -> receive never -> ok end end), global:register_name(x, P)";
         assert_eq!(beam.eval(other).await, "yes");
         ours.connect(&beam.name).await.expect("it is there");
         assert_eq!(beam.eval("global:sync()").await, "ok");

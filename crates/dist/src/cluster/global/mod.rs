@@ -10,6 +10,7 @@
 //! | file | role |
 //! |---|---|
 //! | `server.rs` | who is together with us, what is locked and who has which name |
+//! | `meeting.rs` | how the server comes together with a node |
 //! | `locker.rs` | locks on all nodes, and two parts of a cluster that come together |
 //! | `locks.rs`, `lost.rs` | locks that are held here; lost connections that are told of; pure |
 //! | `resolve.rs` | names that both parts have |
@@ -18,6 +19,7 @@
 mod locker;
 mod locks;
 mod lost;
+mod meeting;
 mod resolve;
 mod server;
 mod speech;
