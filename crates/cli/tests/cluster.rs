@@ -56,6 +56,22 @@ fn a_beam_pings_a_node_of_ours_sends_to_its_echo_and_calls_its_functions() {
 }
 
 #[test]
+fn a_published_node_is_among_the_nodes_and_answers_global() {
+    let (folder, port) = (tempfile::tempdir().unwrap(), free_port());
+    let _epmd = epmd(&port);
+    let (ours, _) = node(folder.path(), &port, &["--cookie", COOKIE, "--published"]);
+    let asked = [
+        "net_adm:ping('ours@127.0.0.1')",
+        "{nodes(), nodes(hidden)}",
+        "global:sync()",
+        "global:register_name(me, self())",
+    ];
+    let due = ["pong", "{['ours@127.0.0.1'],[]}", "ok", "yes"];
+    assert_eq!(eval(folder.path(), &port, &asked), due);
+    assert_eq!(ours.end("-TERM"), (Some(0), String::new()));
+}
+
+#[test]
 fn a_node_without_an_epmd_starts_one_and_its_cookie_is_in_the_home() {
     let (folder, port) = (tempfile::tempdir().unwrap(), free_port());
     keep_cookie(folder.path(), &format!("{COOKIE}\n"), 0o400);
