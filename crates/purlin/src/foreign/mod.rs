@@ -25,6 +25,7 @@
 //! A stand-in ends when its carrier says so, and when its node stops, which the process elsewhere is
 //! not told; then it is, for everybody here, a process that has ended.
 
+mod answer;
 mod stand_in;
 
 use std::any::TypeId;
@@ -34,6 +35,8 @@ use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, Waker};
 
 use purlin_raw::oneshot;
+
+pub use answer::Answer;
 
 use crate::home::Home;
 use crate::signal::{Peer, Signal, answer_as_ended};
