@@ -53,6 +53,8 @@ fn a_beam_pings_a_node_of_ours_sends_to_its_echo_and_calls_its_functions() {
     ];
     assert_eq!(found, due);
     assert_eq!(ours.end("-TERM"), (Some(0), String::new()));
+    // Nothing has gone wrong.
+    assert_eq!(std::fs::read_to_string(folder.path().join("errors")).unwrap(), "");
 }
 
 #[test]

@@ -26,6 +26,7 @@
 //! have ended, which the process elsewhere is not told; then it is, for everybody here, a process that has ended.
 //! What takes things there and back runs beside the processes ([`Node::serve`]).
 
+mod answer;
 mod service;
 mod stand_in;
 
@@ -36,6 +37,8 @@ use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, Waker};
 
 use purlin_raw::oneshot;
+
+pub use answer::Answer;
 
 use crate::home::Home;
 use crate::signal::{Peer, Signal, answer_as_ended};
