@@ -248,10 +248,6 @@ async fn a_beam_calls_functions_of_ours_by_rpc_and_erpc() {
     let undef = beam.eval(&format!("erpc:call({node}, rust, nothing, [])")).await;
     assert!(undef.contains("undef"), "{undef}");
     assert_eq!(beam.eval(&format!("erpc:cast({node}, rust, sum, [1, 2])")).await, "ok");
-    let request = format!("spawn_request({node}, rust, sum, [1, 2], [{{reply, yes}}])");
-    assert!(beam.eval(&request).await.starts_with("#Ref"));
-    let refused = beam.eval("receive {spawn_reply, _, error, Why} -> Why end").await;
-    assert_eq!(refused, "notsup");
 }
 
 #[tokio::test]

@@ -162,6 +162,11 @@ impl Node {
         self.inner.scheduler.workers()
     }
 
+    /// How many processes may live at a time (E2).
+    pub fn max_processes(&self) -> u32 {
+        self.inner.realm.limit()
+    }
+
     /// How long the node has been running, on its own clock, which all of its timers obey. In a test
     /// that may be a virtual one.
     pub fn uptime(&self) -> std::time::Duration {

@@ -395,6 +395,11 @@ impl<W: World> Realm<W> {
         })
     }
 
+    /// How many processes there may be at a time.
+    pub fn limit(&self) -> u32 {
+        self.inner().base.table.limit()
+    }
+
     /// The processes that live now, one after the other; others may come and go meanwhile.
     pub fn processes(&self) -> impl Iterator<Item = Ref<W>> + '_ {
         self.inner().base.table.slots().filter_map(|slot| self.find(slot))

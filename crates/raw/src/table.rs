@@ -311,6 +311,11 @@ impl<T> Table<T> {
         found
     }
 
+    /// How many items there may be at a time.
+    pub fn limit(&self) -> u32 {
+        self.limit
+    }
+
     /// The slots that are filled now, one after the other; others may come and go meanwhile.
     pub fn slots(&self) -> impl Iterator<Item = Slot> + '_ {
         (0..self.used.load(Ordering::SeqCst)).filter_map(|index| {

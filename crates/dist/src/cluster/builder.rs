@@ -13,7 +13,7 @@ use tokio::runtime::Handle;
 use super::core::Core;
 use super::ids::Ids;
 use super::reach::Reach;
-use super::{Cluster, Inner};
+use super::{Cluster, Inner, builtin, serving};
 use crate::cookie::Cookie;
 use crate::epmd::{self, Alive, Epmd, Failed, Kind, Registration};
 use crate::flags::Flags;
@@ -31,6 +31,7 @@ pub struct Builder {
     listen: Option<SocketAddr>,
     only_calls: bool,
     settings: Settings,
+    observable: bool,
 }
 
 impl Builder {
@@ -39,7 +40,8 @@ impl Builder {
         let hosts = Hosts { us: name, own, told: HashMap::new() };
         let (cookie, cookies) = (Cookie::new("nocookie"), HashMap::new());
         let reach = Reach { hosts, cookie, cookies, tls: None };
-        Self { reach, listen: None, only_calls: false, settings: Settings::default() }
+        let settings = Settings::default();
+        Self { reach, listen: None, only_calls: false, settings, observable: true }
     }
 
     /// The secret that all nodes of the cluster share.
@@ -95,12 +97,20 @@ impl Builder {
         self
     }
 
+    /// Whether it has the functions with which tools of the BEAM look at a node: `observer`, `etop`, and whatever
+    /// else asks for `erlang:process_info` or `sys:get_state` by `rpc`. It has unless this says otherwise.
+    /// Whoever knows the cookie may also end a process by them, as in Erlang, and as without them.
+    pub fn observable(mut self, observable: bool) -> Self {
+        self.observable = observable;
+        self
+    }
+
     /// Joins. Must be called within a tokio runtime, which then drives the connections: a process's own, or any.
     ///
     /// # Errors
     /// [`StartError`]: no epmd, the name is taken, or nobody can listen there.
     pub async fn start(self, node: &Node) -> Result<Cluster, StartError> {
-        let Self { reach, listen, only_calls, settings } = self;
+        let Self { reach, listen, only_calls, settings, observable } = self;
         let name = reach.hosts.us.clone();
         let (socket, registration, creation) = if only_calls {
             (None, None, creation()?)
@@ -117,6 +127,10 @@ impl Builder {
         let ids = Ids::new(node.clone(), name, creation);
         let runtime = Handle::current();
         let core = Core::new(ids, local, reach, settings, runtime.clone());
+        serving::supervisors(&core);
+        if observable {
+            builtin::export(&core);
+        }
         let answering =
             socket.map(|socket| runtime.spawn(Arc::clone(&core).answer(socket)).abort_handle());
         let inner = Inner { core, answering, _registration: registration };

@@ -2,15 +2,14 @@
 
 use std::any::TypeId;
 use std::collections::HashMap;
-use std::convert::Infallible;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use purlin::foreign::{ForeignSignal, LocalProcess};
-use purlin::{ExitReason, Pid, Process, ProcessId};
-use purlin_term::{Atom, Term};
+use purlin::{ExitReason, Pid, ProcessId};
+use purlin_term::Term;
 use tokio::runtime::Handle;
 use tokio::sync::Notify;
 use tokio::task::AbortHandle;
@@ -18,16 +17,15 @@ use tracing::warn;
 
 use super::connection::{Behind, Connection};
 use super::decoders::{Decoders, LastUsed};
-use super::export::{Exports, Job};
+use super::export::Exports;
 use super::ids::Ids;
 use super::incoming::Incoming;
-use super::ledger::Theirs;
 use super::reach::Reach;
-use super::reason::Why;
 use super::remote::{Encode, Remote};
+use super::serving::Systems;
 use super::stand_ins::StandIns;
 use crate::connect::NoConnection;
-use crate::control::{Control, Named, Spawn};
+use crate::control::{Control, Named};
 use crate::frame::{Broken, NoValue, Unread};
 use crate::handshake::{Called, Caller, Established, Local, Verdict};
 use crate::link::{Link, Settings};
@@ -52,6 +50,8 @@ pub(super) struct Core {
     /// A connection is there, or an attempt is over.
     changed: Notify,
     pub(super) decoders: Decoders,
+    /// What `sys` needs of processes whose type the cluster knows.
+    pub(super) systems: Systems,
     pub(super) exports: Exports,
     /// Messages from elsewhere that were none for their process.
     pub(super) undecoded: AtomicU64,
@@ -82,7 +82,7 @@ impl Core {
         let state = State { peers, connections, calls, stand_ins, left: false, watches };
         let state = Mutex::new(state);
         let (ids, changed) = (Arc::new(ids), Notify::new());
-        let (decoders, exports, undecoded) = Default::default();
+        let (decoders, systems, exports, undecoded) = Default::default();
         Arc::new(Self {
             ids,
             local,
@@ -92,6 +92,7 @@ impl Core {
             state,
             changed,
             decoders,
+            systems,
             exports,
             undecoded,
         })
@@ -320,6 +321,11 @@ impl Core {
         }
     }
 
+    /// For which process elsewhere one of ours stands.
+    pub(super) fn stands_for(&self, id: ProcessId) -> Option<(NodeName, Named)> {
+        self.state().stand_ins.stands_for(id)
+    }
+
     /// The stand-in in whose name a process elsewhere sends signals; `None` if there is no room for one.
     pub(super) fn stand_in(self: &Arc<Self>, of: &purlin_term::Pid) -> Option<Pid<Term>> {
         let node = of.node.as_str().parse().ok()?;
@@ -357,61 +363,6 @@ impl Core {
             warn!(process = %id, "a message from elsewhere was dropped: {error}");
         }
         Ok(())
-    }
-
-    /// Runs an exported function for a process elsewhere, and says so.
-    pub(super) fn spawn_for(
-        self: &Arc<Self>,
-        connection: &Arc<Connection>,
-        spawn: Spawn,
-        arguments: Vec<Term>,
-    ) {
-        let answer = |result: Result<purlin_term::Pid, Atom>, monitored| Control::Spawned {
-            request: spawn.request.clone(),
-            to: spawn.from.clone(),
-            linked: false,
-            monitored,
-            result,
-            token: None,
-        };
-        let refuse = |why| {
-            connection.say(
-                Some(spawn.from.clone()),
-                answer(Err(Atom::from_static(why)), false),
-                None,
-            )
-        };
-        let Some(job) = Job::of(&self.exports, &spawn, arguments) else { return refuse("notsup") };
-        let asked = |what| spawn.options.iter().any(|option: &Term| option.is_atom(what));
-        if asked("link") {
-            return refuse("notsup");
-        }
-        let theirs = Theirs {
-            watcher: spawn.from.clone(),
-            reference: spawn.request.clone(),
-            watched: Named::Pid(self.ids.pid_of_node()),
-        };
-        // It begins when it has been told of, so that its end is not told before.
-        let (begin, begun) = tokio::sync::oneshot::channel();
-        let runs = async move |_: Process<Infallible>| match begun.await {
-            Ok(()) => ExitReason::error(Why(job.run().await)),
-            Err(_) => ExitReason::Normal,
-        };
-        match self.ids.node.try_spawn(runs) {
-            Ok(pid) => {
-                let pid = self.ids.pid(pid.id());
-                let line = Some(spawn.from.clone());
-                connection.say(line, answer(Ok(pid.clone()), asked("monitor")), None);
-                if asked("monitor")
-                    && let Some(ours) = self.ids.ours(&pid)
-                {
-                    let theirs = Theirs { watched: Named::Pid(pid), ..theirs };
-                    connection.watched(&self.ids, ours, theirs);
-                }
-                let _ = begin.send(());
-            }
-            Err(_) => refuse("system_limit"),
-        }
     }
 
     /// The stand-in for a process, with messages of that type, which become terms by `encode`.

@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
+use purlin::foreign::ForeignSignal;
 use purlin_term::{Pid, Reference, Term};
 
 use super::connection::Connection;
 use super::core::Core;
+use super::ledger::Theirs;
 use crate::control::Control;
 
 /// A call that a process elsewhere has made.
@@ -34,8 +36,15 @@ impl TryFrom<Term> for GenCall {
     type Error = Term;
 
     fn try_from(term: Term) -> Result<Self, Term> {
+        Self::marked("$gen_call", term)
+    }
+}
+
+impl GenCall {
+    /// `{Mark, {From, Tag}, Request}`; else the term.
+    pub(super) fn marked(mark: &str, term: Term) -> Result<Self, Term> {
         let call = match term.as_tuple() {
-            Some([mark, from, request]) if mark.is_atom("$gen_call") => match from.as_tuple() {
+            Some([is, from, request]) if is.is_atom(mark) => match from.as_tuple() {
                 Some([Term::Pid(from), tag]) => Some(Self {
                     from: (**from).clone(),
                     tag: tag.clone(),
@@ -47,9 +56,7 @@ impl TryFrom<Term> for GenCall {
         };
         call.ok_or(term)
     }
-}
 
-impl GenCall {
     /// The call as a term, for a process elsewhere.
     pub(super) fn into_term(self) -> Term {
         let from = Term::tuple([Term::from(self.from), self.tag]);
@@ -63,6 +70,19 @@ impl GenCall {
             ([mark], Term::Reference(alias)) if mark.is_atom("alias") => Some(alias),
             _ => None,
         }
+    }
+
+    /// Has the caller's monitor fire: nobody will answer, whether the server lives or not.
+    pub(super) fn refuse(self, core: &Core, connection: &Arc<Connection>, why: Term) {
+        let reference = self.alias().or(self.tag.as_reference());
+        let Some(reference) = reference else { return };
+        let mut ledger = connection.ledger();
+        let Some((monitor, ours, theirs)) = ledger.unwatched(&self.from, reference) else { return };
+        connection.deliver(&core.ids.node, ours, ForeignSignal::Demonitor(monitor));
+        drop(ledger);
+        let Theirs { watcher, reference, watched } = theirs;
+        let down = Control::down(connection.flags(), watched, watcher, reference, why);
+        core.say_behind(connection, &self.from, None, down);
     }
 
     /// Answers it.

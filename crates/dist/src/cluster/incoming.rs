@@ -16,6 +16,7 @@ use super::gen_call::GenCall;
 use super::ledger::{Theirs, Told};
 use super::reason;
 use super::rex;
+use super::spawned;
 use crate::control::{Control, Named, Spawn, To};
 use crate::frame::{Broken, Recipient, Unread};
 use crate::link::Receive;
@@ -91,7 +92,7 @@ impl Incoming {
             }
             Control::Demonitor { from, reference, .. } => {
                 let unwatched = self.connection.ledger().unwatched(&from, &reference);
-                if let Some((monitor, ours)) = unwatched {
+                if let Some((monitor, ours, _)) = unwatched {
                     let signal = ForeignSignal::Demonitor(monitor);
                     self.connection.deliver(&self.core.ids.node, ours, signal);
                 }
@@ -105,7 +106,7 @@ impl Incoming {
                     self.connection.deliver(&self.core.ids.node, ours, signal);
                 }
             }
-            Control::Spawn(spawn) => self.spawn(*spawn, payload),
+            Control::Spawn(spawn) => self.spawn(&spawn, payload),
         }
     }
 
@@ -249,12 +250,11 @@ impl Incoming {
         }
     }
 
-    /// Every request is answered: who asks may wait for ever otherwise.
-    fn spawn(&self, spawn: Spawn, payload: Option<Term>) {
+    fn spawn(&self, spawn: &Spawn, payload: Option<Term>) {
         let arguments = match payload {
             Some(Term::List(arguments)) => arguments,
             _ => Vec::new(),
         };
-        self.core.spawn_for(&self.connection, spawn, arguments);
+        spawned::spawn_for(&self.core, &self.connection, spawn, arguments);
     }
 }

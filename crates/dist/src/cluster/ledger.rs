@@ -186,15 +186,15 @@ impl Ledger {
         true
     }
 
-    /// It does no longer: our number of it, and whom it monitored.
+    /// It does no longer: our number of it, whom it monitored, and what it was.
     pub(super) fn unwatched(
         &mut self,
         watcher: &Pid,
         reference: &Reference,
-    ) -> Option<(MonitorRef, ProcessId)> {
+    ) -> Option<(MonitorRef, ProcessId, Theirs)> {
         let monitor = self.by_reference.remove(&(watcher.clone(), reference.clone()))?;
-        let (of, _) = self.theirs.remove(&monitor)?;
-        Some((monitor, of))
+        let (of, theirs) = self.theirs.remove(&monitor)?;
+        Some((monitor, of, theirs))
     }
 
     /// A monitor of theirs fires.
@@ -258,7 +258,7 @@ mod tests {
         assert!(ledger.watched(second, local(1), theirs(2)));
         assert!(!ledger.watched(MonitorRef::from_number(3), local(1), theirs(2)), "said twice");
         let Theirs { watcher, reference, .. } = theirs(1);
-        assert_eq!(ledger.unwatched(&watcher, &reference), Some((first, local(1))));
+        assert_eq!(ledger.unwatched(&watcher, &reference), Some((first, local(1), theirs(1))));
         assert_eq!(ledger.unwatched(&watcher, &reference), None);
         assert_eq!(ledger.fires(first), None);
         assert_eq!(ledger.fires(second), Some(theirs(2)));

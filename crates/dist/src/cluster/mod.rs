@@ -56,9 +56,12 @@
 //! | `incoming.rs`, `decoders.rs` | from the wire to our processes, as messages of their types |
 //! | `ids.rs`, `reason.rs`, `gen_call.rs` | names, exit reasons and calls, on both sides |
 //! | `call.rs` | calls of ours |
-//! | `export.rs`, `rex.rs` | functions that others may call |
+//! | `serving/` | servers and supervisors of ours, as `gen_server`, `supervisor` and `sys` ask them |
+//! | `builtin/` | functions that every node has, for `observer` and others |
+//! | `export.rs`, `rex.rs`, `spawned.rs` | functions that others may call, and processes that run them |
 
 mod builder;
+mod builtin;
 mod call;
 mod connection;
 mod core;
@@ -72,6 +75,8 @@ mod reach;
 mod reason;
 mod remote;
 mod rex;
+mod serving;
+mod spawned;
 mod stand_ins;
 
 use std::any::{Any, TypeId};
@@ -81,7 +86,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use purlin::foreign::LocalProcess;
-use purlin::{Node, Pid, ProcessId};
+use purlin::server::{Mail, Server};
+use purlin::{Node, Pid, Process, ProcessId};
 use purlin_term::{Atom, Term, ValueError};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -99,6 +105,7 @@ pub use call::CallError;
 pub use export::Outcome;
 pub use gen_call::GenCall;
 pub use reason::Why;
+pub use serving::{Caller, Served};
 
 /// A node of a cluster. A clone is the same one; with the last one the node leaves it.
 #[derive(Clone, Debug)]
@@ -246,14 +253,22 @@ impl Cluster {
         self.core().decoders.add(TypeId::of::<M>(), Arc::new(decode));
     }
 
+    /// Has processes elsewhere call all servers of type `S` on this node with `gen_server:call` and `cast`, send
+    /// to them, and look at them with `sys`: [`Served`] says how.
+    pub fn serves<S: Server>(&self, served: Served<S>) {
+        let (core, mail) = (self.core(), TypeId::of::<Mail<S>>());
+        core.systems.insert(mail, served.system());
+        core.decoders.add(mail, served.decode(Arc::downgrade(core)));
+    }
+
     /// How many messages from elsewhere were none of their process's type, and were dropped.
     #[must_use]
     pub fn undecoded(&self) -> u64 {
         self.core().undecoded.load(Ordering::Relaxed)
     }
 
-    /// Lets others call a function by module, name and number of arguments, with `rpc:call` and `erpc:call`. An
-    /// error is the reason of an `error` there.
+    /// Lets others call a function by module, name and number of arguments, with `rpc:call` and `erpc:call`, and
+    /// spawn a process that runs it. An error is the reason of an `error` there.
     ///
     /// # Errors
     /// The name that is longer than an atom can be.
@@ -266,6 +281,35 @@ impl Cluster {
     ) -> Result<(), purlin_term::AtomTooLong>
     where
         F: Fn(Vec<Term>) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Outcome> + Send + 'static,
+    {
+        self.export_process(module, name, arity, move |_, arguments| function(arguments))
+    }
+
+    /// [`Cluster::export`] of a function that is given the process which runs it: to receive what whoever has
+    /// spawned it sends, to link, or to say who it is. It should not keep a [`Cluster`], which would then never
+    /// leave.
+    ///
+    /// ```no_run
+    /// # use purlin_dist::cluster::Cluster;
+    /// # use purlin_term::Term;
+    /// # fn example(cluster: &Cluster) -> Result<(), purlin_term::AtomTooLong> {
+    /// // spawn_monitor('shop@127.0.0.1', shop, wait, [])
+    /// cluster.export_process("shop", "wait", 0, async |mut me, _| Ok(me.receive().await))
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Cluster::export`].
+    pub fn export_process<F, Fut>(
+        &self,
+        module: &str,
+        name: &str,
+        arity: usize,
+        function: F,
+    ) -> Result<(), purlin_term::AtomTooLong>
+    where
+        F: Fn(Process<Term>, Vec<Term>) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = Outcome> + Send + 'static,
     {
         let (module, name) = (Atom::new(module)?, Atom::new(name)?);

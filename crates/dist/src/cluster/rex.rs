@@ -4,7 +4,6 @@
 //! It is no process: the connection's reader asks. Each call is a process of its own, so none waits for
 //! another, and one that panics is answered with the reason of its end.
 
-use std::convert::Infallible;
 use std::sync::Arc;
 
 use purlin::Process;
@@ -12,32 +11,32 @@ use purlin_term::Term;
 
 use super::connection::Connection;
 use super::core::Core;
+use super::export::not_there;
 use super::gen_call::GenCall;
 use super::reason;
 
-/// Answers `{call, Module, Function, Arguments, GroupLeader}`, when the function has returned; what is no such
-/// call is not answered.
+/// Answers `{call, Module, Function, Arguments, GroupLeader}`, and `block_call`, which here blocks nobody, when the
+/// function has returned; what is no such call is not answered.
 pub(super) fn asked(core: &Arc<Core>, connection: &Arc<Connection>, call: GenCall) {
     let Some([tag, Term::Atom(module), Term::Atom(name), Term::List(arguments), _]) =
         call.request.as_tuple()
     else {
         return;
     };
-    if !tag.is_atom("call") {
+    if !(tag.is_atom("call") || tag.is_atom("block_call")) {
         return;
     }
     let Some(function) = core.exports.find(module, name, arguments.len()) else {
-        let place = [module, name].map(|atom| Term::Atom(atom.clone()));
-        let place = place.into_iter().chain([Term::List(arguments.clone()), Term::NIL]);
-        let stack = Term::list([Term::tuple(place)]);
+        let (module, name) = (Term::Atom(module.clone()), Term::Atom(name.clone()));
+        let stack = not_there(module, name, arguments.clone());
         let why = failed(Term::tuple([Term::atom("undef"), stack]));
         return call.answer(core, connection, why);
     };
     let arguments = arguments.clone();
     let (told, outcome) = tokio::sync::oneshot::channel();
-    let runs = async move |_: Process<Infallible>| {
+    let runs = async move |me: Process<Term>| {
         // Whoever waits for it waits until this has ended.
-        let _ = told.send(function(arguments).await);
+        let _ = told.send(function(me, arguments).await);
     };
     let Ok(process) = core.ids.node.try_spawn(runs) else {
         return call.answer(core, connection, failed(Term::atom("system_limit")));

@@ -12,6 +12,7 @@
 use std::any::TypeId;
 use std::collections::HashMap;
 
+use purlin::ProcessId;
 use purlin::foreign::LocalProcess;
 
 use crate::control::Named;
@@ -55,6 +56,13 @@ impl StandIns {
     pub(super) fn of(&self, process: &(NodeName, Named)) -> Vec<LocalProcess> {
         let all = self.all.get(process).into_iter().flatten().map(|known| &known.stand_in);
         all.filter(|stand_in| !stand_in.has_ended()).cloned().collect()
+    }
+
+    /// For which process one stands. COST: a look at all of them.
+    pub(super) fn stands_for(&self, id: ProcessId) -> Option<(NodeName, Named)> {
+        let mut all = self.all.iter();
+        let found = all.find(|(_, all)| all.iter().any(|known| known.stand_in.id() == id));
+        found.map(|(process, _)| process.clone())
     }
 
     /// Adds one; says which are to end.

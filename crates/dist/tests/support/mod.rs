@@ -77,7 +77,7 @@ const EVALUATE: &str = r#"
             eof -> halt(0);
             Line ->
                 Next = try
-                    {ok, Tokens, _} = erl_scan:string(Line),
+                    {ok, Tokens, _} = erl_scan:string(unicode:characters_to_list(Line)),
                     {ok, Expressions} = erl_parse:parse_exprs(Tokens),
                     {value, Value, Bound1} = erl_eval:exprs(Expressions, Bound),
                     io:format("~0tp~n", [Value]),
@@ -106,6 +106,18 @@ impl Beam {
 
     pub(crate) async fn start_with(epmd_port: u16, alive: &str, more: &[&str]) -> Self {
         Self::run(epmd_port, "-name", &format!("{alive}@127.0.0.1"), more).await
+    }
+
+    /// A node with Elixir on it.
+    pub(crate) async fn start_elixir(epmd: &Epmd, alive: &str) -> Self {
+        let place = ["-e", "IO.write(Path.dirname(:code.lib_dir(:elixir)))"];
+        let place = std::process::Command::new("elixir").args(place).output();
+        let place = String::from_utf8(place.expect("elixir is there").stdout).expect("a path");
+        let more = ["elixir", "logger"].map(|part| format!("{place}/{part}/ebin"));
+        let mut beam = Self::start_with(epmd.port, alive, &["-pa", &more[0], &more[1]]).await;
+        let started = beam.eval("element(1, application:ensure_all_started(elixir))").await;
+        assert_eq!(started, "ok");
+        beam
     }
 
     /// A node that is to be given its name by the first one that it calls.

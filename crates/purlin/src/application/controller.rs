@@ -9,7 +9,7 @@ use std::time::Duration;
 use super::ApplicationSpec;
 use super::master::{Mail, master};
 use crate::supervisor::LAST_MOMENT;
-use crate::{ExitReason, Name, Node, Pid};
+use crate::{ExitReason, Name, Node, Pid, ProcessId};
 
 /// An application that was started.
 #[derive(Clone)]
@@ -101,6 +101,11 @@ impl Node {
         Ok(begun)
     }
 
+    /// The application of that name, if it runs on this node.
+    pub fn application(&self, name: &str) -> Option<ApplicationRef> {
+        self.home().applications.running().into_iter().find(|one| &*one.name == name)
+    }
+
     /// The names of the applications that run on this node, in the order of their start.
     pub fn applications(&self) -> Vec<Name> {
         self.home().applications.running().into_iter().map(|one| one.name).collect()
@@ -111,6 +116,11 @@ impl ApplicationRef {
     /// What it is called.
     pub fn name(&self) -> &Name {
         &self.name
+    }
+
+    /// The identity of its master, above all of its other processes.
+    pub fn id(&self) -> ProcessId {
+        self.master.id()
     }
 
     /// Waits until its tree has been started.

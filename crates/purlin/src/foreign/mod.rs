@@ -29,12 +29,15 @@ mod stand_in;
 
 use std::any::TypeId;
 use std::fmt;
+use std::future::poll_fn;
 use std::sync::atomic::Ordering;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
+
+use purlin_raw::oneshot;
 
 use crate::home::Home;
 use crate::signal::{Peer, Signal, answer_as_ended};
-use crate::{ExitReason, LookupError, MonitorRef, Node, Pid, ProcessId};
+use crate::{ExitReason, LookupError, MonitorRef, Node, Pid, ProcessId, Reply};
 
 /// What takes what is sent to a stand-in to the process that it stands for.
 ///
@@ -128,6 +131,16 @@ impl fmt::Debug for LocalProcess {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("LocalProcess").field(&self.id()).finish()
     }
+}
+
+/// The right to answer a call of a process elsewhere, to be handed to one of this node; and its
+/// answer, which is `None` if there will be none.
+///
+/// *Cancellation*: dropping the future tells whoever answers that nobody waits.
+pub fn reply<T>() -> (Reply<T>, impl Future<Output = Option<T>>) {
+    // Whoever polls it says whom to wake.
+    let (to, mut answer) = oneshot(Waker::noop().clone());
+    (Reply::new(to), poll_fn(move |cx| answer.poll(cx)))
 }
 
 /// New references, for monitors that processes elsewhere have of processes of this node.

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::Server;
-use crate::{Down, Exit, ExitReason, Reply};
+use crate::{Down, Exit, ExitReason};
 
 /// What a server's mailbox receives.
 ///
@@ -63,10 +63,13 @@ pub enum Mail<S: Server> {
 /// What no handler sees: a look at the state, a stop, an exit signal that may be the parent's.
 pub struct System<S: Server>(pub(super) Request<S>);
 
+/// What is done with a server's state between two messages.
+pub(super) type Look<S> = Box<dyn FnOnce(&S) + Send>;
+
 /// What the server itself is asked.
 pub(super) enum Request<S: Server> {
-    /// What the state is, in words.
-    State(Reply<String>),
+    /// To show its state to somebody.
+    Look(Look<S>),
     /// To stop with this reason.
     Stop(ExitReason),
     /// An exit signal; the function makes an info of it, if it is not the parent's.
@@ -99,7 +102,7 @@ impl<S: Server> fmt::Debug for Mail<S> {
 impl<S: Server> fmt::Debug for System<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            Request::State(_) => f.write_str("State"),
+            Request::Look(_) => f.write_str("Look"),
             Request::Stop(reason) => f.debug_tuple("Stop").field(reason).finish(),
             Request::Exit(exit, _) => f.debug_tuple("Exit").field(exit).finish(),
         }

@@ -10,7 +10,7 @@ use std::future::poll_fn;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use super::mail::{Mail, Request, System};
+use super::mail::{Look, Mail, Request, System};
 use super::report::{self, LastMessage};
 use super::start::{Boot, Unclaimed, Up};
 use super::{Init, Next, Result, Server};
@@ -18,7 +18,7 @@ use crate::caught::Caught;
 use crate::deadline::Deadline;
 use crate::exit::catch;
 use crate::unless::unless;
-use crate::{ExitReason, Process, ProcessId, Reply, consume_budget};
+use crate::{ExitReason, Process, ProcessId, consume_budget};
 
 /// The whole life of a server; gives the reason of its end.
 pub(super) async fn serve<S: Server>(mut me: Process<Mail<S>>, boot: Boot<S>) -> ExitReason {
@@ -99,8 +99,8 @@ impl<S: Server> Loop<S> {
                     }
                 }
                 Mail::System(System(Request::Stop(reason))) => break reason,
-                Mail::System(System(Request::State(reply))) => {
-                    self.show(reply);
+                Mail::System(System(Request::Look(look))) => {
+                    self.show(look);
                     Next::Wait
                 }
             };
@@ -138,17 +138,15 @@ impl<S: Server> Loop<S> {
                 Poll::Pending
             });
             match came.await {
-                Some(Mail::System(System(Request::State(reply)))) => self.show(reply),
+                Some(Mail::System(System(Request::Look(look)))) => self.show(look),
                 came => return came,
             }
         }
     }
 
     /// Shows the state. A panic on the way is the asker's loss.
-    fn show(&self, reply: Reply<String>) {
-        if let Ok(state) = catch::panics(|| format!("{:?}", self.server)) {
-            reply.send(state);
-        }
+    fn show(&self, look: Look<S>) {
+        let _ = catch::panics(|| look(&self.server));
     }
 
     /// Ends the server, which has `terminate` to say, or to change, its last word.

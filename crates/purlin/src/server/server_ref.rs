@@ -79,9 +79,45 @@ impl<S: Server> ServerRef<S> {
     /// messages, and writes all of it.
     ///
     /// # Errors
-    /// As [`ServerRef::call`]; [`CallError::NoReply`] if writing the text panicked.
+    /// As [`ServerRef::look`].
     pub async fn state(&self) -> Result<String, CallError> {
-        self.pid.call(|reply| Mail::System(System(Request::State(reply)))).await
+        self.look(|server| format!("{server:?}")).await
+    }
+
+    /// Looks at the state between two messages: the server runs the function, which should be short,
+    /// and the caller has its result.
+    ///
+    /// ```
+    /// # use std::convert::Infallible;
+    /// # use purlin::Process;
+    /// # use purlin::server::{self, Init, Mail, Server};
+    /// # #[derive(Debug)] struct Tickets { left: u32 }
+    /// # impl Server for Tickets {
+    /// #     type Args = u32; type Call = Infallible; type Cast = Infallible;
+    /// #     type Info = Infallible; type Continue = Infallible;
+    /// #     async fn init(left: u32, _: &mut Process<Mail<Self>>) -> server::Result<Init<Self>> {
+    /// #         Ok(Init::Ready(Tickets { left }))
+    /// #     }
+    /// # }
+    /// # #[purlin::main] async fn main() -> server::Result<()> {
+    /// let tickets = server::start::<Tickets>(7).await?;
+    /// assert_eq!(tickets.look(|tickets| tickets.left).await, Ok(7));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`ServerRef::call`]; [`CallError::NoReply`] if the function panicked, which the server
+    /// survives.
+    pub async fn look<T: Send + 'static>(
+        &self,
+        look: impl FnOnce(&S) -> T + Send + 'static,
+    ) -> Result<T, CallError> {
+        let ask = |reply: Reply<T>| {
+            let look = Box::new(move |server: &S| reply.send(look(server)));
+            Mail::System(System(Request::Look(look)))
+        };
+        self.pid.call(ask).await
     }
 
     /// Stops the server with the reason `normal`, and waits until it has ended; see
@@ -106,13 +142,17 @@ impl<S: Server> ServerRef<S> {
         if self.pid.address().is_current() {
             return Err(CallError::OwnProcess);
         }
-        let stop = Mail::System(System(Request::Stop(reason.clone())));
-        self.pid.try_send(stop).map_err(|_| CallError::NoProcess)?;
+        self.pid.try_send(stop(reason.clone())).map_err(|_| CallError::NoProcess)?;
         match self.pid.ended_within(timeout).await {
             Some(ended) if ended == reason => Ok(()),
             Some(other) => Err(CallError::Ended(other)),
             None => Err(CallError::Timeout(timeout)),
         }
+    }
+
+    /// [`ServerRef::stop_with`], but does not wait. One that has ended needs no telling.
+    pub fn tell_to_stop(&self, reason: ExitReason) {
+        self.pid.send(stop(reason));
     }
 
     /// The address of its process.
@@ -124,6 +164,10 @@ impl<S: Server> ServerRef<S> {
     pub fn id(&self) -> ProcessId {
         self.pid.id()
     }
+}
+
+fn stop<S: Server>(reason: ExitReason) -> Mail<S> {
+    Mail::System(System(Request::Stop(reason)))
 }
 
 /// So that a server can be linked to and monitored.

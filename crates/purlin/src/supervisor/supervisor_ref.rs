@@ -40,7 +40,8 @@ use crate::{CallError, ExitReason, LookupError, Pid, ProcessId, Reply, whereis};
 pub struct SupervisorRef(Pid<SupervisorMail>);
 
 impl SupervisorRef {
-    pub(super) fn new(pid: Pid<SupervisorMail>) -> Self {
+    /// The supervisor whose process that is.
+    pub fn new(pid: Pid<SupervisorMail>) -> Self {
         Self(pid)
     }
 
@@ -128,8 +129,13 @@ impl SupervisorRef {
     /// Stops the supervisor, and its children before it, whoever asks; why it has ended. It ends with
     /// that reason unless it is ending for another.
     pub async fn stop(&self, reason: ExitReason) -> ExitReason {
-        self.0.send(SupervisorMail(Mail::Stop(reason)));
+        self.tell_to_stop(reason);
         self.0.ended().await
+    }
+
+    /// [`SupervisorRef::stop`], but does not wait.
+    pub fn tell_to_stop(&self, reason: ExitReason) {
+        self.0.send(SupervisorMail(Mail::Stop(reason)));
     }
 }
 

@@ -1,0 +1,179 @@
+//! Which applications run, and for `observer` the tree of processes of each.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use purlin::{Name, Process, ProcessId};
+use purlin_term::{Pid, Term};
+
+use super::gone::gone;
+use super::{Offer, atom, badarg, machine, pair, processes};
+use crate::cluster::core::Core;
+
+/// How often whoever looks is told what has changed.
+const OFTEN: Duration = Duration::from_secs(2);
+
+pub(super) fn export(offer: &Offer<'_>) {
+    for name in ["which_applications", "loaded_applications"] {
+        for arity in [0, 1] {
+            offer.at_once("application", name, arity, |core, _| Ok(all(core)));
+        }
+    }
+    offer.at_once("application", "info", 0, |core, _| {
+        let running = names(core).into_iter().map(|(name, master)| {
+            let master = master.map_or(Term::atom("undefined"), |id| core.ids.pid(id).into());
+            Term::tuple([name, master])
+        });
+        let running = Term::list(running);
+        Ok(Term::list([pair("loaded", all(core)), pair("running", running)]))
+    });
+    offer.at_once("application_controller", "get_loaded", 1, |core, arguments| {
+        let known = names(core).into_iter().any(|(name, _)| name == arguments[0]);
+        Ok(if known {
+            Term::tuple([Term::from(true), described(arguments[0].clone())])
+        } else {
+            Term::from(false)
+        })
+    });
+    offer.at_once("application_controller", "get_master", 1, |core, arguments| {
+        let master = names(core).into_iter().find(|(name, _)| *name == arguments[0]);
+        let master = master.and_then(|(_, master)| master);
+        Ok(master.map_or(Term::atom("undefined"), |id| core.ids.pid(id).into()))
+    });
+    offer.process("appmon_info", "start_link2", 3, async |core, _, arguments| {
+        let Some(client) = arguments[1].as_pid().cloned() else { return badarg() };
+        let own = Arc::downgrade(&core);
+        let told = client.clone();
+        let shows = async move |me: Process<Term>| {
+            if let Some(core) = own.upgrade() {
+                show(core, me, told).await;
+            }
+        };
+        let process = core.ids.node.try_spawn(shows).map_err(|_| Term::atom("system_limit"))?;
+        Ok(Term::tuple([Term::atom("ok"), core.ids.pid(process.id()).into()]))
+    });
+}
+
+/// The applications that run, with their masters; and purlin itself, which has none.
+fn names(core: &Core) -> Vec<(Term, Option<ProcessId>)> {
+    let node = &core.ids.node;
+    let mut names = vec![(Term::atom("purlin"), None)];
+    names.extend(node.applications().iter().map(|name: &Name| {
+        (atom(name), node.application(name).map(|application| application.id()))
+    }));
+    names
+}
+
+/// `{Name, Description, Version}`.
+fn described(name: Term) -> Term {
+    let description = format!("{name} on a node of purlin");
+    Term::tuple([name, Term::string(&description), Term::string(machine::VERSION)])
+}
+
+fn all(core: &Core) -> Term {
+    Term::list(names(core).into_iter().map(|(name, _)| described(name)))
+}
+
+/// What somebody looks at: the applications, or the tree of one.
+#[derive(Clone, PartialEq, Eq, Hash)]
+enum View {
+    All,
+    Tree(String),
+}
+
+/// Tells whoever looks of what it has asked for, and of each change, until it is gone.
+async fn show(core: Arc<Core>, mut me: Process<Term>, client: Pid) {
+    let mut gone = gone(&core, &client);
+    let Some(client) = core.stand_in(&client) else { return };
+    let (own, me_there) = (Arc::downgrade(&core), Term::from(core.ids.pid(me.id())));
+    drop(core);
+    // What was told of each the last time, with what is given back with it.
+    let mut views: HashMap<View, (Term, Option<Term>)> = HashMap::new();
+    loop {
+        tokio::select! {
+            message = me.receive() => {
+                let Some((view, given, is_on)) = asked(&message) else { continue };
+                if !is_on {
+                    views.remove(&view);
+                    continue;
+                }
+                views.insert(view, (given, None));
+            }
+            _ = &mut gone => return,
+            () = tokio::time::sleep(OFTEN) => {}
+        }
+        let Some(core) = own.upgrade() else { return };
+        for (view, (given, before)) in &mut views {
+            let (kind, now) = match view {
+                View::All => ("app_ctrl", running(&core)),
+                View::Tree(name) => ("app", tree(&core, name)),
+            };
+            if before.as_ref() == Some(&now) {
+                continue;
+            }
+            let told = [Term::atom("delivery"), me_there.clone(), Term::atom(kind)];
+            let told = told.into_iter().chain([given.clone(), now.clone()]);
+            client.send(Term::tuple(told));
+            *before = Some(now);
+        }
+    }
+}
+
+/// What a cast `{From, What, Aux, OnOff, Options}` asks for.
+fn asked(message: &Term) -> Option<(View, Term, bool)> {
+    let [mark, cast] = message.as_tuple()? else { return None };
+    let [_, what, given, is_on, _] = cast.as_tuple().filter(|_| mark.is_atom("$gen_cast"))? else {
+        return None;
+    };
+    let view = match what.as_atom()?.as_str() {
+        "app_ctrl" => View::All,
+        "app" => View::Tree(given.as_atom()?.as_str().to_owned()),
+        _ => return None,
+    };
+    Some((view, given.clone(), is_on.is_atom("true")))
+}
+
+/// `{Master, Name, {Name, Description, Version}}` of each that has a master.
+fn running(core: &Core) -> Term {
+    let all = names(core).into_iter();
+    Term::list(all.filter_map(|(name, master)| {
+        let master = core.ids.pid(master?).into();
+        Some(Term::tuple([master, name.clone(), described(name)]))
+    }))
+}
+
+/// The processes of an application, who has spawned whom: `{Root, [{Name, Pid}], [{Parent, Child}], []}`, in words.
+fn tree(core: &Core, application: &str) -> Term {
+    let Some(master) = core.ids.node.application(application).map(|one| one.id()) else {
+        return Term::tuple([Term::NIL, Term::NIL, Term::NIL, Term::NIL]);
+    };
+    let all = processes::all(core);
+    let mut children: HashMap<ProcessId, Vec<ProcessId>> = HashMap::new();
+    let mut titles = HashMap::new();
+    for process in &all {
+        if let Some(parent) = process.parent {
+            children.entry(parent).or_default().push(process.id);
+        }
+        let title = process.name.as_ref().map(ToString::to_string);
+        titles.insert(process.id, title);
+    }
+    let title = |id: ProcessId| {
+        let named = titles.get(&id).cloned().flatten();
+        Term::string(&named.unwrap_or_else(|| Term::from(core.ids.pid(id)).to_string()))
+    };
+    let (mut found, mut links) = (Vec::new(), Vec::new());
+    let (mut open, mut seen) = (vec![master], HashSet::new());
+    while let Some(id) = open.pop() {
+        // What is looked at may have changed meanwhile, and an id come again.
+        if !seen.insert(id) {
+            continue;
+        }
+        found.push(Term::tuple([core.ids.pid(id).into(), title(id)]));
+        for child in children.get(&id).into_iter().flatten() {
+            links.push(Term::tuple([title(id), title(*child)]));
+            open.push(*child);
+        }
+    }
+    Term::tuple([title(master), Term::list(found), Term::list(links), Term::NIL])
+}

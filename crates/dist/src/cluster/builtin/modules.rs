@@ -1,0 +1,44 @@
+//! Which modules a node has: those that something is exported of.
+
+use purlin_term::{Atom, Term};
+
+use super::{Offer, badarg};
+use crate::cluster::core::Core;
+use crate::cluster::export::ANY;
+
+pub(super) fn export(offer: &Offer<'_>) {
+    offer.at_once("code", "which", 1, |core, arguments| {
+        Ok(Term::atom(if is_known(core, &arguments[0]) { "preloaded" } else { "non_existing" }))
+    });
+    offer.at_once("code", "ensure_loaded", 1, |core, arguments| {
+        let (tag, what) = if is_known(core, &arguments[0]) {
+            ("module", arguments[0].clone())
+        } else {
+            ("error", Term::atom("nofile"))
+        };
+        Ok(Term::tuple([Term::atom(tag), what]))
+    });
+    offer.at_once("code", "is_loaded", 1, |core, arguments| {
+        let file = Term::tuple([Term::atom("file"), Term::atom("preloaded")]);
+        Ok(if is_known(core, &arguments[0]) { file } else { Term::from(false) })
+    });
+    offer.at_once("code", "all_loaded", 0, |core, _| {
+        let all = core.exports.modules().into_iter();
+        let loaded = |module| Term::tuple([Term::Atom(module), Term::atom("preloaded")]);
+        Ok(Term::list(all.map(loaded)))
+    });
+    offer.at_once("erlang", "function_exported", 3, |core, arguments| {
+        let [Term::Atom(module), Term::Atom(name), arity] = arguments else { return badarg() };
+        let Some(arity) = arity.as_integer() else { return badarg() };
+        let arity = usize::try_from(arity).unwrap_or(usize::MAX);
+        Ok(Term::from(core.exports.find(module, name, arity).is_some()))
+    });
+    // Processes run functions of Rust, whose modules have nothing to tell.
+    offer.at_once(ANY, "module_info", 1, |_, _| Ok(Term::NIL));
+    // Nobody is told of events by OTP's handlers.
+    offer.at_once("gen_event", "which_handlers", 1, |_, _| Ok(Term::NIL));
+}
+
+fn is_known(core: &Core, module: &Term) -> bool {
+    module.as_atom().is_some_and(|module: &Atom| core.exports.modules().contains(module))
+}

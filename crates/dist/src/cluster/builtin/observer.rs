@@ -1,0 +1,166 @@
+//! `observer_backend`, by which `observer` and `etop` look at a node.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use purlin::{Process, ProcessId, ProcessInfo};
+use purlin_term::Term;
+
+use super::gone::gone;
+use super::processes::{self, Row};
+use super::{Offer, badarg, host, machine, pair};
+use crate::cluster::core::Core;
+use crate::cluster::export::Outcome;
+
+/// So many processes are told of in one message.
+const CHUNK: usize = 10_000;
+
+pub(super) fn export(offer: &Offer<'_>) {
+    const MODULE: &str = "observer_backend";
+    offer.at_once(MODULE, "vsn", 0, |_, _| {
+        Ok(Term::tuple([Term::atom("ok"), Term::string(machine::VERSION)]))
+    });
+    offer.at_once(MODULE, "sys_info", 0, |core, _| Ok(sys_info(core)));
+    offer.at_once(MODULE, "socket_info", 0, |_, _| {
+        Ok(Term::list([pair("iov_max", 1024), pair("num_monitors", 0)]))
+    });
+    offer.at_once(MODULE, "get_port_list", 0, |_, _| Ok(Term::NIL));
+    offer.at_once(MODULE, "get_socket_list", 0, |_, _| Ok(Term::NIL));
+    offer.at_once(MODULE, "get_table_list", 2, |core, arguments| match &arguments[0] {
+        kind if kind.is_atom("ets") => Ok(Term::NIL),
+        _ => {
+            let why = format!("Mnesia is not running on: {}", core.ids.name);
+            Ok(Term::tuple([Term::atom("error"), Term::string(&why)]))
+        }
+    });
+    offer.process(MODULE, "etop_collect", 1, etop_collect);
+    offer.process(MODULE, "procs_info", 1, procs_info);
+    offer.process(MODULE, "fetch_stats", 2, fetch_stats);
+}
+
+fn sys_info(core: &Core) -> Term {
+    let (node, all) = (&core.ids.node, processes::all(core));
+    let (workers, processors) = (node.workers(), host::processors());
+    let architecture = format!("{}-{}", std::env::consts::ARCH, std::env::consts::OS);
+    let told = [
+        pair("uptime", node.uptime().as_millis() as u64),
+        pair("run_queue", machine::run_queue(&all)),
+        pair("io_input", 0),
+        pair("io_output", 0),
+        pair("logical_processors", processors),
+        pair("logical_processors_online", processors),
+        pair("logical_processors_available", processors),
+        pair("schedulers", workers),
+        pair("schedulers_online", workers),
+        pair("schedulers_available", workers),
+        pair("otp_release", Term::string(&format!("purlin {}", machine::VERSION))),
+        pair("version", Term::string(machine::VERSION)),
+        pair("system_architecture", Term::string(&architecture)),
+        pair("kernel_poll", true),
+        pair("smp_support", true),
+        pair("threads", true),
+        pair("thread_pool_size", 0),
+        pair("wordsize_internal", size_of::<usize>()),
+        pair("wordsize_external", size_of::<usize>()),
+        pair("alloc_info", Term::NIL),
+        pair("process_count", all.len()),
+        pair("process_limit", node.max_processes()),
+        pair("atom_limit", 1),
+        pair("atom_count", 0),
+        pair("port_limit", 1),
+        pair("port_count", 0),
+        pair("ets_limit", 1),
+        pair("ets_count", 0),
+        pair("dist_buf_busy_limit", 1 << 20),
+    ];
+    let memory = machine::memory_of(&all);
+    Term::list(told.into_iter().chain(memory.as_list().unwrap_or_default().to_vec()))
+}
+
+/// The record `etop_proc_info` of each.
+fn rows<'a>(core: &Core, all: impl Iterator<Item = &'a ProcessInfo>) -> Term {
+    Term::list(all.map(|process| {
+        let Row { name, current } = Row::of(process);
+        Term::tuple([
+            Term::atom("etop_proc_info"),
+            core.ids.pid(process.id).into(),
+            Term::from(process.memory),
+            Term::from(process.reductions),
+            name,
+            Term::from(0),
+            current,
+            Term::from(process.mailbox_len),
+        ])
+    }))
+}
+
+/// All processes but the one that looks.
+fn others(core: &Core, me: ProcessId) -> Vec<ProcessInfo> {
+    let mut all = processes::all(core);
+    all.retain(|process| process.id != me);
+    all
+}
+
+/// Tells whoever asks, once, with the record `etop_info`.
+async fn etop_collect(core: Arc<Core>, me: Process<Term>, arguments: Vec<Term>) -> Outcome {
+    let Some(collector) = arguments[0].as_pid().and_then(|pid| core.stand_in(pid)) else {
+        return badarg();
+    };
+    let all = others(&core, me.id());
+    let info = Term::tuple([
+        Term::atom("etop_info"),
+        machine::timestamp(),
+        Term::from(all.len()),
+        Term::atom("undefined"),
+        machine::scheduler_wall_time(&core),
+        machine::run_queue(&all),
+        Term::NIL,
+        machine::memory_of(&all),
+        rows(&core, all.iter()),
+    ]);
+    collector.send(Term::tuple([core.ids.pid(me.id()).into(), info]));
+    Ok(Term::atom("ok"))
+}
+
+/// Tells whoever asks, in portions.
+async fn procs_info(core: Arc<Core>, me: Process<Term>, arguments: Vec<Term>) -> Outcome {
+    let Some(collector) = arguments[0].as_pid().and_then(|pid| core.stand_in(pid)) else {
+        return badarg();
+    };
+    let own = Term::from(core.ids.pid(me.id()));
+    for some in others(&core, me.id()).chunks(CHUNK) {
+        let told = [Term::atom("procs_info"), own.clone(), rows(&core, some.iter())];
+        collector.send(Term::tuple(told));
+        purlin::yield_now().await;
+    }
+    Ok(Term::atom("ok"))
+}
+
+/// Tells whoever asks every so many milliseconds, until it is sent something or nobody is there.
+async fn fetch_stats(core: Arc<Core>, mut me: Process<Term>, arguments: Vec<Term>) -> Outcome {
+    let Some(parent) = arguments[0].as_pid() else { return badarg() };
+    let Some(time) = arguments[1].as_integer().and_then(|time| u64::try_from(time).ok()) else {
+        return badarg();
+    };
+    let mut gone = gone(&core, parent);
+    let Some(parent) = core.stand_in(parent) else { return badarg() };
+    let time = Duration::from_millis(time.max(1));
+    // WHY weak: it may be here for as long as the cluster.
+    let own = Arc::downgrade(&core);
+    drop(core);
+    loop {
+        tokio::select! {
+            _ = me.receive() => return Ok(Term::atom("ok")),
+            _ = &mut gone => return Ok(Term::atom("ok")),
+            () = tokio::time::sleep(time) => {}
+        }
+        let Some(core) = own.upgrade() else { return Ok(Term::atom("ok")) };
+        parent.send(Term::tuple([
+            Term::atom("stats"),
+            Term::from(1),
+            machine::scheduler_wall_time(&core),
+            Term::tuple([pair("input", 0), pair("output", 0)]),
+            machine::memory(&core),
+        ]));
+    }
+}

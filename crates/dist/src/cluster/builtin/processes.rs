@@ -1,0 +1,314 @@
+//! `erlang:process_info` and other functions of processes.
+
+use std::any::type_name;
+use std::sync::Arc;
+
+use purlin::foreign::LocalProcess;
+use purlin::supervisor::SupervisorRef;
+use purlin::{Monitored, ProcessDetails, ProcessId, ProcessInfo, ProcessState};
+use purlin_term::{Atom, Term};
+use tokio::time::timeout;
+
+use super::{Offer, PATIENCE, atom, badarg, function, pair};
+use crate::cluster::connection::Agent;
+use crate::cluster::core::Core;
+use crate::cluster::export::Outcome;
+use crate::cluster::remote::Remote;
+use crate::cluster::{reason, serving};
+use crate::control::Named;
+
+/// What `process_info/1` tells, as the BEAM does, and of which a process itself has to be asked.
+const ITEMS: [&str; 17] = [
+    "registered_name",
+    "current_function",
+    "initial_call",
+    "status",
+    "message_queue_len",
+    "links",
+    "dictionary",
+    "trap_exit",
+    "error_handler",
+    "priority",
+    "group_leader",
+    "total_heap_size",
+    "heap_size",
+    "stack_size",
+    "reductions",
+    "garbage_collection",
+    "suspending",
+];
+/// What a process has to be asked for.
+const ASKED: [&str; 5] = ["links", "monitors", "monitored_by", "trap_exit", "reported_memory"];
+/// So many messages of a mailbox are told of at most.
+const SHOWN: usize = 100;
+
+pub(super) fn export(offer: &Offer<'_>) {
+    offer.at_once("erlang", "processes", 0, |core, _| Ok(Term::list(pids(core))));
+    offer.process("erlang", "process_info", 1, async |core, _, arguments| {
+        let items: Vec<Term> = ITEMS.map(Term::atom).to_vec();
+        let told = process_info(&core, &arguments[0], &items).await?;
+        Ok(match told {
+            Term::List(told) => Term::list(told.into_iter().filter(|item| {
+                // As the BEAM does, which leaves it out where there is none.
+                item.as_tuple().is_none_or(|item| {
+                    !(item[0].is_atom("registered_name") && item[1] == Term::NIL)
+                })
+            })),
+            undefined => undefined,
+        })
+    });
+    offer.process("erlang", "process_info", 2, async |core, _, arguments| match &arguments[1] {
+        Term::List(items) => process_info(&core, &arguments[0], items).await,
+        item => {
+            let told = process_info(&core, &arguments[0], std::slice::from_ref(item)).await?;
+            Ok(match told {
+                // A process without a name has, alone, nothing to tell of it.
+                Term::List(told) if item.is_atom("registered_name") => {
+                    match told.into_iter().next() {
+                        Some(named)
+                            if named.as_tuple().is_some_and(|named| named[1] != Term::NIL) =>
+                        {
+                            named
+                        }
+                        _ => Term::NIL,
+                    }
+                }
+                Term::List(told) => told.into_iter().next().unwrap_or(Term::atom("undefined")),
+                undefined => undefined,
+            })
+        }
+    });
+    offer.at_once("erlang", "is_process_alive", 1, |core, arguments| {
+        Ok(Term::from(ours(core, &arguments[0])?.is_some()))
+    });
+    offer.at_once("erlang", "whereis", 1, |core, arguments| {
+        let Some(name) = arguments[0].as_atom() else { return badarg() };
+        let found = core.ids.node.local_name(name.as_str());
+        Ok(found.map_or(Term::atom("undefined"), |process| core.ids.pid(process.id()).into()))
+    });
+    offer.at_once("erlang", "registered", 0, |core, _| {
+        Ok(Term::list(core.ids.node.registered().iter().map(|name| atom(name))))
+    });
+    // Nothing is collected, which is as good as done.
+    offer.at_once("erlang", "garbage_collect", 0, |_, _| Ok(Term::from(true)));
+    offer.at_once("erlang", "garbage_collect", 1, |core, arguments| {
+        Ok(Term::from(ours(core, &arguments[0])?.is_some()))
+    });
+    offer.at_once("erlang", "exit", 2, |core, arguments| {
+        if let Some(process) = ours(core, &arguments[0])? {
+            core.ids.node.exit(process.id(), reason::from_term(arguments[1].clone()));
+        }
+        Ok(Term::from(true))
+    });
+    for name in ["translate_initial_call", "initial_call"] {
+        offer.at_once("proc_lib", name, 1, |core, arguments| {
+            let process = ours(core, &arguments[0])?;
+            let info = process.and_then(|process| core.ids.node.process_info(process.id()));
+            Ok(info.map_or(Term::from(false), |info| function::initial_call(&info)))
+        });
+    }
+    for arity in [1, 2] {
+        offer.process("sys", "get_state", arity, async |core, _, arguments| {
+            let process = server(&core, &arguments[0])?;
+            let system = core.systems.of(&process).ok_or(Term::atom("undef"))?;
+            in_time(system.state(process)).await
+        });
+        offer.process("sys", "get_status", arity, async |core, _, arguments| {
+            let process = server(&core, &arguments[0])?;
+            in_time(serving::status(&core, process)).await
+        });
+    }
+    offer.process("supervisor", "which_children", 1, async |core, _, arguments| {
+        let supervisor = supervisor(&core, &arguments[0])?;
+        in_time(serving::which_children(&core.ids, &supervisor)).await
+    });
+    offer.process("supervisor", "count_children", 1, async |core, _, arguments| {
+        let supervisor = supervisor(&core, &arguments[0])?;
+        in_time(serving::count_children(&supervisor)).await
+    });
+}
+
+/// What a process answers, if it does.
+async fn in_time(answer: impl Future<Output = Option<Term>>) -> Outcome {
+    match timeout(PATIENCE, answer).await {
+        Ok(Some(answer)) => Ok(answer),
+        Ok(None) => Err(Term::atom("noproc")),
+        Err(_) => Err(Term::atom("timeout")),
+    }
+}
+
+/// The process of this node that is meant; `None` if it has ended.
+fn ours(core: &Core, pid: &Term) -> Result<Option<LocalProcess>, Term> {
+    let Some(pid) = pid.as_pid() else { return badarg() };
+    if pid.node != core.ids.atom {
+        return badarg();
+    }
+    Ok(core.ids.ours(pid).and_then(|id| core.ids.node.local_process(id)))
+}
+
+/// A process by its pid or its name.
+fn server(core: &Core, name: &Term) -> Result<LocalProcess, Term> {
+    let found = match name.as_atom() {
+        Some(name) => core.ids.node.local_name(name.as_str()),
+        None => ours(core, name)?,
+    };
+    found.ok_or(Term::atom("noproc"))
+}
+
+fn supervisor(core: &Core, name: &Term) -> Result<SupervisorRef, Term> {
+    let process = server(core, name)?;
+    process.pid().map(SupervisorRef::new).map_err(|_| Term::atom("undef"))
+}
+
+/// The processes of this node, without those that only stand for others.
+pub(super) fn all(core: &Core) -> Vec<ProcessInfo> {
+    let mut all = core.ids.node.processes();
+    all.retain(|process| !is_stand_in(process));
+    all
+}
+
+fn pids(core: &Core) -> impl Iterator<Item = Term> + '_ {
+    all(core).into_iter().map(|process| core.ids.pid(process.id).into())
+}
+
+fn is_stand_in(process: &ProcessInfo) -> bool {
+    let remote = type_name::<Remote<()>>().trim_end_matches("<()>");
+    process.function.starts_with(remote) || process.function == type_name::<Agent>()
+}
+
+/// What is asked of a process, `undefined` if it has ended.
+async fn process_info(core: &Arc<Core>, pid: &Term, items: &[Term]) -> Outcome {
+    let process = ours(core, pid)?;
+    let id = process.map(|process| process.id());
+    let Some(info) = id.and_then(|id| core.ids.node.process_info(id)) else {
+        return Ok(Term::atom("undefined"));
+    };
+    let is_asked = |item: &Term| ASKED.iter().any(|asked| item.is_atom(asked));
+    let details = if items.iter().any(is_asked) {
+        let asked = timeout(PATIENCE, core.ids.node.process_details(info.id));
+        // WHY nothing where it does not answer: it runs, and its links are not to be seen meanwhile.
+        asked.await.ok().flatten().unwrap_or_default()
+    } else {
+        ProcessDetails::default()
+    };
+    let told: Option<Vec<Term>> = items
+        .iter()
+        .map(|item| Some(Term::tuple([item.clone(), value(core, &info, &details, item)?])))
+        .collect();
+    told.map_or_else(badarg, |told| Ok(Term::list(told)))
+}
+
+/// The value of one item; `None` for what is none.
+fn value(core: &Core, info: &ProcessInfo, details: &ProcessDetails, item: &Term) -> Option<Term> {
+    if let Some([dictionary, key]) = item.as_tuple() {
+        let entry = dictionary.is_atom("dictionary").then(|| dictionary_of(core, info))?;
+        let entry = entry.into_iter().find(|(name, _)| name == key);
+        return Some(entry.map_or(Term::atom("undefined"), |(_, value)| value));
+    }
+    let words = info.memory / size_of::<usize>();
+    let initial = || function::initial_call(info);
+    Some(match item.as_atom()?.as_str() {
+        "registered_name" => info.name.as_ref().map_or(Term::NIL, |name| atom(name)),
+        "initial_call" => initial(),
+        "current_function" => function::current_function(info),
+        "current_location" => located(function::current_function(info)),
+        "current_stacktrace" => Term::list([located(function::current_function(info))]),
+        "status" => Term::atom(match info.state {
+            ProcessState::Running => "running",
+            ProcessState::Runnable => "runnable",
+            ProcessState::Ended => "exiting",
+            _ => "waiting",
+        }),
+        "message_queue_len" => Term::from(info.mailbox_len),
+        // WHY only their type: they are Rust's, and the process's own.
+        "messages" => {
+            Term::list((0..info.mailbox_len.min(SHOWN)).map(|_| Term::from(info.message_type)))
+        }
+        "memory" => Term::from(info.memory + details.reported_memory),
+        "reductions" => Term::from(info.reductions),
+        "parent" => {
+            info.parent.map_or(Term::atom("undefined"), |parent| core.ids.pid(parent).into())
+        }
+        "links" => Term::list(details.links.iter().map(|id| whom(core, *id))),
+        "monitored_by" => Term::list(details.monitored_by.iter().map(|id| whom(core, *id))),
+        "monitors" => Term::list(details.monitors.iter().map(|monitored| {
+            let what = match monitored {
+                Monitored::Process(id) => whom(core, *id),
+                Monitored::Name(name) => {
+                    Term::tuple([atom(name), Term::Atom(core.ids.atom.clone())])
+                }
+                other => Term::from(format!("{other:?}").as_str()),
+            };
+            pair("process", what)
+        })),
+        "trap_exit" => Term::from(details.traps_exits),
+        "dictionary" => {
+            let entries = dictionary_of(core, info).into_iter();
+            Term::list(entries.map(|(key, value)| Term::tuple([key, value])))
+        }
+        "group_leader" => core.ids.pid_of_node().into(),
+        "total_heap_size" | "heap_size" => Term::from(words),
+        "stack_size" | "catchlevel" | "trace" | "min_heap_size" | "min_bin_vheap_size"
+        | "fullsweep_after" => Term::from(0),
+        "garbage_collection" => {
+            let zeroes = ["min_heap_size", "min_bin_vheap_size", "fullsweep_after", "minor_gcs"];
+            Term::list(zeroes.map(|name| pair(name, 0)))
+        }
+        "garbage_collection_info" | "suspending" | "sequential_trace_token" | "binary" => Term::NIL,
+        "error_handler" => Term::atom("error_handler"),
+        "priority" => Term::atom("normal"),
+        "last_calls" | "async_dist" => Term::from(false),
+        "message_queue_data" => Term::atom("on_heap"),
+        "label" => Term::atom("undefined"),
+        "backtrace" => Term::from(format!("{} of {}", initial(), info.message_type).as_str()),
+        _ => return None,
+    })
+}
+
+/// A function, and that nobody knows where in it.
+fn located(function: Term) -> Term {
+    match function {
+        Term::Tuple(parts) => Term::tuple(parts.into_iter().chain([Term::NIL])),
+        other => other,
+    }
+}
+
+/// What tools look for in the dictionary of a process of OTP's.
+fn dictionary_of(core: &Core, info: &ProcessInfo) -> Vec<(Term, Term)> {
+    let parents = info.parent.map(|parent| Term::from(core.ids.pid(parent)));
+    vec![
+        (Term::atom("$ancestors"), Term::list(parents)),
+        (Term::atom("$initial_call"), function::initial_call(info)),
+    ]
+}
+
+/// A process that another one is linked to, or monitors: where it is elsewhere, that one.
+fn whom(core: &Core, id: ProcessId) -> Term {
+    let info = core.ids.node.process_info(id);
+    if info.as_ref().is_some_and(is_stand_in)
+        && let Some((node, named)) = core.stands_for(id)
+    {
+        return match named {
+            Named::Pid(pid) => pid.into(),
+            Named::Name(name) => {
+                let node = Atom::new(node.as_str()).unwrap_or(Atom::EMPTY);
+                Term::tuple([Term::Atom(name), Term::Atom(node)])
+            }
+        };
+    }
+    core.ids.pid(id).into()
+}
+
+/// What `etop` and `observer` list of a process, but for its pid.
+pub(super) struct Row {
+    pub(super) name: Term,
+    pub(super) current: Term,
+}
+
+impl Row {
+    pub(super) fn of(info: &ProcessInfo) -> Self {
+        let initial = || function::initial_call(info);
+        let name = info.name.as_ref().map_or_else(initial, |name| atom(name));
+        Self { name, current: function::current_function(info) }
+    }
+}

@@ -1,0 +1,234 @@
+//! How a type of server is to be asked.
+
+use std::any::type_name;
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, Weak};
+
+use purlin::ExitReason;
+use purlin::foreign::LocalProcess;
+use purlin::server::{Mail, Server, ServerRef};
+use purlin_term::Term;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::caller::Caller;
+use super::none;
+use super::system::{self, System};
+use crate::cluster::core::Core;
+use crate::cluster::decoders::Decode;
+use crate::cluster::gen_call::GenCall;
+use crate::frame::NoValue;
+
+/// Makes what a server is asked out of a term; an error says why it is none.
+type Read<T> = Box<dyn Fn(Term) -> Result<T, String> + Send + Sync>;
+/// Reads the question of a call; what it is for the server is made when it is known who asks.
+type ReadCall<T> =
+    Box<dyn Fn(Term) -> Result<Box<dyn FnOnce(Caller) -> T + Send>, String> + Send + Sync>;
+/// What is shown of a server's state.
+type Show<S> = Arc<dyn Fn(&S) -> Result<Term, String> + Send + Sync>;
+
+/// How processes elsewhere ask servers of type `S`, for [`Cluster::serves`](crate::cluster::Cluster::serves).
+///
+/// Each kind of question is a type that `serde` reads, and a function that makes of it what the server is asked
+/// within the node. Such functions should be short. What is not said is refused: a call exits at once with
+/// `{bad_call, Why}`, and a cast or a message is dropped and counted.
+///
+/// ```
+/// use purlin::server::{self, Init, Mail, Next, Server};
+/// use purlin::{Process, Reply};
+/// use purlin_dist::cluster::Served;
+/// use serde::Deserialize;
+///
+/// #[derive(Debug)]
+/// struct Tickets(u32);
+///
+/// #[derive(Debug)]
+/// enum Call { Left(Reply<u32>), Buy(u32, Reply<bool>) }
+///
+/// # impl Server for Tickets {
+/// #     type Args = u32; type Call = Call; type Cast = u32;
+/// #     type Info = (); type Continue = std::convert::Infallible;
+/// #     async fn init(left: u32, _: &mut Process<Mail<Self>>) -> server::Result<Init<Self>> {
+/// #         Ok(Init::Ready(Tickets(left)))
+/// #     }
+/// # }
+/// /// `gen_server:call(Tickets, left)` and `gen_server:call(Tickets, {buy, 3})`.
+/// #[derive(Deserialize)]
+/// #[serde(rename_all = "snake_case")]
+/// enum Ask { Left, Buy(u32) }
+///
+/// let tickets = Served::<Tickets>::new()
+///     .calls(|ask, caller| match ask {
+///         Ask::Left => Call::Left(caller.reply()),
+///         Ask::Buy(number) => Call::Buy(number, caller.reply()),
+///     })
+///     // gen_server:cast(Tickets, 5)
+///     .casts(|printed: u32| printed)
+///     // sys:get_state(Tickets)
+///     .state(|tickets| tickets.0);
+/// # let _ = tickets;
+/// ```
+#[must_use = "nothing is served before the cluster is told"]
+pub struct Served<S: Server> {
+    calls: ReadCall<S::Call>,
+    casts: Read<S::Cast>,
+    infos: Read<S::Info>,
+    state: Show<S>,
+}
+
+impl<S: Server> Served<S> {
+    /// Nothing is understood but `sys`, which shows the state as the binary of its `Debug` text.
+    pub fn new() -> Self {
+        fn nothing<T>(what: &'static str) -> impl Fn(Term) -> Result<T, String> {
+            move |_| Err(format!("the cluster was not told of {what} for it"))
+        }
+        Self {
+            calls: Box::new(nothing("calls")),
+            casts: Box::new(nothing("casts")),
+            infos: Box::new(nothing("messages")),
+            state: Arc::new(|server| Ok(Term::from(format!("{server:?}").as_str()))),
+        }
+    }
+
+    /// What is asked by `gen_server:call`, and by whom.
+    pub fn calls<Q, F>(mut self, ask: F) -> Self
+    where
+        Q: DeserializeOwned + Send + 'static,
+        F: Fn(Q, Caller) -> S::Call + Send + Sync + 'static,
+    {
+        let ask = Arc::new(ask);
+        self.calls = Box::new(move |term| {
+            let (question, ask) = (read::<Q>(&term)?, Arc::clone(&ask));
+            Ok(Box::new(move |caller| ask(question, caller)))
+        });
+        self
+    }
+
+    /// What is told by `gen_server:cast`.
+    pub fn casts<Q, F>(mut self, tell: F) -> Self
+    where
+        Q: DeserializeOwned + 'static,
+        F: Fn(Q) -> S::Cast + Send + Sync + 'static,
+    {
+        self.casts = Box::new(move |term| Ok(tell(read::<Q>(&term)?)));
+        self
+    }
+
+    /// What is sent, as `Pid ! Message` does.
+    pub fn infos<Q, F>(mut self, send: F) -> Self
+    where
+        Q: DeserializeOwned + 'static,
+        F: Fn(Q) -> S::Info + Send + Sync + 'static,
+    {
+        self.infos = Box::new(move |term| Ok(send(read::<Q>(&term)?)));
+        self
+    }
+
+    /// What `sys:get_state` and `observer` show, instead of the `Debug` text. The server makes it between two
+    /// messages.
+    pub fn state<T, F>(mut self, show: F) -> Self
+    where
+        T: Serialize,
+        F: Fn(&S) -> T + Send + Sync + 'static,
+    {
+        let shown = move |server: &S| {
+            purlin_term::to_term(&show(server)).map_err(|error| error.to_string())
+        };
+        self.state = Arc::new(shown);
+        self
+    }
+
+    /// For `sys`.
+    pub(in crate::cluster) fn system(&self) -> Arc<dyn System> {
+        Arc::new(Shows(Arc::clone(&self.state)))
+    }
+
+    /// Reads what comes for such servers.
+    pub(in crate::cluster) fn decode(self, core: Weak<Core>) -> Decode {
+        let served = self;
+        Arc::new(move |process, message| {
+            let term = message.term().map_err(NoValue::Broken)?;
+            let Some(core) = core.upgrade() else { return Ok(()) };
+            served.take(&core, process, term).map_err(none)
+        })
+    }
+
+    fn take(&self, core: &Arc<Core>, process: LocalProcess, term: Term) -> Result<(), String> {
+        let term = match GenCall::marked("system", term) {
+            Ok(asked) => {
+                system::asked(core, process, asked);
+                return Ok(());
+            }
+            Err(term) => term,
+        };
+        let server = process.pid::<Mail<S>>().map_err(|error| error.to_string())?;
+        let mail = match GenCall::try_from(term) {
+            Ok(mut call) => {
+                let question = std::mem::replace(&mut call.request, Term::NIL);
+                let caller = Caller::new(core, call);
+                match (self.calls)(question) {
+                    Ok(ask) => Mail::Call(ask(caller)),
+                    Err(why) => {
+                        let told = Term::from(why.as_str());
+                        caller.refuse(Term::tuple([Term::atom("bad_call"), told]));
+                        return Err(why);
+                    }
+                }
+            }
+            Err(term) => match cast(term) {
+                Ok(cast) => Mail::Cast((self.casts)(cast)?),
+                Err(term) => Mail::Info((self.infos)(term)?),
+            },
+        };
+        server.send(mail);
+        Ok(())
+    }
+}
+
+/// What `gen_server:cast` sends; else the term.
+fn cast(term: Term) -> Result<Term, Term> {
+    match term.as_tuple() {
+        Some([mark, cast]) if mark.is_atom("$gen_cast") => Ok(cast.clone()),
+        _ => Err(term),
+    }
+}
+
+fn read<Q: DeserializeOwned>(term: &Term) -> Result<Q, String> {
+    purlin_term::from_term(term).map_err(|error| error.to_string())
+}
+
+/// How servers of one type show their state.
+struct Shows<S: Server>(Show<S>);
+
+impl<S: Server> System for Shows<S> {
+    fn behaviour(&self) -> &'static str {
+        "gen_server"
+    }
+
+    fn state(&self, process: LocalProcess) -> Pin<Box<dyn Future<Output = Option<Term>> + Send>> {
+        let (server, show) = (process.pid::<Mail<S>>(), Arc::clone(&self.0));
+        Box::pin(async move {
+            let server = ServerRef::<S>::new(server.ok()?);
+            server.look(move |server| show(server)).await.ok()?.ok()
+        })
+    }
+
+    fn stop(&self, process: LocalProcess, reason: ExitReason) {
+        let Ok(server) = process.pid::<Mail<S>>() else { return };
+        ServerRef::<S>::new(server).tell_to_stop(reason);
+    }
+}
+
+impl<S: Server> Default for Served<S> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<S: Server> fmt::Debug for Served<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Served").field("server", &type_name::<S>()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,160 @@
+//! What processes elsewhere ask of a supervisor of ours: `supervisor:which_children` and others.
+
+use std::any::TypeId;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use purlin::ExitReason;
+use purlin::foreign::LocalProcess;
+use purlin::supervisor::{
+    ChildCounts, ChildInfo, ChildProcess, ChildType, DeleteError, RestartError, SupervisorMail,
+    SupervisorRef,
+};
+use purlin_term::{Atom, Term};
+
+use super::caller::Caller;
+use super::none;
+use super::system::{self, System};
+use crate::cluster::core::Core;
+use crate::cluster::gen_call::GenCall;
+use crate::cluster::ids::Ids;
+use crate::cluster::reason;
+use crate::frame::{NoValue, Unread};
+
+/// Has the cluster know supervisors.
+pub(in crate::cluster) fn supervisors(core: &Arc<Core>) {
+    let mail = TypeId::of::<SupervisorMail>();
+    core.systems.insert(mail, Arc::new(Supervisors(Arc::clone(&core.ids))));
+    let own = Arc::downgrade(core);
+    let decode = move |process: LocalProcess, message: Unread<'_>| {
+        let term = message.term().map_err(NoValue::Broken)?;
+        let Some(core) = own.upgrade() else { return Ok(()) };
+        let term = match GenCall::marked("system", term) {
+            Ok(asked) => {
+                system::asked(&core, process, asked);
+                return Ok(());
+            }
+            Err(term) => term,
+        };
+        let call =
+            GenCall::try_from(term).map_err(|_| none("a supervisor is only called".into()))?;
+        let Ok(supervisor) = process.pid().map(SupervisorRef::new) else { return Ok(()) };
+        let (question, ids) = (call.request.clone(), Arc::clone(&core.ids));
+        let caller = Caller::new(&core, call);
+        // WHY a task: a supervisor answers when it has started or stopped what it is about.
+        drop(core.runtime.spawn(async move {
+            if let Some(answer) = answer(&ids, &supervisor, &question).await {
+                caller.answer(answer);
+            }
+        }));
+        Ok(())
+    };
+    core.decoders.add(mail, Arc::new(decode));
+}
+
+/// The children of a supervisor, as `supervisor:which_children/1` tells them: the last one first.
+pub(in crate::cluster) async fn which_children(
+    ids: &Ids,
+    supervisor: &SupervisorRef,
+) -> Option<Term> {
+    let children = supervisor.which_children().await.ok()?;
+    Some(Term::list(children.iter().rev().map(|child| told(ids, child))))
+}
+
+/// How many there are, as `supervisor:count_children/1` tells it.
+pub(in crate::cluster) async fn count_children(supervisor: &SupervisorRef) -> Option<Term> {
+    let ChildCounts { specs, active, supervisors, workers, .. } =
+        supervisor.count_children().await.ok()?;
+    let counts = [("specs", specs), ("active", active), ("supervisors", supervisors)];
+    let counts = counts.into_iter().chain([("workers", workers)]);
+    Some(Term::list(counts.map(|(name, count)| Term::tuple([Term::atom(name), Term::from(count)]))))
+}
+
+/// The answer to a call; `None` if the supervisor has ended, which the caller's monitor tells.
+async fn answer(ids: &Ids, supervisor: &SupervisorRef, question: &Term) -> Option<Term> {
+    match (question.as_tuple(), question.as_atom().map(Atom::as_str)) {
+        (_, Some("which_children")) => which_children(ids, supervisor).await,
+        (_, Some("count_children")) => count_children(supervisor).await,
+        (Some([what, id]), _) => {
+            let id = id.as_atom().map(Atom::to_string).or_else(|| text(id));
+            match (what.as_atom()?.as_str(), id) {
+                ("terminate_child", Some(id)) => {
+                    let done = supervisor.terminate_child(&id).await;
+                    Some(done.map_or(error(Term::atom("not_found")), |()| Term::atom("ok")))
+                }
+                ("restart_child", Some(id)) => Some(match supervisor.restart_child(&id).await {
+                    Ok(process) => Term::tuple([Term::atom("ok"), place(ids, process)]),
+                    Err(RestartError::Failed(why)) => error(reason::to_term(&why)),
+                    Err(RestartError::NotFound) => error(Term::atom("not_found")),
+                    Err(RestartError::Running) => error(Term::atom("running")),
+                    Err(RestartError::Restarting) => error(Term::atom("restarting")),
+                    Err(_) => return None,
+                }),
+                ("delete_child", Some(id)) => Some(match supervisor.delete_child(&id).await {
+                    Ok(()) => Term::atom("ok"),
+                    Err(DeleteError::NotFound) => error(Term::atom("not_found")),
+                    Err(DeleteError::Running) => error(Term::atom("running")),
+                    Err(DeleteError::Restarting) => error(Term::atom("restarting")),
+                    Err(_) => return None,
+                }),
+                _ => Some(bad_call(question)),
+            }
+        }
+        _ => Some(bad_call(question)),
+    }
+}
+
+fn text(binary: &Term) -> Option<String> {
+    String::from_utf8(binary.as_binary()?.to_vec()).ok()
+}
+
+fn error(why: Term) -> Term {
+    Term::tuple([Term::atom("error"), why])
+}
+
+fn bad_call(question: &Term) -> Term {
+    error(Term::tuple([Term::atom("bad_call"), question.clone()]))
+}
+
+/// `{Id, Child, Type, Modules}`. An id is an atom, as in most of Erlang, or else a binary.
+fn told(ids: &Ids, child: &ChildInfo) -> Term {
+    let id = Atom::new(&child.id).map_or_else(|_| Term::from(&*child.id), Term::Atom);
+    let process = match child.process {
+        ChildProcess::Running(process) => place(ids, Some(process)),
+        ChildProcess::Restarting => Term::atom("restarting"),
+        ChildProcess::Absent => place(ids, None),
+    };
+    let kind = match child.child_type {
+        ChildType::Worker => Term::atom("worker"),
+        ChildType::Supervisor => Term::atom("supervisor"),
+    };
+    Term::tuple([id, process, kind, Term::atom("dynamic")])
+}
+
+fn place(ids: &Ids, process: Option<purlin::ProcessId>) -> Term {
+    process.map_or(Term::atom("undefined"), |process| ids.pid(process).into())
+}
+
+/// What `sys` needs of supervisors: their state is their children.
+struct Supervisors(Arc<Ids>);
+
+impl System for Supervisors {
+    fn behaviour(&self) -> &'static str {
+        "supervisor"
+    }
+
+    fn state(&self, process: LocalProcess) -> Pin<Box<dyn Future<Output = Option<Term>> + Send>> {
+        let (supervisor, ids) = (process.pid(), Arc::clone(&self.0));
+        Box::pin(async move {
+            let supervisor = SupervisorRef::new(supervisor.ok()?);
+            which_children(&ids, &supervisor).await
+        })
+    }
+
+    fn stop(&self, process: LocalProcess, reason: ExitReason) {
+        if let Ok(supervisor) = process.pid() {
+            SupervisorRef::new(supervisor).tell_to_stop(reason);
+        }
+    }
+}

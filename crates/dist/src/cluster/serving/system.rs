@@ -1,0 +1,108 @@
+//! What `sys` asks of any server: `{system, {From, Tag}, Request}`.
+
+use std::any::TypeId;
+use std::collections::HashMap;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use purlin::ExitReason;
+use purlin::foreign::LocalProcess;
+use purlin_term::Term;
+
+use super::caller::Caller;
+use crate::cluster::core::Core;
+use crate::cluster::gen_call::GenCall;
+use crate::cluster::reason;
+
+/// The state of a process, as the process itself shows it; `None` if it ends, panics, or takes too long.
+type State = Pin<Box<dyn Future<Output = Option<Term>> + Send>>;
+
+/// What `sys` needs of processes of one type.
+pub(in crate::cluster) trait System: Send + Sync {
+    /// What is behind such a process, as OTP calls it.
+    fn behaviour(&self) -> &'static str;
+
+    /// Its state.
+    fn state(&self, process: LocalProcess) -> State;
+
+    /// Tells it to stop, in good order.
+    fn stop(&self, process: LocalProcess, reason: ExitReason);
+}
+
+/// What `sys` needs of processes, by the type of their messages.
+#[derive(Default)]
+pub(in crate::cluster) struct Systems(RwLock<HashMap<TypeId, Arc<dyn System>>>);
+
+impl Systems {
+    pub(in crate::cluster) fn insert(&self, message: TypeId, system: Arc<dyn System>) {
+        self.0.write().unwrap_or_else(PoisonError::into_inner).insert(message, system);
+    }
+
+    /// For a process of a type that the cluster knows.
+    pub(in crate::cluster) fn of(&self, process: &LocalProcess) -> Option<Arc<dyn System>> {
+        let all = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        all.get(&process.message_type()).cloned()
+    }
+}
+
+/// The answer to `sys:get_status` of a process, without a state if the cluster does not know its type; `None` if
+/// it has ended, or does not show what it has.
+pub(in crate::cluster) async fn status(core: &Core, process: LocalProcess) -> Option<Term> {
+    let (system, id) = (core.systems.of(&process), process.id());
+    let info = core.ids.node.process_info(id)?;
+    let parent = info.parent.map_or(Term::atom("undefined"), |id| core.ids.pid(id).into());
+    let (running, messages) = (Term::atom("running"), Term::string(info.message_type));
+    let (module, shown) = match system {
+        Some(system) => {
+            let state = system.state(process).await?;
+            let header = Term::tuple([Term::atom("header"), Term::string(info.function)]);
+            let first = data([("Status", running.clone()), ("Parent", parent.clone())]);
+            let second = data([("State", state), ("Messages", messages)]);
+            (system.behaviour(), Term::list([header, first, second]))
+        }
+        None => ("purlin", messages),
+    };
+    Some(Term::tuple([
+        Term::atom("status"),
+        core.ids.pid(id).into(),
+        Term::tuple([Term::atom("module"), Term::atom(module)]),
+        Term::list([Term::NIL, running, parent, Term::NIL, shown]),
+    ]))
+}
+
+fn data(parts: [(&str, Term); 2]) -> Term {
+    let parts = parts.map(|(name, value)| Term::tuple([Term::string(name), value]));
+    Term::tuple([Term::atom("data"), Term::list(parts)])
+}
+
+/// Answers `sys`. WHY a task: the server shows its state when it comes to it.
+pub(super) fn asked(core: &Arc<Core>, process: LocalProcess, asked: GenCall) {
+    let request = asked.request.clone();
+    let (caller, own) = (Caller::new(core, asked), Arc::downgrade(core));
+    drop(core.runtime.spawn(async move {
+        let Some(core) = own.upgrade() else { return };
+        let Some(system) = core.systems.of(&process) else { return };
+        match request.as_tuple() {
+            Some([what, why]) if what.is_atom("terminate") => {
+                caller.answer(Term::atom("ok"));
+                system.stop(process, reason::from_term(why.clone()));
+            }
+            _ if request.is_atom("get_state") => {
+                if let Some(state) = system.state(process).await {
+                    caller.answer(state);
+                }
+            }
+            _ if request.is_atom("get_status") => {
+                if let Some(status) = status(&core, process).await {
+                    caller.answer(status);
+                }
+            }
+            // As OTP says it.
+            _ => {
+                let unknown = Term::tuple([Term::atom("unknown_system_msg"), request]);
+                caller.answer(Term::tuple([Term::atom("error"), unknown]));
+            }
+        }
+    }));
+}

@@ -1,0 +1,76 @@
+//! Processes that others have asked for: each runs an exported function.
+
+use purlin::Process;
+use purlin::foreign::{ForeignSignal, LocalProcess};
+use purlin_term::{Atom, Term};
+use std::sync::Arc;
+
+use super::connection::Connection;
+use super::core::Core;
+use super::export::Job;
+use super::ledger::Theirs;
+use crate::control::{Control, Named, Spawn};
+
+/// Runs an exported function in a process of its own, and says so; every request is answered, as who asks may
+/// wait for ever otherwise. A function that is not there ends its process with `undef`, as in Erlang.
+pub(super) fn spawn_for(
+    core: &Arc<Core>,
+    connection: &Arc<Connection>,
+    spawn: &Spawn,
+    arguments: Vec<Term>,
+) {
+    let (linked, monitored) = (asks(spawn, "link"), asks(spawn, "monitor"));
+    let answer = |result: Result<purlin_term::Pid, Atom>| {
+        let is_there = result.is_ok();
+        let control = Control::Spawned {
+            request: spawn.request.clone(),
+            to: spawn.from.clone(),
+            linked: linked && is_there,
+            monitored: monitored && is_there,
+            result,
+            token: None,
+        };
+        connection.say(Some(spawn.from.clone()), control, None);
+    };
+    let parent = if linked { core.stand_in(&spawn.from) } else { None };
+    if linked && parent.is_none() {
+        return answer(Err(Atom::from_static("system_limit")));
+    }
+    let job = Job::of(&core.exports, spawn, arguments);
+    // It begins when it has been told of, so that its end is not told before.
+    let (begin, begun) = tokio::sync::oneshot::channel();
+    let runs = async move |me: Process<Term>| match begun.await {
+        Ok(()) => {
+            // WHY: the link and the monitor are there, but a turn acts on what has come when it begins.
+            purlin::yield_now().await;
+            job.run(me).await
+        }
+        Err(_) => purlin::ExitReason::Normal,
+    };
+    let Ok(process) = core.ids.node.try_spawn(runs) else {
+        return answer(Err(Atom::from_static("system_limit")));
+    };
+    let (ours, pid) = (process.id(), core.ids.pid(process.id()));
+    answer(Ok(pid.clone()));
+    if let Some(parent) = parent {
+        let parent = LocalProcess::from(&parent);
+        let mut ledger = connection.ledger();
+        if ledger.linked(ours, &spawn.from, parent.clone()) {
+            core.ids.node.deliver(&parent, ours, ForeignSignal::Link);
+        }
+    }
+    if monitored {
+        let (watcher, reference) = (spawn.from.clone(), spawn.request.clone());
+        let theirs = Theirs { watcher, reference, watched: Named::Pid(pid) };
+        connection.watched(&core.ids, ours, theirs);
+    }
+    let _ = begin.send(());
+}
+
+/// Whether an option is among those that were asked for, alone or with more to it.
+fn asks(spawn: &Spawn, what: &str) -> bool {
+    spawn.options.iter().any(|option| match option.as_tuple() {
+        Some([name, _]) => name.is_atom(what),
+        _ => option.is_atom(what),
+    })
+}
