@@ -14,7 +14,8 @@ use support::{Beam, COOKIE, Epmd};
 
 enum Mail {
     Exit,
-    Busy,
+    /// It answers nobody until that is closed.
+    Busy(std::sync::mpsc::Receiver<()>),
 }
 
 impl From<Exit> for Mail {
@@ -25,9 +26,11 @@ impl From<Exit> for Mail {
 
 async fn clerk(mut me: Process<Mail>) {
     me.trap_exit(true);
-    while let Mail::Exit = me.receive().await {}
-    // It answers nobody from now on.
-    std::thread::sleep(std::time::Duration::from_secs(3));
+    loop {
+        if let Mail::Busy(until) = me.receive().await {
+            let _ = until.recv();
+        }
+    }
 }
 
 async fn idle(mut me: Process<Term>) {
@@ -222,7 +225,7 @@ async fn the_processes_the_figures_and_the_trees_of_observer_come_as_messages() 
     };
     let until = async |wanted: fn(usize) -> bool| {
         while !wanted(shows(&cluster)) {
-            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+            tokio::task::yield_now().await;
         }
     };
     until(|count| count >= 6).await;
@@ -238,14 +241,16 @@ async fn a_process_that_does_not_answer_is_told_of_all_the_same() {
     let mut beam = looker(&epmd).await;
     let cluster = shop(&epmd).await;
     let clerk = cluster.node().whereis::<Mail>("clerk").expect("it lives");
-    clerk.send(Mail::Busy);
-    clerk.send(Mail::Busy);
+    let (over, until) = std::sync::mpsc::channel();
+    clerk.send(Mail::Busy(until));
+    clerk.send(Mail::Exit);
     while clerk.info().messages_in == 0 {
         tokio::task::yield_now().await;
     }
     let told = "C(erlang, process_info, [C(erlang, whereis, [clerk]), [status, message_queue_len, links]])";
     let told = beam.eval(told).await;
     assert_eq!(told, "[{status,running},{message_queue_len,1},{links,[]}]");
+    drop(over);
 }
 
 #[tokio::test]

@@ -4,8 +4,6 @@
 mod processes;
 mod support;
 
-use std::time::Duration;
-
 use processes::{LONG, join};
 use purlin_dist::cluster::Cluster;
 use purlin_term::Term;
@@ -98,7 +96,7 @@ async fn a_spawned_process_receives_and_is_linked_to_who_has_spawned_it() {
     beam.eval("erlang:disconnect_node('ours@127.0.0.1')").await;
     let gone = async {
         while runs(&cluster) > 0 {
-            tokio::time::sleep(Duration::from_millis(5)).await;
+            tokio::task::yield_now().await;
         }
     };
     timeout(LONG, gone).await.expect("it ends");

@@ -13,7 +13,7 @@ use tokio::runtime::Handle;
 use super::core::Core;
 use super::ids::Ids;
 use super::reach::Reach;
-use super::{Cluster, Inner, builtin, serving};
+use super::{Cluster, Inner, Logs, builtin, serving};
 use crate::cookie::Cookie;
 use crate::epmd::{self, Alive, Epmd, Failed, Kind, Registration};
 use crate::flags::Flags;
@@ -32,6 +32,7 @@ pub struct Builder {
     only_calls: bool,
     settings: Settings,
     observable: bool,
+    logs: Option<Logs>,
 }
 
 impl Builder {
@@ -41,7 +42,7 @@ impl Builder {
         let (cookie, cookies) = (Cookie::new("nocookie"), HashMap::new());
         let reach = Reach { hosts, cookie, cookies, tls: None };
         let settings = Settings::default();
-        Self { reach, listen: None, only_calls: false, settings, observable: true }
+        Self { reach, listen: None, only_calls: false, settings, observable: true, logs: None }
     }
 
     /// The secret that all nodes of the cluster share.
@@ -105,12 +106,18 @@ impl Builder {
         self
     }
 
+    /// Lets processes elsewhere ask for what is logged here: [`Logs`] says how.
+    pub fn logs(mut self, logs: &Logs) -> Self {
+        self.logs = Some(logs.clone());
+        self
+    }
+
     /// Joins. Must be called within a tokio runtime, which then drives the connections: a process's own, or any.
     ///
     /// # Errors
     /// [`StartError`]: no epmd, the name is taken, or nobody can listen there.
     pub async fn start(self, node: &Node) -> Result<Cluster, StartError> {
-        let Self { reach, listen, only_calls, settings, observable } = self;
+        let Self { reach, listen, only_calls, settings, observable, logs } = self;
         let name = reach.hosts.us.clone();
         let (socket, registration, creation) = if only_calls {
             (None, None, creation()?)
@@ -130,6 +137,9 @@ impl Builder {
         serving::supervisors(&core);
         if observable {
             builtin::export(&core);
+        }
+        if let Some(logs) = logs {
+            logs.export(&core);
         }
         let answering =
             socket.map(|socket| runtime.spawn(Arc::clone(&core).answer(socket)).abort_handle());

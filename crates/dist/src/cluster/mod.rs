@@ -58,6 +58,7 @@
 //! | `call.rs` | calls of ours |
 //! | `serving/` | servers and supervisors of ours, as `gen_server`, `supervisor` and `sys` ask them |
 //! | `builtin/` | functions that every node has, for `observer` and others |
+//! | `logs.rs` | what is logged, for nodes that ask for it |
 //! | `export.rs`, `rex.rs`, `spawned.rs` | functions that others may call, and processes that run them |
 
 mod builder;
@@ -71,6 +72,7 @@ mod gen_call;
 mod ids;
 mod incoming;
 mod ledger;
+mod logs;
 mod reach;
 mod reason;
 mod remote;
@@ -104,6 +106,7 @@ pub use builder::{Builder, StartError};
 pub use call::CallError;
 pub use export::Outcome;
 pub use gen_call::GenCall;
+pub use logs::Logs;
 pub use reason::Why;
 pub use serving::{Caller, Served};
 

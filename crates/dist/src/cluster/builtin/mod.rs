@@ -31,6 +31,7 @@ use std::time::Duration;
 use purlin::Process;
 use purlin_term::{Atom, Term};
 
+pub(super) use self::gone::gone;
 use super::core::Core;
 use super::export::Outcome;
 
