@@ -10,7 +10,7 @@
 %%
 %% This module reads requests and writes answers; params.erl checks what is asked, and the
 %% experiments are in calls.erl, messages.erl, exchange.erl, processes.erl, asking.erl, waiting.erl,
-%% hog.erl, exits.erl, restarts.erl and signals.erl. Each run happens in a fresh process, so that the
+%% hog.erl, exits.erl, restarts.erl, signals.erl and nodes.erl. Each run happens in a fresh process, so that the
 %% heap of the one before does not matter.
 -module(contender).
 -export([main/0]).
@@ -54,11 +54,19 @@ without_newline(Line) ->
 refuse(What) -> #{error => unicode:characters_to_binary(What)}.
 
 request(#{<<"op">> := <<"hello">>}) -> hello();
+request(#{<<"op">> := <<"run">>, <<"experiment">> := <<"dist-", _/binary>>} = Request) ->
+    {Experiment, Params} = params:check(Request, nodes:near()),
+    in_fresh_process(fun() -> nodes:send(Experiment, Params) end);
 request(#{<<"op">> := <<"run">>} = Request) ->
     {Experiment, Params} = params:check(Request),
     in_fresh_process(fun() -> run(Experiment, Params) end);
+request(#{<<"op">> := <<"serve">>} = Request) ->
+    {Experiment, Params} = params:check(Request, nodes:far()),
+    nodes:take(Experiment, Params);
+request(#{<<"op">> := <<"stop">>}) -> nodes:stop();
 request(#{<<"op">> := <<"quit">>}) -> quit;
-request(#{<<"op">> := _}) -> refuse("unknown op; this contender knows \"hello\", \"run\" and \"quit\"");
+request(#{<<"op">> := _}) ->
+    refuse("unknown op; this contender knows \"hello\", \"run\", \"serve\", \"stop\" and \"quit\"");
 request(_) -> refuse("a request is a JSON object with an \"op\": \"hello\", \"run\" or \"quit\"").
 
 hello() ->
@@ -69,11 +77,13 @@ hello() ->
         name => <<"beam">>,
         version => iolist_to_binary(["Erlang/OTP ", Release, ", erts ", Erts, ", ", Flavor]),
         os_pid => list_to_integer(os:getpid()),
-        experiments => params:experiments(),
+        experiments => params:experiments() ++ nodes:experiments(),
         variants => #{
             'message-size' => [<<"copied">>],
             bandwidth => [<<"copied">>],
-            signals => [<<"off_heap">>, <<"on_heap">>]
+            signals => [<<"off_heap">>, <<"on_heap">>],
+            'dist-send' => nodes:fars(),
+            'dist-round-trip' => nodes:fars()
         },
         notes => notes()
     }.
@@ -89,6 +99,7 @@ notes() ->
         <<"a call is gen_server:call/3; a timer is erlang:send_after/3 and erlang:cancel_timer/1">>,
         <<"the open loop of hog is started by erlang:send_after/4 at whole milliseconds of the runtime's clock">>,
         <<"restart: OTP's supervisor with an intensity that is never passed; supervisor, gen_server and proc_lib log nothing meanwhile">>,
+        <<"with two nodes: the node is made one by net_kernel:start/1 when it is first asked, and visible, as by default">>,
         <<"elements are measured on the last list that each process received, after the clock">>
     ].
 

@@ -3,7 +3,7 @@
 %% Called by contender.erl for every run, outside every clock. A request that is not in order is
 %% an error of class throw, {bad_request, Text}.
 -module(params).
--export([check/1, experiments/0]).
+-export([check/1, check/2, experiments/0]).
 
 -define(COUNT, 1000000000000).
 -define(PROCESSES, 100000000).
@@ -52,22 +52,25 @@ exchange() -> [{n, {0, ?COUNT}}, {pieces, {1, ?COUNT}}, {work, {0, ?COUNT}}, rep
 experiments() -> [Experiment || {Experiment, _} <- table()].
 
 %% Gives the experiment and a map of its parameters, all of them there and in bounds, and the seed.
-check(#{<<"experiment">> := Name} = Request) when is_binary(Name) ->
+check(Request) -> check(Request, table()).
+
+%% The same for other experiments, with a table of their own; there a parameter may be a text, too.
+check(#{<<"experiment">> := Name} = Request, Table) when is_binary(Name) ->
     Seed = maps:get(<<"seed">>, Request, 0),
     case Seed of
         _ when is_integer(Seed), Seed >= 0, Seed < 1 bsl 63 -> ok;
         _ -> wrong("\"seed\" must be a non-negative integer")
     end,
-    case {[Entry || {Known, _} = Entry <- table(), atom_to_binary(Known) =:= Name], Request} of
+    case {[Entry || {Known, _} = Entry <- Table, atom_to_binary(Known) =:= Name], Request} of
         {[], _} ->
-            Names = lists:join(", ", [atom_to_list(E) || E <- experiments()]),
+            Names = lists:join(", ", [atom_to_list(E) || {E, _} <- Table]),
             wrong(["unknown experiment ", shown(Name), "; this contender knows ", Names]);
         {[Entry], #{<<"params">> := Given}} when is_map(Given) -> read(Entry, Given, Seed);
         {_, #{<<"params">> := _}} -> wrong("\"params\" must be an object");
         {[Entry], _} -> read(Entry, #{}, Seed)
     end;
-check(#{<<"experiment">> := _}) -> wrong("\"experiment\" must be a string");
-check(_) -> wrong("the request has no \"experiment\"").
+check(#{<<"experiment">> := _}, _) -> wrong("\"experiment\" must be a string");
+check(_, _) -> wrong("the request has no \"experiment\"").
 
 read({Experiment, Known}, Given, Seed) ->
     Names = [atom_to_binary(element(1, Param)) || Param <- Known],
@@ -102,6 +105,7 @@ within(Word, Words) when is_binary(Word), is_list(Words) ->
         [Known] -> {ok, Known};
         [] -> error
     end;
+within(Text, text) when is_binary(Text), Text =/= <<>>, byte_size(Text) =< 255 -> {ok, Text};
 within(_, _) -> error.
 
 %% What no single parameter can tell.
@@ -144,6 +148,7 @@ enough_processes(Experiment, Processes) ->
             ))
     end.
 
+range(text) -> "a text of 1 to 255 bytes";
 range({From, To}) -> io_lib:format("an integer from ~b to ~b", [From, To]);
 range(Words) -> lists:join(" or ", [[$", atom_to_list(Word), $"] || Word <- Words]).
 

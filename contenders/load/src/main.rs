@@ -1,17 +1,20 @@
-//! The client of the lab's experiments with servers over TCP, the same for every contender's.
+//! What the lab's contenders meet: the client of the experiments with servers over TCP, the same for
+//! every contender's, and the epmd of those with two nodes.
 //!
 //! Started by the lab; speaks the contender protocol on standard input and output, and is no
 //! contender. A run is one round of `purlin_ack::load`: connect, send everything, verify each answer,
 //! close. The clock runs from the first write to the last answer. Each connection has a thread of its
-//! own, which blocks.
+//! own, which blocks. epmd is started when it is first asked for, and has a thread, too.
 
 #![forbid(unsafe_code)]
 
+use std::net::SocketAddr;
 use std::process::ExitCode;
 
 use purlin_ack::load::{Load, Plan};
 use purlin_ack::strategy::{Strategy, UnknownStrategy};
 use purlin_contender::{CONNECTIONS_MAX, EXPERIMENTS, Hello, SERVED, Sample, load_program};
+use purlin_dist::epmd::Server;
 use tokio::runtime::{Builder, Runtime};
 
 #[global_allocator]
@@ -37,7 +40,22 @@ fn main() -> ExitCode {
         .without(&EXPERIMENTS)
         .serving(&SERVED)
         .note("it sends, and serves nothing");
-    load_program(&hello, |asked| run(&runtime, asked))
+    let mut epmd = None;
+    load_program(&hello, |asked| run(&runtime, asked), || address(&mut epmd))
+}
+
+/// Where epmd is, which runs from the first question on.
+fn address(epmd: &mut Option<(Runtime, Server)>) -> Result<SocketAddr, String> {
+    let running = match epmd {
+        Some(running) => running,
+        none => {
+            let started = Builder::new_multi_thread().worker_threads(1).enable_all().build();
+            let runtime = started.map_err(|error| error.to_string())?;
+            let server = runtime.block_on(Server::start("127.0.0.1:0"));
+            none.insert((runtime, server.map_err(|error| error.to_string())?))
+        }
+    };
+    Ok(running.1.address())
 }
 
 /// One round.

@@ -8,7 +8,8 @@
 //!
 //! Some experiments are about servers over TCP: a contender starts one when it is told to
 //! ([`serve_program_with_servers`]), and one client, the same for all, sends it messages
-//! ([`load_program`]).
+//! ([`load_program`]). Others are about two nodes of a cluster: two contenders are told to be one each
+//! ([`Nodes`]).
 //!
 //! It knows no runtime, starts no thread, and measures by itself only what involves none. Nothing that
 //! arrives on the input can make it panic: a bad request is answered with one clear line and the
@@ -41,6 +42,7 @@ mod delays;
 mod goods;
 mod lines;
 mod local;
+mod nodes;
 mod params;
 mod parse;
 mod probe;
@@ -58,6 +60,7 @@ pub use acks::{Load, SERVED, Serve};
 pub use delays::{Delays, STAMP_EVERY, Stamps, TRIP_EVERY};
 pub use goods::{Copied, Goods, Moved, Short};
 pub use local::{Schedule, WORK_START, batches, count_down, shares, tail_call, work};
+pub use nodes::{Far, Near, Nodes, PAIRED};
 pub use params::{
     BATCH_MAX, CONNECTIONS_MAX, CORES_MAX, COUNT_MAX, HOGS_MAX, LENGTH_MAX, MESSAGES_MAX, MS_MAX,
     PROCESSES_MAX, REPS_MAX, RESTARTS_MAX, ROOM_MAX, SENDERS_MAX, SIZE_MAX, WAITING_MAX,
@@ -68,8 +71,8 @@ pub use run::{EXPERIMENTS, End, Exchange, Hog, Mode, Pace, Payload, Run, Signals
 pub use running::Running;
 pub use sample::Sample;
 pub use serve::{
-    Hello, load_program, serve, serve_on, serve_program, serve_program_with_servers,
-    serve_with_servers_on,
+    Hello, load_program, serve, serve_on, serve_program, serve_program_with_nodes,
+    serve_program_with_servers, serve_with_servers_on,
 };
 pub use settings::workers;
 pub use side::{Side, Sides};

@@ -97,6 +97,18 @@ impl<'a> Params<'a> {
         })
     }
 
+    /// A text that must be given, of one byte or more.
+    pub(crate) fn text(&mut self, name: &'static str, max: usize) -> Result<String, String> {
+        let like = format!("a text of 1 to {max} bytes");
+        let Some(value) = self.look_up(name) else {
+            return Err(self.wrong(&format!("parameter {name:?} is missing; it is {like}")));
+        };
+        let read = value.as_str().filter(|text| !text.is_empty() && text.len() <= max);
+        read.map(ToOwned::to_owned).ok_or_else(|| {
+            self.wrong(&format!("parameter {name:?} must be {like}, not {}", shown(value)))
+        })
+    }
+
     /// The repetitions: 1 if not given.
     pub(crate) fn reps(&mut self) -> Result<u64, String> {
         match self.look_up("reps") {

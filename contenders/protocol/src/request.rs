@@ -5,11 +5,12 @@
 use serde_json::{Map, Value};
 
 use crate::acks::{Load, Serve};
+use crate::nodes::{Far, Near};
 use crate::params::shown;
 use crate::run::{Run, Signals, Variant};
 
 /// What the lab asks a contender for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Request {
     /// Say who you are.
     Hello,
@@ -17,7 +18,11 @@ pub enum Request {
     Run(Run),
     /// Start this server and say where it listens.
     Serve(Serve),
-    /// Stop the server and say how much it has acknowledged.
+    /// Be the far one of two nodes.
+    Take(Far),
+    /// Be the near one of two nodes, and report.
+    Send(Near),
+    /// Stop the server, or what the far node takes, and say how much it has acknowledged or taken.
     Stop,
     /// End.
     Quit,
@@ -33,10 +38,19 @@ impl Request {
         let request = object(line)?;
         match op(&request)? {
             "hello" => Ok(Request::Hello),
-            "run" => run(&request, variants).map(Request::Run),
+            "run" => {
+                let (experiment, params) = asked(&request)?;
+                match Near::parse(experiment, &params) {
+                    Some(near) => near.map(Request::Send),
+                    None => run(&request, experiment, &params, variants).map(Request::Run),
+                }
+            }
             "serve" => {
                 let (experiment, params) = asked(&request)?;
-                Serve::parse(experiment, &params).map(Request::Serve)
+                match Far::parse(experiment, &params) {
+                    Some(far) => far.map(Request::Take),
+                    None => Serve::parse(experiment, &params).map(Request::Serve),
+                }
             }
             "stop" => Ok(Request::Stop),
             "quit" => Ok(Request::Quit),
@@ -54,6 +68,8 @@ pub(crate) enum LoadRequest {
     Hello,
     /// Send this and report.
     Load(Load),
+    /// Be epmd, and say where.
+    Epmd,
     /// End.
     Quit,
 }
@@ -68,8 +84,9 @@ impl LoadRequest {
                 let (experiment, params) = asked(&request)?;
                 Load::parse(experiment, &params).map(LoadRequest::Load)
             }
+            "epmd" => Ok(LoadRequest::Epmd),
             "quit" => Ok(LoadRequest::Quit),
-            other => Err(unknown(other, "this client", "\"hello\", \"run\"")),
+            other => Err(unknown(other, "this client", "\"hello\", \"run\", \"epmd\"")),
         }
     }
 }
@@ -113,14 +130,18 @@ fn asked(request: &Map<String, Value>) -> Result<(&str, Map<String, Value>), Str
     }
 }
 
-fn run(request: &Map<String, Value>, variants: &[Variant]) -> Result<Run, String> {
-    let (experiment, params) = asked(request)?;
+fn run(
+    request: &Map<String, Value>,
+    experiment: &str,
+    params: &Map<String, Value>,
+    variants: &[Variant],
+) -> Result<Run, String> {
     let seed = request.get("seed").map_or(Ok(0), |seed| {
         let wrong = || format!("\"seed\" must be a non-negative integer, not {}", shown(seed));
         seed.as_u64().ok_or_else(wrong)
     })?;
     // The only one that draws.
-    Ok(match Run::parse(experiment, &params, variants)? {
+    Ok(match Run::parse(experiment, params, variants)? {
         Run::Signals(signals) => Run::Signals(Signals { seed, ..signals }),
         other => other,
     })

@@ -1,29 +1,31 @@
-//! The server that a contender runs for the lab: one at a time, from `serve` to `stop`.
+//! What a contender has to others for the lab, a server or a node: one at a time, from `serve` to `stop`.
 //!
 //! Used by the serving loop, on its thread.
 
 use std::fmt;
-use std::net::SocketAddr;
 
 use serde_json::{Value, json};
 
 use crate::acks::Serve;
+use crate::nodes::{Far, Nodes};
 
-/// A server that runs until it is stopped. If this value is dropped the program is about to end.
+/// A server, or a node that takes messages, until it is stopped. If this value is dropped the program is
+/// about to end.
 pub struct Running {
-    address: SocketAddr,
+    address: String,
     stop: Box<dyn FnOnce() -> Result<u64, String>>,
 }
 
 impl Running {
-    /// A server that listens there. `stop` waits until all that was read is acknowledged and all
-    /// connections are closed, and tells how many messages were acknowledged since the start.
+    /// A server that listens there, or a node of that name. `stop` tells how many messages were acknowledged,
+    /// or taken, since the start; a server waits until all that was read is acknowledged and all
+    /// connections are closed.
     #[must_use]
     pub fn new(
-        address: SocketAddr,
+        address: impl fmt::Display,
         stop: impl FnOnce() -> Result<u64, String> + 'static,
     ) -> Running {
-        Running { address, stop: Box::new(stop) }
+        Running { address: address.to_string(), stop: Box::new(stop) }
     }
 }
 
@@ -52,11 +54,29 @@ impl<S: FnMut(Serve) -> Result<Running, String>> Servers<'_, S> {
                 ),
             });
         }
-        if let Some(Running { address, .. }) = &self.running {
-            return Err(format!("a server runs already, at {address}; stop it first"));
+        self.alone()?;
+        let started = (self.start)(asked)?;
+        Ok(self.runs(started))
+    }
+
+    /// The far one of two nodes, if no server runs.
+    pub(crate) fn take(&mut self, nodes: &mut impl Nodes, asked: Far) -> Result<Value, String> {
+        self.alone()?;
+        let started = nodes.take(asked)?;
+        Ok(self.runs(started))
+    }
+
+    fn alone(&self) -> Result<(), String> {
+        match &self.running {
+            Some(Running { address, .. }) => {
+                Err(format!("a server runs already, at {address}; stop it first"))
+            }
+            None => Ok(()),
         }
-        let running = self.running.insert((self.start)(asked)?);
-        Ok(json!({"address": running.address.to_string()}))
+    }
+
+    fn runs(&mut self, started: Running) -> Value {
+        json!({"address": self.running.insert(started).address})
     }
 
     pub(crate) fn stop(&mut self) -> Result<Value, String> {

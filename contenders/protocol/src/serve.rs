@@ -4,12 +4,14 @@
 //! returns when the lab says `quit` or closes the input.
 
 use std::io::{self, BufRead, Write};
+use std::net::SocketAddr;
 use std::process::ExitCode;
 
 use serde_json::{Value, json};
 
 use crate::acks::{BEST, EITHER, Load, SYNC_OR_ASYNC, Serve, TAKEN};
 use crate::lines::{LINE_MAX, Line, next_line};
+use crate::nodes::{NoNodes, Nodes, PAIRED};
 use crate::parse::ADAPTIVE;
 use crate::request::{LoadRequest, Request};
 use crate::run::{EXPERIMENTS, Run, Variant};
@@ -24,6 +26,7 @@ pub struct Hello {
     variants: Vec<Variant>,
     without: Vec<&'static str>,
     serving: Vec<&'static str>,
+    to: Vec<&'static str>,
     notes: Vec<String>,
 }
 
@@ -37,6 +40,7 @@ impl Hello {
             variants: Vec::new(),
             without: Vec::new(),
             serving: Vec::new(),
+            to: Vec::new(),
             notes: Vec::new(),
         }
     }
@@ -62,6 +66,14 @@ impl Hello {
         self
     }
 
+    /// The far nodes that it can be the near one of, in the experiments with two, its own kind first:
+    /// `to-` and a contender's name. It offers these experiments if there is one.
+    #[must_use]
+    pub fn paired(mut self, to: &[&'static str]) -> Self {
+        self.to = to.to_vec();
+        self
+    }
+
     /// One thing more that a reader of the report should know.
     #[must_use]
     pub fn note(mut self, note: impl Into<String>) -> Self {
@@ -72,7 +84,8 @@ impl Hello {
     fn to_json(&self) -> Value {
         let variants: Vec<_> = self.variants.iter().map(|v| v.name()).collect();
         let offered = EXPERIMENTS.iter().filter(|id| !self.without.contains(id));
-        let offered: Vec<_> = offered.chain(&self.serving).collect();
+        let paired = PAIRED.iter().filter(|_| !self.to.is_empty());
+        let offered: Vec<_> = offered.chain(&self.serving).chain(paired).collect();
         let mut of = json!({"message-size": variants, "bandwidth": variants});
         if offered.contains(&&"signals") {
             of["signals"] = json!([ADAPTIVE]);
@@ -82,6 +95,9 @@ impl Hello {
         }
         if offered.contains(&&BEST) {
             of[BEST] = json!(TAKEN.map(|(name, _)| name));
+        }
+        for experiment in PAIRED.into_iter().filter(|_| !self.to.is_empty()) {
+            of[experiment] = json!(self.to);
         }
         json!({
             "name": self.name,
@@ -120,14 +136,27 @@ pub fn serve_program_with_servers(
     ended(hello, serve_with_servers_on(io::stdin().lock(), io::stdout().lock(), hello, run, start))
 }
 
-/// The same for the client of these servers: `load` sends one round and reports.
+/// [`serve_program_with_servers`], for a contender that also is a node of a cluster.
+pub fn serve_program_with_nodes(
+    hello: &Hello,
+    run: impl FnMut(Run) -> Result<Sample, String>,
+    start: impl FnMut(Serve) -> Result<Running, String>,
+    nodes: impl Nodes,
+) -> ExitCode {
+    ended(hello, everything(io::stdin().lock(), io::stdout().lock(), hello, run, start, nodes))
+}
+
+/// The same for the client of these servers: `load` sends one round and reports, `epmd` says where the
+/// epmd of nodes is.
 pub fn load_program(
     hello: &Hello,
     mut load: impl FnMut(Load) -> Result<Sample, String>,
+    mut epmd: impl FnMut() -> Result<SocketAddr, String>,
 ) -> ExitCode {
     let answered = |line: &[u8]| match LoadRequest::parse(line) {
         Ok(LoadRequest::Hello) => Some(Ok(hello.to_json())),
         Ok(LoadRequest::Load(asked)) => Some(load(asked).map(|sample| sample.to_json())),
+        Ok(LoadRequest::Epmd) => Some(epmd().map(|at| json!({"address": at.to_string()}))),
         Ok(LoadRequest::Quit) => None,
         Err(complaint) => Some(Err(complaint)),
     };
@@ -168,14 +197,28 @@ pub fn serve_with_servers_on(
     input: impl BufRead,
     output: impl Write,
     hello: &Hello,
+    run: impl FnMut(Run) -> Result<Sample, String>,
+    start: impl FnMut(Serve) -> Result<Running, String>,
+) -> io::Result<()> {
+    everything(input, output, hello, run, start, NoNodes)
+}
+
+/// All that a contender may be asked.
+fn everything(
+    input: impl BufRead,
+    output: impl Write,
+    hello: &Hello,
     mut run: impl FnMut(Run) -> Result<Sample, String>,
     start: impl FnMut(Serve) -> Result<Running, String>,
+    mut nodes: impl Nodes,
 ) -> io::Result<()> {
     let mut servers = Servers { offered: &hello.serving, start, running: None };
     converse(input, output, |line| match Request::parse(line, &hello.variants) {
         Ok(Request::Hello) => Some(Ok(hello.to_json())),
         Ok(Request::Run(asked)) => Some(run(asked).map(|sample| sample.to_json())),
         Ok(Request::Serve(asked)) => Some(servers.serve(asked)),
+        Ok(Request::Take(asked)) => Some(servers.take(&mut nodes, asked)),
+        Ok(Request::Send(asked)) => Some(nodes.send(asked).map(|sample| sample.to_json())),
         Ok(Request::Stop) => Some(servers.stop()),
         Ok(Request::Quit) => None,
         Err(complaint) => Some(Err(complaint)),

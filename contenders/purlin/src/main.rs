@@ -13,6 +13,7 @@ mod exchange;
 mod exits;
 mod hog;
 mod messages;
+mod nodes;
 mod processes;
 mod restarts;
 mod signals;
@@ -24,7 +25,7 @@ use std::sync::mpsc::channel;
 
 use purlin::{Node, Process};
 use purlin_contender::{
-    Copied, Hello, Moved, Payload, Run, SERVED, Sample, Short, Variant, serve_program_with_servers,
+    Copied, Hello, Moved, Payload, Run, SERVED, Sample, Short, Variant, serve_program_with_nodes,
     tail_call,
 };
 
@@ -43,12 +44,19 @@ fn main() -> ExitCode {
     let hello = Hello::new("purlin", version)
         .variants(&[Variant::Moved, Variant::Copied])
         .serving(&SERVED)
+        .paired(&["to-purlin", "to-beam"])
         .note(format!("a node of {} workers, all else as by default", node.workers()))
         .note("a loop that only sends or spawns calls purlin::consume_budget each time round")
         .note("signals: the receiver's inbox goes from one stack to lanes and back by itself, and a request to keep it otherwise is only counted; an exit signal's list is an error of one's own, copied for each")
         .note("servers are those of purlin-ack with its default settings, and a handler that does nothing, or in ack-best a process that calls a function for each message; told on how many cores to run, they get a node of as many workers")
+        .note("with two nodes: messages are an enum that serde makes tuples of; the node is hidden, as by default")
         .note("allocator: mimalloc, as in tokio's contender");
-    serve_program_with_servers(&hello, |asked| run(&node, asked), |asked| acks::start(&node, asked))
+    serve_program_with_nodes(
+        &hello,
+        |asked| run(&node, asked),
+        |asked| acks::start(&node, asked),
+        nodes::Clustered::new(node.clone()),
+    )
 }
 
 /// A node with its default settings, and as many workers as were asked for.

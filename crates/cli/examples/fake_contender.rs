@@ -12,8 +12,8 @@
 //! line such as `KILL 7` for each time that the lab is started: at the seventh run the lab is sent
 //! that signal, no answer is given, and the line goes.
 //!
-//! Its servers serve nothing: they tell their client what a message costs, and are told how many
-//! there are. It is that client as well.
+//! Its servers and far nodes serve nothing: they tell their client, or the near node, what a message costs,
+//! and are told how many there are. It is that client as well, and an epmd that is none.
 
 #![forbid(unsafe_code)]
 
@@ -141,7 +141,7 @@ fn main() -> io::Result<()> {
                 }
                 say(&json!({
                     "name": "fake", "version": "fake 1", "os_pid": process::id(),
-                    "experiments": honest::EXPERIMENTS.iter().chain(&honest::SERVED).filter(|id| orders.offers(id)).collect::<Vec<_>>(),
+                    "experiments": honest::EXPERIMENTS.iter().chain(&honest::SERVED).chain(&honest::PAIRED).filter(|id| orders.offers(id)).collect::<Vec<_>>(),
                     "variants": {"message-size": ["moved", "copied"], "bandwidth": ["moved"]},
                     "notes": ["It measures nothing."],
                 }))?;
@@ -157,6 +157,7 @@ fn main() -> io::Result<()> {
                 let (experiment, server) = orders.server.take().expect("it serves");
                 spoilt(&experiment, json!({"received": server.stop()}), &orders)?;
             }
+            Some("epmd") => say(&json!({"address": "127.0.0.1:1"}))?,
             Some("quit") => return Ok(()),
             _ => say(&json!({"error": "what is that?"}))?,
         }
@@ -174,9 +175,12 @@ fn answer(request: &Value, orders: &mut Orders) -> io::Result<()> {
     let empty = serde_json::Map::new();
     let params = request["params"].as_object().unwrap_or(&empty);
     let mut cost = orders.cost;
+    let all = |name: &str| request["params"][name].as_u64().unwrap_or(0);
     if let Some(address) = request["params"]["address"].as_str() {
-        let all = |name: &str| request["params"][name].as_u64().unwrap_or(0);
         cost = Server::tell(address, all("connections") * all("messages"))?;
+    }
+    if let Some(node) = request["params"]["node"].as_str() {
+        cost = Server::tell(node, all("n"))?;
     }
     let answer = honest::honest(experiment, params, cost);
     if experiment == "idle-memory" {

@@ -1,5 +1,6 @@
 //! `purlin ack`: small messages over TCP, acknowledged.
 
+mod forward;
 mod load;
 mod serve;
 

@@ -1,4 +1,4 @@
-//! `purlin node` and `purlin call`: what both need to be in an Erlang cluster.
+//! `purlin node` and `purlin call`: what both, and a gateway, need to be in an Erlang cluster.
 
 mod call;
 mod node;
@@ -23,10 +23,16 @@ const COOKIE_FILE: &str = ".erlang.cookie";
 const EPMD_PORT: &str = "ERL_EPMD_PORT";
 
 #[derive(Debug, Args)]
-struct Joining {
+pub(crate) struct Secret {
     /// The secret that all nodes of the cluster share [default: what ~/.erlang.cookie holds]
     #[arg(long, value_name = "COOKIE")]
     cookie: Option<String>,
+}
+
+#[derive(Debug, Args)]
+struct Joining {
+    #[command(flatten)]
+    secret: Secret,
 
     /// Its certificate, and those that vouch for it: a PEM file. Then it talks over TLS only
     #[arg(long, value_name = "FILE", help_heading = "TLS", requires_all = ["tls_key", "tls_ca"])]
@@ -41,8 +47,8 @@ struct Joining {
     tls_ca: Option<PathBuf>,
 }
 
-impl Joining {
-    fn cookie(&self) -> Result<Vec<u8>, Problem> {
+impl Secret {
+    pub(crate) fn cookie(&self) -> Result<Vec<u8>, Problem> {
         let cookie = match &self.cookie {
             // Erlang takes the characters beyond ASCII as Latin-1.
             Some(text) => text.chars().map(u8::try_from).collect::<Result<Vec<_>, _>>(),
@@ -53,10 +59,12 @@ impl Joining {
             _ => Err(Problem::new("--cookie must be some characters of Latin-1")),
         }
     }
+}
 
+impl Joining {
     /// What is the same for all that join.
     fn prepare(&self, mut builder: Builder) -> Result<Builder, Problem> {
-        builder = builder.cookie(self.cookie()?);
+        builder = builder.cookie(self.secret.cookie()?);
         if let (Some(certificates), Some(key), Some(authorities)) =
             (&self.tls_cert, &self.tls_key, &self.tls_ca)
         {
@@ -67,7 +75,7 @@ impl Joining {
 }
 
 /// The epmd of this machine, on whose port others have theirs.
-fn own_epmd() -> Result<SocketAddr, Problem> {
+pub(crate) fn own_epmd() -> Result<SocketAddr, Problem> {
     let port = match env::var_os(EPMD_PORT) {
         None => Some(epmd::PORT),
         Some(text) => text.to_str().and_then(|text| text.parse().ok()),
@@ -109,7 +117,7 @@ fn is_private(path: &Path) -> bool {
 }
 
 /// An address and a port.
-fn place(text: &str) -> Result<SocketAddr, String> {
+pub(crate) fn place(text: &str) -> Result<SocketAddr, String> {
     text.parse().map_err(|_| "give an address and a port, such as 127.0.0.1:4369".into())
 }
 

@@ -25,8 +25,11 @@ const BESIDE: [(&str, &[&str]); 11] = [
     ("purlin-testkit", &["purlin-raw", "purlin-sched", "purlin-term", "purlin-macros", "purlin"]),
     ("purlin-differential", &["purlin", "purlin-testkit"]),
     ("purlin-contender", &[]),
-    ("contender-purlin", &["purlin", "purlin-ack", "purlin-dist", "purlin-contender"]),
-    ("contender-load", &["purlin-ack", "purlin-contender"]),
+    (
+        "contender-purlin",
+        &["purlin", "purlin-ack", "purlin-dist", "purlin-term", "purlin-contender"],
+    ),
+    ("contender-load", &["purlin-ack", "purlin-dist", "purlin-contender"]),
     ("contender-threads", &["purlin-contender"]),
     ("contender-tokio", &["purlin-contender"]),
     ("contender-ractor", &["purlin-contender"]),

@@ -13,6 +13,7 @@ use purlin_ack::strategy::Strategy;
 use purlin_lab::error::Problem;
 
 use super::LevelName;
+use super::forward::{Forwarding, To, Way};
 use crate::arguments::{count, positive};
 use crate::ending::asked_to_end;
 
@@ -25,6 +26,9 @@ Examples:
       session asks for: received, handled or durable
   purlin ack serve --strategy sync-ack --listen 127.0.0.1:0
       on any free port; the line that is printed says which
+  purlin ack serve --strategy best --forward sink@shop@127.0.0.1 --cookie secret
+      each message goes to the process sink of the node shop@127.0.0.1, Erlang's, Elixir's
+      or ours, and is acknowledged when that has confirmed it
   purlin ack serve --tls-cert server.pem --tls-key server.key --tls-clients ca.pem
       over TLS, for clients with a certificate for which one in ca.pem vouches
 
@@ -38,7 +42,7 @@ answered, and what was done is printed.
 
 Exit status:
   0  it was asked to end, and everything that was read is answered
-  2  it cannot listen, or what was asked cannot be; one line says why";
+  2  it cannot listen or join a cluster, or what was asked cannot be; one line says why";
 
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
@@ -55,6 +59,9 @@ pub(crate) struct Serve {
     /// Who gets the messages: count, file PATH or process
     #[arg(long, value_name = "NAME", num_args = 1..=2, default_value = "count")]
     handler: Vec<String>,
+
+    #[command(flatten)]
+    forwarding: Forwarding,
 
     /// What an ack of best means to clients without a session; acks of the others mean received
     #[arg(long, value_enum, value_name = "LEVEL", default_value = "handled")]
@@ -121,6 +128,7 @@ enum Asked {
     Count,
     File(PathBuf),
     Process,
+    Forward(To),
 }
 
 /// Who gets them.
@@ -128,6 +136,7 @@ enum Handling {
     Count,
     File(File),
     Process(Pid<Handed>),
+    Forward(Way),
 }
 
 impl Serve {
@@ -149,6 +158,9 @@ impl Serve {
     }
 
     fn handling(&self) -> Result<Asked, Problem> {
+        if let Some(to) = self.forwarding.to() {
+            return Ok(Asked::Forward(to.clone()));
+        }
         let words: Vec<_> = self.handler.iter().map(String::as_str).collect();
         match words[..] {
             ["count"] => Ok(Asked::Count),
@@ -199,7 +211,7 @@ pub(crate) fn serve(asked: Serve) -> Result<u8, Problem> {
     let node = builder.build().map_err(|error| Problem::new(error.to_string()))?;
     let on = node.clone();
     let served = node.block_on(async move |_: Process<()>| {
-        let handling = handling.begin(&on)?;
+        let handling = handling.begin(&on, &asked.forwarding).await?;
         run(&on, &asked, places, &handling, tls).await
     });
     node.stop_blocking();
@@ -237,11 +249,14 @@ async fn run(
         let counts = drained.await.map_err(|error| Problem::new(error.to_string()))?;
         crate::print(&told(strategy, &counts))?;
     }
+    if let Handling::Forward(way) = handling {
+        crate::print(&way.finish(asked.limits().drain).await?)?;
+    }
     Ok(())
 }
 
 impl Asked {
-    fn begin(self, node: &Node) -> Result<Handling, Problem> {
+    async fn begin(self, node: &Node, forwarding: &Forwarding) -> Result<Handling, Problem> {
         Ok(match self {
             Self::Count => Handling::Count,
             Self::File(path) => {
@@ -249,6 +264,7 @@ impl Asked {
                 Handling::File(file.map_err(|error| Problem::new(error.to_string()))?)
             }
             Self::Process => Handling::Process(spawn(taker)),
+            Self::Forward(to) => Handling::Forward(forwarding.begin(&to, node).await?),
         })
     }
 }
@@ -268,6 +284,10 @@ impl Handling {
             Self::Process(taker) => {
                 let taker = taker.clone();
                 builder.handler(move |_| ToProcess::new(taker.clone())).start(node).await
+            }
+            Self::Forward(way) => {
+                let way = way.clone();
+                builder.handler(move |peer| way.of(peer)).start(node).await
             }
         }
     }

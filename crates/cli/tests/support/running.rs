@@ -1,11 +1,12 @@
 //! A program beside the test, whose lines it reads.
 
-use std::io::{BufRead, BufReader, Read};
-use std::process::{Child, ChildStdout, Command, Stdio};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 /// A program that runs until this is dropped.
 pub(crate) struct Running {
     child: Child,
+    input: ChildStdin,
     out: BufReader<ChildStdout>,
 }
 
@@ -14,13 +15,25 @@ impl Running {
     pub(crate) fn start(command: &mut Command) -> Self {
         let command = command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().expect("it is there");
+        let input = child.stdin.take().expect("it is piped");
         let out = BufReader::new(child.stdout.take().expect("it is piped"));
-        Self { child, out }
+        Self { child, input, out }
     }
 
     /// Whether it has not ended.
     pub(crate) fn goes_on(&mut self) -> bool {
         self.child.try_wait().expect("it can be asked").is_none()
+    }
+
+    /// Its process id.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Tells it a line, and gives the next that it prints.
+    pub(crate) fn ask(&mut self, line: &str) -> String {
+        writeln!(self.input, "{line}").expect("it reads");
+        self.line()
     }
 
     /// The next line that it prints.

@@ -90,16 +90,17 @@ use std::sync::atomic::Ordering;
 use purlin::foreign::LocalProcess;
 use purlin::server::{Mail, Server};
 use purlin::{Node, Pid, Process, ProcessId};
-use purlin_term::{Atom, Term, ValueError};
+use purlin_term::{Atom, Term};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::task::AbortHandle;
 
 use self::core::Core;
+use self::decoders::of_terms;
 use crate::connect::NoConnection;
 use crate::control::Named;
 use crate::epmd::Registration;
-use crate::frame::{NoValue, Unread};
+use crate::frame::Unread;
 use crate::name::NodeName;
 
 pub use builder::{Builder, StartError};
@@ -225,29 +226,9 @@ impl Cluster {
 
     /// Has terms read as messages of type `M`, for all processes of this node that receive those.
     pub fn receives<M: DeserializeOwned + Send + 'static>(&self) {
-        self.decodes(|message| message.value::<M>());
-    }
-
-    /// [`Cluster::receives`] with a function: for what `serde` does not say.
-    pub fn receives_by<M, F>(&self, read: F)
-    where
-        M: Send + 'static,
-        F: Fn(Term) -> Result<M, String> + Send + Sync + 'static,
-    {
-        self.decodes(move |message| {
-            let term = message.term().map_err(NoValue::Broken)?;
-            read(term).map_err(|error| NoValue::Other(ValueError::Mismatch(error)))
-        });
-    }
-
-    fn decodes<M, F>(&self, decode: F)
-    where
-        M: Send + 'static,
-        F: Fn(Unread<'_>) -> Result<M, NoValue> + Send + Sync + 'static,
-    {
-        let decode = move |process: LocalProcess, message: Unread<'_>| {
-            let message = decode(message)?;
-            // Its type is that for which this was found.
+        let decode = |process: LocalProcess, message: Unread<'_>| {
+            let message = message.value::<M>()?;
+            // Its type is that for which this was found; here and below.
             if let Ok(pid) = process.pid::<M>() {
                 pid.send(message);
             }
@@ -256,12 +237,29 @@ impl Cluster {
         self.core().decoders.add(TypeId::of::<M>(), Arc::new(decode));
     }
 
+    /// [`Cluster::receives`] with a function: for what `serde` does not say.
+    pub fn receives_by<M, F>(&self, read: F)
+    where
+        M: Send + 'static,
+        F: Fn(Term) -> Result<M, String> + Send + Sync + 'static,
+    {
+        let decode = move |process: LocalProcess, term| {
+            let message = read(term)?;
+            if let Ok(pid) = process.pid::<M>() {
+                pid.send(message);
+            }
+            Ok(())
+        };
+        self.core().decoders.add(TypeId::of::<M>(), of_terms(decode));
+    }
+
     /// Has processes elsewhere call all servers of type `S` on this node with `gen_server:call` and `cast`, send
     /// to them, and look at them with `sys`: [`Served`] says how.
     pub fn serves<S: Server>(&self, served: Served<S>) {
         let (core, mail) = (self.core(), TypeId::of::<Mail<S>>());
         core.systems.insert(mail, served.system());
-        core.decoders.add(mail, served.decode(Arc::downgrade(core)));
+        let decode = served.decode(Arc::downgrade(core));
+        core.decoders.add(mail, decode);
     }
 
     /// How many messages from elsewhere were none of their process's type, and were dropped.

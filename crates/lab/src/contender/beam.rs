@@ -22,6 +22,7 @@ const SOURCES: Sources = Sources {
         ("hog.erl", include_str!("../../../../contenders/beam/hog.erl")),
         ("messages.erl", include_str!("../../../../contenders/beam/messages.erl")),
         ("mini_json.erl", include_str!("../../../../contenders/beam/mini_json.erl")),
+        ("nodes.erl", include_str!("../../../../contenders/beam/nodes.erl")),
         ("params.erl", include_str!("../../../../contenders/beam/params.erl")),
         ("processes.erl", include_str!("../../../../contenders/beam/processes.erl")),
         ("restarts.erl", include_str!("../../../../contenders/beam/restarts.erl")),

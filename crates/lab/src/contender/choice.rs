@@ -53,6 +53,15 @@ impl Contender {
         }
     }
 
+    /// What it is, whatever its options: a built-in contender's id, or the name of their own program.
+    #[must_use]
+    pub fn kind(&self) -> &str {
+        match &self.source {
+            Source::BuiltIn { id, .. } => id,
+            Source::Own(_) => &self.label,
+        }
+    }
+
     /// Why it cannot run here.
     fn missing(&self, surroundings: &Surroundings) -> Option<String> {
         match &self.source {

@@ -3,15 +3,18 @@
 //! program begins with a fresh one. If each round is to have its own programs (`Budget::fresh`), each
 //! answers its first question twice, for the first time unheard.
 //!
-//! A sample of a server is taken by the one client of all ([`served`]).
+//! A sample of a server is taken by the one client of all ([`served`]), one of two nodes by a pair of
+//! programs ([`paired`](super::paired)).
 //!
 //! The executor of real samples. Used by one thread.
 
 use std::time::Duration;
 
 use super::answer::{Hello, Reply};
+use super::choice::Contender;
 use super::client::{Client, Failure};
-use super::find::CommandLine;
+use super::find::{CommandLine, Surroundings};
+use super::paired::{self, Pairs};
 use super::served::{self, LoadClient};
 use crate::experiments::Manner;
 use crate::interrupt::Interrupt;
@@ -21,14 +24,22 @@ use crate::sampling::{Executor, Request};
 /// The contenders, by their place in the run.
 pub struct Fleet {
     members: Vec<Member>,
-    load: LoadClient,
-    limit: Duration,
+    means: Means,
     fresh: bool,
-    interrupt: Interrupt,
+}
+
+/// What a sample may take beside its contender.
+pub(super) struct Means {
+    pub(super) load: LoadClient,
+    pub(super) surroundings: Surroundings,
+    pub(super) limit: Duration,
+    pub(super) interrupt: Interrupt,
 }
 
 struct Member {
+    kind: String,
     command: CommandLine,
+    pairs: Pairs,
     client: Option<Client>,
     /// The experiment in which the client is watched.
     watched: Option<String>,
@@ -37,13 +48,13 @@ struct Member {
 }
 
 impl Fleet {
-    /// An empty fleet whose members have as long for each answer as the budget says; `load` is the
-    /// client that sends to those that serve.
+    /// An empty fleet whose members have as long for each answer as the budget says.
     #[must_use]
-    pub fn new(budget: &Budget, load: CommandLine, interrupt: Interrupt) -> Self {
-        let load = LoadClient::new(load, budget.limit, interrupt.clone());
-        let (limit, fresh) = (budget.limit, budget.fresh);
-        Self { members: Vec::new(), load, limit, fresh, interrupt }
+    pub fn new(budget: &Budget, surroundings: Surroundings, interrupt: Interrupt) -> Self {
+        let limit = budget.limit;
+        let load = LoadClient::new(surroundings.load_client(), limit, interrupt.clone());
+        let means = Means { load, surroundings, limit, interrupt };
+        Self { members: Vec::new(), means, fresh: budget.fresh }
     }
 
     /// Starts a contender, greets it and takes it in; its place is the number of those before it.
@@ -51,10 +62,27 @@ impl Fleet {
     /// # Errors
     ///
     /// Why it could not be started; then it has no place.
-    pub fn enlist(&mut self, command: CommandLine) -> Result<Hello, Failure> {
-        let (client, hello) = Client::start(&command, self.limit, &self.interrupt)?;
-        self.members.push(Member { command, client: Some(client), watched: None, round: None });
+    pub fn enlist(
+        &mut self,
+        contender: &Contender,
+        command: CommandLine,
+    ) -> Result<Hello, Failure> {
+        let (client, hello) = self.means.start(&command)?;
+        self.members.push(Member {
+            kind: contender.kind().to_owned(),
+            command,
+            pairs: Pairs::default(),
+            client: Some(client),
+            watched: None,
+            round: None,
+        });
         Ok(hello)
+    }
+
+    /// Whether the far node of this variant can run here.
+    #[must_use]
+    pub fn can_meet(&self, contender: &Contender, variant: &str) -> bool {
+        paired::can_meet(contender.kind(), variant, &self.means.surroundings)
     }
 }
 
@@ -76,18 +104,24 @@ impl Fleet {
     }
 }
 
+impl Means {
+    pub(super) fn start(&self, command: &CommandLine) -> Result<(Client, Hello), Failure> {
+        Client::start(command, self.limit, &self.interrupt)
+    }
+}
+
 impl Member {
     fn run(
         &mut self,
-        load: &mut LoadClient,
-        limit: Duration,
-        interrupt: &Interrupt,
+        means: &mut Means,
         round: Option<(String, usize)>,
         request: &Request<'_>,
     ) -> Result<Reply, Failure> {
-        let start = || Client::start(&self.command, limit, interrupt);
+        if request.manner == Manner::Paired {
+            return self.pairs.run(&self.kind, &self.command, means, round, request);
+        }
         if request.manner == Manner::Afresh {
-            return start()?.0.run_and_weigh(request);
+            return means.start(&self.command)?.0.run_and_weigh(request);
         }
         let watched = (request.manner == Manner::Watched).then_some(request.experiment);
         if watched.is_some() && self.watched.as_deref() != watched {
@@ -98,13 +132,13 @@ impl Member {
         if let Some(round) = round.filter(|round| self.round.as_ref() != Some(round)) {
             self.round = Some(round);
             // WHY unheard: a program's first answer is slower than all others.
-            answered(self.client.insert(start()?.0), load, request)?;
+            answered(self.client.insert(means.start(&self.command)?.0), &mut means.load, request)?;
         }
         let client = match &mut self.client {
             Some(client) => client,
-            none => none.insert(start()?.0),
+            none => none.insert(means.start(&self.command)?.0),
         };
-        let answer = answered(client, load, request);
+        let answer = answered(client, &mut means.load, request);
         if matches!(answer, Err(Failure::Broken(_) | Failure::Interrupted)) {
             self.client = None;
         }
@@ -127,7 +161,7 @@ fn answered(
 
 impl Executor for Fleet {
     fn run(&mut self, contender: usize, request: &Request<'_>) -> Result<Reply, Failure> {
-        if self.interrupt.is_raised() {
+        if self.means.interrupt.is_raised() {
             return Err(Failure::Interrupted);
         }
         let Some(member) = self.members.get_mut(contender) else {
@@ -135,9 +169,9 @@ impl Executor for Fleet {
         };
         let round = request.round.filter(|_| self.fresh);
         let round = round.map(|round| (request.experiment.to_owned(), round));
-        let answer = member.run(&mut self.load, self.limit, &self.interrupt, round, request);
+        let answer = member.run(&mut self.means, round, request);
         // WHY: whoever ended the lab may have ended the contender first.
-        let ended = answer.is_err() && self.interrupt.is_raised();
+        let ended = answer.is_err() && self.means.interrupt.is_raised();
         if ended { Err(Failure::Interrupted) } else { answer }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! [`choose`] turns what the user wrote into [`Contender`]s, [`Contender::command`]
 //! says how one is started, [`Client`] is one that runs, [`Fleet`] all of a run, with the one client
-//! that sends to those of them that serve.
+//! that sends to those of them that serve, and the pairs of those that are nodes.
 //! Nothing here knows what an experiment means.
 
 mod answer;
@@ -14,6 +14,7 @@ mod find;
 mod fleet;
 mod go;
 mod lines;
+mod paired;
 mod resident;
 mod served;
 mod sources;

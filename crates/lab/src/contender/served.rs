@@ -17,7 +17,7 @@ use crate::sampling::Request;
 /// What of the parameters is for the server; the rest is for the client.
 const SERVERS: [&str; 2] = ["cores", "variant"];
 
-/// The client of all servers.
+/// The client of all servers, and the epmd of all nodes.
 pub(super) struct LoadClient {
     command: CommandLine,
     limit: Duration,
@@ -32,11 +32,25 @@ impl LoadClient {
     }
 
     fn run(&mut self, request: &Request<'_>) -> Result<Reply, Failure> {
+        self.asked(|client| client.run(request))
+    }
+
+    /// Where epmd is, as an address and a port.
+    pub(super) fn epmd(&mut self) -> Result<String, Failure> {
+        let answer = self.asked(|client| client.ask(&json!({"op": "epmd"})))?;
+        let address = answer.get("address").and_then(Value::as_str).map(ToOwned::to_owned);
+        address.ok_or_else(|| Failure::Broken("its epmd does not say where it is".into()))
+    }
+
+    fn asked<T>(
+        &mut self,
+        what: impl FnOnce(&mut Client) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
         let client = match &mut self.client {
             Some(client) => client,
             none => none.insert(Client::start(&self.command, self.limit, &self.interrupt)?.0),
         };
-        let answer = client.run(request);
+        let answer = what(client);
         if matches!(answer, Err(Failure::Broken(_) | Failure::Interrupted)) {
             self.client = None;
         }

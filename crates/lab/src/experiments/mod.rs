@@ -15,6 +15,7 @@ mod exchange;
 mod exits;
 mod flow;
 mod hog;
+mod nodes;
 mod points;
 pub(crate) mod signals;
 mod spawning;
@@ -127,6 +128,8 @@ pub enum Figure {
     Over,
     /// The median round trip of the open loop in µs.
     Trips,
+    /// Time per operation in µs.
+    Micros,
     /// Resident memory per operation in bytes.
     Footprint,
     /// Throughput of `signals`, computed in two ways.
@@ -153,14 +156,23 @@ pub enum Manner {
     /// As few, each from a server that the program starts for it, by the one client of all. How long
     /// single messages waited stands beside the figure.
     Served,
+    /// In every round, from two nodes, of which the contender is the near one. How long single trips took
+    /// stands beside the figure.
+    Paired,
 }
 
 impl Manner {
+    /// Whether it takes the programs that all contenders meet, beside the contender's own.
+    #[must_use]
+    pub fn meets(self) -> bool {
+        matches!(self, Self::Served | Self::Paired)
+    }
+
     /// The rounds of an experiment in a run of so many.
     #[must_use]
     pub fn rounds(self, of: usize, profile: Profile) -> usize {
         match (self, profile) {
-            (Self::Usual | Self::Watched, _) => of,
+            (Self::Usual | Self::Watched | Self::Paired, _) => of,
             (Self::Thrice, Profile::Full) => of.min(3),
             (Self::Few | Self::Thrice | Self::Afresh | Self::Served, _) => of.min(FEWEST),
         }
@@ -201,7 +213,7 @@ pub struct Experiment {
 }
 
 /// Every experiment, in the order in which they are run.
-pub static ALL: [&Experiment; 32] = [
+pub static ALL: [&Experiment; 34] = [
     &calls::CALL_VS_SEND,
     &calls::TAIL_CALL,
     &spawning::SPAWN_CHAIN,
@@ -234,6 +246,8 @@ pub static ALL: [&Experiment; 32] = [
     &acks::ASYNC_ACK,
     &acks::BEST,
     &acks::SYNC_OR_ASYNC,
+    &nodes::DIST_SEND,
+    &nodes::DIST_ROUND_TRIP,
 ];
 
 /// The experiments of these names in the order of [`ALL`]; all of them if none is named.

@@ -108,6 +108,7 @@ pub fn figures(
             each(&|point| x.is_none() || point.x == x, &Reply::ns_per_operation)
         }
         Figure::Whole => each(&|_| true, &|reply| reply.elapsed_ns as f64 / 1e6),
+        Figure::Micros => each(&|_| true, &|reply| reply.ns_per_operation() / 1000.0),
         Figure::Rate(x) => {
             each(&|point| x.is_none() || point.x == x, &Reply::operations_per_second)
         }
@@ -127,7 +128,7 @@ pub fn figures(
         return Vec::new();
     }
     // WHY not in pictures: there each result has its own.
-    let told = matches!(experiment.manner, Manner::Watched | Manner::Served);
+    let told = matches!(experiment.manner, Manner::Watched | Manner::Served | Manner::Paired);
     if told && experiment.figure != Figure::SyncOrAsync {
         results.extend(beside::results(&frame));
     }

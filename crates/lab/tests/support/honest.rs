@@ -47,6 +47,9 @@ pub(crate) const SERVED: [&str; 7] = [
     "ack-sync-or-async",
 ];
 
+/// Those with two nodes.
+pub(crate) const PAIRED: [&str; 2] = ["dist-send", "dist-round-trip"];
+
 /// The base of what an idle process takes.
 pub(crate) const IDLE_BYTES: u64 = 100;
 
@@ -63,7 +66,7 @@ pub(crate) const IDLE_BYTES: u64 = 100;
 /// | a round trip beside hogs | 12 000, 20 000, 30 000 |
 /// | a single message or round trip | 1000, 2000, 3000 |
 ///
-/// A server has acknowledged what was sent, as the lab would ask it.
+/// A server has acknowledged what was sent, and a far node taken it, as the lab would ask it.
 /// An idle process takes so many times [`IDLE_BYTES`], and a program that is watched so many times
 /// 5 MB, as the lab would read it from outside.
 pub(crate) fn honest(experiment: &str, params: &Map<String, Value>, cost: u64) -> Value {
@@ -89,6 +92,12 @@ pub(crate) fn honest(experiment: &str, params: &Map<String, Value>, cost: u64) -
         }
         "ping-pong" | "call" => (n, 2 * n, 100 * n, beside(cost)),
         "throughput" | "fan-in" => (n, n, 100 * n, beside(cost)),
+        "dist-send" => (n, n, 100 * n, json!({"taken": n})),
+        "dist-round-trip" => {
+            let [p50, p99, max] = [1000, 2000, 3000].map(|ns| ns * cost);
+            let more = json!({"taken": n, "p50_ns": p50, "p99_ns": p99, "max_ns": max});
+            (n, 2 * n, 100 * n, more)
+        }
         "call-deep" => {
             let waiting = asked("waiting").unwrap_or(0);
             // What follows multiplies it again.

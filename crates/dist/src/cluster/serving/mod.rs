@@ -15,16 +15,7 @@ mod served;
 mod supervisor;
 mod system;
 
-use purlin_term::ValueError;
-
 pub use caller::Caller;
 pub use served::Served;
 pub(super) use supervisor::{count_children, supervisors, which_children};
 pub(super) use system::{Systems, status};
-
-use crate::frame::NoValue;
-
-/// What has come is a term, but nothing for whom it is for.
-fn none(why: String) -> NoValue {
-    NoValue::Other(ValueError::Mismatch(why))
-}

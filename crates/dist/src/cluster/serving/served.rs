@@ -14,12 +14,10 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::caller::Caller;
-use super::none;
 use super::system::{self, System};
 use crate::cluster::core::Core;
-use crate::cluster::decoders::Decode;
+use crate::cluster::decoders::{Decode, of_terms};
 use crate::cluster::gen_call::GenCall;
-use crate::frame::NoValue;
 
 /// Makes what a server is asked out of a term; an error says why it is none.
 type Read<T> = Box<dyn Fn(Term) -> Result<T, String> + Send + Sync>;
@@ -148,10 +146,9 @@ impl<S: Server> Served<S> {
     /// Reads what comes for such servers.
     pub(in crate::cluster) fn decode(self, core: Weak<Core>) -> Decode {
         let served = self;
-        Arc::new(move |process, message| {
-            let term = message.term().map_err(NoValue::Broken)?;
-            let Some(core) = core.upgrade() else { return Ok(()) };
-            served.take(&core, process, term).map_err(none)
+        of_terms(move |process, term| {
+            let core = core.upgrade().ok_or("the node has left the cluster")?;
+            served.take(&core, process, term)
         })
     }
 

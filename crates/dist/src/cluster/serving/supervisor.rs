@@ -14,22 +14,20 @@ use purlin::supervisor::{
 use purlin_term::{Atom, Term};
 
 use super::caller::Caller;
-use super::none;
 use super::system::{self, System};
 use crate::cluster::core::Core;
+use crate::cluster::decoders::of_terms;
 use crate::cluster::gen_call::GenCall;
 use crate::cluster::ids::Ids;
 use crate::cluster::reason;
-use crate::frame::{NoValue, Unread};
 
 /// Has the cluster know supervisors.
 pub(in crate::cluster) fn supervisors(core: &Arc<Core>) {
     let mail = TypeId::of::<SupervisorMail>();
     core.systems.insert(mail, Arc::new(Supervisors(Arc::clone(&core.ids))));
     let own = Arc::downgrade(core);
-    let decode = move |process: LocalProcess, message: Unread<'_>| {
-        let term = message.term().map_err(NoValue::Broken)?;
-        let Some(core) = own.upgrade() else { return Ok(()) };
+    let decode = move |process: LocalProcess, term: Term| {
+        let core = own.upgrade().ok_or("the node has left the cluster")?;
         let term = match GenCall::marked("system", term) {
             Ok(asked) => {
                 system::asked(&core, process, asked);
@@ -37,9 +35,9 @@ pub(in crate::cluster) fn supervisors(core: &Arc<Core>) {
             }
             Err(term) => term,
         };
-        let call =
-            GenCall::try_from(term).map_err(|_| none("a supervisor is only called".into()))?;
-        let Ok(supervisor) = process.pid().map(SupervisorRef::new) else { return Ok(()) };
+        let call = GenCall::try_from(term).map_err(|term| format!("{term} is no call"))?;
+        let supervisor = process.pid().map_err(|error| error.to_string())?;
+        let supervisor = SupervisorRef::new(supervisor);
         let (question, ids) = (call.request.clone(), Arc::clone(&core.ids));
         let caller = Caller::new(&core, call);
         // WHY a task: a supervisor answers when it has started or stopped what it is about.
@@ -50,7 +48,7 @@ pub(in crate::cluster) fn supervisors(core: &Arc<Core>) {
         }));
         Ok(())
     };
-    core.decoders.add(mail, Arc::new(decode));
+    core.decoders.add(mail, of_terms(decode));
 }
 
 /// The children of a supervisor, as `supervisor:which_children/1` tells them: the last one first.

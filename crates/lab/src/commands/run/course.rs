@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::watcher::Watcher;
 use super::{Ended, LineUp, RunOptions};
-use crate::contender::{CommandLine, Failure, Fleet, Hello};
+use crate::contender::{CommandLine, Contender, Failure, Fleet, Hello};
 use crate::error::Problem;
 use crate::experiments::{ALL, Experiment, Manner};
 use crate::host::{Fitness, StealWatch};
@@ -71,7 +71,10 @@ impl Course {
             json: options.json.clone(),
             steal: StealWatch::begin(),
             entrants: Vec::new(),
-            asked: Replay::new(past, Fleet::new(&budget, line_up.load.clone(), interrupt.clone())),
+            asked: Replay::new(
+                past,
+                Fleet::new(&budget, line_up.surroundings.clone(), interrupt.clone()),
+            ),
             watch: Retold::new(past, watcher),
             budget,
             document: Document {
@@ -124,8 +127,13 @@ impl Course {
     }
 
     /// Has a contender take part, or notes why it does not, and says so.
-    pub(super) fn invite(&mut self, label: &str, command: CommandLine) -> Result<Hello, String> {
-        let hello = match self.asked.then.enlist(command) {
+    pub(super) fn invite(
+        &mut self,
+        contender: &Contender,
+        command: CommandLine,
+    ) -> Result<Hello, String> {
+        let label = contender.label.as_str();
+        let hello = match self.asked.then.enlist(contender, command) {
             Ok(hello) => hello,
             Err(Failure::Interrupted) => return Err(Failure::Interrupted.to_string()),
             Err(failure) => {
@@ -142,11 +150,12 @@ impl Course {
             notes: hello.notes.clone(),
             variants: hello.variants.clone(),
         });
-        let entrant = Entrant {
-            place: self.entrants.len(),
-            label: label.to_owned(),
-            variants: hello.variants.clone(),
-        };
+        let mut variants = hello.variants.clone();
+        for paired in ALL.iter().filter(|one| one.manner == Manner::Paired) {
+            let meets = |far: &String| self.asked.then.can_meet(contender, far);
+            variants.entry(paired.id.to_owned()).or_default().retain(meets);
+        }
+        let entrant = Entrant { place: self.entrants.len(), label: label.to_owned(), variants };
         let trips = self.asked.then.round_trips(entrant.place);
         self.document.instrument.request(label, &trips);
         self.entrants.push((entrant, hello.clone()));
@@ -227,15 +236,16 @@ impl Course {
     }
 
     /// Those that offer the experiment; it is said of the others that they do not, unless nobody asked
-    /// for both by name and they offer nothing of its kind: a server misses no experiment without one.
+    /// for both by name and they offer nothing of its kind: a server misses no experiment without one, and
+    /// one that is no node none with two.
     fn entrants_of(&mut self, experiment: &Experiment) -> Vec<Entrant> {
         let offers = |hello: &Hello| hello.experiments.iter().any(|id| id == experiment.id);
         let (able, unable): (Vec<_>, Vec<_>) =
             self.entrants.iter().partition(|(_, hello)| offers(hello));
         let able = able.into_iter().map(|(entrant, _)| entrant.clone()).collect();
-        let served = |one: &Experiment| one.manner == Manner::Served;
+        let kind = |one: &Experiment| one.manner.meets().then_some(one.manner);
         let like =
-            |id: &String| ALL.iter().any(|one| one.id == id && served(one) == served(experiment));
+            |id: &String| ALL.iter().any(|one| one.id == id && kind(one) == kind(experiment));
         let named = self.plan.named;
         let missed = |(_, hello): &&(Entrant, Hello)| named || hello.experiments.iter().any(like);
         let unable = unable.into_iter().filter(missed);

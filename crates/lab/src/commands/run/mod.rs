@@ -15,7 +15,7 @@ use jiff::Timestamp;
 
 use crate::contender::{Choice, CommandLine, Contender, LOAD, Surroundings, choose, remedy};
 use crate::error::Problem;
-use crate::experiments::{Experiment, Manner, select};
+use crate::experiments::{Experiment, select};
 use crate::host::{Fitness, Host, Process, ticks_per_ns};
 use crate::interrupt::Interrupt;
 use crate::plan::{Invited, Plan};
@@ -66,8 +66,7 @@ struct LineUp {
     experiments: Vec<&'static Experiment>,
     choice: Choice,
     commands: Vec<CommandLine>,
-    /// How the client of those that serve is started.
-    load: CommandLine,
+    surroundings: Surroundings,
 }
 
 impl LineUp {
@@ -75,16 +74,17 @@ impl LineUp {
     fn find(options: &RunOptions, surroundings: &Surroundings) -> Result<Self, Problem> {
         let mut experiments = select(&options.experiments)?;
         let mut choice = choose(&options.contenders, surroundings)?;
-        let served = |one: &Experiment| one.manner == Manner::Served;
+        let met = |one: &Experiment| one.manner.meets();
         if let Some(missing) = remedy(LOAD, surroundings)
-            && experiments.iter().any(|one| served(one))
+            && experiments.iter().any(|one| met(one))
         {
-            let what =
-                format!("the experiments with a server (ack-…) need their client: {missing}");
+            let what = format!(
+                "the experiments with a server (ack-…) need their client, and those with two nodes (dist-…) its epmd: {missing}"
+            );
             if !options.experiments.is_empty() {
                 return Err(Problem::new(what));
             }
-            experiments.retain(|one| !served(one));
+            experiments.retain(|one| !met(one));
             choice.left_out.push(format!("{what}; they are left out"));
         }
         if let Some(json) = &options.json {
@@ -92,7 +92,7 @@ impl LineUp {
         }
         let commands = choice.contenders.iter().map(|one| one.command(surroundings));
         let commands = commands.collect::<Result<_, _>>()?;
-        Ok(Self { experiments, choice, commands, load: surroundings.load_client() })
+        Ok(Self { experiments, choice, commands, surroundings: surroundings.clone() })
     }
 
     fn contenders(self) -> impl Iterator<Item = (Contender, CommandLine)> {
@@ -144,7 +144,7 @@ pub fn run(
         course.say(line);
     }
     for (contender, command) in line_up.contenders() {
-        let (hello, problem) = match course.invite(&contender.label, command) {
+        let (hello, problem) = match course.invite(&contender, command) {
             Ok(hello) => (Some(hello), None),
             Err(_) if interrupt.is_raised() => return Ok(course.broken_off()),
             Err(problem) => (None, Some(problem)),

@@ -67,7 +67,7 @@ pub fn resume(
             course.leave_out(&contender.label, problem);
             continue;
         }
-        match course.invite(&contender.label, command) {
+        match course.invite(&contender, command) {
             Ok(hello) => invited.is_still(&hello).map_err(refused)?,
             Err(_) if interrupt.is_raised() => return Ok(course.broken_off()),
             Err(problem) => {

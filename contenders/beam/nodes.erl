@@ -1,0 +1,131 @@
+%% A node in a cluster: dist-send and dist-round-trip, either end.
+%%
+%% The far end is a process with the name lab, the near one that of the run. epmd is on 127.0.0.1, at
+%% the port that ERL_EPMD_PORT says; the node listens there, too, and nowhere else.
+-module(nodes).
+-export([experiments/0, fars/0, far/0, near/0, take/2, stop/0, send/2]).
+
+%% Of the round trips those are timed whose number has these bits clear.
+-define(TRIP_BITS, 255).
+
+experiments() -> ['dist-send', 'dist-round-trip'].
+
+%% The far nodes that it can be the near one of, its own kind first.
+fars() -> [<<"to-beam">>, <<"to-purlin">>].
+
+%% What either may be asked, for params:check/2.
+far() -> [{Experiment, [{cookie, text}]} || Experiment <- experiments()].
+near() -> [{Experiment, [{n, {0, 1000000000000}}, {node, text}, {cookie, text}]} || Experiment <- experiments()].
+
+%% Becomes the far node, and gives its name.
+take(Experiment, #{cookie := Cookie}) ->
+    case whereis(lab) of
+        undefined ->
+            ok = join(Cookie),
+            Answers = Experiment =:= 'dist-round-trip',
+            register(lab, spawn(fun() -> taker(Answers) end)),
+            #{address => atom_to_binary(node())};
+        _ ->
+            #{error => <<"the far node is there already; stop it first">>}
+    end.
+
+%% Ends what take began; gives how many messages came in order.
+stop() ->
+    case whereis(lab) of
+        undefined ->
+            #{error => <<"there is no far node that could be stopped">>};
+        Taker ->
+            Monitor = monitor(process, Taker),
+            Taker ! {stop, self()},
+            receive
+                {taken, Count} -> demonitor(Monitor, [flush]), #{received => Count};
+                {'DOWN', Monitor, process, _, _} -> #{error => <<"the far process has ended">>}
+            end
+    end.
+
+taker(Answers) ->
+    receive
+        {'begin', Near} ->
+            Near ! {ready, self()},
+            case Answers of
+                true -> answer(Near, 0);
+                false -> count(Near, 0)
+            end;
+        {stop, Root} -> Root ! {taken, 0}
+    end.
+
+count(Near, Count) ->
+    receive
+        {message, Number} when Number =:= Count + 1 -> count(Near, Number);
+        {message, _} -> count(Near, Count);
+        count -> Near ! {counted, Count}, count(Near, Count);
+        {stop, Root} -> Root ! {taken, Count}
+    end.
+
+answer(Near, Count) ->
+    receive
+        {message, Number} = Message ->
+            Near ! Message,
+            answer(Near, if Number =:= Count + 1 -> Number; true -> Count end);
+        count -> Near ! {counted, Count}, answer(Near, Count);
+        {stop, Root} -> Root ! {taken, Count}
+    end.
+
+%% Becomes the near node, sends, and reports.
+send(Experiment, #{n := N, node := Name, cookie := Cookie}) ->
+    ok = join(Cookie),
+    Node = binary_to_atom(Name),
+    case net_kernel:connect_node(Node) of
+        true ->
+            {lab, Node} ! {'begin', self()},
+            Far = receive {ready, Pid} -> Pid end,
+            case Experiment of
+                'dist-send' -> one_way(N, Far);
+                'dist-round-trip' -> round_trips(N, Far)
+            end;
+        _ ->
+            #{error => <<"there is no connection to ", Name/binary>>}
+    end.
+
+one_way(N, Far) ->
+    Start = erlang:monotonic_time(nanosecond),
+    send_all(1, N, Far),
+    Far ! count,
+    Received = receive {counted, Count} -> Count end,
+    Elapsed = erlang:monotonic_time(nanosecond) - Start,
+    #{elapsed_ns => Elapsed, ops => N, sent => N, received => Received}.
+
+send_all(Number, N, _) when Number > N -> ok;
+send_all(Number, N, Far) ->
+    Far ! {message, Number},
+    send_all(Number + 1, N, Far).
+
+round_trips(N, Far) ->
+    Start = erlang:monotonic_time(nanosecond),
+    {Back, Times} = trips(1, N, Far, 0, []),
+    Elapsed = erlang:monotonic_time(nanosecond) - Start,
+    Far ! count,
+    Received = receive {counted, Count} -> Count end,
+    (delays:figures(Times))#{elapsed_ns => Elapsed, ops => N, sent => 2 * N, received => Received + Back}.
+
+trips(Number, N, _, Back, Times) when Number > N -> {Back, Times};
+trips(Number, N, Far, Back, Times) when Number band ?TRIP_BITS =:= 0 ->
+    Start = delays:now(),
+    Far ! {message, Number},
+    receive {message, Number} -> trips(Number + 1, N, Far, Back + 1, [delays:now() - Start | Times]) end;
+trips(Number, N, Far, Back, Times) ->
+    Far ! {message, Number},
+    receive {message, Number} -> trips(Number + 1, N, Far, Back + 1, Times) end.
+
+%% Makes this runtime a node, unless it is one, that knows this cookie.
+join(Cookie) ->
+    case is_alive() of
+        true -> ok;
+        false ->
+            ok = application:set_env(kernel, inet_dist_use_interface, {127, 0, 0, 1}),
+            Name = list_to_atom("beam" ++ os:getpid() ++ "@127.0.0.1"),
+            {ok, _} = net_kernel:start([Name, longnames]),
+            ok
+    end,
+    erlang:set_cookie(binary_to_atom(Cookie)),
+    ok.

@@ -1,0 +1,165 @@
+//! A node in a cluster: `dist-send`, `dist-round-trip`, either end.
+//!
+//! The far end is a process with the name `lab`, the near one that of the run. Both say and understand
+//! what the table of the protocol has, so the other may be of any contender.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use purlin::{ExitReason, Node, Pid, Process, consume_budget, receive};
+use purlin_contender::{Delays, Far, Near, Nodes, Running, Sample};
+use purlin_dist::cluster::Cluster;
+use purlin_dist::{NodeName, epmd};
+use purlin_term::Pid as Remote;
+use serde::{Deserialize, Serialize};
+
+use crate::root;
+
+/// The name of the process that takes messages.
+const LAB: &str = "lab";
+
+/// What the far node gets.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum There {
+    Begin(Remote),
+    Message(u64),
+    Count,
+}
+
+/// What the near one gets.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Back {
+    Ready(Remote),
+    Message(u64),
+    Counted(u64),
+}
+
+/// This contender's node, in a cluster from the first question on.
+pub(crate) struct Clustered {
+    node: Node,
+    /// With the cookie that it was joined with.
+    cluster: Option<(String, Cluster)>,
+}
+
+impl Clustered {
+    pub(crate) fn new(node: Node) -> Self {
+        Self { node, cluster: None }
+    }
+
+    fn cluster(&mut self, cookie: &str) -> Result<Cluster, String> {
+        if let Some((_, cluster)) = self.cluster.as_ref().filter(|(known, _)| known == cookie) {
+            return Ok(cluster.clone());
+        }
+        self.cluster = None;
+        let port = match std::env::var("ERL_EPMD_PORT") {
+            Ok(port) => port.parse().map_err(|_| format!("ERL_EPMD_PORT is {port:?}"))?,
+            Err(_) => epmd::PORT,
+        };
+        let name: NodeName = format!("purlin{}@127.0.0.1", std::process::id())
+            .parse()
+            .map_err(|error: purlin_dist::BadName| error.to_string())?;
+        let epmd = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+        let joining = Cluster::builder(name).cookie(cookie).epmd(epmd);
+        let node = self.node.clone();
+        let joined = self.node.block_on(async move |_: Process<()>| joining.start(&node).await);
+        let cluster = joined.map_err(|error| error.to_string())?;
+        cluster.receives::<There>();
+        cluster.receives::<Back>();
+        self.cluster = Some((cookie.to_owned(), cluster.clone()));
+        Ok(cluster)
+    }
+}
+
+impl Nodes for Clustered {
+    fn take(&mut self, asked: Far) -> Result<Running, String> {
+        let cluster = self.cluster(&asked.cookie)?;
+        let (taken, own) = (Arc::new(AtomicU64::new(0)), cluster.clone());
+        let told = Arc::clone(&taken);
+        let taker = self.node.spawn(async move |me| take(me, own, asked.answers, &told).await);
+        self.node.register(LAB, &taker).map_err(|error| error.to_string())?;
+        let node = self.node.clone();
+        Ok(Running::new(cluster.name(), move || {
+            taker.exit(ExitReason::Kill);
+            node.block_on(async move |_: Process<()>| taker.ended().await);
+            // ORDER: relaxed: the process that counted has ended.
+            Ok(taken.load(Ordering::Relaxed))
+        }))
+    }
+
+    fn send(&mut self, asked: Near) -> Result<Sample, String> {
+        let cluster = self.cluster(&asked.cookie)?;
+        let node: NodeName =
+            asked.node.parse().map_err(|_| format!("{:?} is no node", asked.node))?;
+        let (connecting, there) = (cluster.clone(), node.clone());
+        let up = self.node.block_on(async move |_: Process<()>| connecting.connect(&there).await);
+        up.map_err(|error| format!("{node}: {error}"))?;
+        root(&self.node, move |me| near(me, cluster, node, asked.answers, asked.n))
+    }
+}
+
+/// Counts the messages that come in order, and answers each where it is to.
+async fn take(mut me: Process<There>, cluster: Cluster, answers: bool, taken: &AtomicU64) {
+    let Some(near) = receive!(me, { There::Begin(near) => cluster.pid::<Back>(&near) }) else {
+        return;
+    };
+    near.send(Back::Ready(cluster.term_of(me.id())));
+    let mut count = 0;
+    loop {
+        match me.receive().await {
+            There::Message(number) => {
+                count += u64::from(number == count + 1);
+                taken.store(count, Ordering::Relaxed);
+                if answers {
+                    near.send(Back::Message(number));
+                }
+            }
+            There::Count => near.send(Back::Counted(count)),
+            There::Begin(_) => {}
+        }
+    }
+}
+
+/// Sends, to a process that has told its pid; all is there when it has told how much.
+async fn near(
+    mut me: Process<Back>,
+    cluster: Cluster,
+    node: NodeName,
+    answers: bool,
+    n: u64,
+) -> Sample {
+    let far = cluster.named::<There>(LAB, &node).expect("there is room for a stand-in");
+    far.send(There::Begin(cluster.term_of(me.id())));
+    let far = receive!(me, { Back::Ready(far) => cluster.pid::<There>(&far) });
+    let far = far.expect("there is room for a stand-in");
+    if answers { round_trips(me, &far, n).await } else { one_way(me, &far, n).await }
+}
+
+async fn one_way(mut me: Process<Back>, far: &Pid<There>, n: u64) -> Sample {
+    let start = Instant::now();
+    for number in 1..=n {
+        far.send(There::Message(number));
+        consume_budget().await;
+    }
+    far.send(There::Count);
+    let received = receive!(me, { Back::Counted(count) => count });
+    Sample::new(start.elapsed(), n, n, received)
+}
+
+async fn round_trips(mut me: Process<Back>, far: &Pid<There>, n: u64) -> Sample {
+    let (mut back, mut delays) = (0, Delays::from_now());
+    let start = Instant::now();
+    for number in 1..=n {
+        delays.start(number);
+        far.send(There::Message(number));
+        back += receive!(me, { Back::Message(answer) => u64::from(answer == number) });
+        delays.back(number);
+    }
+    let elapsed = start.elapsed();
+    far.send(There::Count);
+    let received = receive!(me, { Back::Counted(count) => count });
+    Sample::new(elapsed, n, 2 * n, received + back).with_delays(delays)
+}

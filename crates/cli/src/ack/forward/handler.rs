@@ -1,0 +1,52 @@
+//! The handler of a forwarding server: hands the batches of one connection to the gateway, and waits for its
+//! word.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use purlin::{ExitReason, Pid};
+use purlin_ack::handler::{Batch, Handler, Session, Unhandled};
+use purlin_term::Term;
+
+use super::gateway::Mail;
+use super::words;
+
+/// Of one connection.
+pub(in crate::ack) struct Forward {
+    gateway: Pid<Mail>,
+    connection: u64,
+    peer: SocketAddr,
+    /// As the last batch had it.
+    source: Option<(Option<Session>, Arc<Term>)>,
+}
+
+impl Forward {
+    pub(super) fn new(gateway: Pid<Mail>, connection: u64, peer: SocketAddr) -> Self {
+        Self { gateway, connection, peer, source: None }
+    }
+
+    fn source(&mut self, session: Option<Session>) -> Arc<Term> {
+        match &self.source {
+            Some((known, source)) if *known == session => Arc::clone(source),
+            _ => {
+                let source = Arc::new(words::source(self.connection, self.peer, session));
+                self.source = Some((session, Arc::clone(&source)));
+                source
+            }
+        }
+    }
+}
+
+impl Handler for Forward {
+    async fn handle(&mut self, batch: Batch<'_>) -> Result<(), Unhandled> {
+        let source = self.source(batch.session());
+        let (bytes, order) = (batch.bytes().to_vec(), batch.order());
+        let take = |reply| Mail::Take { bytes, order, source, reply };
+        // WHY without end: the gateway gives up when nobody is there; who is slow may be.
+        match self.gateway.call_timeout(take, Duration::MAX).await {
+            Ok(answer) => answer,
+            Err(error) => Err(Unhandled::Failed(ExitReason::error(error))),
+        }
+    }
+}

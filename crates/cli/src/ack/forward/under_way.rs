@@ -1,0 +1,280 @@
+//! What is to be handed on, and what of it is on its way. Pure.
+//!
+//! Used by the gateway's process. Blocks come in, one of each connection at a time, and go out in
+//! *pieces*, as far as the credit lets them, in turn, so that no connection holds up another. A piece
+//! is kept until it is confirmed, and can be sent again until then. Never sends anything itself.
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::sync::Arc;
+
+use purlin_ack::frames::Frames;
+use purlin_ack::wire::SizeOrder;
+use purlin_term::Term;
+
+/// The most messages, and bytes, of a piece; a larger message is one by itself.
+const PIECE: (u32, usize) = (256, 64 << 10);
+
+/// The most bytes that are unconfirmed, if more than one piece is.
+const BYTES: usize = 16 << 20;
+
+/// When whoever sent a block hears of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum AckAfter {
+    /// When the gateway has sent it on.
+    Received,
+    /// When all of it is confirmed.
+    Confirmed,
+}
+
+/// Blocks, with `R` to answer each of them.
+pub(super) struct UnderWay<R> {
+    after: AckAfter,
+    credit: u32,
+    works: HashMap<u64, Work<R>>,
+    /// Of which there is more to be sent, the next first.
+    turns: VecDeque<u64>,
+    pieces: BTreeMap<u64, Piece>,
+    /// Messages and bytes of the pieces.
+    sent: (u32, usize),
+    works_ever: u64,
+    pieces_ever: u64,
+}
+
+struct Work<R> {
+    bytes: Vec<u8>,
+    order: SizeOrder,
+    source: Arc<Term>,
+    /// So far it is in pieces.
+    at: usize,
+    /// How many pieces of it are unconfirmed.
+    open: usize,
+    reply: Option<R>,
+}
+
+struct Piece {
+    work: u64,
+    place: std::ops::Range<usize>,
+    messages: u32,
+}
+
+impl<R> Work<R> {
+    fn is_in_pieces(&self) -> bool {
+        self.at == self.bytes.len()
+    }
+
+    fn frames(&self, place: std::ops::Range<usize>) -> Frames<'_> {
+        Frames::new(&self.bytes[place], self.order, u32::MAX)
+    }
+}
+
+impl<R> UnderWay<R> {
+    pub(super) fn new(after: AckAfter, credit: u32) -> Self {
+        Self {
+            after,
+            credit,
+            works: HashMap::new(),
+            turns: VecDeque::new(),
+            pieces: BTreeMap::new(),
+            sent: (0, 0),
+            works_ever: 0,
+            pieces_ever: 0,
+        }
+    }
+
+    /// So many messages may be unconfirmed from now on; none more are sent with 0.
+    pub(super) fn set_credit(&mut self, credit: u32) {
+        self.credit = credit;
+    }
+
+    /// How many messages are unconfirmed.
+    pub(super) fn unconfirmed(&self) -> u32 {
+        self.sent.0
+    }
+
+    /// Has a block of whole messages wait for its turn.
+    pub(super) fn take(&mut self, bytes: Vec<u8>, order: SizeOrder, source: Arc<Term>, reply: R) {
+        self.works_ever += 1;
+        let work = Work { bytes, order, source, at: 0, open: 0, reply: Some(reply) };
+        self.works.insert(self.works_ever, work);
+        self.turns.push_back(self.works_ever);
+    }
+
+    /// Makes the next piece, if there is credit for one. Gives its number, and whom to answer now.
+    pub(super) fn next(&mut self) -> Option<(u64, Option<R>)> {
+        let key = *self.turns.front()?;
+        let work = self.works.get_mut(&key)?;
+        let messages_left = self.credit.saturating_sub(self.sent.0).min(PIECE.0);
+        let bytes_left = BYTES.saturating_sub(self.sent.1);
+        let (mut messages, mut used) = (0, 0);
+        let mut frames = work.frames(work.at..work.bytes.len());
+        while messages < messages_left && frames.next().is_some() {
+            // WHY: the first one goes alone, however large, when nothing is before it.
+            let alone = messages == 0 && (self.pieces.is_empty() || frames.used() <= bytes_left);
+            if !alone && frames.used() > bytes_left.min(PIECE.1) {
+                break;
+            }
+            (messages, used) = (messages + 1, frames.used());
+        }
+        if messages == 0 {
+            return None;
+        }
+        let place = work.at..work.at + used;
+        (work.at, work.open) = (place.end, work.open + 1);
+        self.turns.pop_front();
+        let over = work.is_in_pieces();
+        if !over {
+            self.turns.push_back(key);
+        }
+        let answered = over && self.after == AckAfter::Received;
+        let reply = work.reply.take_if(|_| answered);
+        self.pieces_ever += 1;
+        self.sent = (self.sent.0 + messages, self.sent.1 + used);
+        self.pieces.insert(self.pieces_ever, Piece { work: key, place, messages });
+        Some((self.pieces_ever, reply))
+    }
+
+    /// Where the messages of a piece come from, and the messages.
+    pub(super) fn piece(&self, number: u64) -> Option<(&Term, Frames<'_>)> {
+        let piece = self.pieces.get(&number)?;
+        let work = self.works.get(&piece.work)?;
+        Some((&work.source, work.frames(piece.place.clone())))
+    }
+
+    /// The unconfirmed pieces, the oldest first.
+    pub(super) fn pieces(&self) -> Vec<u64> {
+        self.pieces.keys().copied().collect()
+    }
+
+    /// A piece is confirmed. Gives how many messages it had, and whom to answer now; nothing if it is
+    /// none, or was confirmed before.
+    pub(super) fn confirmed(&mut self, number: u64) -> Option<(u32, Option<R>)> {
+        let piece = self.pieces.remove(&number)?;
+        self.sent.0 -= piece.messages;
+        self.sent.1 -= piece.place.len();
+        let work = self.works.get_mut(&piece.work)?;
+        work.open -= 1;
+        let reply = if work.open == 0 && work.is_in_pieces() {
+            self.works.remove(&piece.work).and_then(|work| work.reply)
+        } else {
+            None
+        };
+        Some((piece.messages, reply))
+    }
+
+    /// What is not in pieces yet of blocks whose senders no longer wait is given up.
+    pub(super) fn give_up_unwanted(&mut self, is_wanted: impl Fn(&R) -> bool) {
+        let unwanted = |work: &Work<R>| work.reply.as_ref().is_some_and(|reply| !is_wanted(reply));
+        let (works, all) = (&mut self.works, std::mem::take(&mut self.turns));
+        self.turns = all
+            .into_iter()
+            .filter(|key| match works.get_mut(key) {
+                Some(work) if unwanted(work) => {
+                    work.at = work.bytes.len();
+                    let is_over = work.open == 0;
+                    if is_over {
+                        works.remove(key);
+                    }
+                    false
+                }
+                known => known.is_some(),
+            })
+            .collect();
+    }
+
+    /// All whose senders wait for an answer are given up, as far as they are not in pieces. Gives whom to
+    /// tell.
+    pub(super) fn give_up(&mut self) -> Vec<R> {
+        let waiting = self.works.values_mut().filter_map(|work| work.reply.take()).collect();
+        for key in std::mem::take(&mut self.turns) {
+            if let Some(work) = self.works.get_mut(&key) {
+                work.at = work.bytes.len();
+                if work.open == 0 {
+                    self.works.remove(&key);
+                }
+            }
+        }
+        waiting
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use purlin_ack::wire::{Head, Id};
+
+    /// A block of messages of these sizes, numbered from `first`.
+    fn block(first: u64, sizes: &[usize]) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        for (id, size) in (first..).zip(sizes) {
+            let head = Head { id: Id::from(id), size: *size as u32 };
+            bytes.extend(head.to_bytes(SizeOrder::Little));
+            bytes.extend(vec![b'x'; *size]);
+        }
+        bytes
+    }
+
+    fn ids(of: &UnderWay<&str>, piece: u64) -> Vec<u64> {
+        of.piece(piece).expect("it is unconfirmed").1.map(|frame| frame.id.number()).collect()
+    }
+
+    fn with(
+        after: AckAfter,
+        credit: u32,
+        blocks: &[(&'static str, u64, &[usize])],
+    ) -> UnderWay<&'static str> {
+        let mut under_way = UnderWay::new(after, credit);
+        for (who, first, sizes) in blocks {
+            under_way.take(block(*first, sizes), SizeOrder::Little, Arc::new(Term::NIL), *who);
+        }
+        under_way
+    }
+
+    #[test]
+    fn no_more_messages_are_unconfirmed_than_there_is_credit_for_and_connections_take_turns() {
+        let mut one = with(AckAfter::Confirmed, 3, &[("a", 1, &[1; 4]), ("b", 11, &[1; 2])]);
+        assert_eq!(one.next(), Some((1, None)));
+        assert_eq!((ids(&one, 1), one.next()), (vec![1, 2, 3], None));
+        assert_eq!(one.confirmed(1), Some((3, None)));
+        assert_eq!((one.next(), one.next(), one.next()), (Some((2, None)), Some((3, None)), None));
+        assert_eq!((ids(&one, 2), ids(&one, 3)), (vec![11, 12], vec![4]));
+        assert_eq!(one.confirmed(3), Some((1, Some("a"))));
+        assert_eq!(one.confirmed(3), None);
+        assert_eq!((one.confirmed(2), one.unconfirmed()), (Some((2, Some("b"))), 0));
+        assert!(one.works.is_empty());
+    }
+
+    #[test]
+    fn who_is_answered_after_receipt_is_when_the_last_message_is_in_a_piece() {
+        let mut one = with(AckAfter::Received, 2, &[("a", 1, &[1; 3])]);
+        assert_eq!(one.next(), Some((1, None)));
+        assert_eq!(one.confirmed(1), Some((2, None)));
+        assert_eq!(one.next(), Some((2, Some("a"))));
+        assert_eq!((one.pieces(), one.confirmed(2)), (vec![2], Some((1, None))));
+    }
+
+    #[test]
+    fn without_credit_nothing_goes_and_a_message_larger_than_all_bytes_goes_alone() {
+        let mut one = with(AckAfter::Confirmed, 0, &[("a", 1, &[BYTES + 1, 1]), ("b", 7, &[1])]);
+        assert_eq!(one.next(), None);
+        one.set_credit(100);
+        assert_eq!(one.next(), Some((1, None)));
+        assert_eq!((ids(&one, 1), one.next()), (vec![1], None));
+        assert_eq!(one.confirmed(1), Some((1, None)));
+        assert_eq!((one.next(), one.next()), (Some((2, None)), Some((3, None))));
+    }
+
+    #[test]
+    fn what_nobody_waits_for_is_given_up_as_far_as_it_was_not_sent() {
+        let mut one = with(AckAfter::Confirmed, 2, &[("a", 1, &[1; 3]), ("b", 7, &[1])]);
+        assert_eq!(one.next(), Some((1, None)));
+        one.give_up_unwanted(|who| *who != "a");
+        assert_eq!(one.confirmed(1), Some((2, Some("a"))));
+        assert_eq!((one.next(), ids(&one, 2)), (Some((2, None)), vec![7]));
+        one.take(block(9, &[1]), SizeOrder::Little, Arc::new(Term::NIL), "c");
+        let mut told = one.give_up();
+        told.sort_unstable();
+        assert_eq!((told, one.next()), (vec!["b", "c"], None));
+        assert_eq!(one.confirmed(2), Some((1, None)));
+        assert!(one.works.is_empty());
+    }
+}

@@ -1,0 +1,77 @@
+//! Two nodes of a cluster on one machine: `dist-send`, `dist-round-trip`.
+
+use super::checks::{asked, conserved, extra, in_order_if_told};
+use super::points::{counted, timed};
+use super::{Better, Experiment, Figure, Manner, Params, Quantity, Void};
+use crate::contender::Reply;
+
+pub(super) static DIST_SEND: Experiment = Experiment {
+    id: "dist-send",
+    title: "Messages to another node",
+    what: "A process sends n messages {message, Number} to a process of another node on the same machine, timed until that one has told that all are there.",
+    notes: &[
+        "A pair of nodes, each a program of its own, with the connection that Erlang's distribution has: TCP over the loopback interface, no TLS. The contender is the node that sends; the one that receives is named by the variant. The natural variant is a pair of its own kind, against which its ratio is told, and the other stands beside it.",
+        "A message is the same in all pairs, a tuple of an atom and a number from 1 to n, to a pid; the receiver counts it if it is the next one, so a sample counts only if all came, once and in order. Both nodes and their connection are there before the clock starts, and go on from sample to sample. epmd is purlin's for all pairs; nobody asks it while the clock runs.",
+        "Nothing is answered, so how much is under way is up to the two: the BEAM suspends a sender from 1 MB on, and so does purlin.",
+    ],
+    metric: "messages per second",
+    unit: "messages/s",
+    better: Better::Higher,
+    x: None,
+    y: Quantity { label: "messages per second", unit: "messages/s" },
+    figure: Figure::Rate(None),
+    variants: true,
+    manner: Manner::Paired,
+    points: |_| timed(Params::new(), counted(1000, 1_000_000_000, 1.0)),
+    check: |params, reply| all_taken(params, reply, 1),
+};
+
+pub(super) static DIST_ROUND_TRIP: Experiment = Experiment {
+    id: "dist-round-trip",
+    title: "A round trip to another node",
+    what: "Two processes on two nodes on one machine in lock-step: a message there and the same one back, n times.",
+    notes: &[
+        "The pairs, the message and the checks are those of dist-send; the answer is counted, too, if it carries the number that was sent.",
+        "Beside it stands the latency of one trip in 256 by itself. Most of a trip are the kernel's two wake-ups and what each runtime does between a socket that can be read and a process that runs.",
+    ],
+    metric: "time per round trip",
+    unit: "µs",
+    better: Better::Lower,
+    y: Quantity { label: "time per round trip", unit: "µs" },
+    figure: Figure::Micros,
+    points: |_| timed(Params::new(), counted(100, 100_000_000, 1.0)),
+    check: |params, reply| all_taken(params, reply, 2),
+    ..DIST_SEND
+};
+
+/// Everything was sent, and came in order, as both nodes say.
+fn all_taken(params: &Params, reply: &Reply, messages: u64) -> Result<(), Void> {
+    let n = asked(params, "n");
+    conserved(reply, n, messages * n)?;
+    extra(reply, "taken", n)?;
+    in_order_if_told(reply)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::points::params;
+    use super::*;
+
+    #[test]
+    fn what_one_node_alone_has_seen_is_void() {
+        let ask = params([("n", 50)]);
+        let reply = |received: u64, taken: u64| {
+            let raw = json!({
+                "elapsed_ns": 1, "ops": 50, "sent": 100, "received": received, "taken": taken,
+            });
+            Reply::read(raw.as_object().unwrap().clone()).unwrap()
+        };
+        assert_eq!(all_taken(&ask, &reply(100, 50), 2), Ok(()));
+        for (received, taken, due) in [(99, 50, "received is 99"), (100, 49, "taken is 49")] {
+            let Void(why) = all_taken(&ask, &reply(received, taken), 2).unwrap_err();
+            assert!(why.starts_with(due), "{why}");
+        }
+    }
+}
