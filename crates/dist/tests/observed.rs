@@ -90,6 +90,66 @@ async fn etop_prints_our_processes() {
 }
 
 #[tokio::test]
+async fn etop_that_is_to_trace_is_told_that_it_cannot() {
+    let epmd = Epmd::start();
+    let mut beam = looker(&epmd).await;
+    let _cluster = shop(&epmd).await;
+    let told = beam.eval("etop:start([{node, N}, {output, text}])").await;
+    assert_eq!(told, "{error,{badmatch,{error,econnrefused}}}");
+}
+
+#[tokio::test]
+async fn nonsense_is_answered_with_badarg_and_ends_nobody() {
+    let epmd = Epmd::start();
+    let mut beam = looker(&epmd).await;
+    let cluster = shop(&epmd).await;
+    let calls = [
+        "erlang, process_info, [1]",
+        "erlang, process_info, [self(), links]",
+        "erlang, process_info, [C(erlang, whereis, [clerk]), {1, 2}]",
+        "erlang, system_info, [{a, b, c}]",
+        "erlang, system_info, [{a, b}]",
+        "erlang, memory, [nonsense]",
+        "erlang, memory, [[total, 7]]",
+        "erlang, statistics, [[]]",
+        "erlang, whereis, [\"clerk\"]",
+        "erlang, is_process_alive, [clerk]",
+        "erlang, exit, [clerk, kill]",
+        "erlang, function_exported, [a, b, c]",
+        "proc_lib, initial_call, [a]",
+        "sys, get_state, [7]",
+        "observer_backend, etop_collect, [nobody]",
+        "observer_backend, procs_info, [nobody]",
+        "observer_backend, fetch_stats, [self(), -1]",
+        "observer_backend, fetch_stats, [nobody, 1]",
+        "appmon_info, start_link2, [a, b, c]",
+        "dbg, do_relay, [a, b]",
+    ];
+    for call in calls {
+        let told = beam.eval(&format!("C({call})")).await;
+        assert_eq!(told, "{badrpc,{'EXIT',{badarg,[]}}}", "{call}");
+    }
+    for (call, why) in [
+        ("sys, get_state, [nobody]", "noproc"),
+        ("sys, get_state, [clerk]", "undef"),
+        ("supervisor, which_children, [clerk]", "undef"),
+        ("supervisor, which_children, [nobody]", "noproc"),
+    ] {
+        let told = beam.eval(&format!("C({call})")).await;
+        assert_eq!(told, format!("{{badrpc,{{'EXIT',{{{why},[]}}}}}}"), "{call}");
+    }
+    assert_eq!(
+        beam.eval("[{_, P, _, _}] = C(supervisor, which_children, [top]), node(P)").await,
+        "'ours@127.0.0.1'"
+    );
+    assert_eq!(
+        beam.eval("C(supervisor, count_children, [top])").await,
+        "[{specs,1},{active,1},{supervisors,0},{workers,1}]"
+    );
+    assert!(cluster.node().whereis::<Mail>("clerk").is_ok_and(|clerk| clerk.is_alive()));
+}
+
+#[tokio::test]
 async fn every_call_that_observer_makes_is_answered_as_it_expects() {
     let epmd = Epmd::start();
     let mut beam = looker(&epmd).await;
