@@ -146,6 +146,23 @@ async fn nonsense_is_answered_with_badarg_and_ends_nobody() {
         beam.eval("C(supervisor, count_children, [top])").await,
         "[{specs,1},{active,1},{supervisors,0},{workers,1}]"
     );
+    // Whatever is given to whichever, none panics, which would be told as `{panic, Message, Place}`.
+    let pool = "[7, -1, 1 bsl 80, a, \"text\", <<1:3>>, #{a => b}, self(), make_ref(), {a, b}, [a | b], 1.5, \
+                [], C(erlang, whereis, [top]), fun() -> ok end]";
+    let ones = "[{erlang, F} || F <- [process_info, system_info, memory, statistics, whereis, nodes, \
+        is_process_alive, garbage_collect, port_info]] ++ [{sys, get_state}, {sys, get_status}, \
+        {supervisor, which_children}, {supervisor, count_children}, {code, which}, {code, is_loaded}, \
+        {code, ensure_loaded}, {proc_lib, initial_call}, {net_adm, ping}, {m, module_info}, \
+        {application_controller, get_master}, {application_controller, get_loaded}, \
+        {observer_backend, etop_collect}, {observer_backend, procs_info}]";
+    let twos = "[{erlang, process_info}, {sys, get_state}, {sys, get_status}, {dbg, do_relay}, \
+        {observer_backend, get_table_list}, {erlang, port_info}, {erlang, system_flag}]";
+    let panics = format!(
+        "Pool = {pool}, Told = [C(M, F, [X]) || {{M, F}} <- {ones}, X <- Pool] ++ \
+         [C(M, F, [X, Y]) || {{M, F}} <- {twos}, X <- Pool, Y <- Pool], \
+         [T || {{badrpc, {{'EXIT', {{panic, _, _}}}}}} = T <- Told]"
+    );
+    assert_eq!(beam.eval(&panics).await, "[]");
     assert!(cluster.node().whereis::<Mail>("clerk").is_ok_and(|clerk| clerk.is_alive()));
 }
 
