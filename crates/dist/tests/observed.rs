@@ -245,6 +245,16 @@ async fn every_call_that_observer_makes_is_answered_as_it_expects() {
                        [K || {{K, _}} <- I] =:= {items}"
     );
     assert_eq!(beam.eval(&all).await, "true");
+    // As `recon` and `observer_cli` ask.
+    let all = "Ks = [registered_name, dictionary, group_leader, status, links, monitors, monitored_by, \
+        trap_exit, initial_call, current_stacktrace, memory, message_queue_len, heap_size, \
+        total_heap_size, garbage_collection, reductions], \
+        [K || {K, _} <- C(erlang, process_info, [C(erlang, whereis, [top]), Ks])] =:= Ks";
+    assert_eq!(beam.eval(all).await, "true");
+    let supervisor = "{links, Ls} = C(erlang, process_info, [C(erlang, whereis, [top]), links]), \
+        lists:member(C(erlang, whereis, [keeper]), Ls)";
+    assert_eq!(beam.eval(supervisor).await, "true");
+    assert_eq!(beam.eval("{C(ets, all, []), C(ets, info, [x])}").await, "{[],undefined}");
     let told = "[proplists:get_value(K, I) || K <- [registered_name, status, trap_exit, links]]";
     assert_eq!(beam.eval(told).await, "[clerk,waiting,true,[]]");
 }
@@ -261,6 +271,15 @@ async fn the_processes_the_figures_and_the_trees_of_observer_come_as_messages() 
     assert_eq!(beam.eval(names).await, "[]");
     assert_eq!(beam.eval("receive {'EXIT', P, E} -> E end").await, "normal");
     assert_eq!(beam.eval("[P || {_, P1, _, _, _, _, _, _} <- Rows, P1 =:= P]").await, "[]");
+    // Many come in portions, each of them once.
+    let many: Vec<_> = (0..2500).map(|_| cluster.node().spawn(idle)).collect();
+    let all = "All = fun F(Told, Rs) -> receive {procs_info, P2, Ps2} -> F(Told + 1, Ps2 ++ Rs); \
+               {'EXIT', P2, normal} -> {Told, length(Rs), length(lists:ukeysort(2, Rs)), \
+               length([idle || {_, _, _, _, {_, idle, 1}, _, _, _} <- Rs])} end end";
+    beam.eval(&format!("P2 = spawn_link(N, observer_backend, procs_info, [self()]), {all}")).await;
+    let told = beam.eval("{Told, Rs, Us, 2500} = All(0, []), {Told, Rs =:= Us}").await;
+    assert_eq!(told, "{3,true}");
+    drop(many);
     // As its charts.
     beam.eval("F = spawn_link(N, observer_backend, fetch_stats, [self(), 20])").await;
     // WHY a function: what is bound stays so.

@@ -119,7 +119,10 @@ fn system_info(core: &Core, item: &Term) -> Outcome {
         "creation" => Term::from(core.ids.creation),
         "kernel_poll" | "smp_support" | "threads" => Term::from(true),
         "multi_scheduling" => Term::atom("enabled"),
-        "multi_scheduling_blockers" | "alloc_util_allocators" | "garbage_collection" => Term::NIL,
+        "multi_scheduling_blockers"
+        | "alloc_util_allocators"
+        | "garbage_collection"
+        | "check_io" => Term::NIL,
         "build_type" => Term::atom("opt"),
         "emu_flavor" => Term::atom("purlin"),
         "emu_type" => Term::atom("opt"),

@@ -12,8 +12,8 @@ use super::{Offer, badarg, host, machine, pair};
 use crate::cluster::core::Core;
 use crate::cluster::export::Outcome;
 
-/// So many processes are told of in one message.
-const CHUNK: usize = 10_000;
+/// So many processes are told of in one turn, and by `procs_info` in one message.
+const PORTION: usize = 1000;
 
 pub(super) fn export(offer: &Offer<'_>) {
     const MODULE: &str = "observer_backend";
@@ -88,21 +88,19 @@ fn sys_info(core: &Core) -> Term {
     Term::list(told.into_iter().chain(memory.as_list().unwrap_or_default().to_vec()))
 }
 
-/// The record `etop_proc_info` of each.
-fn rows<'a>(core: &Core, all: impl Iterator<Item = &'a ProcessInfo>) -> Term {
-    Term::list(all.map(|process| {
-        let Row { name, current } = Row::of(process);
-        Term::tuple([
-            Term::atom("etop_proc_info"),
-            core.ids.pid(process.id).into(),
-            Term::from(process.memory),
-            Term::from(process.reductions),
-            name,
-            Term::from(0),
-            current,
-            Term::from(process.mailbox_len),
-        ])
-    }))
+/// The record `etop_proc_info` of a process.
+fn row(core: &Core, process: &ProcessInfo) -> Term {
+    let Row { name, current } = Row::of(process);
+    Term::tuple([
+        Term::atom("etop_proc_info"),
+        core.ids.pid(process.id).into(),
+        Term::from(process.memory),
+        Term::from(process.reductions),
+        name,
+        Term::from(0),
+        current,
+        Term::from(process.mailbox_len),
+    ])
 }
 
 /// All processes but the one that looks.
@@ -118,6 +116,11 @@ async fn etop_collect(core: Arc<Core>, me: Process<Term>, arguments: Vec<Term>) 
         return badarg();
     };
     let all = others(&core, me.id());
+    let mut rows = Vec::with_capacity(all.len());
+    for some in all.chunks(PORTION) {
+        rows.extend(some.iter().map(|process| row(&core, process)));
+        purlin::yield_now().await;
+    }
     let info = Term::tuple([
         Term::atom("etop_info"),
         machine::timestamp(),
@@ -127,7 +130,7 @@ async fn etop_collect(core: Arc<Core>, me: Process<Term>, arguments: Vec<Term>) 
         machine::run_queue(&all),
         Term::NIL,
         machine::memory_of(&all),
-        rows(&core, all.iter()),
+        Term::List(rows),
     ]);
     collector.send(Term::tuple([core.ids.pid(me.id()).into(), info]));
     Ok(Term::atom("ok"))
@@ -139,9 +142,9 @@ async fn procs_info(core: Arc<Core>, me: Process<Term>, arguments: Vec<Term>) ->
         return badarg();
     };
     let own = Term::from(core.ids.pid(me.id()));
-    for some in others(&core, me.id()).chunks(CHUNK) {
-        let told = [Term::atom("procs_info"), own.clone(), rows(&core, some.iter())];
-        collector.send(Term::tuple(told));
+    for some in others(&core, me.id()).chunks(PORTION) {
+        let rows = Term::list(some.iter().map(|process| row(&core, process)));
+        collector.send(Term::tuple([Term::atom("procs_info"), own.clone(), rows]));
         purlin::yield_now().await;
     }
     Ok(Term::atom("ok"))
