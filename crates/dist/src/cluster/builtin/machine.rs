@@ -129,7 +129,7 @@ fn system_info(core: &Core, item: &Term) -> Outcome {
         "dist" | "info" => Term::from(format!("purlin {VERSION}").as_str()),
         "dist_buf_busy_limit" => Term::from(1 << 20),
         "cpu_topology" => Term::atom("undefined"),
-        "start_time" => Term::from((since_1970() - node.uptime()).as_nanos() as u64),
+        "start_time" => Term::from(since_1970().saturating_sub(node.uptime()).as_nanos() as u64),
         _ => return badarg(),
     })
 }

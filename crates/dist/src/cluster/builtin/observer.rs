@@ -64,6 +64,7 @@ fn sys_info(core: &Core) -> Term {
         pair("schedulers", workers),
         pair("schedulers_online", workers),
         pair("schedulers_available", workers),
+        // WHY not as `system_info` says it: this is only shown.
         pair("otp_release", Term::string(&format!("purlin {}", machine::VERSION))),
         pair("version", Term::string(machine::VERSION)),
         pair("system_architecture", Term::string(&architecture)),
