@@ -139,6 +139,8 @@ fn functions_of_a_node_of_ours_are_called_too() {
     let output = call(&["echo", "[{ok, [1 | x]}]"]);
     assert_eq!((output.status.code(), stdout(&output).as_str()), (Some(0), "{ok,[1|x]}\n"));
     assert!(stdout(&call(&["processes"])).contains("name => echo"));
+    let looked_at = ["call", "ours@127.0.0.1", "erlang", "registered"];
+    assert_eq!(stdout(&run(folder.path(), &port, &looked_at)), "[echo]\n");
     let undef = "{badrpc,{'EXIT',{undef,[{purlin,nothing,[],[]}]}}}";
     assert_eq!(line(&call(&["nothing"]), 1), format!("purlin: {undef}\n"));
     let stranger = call(&["echo", "[1]", "--cookie", "another"]);

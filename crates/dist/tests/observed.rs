@@ -14,7 +14,8 @@ use support::{Beam, COOKIE, Epmd};
 
 enum Mail {
     Exit,
-    Busy,
+    /// It answers nobody until that is closed.
+    Busy(std::sync::mpsc::Receiver<()>),
 }
 
 impl From<Exit> for Mail {
@@ -25,9 +26,11 @@ impl From<Exit> for Mail {
 
 async fn clerk(mut me: Process<Mail>) {
     me.trap_exit(true);
-    while let Mail::Exit = me.receive().await {}
-    // It answers nobody from now on.
-    std::thread::sleep(std::time::Duration::from_secs(3));
+    loop {
+        if let Mail::Busy(until) = me.receive().await {
+            let _ = until.recv();
+        }
+    }
 }
 
 async fn idle(mut me: Process<Term>) {
@@ -84,6 +87,83 @@ async fn etop_prints_our_processes() {
         found(name);
     }
     beam.tell("etop:stop()").await;
+}
+
+#[tokio::test]
+async fn etop_that_is_to_trace_is_told_that_it_cannot() {
+    let epmd = Epmd::start();
+    let mut beam = looker(&epmd).await;
+    let _cluster = shop(&epmd).await;
+    let told = beam.eval("etop:start([{node, N}, {output, text}])").await;
+    assert_eq!(told, "{error,{badmatch,{error,econnrefused}}}");
+}
+
+#[tokio::test]
+async fn nonsense_is_answered_with_badarg_and_ends_nobody() {
+    let epmd = Epmd::start();
+    let mut beam = looker(&epmd).await;
+    let cluster = shop(&epmd).await;
+    let calls = [
+        "erlang, process_info, [1]",
+        "erlang, process_info, [self(), links]",
+        "erlang, process_info, [C(erlang, whereis, [clerk]), {1, 2}]",
+        "erlang, system_info, [{a, b, c}]",
+        "erlang, system_info, [{a, b}]",
+        "erlang, memory, [nonsense]",
+        "erlang, memory, [[total, 7]]",
+        "erlang, statistics, [[]]",
+        "erlang, whereis, [\"clerk\"]",
+        "erlang, is_process_alive, [clerk]",
+        "erlang, exit, [clerk, kill]",
+        "erlang, function_exported, [a, b, c]",
+        "proc_lib, initial_call, [a]",
+        "sys, get_state, [7]",
+        "observer_backend, etop_collect, [nobody]",
+        "observer_backend, procs_info, [nobody]",
+        "observer_backend, fetch_stats, [self(), -1]",
+        "observer_backend, fetch_stats, [nobody, 1]",
+        "appmon_info, start_link2, [a, b, c]",
+        "dbg, do_relay, [a, b]",
+    ];
+    for call in calls {
+        let told = beam.eval(&format!("C({call})")).await;
+        assert_eq!(told, "{badrpc,{'EXIT',{badarg,[]}}}", "{call}");
+    }
+    for (call, why) in [
+        ("sys, get_state, [nobody]", "noproc"),
+        ("sys, get_state, [clerk]", "undef"),
+        ("supervisor, which_children, [clerk]", "undef"),
+        ("supervisor, which_children, [nobody]", "noproc"),
+    ] {
+        let told = beam.eval(&format!("C({call})")).await;
+        assert_eq!(told, format!("{{badrpc,{{'EXIT',{{{why},[]}}}}}}"), "{call}");
+    }
+    assert_eq!(
+        beam.eval("[{_, P, _, _}] = C(supervisor, which_children, [top]), node(P)").await,
+        "'ours@127.0.0.1'"
+    );
+    assert_eq!(
+        beam.eval("C(supervisor, count_children, [top])").await,
+        "[{specs,1},{active,1},{supervisors,0},{workers,1}]"
+    );
+    // Whatever is given to whichever, none panics, which would be told as `{panic, Message, Place}`.
+    let pool = "[7, -1, 1 bsl 80, a, \"text\", <<1:3>>, #{a => b}, self(), make_ref(), {a, b}, [a | b], 1.5, \
+                [], C(erlang, whereis, [top]), fun() -> ok end]";
+    let ones = "[{erlang, F} || F <- [process_info, system_info, memory, statistics, whereis, nodes, \
+        is_process_alive, garbage_collect, port_info]] ++ [{sys, get_state}, {sys, get_status}, \
+        {supervisor, which_children}, {supervisor, count_children}, {code, which}, {code, is_loaded}, \
+        {code, ensure_loaded}, {proc_lib, initial_call}, {net_adm, ping}, {m, module_info}, \
+        {application_controller, get_master}, {application_controller, get_loaded}, \
+        {observer_backend, etop_collect}, {observer_backend, procs_info}]";
+    let twos = "[{erlang, process_info}, {sys, get_state}, {sys, get_status}, {dbg, do_relay}, \
+        {observer_backend, get_table_list}, {erlang, port_info}, {erlang, system_flag}]";
+    let panics = format!(
+        "Pool = {pool}, Told = [C(M, F, [X]) || {{M, F}} <- {ones}, X <- Pool] ++ \
+         [C(M, F, [X, Y]) || {{M, F}} <- {twos}, X <- Pool, Y <- Pool], \
+         [T || {{badrpc, {{'EXIT', {{panic, _, _}}}}}} = T <- Told]"
+    );
+    assert_eq!(beam.eval(&panics).await, "[]");
+    assert!(cluster.node().whereis::<Mail>("clerk").is_ok_and(|clerk| clerk.is_alive()));
 }
 
 #[tokio::test]
@@ -165,6 +245,16 @@ async fn every_call_that_observer_makes_is_answered_as_it_expects() {
                        [K || {{K, _}} <- I] =:= {items}"
     );
     assert_eq!(beam.eval(&all).await, "true");
+    // As `recon` and `observer_cli` ask.
+    let all = "Ks = [registered_name, dictionary, group_leader, status, links, monitors, monitored_by, \
+        trap_exit, initial_call, current_stacktrace, memory, message_queue_len, heap_size, \
+        total_heap_size, garbage_collection, reductions], \
+        [K || {K, _} <- C(erlang, process_info, [C(erlang, whereis, [top]), Ks])] =:= Ks";
+    assert_eq!(beam.eval(all).await, "true");
+    let supervisor = "{links, Ls} = C(erlang, process_info, [C(erlang, whereis, [top]), links]), \
+        lists:member(C(erlang, whereis, [keeper]), Ls)";
+    assert_eq!(beam.eval(supervisor).await, "true");
+    assert_eq!(beam.eval("{C(ets, all, []), C(ets, info, [x])}").await, "{[],undefined}");
     let told = "[proplists:get_value(K, I) || K <- [registered_name, status, trap_exit, links]]";
     assert_eq!(beam.eval(told).await, "[clerk,waiting,true,[]]");
 }
@@ -181,10 +271,20 @@ async fn the_processes_the_figures_and_the_trees_of_observer_come_as_messages() 
     assert_eq!(beam.eval(names).await, "[]");
     assert_eq!(beam.eval("receive {'EXIT', P, E} -> E end").await, "normal");
     assert_eq!(beam.eval("[P || {_, P1, _, _, _, _, _, _} <- Rows, P1 =:= P]").await, "[]");
+    // Many come in portions, each of them once.
+    let many: Vec<_> = (0..2500).map(|_| cluster.node().spawn(idle)).collect();
+    let all = "All = fun F(Told, Rs) -> receive {procs_info, P2, Ps2} -> F(Told + 1, Ps2 ++ Rs); \
+               {'EXIT', P2, normal} -> {Told, length(Rs), length(lists:ukeysort(2, Rs)), \
+               length([idle || {_, _, _, _, {_, idle, 1}, _, _, _} <- Rs])} end end";
+    beam.eval(&format!("P2 = spawn_link(N, observer_backend, procs_info, [self()]), {all}")).await;
+    let told = beam.eval("{Told, Rs, Us, 2500} = All(0, []), {Told, Rs =:= Us}").await;
+    assert_eq!(told, "{3,true}");
+    drop(many);
     // As its charts.
     beam.eval("F = spawn_link(N, observer_backend, fetch_stats, [self(), 20])").await;
-    let stats = "receive {stats, 1, [{1, _, _} | _], {{input, _}, {output, _}}, [{total, _} | _]} \
-                 -> yes end";
+    // WHY a function: what is bound stays so.
+    let stats = "(fun() -> receive {stats, 1, [{1, _, _} | _], {{input, _}, {output, _}}, [{total, T} | _]} \
+                 when T > 0 -> yes end end)()";
     for _ in 0..3 {
         assert_eq!(beam.eval(stats).await, "yes");
     }
@@ -221,7 +321,7 @@ async fn the_processes_the_figures_and_the_trees_of_observer_come_as_messages() 
     };
     let until = async |wanted: fn(usize) -> bool| {
         while !wanted(shows(&cluster)) {
-            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+            tokio::task::yield_now().await;
         }
     };
     until(|count| count >= 6).await;
@@ -237,14 +337,16 @@ async fn a_process_that_does_not_answer_is_told_of_all_the_same() {
     let mut beam = looker(&epmd).await;
     let cluster = shop(&epmd).await;
     let clerk = cluster.node().whereis::<Mail>("clerk").expect("it lives");
-    clerk.send(Mail::Busy);
-    clerk.send(Mail::Busy);
+    let (over, until) = std::sync::mpsc::channel();
+    clerk.send(Mail::Busy(until));
+    clerk.send(Mail::Exit);
     while clerk.info().messages_in == 0 {
         tokio::task::yield_now().await;
     }
     let told = "C(erlang, process_info, [C(erlang, whereis, [clerk]), [status, message_queue_len, links]])";
     let told = beam.eval(told).await;
     assert_eq!(told, "[{status,running},{message_queue_len,1},{links,[]}]");
+    drop(over);
 }
 
 #[tokio::test]

@@ -6,11 +6,12 @@ mod support;
 
 use std::convert::Infallible;
 
-use processes::join;
+use processes::{found, join, start, term};
 use purlin::server::{self, Init, Mail, Next, Server};
 use purlin::supervisor::{ChildSpec, SupervisorSpec};
 use purlin::{ExitReason, Process, Reply};
 use purlin_dist::cluster::{Cluster, Served};
+use purlin_term::Term;
 use serde::{Deserialize, Serialize};
 use support::{Beam, Epmd};
 
@@ -173,6 +174,24 @@ async fn sys_shows_and_stops_a_server_of_ours() {
     assert_eq!(beam.eval("gen_server:stop(S, {shutdown, enough}, 5000)").await, "ok");
     let end = beam.eval("receive {'DOWN', M, _, _, Why} -> Why end").await;
     assert_eq!(end, "{shutdown,enough}");
+}
+
+// As `sys` of OTP 26.1 and later wants it, of which there is no BEAM here.
+#[tokio::test]
+async fn a_node_with_a_newer_sys_is_told_the_state_in_its_way() {
+    let epmd = Epmd::start();
+    let (ours, newer) = (join(&epmd, "ours").await, join(&epmd, "newer").await);
+    tickets(&ours, "tickets").await;
+    let version = async |_| Ok(Term::tuple([Term::atom("ok"), Term::string("5.1")]));
+    newer.export("application", "get_key", 2, version).expect("short names");
+    let there = ours.name().clone();
+    let told = start(&newer, "asks", async move |mut me, newer| {
+        let tickets = newer.named::<Term>("tickets", &there).expect("there is room");
+        let asker = Term::tuple([newer.term_of(me.id()).into(), Term::atom("tag")]);
+        tickets.send(Term::tuple([Term::atom("system"), asker, Term::atom("get_state")]));
+        term(&mut me).await.to_string()
+    });
+    assert_eq!(found(told).await, "{tag,{ok,<<\"Tickets { left: 10 }\">>}}");
 }
 
 async fn idle(mut me: Process<()>) {

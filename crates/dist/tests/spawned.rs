@@ -4,8 +4,6 @@
 mod processes;
 mod support;
 
-use std::time::Duration;
-
 use processes::{LONG, join};
 use purlin_dist::cluster::Cluster;
 use purlin_term::Term;
@@ -61,6 +59,14 @@ async fn the_end_of_a_spawned_process_is_that_of_erlang() {
     assert_eq!(beam.eval(&end("[link]", "sum, [1, a]")).await, "{exit,{badarg,[]}}");
     let tagged = "[{monitor, [{tag, 'DOWN'}]}]";
     assert_eq!(beam.eval(&end(tagged, "sum, [1, 2]")).await, "normal");
+    // D1, L2: however short it is, its end is told with its own reason.
+    let many = "lists:usort([begin P = spawn_link('ours@127.0.0.1', rust, sum, [1, X]), \
+                M = monitor(process, P), receive {'EXIT', P, W} -> demonitor(M, [flush]), W end end \
+                || _ <- lists:seq(1, 300), X <- [1, a]])";
+    assert_eq!(beam.eval(many).await, "[normal,{badarg,[]}]");
+    let many = "lists:usort([begin {_, M} = spawn_monitor('ours@127.0.0.1', rust, sum, [1, X]), \
+                receive {'DOWN', M, _, _, W} -> W end end || _ <- lists:seq(1, 300), X <- [1, a]])";
+    assert_eq!(beam.eval(many).await, "[normal,{badarg,[]}]");
     // As others spawn.
     beam.eval("P1 = proc_lib:spawn_link('ours@127.0.0.1', rust, sum, [1, a])").await;
     assert_eq!(beam.eval("receive {'EXIT', P1, W1} -> W1 end").await, "{badarg,[]}");
@@ -98,7 +104,7 @@ async fn a_spawned_process_receives_and_is_linked_to_who_has_spawned_it() {
     beam.eval("erlang:disconnect_node('ours@127.0.0.1')").await;
     let gone = async {
         while runs(&cluster) > 0 {
-            tokio::time::sleep(Duration::from_millis(5)).await;
+            tokio::task::yield_now().await;
         }
     };
     timeout(LONG, gone).await.expect("it ends");

@@ -66,6 +66,9 @@ fn a_node_stops_its_applications_first_and_in_reverse() {
         }
         let names = starter.applications();
         assert_eq!(names.iter().map(|name| &**name).collect::<Vec<_>>(), ["store", "shop"]);
+        let shop = starter.application("shop").expect("it runs");
+        assert!(starter.process_info(shop.id()).is_some_and(|master| master.parent.is_some()));
+        assert!(starter.application("closed").is_none());
         said
     });
     let late = node.spawn(async move |mut me: Process<Told>| {

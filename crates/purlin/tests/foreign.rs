@@ -499,3 +499,17 @@ fn references_for_others_are_new_ones() {
     assert_eq!(all.len(), count);
     assert!(all.iter().all(|monitor| MonitorRef::from_number(monitor.number()) == *monitor));
 }
+
+// C1: who answers does not know that it is for a process elsewhere
+#[purlin::test]
+async fn an_answer_for_a_process_elsewhere_comes_to_whoever_carries_it() {
+    let (reply, answer) = purlin::foreign::reply();
+    purlin::spawn(async |_: Process<()>| reply.send(7));
+    assert_eq!(answer.await, Some(7));
+    let (reply, answer) = purlin::foreign::reply::<u32>();
+    drop(reply);
+    assert_eq!(answer.await, None);
+    let (reply, answer) = purlin::foreign::reply::<u32>();
+    drop(answer);
+    assert!(!reply.is_wanted());
+}

@@ -755,7 +755,12 @@ async fn a_panic_outside_of_any_future_ends_the_server_in_order(mut me: Process<
 async fn a_state_that_cannot_be_shown_is_the_askers_loss() {
     let secret = server::start::<Secret>(()).await.expect("it starts");
     assert_eq!(secret.state().await, Err(CallError::NoReply));
-    assert_eq!(secret.stop().await, Ok(()));
+    let panics = |_: &Secret| -> u32 { panic!("on purpose") };
+    assert_eq!(secret.look(panics).await, Err(CallError::NoReply));
+    assert_eq!(secret.look(|_| 7).await, Ok(7));
+    secret.tell_to_stop(ExitReason::Shutdown);
+    assert_eq!(secret.pid().ended().await, ExitReason::Shutdown);
+    assert_eq!(secret.look(|_| 7).await, Err(CallError::NoProcess));
 }
 
 // G1: from a thread that has nothing to do with the node

@@ -6,10 +6,11 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use clap::Args;
 use purlin::Process;
 use purlin_dist::NodeName;
-use purlin_dist::cluster::Cluster;
+use purlin_dist::cluster::{Cluster, Logs};
 use purlin_dist::epmd::{self, Epmd, Failed, Server};
 use purlin_lab::error::Problem;
 use tracing_subscriber::filter::LevelFilter;
+use tracing_subscriber::prelude::*;
 
 use super::{EPMD_PORT, Joining, offer, own_epmd, place, problem};
 use crate::ending::asked_to_end;
@@ -34,6 +35,10 @@ It is a hidden node, which others see in nodes(hidden), unless it is published. 
                       what it was asked
   purlin:echo/1       a function to call: its argument
   purlin:processes/0  its processes, a map of each
+  purlin:log_to/2     what is logged, for the logger of another node: log_to(group_leader(), info)
+and what observer and etop ask for:
+  erl -name me@127.0.0.1 -s observer                     then Nodes, Connect Node
+  etop -node a@127.0.0.1 -setcookie secret -tracing off
 
 Where there is no epmd it starts one, which ends with the node. What goes wrong is told on
 the standard error, in a line each. Ends at SIGTERM or Ctrl-C.
@@ -81,8 +86,10 @@ pub(crate) fn node(asked: &Node) -> Result<u8, Problem> {
     if asked.published {
         builder = builder.published();
     }
+    let logs = Logs::new();
+    builder = builder.logs(&logs);
     let (told, own_epmd) = (told(asked, epmd), asked.epmd.unwrap_or(place_of(&asked.name, epmd)));
-    log(&asked.log)?;
+    log(&asked.log, logs)?;
     let node = purlin::Node::builder().build().map_err(problem)?;
     let on = node.clone();
     let was = node.block_on(async move |_: Process<()>| {
@@ -99,11 +106,11 @@ pub(crate) fn node(asked: &Node) -> Result<u8, Problem> {
     was.map(|_epmd| 0)
 }
 
-/// Has what is logged told on the standard error.
-fn log(level: &str) -> Result<(), Problem> {
+/// Has what is logged told on the standard error, and to whoever asks for it elsewhere.
+fn log(level: &str, logs: Logs) -> Result<(), Problem> {
     let level: LevelFilter = level.parse().map_err(problem)?;
-    let told = tracing_subscriber::fmt().with_max_level(level).with_writer(io::stderr);
-    told.try_init().map_err(problem)
+    let told = tracing_subscriber::fmt::layer().with_writer(io::stderr).with_filter(level);
+    tracing_subscriber::registry().with(told).with(logs).try_init().map_err(problem)
 }
 
 /// Where an epmd of our own has to listen for others to find a node of this name.

@@ -14,7 +14,7 @@ use super::core::Core;
 use super::global::Global;
 use super::ids::Ids;
 use super::reach::Reach;
-use super::{Cluster, Inner, builtin, serving};
+use super::{Cluster, Inner, Logs, builtin, serving};
 use crate::cookie::Cookie;
 use crate::epmd::{self, Alive, Epmd, Failed, Kind, Registration};
 use crate::flags::Flags;
@@ -34,6 +34,7 @@ pub struct Builder {
     settings: Settings,
     observable: bool,
     published: bool,
+    logs: Option<Logs>,
 }
 
 impl Builder {
@@ -42,9 +43,9 @@ impl Builder {
         let hosts = Hosts { us: name, own, told: HashMap::new() };
         let (cookie, cookies) = (Cookie::new("nocookie"), HashMap::new());
         let reach = Reach { hosts, cookie, cookies, tls: None };
-        let (listen, settings) = (None, Settings::default());
+        let (listen, settings, logs) = (None, Settings::default(), None);
         let (only_calls, observable, published) = (false, true, false);
-        Self { reach, listen, only_calls, settings, observable, published }
+        Self { reach, listen, only_calls, settings, observable, published, logs }
     }
 
     /// The secret that all nodes of the cluster share.
@@ -116,12 +117,18 @@ impl Builder {
         self
     }
 
+    /// Lets processes elsewhere ask for what is logged here: [`Logs`] says how.
+    pub fn logs(mut self, logs: &Logs) -> Self {
+        self.logs = Some(logs.clone());
+        self
+    }
+
     /// Joins. Must be called within a tokio runtime, which then drives the connections: a process's own, or any.
     ///
     /// # Errors
     /// [`StartError`]: no epmd, the name is taken, or nobody can listen there.
     pub async fn start(self, node: &Node) -> Result<Cluster, StartError> {
-        let Self { reach, listen, only_calls, settings, observable, published } = self;
+        let Self { reach, listen, only_calls, settings, observable, published, logs } = self;
         let name = reach.hosts.us.clone();
         let (socket, registration, creation) = if only_calls {
             (None, None, creation()?)
@@ -148,6 +155,9 @@ impl Builder {
             let global = Global::start(&core).ok_or(StartError::Global)?;
             // Nobody else has the core.
             let _ = core.global.set(global);
+        }
+        if let Some(logs) = logs {
+            logs.export(&core);
         }
         let answering =
             socket.map(|socket| runtime.spawn(Arc::clone(&core).answer(socket)).abort_handle());

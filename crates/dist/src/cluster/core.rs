@@ -360,8 +360,12 @@ impl Core {
 
     /// The stand-in in whose name a process elsewhere sends signals; `None` if there is no room for one.
     pub(super) fn stand_in(self: &Arc<Self>, of: &purlin_term::Pid) -> Option<Pid<Term>> {
-        let node = of.node.as_str().parse().ok()?;
-        self.stand_in_for(node, Named::Pid(of.clone()), || Arc::new(|term, _| Ok(Some(term))))
+        self.term_stand_in(of.node.as_str().parse().ok()?, Named::Pid(of.clone()))
+    }
+
+    /// The stand-in for a process that is sent terms.
+    pub(super) fn term_stand_in(self: &Arc<Self>, node: NodeName, to: Named) -> Option<Pid<Term>> {
+        self.stand_in_for(node, to, || Arc::new(|term, _| Ok(Some(term))))
     }
 
     /// The process of ours to which things come that are said to that name.

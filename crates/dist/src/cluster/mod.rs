@@ -63,6 +63,7 @@
 //! | `call.rs`, `spawn.rs` | calls of ours, and processes that ours spawn elsewhere |
 //! | `serving/` | servers and supervisors of ours, as `gen_server`, `supervisor` and `sys` ask them |
 //! | `builtin/` | functions that every node has, for `observer` and others |
+//! | `logs.rs` | what is logged, for nodes that ask for it |
 //! | `export.rs`, `rex.rs`, `spawned.rs` | functions that others may call, and processes that run them |
 
 mod alias;
@@ -80,6 +81,7 @@ mod groups;
 mod ids;
 mod incoming;
 mod ledger;
+mod logs;
 mod nodes;
 mod reach;
 mod reason;
@@ -117,6 +119,7 @@ pub use export::Outcome;
 pub use gen_call::GenCall;
 pub use global::NotRegistered;
 pub use groups::NotShared;
+pub use logs::Logs;
 pub use nodes::NodeChange;
 pub use reason::Why;
 pub use serving::{Caller, Served};

@@ -12,7 +12,7 @@ use crate::cluster::core::Core;
 /// Closed when a process elsewhere has ended, or its node is gone; at once if it cannot be watched.
 ///
 /// COST: a process that monitors it, until the channel is dropped.
-pub(super) fn gone(core: &Arc<Core>, whom: &Pid) -> Receiver<Infallible> {
+pub(in crate::cluster) fn gone(core: &Arc<Core>, whom: &Pid) -> Receiver<Infallible> {
     let (mut told, lives) = channel();
     let Some(whom) = core.stand_in(whom) else { return lives };
     let watches = async move |mut me: Process<Down>| {

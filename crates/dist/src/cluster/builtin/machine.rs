@@ -119,14 +119,17 @@ fn system_info(core: &Core, item: &Term) -> Outcome {
         "creation" => Term::from(core.ids.creation),
         "kernel_poll" | "smp_support" | "threads" => Term::from(true),
         "multi_scheduling" => Term::atom("enabled"),
-        "multi_scheduling_blockers" | "alloc_util_allocators" | "garbage_collection" => Term::NIL,
+        "multi_scheduling_blockers"
+        | "alloc_util_allocators"
+        | "garbage_collection"
+        | "check_io" => Term::NIL,
         "build_type" => Term::atom("opt"),
         "emu_flavor" => Term::atom("purlin"),
         "emu_type" => Term::atom("opt"),
         "dist" | "info" => Term::from(format!("purlin {VERSION}").as_str()),
         "dist_buf_busy_limit" => Term::from(1 << 20),
         "cpu_topology" => Term::atom("undefined"),
-        "start_time" => Term::from((since_1970() - node.uptime()).as_nanos() as u64),
+        "start_time" => Term::from(since_1970().saturating_sub(node.uptime()).as_nanos() as u64),
         _ => return badarg(),
     })
 }

@@ -12,7 +12,7 @@
 //! | `host.rs` | what the operating system says of this program |
 //! | `observer.rs` | `observer_backend`, for `observer` and `etop` |
 //! | `applications.rs` | which applications run, and trees of processes for `observer` |
-//! | `modules.rs` | which modules there are: those that are exported |
+//! | `modules.rs` | which modules there are, and which tables |
 //! | `gone.rs` | when whoever looks is gone |
 
 mod applications;
@@ -31,6 +31,7 @@ use std::time::Duration;
 use purlin::Process;
 use purlin_term::{Atom, Term};
 
+pub(super) use self::gone::gone;
 use super::core::Core;
 use super::export::Outcome;
 

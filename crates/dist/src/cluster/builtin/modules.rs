@@ -1,4 +1,4 @@
-//! Which modules a node has: those that something is exported of.
+//! Which modules a node has, those that something is exported of; and which tables, none.
 
 use purlin_term::{Atom, Term};
 
@@ -35,6 +35,11 @@ pub(super) fn export(offer: &Offer<'_>) {
     });
     // Processes run functions of Rust, whose modules have nothing to tell.
     offer.at_once(ANY, "module_info", 1, |_, _| Ok(Term::NIL));
+    // There are no tables.
+    offer.at_once("ets", "all", 0, |_, _| Ok(Term::NIL));
+    for arity in [1, 2] {
+        offer.at_once("ets", "info", arity, |_, _| Ok(Term::atom("undefined")));
+    }
     // Nobody is told of events by OTP's handlers.
     offer.at_once("gen_event", "which_handlers", 1, |_, _| Ok(Term::NIL));
 }

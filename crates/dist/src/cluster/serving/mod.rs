@@ -7,10 +7,12 @@
 //! |---|---|
 //! | `served.rs` | how a type of server is to be asked |
 //! | `caller.rs` | who has asked |
+//! | `dialect.rs` | which `sys` it is that asks |
 //! | `system.rs` | what `sys` asks of any server |
 //! | `supervisor.rs` | what is asked of a supervisor |
 
 mod caller;
+mod dialect;
 mod served;
 mod supervisor;
 mod system;

@@ -11,6 +11,7 @@ use purlin::foreign::LocalProcess;
 use purlin_term::Term;
 
 use super::caller::Caller;
+use super::dialect;
 use crate::cluster::core::Core;
 use crate::cluster::gen_call::GenCall;
 use crate::cluster::reason;
@@ -90,7 +91,9 @@ pub(super) fn asked(core: &Arc<Core>, process: LocalProcess, asked: GenCall) {
             }
             _ if request.is_atom("get_state") => {
                 if let Some(state) = system.state(process).await {
-                    caller.answer(state);
+                    let wraps = dialect::wraps_states(&core, caller.pid()).await;
+                    let ok = || Term::atom("ok");
+                    caller.answer(if wraps { Term::tuple([ok(), state]) } else { state });
                 }
             }
             _ if request.is_atom("get_status") => {

@@ -1,0 +1,68 @@
+//! Which `sys` it is that asks: that of OTP 26.1 wants `{ok, State}` where those before want the state, and does
+//! not say so. So its node is asked, as `rpc:call` asks.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use purlin::Process;
+use purlin_term::{Atom, Pid, Term};
+
+use crate::cluster::core::Core;
+use crate::cluster::gen_call::GenCall;
+use crate::control::Named;
+
+/// How long the other node has to say.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Whether `sys:get_state` of that process's node is told `{ok, State}`. One that does not answer is taken for an
+/// old one.
+pub(super) async fn wraps_states(core: &Arc<Core>, asker: &Pid) -> bool {
+    let version = stdlib_of(core, asker.node.as_str()).await;
+    version.is_some_and(|version| is_at_least_5_1(&version))
+}
+
+/// The version of `stdlib` on a node.
+async fn stdlib_of(core: &Arc<Core>, node: &str) -> Option<String> {
+    let rex = core.term_stand_in(node.parse().ok()?, Named::Name(Atom::from_static("rex")))?;
+    let (tell, told) = tokio::sync::oneshot::channel();
+    let ids = Arc::clone(&core.ids);
+    let asks = async move |mut me: Process<Term>| {
+        let arguments = Term::list([Term::atom("stdlib"), Term::atom("vsn")]);
+        let [call, module, name] = ["call", "application", "get_key"].map(Term::atom);
+        let request = Term::tuple([call, module, name, arguments, Term::atom("user")]);
+        let tag = Term::from(ids.reference(ids.monitor()));
+        rex.send(GenCall { from: ids.pid(me.id()), tag: tag.clone(), request }.into_term());
+        let answer = tokio::time::timeout(PATIENCE, me.receive()).await;
+        // Whoever waits waits until this has ended.
+        let _ =
+            tell.send(answer.ok().filter(|answer| {
+                answer.as_tuple().is_some_and(|parts| parts.first() == Some(&tag))
+            }));
+    };
+    core.ids.node.try_spawn(asks).ok()?;
+    let answer = told.await.ok()??;
+    let [_, answer] = answer.as_tuple()? else { return None };
+    let [ok, version] = answer.as_tuple()? else { return None };
+    let version = version.as_list().filter(|_| ok.is_atom("ok"))?;
+    let letters = version.iter().map(|letter| u8::try_from(letter.as_integer()?).ok());
+    letters.map(|letter| letter.map(char::from)).collect()
+}
+
+fn is_at_least_5_1(version: &str) -> bool {
+    let mut parts = version.split('.').map(|part| part.parse().unwrap_or(0_u32));
+    (parts.next().unwrap_or(0), parts.next().unwrap_or(0)) >= (5, 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_at_least_5_1;
+
+    #[test]
+    fn versions_are_compared_by_number() {
+        let all =
+            [("4.2", false), ("5.0.2", false), ("5.1", true), ("5.10.1", true), ("6.0", true)];
+        for (version, is_new) in all.into_iter().chain([("", false), ("new", false)]) {
+            assert_eq!(is_at_least_5_1(version), is_new, "{version}");
+        }
+    }
+}
