@@ -85,6 +85,9 @@ struct State {
     under_way: UnderWay<Answer>,
     other: Other,
     monitor: Option<MonitorRef>,
+    /// What was sent last since somebody was there. WHY: what is sent when a connection is lost goes over the
+    /// next one, and what was before it comes again only later; by this the other process knows.
+    last: u64,
     /// When it looks again.
     look: Option<Timer>,
     /// Since when nobody has been there, until somebody is.
@@ -97,10 +100,11 @@ impl Gateway {
     pub(super) async fn run(self, mut me: Process<Mail>) {
         let own = Term::from(self.cluster.term_of(me.id()));
         let under_way = UnderWay::new(self.after, self.credit);
-        let (monitor, look, away, finish) = Default::default();
+        let (monitor, look, last, away, finish) = Default::default();
         let counts = Counts::default();
         let (is, other) = (self, Other::Asked);
-        let mut state = State { is, own, under_way, other, monitor, look, away, counts, finish };
+        let mut state =
+            State { is, own, under_way, other, monitor, look, last, away, counts, finish };
         state.ask(&mut me);
         loop {
             let mail = me.receive().await;
@@ -179,7 +183,7 @@ impl State {
         if !matches!(self.other, Other::Asked) {
             return;
         }
-        self.other = Other::There;
+        (self.other, self.last) = (Other::There, 0);
         if self.away.take().is_some() {
             eprintln!("purlin: {} is there", self.is.name);
         }
@@ -205,9 +209,10 @@ impl State {
     }
 
     /// Sends a piece; gives how many messages it has.
-    fn send(&self, number: u64) -> u64 {
+    fn send(&mut self, number: u64) -> u64 {
         let Some((source, messages)) = self.under_way.piece(number) else { return 0 };
-        let batch = words::batch(&self.own, number, source, messages);
+        let batch = words::batch(&self.own, number, self.last, source, messages);
+        self.last = number;
         let messages = batch.as_tuple().and_then(|batch| batch.last()).and_then(Term::as_list);
         let messages = messages.map_or(0, <[Term]>::len);
         self.is.to.send(batch);

@@ -2,7 +2,7 @@
 //!
 //! | to | term |
 //! |---|---|
-//! | the process | `{purlin_ack, Gateway, Batch, Source, [{Id, Payload}]}` |
+//! | the process | `{purlin_ack, Gateway, Batch, Follows, Source, [{Id, Payload}]}` |
 //! | the gateway | `{purlin_confirm, Batch}` |
 //! | the gateway | `{purlin_credit, Messages}` |
 
@@ -34,14 +34,21 @@ pub(super) fn said(term: &Term) -> Result<Said, String> {
     read.ok_or_else(|| "it is no {purlin_confirm, Batch} and no {purlin_credit, Messages}".into())
 }
 
-/// Some messages of one connection.
-pub(super) fn batch(gateway: &Term, number: u64, source: &Term, messages: Frames<'_>) -> Term {
+/// Some messages of one connection; `follows` is the batch before it, 0 of the first since somebody was there.
+pub(super) fn batch(
+    gateway: &Term,
+    number: u64,
+    follows: u64,
+    source: &Term,
+    messages: Frames<'_>,
+) -> Term {
     let messages = messages.map(|frame| {
         let payload = Term::Binary(Binary::copy(frame.payload));
         Term::tuple([Term::from(frame.id.number()), payload])
     });
     let (tag, messages) = (Term::atom("purlin_ack"), Term::list(messages));
-    Term::tuple([tag, gateway.clone(), Term::from(number), source.clone(), messages])
+    let [number, follows] = [number, follows].map(Term::from);
+    Term::tuple([tag, gateway.clone(), number, follows, source.clone(), messages])
 }
 
 /// Where messages come from: a connection, and whose it is if the client has a session.
