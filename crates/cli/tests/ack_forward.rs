@@ -328,6 +328,29 @@ fn the_process_of_the_guide_confirms_what_it_has_printed() {
 }
 
 #[test]
+fn what_cannot_be_forwarded_is_refused_in_one_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let nobody = format!("127.0.0.1:{}", free_port());
+    let to = ["--forward", "sink@shop@127.0.0.1"];
+    for (words, due) in [
+        (&["--forward", "sink"][..], "sink@shop@127.0.0.1"),
+        (&["--ack-after", "received"], "--forward"),
+        (&["--cookie", "secret"], "--forward"),
+        (&[&to[..], &["--handler", "process"]].concat(), "--handler"),
+        (&[&to[..], &["--ack-after", "sent"]].concat(), "confirmed"),
+        (&[&to[..], &["--credit", "0"]].concat(), "from 1"),
+        (&[&to[..], &["--cookie", "secret", "--epmd", &nobody]].concat(), &nobody),
+    ] {
+        let mut command = purlin(folder.path());
+        let output = command.args(["ack", "serve"]).args(words).output().expect("purlin runs");
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{words:?}: {told}");
+        assert!(told.lines().count() == 1 && told.starts_with("purlin: "), "{told}");
+        assert!(told.contains(due), "{words:?}: {told}");
+    }
+}
+
+#[test]
 fn who_waits_for_a_process_that_stays_away_is_closed_after_the_patience() {
     let place = Place::new();
     let (gateway, address) = place.gateway(&["--patience", "1"]);

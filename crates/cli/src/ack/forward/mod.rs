@@ -107,8 +107,11 @@ pub(super) struct Way {
 
 impl Forwarding {
     /// Whether messages are to be forwarded, and to whom.
-    pub(super) fn to(&self) -> Option<&To> {
-        self.forward.as_ref()
+    pub(super) fn to(&self) -> Result<Option<&To>, Problem> {
+        if self.forward.is_none() && self.secret.is_given() {
+            return Err(Problem::new("--cookie is for --forward; say to whom"));
+        }
+        Ok(self.forward.as_ref())
     }
 
     /// Joins the cluster, and starts the gateway.
