@@ -26,7 +26,6 @@ use purlin::{Node, Pid};
 use purlin_dist::NodeName;
 use purlin_dist::cluster::Cluster;
 use purlin_lab::error::Problem;
-use purlin_term::Term;
 
 use self::gateway::{Gateway, Mail};
 pub(super) use self::handler::Forward;
@@ -127,7 +126,7 @@ impl Forwarding {
         let builder = Cluster::builder(name).cookie(cookie).epmd(epmd);
         let cluster = builder.start(node).await.map_err(|error| problem(&error))?;
         cluster.receives_by(|term| words::said(&term).map(Mail::Said));
-        let process = cluster.named::<Term>(&to.name, &to.node);
+        let process = cluster.named(&to.name, &to.node);
         let gateway = Gateway {
             cluster: cluster.clone(),
             name: format!("{}@{}", to.name, to.node),
