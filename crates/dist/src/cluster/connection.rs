@@ -125,7 +125,8 @@ impl Connection {
 
     /// The node is gone: all that crossed the connection fires `noconnection`, once.
     pub(super) fn lose(&self, node: &Node) {
-        // ORDER: relaxed: it is a hint; the ledger knows.
+        // ORDER: whoever is told below that it is lost finds it so, as what is delivered orders the two; for
+        // others it is a hint, and the ledger knows.
         self.lost.store(true, Ordering::Relaxed);
         let mut ledger = self.ledger();
         let lost = ledger.lose();
