@@ -74,7 +74,7 @@ pub use link::Link;
 pub use listener::{Came, Listener};
 pub use name::{BadName, NodeName};
 pub use peers::{Peers, Up};
-pub use stream::{Duplex, Stream};
+pub use stream::{Duplex, Halves, Stream};
 #[cfg(feature = "tls")]
 pub use {purlin_tls::PemError, tls::Tls};
 

@@ -18,7 +18,7 @@ use rustls::{ClientConfig, ServerConfig, SupportedProtocolVersion};
 use tokio::net::TcpStream;
 use tokio_rustls::{TlsAcceptor, TlsConnector};
 
-use crate::stream::Stream;
+use crate::stream::{Duplex, Halves, Stream};
 
 /// What is spoken unless a configuration of one's own says otherwise. A node of OTP 25 takes TLS 1.2 between nodes.
 const VERSIONS: &[&SupportedProtocolVersion] = &[&TLS13, &TLS12];
@@ -109,3 +109,17 @@ impl fmt::Debug for Tls {
         f.debug_struct("Tls").finish_non_exhaustive()
     }
 }
+
+/// For both sides of TLS.
+macro_rules! split_under_a_lock {
+    ($($side:ident)*) => {
+        $(impl Duplex for tokio_rustls::$side::TlsStream<TcpStream> {
+            fn halves(self: Box<Self>) -> Halves {
+                let (read, write) = tokio::io::split(*self);
+                (Box::new(read), Box::new(write))
+            }
+        })*
+    };
+}
+
+split_under_a_lock! { client server }

@@ -36,6 +36,11 @@ impl Shared {
         Self { creation, parent_creation: parent.creation, parent: parent.slot }
     }
 
+    /// Whether it is no process of a program's, but serves those ([`Parent::NODE`]).
+    pub(crate) fn serves(&self) -> bool {
+        self.parent.is_none() && self.parent_creation == Parent::NODE.creation
+    }
+
     /// Who spawned it, if a process did.
     pub(crate) fn parent(&self) -> Option<ProcessId> {
         self.parent.map(|slot| ProcessId::new(self.parent_creation, slot))
@@ -50,6 +55,9 @@ pub(crate) struct Parent {
 }
 
 impl Parent {
+    /// The node itself, for what serves its processes; it ends after them.
+    pub(crate) const NODE: Self = Self { creation: u32::MAX, slot: None };
+
     /// The process whose turn this thread is in, of whatever node.
     pub(crate) fn current() -> Self {
         here(Here::parent).unwrap_or(Self { creation: 0, slot: None })

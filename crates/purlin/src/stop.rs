@@ -4,7 +4,8 @@
 //!    process of the node's.
 //! 2. No process is begun any more.
 //! 3. Every process is told `shutdown`, once, and has the grace period to end, also if it traps exits;
-//!    then it is killed, and has a moment more.
+//!    then it is killed, and has a moment more. What serves processes, such as the connections to other
+//!    nodes, is told when they have ended.
 //! 4. Who has not ended by then is inside a poll that does not return. It is named in the report,
 //!    and left with its thread (L7).
 //! 5. The workers end, then the thread for sockets and timers.
@@ -185,12 +186,26 @@ impl Stopper {
     ) -> bool {
         // WHY: one that traps exits would find each of them among its messages.
         let mut told = HashSet::new();
+        let kills = reason == ExitReason::Kill;
         self.until(patience, pause, || {
-            for process in self.realm.processes().filter(|process| told.insert(process.slot())) {
-                tell(&process, Signal::Exit { from: None, reason: reason.clone() });
-            }
+            let mut tell_to = |serves: bool| {
+                let mut any = false;
+                for process in self.realm.processes() {
+                    if process.shared().serves() == serves {
+                        any = true;
+                        if told.insert(process.slot()) {
+                            tell(&process, Signal::Exit { from: None, reason: reason.clone() });
+                        }
+                    }
+                }
+                any
+            };
             // In this order: a spawn from outside is done, or is seen here, or sees the stop.
             let none_under_way = self.realm.home().outside_spawns.load(Ordering::SeqCst) == 0;
+            let any_left = tell_to(false) || !none_under_way;
+            if !any_left || kills {
+                tell_to(true);
+            }
             none_under_way && self.realm.is_empty()
         })
         .await

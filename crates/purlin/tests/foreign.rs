@@ -428,6 +428,60 @@ fn the_stop_of_a_node_ends_its_stand_ins_and_reaches_nobody_elsewhere() {
     });
 }
 
+// E1, M2: what a process says while its node stops, as long as it may, reaches processes elsewhere.
+#[test]
+fn a_stop_leaves_stand_ins_until_processes_have_ended() {
+    let bridge = Bridge::new();
+    let (tell, told) = std::sync::mpsc::channel();
+    let real = bridge.nodes[1].spawn(async move |mut me: Process<u32>| {
+        let _ = tell.send(me.receive().await);
+    });
+    let there = bridge.stand_in(&real, &Gate::open());
+    let (ready, is_ready) = std::sync::mpsc::channel();
+    bridge.nodes[0].spawn(async move |mut me: Process<Exit>| {
+        me.trap_exit(true);
+        let _ = ready.send(());
+        let exit = me.receive().await;
+        assert_eq!(exit.reason, ExitReason::Shutdown);
+        // Others that were told to end have had their turns.
+        for _ in 0..100 {
+            purlin::yield_now().await;
+        }
+        there.send(7);
+    });
+    is_ready.recv().unwrap();
+    bridge.nodes[0].stop_blocking();
+    assert_eq!(told.recv(), Ok(7));
+}
+
+// E1: what serves processes goes on until they have ended, hears nothing of the stop, and holds it up no longer
+// than the grace period.
+#[test]
+fn a_service_ends_with_its_future_or_is_killed_when_the_node_has_stopped() {
+    let node = Node::builder().workers(1).build().unwrap();
+    let (tell, told) = tokio::sync::oneshot::channel::<()>();
+    let ended = Arc::new(AtomicBool::new(false));
+    let has_ended = Arc::clone(&ended);
+    let served = node.serve(async move {
+        let _ = told.await;
+        has_ended.store(true, Ordering::SeqCst);
+    });
+    assert!(served.is_some());
+    let (ready, is_ready) = std::sync::mpsc::channel();
+    let ended_before = Arc::clone(&ended);
+    node.spawn(async move |mut me: Process<Exit>| {
+        me.trap_exit(true);
+        let _ = ready.send(());
+        me.receive().await;
+        assert!(!ended_before.load(Ordering::SeqCst));
+        let _ = tell.send(());
+    });
+    is_ready.recv().unwrap();
+    node.stop_blocking();
+    assert!(ended.load(Ordering::SeqCst));
+    assert_eq!(node.serve(async {}), None, "it has stopped");
+}
+
 // D1: of monitors that processes elsewhere have of ours, no two have the same reference.
 #[test]
 fn references_for_others_are_new_ones() {

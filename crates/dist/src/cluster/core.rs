@@ -241,7 +241,13 @@ impl Core {
             last: LastUsed::default(),
         };
         let entered = self.runtime.enter();
-        let link = Link::start(stream, established, self.settings, incoming);
+        // WHY among the processes: what comes is received where it was read, without waking another thread, and what
+        // is sent is written where it was sent.
+        let serve = |task| {
+            // A node that stops ends the link.
+            let _ = self.ids.node.serve(task);
+        };
+        let link = Link::start_on(stream.halves(), established, self.settings, incoming, serve);
         drop(entered);
         connection.linked(link.clone());
         if self.state().left {

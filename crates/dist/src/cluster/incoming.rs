@@ -58,6 +58,8 @@ impl Receive for Incoming {
     }
 
     fn message(&mut self, to: Recipient<'_>, message: Unread<'_>) -> Option<Result<(), Broken>> {
+        // Whoever is sent something may answer at once.
+        self.connection.link()?;
         let ids = &self.core.ids;
         let process = match to {
             Recipient::Pid(to) => ids.node.local_process(ids.ours_of(&to)?)?,

@@ -10,6 +10,7 @@
 //! | ticker, within it | a quarter of the tick time | ticks if nothing was written; ends a link over which nothing came |
 //! | writer | something to write | writes all there is at once |
 //! | one per large message | room | encodes a portion, puts it out |
+//! | one more | the end | logs it |
 //!
 //! # Order
 //!
@@ -150,6 +151,7 @@ impl Link {
         let shared = Arc::new(Shared::new(peer, settings));
         spawn(Box::pin(self::read(read, Over(Arc::clone(&shared)), receive)));
         spawn(Box::pin(self::write(write, Over(Arc::clone(&shared)))));
+        tokio::spawn(tell_of_end(Arc::clone(&shared)));
         Self(shared)
     }
 
@@ -239,8 +241,7 @@ impl Link {
 
     /// Why it has ended, when it has.
     pub async fn ended(&self) -> Ended {
-        self.0.over().await;
-        self.0.lock().ended.clone().unwrap_or(Ended::ByUs)
+        self.0.over().await
     }
 }
 
@@ -250,36 +251,31 @@ async fn read<S: AsyncRead + Unpin, R: Receive>(stream: S, over: Over, receive: 
     let ended = tokio::select! {
         ended = reader::run(stream, shared, receive) => ended,
         ended = ticker::run(shared) => ended,
-        () = shared.over() => return,
+        _ = shared.over() => return,
     };
-    over.end(ended);
+    over.0.end(ended);
 }
 
 async fn write<S: AsyncWrite + Unpin>(stream: S, over: Over) {
     let shared = &*over.0;
     let ended = tokio::select! {
         ended = writer::run(stream, shared) => ended,
-        () = shared.over() => return,
+        _ = shared.over() => return,
     };
-    over.end(ended);
+    over.0.end(ended);
+}
+
+async fn tell_of_end(shared: Arc<Shared>) {
+    let ended = shared.over().await;
+    let peer = &shared.peer.peer;
+    match &ended {
+        Ended::ByUs | Ended::ByPeer => info!(%peer, "disconnected: {ended}"),
+        Ended::Silent | Ended::Io(_) | Ended::Broken(_) => warn!(%peer, "disconnected: {ended}"),
+    }
 }
 
 /// Ends a link, whatever ended its tasks: a receiver that panics, and a runtime that is dropped, too.
 struct Over(Arc<Shared>);
-
-impl Over {
-    fn end(&self, ended: Ended) {
-        let peer = &self.0.peer.peer;
-        let line = ended.to_string();
-        let is_failure = matches!(ended, Ended::Silent | Ended::Io(_) | Ended::Broken(_));
-        match (self.0.end(ended), is_failure) {
-            (true, true) => warn!(%peer, "disconnected: {line}"),
-            (true, false) => info!(%peer, "disconnected: {line}"),
-            // The other of them has.
-            (false, _) => {}
-        }
-    }
-}
 
 impl Drop for Over {
     fn drop(&mut self) {

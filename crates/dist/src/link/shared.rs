@@ -175,32 +175,28 @@ impl Shared {
         self.reads.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Waits until it has ended.
-    pub(super) async fn over(&self) {
+    /// Waits until it has ended, and says how.
+    pub(super) async fn over(&self) -> Ended {
         loop {
             let over = self.over.notified();
             tokio::pin!(over);
             over.as_mut().enable();
-            if self.lock().ended.is_some() {
-                return;
+            if let Some(ended) = &self.lock().ended {
+                return ended.clone();
             }
             over.await;
         }
     }
 
-    /// Ends it, unless it has ended, and says so; what was not written is lost.
-    pub(super) fn end(&self, ended: Ended) -> bool {
+    /// Ends it, unless it has ended; what was not written is lost.
+    pub(super) fn end(&self, ended: Ended) {
         let mut state = self.lock();
-        if state.ended.is_some() {
-            return false;
-        }
-        state.ended = Some(ended);
+        state.ended.get_or_insert(ended);
         let behind = std::mem::take(&mut state.behind);
         let out = std::mem::replace(&mut state.out, Outgoing::new(self.peer.flags));
         drop(state);
         drop((behind, out));
         self.room.notify_waiters();
         self.over.notify_waiters();
-        true
     }
 }

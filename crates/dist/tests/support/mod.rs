@@ -13,7 +13,7 @@ use purlin_dist::handshake::{Caller, Local, Verdict};
 use purlin_dist::link::{Link, Settings};
 use purlin_dist::{Came, Cookie, Flags, Listener, NodeName, epmd};
 use purlin_term::{Atom, Pid, Reference, Term};
-use tokio::io::{AsyncBufReadExt, AsyncWriteExt, Lines};
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, Lines};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::sync::mpsc;
 
@@ -267,7 +267,7 @@ impl Ours {
 
 impl Connected {
     fn new(
-        stream: impl purlin_dist::Duplex + 'static,
+        stream: impl AsyncRead + AsyncWrite + Send + 'static,
         established: purlin_dist::handshake::Established,
         settings: Settings,
     ) -> Self {

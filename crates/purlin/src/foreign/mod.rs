@@ -22,9 +22,11 @@
 //! and the other way round: a delivered `Link`, `Unlink` or `Monitor` is answered through the carrier
 //! of the stand-in in whose name it came, also by a process that has ended (L6, D2).
 //!
-//! A stand-in ends when its carrier says so, and when its node stops, which the process elsewhere is
-//! not told; then it is, for everybody here, a process that has ended.
+//! A stand-in ends when its carrier says so, and when its node stops and all processes that could send to it
+//! have ended, which the process elsewhere is not told; then it is, for everybody here, a process that has ended.
+//! What takes things there and back runs beside the processes ([`Node::serve`]).
 
+mod service;
 mod stand_in;
 
 use std::any::TypeId;

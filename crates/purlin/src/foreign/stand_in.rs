@@ -237,7 +237,7 @@ impl Node {
             };
             // WHY the handle is dropped: a stand-in has no function that would use it.
             let make = |carrier, _owner| StandIn::<M, C, Edge>::new(carrier);
-            try_spawn_as(self.realm(), Parent::current(), Local::default(), edge, carrier, make)
+            try_spawn_as(self.realm(), Parent::NODE, Local::default(), edge, carrier, make)
         })
     }
 }
