@@ -48,6 +48,11 @@ struct Joining {
 }
 
 impl Secret {
+    /// Whether it was said on the command line.
+    pub(crate) fn is_given(&self) -> bool {
+        self.cookie.is_some()
+    }
+
     pub(crate) fn cookie(&self) -> Result<Vec<u8>, Problem> {
         let cookie = match &self.cookie {
             // Erlang takes the characters beyond ASCII as Latin-1.

@@ -45,16 +45,21 @@ impl Place {
     /// A node of Elixir's with a process that writes a ledger.
     fn sink(&self) -> Running {
         let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/sink.exs");
+        let mut sink = self.elixir(&[Path::new(script), &self.ledger()]);
+        assert_eq!(sink.line(), "ready");
+        sink
+    }
+
+    /// A node of Elixir's that runs a script.
+    fn elixir(&self, script: &[&Path]) -> Running {
         let mut command = Command::new("elixir");
         command
             .args(["--erl", "+S 1:1 +sbwt none -start_epmd false"])
-            .args(["--name", "shop@127.0.0.1", "--cookie", COOKIE, script])
-            .arg(self.ledger())
+            .args(["--name", "shop@127.0.0.1", "--cookie", COOKIE])
+            .args(script)
             .env("ERL_EPMD_PORT", &self.port)
             .env("HOME", self.path());
-        let mut sink = Running::start(&mut command);
-        assert_eq!(sink.line(), "ready");
-        sink
+        Running::start(&mut command)
     }
 
     /// The gateway to it, and where it listens.
@@ -118,6 +123,30 @@ fn all_messages_arrive_once_and_in_the_order_of_their_connection() {
     assert_eq!(status, Some(0));
     assert!(told.contains("best: 12000 messages"), "{told}");
     assert!(told.contains("forwarded: 12000 messages confirmed\n"), "{told}");
+}
+
+#[test]
+fn a_connection_between_the_nodes_that_is_cut_loses_nothing_and_what_came_twice_is_known() {
+    let place = Place::new();
+    let mut sink = place.sink();
+    let (gateway, address) = place.gateway(&["--credit", "300"]);
+    std::thread::scope(|scope| {
+        let sending = scope.spawn(|| send(&address, 0..8000));
+        let mut cuts = 0;
+        while !sending.is_finished() {
+            // Only while something is on its way, again and again.
+            let before = sink.ask("count");
+            while sink.ask("count") == before && !sending.is_finished() {}
+            cuts += u32::from(sink.ask("cut") == "true");
+        }
+        assert!(cuts > 1, "all was sent before a cut");
+    });
+    let written = &place.written()[&1];
+    let first_wrong = (0..).zip(written).find(|(due, found)| due != *found);
+    assert_eq!((first_wrong, written.len()), (None, 8000));
+    let (_, told) = gateway.end("-TERM");
+    assert!(told.contains("forwarded: 8000 messages confirmed"), "{told}");
+    assert!(told.contains("sent again"), "{told}");
 }
 
 /// A message of the classic protocol.
@@ -277,6 +306,48 @@ fn received_is_acknowledged_while_nothing_is_confirmed_and_credit_is_what_the_pr
     stream.read_exact(&mut ack).unwrap();
     while sink.ask("count") != "5" {}
     assert_eq!(place.written()[&1], [0, 1, 2, 3, 4]);
+}
+
+#[test]
+fn the_process_of_the_guide_confirms_what_it_has_printed() {
+    let guide = include_str!("../../../docs/ack/forward.md");
+    let (_, rest) = guide.split_once("```elixir\n").expect("there is some Elixir");
+    let (module, _) = rest.split_once("```").expect("it ends");
+    let place = Place::new();
+    let script = place.path().join("sink.exs");
+    let starts = "{:ok, _} = Shop.Sink.start_link(nil)\nIO.puts(\"ready\")\nIO.gets(\"\")\n";
+    std::fs::write(&script, format!("{module}\n{starts}")).unwrap();
+    let mut sink = place.elixir(&[script.as_path()]);
+    assert_eq!(sink.line(), "ready");
+    let (gateway, address) = place.gateway(&["--name", "door@127.0.0.1"]);
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.write_all(&[message(7, b"tea"), message(8, b"milk")].concat()).unwrap();
+    assert_eq!((sink.line(), sink.line()), ("1 7 tea".to_owned(), "1 8 milk".to_owned()));
+    let (status, told) = gateway.end("-TERM");
+    assert_eq!((status, told.contains("2 messages confirmed")), (Some(0), true), "{told}");
+}
+
+#[test]
+fn what_cannot_be_forwarded_is_refused_in_one_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let nobody = format!("127.0.0.1:{}", free_port());
+    let to = ["--forward", "sink@shop@127.0.0.1"];
+    for (words, due) in [
+        (&["--forward", "sink"][..], "sink@shop@127.0.0.1"),
+        (&["--ack-after", "received"], "--forward"),
+        (&["--cookie", "secret"], "--forward"),
+        (&[&to[..], &["--handler", "process"]].concat(), "--handler"),
+        (&[&to[..], &["--ack-after", "sent"]].concat(), "confirmed"),
+        (&[&to[..], &["--credit", "0"]].concat(), "from 1"),
+        (&[&to[..], &["--cookie", "secret", "--epmd", &nobody]].concat(), &nobody),
+    ] {
+        let mut command = purlin(folder.path());
+        let output = command.args(["ack", "serve"]).args(words).output().expect("purlin runs");
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{words:?}: {told}");
+        assert!(told.lines().count() == 1 && told.starts_with("purlin: "), "{told}");
+        assert!(told.contains(due), "{words:?}: {told}");
+    }
 }
 
 #[test]

@@ -53,6 +53,24 @@ fn a_beam_pings_a_node_of_ours_sends_to_its_echo_and_calls_its_functions() {
     ];
     assert_eq!(found, due);
     assert_eq!(ours.end("-TERM"), (Some(0), String::new()));
+    // Nothing has gone wrong.
+    assert_eq!(std::fs::read_to_string(folder.path().join("errors")).unwrap(), "");
+}
+
+#[test]
+fn a_published_node_is_among_the_nodes_and_answers_global() {
+    let (folder, port) = (tempfile::tempdir().unwrap(), free_port());
+    let _epmd = epmd(&port);
+    let (ours, _) = node(folder.path(), &port, &["--cookie", COOKIE, "--published"]);
+    let asked = [
+        "net_adm:ping('ours@127.0.0.1')",
+        "{nodes(), nodes(hidden)}",
+        "global:sync()",
+        "global:register_name(me, self())",
+    ];
+    let due = ["pong", "{['ours@127.0.0.1'],[]}", "ok", "yes"];
+    assert_eq!(eval(folder.path(), &port, &asked), due);
+    assert_eq!(ours.end("-TERM"), (Some(0), String::new()));
 }
 
 #[test]

@@ -52,7 +52,7 @@ pub enum NoConnection {
     /// It took too long.
     Slow,
     /// It has closed the connection when we had proven that we know the cookie, and it had yet to prove it.
-    HungUp(NodeName),
+    HungUp,
     /// This node has left the cluster.
     Left,
     /// The handshake came to nothing.
@@ -89,9 +89,8 @@ impl fmt::Display for NoConnection {
             Self::Io(error) => error.fmt(f),
             Self::Slow => write!(f, "no handshake within {} s", PATIENCE.as_secs()),
             // WHY a guess: a node does not tell a stranger that the cookie is wrong.
-            Self::HungUp(name) => write!(
-                f,
-                "{name} hung up when we had shown that we know the cookie: most likely it has another one"
+            Self::HungUp => f.write_str(
+                "it hung up when we had shown that we know the cookie: most likely it has another one",
             ),
             Self::Left => f.write_str("this node has left the cluster"),
             Self::Refused(refused) => refused.fmt(f),
@@ -105,9 +104,7 @@ impl std::error::Error for NoConnection {
             Self::Epmd(failed) => Some(failed),
             Self::Io(error) | Self::Host(_, error) => Some(error),
             Self::Refused(refused) => Some(refused),
-            Self::Unknown(_) | Self::OtherForm(_) | Self::Slow | Self::HungUp(_) | Self::Left => {
-                None
-            }
+            Self::Unknown(_) | Self::OtherForm(_) | Self::Slow | Self::HungUp | Self::Left => None,
         }
     }
 }
@@ -152,7 +149,7 @@ pub async fn call<S: AsyncRead + AsyncWrite + Unpin>(
     cookie: Cookie,
     is_dead: impl FnOnce() -> bool,
 ) -> Result<Established, NoConnection> {
-    let (mut out, name) = (Vec::new(), peer.clone());
+    let mut out = Vec::new();
     let mut initiator = Initiator::new(local, peer, cookie, challenge()?, &mut out);
     let mut is_dead = Some(is_dead);
     let handshake = async {
@@ -160,7 +157,7 @@ pub async fn call<S: AsyncRead + AsyncWrite + Unpin>(
             write(stream, lengths, &mut out).await?;
             let frame = read(stream, lengths).await.map_err(|error| match error {
                 NoConnection::Io(error) if initiator.awaits_proof() && is_end(&error) => {
-                    NoConnection::HungUp(name.clone())
+                    NoConnection::HungUp
                 }
                 error => error,
             })?;

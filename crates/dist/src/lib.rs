@@ -83,4 +83,8 @@ pub use {purlin_tls::PemError, tls::Tls};
 mod documents {
     #[doc = include_str!("../../../docs/guide/cluster.md")]
     struct Clusters;
+
+    #[cfg(feature = "tls")]
+    #[doc = include_str!("../../../docs/guide/cluster-hosts.md")]
+    struct Hosts;
 }

@@ -101,6 +101,9 @@ async fn nodes_of_three_hosts_find_each_other_by_the_epmd_of_each() {
 
 #[tokio::test]
 async fn nodes_are_reached_by_ipv6_too() {
+    if let Err(error) = std::net::TcpListener::bind("[::1]:0") {
+        return eprintln!("left out: this machine has no IPv6: {error}");
+    }
     // Where it listens at 127.0.0.1 it does at ::1.
     let epmd = Epmd::start();
     let six: SocketAddr = ([0, 0, 0, 0, 0, 0, 0, 1], epmd.port).into();
@@ -200,8 +203,9 @@ async fn nodes_may_have_a_cookie_for_each_other() {
     let log = Log::new();
     let stranger = join(builder("stranger@127.0.0.1", epmd.port)).await;
     let why = stranger.connect(&other.name).await.expect_err("it has another cookie");
-    assert!(matches!(&*why, NoConnection::HungUp(name) if *name == other.name), "{why}");
-    let due = "other@127.0.0.1 hung up when we had shown that we know the cookie: most likely it has another one";
+    assert!(matches!(&*why, NoConnection::HungUp), "{why}");
+    let due =
+        "it hung up when we had shown that we know the cookie: most likely it has another one";
     assert_eq!(why.to_string(), due);
     assert_eq!(other.eval("net_adm:ping('stranger@127.0.0.1')").await, "pang");
     log.is_one_line_with("a handshake was refused: it does not know the cookie");

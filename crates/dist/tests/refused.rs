@@ -67,7 +67,7 @@ async fn a_caller_that_does_not_know_the_cookie() {
     let (mut listener, mut stream) = listening().await;
     let call = calls(&mut stream, "wrong");
     let (refused, came) = tokio::join!(call, listener.next());
-    assert!(matches!(refused, Err(NoConnection::HungUp(_))), "{refused:?}");
+    assert!(matches!(refused, Err(NoConnection::HungUp)), "{refused:?}");
     assert!(matches!(came, Came::Failed(_)), "nobody may come in");
     log.is_one_line_with("a handshake was refused: it does not know the cookie");
 }
@@ -83,7 +83,7 @@ async fn an_acceptor_that_does_not_know_the_cookie() {
         answered
     });
     assert!(matches!(answered, Err(NoConnection::Refused(Refused::WrongCookie))));
-    assert!(matches!(called, Err(NoConnection::HungUp(_))), "{called:?}");
+    assert!(matches!(called, Err(NoConnection::HungUp)), "{called:?}");
 }
 
 #[tokio::test]

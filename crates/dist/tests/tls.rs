@@ -17,6 +17,7 @@ use purlin_dist::cluster::{Cluster, GenCall};
 use purlin_dist::link::Settings;
 use purlin_term::Term;
 use support::{Beam, COOKIE, Epmd};
+use tokio::sync::oneshot;
 
 async fn join(epmd: &Epmd, name: &str, tls: Option<Tls>, settings: Settings) -> Cluster {
     let node = Node::builder().workers(2).build().expect("a node");
@@ -78,10 +79,17 @@ async fn all_is_well(beam: &mut Beam, cluster: &Cluster) {
 #[tokio::test]
 async fn a_beam_calls_us_with_the_tls_that_it_has_unless_told_otherwise() {
     let (epmd, files) = (Epmd::start(), Files::new());
+    let log = Log::new();
     let cluster = join(&epmd, "ours", Some(files.tls("ours-here")), settings()).await;
     let mut beam = beam(&epmd, &files.options("ours-here", "")).await;
     assert_eq!(beam.eval("net_adm:ping('ours@127.0.0.1')").await, "pong");
     all_is_well(&mut beam, &cluster).await;
+    // It ends without a word to TLS.
+    let (told, down) = oneshot::channel::<()>();
+    cluster.when_down(&beam.name, move |_| drop(told));
+    beam.kill().await;
+    down.await.expect_err("nothing is sent");
+    log.is_one_line_with("disconnected: closed by the other node");
 }
 
 #[tokio::test]

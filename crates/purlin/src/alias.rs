@@ -33,6 +33,16 @@ impl<M: Send + 'static> Alias<M> {
         }
     }
 
+    /// It as a number, by which another node may know it; good with [`Alias::id`].
+    pub fn number(&self) -> u64 {
+        self.reference.number()
+    }
+
+    /// The alias of that process which [`Alias::number`] gave that number.
+    pub(crate) fn from_number(to: Address<Erlang, M>, number: u64) -> Self {
+        Self { to, reference: Reference::from_number(number) }
+    }
+
     /// Whose alias it is.
     pub fn id(&self) -> ProcessId {
         ProcessId::new(self.to.shared().creation, self.to.slot())

@@ -14,6 +14,7 @@ use purlin_raw::{Bounds, NotHere, Owner, quietly};
 
 use crate::act::act;
 use crate::exit::catch;
+use crate::foreign::Answer;
 use crate::home::{Erlang, Last};
 use crate::signal::wake;
 use crate::{ExitReason, Outcome, Process, ProcessId, room};
@@ -233,8 +234,10 @@ pub(crate) fn report<M: Send + 'static>(
     reason: &ExitReason,
     function: &str,
 ) {
-    if !matches!(reason, ExitReason::Panic(_) | ExitReason::Error(_)) {
-        return;
+    match reason {
+        ExitReason::Panic(_) => {}
+        ExitReason::Error(why) if why.downcast_ref::<Answer>().is_none() => {}
+        _ => return,
     }
     let look = me.address().look();
     let pid = ProcessId::new(me.shared().creation, look.slot);

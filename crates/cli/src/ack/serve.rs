@@ -158,7 +158,7 @@ impl Serve {
     }
 
     fn handling(&self) -> Result<Asked, Problem> {
-        if let Some(to) = self.forwarding.to() {
+        if let Some(to) = self.forwarding.to()? {
             return Ok(Asked::Forward(to.clone()));
         }
         let words: Vec<_> = self.handler.iter().map(String::as_str).collect();

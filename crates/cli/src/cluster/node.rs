@@ -30,7 +30,7 @@ Examples:
   purlin node --name a@10.0.0.5 --tls-cert a.pem --tls-key a.key --tls-ca ca.pem
       over TLS, for nodes of erl -proto_dist inet_tls
 
-It is a hidden node: others see it in nodes(hidden). It has
+It is a hidden node, which others see in nodes(hidden), unless it is published. It has
   echo                a process: answers {From, What} with {Echo, What}, and a call with
                       what it was asked
   purlin:echo/1       a function to call: its argument
@@ -62,6 +62,10 @@ pub(crate) struct Node {
     #[arg(long, value_name = "ADDRESS", value_parser = place)]
     listen: Option<SocketAddr>,
 
+    /// Be a node that others connect to by themselves and see in nodes(), and answer global
+    #[arg(long)]
+    published: bool,
+
     /// Where the epmd of this machine is [default: port 4369 of 127.0.0.1, or the one that
     /// ERL_EPMD_PORT says]
     #[arg(long, value_name = "ADDRESS", value_parser = place)]
@@ -78,6 +82,9 @@ pub(crate) fn node(asked: &Node) -> Result<u8, Problem> {
     let mut builder = asked.joining.prepare(Cluster::builder(asked.name.clone()).epmd(epmd))?;
     if let Some(listen) = asked.listen {
         builder = builder.listen(listen);
+    }
+    if asked.published {
+        builder = builder.published();
     }
     let logs = Logs::new();
     builder = builder.logs(&logs);

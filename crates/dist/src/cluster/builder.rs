@@ -11,6 +11,7 @@ use tokio::net::TcpListener;
 use tokio::runtime::Handle;
 
 use super::core::Core;
+use super::global::Global;
 use super::ids::Ids;
 use super::reach::Reach;
 use super::{Cluster, Inner, Logs, builtin, serving};
@@ -32,6 +33,7 @@ pub struct Builder {
     only_calls: bool,
     settings: Settings,
     observable: bool,
+    published: bool,
     logs: Option<Logs>,
 }
 
@@ -41,8 +43,9 @@ impl Builder {
         let hosts = Hosts { us: name, own, told: HashMap::new() };
         let (cookie, cookies) = (Cookie::new("nocookie"), HashMap::new());
         let reach = Reach { hosts, cookie, cookies, tls: None };
-        let settings = Settings::default();
-        Self { reach, listen: None, only_calls: false, settings, observable: true, logs: None }
+        let (listen, settings, logs) = (None, Settings::default(), None);
+        let (only_calls, observable, published) = (false, true, false);
+        Self { reach, listen, only_calls, settings, observable, published, logs }
     }
 
     /// The secret that all nodes of the cluster share.
@@ -106,6 +109,14 @@ impl Builder {
         self
     }
 
+    /// The node is not hidden but one that all nodes of the cluster connect to: `nodes()` of the BEAM shows it, and
+    /// it takes part in `global`, whose names it then knows and can give
+    /// ([`Cluster::register_global`]).
+    pub fn published(mut self) -> Self {
+        self.published = true;
+        self
+    }
+
     /// Lets processes elsewhere ask for what is logged here: [`Logs`] says how.
     pub fn logs(mut self, logs: &Logs) -> Self {
         self.logs = Some(logs.clone());
@@ -117,26 +128,33 @@ impl Builder {
     /// # Errors
     /// [`StartError`]: no epmd, the name is taken, or nobody can listen there.
     pub async fn start(self, node: &Node) -> Result<Cluster, StartError> {
-        let Self { reach, listen, only_calls, settings, observable, logs } = self;
+        let Self { reach, listen, only_calls, settings, observable, published, logs } = self;
         let name = reach.hosts.us.clone();
         let (socket, registration, creation) = if only_calls {
             (None, None, creation()?)
         } else {
             let (socket, address) = bind(&name, listen).await?;
             let (alive, port) = (name.alive().to_owned(), address.port());
-            let alive = Alive { alive, port, kind: Kind::Hidden };
+            let kind = if published { Kind::Normal } else { Kind::Hidden };
+            let alive = Alive { alive, port, kind };
             let epmd = Epmd::at(reach.hosts.own);
             let registration = Registration::new(epmd, alive).await.map_err(StartError::Epmd)?;
             let creation = registration.creation();
             (Some(socket), Some(registration), creation)
         };
-        let local = Local { name: name.clone(), creation, flags: Flags::OFFERED };
+        let flags = Flags::OFFERED | if published { Flags::PUBLISHED } else { Flags::NONE };
+        let local = Local { name: name.clone(), creation, flags };
         let ids = Ids::new(node.clone(), name, creation);
         let runtime = Handle::current();
         let core = Core::new(ids, local, reach, settings, runtime.clone());
         serving::supervisors(&core);
         if observable {
             builtin::export(&core);
+        }
+        if published {
+            let global = Global::start(&core).ok_or(StartError::Global)?;
+            // Nobody else has the core.
+            let _ = core.global.set(global);
         }
         if let Some(logs) = logs {
             logs.export(&core);
@@ -174,6 +192,8 @@ pub enum StartError {
     Listen(SocketAddr, io::Error),
     /// There is no epmd, or it knows another node of that name.
     Epmd(Failed),
+    /// A process of the node has the name `global_name_server`, or there is no room for one more.
+    Global,
     /// The system has no random numbers.
     Random(String),
 }
@@ -183,6 +203,9 @@ impl fmt::Display for StartError {
         match self {
             Self::Listen(at, error) => write!(f, "cannot listen at {at}: {error}"),
             Self::Epmd(failed) => failed.fmt(f),
+            Self::Global => {
+                f.write_str("`global` cannot be answered: the name global_name_server is taken")
+            }
             Self::Random(error) => write!(f, "no random numbers: {error}"),
         }
     }
@@ -193,7 +216,7 @@ impl std::error::Error for StartError {
         match self {
             Self::Listen(_, error) => Some(error),
             Self::Epmd(failed) => Some(failed),
-            Self::Random(_) => None,
+            Self::Global | Self::Random(_) => None,
         }
     }
 }

@@ -33,13 +33,15 @@ pub(super) struct Connection {
     lost: AtomicBool,
     /// Watches our processes for theirs; the connection ends with it.
     agent: OnceLock<LocalProcess>,
+    /// Who prints there for processes of ours.
+    pub(super) user: OnceLock<purlin_term::Pid>,
 }
 
 impl Connection {
     /// A connection whose link is about to be there.
     pub(super) fn new(node: NodeName, number: u64, core: &Arc<Core>) -> Arc<Self> {
-        let (link, ledger, lost, agent) = Default::default();
-        let this = Arc::new(Self { node, number, link, ledger, lost, agent });
+        let (link, ledger, lost, agent, user) = Default::default();
+        let this = Arc::new(Self { node, number, link, ledger, lost, agent, user });
         let agent = Agent(Arc::downgrade(&this), Arc::downgrade(core));
         if let Ok(agent) = core.ids.node.stand_in::<Infallible, _>(1, agent) {
             let _ = this.agent.set(LocalProcess::from(&agent));
@@ -123,10 +125,10 @@ impl Connection {
         }
     }
 
-    /// The node is gone: all that crossed the connection fires `noconnection`, once.
-    pub(super) fn lose(&self, node: &Node) {
+    /// The node is gone: all that crossed the connection fires `noconnection`, once. Whether it was news.
+    pub(super) fn lose(&self, node: &Node) -> bool {
         // ORDER: relaxed: it is a hint; the ledger knows.
-        self.lost.store(true, Ordering::Relaxed);
+        let was_lost = self.lost.swap(true, Ordering::Relaxed);
         let mut ledger = self.ledger();
         let lost = ledger.lose();
         for (ours, name, signal) in lost.links {
@@ -142,6 +144,7 @@ impl Connection {
         if let Some(agent) = self.agent.get() {
             node.exit(agent.id(), ExitReason::Normal);
         }
+        !was_lost
     }
 }
 

@@ -4,12 +4,12 @@ use std::any::TypeId;
 use std::collections::HashMap;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use purlin::foreign::{ForeignSignal, LocalProcess};
 use purlin::{ExitReason, Pid, ProcessId};
-use purlin_term::Term;
+use purlin_term::{Atom, Term};
 use tokio::runtime::Handle;
 use tokio::sync::Notify;
 use tokio::task::AbortHandle;
@@ -18,15 +18,18 @@ use tracing::warn;
 use super::connection::{Behind, Connection};
 use super::decoders::{Decoders, LastUsed};
 use super::export::Exports;
+use super::global::Global;
+use super::groups::Sharers;
 use super::ids::Ids;
 use super::incoming::Incoming;
+use super::nodes::{NodeChange, Nodes};
 use super::reach::Reach;
 use super::remote::{Encode, Remote};
 use super::serving::Systems;
 use super::stand_ins::StandIns;
 use crate::connect::NoConnection;
 use crate::control::{Control, Named};
-use crate::frame::{Broken, NoValue, Unread};
+use crate::flags::Flags;
 use crate::handshake::{Called, Caller, Established, Local, Verdict};
 use crate::link::{Link, Settings};
 use crate::listener::{Came, Listener};
@@ -38,7 +41,7 @@ use crate::stream::Stream;
 type NodeDown = Box<dyn FnOnce(&NodeName) + Send>;
 
 /// How many messages for one process elsewhere wait in its stand-in while its connection has no room.
-const STAND_IN: usize = 1024;
+pub(super) const STAND_IN: usize = 1024;
 
 pub(super) struct Core {
     pub(super) ids: Arc<Ids>,
@@ -53,6 +56,10 @@ pub(super) struct Core {
     /// What `sys` needs of processes whose type the cluster knows.
     pub(super) systems: Systems,
     pub(super) exports: Exports,
+    pub(super) nodes: Nodes,
+    pub(super) sharers: Sharers,
+    /// Of a published node.
+    pub(super) global: OnceLock<Global>,
     /// Messages from elsewhere that were none for their process.
     pub(super) undecoded: AtomicU64,
 }
@@ -83,6 +90,7 @@ impl Core {
         let state = Mutex::new(state);
         let (ids, changed) = (Arc::new(ids), Notify::new());
         let (decoders, systems, exports, undecoded) = Default::default();
+        let (nodes, sharers, global) = Default::default();
         Arc::new(Self {
             ids,
             local,
@@ -94,6 +102,9 @@ impl Core {
             decoders,
             systems,
             exports,
+            nodes,
+            sharers,
+            global,
             undecoded,
         })
     }
@@ -232,7 +243,7 @@ impl Core {
         // WHY before the link: what comes by it comes after the end of the other.
         if let Some(before) = before {
             before.close();
-            before.lose(&self.ids.node);
+            self.lose(&before);
             tell(told, &node);
         }
         let incoming = Incoming {
@@ -249,6 +260,9 @@ impl Core {
         };
         let link = Link::start_on(stream.halves(), established, self.settings, incoming, serve);
         drop(entered);
+        // WHY before it is linked: nothing that it says is taken before.
+        let visible = link.flags().has(Flags::PUBLISHED);
+        self.nodes.tell(&node, NodeChange::Up { visible });
         connection.linked(link.clone());
         if self.state().left {
             connection.close();
@@ -261,7 +275,7 @@ impl Core {
     async fn watch(self: Arc<Self>, link: Link, connection: Arc<Connection>) {
         link.ended().await;
         // WHY first: what the next connection brings comes after the end of this one.
-        connection.lose(&self.ids.node);
+        self.lose(&connection);
         let told = {
             let mut state = self.state();
             let is_gone = state.peers.down(&connection.node, connection.number);
@@ -272,8 +286,20 @@ impl Core {
         tell(told, &connection.node);
     }
 
+    /// A connection is lost, for all that crossed it, and for those who watch nodes.
+    fn lose(&self, connection: &Connection) {
+        if connection.lose(&self.ids.node) {
+            let visible = connection.flags().has(Flags::PUBLISHED);
+            self.nodes.tell(&connection.node, NodeChange::Down { visible });
+        }
+    }
+
     /// The node leaves the cluster: connections and stand-ins end.
     pub(super) fn leave(&self) {
+        if let Some(global) = self.global.get() {
+            global.end();
+        }
+        self.sharers.end(self);
         let (connections, stand_ins) = {
             let mut state = self.state();
             state.left = true;
@@ -342,37 +368,15 @@ impl Core {
         self.stand_in_for(node, to, || Arc::new(|term, _| Ok(Some(term))))
     }
 
-    /// Gives a process of ours what has come for it, as a message of its type. What is none is counted, and
-    /// logged the first time; what is no term at all ends the connection.
-    pub(super) fn receive(
-        &self,
-        process: LocalProcess,
-        message: Unread<'_>,
-        last: &mut LastUsed,
-    ) -> Result<(), Broken> {
-        let kind = process.message_type();
-        if kind == TypeId::of::<Term>() {
-            let term = message.term()?;
-            if let Ok(pid) = process.pid::<Term>() {
-                pid.send(term);
-            }
-            return Ok(());
-        }
-        let (id, decode) = (process.id(), self.decoders.find(kind, last));
-        let decoded =
-            decode.map(|decode| catch_unwind(AssertUnwindSafe(|| decode(process, message))));
-        let error = match decoded {
-            Some(Ok(Ok(()))) => return Ok(()),
-            Some(Ok(Err(NoValue::Broken(broken)))) => return Err(broken),
-            Some(Ok(Err(NoValue::Other(error)))) => error.to_string(),
-            Some(Err(_)) => "the function that reads it has panicked".to_owned(),
-            None => "the cluster was not told how to read its messages".to_owned(),
-        };
-        // ORDER: relaxed: it counts, and nothing else.
-        if self.undecoded.fetch_add(1, Ordering::Relaxed) == 0 {
-            warn!(process = %id, "a message from elsewhere was dropped: {error}");
-        }
-        Ok(())
+    /// The process of ours to which things come that are said to that name.
+    pub(super) fn local_name(&self, name: &str) -> Option<LocalProcess> {
+        self.sharers.find(name).or_else(|| self.ids.node.local_name(name))
+    }
+
+    /// The stand-in for who has that name elsewhere, for terms.
+    pub(super) fn named(self: &Arc<Self>, name: Atom, node: &NodeName) -> Option<Pid<Term>> {
+        let encode = || Arc::new(|term, _: &mut Vec<u8>| Ok(Some(term))) as _;
+        self.stand_in_for(node.clone(), Named::Name(name), encode)
     }
 
     /// The stand-in for a process, with messages of that type, which become terms by `encode`.
@@ -383,7 +387,7 @@ impl Core {
         encode: impl FnOnce() -> Encode<M>,
     ) -> Option<Pid<M>> {
         let key = (node, to);
-        let mut state = self.state();
+        let state = self.state();
         if let Some(known) = state.stand_ins.find(&key, TypeId::of::<M>()) {
             return known.pid().ok();
         }
@@ -398,13 +402,22 @@ impl Core {
             }
         };
         let listed = own.get_or_init(|| LocalProcess::from(&stand_in)).clone();
-        let mut unused = state.stand_ins.add(key, listed);
+        self.list(state, key, listed);
+        Some(stand_in)
+    }
+
+    /// Lists a stand-in of a process that nothing of ours stood for.
+    pub(super) fn add_stand_in(&self, of: (NodeName, Named), stand_in: LocalProcess) {
+        self.list(self.state(), of, stand_in);
+    }
+
+    fn list(&self, mut state: MutexGuard<'_, State>, of: (NodeName, Named), listed: LocalProcess) {
+        let mut unused = state.stand_ins.add(of, listed);
         if state.left {
             unused.extend(state.stand_ins.take());
         }
         drop(state);
         self.end(unused);
-        Some(stand_in)
     }
 }
 

@@ -5,22 +5,22 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
-use purlin::foreign::LocalProcess;
 use purlin_term::{Term, ValueError};
 
+use super::deliver::For;
 use crate::frame::{NoValue, Unread};
 
 /// Makes a message out of what has come and sends it; an error says why it is none.
-pub(super) type Decode = Arc<dyn Fn(LocalProcess, Unread<'_>) -> Result<(), NoValue> + Send + Sync>;
+pub(super) type Decode = Arc<dyn Fn(For, Unread<'_>) -> Result<(), NoValue> + Send + Sync>;
 
 /// [`Decode`] of what has come as a term.
 pub(super) fn of_terms<F>(decode: F) -> Decode
 where
-    F: Fn(LocalProcess, Term) -> Result<(), String> + Send + Sync + 'static,
+    F: Fn(For, Term) -> Result<(), String> + Send + Sync + 'static,
 {
-    Arc::new(move |process, message| {
+    Arc::new(move |to, message| {
         let term = message.term().map_err(NoValue::Broken)?;
-        decode(process, term).map_err(|error| NoValue::Other(ValueError::Mismatch(error)))
+        decode(to, term).map_err(|error| NoValue::Other(ValueError::Mismatch(error)))
     })
 }
 

@@ -8,7 +8,8 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use purlin::{ExitReason, Process};
+use purlin::foreign::Answer;
+use purlin::{Cause, ExitReason, Process};
 use purlin_term::{Atom, Term};
 
 use super::reason::Why;
@@ -63,14 +64,14 @@ impl Job {
             Some(function) => (function(me, arguments).await, Term::NIL),
             None => (Err(Term::atom("undef")), not_there(module, name, arguments)),
         };
-        let why = match (self.result, outcome) {
+        let answer = match (self.result, outcome) {
             (Some(result), Ok(value)) => [result, Term::atom("return"), value].to_vec(),
             (Some(result), Err(why)) => [result, Term::atom("error"), why, stack].to_vec(),
             // As in Erlang nobody is told the value.
             (None, Ok(_)) => return ExitReason::Normal,
-            (None, Err(why)) => [why, stack].to_vec(),
+            (None, Err(why)) => return ExitReason::error(Why(Term::tuple([why, stack]))),
         };
-        ExitReason::error(Why(Term::tuple(why)))
+        ExitReason::error(Answer(Cause::new(Why(Term::tuple(answer)))))
     }
 }
 

@@ -55,24 +55,39 @@ impl Ids {
         id.flatten()
     }
 
-    /// A monitor, as others know it. Nodes before OTP 24 know only the lower bits of the first word.
+    /// A monitor, as others know it.
     pub(super) fn reference(&self, monitor: MonitorRef) -> Reference {
-        let number = monitor.number();
-        let words = [
-            (number & ((1 << FIRST) - 1)) as u32,
-            (number >> FIRST) as u32,
-            (number >> (FIRST + 32)) as u32,
-        ];
-        Reference::new(self.atom.clone(), self.creation, &words)
-            .unwrap_or_else(|| unreachable!("three words are as many as one has"))
+        self.reference_of(&words(monitor.number()))
     }
 
     /// The monitor of ours that has that name elsewhere.
     pub(super) fn monitor_of(&self, reference: &Reference) -> Option<MonitorRef> {
         let &[low, middle, high] = reference.words() else { return None };
-        let ours = reference.node == self.atom && reference.creation == self.creation;
-        let number = u64::from(low) | u64::from(middle) << FIRST | u64::from(high) << (FIRST + 32);
-        ours.then(|| MonitorRef::from_number(number))
+        self.has(reference).then(|| MonitorRef::from_number(number([low, middle, high])))
+    }
+
+    /// An alias of one of our processes, as others know it: with the process in it, so that it is found by it, as
+    /// in the BEAM's own.
+    pub(super) fn alias(&self, ours: ProcessId, number: u64) -> Reference {
+        let [low, middle, high] = words(number);
+        self.reference_of(&[low, middle, high, ours.id(), ours.serial()])
+    }
+
+    /// The process of ours that has that alias, or had it, and the alias's number.
+    pub(super) fn alias_of(&self, reference: &Reference) -> Option<(ProcessId, u64)> {
+        let &[low, middle, high, id, serial] = reference.words() else { return None };
+        let ours = self.has(reference).then(|| self.node.creation());
+        let process = ProcessId::from_parts(id, serial, ours?)?;
+        Some((process, number([low, middle, high])))
+    }
+
+    fn has(&self, reference: &Reference) -> bool {
+        reference.node == self.atom && reference.creation == self.creation
+    }
+
+    fn reference_of(&self, words: &[u32]) -> Reference {
+        Reference::new(self.atom.clone(), self.creation, words)
+            .unwrap_or_else(|| unreachable!("five words are as many as one has"))
     }
 
     /// A reference that nothing else has.
@@ -80,6 +95,16 @@ impl Ids {
         let mut monitors = self.monitors.lock().unwrap_or_else(PoisonError::into_inner);
         monitors.next(&self.node)
     }
+}
+
+/// Nodes before OTP 24 know only the lower bits of the first word.
+fn words(number: u64) -> [u32; 3] {
+    let first = (number & ((1 << FIRST) - 1)) as u32;
+    [first, (number >> FIRST) as u32, (number >> (FIRST + 32)) as u32]
+}
+
+fn number([low, middle, high]: [u32; 3]) -> u64 {
+    u64::from(low) | u64::from(middle) << FIRST | u64::from(high) << (FIRST + 32)
 }
 
 #[cfg(test)]
@@ -97,6 +122,9 @@ mod tests {
         for number in [1, u64::MAX >> 14, u64::MAX, 0x0123_4567_89ab_cdef] {
             let monitor = MonitorRef::from_number(number);
             assert_eq!(ids.monitor_of(&ids.reference(monitor)), Some(monitor));
+            assert_eq!(ids.alias_of(&ids.alias(pid, number)), Some((pid, number)));
+            assert_eq!(ids.alias_of(&ids.reference(monitor)), None);
+            assert_eq!(ids.monitor_of(&ids.alias(pid, number)), None);
         }
     }
 }

@@ -12,10 +12,12 @@ use tracing::debug;
 use super::connection::Connection;
 use super::core::Core;
 use super::decoders::LastUsed;
+use super::deliver::For;
 use super::gen_call::GenCall;
 use super::ledger::{Theirs, Told};
 use super::reason;
 use super::rex;
+use super::spawn;
 use super::spawned;
 use crate::control::{Control, Named, Spawn, To};
 use crate::frame::{Broken, Recipient, Unread};
@@ -64,9 +66,9 @@ impl Receive for Incoming {
         let process = match to {
             Recipient::Pid(to) => ids.node.local_process(ids.ours_of(&to)?)?,
             // Without one it may be for those who answer for the node.
-            Recipient::Name(to) => ids.node.local_name(&to)?,
+            Recipient::Name(to) => self.core.local_name(&to)?,
         };
-        Some(self.core.receive(process, message, &mut self.last))
+        Some(self.core.receive(process.into(), message, &mut self.last))
     }
 }
 
@@ -82,7 +84,11 @@ impl Incoming {
             Control::Altact { exit: true, from, to: To::Pid(to), .. } => {
                 self.exit2(&from, &to, payload);
             }
-            Control::Altact { .. } | Control::GroupLeader { .. } | Control::Spawned { .. } => {}
+            Control::Altact { .. } | Control::GroupLeader { .. } => {}
+            Control::Spawned { request, linked, monitored, result, .. } => {
+                let (core, connection) = (&self.core, &self.connection);
+                spawn::answered(core, connection, &request, linked, monitored, result);
+            }
             Control::Link { from, to } => self.link(&from, &to),
             Control::Unlink { from, to } => self.unlink(&from, &to, 0),
             Control::UnlinkId { id, from, to } => self.unlink(&from, &to, id),
@@ -124,23 +130,34 @@ impl Incoming {
         to: &Atom,
         message: Unread<'_>,
     ) -> Result<(), Broken> {
-        let process = self.core.ids.node.local_name(to.as_str());
+        let process = self.core.local_name(to.as_str());
         if process.is_some() {
             return self.receive(process, message);
         }
         if *to == "net_kernel" {
             self.ask_net_kernel(from, message.term()?);
-        } else if *to == "rex"
-            && let Ok(call) = GenCall::try_from(message.term()?)
-        {
-            rex::asked(&self.core, &self.connection, call);
+        } else if *to == "rex" {
+            match GenCall::try_from(message.term()?) {
+                Ok(call) => rex::asked(&self.core, &self.connection, call),
+                Err(other) => rex::told(&self.core, &self.connection, &other),
+            }
         }
         Ok(())
     }
 
-    fn message_by_alias(&self, to: &Reference, _: Unread<'_>) -> Result<(), Broken> {
-        debug!(?to, "nothing of ours has that alias");
-        Ok(())
+    /// L9: the process finds out whether the alias is good.
+    fn message_by_alias(&mut self, to: &Reference, message: Unread<'_>) -> Result<(), Broken> {
+        let found = self.core.ids.alias_of(to).and_then(|(ours, number)| {
+            let process = self.core.ids.node.local_process(ours)?;
+            Some(For { process, alias: Some(number) })
+        });
+        match found {
+            Some(to) => self.core.receive(to, message, &mut self.last),
+            None => {
+                debug!(?to, "nothing of ours has that alias");
+                Ok(())
+            }
+        }
     }
 
     /// M4: what nobody receives is dropped, and not read.
@@ -149,7 +166,7 @@ impl Incoming {
         process: Option<LocalProcess>,
         message: Unread<'_>,
     ) -> Result<(), Broken> {
-        process.map_or(Ok(()), |process| self.core.receive(process, message, &mut self.last))
+        process.map_or(Ok(()), |process| self.core.receive(process.into(), message, &mut self.last))
     }
 
     /// `net_adm:ping` and whoever else asks whether this is a node.

@@ -10,6 +10,7 @@ use purlin::foreign::{ForeignSignal, LocalProcess};
 use purlin::{ExitReason, MonitorRef, ProcessId};
 use purlin_term::{Pid, Reference};
 
+use super::spawn::Asked;
 use crate::control::Named;
 
 /// A monitor that a process of theirs has of one of ours.
@@ -31,6 +32,8 @@ pub(super) struct Ledger {
     ours: HashMap<MonitorRef, (ProcessId, Named)>,
     theirs: HashMap<MonitorRef, (ProcessId, Theirs)>,
     by_reference: HashMap<(Pid, Reference), MonitorRef>,
+    /// Requests of ours to spawn.
+    asked: HashMap<MonitorRef, Asked>,
 }
 
 /// What is between a process of ours and one of theirs.
@@ -173,6 +176,16 @@ impl Ledger {
     /// It does no longer, or the monitor fires: who, and whom.
     pub(super) fn unwatch(&mut self, monitor: MonitorRef) -> Option<(ProcessId, Named)> {
         self.ours.remove(&monitor)
+    }
+
+    /// Ours asks for a process; `None` if the connection is lost.
+    pub(super) fn asks(&mut self, request: MonitorRef, asked: Asked) -> Option<()> {
+        (!self.lost).then(|| drop(self.asked.insert(request, asked)))
+    }
+
+    /// It is answered, which happens once.
+    pub(super) fn answered(&mut self, request: MonitorRef) -> Option<Asked> {
+        self.asked.remove(&request)
     }
 
     /// A process of theirs monitors one of ours. The same one twice counts once.

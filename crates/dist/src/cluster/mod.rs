@@ -41,10 +41,10 @@
 //! read it ([`Cluster::receives`]), by `serde` or otherwise. What does not fit is dropped and counted
 //! ([`Cluster::undecoded`]), and logged the first time.
 //!
-//! # Hidden
+//! # Hidden, or published
 //!
-//! The node is a hidden one: others do not connect to it by themselves, and `global` and `pg` of the
-//! BEAM do not count it.
+//! The node is a hidden one, as long as [`Builder::published`] does not say otherwise: others do not connect
+//! to it by themselves, `nodes()` of the BEAM does not show it, and `global` does not count it.
 //!
 //! | file | role |
 //! |---|---|
@@ -55,29 +55,40 @@
 //! | `remote.rs` | from a stand-in to the wire |
 //! | `incoming.rs`, `decoders.rs` | from the wire to our processes, as messages of their types |
 //! | `ids.rs`, `reason.rs`, `gen_call.rs` | names, exit reasons and calls, on both sides |
-//! | `call.rs` | calls of ours |
+//! | `deliver.rs` | what has come, given to a process of ours |
+//! | `nodes.rs` | being told which nodes come and go |
+//! | `groups.rs` | groups shared with `pg` |
+//! | `global/` | a published node: `global` is answered |
+//! | `alias.rs` | aliases of ours and of theirs |
+//! | `call.rs`, `spawn.rs` | calls of ours, and processes that ours spawn elsewhere |
 //! | `serving/` | servers and supervisors of ours, as `gen_server`, `supervisor` and `sys` ask them |
 //! | `builtin/` | functions that every node has, for `observer` and others |
 //! | `logs.rs` | what is logged, for nodes that ask for it |
 //! | `export.rs`, `rex.rs`, `spawned.rs` | functions that others may call, and processes that run them |
 
+mod alias;
 mod builder;
 mod builtin;
 mod call;
 mod connection;
 mod core;
 mod decoders;
+mod deliver;
 mod export;
 mod gen_call;
+mod global;
+mod groups;
 mod ids;
 mod incoming;
 mod ledger;
 mod logs;
+mod nodes;
 mod reach;
 mod reason;
 mod remote;
 mod rex;
 mod serving;
+mod spawn;
 mod spawned;
 mod stand_ins;
 
@@ -87,7 +98,6 @@ use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use purlin::foreign::LocalProcess;
 use purlin::server::{Mail, Server};
 use purlin::{Node, Pid, Process, ProcessId};
 use purlin_term::{Atom, Term};
@@ -96,7 +106,7 @@ use serde::de::DeserializeOwned;
 use tokio::task::AbortHandle;
 
 use self::core::Core;
-use self::decoders::of_terms;
+use self::deliver::For;
 use crate::connect::NoConnection;
 use crate::control::Named;
 use crate::epmd::Registration;
@@ -107,9 +117,13 @@ pub use builder::{Builder, StartError};
 pub use call::CallError;
 pub use export::Outcome;
 pub use gen_call::GenCall;
+pub use global::NotRegistered;
+pub use groups::NotShared;
 pub use logs::Logs;
+pub use nodes::NodeChange;
 pub use reason::Why;
 pub use serving::{Caller, Served};
+pub use spawn::NotSpawned;
 
 /// A node of a cluster. A clone is the same one; with the last one the node leaves it.
 #[derive(Clone, Debug)]
@@ -226,12 +240,9 @@ impl Cluster {
 
     /// Has terms read as messages of type `M`, for all processes of this node that receive those.
     pub fn receives<M: DeserializeOwned + Send + 'static>(&self) {
-        let decode = |process: LocalProcess, message: Unread<'_>| {
-            let message = message.value::<M>()?;
-            // Its type is that for which this was found; here and below.
-            if let Ok(pid) = process.pid::<M>() {
-                pid.send(message);
-            }
+        let decode = |to: For, message: Unread<'_>| {
+            // Its type is that for which this was found.
+            let _ = to.send(message.value::<M>()?);
             Ok(())
         };
         self.core().decoders.add(TypeId::of::<M>(), Arc::new(decode));
@@ -243,14 +254,7 @@ impl Cluster {
         M: Send + 'static,
         F: Fn(Term) -> Result<M, String> + Send + Sync + 'static,
     {
-        let decode = move |process: LocalProcess, term| {
-            let message = read(term)?;
-            if let Ok(pid) = process.pid::<M>() {
-                pid.send(message);
-            }
-            Ok(())
-        };
-        self.core().decoders.add(TypeId::of::<M>(), of_terms(decode));
+        self.core().decodes(read);
     }
 
     /// Has processes elsewhere call all servers of type `S` on this node with `gen_server:call` and `cast`, send
@@ -320,12 +324,7 @@ impl Cluster {
 
     /// Answers a call that a process elsewhere has made. If its node is gone, so is whoever waits.
     pub fn reply(&self, call: GenCall, reply: Term) {
-        let node = call.from.node.as_str().parse();
-        if let Ok(node) = node
-            && let Some(connection) = self.core().connection(&node)
-        {
-            call.answer(self.core(), &connection, reply);
-        }
+        self.core().reply(call, reply);
     }
 }
 

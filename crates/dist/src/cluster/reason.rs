@@ -11,6 +11,7 @@
 
 use std::fmt;
 
+use purlin::foreign::Answer;
 use purlin::{Cause, ExitReason};
 use purlin_term::Term;
 
@@ -59,9 +60,10 @@ pub(super) fn to_term(reason: &ExitReason) -> Term {
 }
 
 fn told(why: &Cause) -> Term {
-    match why.downcast_ref::<Why>() {
-        Some(Why(term)) => term.clone(),
-        None => Term::from(why.to_string().as_str()),
+    match (why.downcast_ref(), why.downcast_ref()) {
+        (Some(Answer(why)), _) => told(why),
+        (None, Some(Why(term))) => term.clone(),
+        (None, None) => Term::from(why.to_string().as_str()),
     }
 }
 

@@ -14,6 +14,7 @@ use super::core::Core;
 use super::export::not_there;
 use super::gen_call::GenCall;
 use super::reason;
+use crate::control::Control;
 
 /// Answers `{call, Module, Function, Arguments, GroupLeader}`, and `block_call`, which here blocks nobody, when the
 /// function has returned; what is no such call is not answered.
@@ -50,6 +51,19 @@ pub(super) fn asked(core: &Arc<Core>, connection: &Arc<Connection>, call: GenCal
         };
         call.answer(&answering, &connection, value);
     });
+}
+
+/// Answers `{Pid, features_request}`, which every node of the BEAM asks a published one.
+pub(super) fn told(core: &Core, connection: &Arc<Connection>, what: &Term) {
+    if let Some([Term::Pid(asks), request]) = what.as_tuple()
+        && request.is_atom("features_request")
+    {
+        let us = Term::Atom(core.ids.atom.clone());
+        let features = Term::list([Term::atom("erpc")]);
+        let reply = Term::tuple([Term::atom("features_reply"), us, features]);
+        let control = Control::to_pid(connection.flags(), core.ids.pid_of_node(), (**asks).clone());
+        connection.say(Some((**asks).clone()), control, Some(reply));
+    }
 }
 
 /// What is answered for a function that has not returned.

@@ -97,6 +97,11 @@ impl<'a> Unread<'a> {
         Self { bytes, atoms, version, limits }
     }
 
+    /// A term by itself, as [`Term::encode`] writes it.
+    pub(crate) fn whole(bytes: &'a [u8]) -> Self {
+        Self::new(bytes, AtomTable::default(), true, Limits::default())
+    }
+
     /// The term that it is.
     ///
     /// # Errors

@@ -1,5 +1,6 @@
 //! Reads what the other node says, and hands it over in order.
 
+use std::io::ErrorKind;
 use std::sync::atomic::Ordering;
 
 use bytes::{Buf, BytesMut};
@@ -33,6 +34,8 @@ pub(super) async fn run<S: AsyncRead + Unpin, R: Receive>(
         match stream.read_buf(&mut buffer).await {
             Ok(0) => return Ended::ByPeer,
             Ok(_) => shared.has_read(),
+            // WHY: a node that ends does not always say so first to TLS, which would have it.
+            Err(error) if error.kind() == ErrorKind::UnexpectedEof => return Ended::ByPeer,
             Err(error) => return Ended::Io(error.kind()),
         }
         shared.reading.store(false, Ordering::Relaxed);

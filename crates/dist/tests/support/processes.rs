@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use purlin::{Down, Exit, Node, Process, SpawnOptions, receive};
 use purlin_dist::NodeName;
-use purlin_dist::cluster::Cluster;
+use purlin_dist::cluster::{Builder, Cluster};
 use purlin_term::{Pid, Term};
 use tokio::sync::oneshot;
 
@@ -16,9 +16,29 @@ pub(crate) const LONG: Duration = Duration::from_secs(60);
 /// A node of ours that has joined.
 pub(crate) async fn join(epmd: &Epmd, name: &str) -> Cluster {
     let node = Node::builder().workers(2).build().expect("a node");
+    builder(epmd, name).start(&node).await.expect("it joins")
+}
+
+/// One that is not hidden.
+pub(crate) async fn join_published(epmd: &Epmd, name: &str) -> Cluster {
+    let node = Node::builder().workers(2).build().expect("a node");
+    builder(epmd, name).published().start(&node).await.expect("it joins")
+}
+
+fn builder(epmd: &Epmd, name: &str) -> Builder {
     let name: NodeName = format!("{name}@127.0.0.1").parse().expect("a name");
-    let builder = Cluster::builder(name).cookie(COOKIE).epmd(([127, 0, 0, 1], epmd.port).into());
-    builder.start(&node).await.expect("it joins")
+    Cluster::builder(name).cookie(COOKIE).epmd(([127, 0, 0, 1], epmd.port).into())
+}
+
+/// Waits until something is so.
+pub(crate) async fn until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let so = async {
+        while !is_so() {
+            tokio::task::yield_now().await;
+        }
+    };
+    let so = tokio::time::timeout(LONG, so).await;
+    so.unwrap_or_else(|_| panic!("waited in vain: {what}"));
 }
 
 /// What a process of ours is told.

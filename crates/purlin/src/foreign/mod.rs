@@ -26,6 +26,7 @@
 //! have ended, which the process elsewhere is not told; then it is, for everybody here, a process that has ended.
 //! What takes things there and back runs beside the processes ([`Node::serve`]).
 
+mod answer;
 mod service;
 mod stand_in;
 
@@ -37,9 +38,11 @@ use std::task::{Context, Poll, Waker};
 
 use purlin_raw::oneshot;
 
+pub use answer::Answer;
+
 use crate::home::Home;
 use crate::signal::{Peer, Signal, answer_as_ended};
-use crate::{ExitReason, LookupError, MonitorRef, Node, Pid, ProcessId, Reply};
+use crate::{Alias, ExitReason, LookupError, MonitorRef, Node, Pid, ProcessId, Reply};
 
 /// What takes what is sent to a stand-in to the process that it stands for.
 ///
@@ -120,6 +123,16 @@ impl LocalProcess {
     /// [`LookupError::OtherType`] if it receives something else.
     pub fn pid<M: Send + 'static>(self) -> Result<Pid<M>, LookupError> {
         Pid::typed(self.0)
+    }
+
+    /// Its alias that [`Alias::number`] gave that number; one that was taken back, or never was, is good for nothing
+    /// (L9).
+    ///
+    /// # Errors
+    /// [`LookupError::OtherType`] if it receives something else.
+    pub fn alias<M: Send + 'static>(self, number: u64) -> Result<Alias<M>, LookupError> {
+        let pid = self.pid::<M>()?;
+        Ok(Alias::from_number(pid.address().clone(), number))
     }
 }
 

@@ -13,10 +13,9 @@ use purlin::{Down, ExitReason, MonitorRef, Pid, Process, Reply, Timer};
 use purlin_ack::handler::Unhandled;
 use purlin_ack::wire::SizeOrder;
 use purlin_dist::cluster::Cluster;
-use purlin_term::Term;
 
 use super::under_way::{AckAfter, UnderWay};
-use super::words::{self, Said};
+use super::words::{Batch, Said, Source};
 
 /// A monitor that has not fired for so long watches somebody.
 const SETTLED: Duration = Duration::from_millis(100);
@@ -29,7 +28,7 @@ type Answer = Reply<Result<(), Unhandled>>;
 /// What comes to the gateway.
 pub(in crate::ack) enum Mail {
     /// A connection has this.
-    Take { bytes: Vec<u8>, order: SizeOrder, source: Arc<Term>, reply: Answer },
+    Take { bytes: Vec<u8>, order: SizeOrder, source: Arc<Source>, reply: Answer },
     /// The other process says this.
     Said(Said),
     /// It has ended, or is not there.
@@ -73,7 +72,7 @@ pub(super) struct Gateway {
     pub(super) cluster: Cluster,
     /// As it was asked for: a name and a node.
     pub(super) name: String,
-    pub(super) to: Pid<Term>,
+    pub(super) to: Pid<Batch>,
     pub(super) after: AckAfter,
     pub(super) credit: u32,
     pub(super) patience: Duration,
@@ -81,10 +80,13 @@ pub(super) struct Gateway {
 
 struct State {
     is: Gateway,
-    own: Term,
+    own: purlin_term::Pid,
     under_way: UnderWay<Answer>,
     other: Other,
     monitor: Option<MonitorRef>,
+    /// What was sent last since somebody was there. WHY: what is sent when a connection is lost goes over the
+    /// next one, and what was before it comes again only later; by this the other process knows.
+    last: u64,
     /// When it looks again.
     look: Option<Timer>,
     /// Since when nobody has been there, until somebody is.
@@ -95,12 +97,13 @@ struct State {
 
 impl Gateway {
     pub(super) async fn run(self, mut me: Process<Mail>) {
-        let own = Term::from(self.cluster.term_of(me.id()));
+        let own = self.cluster.term_of(me.id());
         let under_way = UnderWay::new(self.after, self.credit);
-        let (monitor, look, away, finish) = Default::default();
+        let (monitor, look, last, away, finish) = Default::default();
         let counts = Counts::default();
         let (is, other) = (self, Other::Asked);
-        let mut state = State { is, own, under_way, other, monitor, look, away, counts, finish };
+        let mut state =
+            State { is, own, under_way, other, monitor, look, last, away, counts, finish };
         state.ask(&mut me);
         loop {
             let mail = me.receive().await;
@@ -179,7 +182,7 @@ impl State {
         if !matches!(self.other, Other::Asked) {
             return;
         }
-        self.other = Other::There;
+        (self.other, self.last) = (Other::There, 0);
         if self.away.take().is_some() {
             eprintln!("purlin: {} is there", self.is.name);
         }
@@ -205,13 +208,11 @@ impl State {
     }
 
     /// Sends a piece; gives how many messages it has.
-    fn send(&self, number: u64) -> u64 {
-        let Some((source, messages)) = self.under_way.piece(number) else { return 0 };
-        let batch = words::batch(&self.own, number, source, messages);
-        let messages = batch.as_tuple().and_then(|batch| batch.last()).and_then(Term::as_list);
-        let messages = messages.map_or(0, <[Term]>::len);
-        self.is.to.send(batch);
-        messages as u64
+    fn send(&mut self, number: u64) -> u64 {
+        let Some((piece, messages)) = self.under_way.piece(number) else { return 0 };
+        let follows = std::mem::replace(&mut self.last, number);
+        self.is.to.send(Batch { gateway: self.own.clone(), number, follows, piece });
+        u64::from(messages)
     }
 
     /// Answers who wants to know what was done.

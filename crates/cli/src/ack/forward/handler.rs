@@ -7,10 +7,9 @@ use std::time::Duration;
 
 use purlin::{ExitReason, Pid};
 use purlin_ack::handler::{Batch, Handler, Session, Unhandled};
-use purlin_term::Term;
 
 use super::gateway::Mail;
-use super::words;
+use super::words::Source;
 
 /// Of one connection.
 pub(in crate::ack) struct Forward {
@@ -18,7 +17,7 @@ pub(in crate::ack) struct Forward {
     connection: u64,
     peer: SocketAddr,
     /// As the last batch had it.
-    source: Option<(Option<Session>, Arc<Term>)>,
+    source: Option<(Option<Session>, Arc<Source>)>,
 }
 
 impl Forward {
@@ -26,11 +25,11 @@ impl Forward {
         Self { gateway, connection, peer, source: None }
     }
 
-    fn source(&mut self, session: Option<Session>) -> Arc<Term> {
+    fn source(&mut self, session: Option<Session>) -> Arc<Source> {
         match &self.source {
             Some((known, source)) if *known == session => Arc::clone(source),
             _ => {
-                let source = Arc::new(words::source(self.connection, self.peer, session));
+                let source = Arc::new(Source::new(self.connection, self.peer, session));
                 self.source = Some((session, Arc::clone(&source)));
                 source
             }

@@ -26,7 +26,6 @@ use purlin::{Node, Pid};
 use purlin_dist::NodeName;
 use purlin_dist::cluster::Cluster;
 use purlin_lab::error::Problem;
-use purlin_term::Term;
 
 use self::gateway::{Gateway, Mail};
 pub(super) use self::handler::Forward;
@@ -107,8 +106,11 @@ pub(super) struct Way {
 
 impl Forwarding {
     /// Whether messages are to be forwarded, and to whom.
-    pub(super) fn to(&self) -> Option<&To> {
-        self.forward.as_ref()
+    pub(super) fn to(&self) -> Result<Option<&To>, Problem> {
+        if self.forward.is_none() && self.secret.is_given() {
+            return Err(Problem::new("--cookie is for --forward; say to whom"));
+        }
+        Ok(self.forward.as_ref())
     }
 
     /// Joins the cluster, and starts the gateway.
@@ -124,7 +126,7 @@ impl Forwarding {
         let builder = Cluster::builder(name).cookie(cookie).epmd(epmd);
         let cluster = builder.start(node).await.map_err(|error| problem(&error))?;
         cluster.receives_by(|term| words::said(&term).map(Mail::Said));
-        let process = cluster.named::<Term>(&to.name, &to.node);
+        let process = cluster.named(&to.name, &to.node);
         let gateway = Gateway {
             cluster: cluster.clone(),
             name: format!("{}@{}", to.name, to.node),

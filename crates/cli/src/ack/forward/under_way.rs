@@ -5,14 +5,15 @@
 //! is kept until it is confirmed, and can be sent again until then. Never sends anything itself.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::ops::Range;
 use std::sync::Arc;
 
-use purlin_ack::frames::Frames;
 use purlin_ack::wire::SizeOrder;
-use purlin_term::Term;
+
+use super::words::{Piece, Source};
 
 /// The most messages, and bytes, of a piece; a larger message is one by itself.
-const PIECE: (u32, usize) = (256, 64 << 10);
+const MOST: (u32, usize) = (256, 64 << 10);
 
 /// The most bytes that are unconfirmed, if more than one piece is.
 const BYTES: usize = 16 << 20;
@@ -33,7 +34,7 @@ pub(super) struct UnderWay<R> {
     works: HashMap<u64, Work<R>>,
     /// Of which there is more to be sent, the next first.
     turns: VecDeque<u64>,
-    pieces: BTreeMap<u64, Piece>,
+    pieces: BTreeMap<u64, Sent>,
     /// Messages and bytes of the pieces.
     sent: (u32, usize),
     works_ever: u64,
@@ -41,9 +42,9 @@ pub(super) struct UnderWay<R> {
 }
 
 struct Work<R> {
-    bytes: Vec<u8>,
+    bytes: Arc<Vec<u8>>,
     order: SizeOrder,
-    source: Arc<Term>,
+    source: Arc<Source>,
     /// So far it is in pieces.
     at: usize,
     /// How many pieces of it are unconfirmed.
@@ -51,9 +52,9 @@ struct Work<R> {
     reply: Option<R>,
 }
 
-struct Piece {
+struct Sent {
     work: u64,
-    place: std::ops::Range<usize>,
+    place: Range<usize>,
     messages: u32,
 }
 
@@ -62,8 +63,9 @@ impl<R> Work<R> {
         self.at == self.bytes.len()
     }
 
-    fn frames(&self, place: std::ops::Range<usize>) -> Frames<'_> {
-        Frames::new(&self.bytes[place], self.order, u32::MAX)
+    fn piece(&self, place: Range<usize>) -> Piece {
+        let (source, bytes) = (Arc::clone(&self.source), Arc::clone(&self.bytes));
+        Piece { source, bytes, place, order: self.order }
     }
 }
 
@@ -92,9 +94,10 @@ impl<R> UnderWay<R> {
     }
 
     /// Has a block of whole messages wait for its turn.
-    pub(super) fn take(&mut self, bytes: Vec<u8>, order: SizeOrder, source: Arc<Term>, reply: R) {
+    pub(super) fn take(&mut self, bytes: Vec<u8>, order: SizeOrder, source: Arc<Source>, reply: R) {
         self.works_ever += 1;
-        let work = Work { bytes, order, source, at: 0, open: 0, reply: Some(reply) };
+        let work =
+            Work { bytes: Arc::new(bytes), order, source, at: 0, open: 0, reply: Some(reply) };
         self.works.insert(self.works_ever, work);
         self.turns.push_back(self.works_ever);
     }
@@ -103,14 +106,15 @@ impl<R> UnderWay<R> {
     pub(super) fn next(&mut self) -> Option<(u64, Option<R>)> {
         let key = *self.turns.front()?;
         let work = self.works.get_mut(&key)?;
-        let messages_left = self.credit.saturating_sub(self.sent.0).min(PIECE.0);
+        let messages_left = self.credit.saturating_sub(self.sent.0).min(MOST.0);
         let bytes_left = BYTES.saturating_sub(self.sent.1);
         let (mut messages, mut used) = (0, 0);
-        let mut frames = work.frames(work.at..work.bytes.len());
+        let rest = work.piece(work.at..work.bytes.len());
+        let mut frames = rest.frames();
         while messages < messages_left && frames.next().is_some() {
             // WHY: the first one goes alone, however large, when nothing is before it.
             let alone = messages == 0 && (self.pieces.is_empty() || frames.used() <= bytes_left);
-            if !alone && frames.used() > bytes_left.min(PIECE.1) {
+            if !alone && frames.used() > bytes_left.min(MOST.1) {
                 break;
             }
             (messages, used) = (messages + 1, frames.used());
@@ -129,15 +133,15 @@ impl<R> UnderWay<R> {
         let reply = work.reply.take_if(|_| answered);
         self.pieces_ever += 1;
         self.sent = (self.sent.0 + messages, self.sent.1 + used);
-        self.pieces.insert(self.pieces_ever, Piece { work: key, place, messages });
+        self.pieces.insert(self.pieces_ever, Sent { work: key, place, messages });
         Some((self.pieces_ever, reply))
     }
 
-    /// Where the messages of a piece come from, and the messages.
-    pub(super) fn piece(&self, number: u64) -> Option<(&Term, Frames<'_>)> {
-        let piece = self.pieces.get(&number)?;
-        let work = self.works.get(&piece.work)?;
-        Some((&work.source, work.frames(piece.place.clone())))
+    /// Where the messages of a piece lie, and how many they are.
+    pub(super) fn piece(&self, number: u64) -> Option<(Piece, u32)> {
+        let sent = self.pieces.get(&number)?;
+        let work = self.works.get(&sent.work)?;
+        Some((work.piece(sent.place.clone()), sent.messages))
     }
 
     /// The unconfirmed pieces, the oldest first.
@@ -202,6 +206,10 @@ mod tests {
     use super::*;
     use purlin_ack::wire::{Head, Id};
 
+    fn source() -> Arc<Source> {
+        Arc::new(Source::new(1, ([127, 0, 0, 1], 80).into(), None))
+    }
+
     /// A block of messages of these sizes, numbered from `first`.
     fn block(first: u64, sizes: &[usize]) -> Vec<u8> {
         let mut bytes = Vec::new();
@@ -214,7 +222,10 @@ mod tests {
     }
 
     fn ids(of: &UnderWay<&str>, piece: u64) -> Vec<u64> {
-        of.piece(piece).expect("it is unconfirmed").1.map(|frame| frame.id.number()).collect()
+        let (piece, messages) = of.piece(piece).expect("it is unconfirmed");
+        let ids: Vec<_> = piece.frames().map(|frame| frame.id.number()).collect();
+        assert_eq!(ids.len() as u32, messages);
+        ids
     }
 
     fn with(
@@ -224,7 +235,7 @@ mod tests {
     ) -> UnderWay<&'static str> {
         let mut under_way = UnderWay::new(after, credit);
         for (who, first, sizes) in blocks {
-            under_way.take(block(*first, sizes), SizeOrder::Little, Arc::new(Term::NIL), *who);
+            under_way.take(block(*first, sizes), SizeOrder::Little, source(), *who);
         }
         under_way
     }
@@ -270,7 +281,7 @@ mod tests {
         one.give_up_unwanted(|who| *who != "a");
         assert_eq!(one.confirmed(1), Some((2, Some("a"))));
         assert_eq!((one.next(), ids(&one, 2)), (Some((2, None)), vec![7]));
-        one.take(block(9, &[1]), SizeOrder::Little, Arc::new(Term::NIL), "c");
+        one.take(block(9, &[1]), SizeOrder::Little, source(), "c");
         let mut told = one.give_up();
         told.sort_unstable();
         assert_eq!((told, one.next()), (vec!["b", "c"], None));

@@ -2,15 +2,20 @@
 //!
 //! | to | term |
 //! |---|---|
-//! | the process | `{purlin_ack, Gateway, Batch, Source, [{Id, Payload}]}` |
+//! | the process | `{purlin_ack, Gateway, Batch, Follows, Source, [{Id, Payload}]}` |
 //! | the gateway | `{purlin_confirm, Batch}` |
 //! | the gateway | `{purlin_credit, Messages}` |
 
 use std::net::SocketAddr;
+use std::ops::Range;
+use std::sync::Arc;
 
 use purlin_ack::frames::Frames;
 use purlin_ack::handler::Session;
-use purlin_term::{Binary, Term};
+use purlin_ack::wire::SizeOrder;
+use purlin_term::{Binary, Pid, Term};
+use serde::ser::SerializeTupleVariant;
+use serde::{Serialize, Serializer};
 
 /// What the process says.
 #[derive(Debug, PartialEq, Eq)]
@@ -34,31 +39,89 @@ pub(super) fn said(term: &Term) -> Result<Said, String> {
     read.ok_or_else(|| "it is no {purlin_confirm, Batch} and no {purlin_credit, Messages}".into())
 }
 
-/// Some messages of one connection.
-pub(super) fn batch(gateway: &Term, number: u64, source: &Term, messages: Frames<'_>) -> Term {
-    let messages = messages.map(|frame| {
-        let payload = Term::Binary(Binary::copy(frame.payload));
-        Term::tuple([Term::from(frame.id.number()), payload])
-    });
-    let (tag, messages) = (Term::atom("purlin_ack"), Term::list(messages));
-    Term::tuple([tag, gateway.clone(), Term::from(number), source.clone(), messages])
+/// Some messages of one connection. COST: written into the frame from where they lie.
+pub(super) struct Batch {
+    /// Who is to be told that it is confirmed.
+    pub(super) gateway: Pid,
+    /// Its number.
+    pub(super) number: u64,
+    /// The batch before it, 0 of the first since somebody was there.
+    pub(super) follows: u64,
+    pub(super) piece: Piece,
+}
+
+/// Where the messages of a batch lie.
+#[derive(Clone)]
+pub(super) struct Piece {
+    pub(super) source: Arc<Source>,
+    pub(super) bytes: Arc<Vec<u8>>,
+    pub(super) place: Range<usize>,
+    pub(super) order: SizeOrder,
 }
 
 /// Where messages come from: a connection, and whose it is if the client has a session.
-pub(super) fn source(connection: u64, peer: SocketAddr, session: Option<Session>) -> Term {
-    let mut pairs = vec![
-        (Term::atom("connection"), Term::from(connection)),
-        (Term::atom("peer"), Term::from(peer.to_string().as_str())),
-    ];
-    if let Some(Session { client, epoch }) = session {
-        pairs.push((Term::atom("client"), Term::Binary(Binary::copy(&client))));
-        pairs.push((Term::atom("epoch"), Term::from(epoch)));
+#[derive(Debug, Serialize)]
+pub(super) struct Source {
+    connection: u64,
+    peer: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    client: Option<Binary>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    epoch: Option<u64>,
+}
+
+impl Source {
+    pub(super) fn new(connection: u64, peer: SocketAddr, session: Option<Session>) -> Self {
+        Self {
+            connection,
+            peer: peer.to_string(),
+            client: session.map(|session| Binary::copy(&session.client)),
+            epoch: session.map(|session| session.epoch),
+        }
     }
-    Term::map(pairs)
+}
+
+impl Piece {
+    /// The messages.
+    pub(super) fn frames(&self) -> Frames<'_> {
+        Frames::new(&self.bytes[self.place.clone()], self.order, u32::MAX)
+    }
+}
+
+impl Serialize for Batch {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut tuple = serializer.serialize_tuple_variant("Batch", 0, "purlin_ack", 5)?;
+        tuple.serialize_field(&self.gateway)?;
+        tuple.serialize_field(&self.number)?;
+        tuple.serialize_field(&self.follows)?;
+        tuple.serialize_field(&*self.piece.source)?;
+        tuple.serialize_field(&Messages(&self.piece))?;
+        tuple.end()
+    }
+}
+
+/// `[{Id, Payload}]`
+struct Messages<'a>(&'a Piece);
+
+impl Serialize for Messages<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let messages = self.0.frames().map(|frame| (frame.id.number(), Payload(frame.payload)));
+        serializer.collect_seq(messages)
+    }
+}
+
+struct Payload<'a>(&'a [u8]);
+
+impl Serialize for Payload<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_bytes(self.0)
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use purlin_ack::wire::{Head, Id};
+
     use super::*;
 
     #[test]
@@ -78,14 +141,36 @@ mod tests {
         }
     }
 
+    fn batch(session: Option<Session>) -> String {
+        let mut bytes = b"before".to_vec();
+        for (id, payload) in [(u64::MAX, &b"tea"[..]), (1, b"")] {
+            let head = Head { id: Id::from(id), size: payload.len() as u32 };
+            bytes.extend(head.to_bytes(SizeOrder::Big));
+            bytes.extend(payload);
+        }
+        let source = Arc::new(Source::new(3, "127.0.0.1:80".parse().unwrap(), session));
+        let (place, bytes) = (6..bytes.len(), Arc::new(bytes));
+        let piece = Piece { source, bytes, place, order: SizeOrder::Big };
+        let node = purlin_term::Atom::from_static("door@127.0.0.1");
+        let gateway = Pid { node, id: 9, serial: 0, creation: 1 };
+        let batch = Batch { gateway, number: 7, follows: 6, piece };
+        purlin_term::to_term(&batch).unwrap().to_string()
+    }
+
+    #[test]
+    fn a_batch_is_a_tuple_of_what_the_guide_says() {
+        let told = batch(None);
+        assert!(told.starts_with("{purlin_ack,<"), "{told}");
+        let source = r#"#{connection => 3,peer => <<"127.0.0.1:80">>}"#;
+        let messages = r#"[{18446744073709551615,<<"tea">>},{1,<<>>}]"#;
+        assert!(told.ends_with(&format!(">,7,6,{source},{messages}}}")), "{told}");
+    }
+
     #[test]
     fn a_source_names_a_session_if_there_is_one() {
-        let peer = "127.0.0.1:80".parse().unwrap();
-        let plain = source(3, peer, None);
-        assert_eq!(plain.to_string(), r#"#{connection => 3,peer => <<"127.0.0.1:80">>}"#);
         let session = Session { client: *b"0123456789abcdef", epoch: 2 };
-        let named = source(3, peer, Some(session)).to_string();
-        assert!(named.contains(r#"client => <<"0123456789abcdef">>"#), "{named}");
-        assert!(named.contains("epoch => 2"), "{named}");
+        let told = batch(Some(session));
+        assert!(told.contains(r#"client => <<"0123456789abcdef">>"#), "{told}");
+        assert!(told.contains("epoch => 2"), "{told}");
     }
 }

@@ -17,6 +17,7 @@ use super::caller::Caller;
 use super::system::{self, System};
 use crate::cluster::core::Core;
 use crate::cluster::decoders::{Decode, of_terms};
+use crate::cluster::deliver::For;
 use crate::cluster::gen_call::GenCall;
 
 /// Makes what a server is asked out of a term; an error says why it is none.
@@ -146,22 +147,21 @@ impl<S: Server> Served<S> {
     /// Reads what comes for such servers.
     pub(in crate::cluster) fn decode(self, core: Weak<Core>) -> Decode {
         let served = self;
-        of_terms(move |process, term| {
+        of_terms(move |to, term| {
             let core = core.upgrade().ok_or("the node has left the cluster")?;
-            served.take(&core, process, term)
+            served.take(&core, to, term)
         })
     }
 
-    fn take(&self, core: &Arc<Core>, process: LocalProcess, term: Term) -> Result<(), String> {
+    fn take(&self, core: &Arc<Core>, to: For, term: Term) -> Result<(), String> {
         let term = match GenCall::marked("system", term) {
             Ok(asked) => {
-                system::asked(core, process, asked);
+                system::asked(core, to.process, asked);
                 return Ok(());
             }
             Err(term) => term,
         };
-        let server = process.pid::<Mail<S>>().map_err(|error| error.to_string())?;
-        let mail = match GenCall::try_from(term) {
+        let mail: Mail<S> = match GenCall::try_from(term) {
             Ok(mut call) => {
                 let question = std::mem::replace(&mut call.request, Term::NIL);
                 let caller = Caller::new(core, call);
@@ -179,8 +179,7 @@ impl<S: Server> Served<S> {
                 Err(term) => Mail::Info((self.infos)(term)?),
             },
         };
-        server.send(mail);
-        Ok(())
+        to.send(mail).map_err(|error| error.to_string())
     }
 }
 

@@ -17,6 +17,7 @@ use super::caller::Caller;
 use super::system::{self, System};
 use crate::cluster::core::Core;
 use crate::cluster::decoders::of_terms;
+use crate::cluster::deliver::For;
 use crate::cluster::gen_call::GenCall;
 use crate::cluster::ids::Ids;
 use crate::cluster::reason;
@@ -26,17 +27,17 @@ pub(in crate::cluster) fn supervisors(core: &Arc<Core>) {
     let mail = TypeId::of::<SupervisorMail>();
     core.systems.insert(mail, Arc::new(Supervisors(Arc::clone(&core.ids))));
     let own = Arc::downgrade(core);
-    let decode = move |process: LocalProcess, term: Term| {
+    let decode = move |to: For, term: Term| {
         let core = own.upgrade().ok_or("the node has left the cluster")?;
         let term = match GenCall::marked("system", term) {
             Ok(asked) => {
-                system::asked(&core, process, asked);
+                system::asked(&core, to.process, asked);
                 return Ok(());
             }
             Err(term) => term,
         };
         let call = GenCall::try_from(term).map_err(|term| format!("{term} is no call"))?;
-        let supervisor = process.pid().map_err(|error| error.to_string())?;
+        let supervisor = to.process.pid().map_err(|error| error.to_string())?;
         let supervisor = SupervisorRef::new(supervisor);
         let (question, ids) = (call.request.clone(), Arc::clone(&core.ids));
         let caller = Caller::new(&core, call);

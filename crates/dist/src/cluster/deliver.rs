@@ -1,0 +1,103 @@
+//! What has come for a process of ours, given to it as a message of its type.
+
+use std::any::TypeId;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::Ordering;
+
+use purlin::LookupError;
+use purlin::foreign::LocalProcess;
+use purlin_term::Term;
+use tracing::warn;
+
+use super::core::Core;
+use super::decoders::{LastUsed, of_terms};
+use super::gen_call::GenCall;
+use crate::frame::{Broken, NoValue, Unread};
+
+/// For whom something has come: a process, by an alias if that has a number (L9).
+pub(super) struct For {
+    pub(super) process: LocalProcess,
+    pub(super) alias: Option<u64>,
+}
+
+impl From<LocalProcess> for For {
+    fn from(process: LocalProcess) -> Self {
+        Self { process, alias: None }
+    }
+}
+
+impl For {
+    /// Sends it a message.
+    pub(super) fn send<M: Send + 'static>(self, message: M) -> Result<(), LookupError> {
+        match self.alias {
+            Some(number) => self.process.alias(number)?.send(message),
+            None => self.process.pid()?.send(message),
+        }
+        Ok(())
+    }
+}
+
+impl Core {
+    /// Has terms read as messages of a type.
+    pub(super) fn decodes<M, F>(&self, read: F)
+    where
+        M: Send + 'static,
+        F: Fn(Term) -> Result<M, String> + Send + Sync + 'static,
+    {
+        let decode =
+            move |to: For, term| to.send::<M>(read(term)?).map_err(|error| error.to_string());
+        self.decoders.add(TypeId::of::<M>(), of_terms(decode));
+    }
+
+    /// Answers a call, if its node is there, or it is one of ours.
+    pub(super) fn reply(&self, call: GenCall, answer: Term) {
+        if let Some(ours) = self.ids.ours(&call.from) {
+            if let Some(ours) = self.ids.node.local_process(ours) {
+                self.tell(ours, Term::tuple([call.tag, answer]));
+            }
+        } else if let Ok(node) = call.from.node.as_str().parse()
+            && let Some(connection) = self.connection(&node)
+        {
+            call.answer(self, &connection, answer);
+        }
+    }
+
+    /// Gives a process of ours a term, as a message of its type.
+    pub(super) fn tell(&self, process: LocalProcess, term: Term) {
+        if let Ok(bytes) = term.encode() {
+            // It is not broken.
+            let _ = self.receive(process.into(), Unread::whole(&bytes), &mut LastUsed::default());
+        }
+    }
+
+    /// Gives a process of ours what has come for it, as a message of its type. What is none is counted, and
+    /// logged the first time; what is no term at all ends the connection.
+    pub(super) fn receive(
+        &self,
+        to: For,
+        message: Unread<'_>,
+        last: &mut LastUsed,
+    ) -> Result<(), Broken> {
+        let kind = to.process.message_type();
+        if kind == TypeId::of::<Term>() {
+            let term = message.term()?;
+            // It is of that type.
+            let _ = to.send(term);
+            return Ok(());
+        }
+        let (id, decode) = (to.process.id(), self.decoders.find(kind, last));
+        let decoded = decode.map(|decode| catch_unwind(AssertUnwindSafe(|| decode(to, message))));
+        let error = match decoded {
+            Some(Ok(Ok(()))) => return Ok(()),
+            Some(Ok(Err(NoValue::Broken(broken)))) => return Err(broken),
+            Some(Ok(Err(NoValue::Other(error)))) => error.to_string(),
+            Some(Err(_)) => "the function that reads it has panicked".to_owned(),
+            None => "the cluster was not told how to read its messages".to_owned(),
+        };
+        // ORDER: relaxed: it counts, and nothing else.
+        if self.undecoded.fetch_add(1, Ordering::Relaxed) == 0 {
+            warn!(process = %id, "a message from elsewhere was dropped: {error}");
+        }
+        Ok(())
+    }
+}

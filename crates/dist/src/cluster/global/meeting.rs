@@ -1,0 +1,191 @@
+//! How the server comes together with a node: what it says and does from `init_connect` to `new_nodes`.
+
+use std::sync::Arc;
+
+use purlin_term::Term;
+
+use super::locker::{Job, Them};
+use super::resolve;
+use super::server::{Mail, Server, VERSION};
+use super::speech::{Post, atom, cast, node, send_if_connected};
+use crate::name::NodeName;
+
+/// A node that is about to be together with ours.
+#[derive(Debug, Default)]
+pub(super) struct Meeting {
+    pub(super) mine: i64,
+    pub(super) his: Option<Term>,
+    pub(super) lock: Option<Term>,
+    /// Its names, if they came before our locker was done.
+    pub(super) names: Option<Vec<Term>>,
+    /// What is to be changed here, once it is known.
+    pub(super) here: Option<Vec<Term>>,
+    /// What it has said to the same, and which nodes are together with it.
+    pub(super) said: Option<(Vec<Term>, Vec<Term>)>,
+}
+
+impl Server {
+    pub(super) fn current(&mut self, node: &NodeName, mine: i64) -> Option<&mut Meeting> {
+        self.meetings.get_mut(node).filter(|meeting| meeting.mine == mine)
+    }
+
+    pub(super) fn up(&mut self, node: NodeName) {
+        if self.known.contains_key(&node) || self.meetings.contains_key(&node) {
+            return;
+        }
+        self.tags += 1;
+        let mine = self.tags;
+        let locker = Term::from(self.core.ids.pid(self.locker.id()));
+        let locker = [Term::atom("locker"), Term::atom("no_longer_a_pid"), Term::NIL, locker];
+        let version = Term::tuple([Term::from(VERSION), Term::from(mine)]);
+        let said = [Term::atom("init_connect"), version, self.us(), Term::tuple(locker)];
+        cast(&self.core, &node, Term::tuple(said));
+        self.meetings.insert(node, Meeting { mine, ..Meeting::default() });
+    }
+
+    pub(super) fn init_connect(
+        &mut self,
+        node: NodeName,
+        version: i64,
+        his: &Term,
+        locker: &purlin_term::Pid,
+    ) -> Option<()> {
+        if self.meetings.get(&node)?.his.is_some() {
+            // It has begun again, and is to know that ours does, too.
+            self.say_cancelled(&node, his);
+            self.begin_again(node.clone())?;
+        }
+        let meeting = self.meetings.get_mut(&node)?;
+        meeting.his = Some(his.clone());
+        let mine = meeting.mine;
+        let them = Them { node: node.clone(), locker: locker.clone(), mine, his: his.clone() };
+        self.locker.send(Post::Job(Job::Them(them)));
+        if version >= VERSION {
+            let ack = [Term::atom("init_connect_ack"), self.us(), his.clone(), Term::from(mine)];
+            send_if_connected(&self.core, &node, Term::tuple(ack));
+        }
+        Some(())
+    }
+
+    pub(super) fn lock_is_set(&mut self, node: &NodeName, mine: i64, lock: Term) {
+        let us = self.us();
+        let Some(meeting) = self.current(node, mine) else {
+            return self.cancel_locker(node.clone(), mine, Vec::new());
+        };
+        meeting.lock = Some(lock);
+        let (his, theirs) = (meeting.his.clone(), meeting.names.take());
+        let names = self.names.list();
+        let said = [Term::atom("exchange"), us, names, Term::NIL, his.unwrap_or(Term::NIL)];
+        cast(&self.core, node, Term::tuple(said));
+        if let Some(names) = theirs {
+            self.resolve(node.clone(), names);
+        }
+    }
+
+    /// Finds out who has which of their names and ours.
+    pub(super) fn resolve(&mut self, node: NodeName, theirs: Vec<Term>) {
+        let Some(mine) = self.meetings.get(&node).map(|meeting| meeting.mine) else { return };
+        let (here, conflicts) = resolve::compare(&self.names, theirs);
+        if conflicts.is_empty() || self.core.ids.name > node {
+            // The lesser node decides.
+            return self.exchanged(&node, mine, here, Vec::new());
+        }
+        let (core, server) = (Arc::clone(&self.core), self.me.pid());
+        // If there is no room for a process nobody decides, and the two do not come together.
+        let _ = self.core.ids.node.try_spawn(async move |me| {
+            let (here, there) = resolve::decide(me, core, conflicts, here).await;
+            server.send(Mail::Resolved { node, mine, here, there });
+        });
+    }
+
+    pub(super) fn exchanged(
+        &mut self,
+        node: &NodeName,
+        mine: i64,
+        here: Vec<Term>,
+        there: Vec<Term>,
+    ) {
+        let (us, known) = (self.us(), self.known_list());
+        let Some(meeting) = self.current(node, mine) else { return };
+        meeting.here = Some(here);
+        let his = meeting.his.clone().unwrap_or(Term::NIL);
+        let (tag, unused) = (Term::atom("resolved"), Term::atom("unused"));
+        let said = [tag, us, Term::List(there), known, unused, Term::NIL, his];
+        cast(&self.core, node, Term::tuple(said));
+        self.together(node);
+    }
+
+    /// If both have said what is to be changed.
+    pub(super) fn together(&mut self, node: &NodeName) -> Option<()> {
+        let meeting = self.meetings.get(node)?;
+        if meeting.here.is_none() || meeting.said.is_none() {
+            return None;
+        }
+        let meeting = self.meetings.remove(node)?;
+        let (mut changes, (there, theirs)) = (meeting.here?, meeting.said?);
+        changes.extend(there);
+        let version = Term::tuple([atom(node), Term::from(VERSION)]);
+        let nodes: Vec<_> = std::iter::once(version).chain(theirs.iter().cloned()).collect();
+        let extra = Term::list([
+            Term::tuple([Term::atom("vsn"), Term::from(VERSION)]),
+            Term::tuple([Term::atom("lock"), meeting.lock?]),
+        ]);
+        let (changed, told) = (Term::List(changes.clone()), Term::List(nodes.clone()));
+        let new = [Term::atom("new_nodes"), self.us(), changed, Term::NIL, told, extra];
+        let new = Term::tuple(new);
+        let then = self.known.keys().map(|known| (known.clone(), new.clone())).collect();
+        self.change(&changes);
+        let added = self.add_known(&nodes);
+        let others: Vec<_> = added.iter().filter(|other| *other != node).cloned().collect();
+        self.greet(&others);
+        for other in others {
+            if let Some(begun) = self.meetings.remove(&other) {
+                self.cancel_locker(other, begun.mine, Vec::new());
+            }
+        }
+        self.cancel_locker(node.clone(), meeting.mine, then);
+        self.locker.send(Post::Job(Job::Known(added)));
+        Some(())
+    }
+
+    /// Who of these was not known.
+    pub(super) fn add_known(&mut self, nodes: &[Term]) -> Vec<NodeName> {
+        let mut added = Vec::new();
+        for known in nodes {
+            let (name, version) = match known.as_tuple() {
+                Some([name, version]) => (node(name), version.as_integer().unwrap_or(0)),
+                _ => (node(known), 0),
+            };
+            let Some(name) = name.filter(|name| *name != self.core.ids.name) else { continue };
+            if self.known.insert(name.clone(), version).is_none() {
+                added.push(name);
+            }
+        }
+        added
+    }
+
+    /// Connects to nodes that are together with ours.
+    pub(super) fn greet(&self, nodes: &[NodeName]) {
+        for node in nodes {
+            let said = [Term::atom("in_sync"), self.us(), Term::from(true)];
+            cast(&self.core, node, Term::tuple(said));
+        }
+    }
+
+    pub(super) fn cancel_locker(&self, node: NodeName, mine: i64, then: Vec<(NodeName, Term)>) {
+        self.locker.send(Post::Job(Job::Cancel { node, mine, then }));
+    }
+
+    pub(super) fn say_cancelled(&self, node: &NodeName, his: &Term) {
+        let said = [Term::atom("cancel_connect"), self.us(), his.clone()];
+        send_if_connected(&self.core, node, Term::tuple(said));
+    }
+
+    /// What was begun with a node comes to nothing, and begins again.
+    pub(super) fn begin_again(&mut self, node: NodeName) -> Option<()> {
+        let meeting = self.meetings.remove(&node)?;
+        self.cancel_locker(node.clone(), meeting.mine, Vec::new());
+        self.up(node);
+        Some(())
+    }
+}

@@ -1,0 +1,145 @@
+//! Names that two parts of a cluster have both given, when they come together.
+//!
+//! Each name has a method, a function that says which of two processes keeps it. It is run where the process lives
+//! that the deciding node knows: on a BEAM by `global:resolve_it/4`; a process of ours has one of the three methods
+//! of `global` itself, which are done here.
+
+use std::sync::Arc;
+
+use purlin::{ExitReason, Process};
+use purlin_term::{Atom, Export, Pid, Term};
+
+use super::Names;
+use super::locker::Job;
+use super::speech::{Post, ask};
+use crate::cluster::core::Core;
+use crate::cluster::export::Outcome;
+
+/// A name that both have: theirs, and ours.
+pub(super) struct Conflict {
+    name: Term,
+    theirs: (Pid, Term),
+    ours: (Pid, Term),
+}
+
+/// The method of names of ours: one of the two processes goes on.
+pub(super) fn method() -> Term {
+    let atom = Atom::from_static;
+    let (module, function) = (atom("global"), atom("random_exit_name"));
+    Term::Export(Box::new(Export { module, function, arity: 3 }))
+}
+
+fn insert(name: Term, pid: Pid, method: Term) -> Term {
+    Term::tuple([Term::atom("insert"), Term::tuple([name, Term::from(pid), method])])
+}
+
+/// What is new of their names, as changes to be made here, and what is known here as another's.
+pub(super) fn compare(names: &Names, theirs: Vec<Term>) -> (Vec<Term>, Vec<Conflict>) {
+    let (mut here, mut conflicts) = (Vec::new(), Vec::new());
+    for entry in theirs {
+        let Some([name, Term::Pid(pid), method]) = entry.as_tuple() else { continue };
+        let (name, pid, method) = (name.clone(), (**pid).clone(), method.clone());
+        match names.find(&name) {
+            None => here.push(insert(name, pid, method)),
+            Some(ours) if ours.0 == pid => {}
+            Some(ours) => conflicts.push(Conflict { name, theirs: (pid, method), ours }),
+        }
+    }
+    (here, conflicts)
+}
+
+/// Decides: what is to be changed here, and there.
+pub(super) async fn decide(
+    mut me: Process<Post<Job>>,
+    core: Arc<Core>,
+    conflicts: Vec<Conflict>,
+    mut here: Vec<Term>,
+) -> (Vec<Term>, Vec<Term>) {
+    let mut there = Vec::new();
+    for Conflict { name, theirs, ours } in conflicts {
+        let arguments =
+            vec![ours.1.clone(), name.clone(), Term::from(theirs.0.clone()), ours.0.clone().into()];
+        let kept = if core.ids.ours(&ours.0).is_some() {
+            resolve_it(&core, &arguments).ok()
+        } else {
+            on_beam(&mut me, &core, &ours.0, arguments).await
+        };
+        match kept {
+            Some(Term::Pid(kept)) if *kept == ours.0 => there.push(insert(name, ours.0, ours.1)),
+            Some(Term::Pid(kept)) if *kept == theirs.0 => {
+                here.push(insert(name, theirs.0, theirs.1));
+            }
+            // Nobody could be asked.
+            None => here.push(insert(name, theirs.0, theirs.1)),
+            Some(_) => {
+                let delete = Term::tuple([Term::atom("delete"), name]);
+                here.push(delete.clone());
+                there.push(delete);
+            }
+        }
+    }
+    (here, there)
+}
+
+async fn on_beam(
+    me: &mut Process<Post<Job>>,
+    core: &Arc<Core>,
+    process: &Pid,
+    arguments: Vec<Term>,
+) -> Option<Term> {
+    let rex = core.named(Atom::from_static("rex"), &process.node.as_str().parse().ok()?)?;
+    let (module, function) = (Term::atom("global"), Term::atom("resolve_it"));
+    let leader = Term::atom("user");
+    let call = [Term::atom("call"), module, function, Term::List(arguments), leader];
+    let value = ask(me, core, &rex, Term::tuple(call)).await?;
+    let failed = value.as_tuple().is_some_and(|parts| parts[0].is_atom("badrpc"));
+    (!failed).then_some(value)
+}
+
+/// `global:resolve_it(Method, Name, Pid1, Pid2)`, for the methods that `global` has.
+pub(super) fn resolve_it(core: &Arc<Core>, arguments: &[Term]) -> Outcome {
+    let [Term::Export(method), name, Term::Pid(one), Term::Pid(other)] = arguments else {
+        return Err(Term::atom("undef"));
+    };
+    let (least, greatest) =
+        if one.node.as_str() < other.node.as_str() { (one, other) } else { (other, one) };
+    if method.module != *"global" {
+        return Err(Term::atom("undef"));
+    }
+    let conflict = || vec![Term::atom("global_name_conflict"), name.clone()];
+    match method.function.as_str() {
+        "random_exit_name" => {
+            match core.ids.ours(greatest) {
+                Some(ours) => core.ids.node.exit(ours, ExitReason::Kill),
+                None => {
+                    core.stand_in(greatest).into_iter().for_each(|it| it.exit(ExitReason::Kill))
+                }
+            }
+            Ok(Term::Pid(least.clone()))
+        }
+        "random_notify_name" => {
+            tell(core, greatest, Term::Tuple(conflict()));
+            Ok(Term::Pid(least.clone()))
+        }
+        "notify_all_name" => {
+            for (to, about) in [(one, other), (other, one)] {
+                let mut told = conflict();
+                told.push(Term::Pid(about.clone()));
+                tell(core, to, Term::Tuple(told));
+            }
+            Ok(Term::atom("none"))
+        }
+        _ => Err(Term::atom("undef")),
+    }
+}
+
+fn tell(core: &Arc<Core>, process: &Pid, what: Term) {
+    match core.ids.ours(process) {
+        Some(ours) => {
+            if let Some(ours) = core.ids.node.local_process(ours) {
+                core.tell(ours, what);
+            }
+        }
+        None => core.stand_in(process).into_iter().for_each(|it| it.send(what.clone())),
+    }
+}

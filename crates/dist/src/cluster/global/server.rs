@@ -1,0 +1,367 @@
+//! The server of `global` on a published node: who is together with ours, the locks, and the names.
+//!
+//! It is a process of the name that Erlang's has, and speaks version 8 of its protocol. Two nodes that meet go
+//! through this, each towards the other; *mine* and *his* tell this attempt from others:
+//!
+//! | said | by | then |
+//! |---|---|---|
+//! | `init_connect` | the server, when the node comes | the lockers know of each other |
+//! | `lock_set` | the locker that was first, and the other in return | both parts are locked |
+//! | `exchange` | the server, with its names | who is of two minds is asked |
+//! | `resolved` | the server, with what the other is to change, and its nodes | they are together |
+//! | `new_nodes` | the server, to those who were together with it | the lock is given back |
+//!
+//! A node that becomes known from another is told `in_sync`: it is together with ours already.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use purlin::{Down, MonitorRef, Pid, Process};
+use purlin_term::{Atom, Term};
+use tokio::sync::oneshot;
+
+use super::locker::Job;
+use super::lost::Lost;
+use super::meeting::Meeting;
+use super::speech::{Post, atom, node, send_if_connected};
+use super::{Names, locks::Locks};
+use crate::cluster::core::Core;
+use crate::cluster::gen_call::GenCall;
+use crate::name::NodeName;
+
+/// The version of the protocol.
+pub(super) const VERSION: i64 = 8;
+
+/// What comes to the server.
+#[derive(Debug)]
+pub(super) enum Mail {
+    Term(Term),
+    Down(Down),
+    Up(NodeName),
+    Gone(NodeName),
+    /// To be answered when no node is about to be together with ours.
+    Sync(oneshot::Sender<()>),
+    /// The locker has locked our part and theirs.
+    LockIsSet {
+        node: NodeName,
+        mine: i64,
+        lock: Term,
+    },
+    /// Who has which of the names of both: what is to be changed here, and there.
+    Resolved {
+        node: NodeName,
+        mine: i64,
+        here: Vec<Term>,
+        there: Vec<Term>,
+    },
+}
+
+impl From<Term> for Mail {
+    fn from(term: Term) -> Self {
+        Self::Term(term)
+    }
+}
+
+impl From<Down> for Mail {
+    fn from(down: Down) -> Self {
+        Self::Down(down)
+    }
+}
+
+/// Of whom a monitor is.
+enum Watched {
+    Name(Term),
+    Holder,
+}
+
+pub(super) struct Server {
+    pub(super) core: Arc<Core>,
+    pub(super) me: Process<Mail>,
+    pub(super) locker: Pid<Post<Job>>,
+    pub(super) names: Arc<Names>,
+    locks: Locks,
+    pub(super) meetings: HashMap<NodeName, Meeting>,
+    /// Who is together with ours, and which version it speaks.
+    pub(super) known: HashMap<NodeName, i64>,
+    watched: HashMap<MonitorRef, Watched>,
+    lost: Lost,
+    pub(super) tags: i64,
+    /// Who waits until no node is about to be together with ours.
+    waiting: Vec<oneshot::Sender<()>>,
+}
+
+impl Server {
+    pub(super) fn new(
+        core: Arc<Core>,
+        me: Process<Mail>,
+        locker: Pid<Post<Job>>,
+        names: Arc<Names>,
+    ) -> Self {
+        let lost = Lost::new(core.ids.creation);
+        let (locks, meetings, known, watched) = Default::default();
+        let (tags, waiting) = (0, Vec::new());
+        Self { core, me, locker, names, locks, meetings, known, watched, lost, tags, waiting }
+    }
+
+    pub(super) async fn run(mut self) {
+        loop {
+            match self.me.receive().await {
+                Mail::Term(term) => self.message(term),
+                Mail::Down(down) => self.ended(down.monitor),
+                Mail::Up(node) => self.up(node),
+                Mail::Gone(node) => self.gone(&node, false),
+                Mail::Sync(waits) => self.waiting.push(waits),
+                Mail::LockIsSet { node, mine, lock } => self.lock_is_set(&node, mine, lock),
+                Mail::Resolved { node, mine, here, there } => {
+                    self.exchanged(&node, mine, here, there);
+                }
+            }
+            if self.meetings.is_empty() {
+                for waits in self.waiting.drain(..) {
+                    // Whoever waited may have given up.
+                    let _ = waits.send(());
+                }
+            }
+        }
+    }
+
+    fn message(&mut self, term: Term) {
+        match GenCall::try_from(term) {
+            Ok(call) => self.call(call),
+            Err(term) => match term.as_tuple() {
+                Some([tag, said]) if tag.is_atom("$gen_cast") => {
+                    let said = said.as_tuple().unwrap_or_default();
+                    // What is none of these is let go.
+                    let _ = self.cast(said);
+                }
+                Some(said) => drop(self.info(said)),
+                None => {}
+            },
+        }
+    }
+
+    fn call(&mut self, call: GenCall) {
+        let answer = match call.request.as_tuple() {
+            Some([tag, id]) if tag.is_atom("set_lock") => {
+                let Self { locks, core, me, watched, .. } = self;
+                let monitor = || {
+                    let monitor = watch(core, me, &call.from)?;
+                    watched.insert(monitor, Watched::Holder);
+                    Some(monitor)
+                };
+                Term::from(locks.set(id, &call.from, monitor))
+            }
+            Some([tag, id]) if tag.is_atom("del_lock") => {
+                if let Some(monitor) = self.locks.delete(id, &call.from) {
+                    self.watched.remove(&monitor);
+                    self.me.demonitor(monitor);
+                }
+                Term::from(true)
+            }
+            Some([tag, name, Term::Pid(pid), method, ..])
+                if tag.is_atom("register") || tag.is_atom("register_ext") =>
+            {
+                self.insert(name, pid, method);
+                Term::atom("yes")
+            }
+            Some([tag, name]) if tag.is_atom("unregister") => {
+                self.delete(name);
+                Term::atom("ok")
+            }
+            _ => match call.request.as_atom().map(Atom::as_str) {
+                Some("get_known") => self.known_list(),
+                Some("get_synced") => Term::list(self.known.keys().map(atom)),
+                Some("get_protocol_version") => Term::from(VERSION),
+                Some("get_names_ext") => Term::NIL,
+                _ => return,
+            },
+        };
+        self.core.reply(call, answer);
+    }
+
+    fn cast(&mut self, said: &[Term]) -> Option<()> {
+        let (tag, said) = said.split_first()?;
+        match (tag.as_atom()?.as_str(), said) {
+            ("init_connect", [version, from, locker]) => {
+                let [version, his, ..] = version.as_tuple()? else { return None };
+                let [_, _, _, Term::Pid(locker)] = locker.as_tuple()? else { return None };
+                self.init_connect(node(from)?, version.as_integer()?, his, locker)
+            }
+            ("lock_set", [Term::Pid(locker), set, _, mine @ ..]) => {
+                let node = locker.node.as_str().parse().ok()?;
+                let current = self.meetings.get(&node)?.mine;
+                let mine = mine.first().map_or(Some(current), Term::as_integer)?;
+                let set = set.as_bool()?;
+                self.locker.send(Post::Job(Job::LockSet { node, mine, set }));
+                Some(())
+            }
+            ("exchange", [from, names, _, mine]) => {
+                let (from, names) = (node(from)?, names.as_list()?.to_vec());
+                let meeting = self.current(&from, mine.as_integer()?)?;
+                if meeting.lock.is_some() {
+                    self.resolve(from, names);
+                } else {
+                    meeting.names = Some(names);
+                }
+                Some(())
+            }
+            ("resolved", [from, there, known, _, _, mine]) => {
+                let (from, said) = (node(from)?, (there.as_list()?, known.as_list()?));
+                let meeting = self.current(&from, mine.as_integer()?)?;
+                meeting.said = Some((said.0.to_vec(), said.1.to_vec()));
+                self.together(&from)
+            }
+            ("new_nodes", [_, changes, _, nodes, ..]) => {
+                let added = self.add_known(nodes.as_list()?);
+                self.greet(&added);
+                self.change(changes.as_list()?);
+                self.locker.send(Post::Job(Job::Known(added)));
+                Some(())
+            }
+            ("in_sync", [from, _]) => {
+                let node = node(from)?;
+                let meeting = self.meetings.remove(&node)?;
+                self.cancel_locker(node, meeting.mine, Vec::new());
+                Some(())
+            }
+            _ => None,
+        }
+    }
+
+    fn info(&mut self, said: &[Term]) -> Option<()> {
+        let (tag, said) = said.split_first()?;
+        match (tag.as_atom()?.as_str(), said) {
+            ("cancel_connect", [from, mine]) => {
+                let (node, mine) = (node(from)?, mine.as_integer()?);
+                self.meetings.get(&node).filter(|meeting| meeting.mine == mine)?;
+                self.begin_again(node)
+            }
+            ("init_connect_ack", [from, mine, his]) => {
+                let node = node(from)?;
+                let meeting = self.meetings.get(&node);
+                let is_current = meeting.is_some_and(|meeting| {
+                    Some(meeting.mine) == mine.as_integer() && meeting.his.as_ref() == Some(his)
+                });
+                if !is_current {
+                    self.say_cancelled(&node, his);
+                    self.begin_again(node)?;
+                }
+                Some(())
+            }
+            ("lost_connection", [of, life, number, to]) => {
+                let (of, to) = (node(of)?, node(to)?);
+                if !self.lost.is_news(&of, &to, life, number.as_integer()?) {
+                    return None;
+                }
+                let whole =
+                    [Term::atom("lost_connection"), atom(&of), life.clone(), number.clone()];
+                let whole = Term::tuple(whole.into_iter().chain([atom(&to)]));
+                self.tell_known(&of, &whole);
+                let other = if to == self.core.ids.name { of } else { to };
+                if self.is_known(&other) {
+                    let remove = Term::tuple([Term::atom("remove_connection"), self.us()]);
+                    send_if_connected(&self.core, &other, remove);
+                    self.lost.warn(&other, "asked to disconnect");
+                    self.gone(&other, true);
+                }
+                Some(())
+            }
+            ("remove_connection", [from]) => {
+                let from = node(from)?;
+                if self.is_known(&from) {
+                    if let Some(connection) = self.core.connection(&from) {
+                        connection.close();
+                    }
+                    self.lost.warn(&from, "disconnected");
+                    self.gone(&from, true);
+                }
+                Some(())
+            }
+            _ => None,
+        }
+    }
+
+    pub(super) fn us(&self) -> Term {
+        Term::Atom(self.core.ids.atom.clone())
+    }
+
+    pub(super) fn is_known(&self, node: &NodeName) -> bool {
+        let is_pending = |meeting: &Meeting| meeting.his.is_some();
+        self.known.contains_key(node) || self.meetings.get(node).is_some_and(is_pending)
+    }
+
+    /// Who is together with ours, as it is told to others.
+    pub(super) fn known_list(&self) -> Term {
+        let known = self.known.iter();
+        Term::list(known.map(|(node, version)| Term::tuple([atom(node), Term::from(*version)])))
+    }
+
+    /// A node is gone, or, if it is `removed`, is to go.
+    fn gone(&mut self, node: &NodeName, removed: bool) {
+        if let Some(meeting) = self.meetings.remove(node) {
+            self.cancel_locker(node.clone(), meeting.mine, Vec::new());
+        }
+        self.locker.send(Post::Job(Job::Unknown(node.clone())));
+        if let Some((life, number)) = self.lost.notes(node, removed) {
+            let said = [Term::atom("lost_connection"), self.us(), life, number, atom(node)];
+            self.tell_known(node, &Term::tuple(said));
+        }
+        self.known.remove(node);
+    }
+
+    /// Tells everybody but one.
+    fn tell_known(&self, but: &NodeName, what: &Term) {
+        let pending = self.meetings.iter().filter(|(_, meeting)| meeting.his.is_some());
+        for node in self.known.keys().chain(pending.map(|(node, _)| node)) {
+            if node != but {
+                send_if_connected(&self.core, node, what.clone());
+            }
+        }
+    }
+
+    /// `{insert, {Name, Pid, Method}}` and `{delete, Name}`.
+    pub(super) fn change(&mut self, changes: &[Term]) {
+        for change in changes {
+            match change.as_tuple() {
+                Some([tag, entry]) if tag.is_atom("insert") => {
+                    if let Some([name, Term::Pid(pid), method]) = entry.as_tuple() {
+                        self.insert(name, pid, method);
+                    }
+                }
+                Some([tag, name]) if tag.is_atom("delete") => self.delete(name),
+                _ => {}
+            }
+        }
+    }
+
+    fn insert(&mut self, name: &Term, pid: &purlin_term::Pid, method: &Term) {
+        self.delete(name);
+        if let Some(monitor) = watch(&self.core, &self.me, pid) {
+            self.names.insert(name.clone(), pid.clone(), method.clone(), monitor);
+            self.watched.insert(monitor, Watched::Name(name.clone()));
+        }
+    }
+
+    fn delete(&mut self, name: &Term) {
+        if let Some(monitor) = self.names.delete(name) {
+            self.watched.remove(&monitor);
+            self.me.demonitor(monitor);
+        }
+    }
+
+    fn ended(&mut self, monitor: MonitorRef) {
+        match self.watched.remove(&monitor) {
+            Some(Watched::Name(name)) => drop(self.names.delete(&name)),
+            Some(Watched::Holder) => self.locks.ended(monitor),
+            None => {}
+        }
+    }
+}
+
+/// Monitors a process, wherever it is.
+fn watch(core: &Arc<Core>, me: &Process<Mail>, pid: &purlin_term::Pid) -> Option<MonitorRef> {
+    match core.ids.ours(pid) {
+        Some(ours) => Some(me.monitor(ours)),
+        None => Some(me.monitor(&core.stand_in(pid)?)),
+    }
+}

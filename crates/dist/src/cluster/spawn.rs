@@ -1,0 +1,360 @@
+//! Processes that ours have spawned on another node: the request, its answer, and what stands for the process
+//! before it is there.
+//!
+//! A process that is spawned with a link or a monitor is linked or monitored from its beginning, by the
+//! other node: so the reader of the connection notes both when it reads the answer, before it reads anything
+//! that the process has said, its end included. The monitor has to be one that the asking process knows by
+//! then. So a stand-in is there before the process is, and is monitored; it says nothing on the wire of this one
+//! monitor, which is the request's.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, OnceLock};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use purlin::foreign::{Carrier, ForeignSignal, LocalProcess};
+use purlin::{Down, ExitReason, MonitorRef, Pid, Process, ProcessId};
+use purlin_term::{Atom, Reference, Term};
+use tokio::sync::oneshot;
+
+use super::Cluster;
+use super::connection::Connection;
+use super::core::{Core, STAND_IN};
+use super::remote::Remote;
+use crate::connect::NoConnection;
+use crate::control::{Control, Named, Spawn};
+use crate::flags::Flags;
+use crate::name::NodeName;
+
+/// How long a node may take to say who its `user` is.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Why no process was spawned elsewhere.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum NotSpawned {
+    /// There is no connection to the node.
+    NoConnection(Arc<NoConnection>),
+    /// The connection was lost before the answer came; there may be a process, which has been told so.
+    Lost,
+    /// `notsup`: the node spawns nothing by request, or not that.
+    NotSupported,
+    /// `badarg`: more than 255 arguments, or a name longer than an atom can be.
+    BadArgument,
+    /// `system_limit`: that node, or this one, has no room for one more.
+    SystemLimit,
+    /// What the node has said besides.
+    Refused(Atom),
+}
+
+impl fmt::Display for NotSpawned {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoConnection(why) => write!(f, "noconnection: {why}"),
+            Self::Lost => f.write_str("noconnection: the connection was lost before the answer"),
+            Self::NotSupported => f.write_str("notsup: the node does not spawn that by request"),
+            Self::BadArgument => {
+                f.write_str("badarg: more than 255 arguments, or a name longer than 255 characters")
+            }
+            Self::SystemLimit => f.write_str("system_limit: there is no room for one more process"),
+            Self::Refused(why) => write!(f, "the node refused: {why}"),
+        }
+    }
+}
+
+impl std::error::Error for NotSpawned {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::NoConnection(why) => Some(why),
+            _ => None,
+        }
+    }
+}
+
+/// A request that has not been answered. Dropped, it tells whoever asked that the connection is lost.
+#[derive(Debug)]
+pub(super) struct Asked {
+    /// Who is to be linked to it, or monitors it.
+    by: Option<ProcessId>,
+    stand_in: LocalProcess,
+    born: oneshot::Sender<purlin_term::Pid>,
+    told: oneshot::Sender<Result<(), NotSpawned>>,
+}
+
+/// The other node has answered a request.
+pub(super) fn answered(
+    core: &Core,
+    connection: &Connection,
+    request: &Reference,
+    linked: bool,
+    monitored: bool,
+    result: Result<purlin_term::Pid, Atom>,
+) {
+    let Some(request) = core.ids.monitor_of(request) else { return };
+    let mut ledger = connection.ledger();
+    let Some(Asked { by, stand_in, born, told }) = ledger.answered(request) else { return };
+    let answer = match result {
+        Ok(pid) => {
+            if let (true, Some(by)) = (monitored, by) {
+                ledger.watch(request, by, Named::Pid(pid.clone()));
+            }
+            if let (true, Some(by)) = (linked, by)
+                && ledger.linked(by, &pid, stand_in.clone())
+            {
+                core.ids.node.deliver(&stand_in, by, ForeignSignal::Link);
+            }
+            drop(ledger);
+            core.add_stand_in((connection.node.clone(), Named::Pid(pid.clone())), stand_in);
+            // It ends only if the node leaves.
+            let _ = born.send(pid);
+            Ok(())
+        }
+        Err(why) => Err(match why.as_str() {
+            "notsup" => NotSpawned::NotSupported,
+            "badarg" => NotSpawned::BadArgument,
+            "system_limit" => NotSpawned::SystemLimit,
+            _ => NotSpawned::Refused(why),
+        }),
+    };
+    // Whoever asked may have given up.
+    let _ = told.send(answer);
+}
+
+/// What stands for a process that is about to be.
+struct ToBe {
+    core: Arc<Core>,
+    node: NodeName,
+    born: oneshot::Receiver<purlin_term::Pid>,
+    own: Arc<OnceLock<LocalProcess>>,
+    remote: Option<Remote<Term>>,
+    /// The first monitor is the request's, which the other node knows.
+    monitored: bool,
+}
+
+impl ToBe {
+    fn poll_remote(&mut self, cx: &mut Context<'_>) -> Poll<Option<&mut Remote<Term>>> {
+        if self.remote.is_none() {
+            let Poll::Ready(born) = Pin::new(&mut self.born).poll(cx) else { return Poll::Pending };
+            let (Ok(pid), Some(own)) = (born, self.own.get()) else { return Poll::Ready(None) };
+            let (core, node, to) = (Arc::clone(&self.core), self.node.clone(), Named::Pid(pid));
+            let encode = Arc::new(|term, _: &mut Vec<u8>| Ok(Some(term)));
+            let mut remote = Remote::new(core, node, to, encode, Arc::clone(&self.own));
+            remote.begin(own);
+            self.remote = Some(remote);
+        }
+        Poll::Ready(self.remote.as_mut())
+    }
+}
+
+impl Carrier<Term> for ToBe {
+    fn begin(&mut self, stand_in: &LocalProcess) {
+        // Whoever made it may have been quicker.
+        let _ = self.own.set(stand_in.clone());
+    }
+
+    fn poll_end(&mut self, cx: &mut Context<'_>) -> Poll<ExitReason> {
+        match self.poll_remote(cx) {
+            Poll::Ready(Some(remote)) => remote.poll_end(cx),
+            Poll::Ready(None) => Poll::Ready(ExitReason::NoProcess),
+            Poll::Pending => Poll::Pending,
+        }
+    }
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        match self.poll_remote(cx) {
+            Poll::Ready(Some(remote)) => remote.poll_ready(cx),
+            // It is about to end.
+            Poll::Ready(None) => Poll::Ready(()),
+            Poll::Pending => Poll::Pending,
+        }
+    }
+
+    fn message(&mut self, message: Term) {
+        if let Some(remote) = &mut self.remote {
+            remote.message(message);
+        }
+    }
+
+    fn signal(&mut self, from: Option<ProcessId>, signal: ForeignSignal) {
+        if self.monitored && matches!(signal, ForeignSignal::Monitor(_)) {
+            self.monitored = false;
+        } else if let Some(remote) = &mut self.remote {
+            remote.signal(from, signal);
+        }
+    }
+}
+
+/// What is to be run elsewhere.
+struct Function {
+    module: Atom,
+    name: Atom,
+    arguments: Vec<Term>,
+    arity: u8,
+}
+
+impl Function {
+    fn new(module: &str, name: &str, arguments: Vec<Term>) -> Result<Self, NotSpawned> {
+        let atom = |text| Atom::new(text).map_err(|_| NotSpawned::BadArgument);
+        let arity = u8::try_from(arguments.len()).map_err(|_| NotSpawned::BadArgument)?;
+        Ok(Self { module: atom(module)?, name: atom(name)?, arguments, arity })
+    }
+}
+
+/// What stands for the process, and who tells it that the process is there.
+struct Unborn {
+    pid: Pid<Term>,
+    born: oneshot::Sender<purlin_term::Pid>,
+}
+
+impl Unborn {
+    fn new(core: &Arc<Core>, node: &NodeName, monitored: bool) -> Result<Self, NotSpawned> {
+        let (born, birth) = oneshot::channel();
+        let (core, node, own) = (Arc::clone(core), node.clone(), Arc::<OnceLock<_>>::default());
+        let ids = Arc::clone(&core.ids);
+        let carrier =
+            ToBe { core, node, born: birth, own: Arc::clone(&own), remote: None, monitored };
+        let pid = ids.node.stand_in(STAND_IN, carrier).map_err(|_| NotSpawned::SystemLimit)?;
+        // It may have begun already.
+        let _ = own.set(LocalProcess::from(&pid));
+        Ok(Self { pid, born })
+    }
+
+    /// Asks for the process, under that number, and waits for the answer.
+    async fn ask(
+        self,
+        cluster: &Cluster,
+        on: &NodeName,
+        function: Function,
+        request: MonitorRef,
+        by: Option<(ProcessId, &'static str)>,
+    ) -> Result<Pid<Term>, NotSpawned> {
+        let core = cluster.core();
+        let connection = core.connect(on).await.map_err(NotSpawned::NoConnection)?;
+        if !connection.flags().has(Flags::SPAWN) {
+            return Err(NotSpawned::NotSupported);
+        }
+        let ids = &core.ids;
+        let (by, option) = by.unzip();
+        let from = by.map_or_else(|| ids.pid_of_node(), |by| ids.pid(by));
+        let group_leader = user(cluster, &connection).await;
+        let Function { module, name, arguments, arity } = function;
+        let spawn = Spawn {
+            request: ids.reference(request),
+            from: from.clone(),
+            group_leader,
+            module,
+            function: name,
+            arity,
+            options: option.map(Term::atom).into_iter().collect(),
+            token: None,
+        };
+        let (told, answer) = oneshot::channel();
+        let stand_in = LocalProcess::from(&self.pid);
+        let asked = Asked { by, stand_in, born: self.born, told };
+        connection.link().ok_or(NotSpawned::Lost)?.room(Some(&from)).await;
+        connection.ledger().asks(request, asked).ok_or(NotSpawned::Lost)?;
+        let control = Control::Spawn(Box::new(spawn));
+        connection.say(Some(from), control, Some(Term::List(arguments)));
+        answer.await.unwrap_or(Err(NotSpawned::Lost))?;
+        Ok(self.pid)
+    }
+}
+
+/// Who prints on another node: a process of ours that led the new one would have to.
+async fn user(cluster: &Cluster, connection: &Connection) -> purlin_term::Pid {
+    if let Some(known) = connection.user.get() {
+        return known.clone();
+    }
+    let name = vec![Term::atom("user")];
+    let user = match cluster.rpc(&connection.node, "erlang", "whereis", name, PATIENCE).await {
+        Ok(Term::Pid(user)) => *user,
+        // A node of ours has none, and what runs there does not print.
+        _ => cluster.core().ids.pid_of_node(),
+    };
+    connection.user.get_or_init(|| user).clone()
+}
+
+impl Cluster {
+    /// Spawns a process on another node: Erlang's `spawn(Node, Module, Function, Arguments)`. What it prints goes
+    /// to that node's `user`. A function that is not there ends its process, elsewhere, with `undef`.
+    ///
+    /// ```no_run
+    /// # use purlin_dist::cluster::{Cluster, NotSpawned};
+    /// # use purlin_dist::NodeName;
+    /// # use purlin_term::Term;
+    /// # async fn example(cluster: &Cluster, beam: &NodeName) -> Result<(), NotSpawned> {
+    /// let pattern = Term::list("hello~n".chars().map(|c| Term::from(c as u32)));
+    /// let printer = cluster.spawn(beam, "io", "format", vec![pattern]).await?;
+    /// println!("{} prints", printer.id());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// *Cancellation*: dropping the future does not take a request back that is on its way.
+    ///
+    /// # Errors
+    /// [`NotSpawned`] says why there is no process.
+    ///
+    /// COST: a round trip, and one more the first time on a connection: `user` is looked up.
+    pub async fn spawn(
+        &self,
+        on: &NodeName,
+        module: &str,
+        function: &str,
+        arguments: Vec<Term>,
+    ) -> Result<Pid<Term>, NotSpawned> {
+        let function = Function::new(module, function, arguments)?;
+        let request = self.core().ids.monitor();
+        Unborn::new(self.core(), on, false)?.ask(self, on, function, request, None).await
+    }
+
+    /// Spawns a process on another node that is linked to the caller from its beginning: `spawn_link`. Cancellation
+    /// and cost are those of [`Cluster::spawn`].
+    ///
+    /// # Errors
+    /// [`NotSpawned`]; then there is no link.
+    pub async fn spawn_link<M: Send + 'static>(
+        &self,
+        me: &Process<M>,
+        on: &NodeName,
+        module: &str,
+        function: &str,
+        arguments: Vec<Term>,
+    ) -> Result<Pid<Term>, NotSpawned> {
+        let function = Function::new(module, function, arguments)?;
+        let request = self.core().ids.monitor();
+        let by = Some((me.id(), "link"));
+        Unborn::new(self.core(), on, false)?.ask(self, on, function, request, by).await
+    }
+
+    /// Spawns a process on another node that the caller monitors from its beginning: `spawn_monitor`. The cost is
+    /// that of [`Cluster::spawn`].
+    ///
+    /// *Cancellation*: dropping the future takes back neither the request nor the monitor: a [`Down`] will come.
+    ///
+    /// # Errors
+    /// [`NotSpawned`]; then no [`Down`] comes.
+    ///
+    /// # Panics
+    /// Outside of the caller's own turn, as receiving does.
+    pub async fn spawn_monitor<M: From<Down> + Send + 'static>(
+        &self,
+        me: &Process<M>,
+        on: &NodeName,
+        module: &str,
+        function: &str,
+        arguments: Vec<Term>,
+    ) -> Result<(Pid<Term>, MonitorRef), NotSpawned> {
+        let function = Function::new(module, function, arguments)?;
+        let unborn = Unborn::new(self.core(), on, true)?;
+        let monitor = me.monitor(&unborn.pid);
+        let by = Some((me.id(), "monitor"));
+        let asked = unborn.ask(self, on, function, monitor, by).await;
+        if asked.is_err() {
+            me.demonitor_flush(monitor);
+        }
+        Ok((asked?, monitor))
+    }
+}
