@@ -43,48 +43,36 @@ fn echoes(cluster: &Cluster) {
     cluster.node().register("echo", &echo).expect("nobody has it");
 }
 
-async fn beam(epmd: &Epmd, options: &str) -> Beam {
-    let more = ["-proto_dist", "inet_tls", "-ssl_dist_optfile", options];
-    Beam::start_with(epmd.port, "beam", &[&more[..], &["-kernel", "net_ticktime", "2"]].concat())
-        .await
-}
-
-fn settings() -> Settings {
-    Settings { tick_time: Duration::from_secs(2), ..Settings::default() }
+async fn beam(epmd: &Epmd, options: &str, more: &[&str]) -> Beam {
+    let tls = ["-proto_dist", "inet_tls", "-ssl_dist_optfile", options];
+    Beam::start_with(epmd.port, "beam", &[&tls[..], more].concat()).await
 }
 
 const SOON: Duration = Duration::from_secs(60);
 
-/// Both ways, small and large, and silent for more than two tick times.
+/// Both ways, small and large.
 async fn all_is_well(beam: &mut Beam, cluster: &Cluster) {
     echoes(cluster);
-    let echoed = "begin X = binary:copy(<<\"large\">>, 2000000), \
+    let echoed = "begin X = binary:copy(<<\"large\">>, 1000000), \
                   X =:= gen_server:call({echo, 'ours@127.0.0.1'}, X, 60000) end";
     assert_eq!(beam.eval(echoed).await, "true");
     assert!(cluster.nodes().contains(&beam.name));
-    let large = Term::from("large".repeat(2_000_000).as_bytes());
+    let large = Term::from("large".repeat(1_000_000).as_bytes());
     let asked = [Term::atom("erlang"), Term::atom("byte_size"), Term::list([large])];
     let size = cluster.rpc(&beam.name, "erlang", "apply", asked.into(), SOON).await;
-    assert_eq!(size.expect("it answers"), Term::from(10_000_000));
-    let start = Instant::now();
-    // CLOCK: the BEAM's own; meanwhile neither node has anything to say.
-    assert_eq!(
-        beam.eval("erlang:send_after(5000, self(), now), receive now -> ok end").await,
-        "ok"
-    );
-    assert!(start.elapsed() >= Duration::from_secs(5));
-    assert_eq!(beam.eval("nodes(hidden)").await, "['ours@127.0.0.1']");
+    assert_eq!(size.expect("it answers"), Term::from(5_000_000));
 }
 
 #[tokio::test]
 async fn a_beam_calls_us_with_the_tls_that_it_has_unless_told_otherwise() {
     let (epmd, files) = (Epmd::start(), Files::new());
     let log = Log::new();
-    let cluster = join(&epmd, "ours", Some(files.tls("ours-here")), settings()).await;
-    let mut beam = beam(&epmd, &files.options("ours-here", "")).await;
+    let cluster = join(&epmd, "ours", Some(files.tls("ours-here")), Settings::default()).await;
+    let mut beam = beam(&epmd, &files.options("ours-here", ""), &[]).await;
     assert_eq!(beam.eval("net_adm:ping('ours@127.0.0.1')").await, "pong");
     all_is_well(&mut beam, &cluster).await;
-    // It ends without a word to TLS.
+    // It has read all that was for it, and ends without a word to TLS.
+    assert_eq!(beam.eval("gen_server:call({echo, 'ours@127.0.0.1'}, last)").await, "last");
     let (told, down) = oneshot::channel::<()>();
     cluster.when_down(&beam.name, move |_| drop(told));
     beam.kill().await;
@@ -96,20 +84,43 @@ async fn a_beam_calls_us_with_the_tls_that_it_has_unless_told_otherwise() {
 async fn we_call_a_beam_with_either_version_of_tls() {
     for version in ["tlsv1.2", "tlsv1.3"] {
         let (epmd, files) = (Epmd::start(), Files::new());
-        let cluster = join(&epmd, "ours", Some(files.tls("ours-here")), settings()).await;
+        let cluster = join(&epmd, "ours", Some(files.tls("ours-here")), Settings::default()).await;
         let more = format!(", {{versions, ['{version}']}}");
-        let mut beam = beam(&epmd, &files.options("ours-here", &more)).await;
+        let mut beam = beam(&epmd, &files.options("ours-here", &more), &[]).await;
         cluster.connect(&beam.name).await.expect("it speaks TLS");
         all_is_well(&mut beam, &cluster).await;
     }
 }
 
 #[tokio::test]
+async fn nodes_that_say_nothing_keep_one_another_by_ticks_over_tls() {
+    let (epmd, files) = (Epmd::start(), Files::new());
+    let settings = Settings { tick_time: Duration::from_secs(4), ..Settings::default() };
+    let cluster = join(&epmd, "ours", Some(files.tls("ours-here")), settings).await;
+    let more = ["-kernel", "net_ticktime", "4"];
+    let mut beam = beam(&epmd, &files.options("ours-here", ""), &more).await;
+    cluster.connect(&beam.name).await.expect("it speaks TLS");
+    let start = Instant::now();
+    // CLOCK: the BEAM's own; for more than two tick times neither node has anything to say.
+    assert_eq!(
+        beam.eval("erlang:send_after(9000, self(), now), receive now -> ok end").await,
+        "ok"
+    );
+    assert!(start.elapsed() >= Duration::from_secs(9));
+    assert_eq!(beam.eval("nodes(hidden)").await, "['ours@127.0.0.1']");
+    // And who says nothing at all is gone.
+    let (told, down) = oneshot::channel::<()>();
+    cluster.when_down(&beam.name, move |_| drop(told));
+    beam.stop();
+    down.await.expect_err("nothing is sent");
+}
+
+#[tokio::test]
 async fn two_nodes_of_ours_talk_over_tls() {
     let (epmd, files) = (Epmd::start(), Files::new());
     let [a, b] = ["a", "b"].map(|name| (name, files.tls("ours-here")));
-    let a = join(&epmd, a.0, Some(a.1), settings()).await;
-    let b = join(&epmd, b.0, Some(b.1), settings()).await;
+    let a = join(&epmd, a.0, Some(a.1), Settings::default()).await;
+    let b = join(&epmd, b.0, Some(b.1), Settings::default()).await;
     echoes(&a);
     echoes(&b);
     let large = Term::from([7; 5_000_000].as_slice());
@@ -122,8 +133,8 @@ async fn two_nodes_of_ours_talk_over_tls() {
 /// Calls `b`, and says why it is not connected and what `b` says of it.
 async fn refused(caller: Option<Tls>, called: Option<Tls>) -> (String, Vec<String>) {
     let (epmd, log) = (Epmd::start(), Log::new());
-    let a = join(&epmd, "a", caller, settings()).await;
-    let b = join(&epmd, "b", called, settings()).await;
+    let a = join(&epmd, "a", caller, Settings::default()).await;
+    let b = join(&epmd, "b", called, Settings::default()).await;
     let why = a.connect(b.name()).await.expect_err("it is not let in");
     assert!(a.nodes().is_empty() && b.nodes().is_empty());
     // The other one may be at it still.
@@ -167,8 +178,8 @@ async fn a_node_that_shows_a_wrong_certificate_or_none_is_refused_in_a_line() {
 async fn a_beam_with_a_wrong_certificate_or_in_plain_tcp_is_refused_in_a_line() {
     let (epmd, files) = (Epmd::start(), Files::new());
     let log = Log::new();
-    let cluster = join(&epmd, "ours", Some(files.tls("ours-here")), settings()).await;
-    let mut stranger = beam(&epmd, &files.options("theirs-here", "")).await;
+    let cluster = join(&epmd, "ours", Some(files.tls("ours-here")), Settings::default()).await;
+    let mut stranger = beam(&epmd, &files.options("theirs-here", ""), &[]).await;
     assert_eq!(stranger.eval("net_adm:ping('ours@127.0.0.1')").await, "pang");
     log.is_one_line_with("UnknownIssuer");
     let mut plain = Beam::start(&epmd, "plain").await;
