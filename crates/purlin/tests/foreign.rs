@@ -512,4 +512,42 @@ async fn an_answer_for_a_process_elsewhere_comes_to_whoever_carries_it() {
     let (reply, answer) = purlin::foreign::reply::<u32>();
     drop(answer);
     assert!(!reply.is_wanted());
+
+/// A carrier that never has room, and tells which signals it is given.
+struct NoRoom(std::sync::mpsc::Sender<ForeignSignal>);
+
+impl Carrier<()> for NoRoom {
+    fn poll_end(&mut self, _: &mut Context<'_>) -> Poll<ExitReason> {
+        Poll::Pending
+    }
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<()> {
+        Poll::Pending
+    }
+
+    fn message(&mut self, (): ()) {
+        unreachable!("there is no room for it");
+    }
+
+    fn signal(&mut self, _: Option<ProcessId>, signal: ForeignSignal) {
+        self.0.send(signal).expect("the test listens");
+    }
+}
+
+// An answer waits for nothing: whoever asked may have to be told before there is room for more.
+#[test]
+fn answers_and_ends_of_links_and_monitors_need_no_room() {
+    let node = Node::builder().workers(1).build().unwrap();
+    let (told, signals) = std::sync::mpsc::channel();
+    let stand_in = node.stand_in::<(), _>(1, NoRoom(told)).unwrap();
+    let ours = node.spawn(async |mut me: Process<()>| me.receive().await);
+    let theirs = LocalProcess::from(&stand_in);
+    let monitor = node.monitor_refs().next(&node);
+    for signal in [ForeignSignal::Link, ForeignSignal::Unlink(7), ForeignSignal::Monitor(monitor)] {
+        node.deliver(&theirs, ours.id(), signal);
+    }
+    ours.send(());
+    let next = || signals.recv_timeout(std::time::Duration::from_secs(60)).expect("an answer");
+    assert_eq!(next(), ForeignSignal::UnlinkAck(7));
+    assert_eq!(next(), ForeignSignal::Down(monitor, ExitReason::Normal));
 }

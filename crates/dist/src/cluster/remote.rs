@@ -1,7 +1,8 @@
 //! The carrier of a stand-in: it says on the wire what a process elsewhere is sent.
 //!
-//! It connects when there is something to say and no connection, as Erlang does. Where that fails,
-//! messages are dropped, and links and monitors are answered with `noconnection`.
+//! It connects when there is something to say and no connection, as Erlang does; not for answers, and for
+//! the end of links and monitors, which are nothing without the connection that they crossed. Where it
+//! fails, messages are dropped, and links and monitors are answered with `noconnection`.
 
 use std::borrow::Cow;
 use std::future::Future;
@@ -232,6 +233,9 @@ impl<M: Send + 'static> Carrier<M> for Remote<M> {
     }
 
     fn signal(&mut self, from: Option<ProcessId>, signal: ForeignSignal) {
+        if self.connection.as_ref().is_none_or(|connection| connection.is_lost()) {
+            self.connection = self.core.connection(&self.node);
+        }
         if let ForeignSignal::Down(_, why) = signal {
             // It is from the core: all before it is said, for `Core::say_behind`, or nobody is left.
             self.over |= why == ExitReason::Normal;

@@ -58,7 +58,9 @@ pub trait Carrier<M>: Send + 'static {
     fn poll_end(&mut self, cx: &mut Context<'_>) -> Poll<ExitReason>;
 
     /// Something has arrived: whether it can be taken. `Pending` leaves it there, and has kept the
-    /// waker. Not asked for a [`ForeignSignal::Down`], which is small and comes but once.
+    /// waker. Asked for messages, and for [`ForeignSignal::Link`], [`ForeignSignal::Monitor`] and
+    /// [`ForeignSignal::Exit`]. All others are small, and at most as many as these and what was delivered:
+    /// they answer something, or end it.
     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<()>;
 
     /// Takes a message.

@@ -28,6 +28,14 @@ enum Arrived<M> {
     Signal(Signal),
 }
 
+impl<M> Arrived<M> {
+    /// Is it more than an answer, or the end of what there was?
+    fn asks(&self) -> bool {
+        let Self::Signal(signal) = self else { return true };
+        matches!(signal, Signal::Link(_) | Signal::Monitor { .. } | Signal::Exit { .. })
+    }
+}
+
 /// The body of a stand-in, with `E` at the edge of its mailbox.
 struct StandIn<M, C, E> {
     /// `None` once it has ended.
@@ -117,8 +125,7 @@ impl<M: Send + 'static, C: Carrier<M>, E> StandIn<M, C, E> {
             if matches!(self.stops, Some(ExitReason::Kill)) {
                 return Ok(Poll::Ready(ExitReason::Killed));
             }
-            let asks_nothing = matches!(&self.line[0], Arrived::Signal(Signal::Down { .. }));
-            if !asks_nothing && carrier.poll_ready(cx).is_pending() {
+            if self.line[0].asks() && carrier.poll_ready(cx).is_pending() {
                 return Ok(Poll::Pending);
             }
             match self.line.pop_front() {
