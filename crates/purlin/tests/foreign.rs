@@ -512,6 +512,7 @@ async fn an_answer_for_a_process_elsewhere_comes_to_whoever_carries_it() {
     let (reply, answer) = purlin::foreign::reply::<u32>();
     drop(answer);
     assert!(!reply.is_wanted());
+}
 
 /// A carrier that never has room, and tells which signals it is given.
 struct NoRoom(std::sync::mpsc::Sender<ForeignSignal>);

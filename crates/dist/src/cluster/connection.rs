@@ -127,7 +127,8 @@ impl Connection {
 
     /// The node is gone: all that crossed the connection fires `noconnection`, once. Whether it was news.
     pub(super) fn lose(&self, node: &Node) -> bool {
-        // ORDER: relaxed: it is a hint; the ledger knows.
+        // ORDER: whoever is told below that it is lost finds it so, as what is delivered orders the two; for
+        // others it is a hint, and the ledger knows.
         let was_lost = self.lost.swap(true, Ordering::Relaxed);
         let mut ledger = self.ledger();
         let lost = ledger.lose();

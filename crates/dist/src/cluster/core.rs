@@ -114,9 +114,12 @@ impl Core {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The connection to a node, if there is one on which something can be said.
+    /// The connection to a node, if there is one on which something can be said. WHY not a lost one: whoever was
+    /// told so says what comes next on a new one.
     pub(super) fn connection(&self, node: &NodeName) -> Option<Arc<Connection>> {
-        self.state().connections.get(node).filter(|there| there.link().is_some()).cloned()
+        let state = self.state();
+        let there = state.connections.get(node);
+        there.filter(|there| there.link().is_some() && !there.is_lost()).cloned()
     }
 
     pub(super) fn connected(&self) -> Vec<NodeName> {

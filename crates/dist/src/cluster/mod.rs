@@ -29,7 +29,7 @@
 //! signals go through it; an [`purlin::Exit`] or a [`purlin::Down`] names it. It connects when
 //! something is sent and there is no connection, as Erlang does; when none can be had messages are
 //! dropped, and links and monitors fire `noconnection`. What one process of ours sends through one
-//! stand-in arrives in order. For one process and one type of message there is one stand-in; it ends some
+//! stand-in arrives in order; between two of them nothing is promised. For one process and one type of message there is one stand-in; it ends some
 //! time after the last address of it is gone.
 //!
 //! With the last [`Cluster`] the node leaves: all stand-ins end. When the node stops
@@ -39,7 +39,8 @@
 //!
 //! Terms. A process of type [`Term`] receives any; for another type the cluster is told once how to
 //! read it ([`Cluster::receives`]), by `serde` or otherwise. What does not fit is dropped and counted
-//! ([`Cluster::undecoded`]), and logged the first time.
+//! ([`Cluster::undecoded`]), and logged the first time. A mailbox with a bound holds up no other node:
+//! with [`purlin::Overflow::Wait`] it takes what comes from there past the bound; the other policies hold.
 //!
 //! # Hidden, or published
 //!
