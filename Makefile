@@ -17,5 +17,5 @@ check: ## the quick half of `make test`: format, house rules, lints, docs
 fuzz: ## everything that parses, on arbitrary bytes; SECONDS=20 for each target
 	@scripts/fuzz.sh $(SECONDS)
 
-differential: ## random programs on the BEAM and on purlin; PROGRAMS=3000 or SECONDS=60, and SEED of the first
-	@scripts/differential.sh $(if $(SECONDS),--seconds $(SECONDS)) $(if $(PROGRAMS),--programs $(PROGRAMS)) $(if $(SEED),--seed $(SEED))
+differential: ## random programs on the BEAM and on purlin; PROGRAMS=3000 or SECONDS=60, SEED of the first, SPREAD=1 over both
+	@scripts/differential.sh $(if $(SPREAD),--spread) $(if $(SECONDS),--seconds $(SECONDS)) $(if $(PROGRAMS),--programs $(PROGRAMS)) $(if $(SEED),--seed $(SEED))

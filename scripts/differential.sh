@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# differential.sh [--programs N | --seconds N] [--seed N] [--workers N] [--show]: random process programs on the BEAM and on
-# purlin, judged by a model of the clauses. Without a seed the first program is chosen at random, and printed.
+# differential.sh [--programs N | --seconds N] [--seed N] [--workers N] [--spread] [--show]: random process programs on the
+# BEAM and on purlin, judged by a model of the clauses. With --spread each program is on both, over a connection that is cut.
+# Without a seed the first program is chosen at random, and printed.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 

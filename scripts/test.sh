@@ -9,6 +9,8 @@ step "set-up: a C compiler, Erlang, Elixir, Go, a browser, node and strace, for 
 scripts/check.sh
 step "tests: unit, integration and doc tests of every crate" scripts/test-workspace.sh
 step "differential: some thousand programs on the BEAM and on purlin" scripts/differential.sh --programs 5000
+step "differential: some hundred programs over a node of each, whose connection is cut" \
+  scripts/differential.sh --spread --seconds 40
 step "loom: every interleaving of the lock-free core, up to a bound" scripts/test-loom.sh
 step "shuttle: the whole scheduler under thousands of schedules" scripts/test-shuttle.sh
 step "AddressSanitizer" scripts/asan.sh

@@ -6,17 +6,20 @@
 %% handle a signal or finish its end. So a yield that returns says that the program rests; nothing
 %% is polled and nothing waited for.
 -module(differential).
--export([main/0]).
+-export([main/0, prepare/0]).
 
 %% A packet is a batch: programs, each after its length. So is the answer.
 main() ->
-    %% Crashes are what is tested; nobody wants to read of each.
+    prepare(),
+    Port = open_port({fd, 0, 1}, [binary, eof, {packet, 4}]),
+    serve(Port).
+
+%% Crashes are what is tested; nobody wants to read of each.
+prepare() ->
     ok = logger:set_primary_config(level, none),
     Libraries = [Modules || Library <- [kernel, stdlib], {ok, Modules} <- [application:get_key(Library, modules)]],
     Own = [differential_code, differential_log, differential_process, differential_tree],
-    lists:foreach(fun prepare/1, lists:append([Own | Libraries])),
-    Port = open_port({fd, 0, 1}, [binary, eof, {packet, 4}]),
-    serve(Port).
+    lists:foreach(fun prepare/1, lists:append([Own | Libraries])).
 
 %% Loading a module asks a process that runs at normal. The first time that a module asks whether to
 %% log it waits too, since the answer is kept where only the whole machine can change it.

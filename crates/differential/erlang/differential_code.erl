@@ -28,10 +28,16 @@ code_of_reason(noproc) -> 5;
 code_of_reason(boom) -> 6;
 code_of_reason(bang) -> 7;
 code_of_reason({crash, [_ | _]}) -> 8;
+code_of_reason(noconnection) -> 9;
+%% Of processes of purlin's, as it tells reasons of its own.
+code_of_reason({shutdown, <<"x">>}) -> 2;
+code_of_reason(<<"boom">>) -> 6;
+code_of_reason(<<"bang">>) -> 7;
+code_of_reason({panic, <<"crash">>, _}) -> 8;
 code_of_reason(Other) ->
     %% No program has it; the code says so to whoever reads it.
     io:format(standard_error, "differential: an unknown reason ~p~n", [Other]),
-    9.
+    10.
 
 bool(true) -> 1;
 bool(false) -> 0.

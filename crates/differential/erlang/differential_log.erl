@@ -3,7 +3,7 @@
 %%
 %% Its process runs at the highest priority, before any process of the program can go on.
 -module(differential_log).
--export([start/0, look/1, first_idle/1, outcome/2, clear/2]).
+-export([start/0, look/1, first_idle/1, idle/1, pids/1, outcome/2, outcome/3, clear/2]).
 
 -import(differential_code, [bool/1, code_of_name/1, code_of_reason/1]).
 
@@ -43,11 +43,22 @@ look(Log) ->
 first_idle(#log{idle = []}) -> none;
 first_idle(#log{idle = [First | _], pids = Pids}) -> maps:get(First, Pids).
 
+%% The numbers of all of them.
+idle(#log{idle = Idle}) -> Idle.
+
+%% The processes that were spawned.
+pids(#log{pids = Pids}) -> maps:to_list(Pids).
+
 %% Ends what is left of the program, so that its names are free for the next.
 clear(Log, #log{pids = Pids}) ->
     maps:foreach(fun(_, Pid) -> exit(Pid, kill) end, Pids),
     exit(Log, kill),
     erlang:yield().
+
+%% With the numbers of processes of another node.
+outcome(#log{numbers = Numbers} = Log, Processes, Others) ->
+    Known = maps:from_list([{Pid, I} || {I, Pid} <- Others]),
+    outcome(Log#log{numbers = maps:merge(Numbers, Known)}, Processes).
 
 outcome(Log, Processes) ->
     [trace(I, Log) || I <- lists:seq(0, Processes - 1)].
@@ -72,7 +83,7 @@ item({'$gen_call', {Pid, _}, Tag}, Log) ->
     <<2, (number(Pid, Log)), Tag, 0>>;
 item({'DOWN', Ref, process, Pid, Reason}, Log) when is_pid(Pid) ->
     <<3, (maps:get(Ref, Log#log.refs)), (number(Pid, Log)), (code_of_reason(Reason))>>;
-item({'DOWN', Ref, process, {Name, Node}, Reason}, Log) when Node =:= node() ->
+item({'DOWN', Ref, process, {Name, _}, Reason}, Log) ->
     <<4, (maps:get(Ref, Log#log.refs)), (code_of_name(Name)), (code_of_reason(Reason))>>;
 item({'EXIT', Pid, Reason}, Log) ->
     <<5, (number(Pid, Log)), (code_of_reason(Reason)), 0>>;

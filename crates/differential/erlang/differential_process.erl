@@ -1,17 +1,19 @@
 %% One process of a program: carries out its script, and tells the log what it sees.
 -module(differential_process).
--export([run/5]).
+-export([run/5, run/6]).
 
--import(differential_code, [name/1, reason/1]).
+-import(differential_code, [reason/1]).
 
-%% Whom it knows, its monitors, the calls it owes an answer, and where it yields.
--record(me, {i, scripts, pids, log, slots = #{}, owed = [], seed}).
+%% Whom it knows, its monitors, the calls it owes an answer, and where it yields; in a program that is
+%% spread over two nodes, the other one, and the port over which a cut of the wire is asked for.
+-record(me, {i, scripts, pids, log, slots = #{}, owed = [], seed, spread}).
 
 run(I, Scripts, Pids, Log, Seed) ->
-    steps(
-        element(I + 1, Scripts),
-        #me{i = I, scripts = Scripts, pids = Pids#{I => self()}, log = Log, seed = Seed + I * 7919}
-    ).
+    run(I, Scripts, Pids, Log, Seed, none).
+
+run(I, Scripts, Pids, Log, Seed, Spread) ->
+    Me = #me{i = I, scripts = Scripts, log = Log, spread = Spread},
+    steps(element(I + 1, Scripts), Me#me{pids = Pids#{I => self()}, seed = Seed + I * 7919}).
 
 steps(<<>>, _) ->
     ok;
@@ -29,8 +31,8 @@ yield(#me{seed = Seed} = Me) ->
     Me#me{seed = Next}.
 
 step(1, Child, How, Slot, Me) ->
-    #me{scripts = Scripts, pids = Pids, log = Log, seed = Seed} = Me,
-    Body = fun() -> run(Child, Scripts, Pids, Log, Seed) end,
+    #me{scripts = Scripts, pids = Pids, log = Log, seed = Seed, spread = Spread} = Me,
+    Body = fun() -> run(Child, Scripts, Pids, Log, Seed, Spread) end,
     Started =
         case How of
             0 -> spawn_opt(Body, [{priority, high}]);
@@ -54,7 +56,7 @@ step(2, To, Tag, _, Me) ->
     pid(To, Me) ! {message, Me#me.i, Tag},
     Me;
 step(3, Name, Tag, _, Me) ->
-    see({sent, succeeds(fun() -> name(Name) ! {message, Me#me.i, Tag} end)}, Me);
+    see({sent, succeeds(fun() -> name(Name, Me) ! {message, Me#me.i, Tag} end)}, Me);
 step(4, Pattern, Argument, 0, Me) ->
     take(Pattern, Argument, infinity, Me);
 step(4, Pattern, Argument, 1, Me) ->
@@ -74,7 +76,7 @@ step(6, To, _, _, Me) ->
 step(7, To, Slot, _, Me) ->
     monitored(monitor(process, pid(To, Me)), Slot, Me);
 step(8, Name, Slot, _, Me) ->
-    monitored(monitor(process, name(Name)), Slot, Me);
+    monitored(monitor(process, name(Name, Me)), Slot, Me);
 step(9, Slot, Flush, _, Me) ->
     Ref = maps:get(Slot, Me#me.slots),
     There = demonitor(Ref, [info]),
@@ -91,11 +93,11 @@ step(13, On, _, _, Me) ->
     process_flag(trap_exit, On =:= 1),
     Me;
 step(14, Name, Who, _, Me) ->
-    see({registered, succeeds(fun() -> register(name(Name), pid(Who, Me)) end)}, Me);
+    see({registered, succeeds(fun() -> register(name(Name, Me), pid(Who, Me)) end)}, Me);
 step(15, Name, _, _, Me) ->
-    see({unregistered, succeeds(fun() -> unregister(name(Name)) end)}, Me);
+    see({unregistered, succeeds(fun() -> unregister(name(Name, Me)) end)}, Me);
 step(16, Name, _, _, Me) ->
-    see({whereis, whereis(name(Name))}, Me);
+    see({whereis, whereis(name(Name, Me))}, Me);
 step(17, To, Tag, _, Me) ->
     %% What gen_server:call does, with the reason alone.
     Answer =
@@ -112,7 +114,13 @@ step(18, Value, _, _, #me{owed = [Oldest | Others]} = Me) ->
     Me#me{owed = Others};
 step(19, _, _, _, _) ->
     %% Asleep, not in a receive that takes nothing, for which the compiler has a word to say.
-    receive never -> never end.
+    receive never -> never end;
+step(20, 0, _, _, #me{spread = {_, Port}} = Me) ->
+    port_command(Port, <<0>>),
+    Me;
+step(20, 1, _, _, #me{spread = {Node, _}} = Me) ->
+    erlang:disconnect_node(Node),
+    Me.
 
 %% `idle` comes from the driver, when the program rests.
 take(Pattern, Argument, Time, Me) ->
@@ -150,3 +158,7 @@ succeeds(Does) ->
 
 pid(Who, Me) ->
     maps:get(Who, Me#me.pids).
+
+%% In a program that is spread the first name belongs to the other node.
+name(0, #me{spread = {Node, _}}) -> {differential_code:name(0), Node};
+name(Name, _) -> differential_code:name(Name).

@@ -15,11 +15,12 @@ use crate::language::Program;
 use crate::outcome::Outcome;
 use crate::tree::{self, Event, Tree};
 
-const SOURCES: [(&str, &str); 5] = [
+const SOURCES: [(&str, &str); 6] = [
     ("differential.erl", include_str!("../erlang/differential.erl")),
     ("differential_code.erl", include_str!("../erlang/differential_code.erl")),
     ("differential_log.erl", include_str!("../erlang/differential_log.erl")),
     ("differential_process.erl", include_str!("../erlang/differential_process.erl")),
+    ("differential_spread.erl", include_str!("../erlang/differential_spread.erl")),
     ("differential_tree.erl", include_str!("../erlang/differential_tree.erl")),
 ];
 
@@ -32,7 +33,8 @@ pub(crate) struct Beam {
     machine: Child,
     /// Taken at the end, which tells the machine to stop.
     input: Option<ChildStdin>,
-    output: ChildStdout,
+    /// Taken by whoever listens to the machine itself.
+    output: Option<ChildStdout>,
     /// Holds the compiled modules as long as the machine may want them.
     _code: TempDir,
 }
@@ -44,6 +46,15 @@ impl Beam {
     ///
     /// `erlc` or `erl` is not there, or the compiler refuses.
     pub(crate) fn start() -> io::Result<Self> {
+        Self::run_with("differential", &[], &[])
+    }
+
+    /// The same with another door, more options and more of an environment.
+    pub(crate) fn run_with(
+        door: &str,
+        options: &[&str],
+        environment: &[(&str, &str)],
+    ) -> io::Result<Self> {
         let code = tempfile::tempdir()?;
         compile(code.path())?;
         let mut machine = Command::new("erl")
@@ -51,14 +62,16 @@ impl Beam {
             .args(["+S", "1:1", "+SDcpu", "1:1", "+SDio", "1", "+A", "1", "+sbwt", "none"])
             .args(["-noinput", "-boot", "start_clean", "-pa"])
             .arg(code.path())
-            .args(["-s", "differential", "main"])
+            .args(options)
+            .args(["-s", door, "main"])
             .env("ERL_CRASH_DUMP_SECONDS", "0")
+            .envs(environment.iter().copied())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
             .map_err(|error| named("cannot start erl", &error))?;
         let input = machine.stdin.take();
-        let output = machine.stdout.take().ok_or_else(|| io::Error::other("erl has no output"))?;
+        let output = machine.stdout.take();
         Ok(Self { machine, input, output, _code: code })
     }
 
@@ -99,11 +112,9 @@ impl Beam {
             batch.push(kind);
             batch.extend(code);
         }
-        let input = self.input.as_mut().ok_or_else(|| io::Error::other("the BEAM has ended"))?;
-        input.write_all(&length(&batch))?;
-        input.write_all(&batch)?;
-        input.flush()?;
-        let mut packet = self.packet()?.into_iter();
+        self.write(&batch)?;
+        let output = self.output.as_mut().ok_or_else(|| io::Error::other("erl has no output"))?;
+        let mut packet = packet(output)?.into_iter();
         // What follows is in memory already; only the machine itself could have cut it short.
         let mut answers = Vec::with_capacity(codes.len());
         for _ in codes {
@@ -113,13 +124,27 @@ impl Beam {
         Ok(answers)
     }
 
-    fn packet(&mut self) -> io::Result<Vec<u8>> {
-        let mut size = [0; 4];
-        self.output.read_exact(&mut size).map_err(|error| named("the BEAM has ended", &error))?;
-        let mut packet = vec![0; u32::from_be_bytes(size) as usize];
-        self.output.read_exact(&mut packet)?;
-        Ok(packet)
+    /// Writes a packet.
+    pub(crate) fn write(&mut self, packet: &[u8]) -> io::Result<()> {
+        let input = self.input.as_mut().ok_or_else(|| io::Error::other("the BEAM has ended"))?;
+        input.write_all(&length(packet))?;
+        input.write_all(packet)?;
+        input.flush()
     }
+
+    /// Where its packets are to be read by somebody else.
+    pub(crate) fn output(&mut self) -> Option<ChildStdout> {
+        self.output.take()
+    }
+}
+
+/// Reads a packet.
+pub(crate) fn packet(output: &mut impl Read) -> io::Result<Vec<u8>> {
+    let mut size = [0; 4];
+    output.read_exact(&mut size).map_err(|error| named("the BEAM has ended", &error))?;
+    let mut packet = vec![0; u32::from_be_bytes(size) as usize];
+    output.read_exact(&mut packet)?;
+    Ok(packet)
 }
 
 impl Drop for Beam {

@@ -153,7 +153,7 @@ impl Campaign {
         for (place, seen) in seen {
             let legal = match place.runtime() {
                 Runtime::Beam => &beams,
-                Runtime::Purlin => own.as_ref().unwrap_or(&beams),
+                _ => own.as_ref().unwrap_or(&beams),
             };
             let verdict = legal.judge(&seen);
             if verdict == Verdict::Refused {

@@ -5,7 +5,7 @@
 //! `erlang/differential_code.erl`.
 //! Whatever bytes come, decoding them ends with an outcome or with `None`.
 
-use crate::language::{After, How, Op, Pattern, Program, Reason};
+use crate::language::{After, By, How, Op, Pattern, Program, Reason};
 use crate::outcome::{End, Item, Outcome, Seen, Trace, Watched};
 
 /// Nobody, where a process is expected.
@@ -60,6 +60,8 @@ fn step(op: &Op) -> [u8; 4] {
         Op::Call(to, tag) => [17, to, tag, 0],
         Op::Reply(tag) => [18, tag, 0, 0],
         Op::Park => [19, 0, 0, 0],
+        Op::Cut(By::Wire) => [20, 0, 0, 0],
+        Op::Cut(By::Node) => [20, 1, 0, 0],
     }
 }
 

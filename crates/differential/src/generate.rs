@@ -6,7 +6,8 @@
 use fastrand::Rng;
 
 use crate::language::{
-    After, How, MOST_PROCESSES, NAMES, Op, Pattern, Program, Reason, Script, Slot, TAGS, Tag, Who,
+    After, By, How, MOST_PROCESSES, NAMES, Name, Op, Pattern, Program, Reason, Script, Side, Slot,
+    TAGS, Tag, Who,
 };
 
 /// The operations that are drawn, in the order of the columns below.
@@ -26,9 +27,10 @@ enum Draw {
     Named,
     Call,
     Reply,
+    Cut,
 }
 
-const DRAWS: [Draw; 14] = [
+const DRAWS: [Draw; 15] = [
     Draw::Spawn,
     Draw::Send,
     Draw::Receive,
@@ -43,17 +45,29 @@ const DRAWS: [Draw; 14] = [
     Draw::Named,
     Draw::Call,
     Draw::Reply,
+    Draw::Cut,
 ];
 
 /// How likely each operation is, theme by theme.
 const THEMES: [[u32; DRAWS.len()]; 6] = [
-    // spawn send receive link unlink monitor demonitor exit-self exit trap register named call reply
-    [4, 12, 14, 1, 0, 1, 0, 1, 1, 1, 0, 0, 1, 1],
-    [5, 4, 7, 9, 6, 1, 0, 4, 5, 7, 0, 0, 0, 0],
-    [5, 4, 8, 1, 0, 9, 6, 4, 4, 1, 0, 0, 0, 0],
-    [4, 3, 7, 1, 0, 2, 1, 3, 2, 1, 8, 11, 0, 0],
-    [4, 3, 8, 1, 0, 1, 0, 3, 3, 1, 0, 0, 9, 8],
-    [5, 6, 8, 3, 2, 3, 2, 2, 3, 3, 2, 3, 2, 2],
+    // spawn send receive link unlink monitor demonitor exit-self exit trap register named call reply cut
+    [4, 12, 14, 1, 0, 1, 0, 1, 1, 1, 0, 0, 1, 1, 0],
+    [5, 4, 7, 9, 6, 1, 0, 4, 5, 7, 0, 0, 0, 0, 0],
+    [5, 4, 8, 1, 0, 9, 6, 4, 4, 1, 0, 0, 0, 0, 0],
+    [4, 3, 7, 1, 0, 2, 1, 3, 2, 1, 8, 11, 0, 0, 0],
+    [4, 3, 8, 1, 0, 1, 0, 3, 3, 1, 0, 0, 9, 8, 0],
+    [5, 6, 8, 3, 2, 3, 2, 2, 3, 3, 2, 3, 2, 2, 0],
+];
+
+/// The same for programs that are spread over two nodes, whose processes cannot call each other.
+const SPREAD_THEMES: [[u32; DRAWS.len()]; 6] = [
+    // spawn send receive link unlink monitor demonitor exit-self exit trap register named call reply cut
+    [3, 14, 14, 1, 0, 1, 0, 1, 1, 1, 0, 1, 0, 0, 3],
+    [4, 4, 7, 11, 7, 1, 0, 3, 4, 7, 0, 0, 0, 0, 3],
+    [4, 4, 8, 1, 0, 10, 6, 4, 3, 1, 0, 0, 0, 0, 3],
+    [3, 4, 7, 1, 0, 2, 1, 3, 2, 1, 7, 12, 0, 0, 3],
+    [4, 6, 8, 5, 4, 5, 3, 2, 3, 4, 2, 3, 0, 0, 4],
+    [4, 6, 8, 6, 4, 5, 3, 3, 3, 4, 2, 3, 0, 0, 0],
 ];
 
 /// The program of this number.
@@ -61,14 +75,34 @@ const THEMES: [[u32; DRAWS.len()]; 6] = [
 pub fn generate(seed: u64) -> Program {
     let mut rng = Rng::with_seed(seed);
     let bases = [1, 2, 2, 2, 3, 3][rng.usize(..6)];
+    author(rng, bases, &THEMES, None)
+}
+
+/// The program of this number that is spread over two nodes, with a process on each at least.
+#[must_use]
+pub fn generate_spread(seed: u64) -> Program {
+    let mut rng = Rng::with_seed(seed);
+    let bases = [2, 2, 2, 3, 3, 4][rng.usize(..6)];
+    let abroad = 0b10 | rng.u8(..1 << bases) & !0b11;
+    author(rng, bases, &SPREAD_THEMES, Some(abroad))
+}
+
+fn author(
+    mut rng: Rng,
+    bases: u8,
+    themes: &'static [[u32; DRAWS.len()]],
+    abroad: Option<u8>,
+) -> Program {
     let children = rng.usize(..3).min(MOST_PROCESSES - usize::from(bases));
-    let weights = &THEMES[rng.usize(..THEMES.len())];
-    let mut author = Author { rng, weights, children, scripts: vec![Vec::new(); bases.into()] };
+    let weights = &themes[rng.usize(..themes.len())];
+    let scripts = vec![Vec::new(); bases.into()];
+    let mut author =
+        Author { rng, weights, children, cuts: 2, program: Program { bases, scripts, abroad } };
     for base in 0..bases {
         let length = author.rng.usize(2..8);
         author.write(base, (0..bases).collect(), length);
     }
-    Program { bases, scripts: author.scripts }
+    author.program
 }
 
 /// Writes the scripts of one program.
@@ -77,7 +111,9 @@ struct Author {
     weights: &'static [u32; DRAWS.len()],
     /// How many children may still be spawned.
     children: usize,
-    scripts: Vec<Script>,
+    /// How often the connection may still be cut.
+    cuts: usize,
+    program: Program,
 }
 
 impl Author {
@@ -88,23 +124,31 @@ impl Author {
         let mut slots = 0;
         for _ in 0..length {
             let op = self.op(who, &mut known, &mut slots);
-            self.scripts[usize::from(who)].push(op);
+            self.script(who).push(op);
             if op.is_last() {
                 return;
             }
         }
         // A process that waits shows its mailbox and can still be hit.
         if self.rng.u32(..100) < 65 {
-            self.scripts[usize::from(who)].push(Op::Park);
+            self.script(who).push(Op::Park);
         }
+    }
+
+    fn script(&mut self, who: Who) -> &mut Script {
+        &mut self.program.scripts[usize::from(who)]
     }
 
     fn op(&mut self, who: Who, known: &mut Vec<Who>, slots: &mut Slot) -> Op {
         let tag = self.tag();
         match self.draw() {
-            Draw::Spawn if self.children > 0 => self.spawn(known, slots),
-            // All children have been spawned.
-            Draw::Spawn | Draw::Send => Op::Send(self.other(who, known), tag),
+            Draw::Spawn if self.children > 0 => self.spawn(who, known, slots),
+            Draw::Cut if self.cuts > 0 => {
+                self.cuts -= 1;
+                Op::Cut(if self.rng.u8(..3) == 0 { By::Node } else { By::Wire })
+            }
+            // All children have been spawned, all cuts made.
+            Draw::Spawn | Draw::Cut | Draw::Send => Op::Send(self.other(who, known), tag),
             Draw::Receive => self.receive(*slots),
             Draw::Link => Op::Link(self.other(who, known)),
             Draw::Unlink => Op::Unlink(self.other(who, known)),
@@ -120,9 +164,10 @@ impl Author {
             Draw::Trap => Op::Trap(self.rng.u8(..4) > 0),
             Draw::Register => {
                 let of = if self.rng.bool() { who } else { self.other(who, known) };
-                Op::Register(self.rng.u8(..NAMES), of)
+                let of = if self.is_near(who, of) { of } else { who };
+                Op::Register(self.own_name(who), of)
             }
-            Draw::Named => self.named(slots),
+            Draw::Named => self.named(who, slots),
             Draw::Call => Op::Call(self.other(who, known), tag),
             Draw::Reply => Op::Reply(tag),
         }
@@ -140,10 +185,14 @@ impl Author {
         Draw::Receive
     }
 
-    fn spawn(&mut self, known: &mut Vec<Who>, slots: &mut Slot) -> Op {
+    fn spawn(&mut self, who: Who, known: &mut Vec<Who>, slots: &mut Slot) -> Op {
         self.children -= 1;
-        let child = self.scripts.len() as Who;
-        self.scripts.push(Vec::new());
+        let child = self.program.scripts.len() as Who;
+        self.program.scripts.push(Vec::new());
+        // A child is where its parent is.
+        if let Some(abroad) = &mut self.program.abroad {
+            *abroad |= (*abroad >> who & 1) << child;
+        }
         let length = self.rng.usize(1..5);
         self.write(child, known.clone(), length);
         known.push(child);
@@ -175,7 +224,20 @@ impl Author {
         Op::Receive(pattern, after)
     }
 
-    fn named(&mut self, slots: &mut Slot) -> Op {
+    fn is_near(&self, who: Who, other: Who) -> bool {
+        self.program.side(who) == self.program.side(other)
+    }
+
+    /// A name that the process can give and take.
+    fn own_name(&mut self, who: Who) -> Name {
+        match (self.program.abroad, self.program.side(who)) {
+            (None, _) => self.rng.u8(..NAMES),
+            (Some(_), Side::Purlin) => 0,
+            (Some(_), Side::Beam) => 1,
+        }
+    }
+
+    fn named(&mut self, who: Who, slots: &mut Slot) -> Op {
         let name = self.rng.u8(..NAMES);
         match self.rng.u8(..8) {
             0..3 => Op::SendName(name, self.tag()),
@@ -183,13 +245,21 @@ impl Author {
                 *slots += 1;
                 Op::MonitorName(name, *slots - 1)
             }
-            5..7 => Op::Whereis(name),
-            _ => Op::Unregister(name),
+            5..7 if self.program.abroad.is_none() => Op::Whereis(name),
+            5 => Op::Whereis(self.own_name(who)),
+            6 => Op::SendName(name, self.tag()),
+            _ if self.program.abroad.is_none() => Op::Unregister(name),
+            _ => Op::Unregister(self.own_name(who)),
         }
     }
 
-    /// Mostly somebody else.
+    /// Mostly somebody else, and more often elsewhere.
     fn other(&mut self, who: Who, known: &[Who]) -> Who {
+        if self.program.abroad.is_some() && self.rng.u8(..3) > 0 {
+            let far = known.iter().copied().filter(|one| !self.is_near(who, *one));
+            let far: Vec<Who> = far.collect();
+            return far[self.rng.usize(..far.len())];
+        }
         let others: Vec<Who> = known.iter().copied().filter(|one| *one != who).collect();
         if others.is_empty() || self.rng.u8(..12) == 0 {
             return who;
@@ -219,7 +289,7 @@ impl Author {
 
 #[cfg(test)]
 mod tests {
-    use super::generate;
+    use super::{generate, generate_spread};
 
     #[test]
     fn every_program_is_valid_and_its_number_gives_it_again() {
@@ -227,6 +297,8 @@ mod tests {
             let program = generate(seed);
             assert!(program.is_valid(), "seed {seed}:\n{program}");
             assert_eq!(program, generate(seed));
+            let spread = generate_spread(seed);
+            assert!(spread.is_valid(), "seed {seed}:\n{spread}");
         }
     }
 }

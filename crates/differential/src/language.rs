@@ -7,6 +7,9 @@
 //! *children*, which are spawned by the scripts. A child knows whom its parent knew when it was
 //! spawned, its parent and itself; nobody else knows it but its parent and its own descendants.
 //! A script that comes to its end returns.
+//!
+//! A program may be spread over two nodes, one of purlin's and one of the BEAM's. A child is where its
+//! parent is. Each name then belongs to a node: the first to purlin's, the second to the BEAM's.
 
 mod show;
 
@@ -49,13 +52,15 @@ pub enum Reason {
     Bang,
     /// An error or panic, whatever it says.
     Crash,
+    /// `noconnection`.
+    NoConnection,
     /// None of these. No program has it, so an outcome in which it appears is never allowed.
     Other,
 }
 
 impl Reason {
     /// All of them, in the order of their codes.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Normal,
         Self::Shutdown,
         Self::ShutdownWith,
@@ -65,6 +70,7 @@ impl Reason {
         Self::Boom,
         Self::Bang,
         Self::Crash,
+        Self::NoConnection,
         Self::Other,
     ];
 }
@@ -81,6 +87,7 @@ impl fmt::Display for Reason {
             Self::Boom => "boom",
             Self::Bang => "bang",
             Self::Crash => "crash",
+            Self::NoConnection => "noconnection",
             Self::Other => "another reason",
         })
     }
@@ -167,6 +174,37 @@ pub enum Op {
     Reply(Tag),
     /// Waits for ever and receives nothing; the mailbox can be seen at the end.
     Park,
+    /// Has the connection between the two nodes cut.
+    Cut(By),
+}
+
+/// Who cuts a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum By {
+    /// The wire breaks; neither node has asked for it.
+    Wire,
+    /// The node of the process disconnects itself.
+    Node,
+}
+
+/// A node that a program is spread over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Side {
+    /// purlin's.
+    Purlin,
+    /// The BEAM's.
+    Beam,
+}
+
+impl Side {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Purlin, Self::Beam];
+
+    /// The node that a name belongs to in a program that is spread.
+    #[must_use]
+    pub fn of_name(name: Name) -> Self {
+        Self::ALL[usize::from(name % 2)]
+    }
 }
 
 /// What one process does, step by step.
@@ -179,6 +217,8 @@ pub struct Program {
     pub bases: u8,
     /// Their scripts, the bases' first.
     pub scripts: Vec<Script>,
+    /// If it is spread over two nodes, the processes that are on the BEAM's: a bit for each.
+    pub abroad: Option<u8>,
 }
 
 impl Op {
@@ -213,6 +253,8 @@ impl Op {
             Self::Call(..) => "call",
             Self::Reply(_) => "reply",
             Self::Park => "wait for ever",
+            Self::Cut(By::Wire) => "cut the wire",
+            Self::Cut(By::Node) => "disconnect",
         }
     }
 
@@ -256,6 +298,27 @@ impl Op {
 }
 
 impl Program {
+    /// Where a process is, in a program that is spread.
+    #[must_use]
+    pub fn side(&self, who: Who) -> Side {
+        Side::ALL[usize::from(self.abroad.unwrap_or(0) >> who & 1)]
+    }
+
+    /// Can a process do that where it is?
+    fn is_possible(&self, who: Who, op: &Op) -> bool {
+        let here = self.side(who);
+        match *op {
+            Op::Cut(_) => self.abroad.is_some(),
+            _ if self.abroad.is_none() => true,
+            Op::Spawn(child, _) => self.side(child) == here,
+            Op::Register(name, of) => Side::of_name(name) == here && self.side(of) == here,
+            Op::Unregister(name) | Op::Whereis(name) => Side::of_name(name) == here,
+            // The two runtimes call their own by protocols of their own.
+            Op::Call(..) | Op::Reply(_) => false,
+            _ => true,
+        }
+    }
+
     /// Does every process know whom it names, is every child spawned once, and does every monitor
     /// exist before it is used?
     #[must_use]
@@ -277,6 +340,7 @@ impl Program {
         for op in &self.scripts[usize::from(who)] {
             if op.names().is_some_and(|other| !known.contains(&other))
                 || op.needs().is_some_and(|slot| !slots.contains(&slot))
+                || !self.is_possible(who, op)
             {
                 return false;
             }

@@ -6,7 +6,8 @@
 //! on [purlin](native), and the [model] says which [outcomes](outcome) the clauses allow. An outcome
 //! that is not among them is a [difference](compare); its program is made smaller (`shrink.rs`) and
 //! [printed](report) with the line that runs it again. A [campaign] does so with as many programs as
-//! it is told. Every fourth program is a [tree] of supervisors.
+//! it is told. Every fourth program is a [tree] of supervisors. A program can also be [spread] over a node
+//! of purlin's and one of the BEAM's, whose connection is cut meanwhile.
 //!
 //! Nothing here is part of purlin: it is a test that is too large for a file of tests.
 
@@ -23,4 +24,5 @@ pub mod native;
 pub mod outcome;
 pub mod report;
 mod shrink;
+pub mod spread;
 pub mod tree;

@@ -9,7 +9,8 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Parser;
-use purlin_differential::campaign::{Campaign, Until, show};
+use purlin_differential::campaign::{self, Campaign, Until};
+use purlin_differential::spread::{self, Spread};
 
 /// Random process programs on the BEAM and on purlin, judged by a model of the clauses.
 #[derive(Parser)]
@@ -26,6 +27,9 @@ struct Options {
     /// How many workers the node has
     #[arg(long, default_value_t = 2)]
     workers: usize,
+    /// Spread each program over a node of purlin's and one of the BEAM's
+    #[arg(long)]
+    spread: bool,
     /// Print the programs and run none
     #[arg(long)]
     show: bool,
@@ -37,6 +41,7 @@ fn main() -> ExitCode {
     let programs = u64::from(options.programs);
     if options.show {
         for seed in first..first + programs {
+            let show = if options.spread { spread::show } else { campaign::show };
             println!("program {seed}:\n{}", show(seed));
         }
         return ExitCode::SUCCESS;
@@ -46,11 +51,18 @@ fn main() -> ExitCode {
         Some(seconds) => Until::Time(Duration::from_secs(seconds)),
         None => Until::Programs(programs),
     };
-    let ran = Campaign::start(options.workers).and_then(|mut campaign| campaign.run(first, until));
+    let ran = match options.spread {
+        true => Spread::start(options.workers)
+            .and_then(|mut spread| spread.run(first, until))
+            .map(|report| (report.to_string(), report.differences.is_empty())),
+        false => Campaign::start(options.workers)
+            .and_then(|mut campaign| campaign.run(first, until))
+            .map(|report| (report.to_string(), report.differences.is_empty())),
+    };
     match ran {
-        Ok(report) => {
+        Ok((report, is_well)) => {
             print!("{report}");
-            if report.differences.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) }
+            if is_well { ExitCode::SUCCESS } else { ExitCode::from(1) }
         }
         Err(error) => {
             eprintln!("differential: {error}");

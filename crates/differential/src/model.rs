@@ -11,6 +11,7 @@
 //! [`allows`], which follows only the choices that agree with an outcome that was seen.
 
 mod ahead;
+mod crossing;
 mod end;
 mod signal;
 mod state;
@@ -21,7 +22,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use self::ahead::Ahead;
 use self::state::{Phase, State};
 use self::step::{give_up, is_ready, waits_a_while};
-use crate::language::{Op, Program, Who};
+use crate::language::{Op, Program, Side, Who};
 use crate::outcome::{End, Outcome};
 
 /// How many steps of each script were taken on the way to an outcome.
@@ -34,6 +35,8 @@ pub enum Runtime {
     Beam,
     /// purlin.
     Purlin,
+    /// One node of each, with the processes of the program spread over them.
+    Both,
 }
 
 impl Runtime {
@@ -131,6 +134,7 @@ enum Move {
     Step(Who),
     Arrival(Who, Who),
     GiveUp(Who),
+    Lose(Side),
 }
 
 /// Every move there is, or one that does for all; none if the program has come to rest.
@@ -143,15 +147,18 @@ fn moves(program: &Program, ahead: &Ahead, state: &State) -> Vec<Move> {
             }
             moves.push(Move::Step(who));
         }
-        for from in state.all() {
-            if !state.wire(from, who).is_empty() {
-                if ahead.arrival_is_safe(state, from, who) {
-                    return vec![Move::Arrival(from, who)];
-                }
-                moves.push(Move::Arrival(from, who));
+    }
+    for wire in &state.wires {
+        let (from, to, said) = (wire.from, wire.to, wire.signals[0].0);
+        if state.crossing.is_due(said, from, to) {
+            let is_lost = state.crossing.is_lost(said, to);
+            if is_lost || ahead.arrival_is_safe(program, state, from, to) {
+                return vec![Move::Arrival(from, to)];
             }
+            moves.push(Move::Arrival(from, to));
         }
     }
+    moves.extend(state.crossing.losers().map(Move::Lose));
     if moves.is_empty() {
         let late = state.all().find(|who| waits_a_while(program, state, *who));
         moves.extend(late.map(Move::GiveUp));
@@ -164,9 +171,17 @@ fn made(program: &Program, state: &State, one: Move) -> Vec<State> {
     match one {
         Move::Step(who) => step::step(program, state, who),
         Move::Arrival(from, to) => match state.take(from, to) {
-            Some(signal) => signal::handle(state, from, to, signal),
+            Some((said, _)) if state.crossing.is_lost(said, to) => vec![state],
+            Some((_, signal)) => match state.crossing.name_of_end(to) {
+                Some(name) => crossing::look_up(state, from, name, signal),
+                None => {
+                    let from = state.crossing.sender(from);
+                    signal::handle(state, from, to, signal)
+                }
+            },
             None => vec![state],
         },
+        Move::Lose(side) => crossing::lose(state, side),
         Move::GiveUp(who) => vec![give_up(state, who)],
     }
 }

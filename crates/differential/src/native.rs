@@ -7,8 +7,10 @@
 //! which all slept and nothing was under way: the program rests. A simulated node says itself when
 //! nobody is ready. No time is waited for.
 
+mod abroad;
 mod process;
 mod reasons;
+mod spread;
 mod tree;
 mod world;
 
@@ -22,6 +24,8 @@ use std::time::Duration;
 use purlin::{BuildError, ExitReason, Node, Pid, ProcessState};
 use purlin_testkit::Simulation;
 
+pub(crate) use self::abroad::Abroad;
+pub(crate) use self::spread::Half;
 pub use self::tree::simulate_tree;
 
 use self::process::Msg;
@@ -99,10 +103,9 @@ pub fn simulate(program: &Program, seed: u32) -> Outcome {
 
 impl Run {
     fn begin(node: &Node, program: &Program, number: u64, seed: u32) -> Self {
-        let world = Arc::new(World::new(program, number, seed));
-        let base = |who| node.spawn(process::base(Arc::clone(&world), who));
-        let bases: Vec<Pid<Msg>> = (0..program.bases).map(base).collect();
-        world.begin(bases);
+        let world = Arc::new(World::new(program, number, seed, None));
+        let base = |who| (who, node.spawn(process::base(Arc::clone(&world), who)));
+        world.begin((0..program.bases).map(base).collect());
         Self { world, last: None, finishing: false }
     }
 
@@ -119,12 +122,16 @@ impl Run {
     fn goes_no_further(&mut self) -> bool {
         if self.finishing {
             self.world.pids().iter().for_each(|pid| pid.exit(ExitReason::Kill));
-        } else if !self.world.wake_first_idle() {
-            self.finishing = true;
-            self.world.finish();
-            return false;
+            return true;
         }
-        self.finishing
+        match self.world.first_idle() {
+            Some(who) => self.world.wake(who),
+            None => {
+                self.finishing = true;
+                self.world.finish();
+            }
+        }
+        false
     }
 }
 

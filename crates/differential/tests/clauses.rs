@@ -1,6 +1,6 @@
 //! What the model says of small programs: as many outcomes as the clauses leave, and which.
 
-use purlin_differential::language::{After, How, Op, Pattern, Program, Reason, Script};
+use purlin_differential::language::{After, By, How, Op, Pattern, Program, Reason, Script};
 use purlin_differential::model::{Runtime, allows, outcomes};
 use purlin_differential::outcome::{End, Item, Outcome, Seen, Watched};
 
@@ -8,9 +8,18 @@ const ANY: Op = Op::Receive(Pattern::Any, After::Never);
 
 fn program(bases: u8, scripts: &[&[Op]]) -> Program {
     let scripts: Vec<Script> = scripts.iter().map(|script| script.to_vec()).collect();
-    let program = Program { bases, scripts };
+    let program = Program { bases, scripts, abroad: None };
     assert!(program.is_valid(), "{program}");
     program
+}
+
+/// The same with those of this set on the BEAM, and all that it may come to.
+fn spread(abroad: u8, scripts: &[&[Op]]) -> Vec<Outcome> {
+    let scripts: Vec<Script> = scripts.iter().map(|script| script.to_vec()).collect();
+    let program = Program { bases: scripts.len() as u8, scripts, abroad: Some(abroad) };
+    assert!(program.is_valid(), "{program}");
+    let found = outcomes(&program, Runtime::Both, 100_000).expect("the program is small");
+    found.into_keys().collect()
 }
 
 fn all(program: &Program) -> Vec<Outcome> {
@@ -127,4 +136,70 @@ fn the_search_for_one_outcome_agrees_with_the_list_of_all() {
         other.0[0].log.push(Seen::Failed(Reason::Other));
         assert_eq!(allows(&program, Runtime::Purlin, &other, 100_000), Ok(None));
     }
+}
+
+// L2, D1: `noconnection` comes of a cut alone, and once
+#[test]
+fn links_and_monitors_across_nodes_fire_when_the_connection_is_cut() {
+    let watches: &[Op] = &[Op::Trap(true), Op::Link(1), Op::Monitor(1, 0), Op::Park];
+    let lost = [
+        Item::Exit(1, Reason::NoConnection),
+        Item::Down(0, Watched::Process(1), Reason::NoConnection),
+    ];
+    for abroad in [0b01, 0b10] {
+        let left = |other: &[Op]| -> Vec<Vec<Item>> {
+            let all = spread(abroad, &[watches, other]).into_iter();
+            all.map(|outcome| match &outcome.0[0].end {
+                End::Waits(left) => left.clone(),
+                end => panic!("{end:?}"),
+            })
+            .collect()
+        };
+        assert_eq!(left(&[Op::Park]), [vec![]], "nothing was cut");
+        let cut = left(&[Op::Trap(true), Op::Cut(By::Wire), Op::Park]);
+        assert!(cut.iter().any(|left| left.len() == 2), "both were lost");
+        for left in cut {
+            let counts = lost.map(|item| left.iter().filter(|own| **own == item).count());
+            assert!(counts.iter().all(|count| *count <= 1), "{left:?}");
+            assert_eq!(counts.iter().sum::<usize>(), left.len(), "{left:?}");
+        }
+    }
+}
+
+// M2: what is lost with a connection is lost in one piece, and the rest comes in order
+#[test]
+fn of_what_is_sent_while_a_connection_is_cut_one_piece_is_lost() {
+    let sends: &[Op] = &[Op::Send(1, 0), Op::Send(1, 1), Op::Send(1, 2)];
+    for abroad in [0b101, 0b110] {
+        let all = spread(abroad, &[sends, &[Op::Park], &[Op::Cut(By::Wire)]]);
+        let mut left: Vec<Vec<u8>> = Vec::new();
+        for outcome in all {
+            let End::Waits(items) = &outcome.0[1].end else { panic!("{outcome}") };
+            let tags = items.iter().map(|item| match item {
+                Item::Message(0, tag) => *tag,
+                item => panic!("{item}"),
+            });
+            left.push(tags.collect());
+        }
+        left.sort();
+        let pieces: [&[u8]; 7] = [&[], &[0], &[0, 1], &[0, 1, 2], &[0, 2], &[1, 2], &[2]];
+        assert_eq!(left, pieces);
+    }
+}
+
+// M2: a name is another address, for which nothing is promised beside the pid
+#[test]
+fn what_goes_to_a_name_elsewhere_is_looked_up_there() {
+    let sends: &[Op] = &[Op::SendName(1, 0), Op::MonitorName(1, 0), Op::Park];
+    let outcomes = spread(0b10, &[sends, &[Op::Register(1, 1), Op::Park]]);
+    let no_such = Item::Down(0, Watched::Name(1), Reason::NoProcess);
+    let seen = |mail: &[Item], down: &[Item]| {
+        let ends = [End::Waits(down.to_vec()), End::Waits(mail.to_vec())];
+        outcomes
+            .iter()
+            .any(|outcome| outcome.0.iter().zip(&ends).all(|(trace, end)| trace.end == *end))
+    };
+    let message = Item::Message(0, 0);
+    assert_eq!(outcomes.len(), 3);
+    assert!(seen(&[message], &[]) && seen(&[], &[no_such]) && seen(&[], &[]));
 }

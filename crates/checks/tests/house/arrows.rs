@@ -23,7 +23,7 @@ const FLOORS: [(&str, u8); 12] = [
 const BESIDE: [(&str, &[&str]); 11] = [
     ("purlin-checks", &[]),
     ("purlin-testkit", &["purlin-raw", "purlin-sched", "purlin-term", "purlin-macros", "purlin"]),
-    ("purlin-differential", &["purlin", "purlin-testkit"]),
+    ("purlin-differential", &["purlin", "purlin-testkit", "purlin-dist", "purlin-term"]),
     ("purlin-contender", &[]),
     (
         "contender-purlin",

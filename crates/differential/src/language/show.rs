@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{After, How, Op, Pattern, Program};
+use super::{After, By, How, Op, Pattern, Program, Side, Who};
 
 impl fmt::Display for Pattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -46,6 +46,8 @@ impl fmt::Display for Op {
             Self::Call(to, tag) => write!(f, "call(P{to}, t{tag})"),
             Self::Reply(tag) => write!(f, "reply(t{tag})"),
             Self::Park => f.write_str("wait for ever"),
+            Self::Cut(By::Wire) => f.write_str("cut the wire"),
+            Self::Cut(By::Node) => f.write_str("disconnect"),
         }
     }
 }
@@ -53,11 +55,12 @@ impl fmt::Display for Op {
 impl fmt::Display for Program {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (who, script) in self.scripts.iter().enumerate() {
-            if who < usize::from(self.bases) {
-                write!(f, "P{who}:")?;
-            } else {
-                write!(f, "P{who} (a child):")?;
-            }
+            let child = if who < usize::from(self.bases) { "" } else { " (a child)" };
+            let place = match self.side(who as Who) {
+                Side::Beam => " (on the BEAM)",
+                Side::Purlin => "",
+            };
+            write!(f, "P{who}{child}{place}:")?;
             for op in script {
                 write!(f, "  {op};")?;
             }

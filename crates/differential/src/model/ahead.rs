@@ -7,7 +7,8 @@
 //! searching more.
 
 use super::Runtime;
-use super::state::{Phase, Signal, State};
+use super::crossing::may_be_lost;
+use super::state::{Phase, Signal, State, Tie};
 use super::step::{found, next};
 use crate::language::{After, How, Op, Program, Who};
 use crate::outcome::Item;
@@ -32,6 +33,8 @@ struct Rest {
     asks: Set,
     /// It may look into the mailbox without waiting, or put something there itself.
     looks: bool,
+    /// It may send by name.
+    names: bool,
 }
 
 /// What is left of every script from every place on.
@@ -80,9 +83,11 @@ impl Ahead {
             || own.asks & !only(from) != 0
             || process.links.iter().any(|(peer, _)| *peer != from)
             || process.monitors.iter().any(|(_, target)| *target != from)
-            || self
-                .others(state, to)
-                .any(|(other, rest)| other != from && rest.sends & only(to) != 0)
+            || self.others(state, to).any(|(other, rest)| {
+                // What goes to a name elsewhere may come before what was sent to the pid.
+                let overtakes = rest.names && state.crossing.is_spread();
+                (other != from || overtakes) && rest.sends & only(to) != 0
+            })
             || on_the_way(state, to).any(|(other, signal)| {
                 let silent = matches!(
                     signal,
@@ -95,9 +100,20 @@ impl Ahead {
             })
     }
 
+    /// Is it the same for the next step whether a connection is lost before it?
+    fn is_calm(&self, program: &Program, state: &State, who: Who) -> bool {
+        let inward = || match next(program, state, who) {
+            Some(Op::Receive(pattern, _)) => found(state, who, *pattern).is_some(),
+            Some(Op::Send(to, _)) => !state.crossing.is_between(who, *to),
+            Some(Op::Spawn(..) | Op::Trap(_)) => true,
+            _ => false,
+        };
+        !state.crossing.is_spread() || !may_be_lost(program, state) || inward()
+    }
+
     /// Is the next step of a process that is ready the same whatever happens before it?
     pub(super) fn step_is_safe(&self, program: &Program, state: &State, who: Who) -> bool {
-        if self.can_be_hit(state, who) {
+        if self.can_be_hit(state, who) || !self.is_calm(program, state, who) {
             return false;
         }
         if matches!(state.get(who).phase, Phase::Called(_)) {
@@ -111,7 +127,7 @@ impl Ahead {
                 !state.get(who).monitors.iter().any(|(own, _)| own == slot)
             }
             // On purlin it makes a difference whether the end of the other is known.
-            Some(Op::Call(to, _)) => state.runtime == Runtime::Beam || state.has_ended(*to),
+            Some(Op::Call(to, _)) => state.runtime(who) == Runtime::Beam || state.has_ended(*to),
             // Names belong to all.
             Some(
                 Op::SendName(..)
@@ -125,17 +141,29 @@ impl Ahead {
     }
 
     /// Does the oldest signal on this wire do the same whatever happens before it arrives?
-    pub(super) fn arrival_is_safe(&self, state: &State, from: Who, to: Who) -> bool {
+    pub(super) fn arrival_is_safe(
+        &self,
+        program: &Program,
+        state: &State,
+        from: Who,
+        to: Who,
+    ) -> bool {
+        let between = state.crossing.is_between(from, to);
+        if state.crossing.name_of_end(to).is_some() || between && may_be_lost(program, state) {
+            return false;
+        }
         if state.has_ended(to) {
             return true;
         }
         let process = state.get(to);
-        match state.wire(from, to).front() {
+        match state.wire(from, to).next() {
             Some(Signal::Answer(_)) => true,
             Some(Signal::Down(slot, ..)) if process.phase == Phase::Calling(*slot) => true,
             // What was taken back stays so.
             Some(Signal::Down(slot, ..)) => !process.monitors.iter().any(|(own, _)| own == slot),
-            Some(Signal::UnlinkAck(number)) => !process.links.contains(&(from, Some(*number))),
+            Some(Signal::UnlinkAck(number)) => {
+                !process.links.contains(&(from, Tie::TakenBack(*number)))
+            }
             Some(Signal::Item(Item::Message(..) | Item::Request(..))) => {
                 !self.others_send(state, from, to)
             }
@@ -144,8 +172,14 @@ impl Ahead {
     }
 }
 
+/// Also what goes to a name, which may turn out to be that process's.
 fn on_the_way(state: &State, to: Who) -> impl Iterator<Item = (Who, &Signal)> {
-    state.all().flat_map(move |from| state.wire(from, to).iter().map(move |signal| (from, signal)))
+    state.wires.iter().flat_map(move |wire| {
+        let is_name = state.crossing.name_of_end(wire.to).is_some();
+        let from = if is_name { state.crossing.by_name(wire.from) } else { wire.from };
+        let all = wire.signals.iter().filter(move |_| is_name || wire.to == to);
+        all.map(move |(_, signal)| (from, signal))
+    })
 }
 
 fn rests(who: Who, script: &[Op]) -> Vec<Rest> {
@@ -159,6 +193,7 @@ fn rests(who: Who, script: &[Op]) -> Vec<Rest> {
             Op::SendName(..) => {
                 rest.sends = Set::MAX;
                 rest.looks = true;
+                rest.names = true;
             }
             Op::Receive(_, After::Zero) | Op::MonitorName(..) => rest.looks = true,
             Op::Link(to) => {

@@ -1,6 +1,6 @@
 //! How a process ends, and what goes out when it does.
 
-use super::state::{Phase, Process, Signal, State};
+use super::state::{Phase, Process, Signal, State, Tie};
 use crate::language::{Reason, Who};
 
 /// Ends a process. N1: its name is free before anybody can hear of the end.
@@ -18,7 +18,7 @@ pub(super) fn end(mut state: State, who: Who, reason: Reason) -> Vec<State> {
     let mut states = vec![state];
     for to in states[0].all() {
         // L5: a link that was taken back from here carries nothing any more.
-        let linked = gone.links.contains(&(to, None)).then_some(Signal::LinkExit(reason));
+        let linked = gone.links.contains(&(to, Tie::Up)).then_some(Signal::LinkExit(reason));
         let downs = gone.watchers.iter().filter(|(watcher, ..)| *watcher == to);
         let downs = downs.map(|(_, slot, watched)| Signal::Down(*slot, *watched, reason));
         let signals: Vec<Signal> = linked.into_iter().chain(downs).collect();
@@ -41,7 +41,7 @@ fn with(state: &State, from: Who, to: Who, signals: &[Signal]) -> State {
 }
 
 /// Every order in which these can stand.
-fn orders(signals: &[Signal]) -> Vec<Vec<Signal>> {
+pub(super) fn orders(signals: &[Signal]) -> Vec<Vec<Signal>> {
     if signals.len() < 2 {
         return vec![signals.to_vec()];
     }

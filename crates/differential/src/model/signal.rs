@@ -2,7 +2,7 @@
 
 use super::Runtime;
 use super::end::end;
-use super::state::{Phase, Signal, State};
+use super::state::{LinkEnd, Phase, Signal, State, Tie};
 use crate::language::{Reason, Tag, Who};
 use crate::outcome::{Item, Seen};
 
@@ -18,19 +18,20 @@ pub(super) fn handle(mut state: State, from: Who, to: Who, signal: Signal) -> Ve
         // meet this one at the other end and undo it; so it is undone here too.
         Signal::Link if state.get(to).links.iter().any(|(peer, _)| *peer == from) => {}
         Signal::Link => {
-            state.change(to).links.push((from, None));
+            state.change(to).links.push((from, Tie::Up));
             state.change(to).links.sort_unstable();
         }
         Signal::Unlink(number) => {
-            state.change(to).links.retain(|link| *link != (from, None));
+            state.change(to).links.retain(|link| *link != (from, Tie::Up));
             state.put(to, from, Signal::UnlinkAck(number));
         }
         Signal::UnlinkAck(number) => {
-            state.change(to).links.retain(|link| *link != (from, Some(number)));
+            state.change(to).links.retain(|link| *link != (from, Tie::TakenBack(number)));
         }
         Signal::LinkExit(reason) => {
             // L5: a signal of a link that is no more is nothing.
-            let Ok(at) = state.get(to).links.binary_search(&(from, None)) else {
+            let is_it = |(peer, tie): &LinkEnd| *peer == from && !matches!(tie, Tie::TakenBack(_));
+            let Some(at) = state.get(to).links.iter().position(is_it) else {
                 return vec![state];
             };
             state.change(to).links.remove(at);
@@ -71,7 +72,7 @@ pub(super) fn handle(mut state: State, from: Who, to: Who, signal: Signal) -> Ve
 fn exit(mut state: State, from: Who, to: Who, reason: Reason) -> Vec<State> {
     if state.get(to).trap {
         state.change(to).mailbox.push(Item::Exit(from, reason));
-    } else if reason != Reason::Normal || (from == to && state.runtime == Runtime::Purlin) {
+    } else if reason != Reason::Normal || (from == to && state.runtime(to) == Runtime::Purlin) {
         return end(state, to, reason);
     }
     vec![state]
@@ -94,7 +95,8 @@ fn answer_for_the_dead(mut state: State, from: Who, to: Who, signal: Signal) -> 
                 state.clone().put_late(to, from, Signal::Down(slot, watched, Reason::NoProcess));
             // C1: on purlin a call that was sent to a process before it had ended may be told its
             // reason, even if what ended the process was sent before the call.
-            if let (Runtime::Purlin, Phase::Ended(reason)) = (state.runtime, state.get(to).phase)
+            if let (Runtime::Purlin, Phase::Ended(reason)) =
+                (state.runtime(from), state.get(to).phase)
                 && state.get(from).phase == Phase::Calling(slot)
             {
                 state.put(to, from, Signal::Down(slot, watched, reason));

@@ -4,7 +4,8 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 
 use super::Runtime;
-use crate::language::{NAMES, Name, Program, Reason, Slot, Tag, Who};
+use super::crossing::{Crossing, Said};
+use crate::language::{NAMES, Name, Program, Reason, Side, Slot, Tag, Who};
 use crate::outcome::{End, Item, Outcome, Seen, Trace, Watched};
 
 /// What goes from one process to another.
@@ -51,8 +52,19 @@ pub(super) enum Phase {
     Ended(Reason),
 }
 
-/// The end of a link: with a number it was taken back, and the other end has not yet said so.
-pub(super) type LinkEnd = (Who, Option<u8>);
+/// What is between two that are linked, or were.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Tie {
+    /// They are linked.
+    Up,
+    /// They were, until a connection was lost, and this one has not been told.
+    Lost,
+    /// The link was taken back, and the other end has not yet said that it knows.
+    TakenBack(u8),
+}
+
+/// The end of a link.
+pub(super) type LinkEnd = (Who, Tie);
 
 /// One process.
 ///
@@ -102,9 +114,19 @@ pub(super) struct State {
     pub(super) runtime: Runtime,
     /// Shared with the states they are copied from, until they change.
     pub(super) processes: Vec<Rc<Process>>,
-    /// What is under way from each process to each, by [`State::wire`].
-    wires: Vec<VecDeque<Signal>>,
+    /// What is under way from each to each, where there is anything; in order.
+    pub(super) wires: Vec<Wire>,
     pub(super) names: [Option<Who>; NAMES as usize],
+    pub(super) crossing: Crossing,
+}
+
+/// What is under way from one to another, the oldest first. Both are processes, or what stands for them in
+/// programs that are spread: see `crossing.rs`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Wire {
+    pub(super) from: Who,
+    pub(super) to: Who,
+    pub(super) signals: VecDeque<(Said, Signal)>,
 }
 
 impl State {
@@ -117,8 +139,18 @@ impl State {
         Self {
             runtime,
             processes: (0..count).map(process).collect(),
-            wires: vec![VecDeque::new(); count * count],
+            wires: Vec::new(),
             names: [None; NAMES as usize],
+            crossing: Crossing::new(program),
+        }
+    }
+
+    /// Whose rules hold for a process.
+    pub(super) fn runtime(&self, who: Who) -> Runtime {
+        match (self.runtime, self.crossing.side(who)) {
+            (Runtime::Both, Side::Purlin) => Runtime::Purlin,
+            (Runtime::Both, Side::Beam) => Runtime::Beam,
+            (runtime, _) => runtime,
         }
     }
 
@@ -138,39 +170,58 @@ impl State {
         matches!(self.get(who).phase, Phase::Ended(_))
     }
 
-    /// What is under way from one process to another, the oldest first.
-    pub(super) fn wire(&self, from: Who, to: Who) -> &VecDeque<Signal> {
-        &self.wires[usize::from(from) * self.processes.len() + usize::from(to)]
+    fn place(&self, from: Who, to: Who) -> Result<usize, usize> {
+        self.wires.binary_search_by_key(&(from, to), |wire| (wire.from, wire.to))
     }
 
-    fn wire_mut(&mut self, from: Who, to: Who) -> &mut VecDeque<Signal> {
-        let at = usize::from(from) * self.processes.len() + usize::from(to);
-        &mut self.wires[at]
+    /// What is under way from one process to another, the oldest first.
+    pub(super) fn wire(&self, from: Who, to: Who) -> impl DoubleEndedIterator<Item = &Signal> {
+        let there = self.place(from, to).ok().map(|at| &self.wires[at].signals);
+        there.into_iter().flatten().map(|(_, signal)| signal)
+    }
+
+    /// Changes what is under way.
+    pub(super) fn rewire<R>(
+        &mut self,
+        from: Who,
+        to: Who,
+        change: impl FnOnce(&mut VecDeque<(Said, Signal)>) -> R,
+    ) -> R {
+        let at = self.place(from, to).unwrap_or_else(|at| {
+            self.wires.insert(at, Wire { from, to, signals: VecDeque::new() });
+            at
+        });
+        let result = change(&mut self.wires[at].signals);
+        if self.wires[at].signals.is_empty() {
+            self.wires.remove(at);
+        }
+        result
     }
 
     /// Puts a signal to another process on its way.
     pub(super) fn put(&mut self, from: Who, to: Who, signal: Signal) {
-        self.wire_mut(from, to).push_back(signal);
+        let said = self.crossing.said(from, to);
+        self.rewire(from, to, |signals| signals.push_back((said, signal)));
     }
 
     /// Puts the answer to a link or a monitor that came too late on its way, in every place that it
     /// can have. It comes after all that the process sent while it lived, but who gives it may know
     /// of the end before all others have been told, so among those signals it is in no order.
     pub(super) fn put_late(self, from: Who, to: Who, signal: Signal) -> Vec<Self> {
-        let wire = self.wire(from, to);
-        let late = wire.iter().rev().take_while(|earlier| earlier.is_of_an_end()).count();
-        let first = wire.len() - late;
+        let late = self.wire(from, to).rev().take_while(|earlier| earlier.is_of_an_end()).count();
+        let first = self.wire(from, to).count() - late;
+        let said = self.crossing.said(from, to);
         let at = |place| {
             let mut state = self.clone();
-            state.wire_mut(from, to).insert(place, signal);
+            state.rewire(from, to, |signals| signals.insert(place, (said, signal)));
             state
         };
         (first..=first + late).map(at).collect()
     }
 
     /// Takes the oldest signal off a wire.
-    pub(super) fn take(&mut self, from: Who, to: Who) -> Option<Signal> {
-        self.wire_mut(from, to).pop_front()
+    pub(super) fn take(&mut self, from: Who, to: Who) -> Option<(Said, Signal)> {
+        self.rewire(from, to, VecDeque::pop_front)
     }
 
     pub(super) fn see(&mut self, who: Who, seen: Seen) {

@@ -2,7 +2,7 @@
 
 use super::Runtime;
 use super::end::end;
-use super::state::{Phase, Signal, State};
+use super::state::{LinkEnd, Phase, Signal, State, Tie};
 use crate::language::{After, How, Name, Op, Pattern, Program, Reason, Slot, Who};
 use crate::outcome::{Item, Seen, Watched};
 
@@ -33,7 +33,7 @@ pub(super) fn is_ready(program: &Program, state: &State, who: Who) -> bool {
 /// Is there a message on its way from the process to itself? It has arrived when it is sent, so whoever
 /// looks finds it; but what stands before it may not have been dealt with before.
 fn has_sent_itself(state: &State, who: Who) -> bool {
-    state.wire(who, who).iter().any(|signal| matches!(signal, Signal::Item(_)))
+    state.wire(who, who).any(|signal| matches!(signal, Signal::Item(_)))
 }
 
 /// Does the process wait until nothing else goes on?
@@ -46,6 +46,7 @@ pub(super) fn waits_a_while(program: &Program, state: &State, who: Who) -> bool 
 pub(super) fn give_up(mut state: State, who: Who) -> State {
     state.change(who).at += 1;
     state.see(who, Seen::Nothing);
+    state.crossing.rests();
     state
 }
 
@@ -75,6 +76,11 @@ pub(super) fn step(program: &Program, mut state: State, who: Who) -> Vec<State> 
     match *op {
         Op::Spawn(child, how) => spawn(&mut state, who, child, how),
         Op::Send(to, tag) => state.put(who, to, Signal::Item(Item::Message(who, tag))),
+        Op::SendName(name, tag) if state.crossing.is_far(who, name) => {
+            let to = state.crossing.end_of_name(name);
+            state.see(who, Seen::SentByName(true));
+            state.put(who, to, Signal::Item(Item::Message(who, tag)));
+        }
         Op::SendName(name, tag) => {
             let owner = owner(&state, name);
             state.see(who, Seen::SentByName(owner.is_some()));
@@ -88,6 +94,10 @@ pub(super) fn step(program: &Program, mut state: State, who: Who) -> Vec<State> 
         // L1: a link to oneself is nothing.
         Op::Link(_) | Op::Unlink(_) => {}
         Op::Monitor(to, slot) => monitor(&mut state, who, to, slot, Watched::Process(to)),
+        Op::MonitorName(name, slot) if state.crossing.is_far(who, name) => {
+            let to = state.crossing.end_of_name(name);
+            monitor(&mut state, who, to, slot, Watched::Name(name));
+        }
         Op::MonitorName(name, slot) => match owner(&state, name) {
             Some(to) => monitor(&mut state, who, to, slot, Watched::Name(name)),
             None => {
@@ -127,7 +137,7 @@ pub(super) fn step(program: &Program, mut state: State, who: Who) -> Vec<State> 
             let slot = CALLS + at;
             // C1, L7: on purlin whoever calls one that has ended already need not look into its inbox,
             // where signals of that process may wait.
-            let known = (state.runtime == Runtime::Purlin && state.has_ended(to)).then(|| {
+            let known = (state.runtime(who) == Runtime::Purlin && state.has_ended(to)).then(|| {
                 let mut state = state.clone();
                 state.see(who, Seen::Failed(Reason::NoProcess));
                 state
@@ -144,6 +154,10 @@ pub(super) fn step(program: &Program, mut state: State, who: Who) -> Vec<State> 
             }
         }
         Op::Park => {}
+        Op::Cut(_) => {
+            let in_vain = state.crossing.cut().map(|crossing| State { crossing, ..state.clone() });
+            return in_vain.into_iter().chain([state]).collect();
+        }
     }
     vec![state]
 }
@@ -155,7 +169,7 @@ fn owner(state: &State, name: Name) -> Option<Who> {
 /// L4, L7: on the BEAM an exit signal to oneself ends the process at once, unless it traps exits; then
 /// the signal takes its time, as it does on purlin in either case.
 fn exit_itself(mut state: State, who: Who, reason: Reason) -> Vec<State> {
-    if state.runtime == Runtime::Beam && !state.get(who).trap {
+    if state.runtime(who) == Runtime::Beam && !state.get(who).trap {
         return end(state, who, if reason == Reason::Kill { Reason::Killed } else { reason });
     }
     state.put(who, who, Signal::Exit(reason));
@@ -168,8 +182,8 @@ fn spawn(state: &mut State, who: Who, child: Who, how: How) {
         How::Plain => {}
         // L8: both ends are there at once.
         How::Link => {
-            state.change(child).links.push((who, None));
-            state.change(who).links.push((child, None));
+            state.change(child).links.push((who, Tie::Up));
+            state.change(who).links.push((child, Tie::Up));
             state.change(who).links.sort_unstable();
         }
         How::Monitor(slot) => {
@@ -196,9 +210,9 @@ fn link(state: &mut State, who: Who, to: Who) {
     let links = &mut state.change(who).links;
     match links.iter_mut().find(|(peer, _)| *peer == to) {
         // L1: there is one at most.
-        Some((_, None)) => return,
-        Some((_, taken_back)) => *taken_back = None,
-        None => links.push((to, None)),
+        Some((_, Tie::Up | Tie::Lost)) => return,
+        Some((_, taken_back)) => *taken_back = Tie::Up,
+        None => links.push((to, Tie::Up)),
     }
     links.sort_unstable();
     state.put(who, to, Signal::Link);
@@ -207,8 +221,9 @@ fn link(state: &mut State, who: Who, to: Who) {
 fn unlink(state: &mut State, who: Who, to: Who) {
     let process = state.change(who);
     let number = process.unlinks;
-    let Some(link) = process.links.iter_mut().find(|link| **link == (to, None)) else { return };
-    link.1 = Some(number);
+    let is_it = |(peer, tie): &&mut LinkEnd| *peer == to && !matches!(tie, Tie::TakenBack(_));
+    let Some(link) = process.links.iter_mut().find(is_it) else { return };
+    link.1 = Tie::TakenBack(number);
     process.unlinks += 1;
     state.put(who, to, Signal::Unlink(number));
 }
@@ -230,6 +245,9 @@ fn demonitor(state: &mut State, who: Who, slot: Slot, flush: bool) {
     }
     if let Some(at) = at {
         let (_, to) = process.monitors.remove(at);
-        state.put(who, to, Signal::Demonitor(slot));
+        // WHY not to a name elsewhere: nobody can tell whether it was said, as the monitor fires no more.
+        if state.crossing.name_of_end(to).is_none() {
+            state.put(who, to, Signal::Demonitor(slot));
+        }
     }
 }

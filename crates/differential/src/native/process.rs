@@ -78,7 +78,11 @@ impl Player {
     async fn step(&mut self, op: Op) {
         match op {
             Op::Spawn(child, how) => self.spawn(child, how),
-            Op::Send(to, tag) => self.world.pid(to).send(Msg::Message(self.who, tag)),
+            Op::Send(to, tag) => self.world.peer(self.who, to).send(self.who, tag),
+            Op::SendName(name, tag) if self.world.is_far(name) => {
+                self.see(Seen::SentByName(true));
+                self.world.named(name).send(self.who, tag);
+            }
             Op::SendName(name, tag) => {
                 let to = whereis::<Msg>(&self.world.name(name));
                 self.see(Seen::SentByName(to.is_ok()));
@@ -87,10 +91,14 @@ impl Player {
                 }
             }
             Op::Receive(pattern, after) => self.receive(pattern, after).await,
-            Op::Link(to) => self.me.link(&self.world.pid(to)),
-            Op::Unlink(to) => self.me.unlink(&self.world.pid(to)),
+            Op::Link(to) => self.world.peer(self.who, to).link(&self.me),
+            Op::Unlink(to) => self.world.peer(self.who, to).unlink(&self.me),
             Op::Monitor(to, slot) => {
-                let monitor = self.me.monitor(&self.world.pid(to));
+                let monitor = self.world.peer(self.who, to).monitor(&self.me);
+                self.monitors(slot, monitor);
+            }
+            Op::MonitorName(name, slot) if self.world.is_far(name) => {
+                let monitor = self.world.named(name).monitor(&self.me);
                 self.monitors(slot, monitor);
             }
             Op::MonitorName(name, slot) => {
@@ -108,7 +116,7 @@ impl Player {
             Op::ExitSelf(reason) => exit(reason_of(reason)),
             // WHY not `panic!`: thousands of them would each print a line.
             Op::Crash => std::panic::resume_unwind(Box::new("crash")),
-            Op::Exit(to, reason) => self.world.pid(to).exit(reason_of(reason)),
+            Op::Exit(to, reason) => self.world.peer(self.who, to).exit(reason_of(reason)),
             Op::Trap(on) => {
                 self.me.trap_exit(on);
             }
@@ -130,6 +138,7 @@ impl Player {
                 }
             }
             Op::Park => self.rest().await,
+            Op::Cut(by) => self.world.cut(by),
         }
     }
 

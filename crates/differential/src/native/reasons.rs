@@ -13,6 +13,7 @@ pub(super) fn reason_of(reason: Reason) -> ExitReason {
         Reason::Kill => ExitReason::Kill,
         Reason::Killed => ExitReason::Killed,
         Reason::NoProcess => ExitReason::NoProcess,
+        Reason::NoConnection => ExitReason::NoConnection,
         Reason::Boom | Reason::Bang | Reason::Crash | Reason::Other => {
             ExitReason::error(reason.to_string())
         }
@@ -28,9 +29,20 @@ pub(super) fn reason(reason: &ExitReason) -> Reason {
         ExitReason::Kill => Reason::Kill,
         ExitReason::Killed => Reason::Killed,
         ExitReason::NoProcess => Reason::NoProcess,
-        ExitReason::Error(cause) if cause.to_string() == "boom" => Reason::Boom,
-        ExitReason::Error(cause) if cause.to_string() == "bang" => Reason::Bang,
+        ExitReason::NoConnection => Reason::NoConnection,
+        ExitReason::Error(cause) => error(&cause.to_string()),
         ExitReason::Panic(panic) if panic.message == "crash" => Reason::Crash,
+        _ => Reason::Other,
+    }
+}
+
+/// An error by what it says, which is its term if it has come from a BEAM; a binary in it is what one of
+/// ours said, and has come back.
+fn error(says: &str) -> Reason {
+    match says {
+        "boom" | "<<\"boom\">>" => Reason::Boom,
+        "bang" | "<<\"bang\">>" => Reason::Bang,
+        _ if says.starts_with("{crash,") || says.starts_with("{panic,") => Reason::Crash,
         _ => Reason::Other,
     }
 }

@@ -6,9 +6,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use purlin::{Down, Exit, MonitorRef, Monitored, Pid, ProcessId};
 use tokio::sync::Notify;
 
+use super::abroad::{self, Abroad, Peer};
 use super::process::Msg;
 use super::reasons::reason;
-use crate::language::{MOST_PROCESSES, Name, Program, Script, Slot, Who};
+use crate::language::{By, MOST_PROCESSES, Name, Program, Script, Side, Slot, Who};
 use crate::outcome::{End, Item, Outcome, Seen, Trace, Watched};
 
 /// What a process saw, as it saw it.
@@ -39,10 +40,12 @@ pub(super) struct World {
     number: u64,
     nudges: [Notify; MOST_PROCESSES],
     records: Mutex<Records>,
+    /// The other node, in a program that is spread.
+    abroad: Option<Abroad>,
 }
 
 impl World {
-    pub(super) fn new(program: &Program, number: u64, seed: u32) -> Self {
+    pub(super) fn new(program: &Program, number: u64, seed: u32, abroad: Option<Abroad>) -> Self {
         let count = program.scripts.len();
         let records = Records {
             pids: vec![None; count],
@@ -55,6 +58,7 @@ impl World {
             number,
             nudges: Default::default(),
             records: Mutex::new(records),
+            abroad,
         }
     }
 
@@ -63,10 +67,10 @@ impl World {
     }
 
     /// The bases are there; now they begin.
-    pub(super) fn begin(&self, bases: Vec<Pid<Msg>>) {
+    pub(super) fn begin(&self, bases: Vec<(Who, Pid<Msg>)>) {
         let mut records = self.records();
-        for (who, base) in bases.into_iter().enumerate() {
-            records.pids[who] = Some(base);
+        for (who, base) in bases {
+            records.pids[usize::from(who)] = Some(base);
         }
         let all_there = records.pids.iter().zip(&self.nudges).filter(|(pid, _)| pid.is_some());
         all_there.for_each(|(_, nudge)| nudge.notify_one());
@@ -74,7 +78,37 @@ impl World {
 
     /// A name of the program's, as the node knows it.
     pub(super) fn name(&self, name: Name) -> String {
-        format!("program-{}-{name}", self.number)
+        match self.abroad {
+            Some(_) => abroad::name(name),
+            None => format!("program-{}-{name}", self.number),
+        }
+    }
+
+    /// Does the name belong to the other node?
+    pub(super) fn is_far(&self, name: Name) -> bool {
+        self.abroad.is_some() && Side::of_name(name) == Side::Beam
+    }
+
+    pub(super) fn abroad(&self) -> &Abroad {
+        match &self.abroad {
+            Some(abroad) => abroad,
+            None => unreachable!("a program that is not spread goes nowhere"),
+        }
+    }
+
+    /// Whoever has a name of the other node.
+    pub(super) fn named(&self, name: Name) -> Peer {
+        self.abroad().named(name)
+    }
+
+    pub(super) fn cut(&self, by: By) {
+        self.abroad().cut(by);
+    }
+
+    /// Whom a process knows by that number, on either node.
+    pub(super) fn peer(&self, of: Who, who: Who) -> Peer {
+        let there = self.abroad.as_ref().and_then(|abroad| abroad.peer(of, who));
+        there.unwrap_or_else(|| Peer::Here(self.pid(who)))
     }
 
     pub(super) fn pid(&self, who: Who) -> Pid<Msg> {
@@ -86,7 +120,14 @@ impl World {
 
     /// Those that have been spawned.
     pub(super) fn pids(&self) -> Vec<Pid<Msg>> {
-        self.records().pids.iter().flatten().cloned().collect()
+        self.spawned_here().into_iter().map(|(_, pid)| pid).collect()
+    }
+
+    /// The same, with their numbers.
+    pub(super) fn spawned_here(&self) -> Vec<(Who, Pid<Msg>)> {
+        let records = self.records();
+        let all = (0..).zip(&records.pids);
+        all.filter_map(|(who, pid)| Some((who, pid.clone()?))).collect()
     }
 
     pub(super) fn spawned(&self, child: Who, pid: Pid<Msg>) {
@@ -123,28 +164,29 @@ impl World {
         self.nudges.iter().for_each(Notify::notify_one);
     }
 
-    /// Of those that wait a while and have not ended, has the first go on; says whether there is one.
-    pub(super) fn wake_first_idle(&self) -> bool {
-        let mut records = self.records();
-        for who in 0..records.pids.len() {
-            let lives = records.pids[who].as_ref().is_some_and(Pid::is_alive);
-            if std::mem::take(&mut records.idle[who]) && lives {
-                self.nudges[who].notify_one();
-                return true;
-            }
-        }
-        false
+    /// The first of those that wait a while and have not ended.
+    pub(super) fn first_idle(&self) -> Option<Who> {
+        let records = self.records();
+        let lives = |who: usize| records.pids[who].as_ref().is_some_and(Pid::is_alive);
+        let first = (0..records.pids.len()).find(|who| records.idle[*who] && lives(*who));
+        first.map(|who| who as Who)
+    }
+
+    /// Has one that waits a while go on.
+    pub(super) fn wake(&self, who: Who) {
+        self.records().idle[usize::from(who)] = false;
+        self.nudges[usize::from(who)].notify_one();
     }
 
     pub(super) fn outcome(&self) -> Outcome {
         let records = &*self.records();
         let trace = |who: usize| Trace {
-            log: records.logs[who].iter().map(|raw| records.seen(raw)).collect(),
+            log: records.logs[who].iter().map(|raw| self.seen(records, raw)).collect(),
             end: match &records.pids[who] {
                 None => End::Unborn,
                 Some(_) if records.left.contains_key(&(who as Who)) => {
                     let left = &records.left[&(who as Who)];
-                    End::Waits(left.iter().map(|raw| records.item(raw)).collect())
+                    End::Waits(left.iter().map(|raw| self.item(records, raw)).collect())
                 }
                 Some(pid) => match pid.exit_reason() {
                     Some(why) => End::Ended(reason(&why)),
@@ -154,41 +196,46 @@ impl World {
         };
         Outcome((0..records.pids.len()).map(trace).collect())
     }
-}
 
-impl Records {
-    fn seen(&self, raw: &Raw) -> Seen {
+    fn seen(&self, records: &Records, raw: &Raw) -> Seen {
         match raw {
             Raw::Seen(seen) => *seen,
-            Raw::Whereis(id) => Seen::Whereis(Some(self.who(*id))),
-            Raw::Down(_) | Raw::Exit(_) => Seen::Got(self.item(raw)),
+            Raw::Whereis(id) => Seen::Whereis(Some(self.who(records, *id))),
+            Raw::Down(_) | Raw::Exit(_) => Seen::Got(self.item(records, raw)),
         }
     }
 
-    fn item(&self, raw: &Raw) -> Item {
+    fn item(&self, records: &Records, raw: &Raw) -> Item {
         match raw {
             Raw::Seen(Seen::Got(item)) => *item,
             Raw::Down(down) => {
+                let far_name = |id| self.abroad.as_ref().and_then(|abroad| abroad.name_of(id));
                 let watched = match &down.process {
-                    Monitored::Process(id) => Watched::Process(self.who(*id)),
+                    Monitored::Process(id) => match far_name(*id) {
+                        Some(name) => Watched::Name(name),
+                        None => Watched::Process(self.who(records, *id)),
+                    },
                     Monitored::Name(name) => {
                         Watched::Name(name.chars().next_back().map_or(NOBODY, |c| c as u8 - b'0'))
                     }
                     _ => Watched::Process(NOBODY),
                 };
-                let slot = self.slots.get(&down.monitor).copied().unwrap_or(NOBODY);
+                let slot = records.slots.get(&down.monitor).copied().unwrap_or(NOBODY);
                 Item::Down(slot, watched, reason(&down.reason))
             }
             Raw::Exit(exit) => {
-                Item::Exit(exit.from.map_or(NOBODY, |from| self.who(from)), reason(&exit.reason))
+                let from = exit.from.map_or(NOBODY, |from| self.who(records, from));
+                Item::Exit(from, reason(&exit.reason))
             }
             Raw::Seen(_) | Raw::Whereis(_) => unreachable!("mailboxes hold messages only"),
         }
     }
 
-    fn who(&self, id: ProcessId) -> Who {
+    fn who(&self, records: &Records, id: ProcessId) -> Who {
         let is_it = |pid: &Option<Pid<Msg>>| pid.as_ref().is_some_and(|pid| pid.id() == id);
-        self.pids.iter().position(is_it).map_or(NOBODY, |who| who as Who)
+        let here = records.pids.iter().position(is_it).map(|who| who as Who);
+        let there = || self.abroad.as_ref()?.who(id);
+        here.or_else(there).unwrap_or(NOBODY)
     }
 }
 

@@ -1,0 +1,61 @@
+%% The half of a spread program that is on the BEAM. The other half is on a node of purlin's; see src/spread.rs.
+%%
+%% What to do comes over the standard input, a term in each packet. What goes out is a zero, which asks for
+%% the wire to be cut, or a one and the answer. That the programs here rest is told as in differential.erl:
+%% whoever runs at normal is not chosen while any of them can go on. So an answer to the other node's
+%% question, which comes behind all that it had said before, is sent when all of that was dealt with.
+-module(differential_spread).
+-export([main/0]).
+
+main() ->
+    differential:prepare(),
+    register(differential, self()),
+    serve(open_port({fd, 0, 1}, [binary, eof, {packet, 4}]), none).
+
+serve(Port, Run) ->
+    receive
+        {Port, {data, Packet}} ->
+            {Answer, Next} = do(binary_to_term(Packet), Run, Port),
+            port_command(Port, [1, Answer]),
+            serve(Port, Next);
+        {rest, From, Question} ->
+            erlang:yield(),
+            From ! {rest, Question},
+            serve(Port, Run);
+        {Port, eof} ->
+            halt(0)
+    end.
+
+%% Which of the bases are here is told by a bit for each.
+do({start, <<Seed:32, Bases, _, Coded/binary>>, Here, Node}, none, Port) ->
+    Scripts = list_to_tuple([Script || <<Steps:16, Script:(Steps * 4)/binary>> <= Coded]),
+    Log = differential_log:start(),
+    Is = [I || I <- lists:seq(0, Bases - 1), (Here bsr I) band 1 =:= 1],
+    Pids = [{I, base(I, Scripts, Log, Seed, {Node, Port})} || I <- Is],
+    {term_to_binary(Pids), {Log, tuple_size(Scripts), Pids}};
+do({go, Others}, {_, _, Pids} = Run, _) ->
+    All = maps:from_list(Pids ++ Others),
+    [Pid ! {go, All} || {_, Pid} <- Pids],
+    {<<>>, Run};
+do(idle, {Log, _, _} = Run, _) ->
+    {term_to_binary(differential_log:idle(differential_log:look(Log))), Run};
+do({wake, I}, {Log, _, _} = Run, _) ->
+    {_, Pid} = lists:keyfind(I, 1, differential_log:pids(differential_log:look(Log))),
+    Pid ! idle,
+    {<<>>, Run};
+do({finish, Others}, {Log, Processes, _}, _) ->
+    Seen = differential_log:look(Log),
+    Outcome = iolist_to_binary(differential_log:outcome(Seen, Processes, Others)),
+    Answer = term_to_binary({differential_log:pids(Seen), Outcome}),
+    differential_log:clear(Log, Seen),
+    {Answer, none}.
+
+base(I, Scripts, Log, Seed, Spread) ->
+    Pid = spawn_opt(
+        fun() ->
+            receive {go, Pids} -> differential_process:run(I, Scripts, Pids, Log, Seed, Spread) end
+        end,
+        [{priority, high}]
+    ),
+    Log ! {pid, I, Pid, self()},
+    receive {watched, Pid} -> Pid end.

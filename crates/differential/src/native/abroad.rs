@@ -1,0 +1,148 @@
+//! The processes of a program that are on the BEAM, as its processes on purlin know them.
+//!
+//! Half of them know another one as a process that receives terms, half as one that receives a type that
+//! becomes terms; so both kinds of address meet in one program. Who is linked to by another one knows it
+//! as a process that receives terms, for that is whose link it is here.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use purlin::{ExitReason, MonitorRef, Pid, Process, ProcessId};
+use purlin_dist::NodeName;
+use purlin_dist::cluster::Cluster;
+use purlin_term::{Atom, Term};
+
+use super::process::Msg;
+use crate::language::{By, NAMES, Name, Op, Program, Script, Side, Tag, Who};
+
+/// What a message is elsewhere: `{message, Who, Tag}`.
+type Tuple = (Atom, Who, Tag);
+
+/// A name of a program that is spread, as both nodes know it.
+pub(super) fn name(name: Name) -> String {
+    format!("differential_name_{name}")
+}
+
+/// Somebody whom a process knows.
+pub(super) enum Peer {
+    Here(Pid<Msg>),
+    Term(Pid<Term>),
+    Tuple(Pid<Tuple>),
+}
+
+macro_rules! with {
+    ($peer:expr, $pid:ident => $does:expr) => {
+        match $peer {
+            Peer::Here($pid) => $does,
+            Peer::Term($pid) => $does,
+            Peer::Tuple($pid) => $does,
+        }
+    };
+}
+
+impl Peer {
+    pub(super) fn send(&self, from: Who, tag: Tag) {
+        let word = || Atom::from_static("message");
+        match self {
+            Self::Here(pid) => pid.send(Msg::Message(from, tag)),
+            Self::Term(pid) => {
+                let parts =
+                    [Term::Atom(word()), Term::from(i64::from(from)), i64::from(tag).into()];
+                pid.send(Term::tuple(parts));
+            }
+            Self::Tuple(pid) => pid.send((word(), from, tag)),
+        }
+    }
+
+    pub(super) fn link(&self, me: &Process<Msg>) {
+        with!(self, pid => me.link(pid));
+    }
+
+    pub(super) fn unlink(&self, me: &Process<Msg>) {
+        with!(self, pid => me.unlink(pid));
+    }
+
+    pub(super) fn monitor(&self, me: &Process<Msg>) -> MonitorRef {
+        with!(self, pid => me.monitor(pid))
+    }
+
+    pub(super) fn exit(&self, reason: ExitReason) {
+        with!(self, pid => pid.exit(reason));
+    }
+}
+
+/// One that is there, by both kinds of address.
+struct There {
+    who: Who,
+    term: Pid<Term>,
+    tuple: Pid<Tuple>,
+}
+
+/// The other node, as a program sees it.
+pub(crate) struct Abroad {
+    cluster: Cluster,
+    seed: u32,
+    scripts: Vec<Script>,
+    there: Mutex<Vec<There>>,
+    names: Vec<(Name, Pid<Term>)>,
+    cut: Arc<dyn Fn(By) + Send + Sync>,
+}
+
+impl Abroad {
+    pub(crate) fn new(
+        cluster: &Cluster,
+        node: &NodeName,
+        program: &Program,
+        seed: u32,
+        cut: Arc<dyn Fn(By) + Send + Sync>,
+    ) -> Option<Self> {
+        let named = |own| Some((own, cluster.named(&name(own), node)?));
+        let far = (0..NAMES).filter(|own| Side::of_name(*own) == Side::Beam);
+        let names = far.map(named).collect::<Option<_>>()?;
+        let (cluster, scripts) = (cluster.clone(), program.scripts.clone());
+        Some(Self { cluster, seed, scripts, there: Mutex::default(), names, cut })
+    }
+
+    fn there(&self) -> MutexGuard<'_, Vec<There>> {
+        self.there.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// One of its processes is this one; `None` if there is no room to know it.
+    pub(crate) fn knows(&self, who: Who, pid: &purlin_term::Pid) -> Option<()> {
+        let there = There { who, term: self.cluster.pid(pid)?, tuple: self.cluster.pid(pid)? };
+        self.there().push(there);
+        Some(())
+    }
+
+    /// Somebody there, as one of ours always knows it.
+    pub(super) fn peer(&self, of: Who, who: Who) -> Option<Peer> {
+        let there = self.there();
+        let there = there.iter().find(|there| there.who == who)?;
+        let links = self.scripts[usize::from(who)].contains(&Op::Link(of));
+        let terms = links || (self.seed >> (of * 3 + who) & 1) == 0;
+        Some(match terms {
+            true => Peer::Term(there.term.clone()),
+            false => Peer::Tuple(there.tuple.clone()),
+        })
+    }
+
+    pub(super) fn named(&self, name: Name) -> Peer {
+        match self.names.iter().find(|(own, _)| *own == name) {
+            Some((_, pid)) => Peer::Term(pid.clone()),
+            None => unreachable!("a name that is not ours is theirs"),
+        }
+    }
+
+    pub(super) fn cut(&self, by: By) {
+        (self.cut)(by);
+    }
+
+    pub(super) fn name_of(&self, id: ProcessId) -> Option<Name> {
+        self.names.iter().find(|(_, pid)| pid.id() == id).map(|(name, _)| *name)
+    }
+
+    pub(super) fn who(&self, id: ProcessId) -> Option<Who> {
+        let there = self.there();
+        let is_it = |there: &&There| there.term.id() == id || there.tuple.id() == id;
+        there.iter().find(is_it).map(|there| there.who)
+    }
+}

@@ -1,0 +1,88 @@
+//! The half of a spread program that is on purlin.
+
+use std::sync::Arc;
+
+use purlin::{ExitReason, Node, Pid, ProcessId};
+use purlin_dist::cluster::Cluster;
+use purlin_term::Term;
+
+use super::abroad::Abroad;
+use super::process::{self, Msg};
+use super::world::World;
+use crate::language::{Program, Side, Who};
+use crate::outcome::Outcome;
+
+/// The processes of one program that are on purlin, and what they see.
+pub(crate) struct Half {
+    world: Arc<World>,
+    bases: Vec<(Who, Pid<Msg>)>,
+}
+
+impl Half {
+    /// Has the cluster read what comes from the other node.
+    pub(crate) fn read(cluster: &Cluster) {
+        cluster.receives_by(|term| {
+            let parts = match term.as_tuple() {
+                Some([tag, from, what]) if tag.is_atom("message") => {
+                    from.as_integer().zip(what.as_integer())
+                }
+                _ => None,
+            };
+            let (from, what) = parts.ok_or_else(|| format!("{term} is no message of a program"))?;
+            Ok(Msg::Message(from as u8, what as u8))
+        });
+    }
+
+    /// The processes are there, and wait.
+    pub(crate) fn start(node: &Node, program: &Program, seed: u32, abroad: Abroad) -> Self {
+        let world = Arc::new(World::new(program, 0, seed, Some(abroad)));
+        let here = (0..program.bases).filter(|who| program.side(*who) == Side::Purlin);
+        let bases = here.map(|who| (who, node.spawn(process::base(Arc::clone(&world), who))));
+        Self { bases: bases.collect(), world }
+    }
+
+    /// They begin.
+    pub(crate) fn begin(&mut self) {
+        self.world.begin(std::mem::take(&mut self.bases));
+    }
+
+    /// Those that are there before the program begins.
+    pub(crate) fn bases(&self) -> Vec<(Who, ProcessId)> {
+        self.bases.iter().map(|(who, pid)| (*who, pid.id())).collect()
+    }
+
+    /// All that have been spawned.
+    pub(crate) fn all(&self) -> Vec<(Who, ProcessId)> {
+        self.world.spawned_here().iter().map(|(who, pid)| (*who, pid.id())).collect()
+    }
+
+    /// One of the other node's processes is this one.
+    pub(crate) fn knows(&self, who: Who, pid: &Term) -> Option<()> {
+        self.world.abroad().knows(who, pid.as_pid()?)
+    }
+
+    pub(crate) fn first_idle(&self) -> Option<Who> {
+        self.world.first_idle()
+    }
+
+    pub(crate) fn wake(&self, who: Who) {
+        self.world.wake(who);
+    }
+
+    /// Has those that wait show their mailboxes.
+    pub(crate) fn finish(&self) {
+        self.world.finish();
+    }
+
+    /// What was seen here; those of the other node were never spawned.
+    pub(crate) fn outcome(&self) -> Outcome {
+        self.world.outcome()
+    }
+
+    /// Ends what is left.
+    pub(crate) fn kill(&self) {
+        for (_, pid) in self.world.spawned_here() {
+            pid.exit(ExitReason::Kill);
+        }
+    }
+}

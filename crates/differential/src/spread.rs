@@ -1,0 +1,268 @@
+//! Programs whose processes are spread over a node of purlin's and one of the BEAM's, with the connection
+//! between the two cut at moments that the programs choose, and made again by whoever has something to say.
+//!
+//! Each node finds the other by an epmd of its own, which names a port of a [wire](wire) that can be cut.
+//! One program runs at a time. It is over when both nodes [rest]; what was seen on either is one outcome,
+//! judged by the same [model](crate::model) as the others.
+
+mod machine;
+mod report;
+mod rest;
+mod wire;
+
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::time::Instant;
+
+use purlin::Node;
+use purlin_dist::NodeName;
+use purlin_dist::cluster::Cluster;
+use purlin_dist::epmd::{Alive, Epmd, Kind, Registration, Server};
+use tokio::runtime::{Builder, Runtime};
+
+use self::machine::{Known, Machine};
+use self::report::{Difference, Report};
+use self::rest::Prober;
+use self::wire::Wire;
+use crate::campaign::Until;
+use crate::code;
+use crate::generate::generate_spread;
+use crate::language::{By, Program, Side};
+use crate::model::{Runtime as Rules, TooMany, allows};
+use crate::native::{Abroad, Half};
+use crate::outcome::Outcome;
+use crate::shrink::shrink;
+
+const COOKIE: &str = "differential";
+const OURS: &str = "purlin";
+const THEIRS: &str = "beam";
+/// How many states the model looks at for what was seen.
+const MOST_STATES: usize = 50_000;
+/// After so many looks a program is said not to come to rest. A look is a question over the network.
+const MOST_LOOKS: usize = 100_000;
+/// How often a program is tried while it is made smaller.
+const TRIES: u32 = 30;
+/// After so many differences there is no need for more.
+const MOST_DIFFERENCES: usize = 5;
+
+/// The program of this number, as text.
+#[must_use]
+pub fn show(seed: u64) -> String {
+    generate_spread(seed).to_string()
+}
+
+/// Two nodes that are connected.
+pub struct Spread {
+    machine: Machine,
+    prober: Prober,
+    cluster: Cluster,
+    node: Node,
+    other: NodeName,
+    wire: Wire,
+    _found: (Server, Server, Registration, Registration),
+    // Last, as the others need it.
+    _runtime: Runtime,
+}
+
+fn full(alive: &str) -> String {
+    format!("{alive}@127.0.0.1")
+}
+
+impl Spread {
+    /// Starts both nodes, ours with so many workers.
+    ///
+    /// # Errors
+    ///
+    /// One of them cannot be started.
+    pub fn start(workers: usize) -> io::Result<Self> {
+        let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
+        let node = Node::builder().name("differential").workers(workers).build();
+        let node = node.map_err(io::Error::other)?;
+        let wire = Wire::default();
+        let other: NodeName = full(THEIRS).parse().map_err(io::Error::other)?;
+        let entered = runtime.enter();
+        let (cluster, machine, found) = runtime.block_on(connect(&node, &wire))?;
+        drop(entered);
+        Half::read(&cluster);
+        let prober = Prober::start(&cluster, &other).ok_or_else(no_room)?;
+        Ok(Self { machine, prober, cluster, node, other, wire, _found: found, _runtime: runtime })
+    }
+
+    /// Runs programs, beginning with the one of this number.
+    ///
+    /// # Errors
+    ///
+    /// The BEAM has ended, or answered what cannot be.
+    pub fn run(&mut self, first: u64, until: Until) -> io::Result<Report> {
+        let began = Instant::now();
+        let mut report = Report::default();
+        let mut seed = first;
+        while report.differences.len() < MOST_DIFFERENCES {
+            let is_over = match until {
+                Until::Programs(count) => seed == first + count,
+                Until::Time(time) => began.elapsed() >= time,
+            };
+            if is_over {
+                break;
+            }
+            let program = generate_spread(seed);
+            self.judge(seed, &program, &mut report)?;
+            seed += 1;
+        }
+        report.took = began.elapsed();
+        Ok(report)
+    }
+
+    fn judge(&mut self, seed: u64, program: &Program, report: &mut Report) -> io::Result<()> {
+        let seen = self.see(program, seed as u32)?;
+        match allows(program, Rules::Both, &seen, MOST_STATES) {
+            Ok(Some(reached)) => report.count(program, &reached, &seen),
+            Ok(None) => {
+                let (small, again) = self.explain(program, seed as u32)?;
+                let found = again.unwrap_or(seen);
+                let (program, seen) = (small.to_string(), found.to_string());
+                report.differences.push(Difference { seed, program, seen });
+            }
+            Err(TooMany) => report.exclude(),
+        }
+        Ok(())
+    }
+
+    /// The smallest program that still differs, and what is seen of it, if it does so again.
+    fn explain(
+        &mut self,
+        program: &Program,
+        chance: u32,
+    ) -> io::Result<(Program, Option<Outcome>)> {
+        let mut trouble = None;
+        let mut found = None;
+        let mut fails = |program: &Program| {
+            for more in 0..TRIES {
+                match self.see(program, chance.wrapping_add(more)) {
+                    Ok(seen) => {
+                        if allows(program, Rules::Both, &seen, MOST_STATES) == Ok(None) {
+                            found = Some(seen);
+                            return true;
+                        }
+                    }
+                    Err(error) => {
+                        trouble = Some(error);
+                        return false;
+                    }
+                }
+            }
+            false
+        };
+        let small =
+            if fails(program) { shrink(program.clone(), &mut fails) } else { program.clone() };
+        trouble.map_or(Ok((small, found)), Err)
+    }
+
+    /// Runs a program once.
+    fn see(&mut self, program: &Program, chance: u32) -> io::Result<Outcome> {
+        self.rest(program)?;
+        let (wire, cluster) = (self.wire.clone(), self.cluster.clone());
+        let other = self.other.clone();
+        let cut = move |by| match by {
+            By::Wire => wire.cut(),
+            By::Node => drop(cluster.disconnect(&other)),
+        };
+        let abroad = Abroad::new(&self.cluster, &self.other, program, chance, Arc::new(cut));
+        let abroad = abroad.ok_or_else(no_room)?;
+        let here = program.abroad.unwrap_or(0);
+        let theirs = self.machine.begin(&code::encode(program, chance), here, &full(OURS))?;
+        let mut half = Half::start(&self.node, program, chance, abroad);
+        for (who, pid) in &theirs {
+            half.knows(*who, pid).ok_or_else(no_room)?;
+        }
+        let ours = self.told(half.bases());
+        self.machine.go(&ours)?;
+        half.begin();
+        loop {
+            self.rest(program)?;
+            match (half.first_idle(), self.machine.idle()?) {
+                (Some(ours), Some(theirs)) if theirs < ours => self.machine.wake(theirs)?,
+                (Some(ours), _) => half.wake(ours),
+                (None, Some(theirs)) => self.machine.wake(theirs)?,
+                (None, None) => break,
+            }
+        }
+        half.finish();
+        self.rest(program)?;
+        let ours = self.told(half.all());
+        let (theirs, outcome) = self.machine.finish(&ours)?;
+        for (who, pid) in &theirs {
+            half.knows(*who, pid).ok_or_else(no_room)?;
+        }
+        let (ours, count) = (half.outcome(), program.scripts.len());
+        half.kill();
+        let theirs = code::decode(&outcome, count)
+            .ok_or_else(|| io::Error::other(format!("the BEAM saw what cannot be:\n{program}")))?;
+        let both = (0..).zip(ours.0.into_iter().zip(theirs.0));
+        let trace = |(who, (ours, theirs))| match program.side(who) {
+            Side::Purlin => ours,
+            Side::Beam => theirs,
+        };
+        Ok(Outcome(both.map(trace).collect()))
+    }
+
+    fn told(&self, ours: Vec<(u8, purlin::ProcessId)>) -> Known {
+        let pid = |(who, id)| (who, self.cluster.term_of(id).into());
+        ours.into_iter().map(pid).collect()
+    }
+
+    fn rest(&self, program: &Program) -> io::Result<()> {
+        if self.prober.rests(MOST_LOOKS) {
+            return Ok(());
+        }
+        Err(io::Error::other(format!("a program does not come to rest:\n{program}")))
+    }
+}
+
+fn no_room() -> io::Error {
+    io::Error::other("there is no room for a process of the other node")
+}
+
+/// Starts the BEAM, and joins.
+async fn connect(
+    node: &Node,
+    wire: &Wire,
+) -> io::Result<(Cluster, Machine, (Server, Server, Registration, Registration))> {
+    let [ours, theirs] = [start_epmd().await?, start_epmd().await?];
+    let name: NodeName = full(OURS).parse().map_err(io::Error::other)?;
+    let joins = Cluster::builder(name).cookie(COOKIE).epmd(ours.address()).start(node);
+    let cluster = joins.await.map_err(io::Error::other)?;
+    let port = theirs.address().port();
+    let wired = wire.clone();
+    let starts = move || Machine::start(&full(THEIRS), COOKIE, port, wired);
+    let machine = tokio::task::spawn_blocking(starts).await.map_err(io::Error::other)??;
+    // Each finds the other behind the wire.
+    let their_view = introduce(&ours, &theirs, OURS, wire).await?;
+    let our_view = introduce(&theirs, &ours, THEIRS, wire).await?;
+    Ok((cluster, machine, (ours, theirs, their_view, our_view)))
+}
+
+async fn start_epmd() -> io::Result<Server> {
+    Server::start((Ipv4Addr::LOCALHOST, 0)).await
+}
+
+/// Makes a node that one epmd knows known to another one, behind the wire.
+async fn introduce(
+    known_by: &Server,
+    to: &Server,
+    alive: &str,
+    wire: &Wire,
+) -> io::Result<Registration> {
+    let epmd = Epmd::at(known_by.address());
+    let found = loop {
+        // A node that was just started is not there yet.
+        match epmd.find(alive).await.map_err(io::Error::other)? {
+            Some(found) => break found,
+            None => tokio::task::yield_now().await,
+        }
+    };
+    let port = wire.to(SocketAddr::from((Ipv4Addr::LOCALHOST, found.port))).await?;
+    let alive = Alive { alive: alive.to_owned(), port, kind: Kind::Hidden };
+    Registration::new(Epmd::at(to.address()), alive).await.map_err(io::Error::other)
+}

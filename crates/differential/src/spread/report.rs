@@ -1,0 +1,95 @@
+//! What a run of spread programs came to.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::time::Duration;
+
+use crate::language::{Op, Program, Reason};
+use crate::model::Reached;
+use crate::outcome::{End, Item, Outcome, Seen};
+
+/// What was counted, and what differed.
+#[derive(Debug, Default)]
+pub struct Report {
+    programs: u64,
+    excluded: u64,
+    /// Compared programs in which somebody saw `noconnection`.
+    lost: u64,
+    /// How often compared programs had the connection cut.
+    cuts: usize,
+    operations: BTreeMap<&'static str, u64>,
+    /// What is not allowed.
+    pub differences: Vec<Difference>,
+    pub(super) took: Duration,
+}
+
+/// A program that came to what the clauses do not allow.
+#[derive(Debug)]
+pub struct Difference {
+    pub(super) seed: u64,
+    pub(super) program: String,
+    pub(super) seen: String,
+}
+
+impl Report {
+    pub(super) fn count(&mut self, program: &Program, reached: &Reached, seen: &Outcome) {
+        self.programs += 1;
+        let done = program.scripts.iter().zip(reached);
+        let steps = done.flat_map(|(script, steps)| script.iter().take(*steps));
+        let steps: Vec<&Op> = steps.collect();
+        self.cuts += steps.iter().filter(|op| matches!(op, Op::Cut(_))).count();
+        let mut kinds: Vec<_> = steps.into_iter().map(Op::kind).collect();
+        kinds.sort_unstable();
+        kinds.dedup();
+        for kind in kinds {
+            *self.operations.entry(kind).or_default() += 1;
+        }
+        self.lost += u64::from(tells_of_a_loss(seen));
+    }
+
+    pub(super) fn exclude(&mut self) {
+        self.programs += 1;
+        self.excluded += 1;
+    }
+}
+
+fn tells_of_a_loss(seen: &Outcome) -> bool {
+    const WHY: Reason = Reason::NoConnection;
+    let is_it = |item: &Item| matches!(item, Item::Down(.., WHY) | Item::Exit(_, WHY));
+    seen.0.iter().any(|trace| {
+        let left = match &trace.end {
+            End::Waits(left) => left.iter().any(is_it),
+            end => *end == End::Ended(WHY),
+        };
+        left || trace.log.iter().any(|seen| matches!(seen, Seen::Got(item) if is_it(item)))
+    })
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for difference in &self.differences {
+            writeln!(f, "{difference}")?;
+        }
+        let compared = (self.programs - self.excluded).max(1);
+        let share = |count: u64| count as f64 * 100.0 / compared as f64;
+        writeln!(f, "spread programs run {:>9}  in {:.0?}", self.programs, self.took)?;
+        writeln!(f, "  excluded          {:>9}", self.excluded)?;
+        writeln!(f, "  saw noconnection  {:>9}  {:>5.1} %", self.lost, share(self.lost))?;
+        writeln!(f, "cuts                {:>9}", self.cuts)?;
+        writeln!(f, "differences         {:>9}", self.differences.len())?;
+        writeln!(f, "operations carried out, by the compared programs they are in:")?;
+        for (kind, count) in &self.operations {
+            writeln!(f, "  {kind:<22}{count:>9}  {:>5.1} %", share(*count))?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { seed, program, seen } = self;
+        writeln!(f, "a difference on two nodes, found with program {seed}:\n{program}")?;
+        writeln!(f, "seen, and not allowed:\n{seen}")?;
+        writeln!(f, "again: make differential SPREAD=1 SEED={seed} PROGRAMS=1")
+    }
+}
