@@ -71,6 +71,8 @@ pub(crate) struct Rare {
 /// What even fewer processes need.
 #[derive(Default)]
 pub(crate) struct Rarer {
+    /// It serves other processes, and does not wait for room in their mailboxes.
+    pub(crate) serves: bool,
     /// Who waits for the end of the process.
     pub(crate) at_end: Vec<Arc<Watch>>,
     /// Its aliases, and whether each is good for one message only.

@@ -40,9 +40,9 @@ pub(crate) struct Suspended {
 /// Suspends the process that has sent past a bound, if one has, until there is room.
 fn suspend<M: Send + 'static>(to: &Address<Erlang, M>) {
     let mine = |place: &Place<Erlang>| place.is_before(to) && !place.is_over();
-    let waits = |local: &mut Local| match &local.rare().rarer().suspended {
-        Some(suspended) => suspended.places.iter().any(mine),
-        None => false,
+    let waits = |local: &mut Local| {
+        let rarer = local.rare().rarer();
+        rarer.serves || rarer.suspended.as_ref().is_some_and(|it| it.places.iter().any(mine))
     };
     // A process that waited for itself would wait for ever.
     if to.is_current() || purlin_raw::current_local::<Erlang, _>(waits) != Some(false) {
