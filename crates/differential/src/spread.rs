@@ -1,8 +1,8 @@
 //! Programs whose processes are spread over a node of purlin's and one of the BEAM's, with the connection
 //! between the two cut at moments that the programs choose, and made again by whoever has something to say.
 //!
-//! Each node finds the other by an epmd of its own, which names a port of a [wire](wire) that can be cut.
-//! One program runs at a time. It is over when both nodes [rest]; what was seen on either is one outcome,
+//! Each node finds the other by an epmd of its own, which names a port of a `wire` that can be cut.
+//! One program runs at a time. It is over when both nodes `rest`; what was seen on either is one outcome,
 //! judged by the same [model](crate::model) as the others.
 
 mod machine;

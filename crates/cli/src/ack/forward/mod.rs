@@ -44,7 +44,7 @@ pub(super) struct Forwarding {
     )]
     forward: Option<To>,
 
-    /// What this node is called [default: gateway, @, and the other node's host]
+    /// What this node is called [default: gateway on the other node's host]
     #[arg(long, value_name = "NAME", help_heading = "To another node", requires = "forward", value_parser = str::parse::<NodeName>)]
     name: Option<NodeName>,
 
