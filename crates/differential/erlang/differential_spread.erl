@@ -37,6 +37,8 @@ do({go, Others}, {_, _, Pids} = Run, _) ->
     All = maps:from_list(Pids ++ Others),
     [Pid ! {go, All} || {_, Pid} <- Pids],
     {<<>>, Run};
+do(idle, none, _) ->
+    {term_to_binary([]), none};
 do(idle, {Log, _, _} = Run, _) ->
     {term_to_binary(differential_log:idle(differential_log:look(Log))), Run};
 do({wake, I}, {Log, _, _} = Run, _) ->

@@ -28,7 +28,7 @@ use self::wire::Wire;
 use crate::campaign::Until;
 use crate::code;
 use crate::generate::generate_spread;
-use crate::language::{By, Program, Side};
+use crate::language::{By, Program, Side, Who};
 use crate::model::{Runtime as Rules, TooMany, allows};
 use crate::native::{Abroad, Half};
 use crate::outcome::Outcome;
@@ -180,8 +180,8 @@ impl Spread {
         self.machine.go(&ours)?;
         half.begin();
         loop {
-            self.rest(program)?;
-            match (half.first_idle(), self.machine.idle()?) {
+            let theirs = self.rest(program)?;
+            match (half.first_idle(), theirs) {
                 (Some(ours), Some(theirs)) if theirs < ours => self.machine.wake(theirs)?,
                 (Some(ours), _) => half.wake(ours),
                 (None, Some(theirs)) => self.machine.wake(theirs)?,
@@ -212,11 +212,21 @@ impl Spread {
         ours.into_iter().map(pid).collect()
     }
 
-    fn rest(&self, program: &Program) -> io::Result<()> {
-        if self.prober.rests(MOST_LOOKS) {
-            return Ok(());
+    /// Waits until the program rests; gives back which process of the BEAM waits a while.
+    fn rest(&mut self, program: &Program) -> io::Result<Option<Who>> {
+        loop {
+            let cuts = self.wire.cuts();
+            if !self.prober.rests(MOST_LOOKS) {
+                return Err(io::Error::other(format!(
+                    "a program does not come to rest:\n{program}"
+                )));
+            }
+            // Behind what the BEAM's processes have asked for: if that was a cut, it is done now.
+            let idle = self.machine.idle()?;
+            if self.wire.cuts() == cuts {
+                return Ok(idle);
+            }
         }
-        Err(io::Error::other(format!("a program does not come to rest:\n{program}")))
     }
 }
 

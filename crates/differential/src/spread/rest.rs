@@ -56,10 +56,13 @@ impl Prober {
         })
     }
 
-    /// Every process with the turns that it has had; `None` if one does not sleep.
+    /// Every process of programs, and every stand-in, with the turns that it has had; `None` if one does not sleep.
     fn glance(&self) -> Option<Vec<(ProcessId, u64)>> {
         let own = [self.asker.id(), self.other.id()];
-        let all = self.node.processes().into_iter().filter(|info| !own.contains(&info.id));
+        // What reads and writes the connection has turns with every question; it keeps nothing back.
+        let serves = |function: &str| function.contains("foreign::service");
+        let all = self.node.processes().into_iter();
+        let all = all.filter(|info| !own.contains(&info.id) && !serves(info.function));
         all.map(|info| {
             let sleeps = matches!(info.state, ProcessState::Receiving | ProcessState::Waiting);
             sleeps.then_some((info.id, info.reductions))

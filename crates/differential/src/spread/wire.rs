@@ -7,18 +7,24 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use tokio::io::copy_bidirectional;
 use tokio::net::{TcpListener, TcpStream};
 
-/// The ends of what goes through it.
+/// The ends of what goes through it, and how often it was cut.
 #[derive(Clone, Default)]
-pub(super) struct Wire(Arc<Mutex<Vec<Weak<Blocking>>>>);
+pub(super) struct Wire(Arc<Mutex<(Vec<Weak<Blocking>>, u64)>>);
 
 impl Wire {
     /// Breaks all connections. What was under way is lost, and new ones can be made.
     pub(super) fn cut(&self) {
-        let mut ends = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        for end in ends.drain(..).filter_map(|end| end.upgrade()) {
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        state.1 += 1;
+        for end in state.0.drain(..).filter_map(|end| end.upgrade()) {
             // It may be gone already.
             let _ = end.shutdown(Shutdown::Both);
         }
+    }
+
+    /// How often it was cut.
+    pub(super) fn cuts(&self) -> u64 {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).1
     }
 
     /// A port behind which that address is. Must be called within a tokio runtime.
@@ -52,10 +58,10 @@ impl Wire {
         end.set_nodelay(true)?;
         let end = end.into_std()?;
         let kept = Arc::new(end.try_clone()?);
-        let mut ends = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        ends.retain(|end| end.strong_count() > 0);
-        ends.push(Arc::downgrade(&kept));
-        drop(ends);
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        state.0.retain(|end| end.strong_count() > 0);
+        state.0.push(Arc::downgrade(&kept));
+        drop(state);
         Ok((TcpStream::from_std(end)?, kept))
     }
 }
