@@ -126,6 +126,11 @@ impl Crossing {
         in_vain
     }
 
+    /// Was a connection cut since the program last rested?
+    pub(super) fn was_cut(&self) -> bool {
+        !self.is_steady
+    }
+
     /// The program rests, and for that the nodes are connected.
     pub(super) fn rests(&mut self) {
         self.is_steady = true;

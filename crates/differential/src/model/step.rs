@@ -107,7 +107,18 @@ pub(super) fn step(program: &Program, mut state: State, who: Who) -> Vec<State> 
                 state.put(who, who, Signal::Down(slot, watched, Reason::NoProcess));
             }
         },
-        Op::Demonitor(slot, flush) => demonitor(&mut state, who, slot, flush),
+        Op::Demonitor(slot, flush) => {
+            let not_told = unsure(&state, who, slot).then(|| {
+                let mut state = state.clone();
+                demonitor(&mut state, who, slot, flush);
+                if let Some(last) = state.change(who).log.last_mut() {
+                    *last = Seen::Demonitored(false);
+                }
+                state
+            });
+            demonitor(&mut state, who, slot, flush);
+            return not_told.into_iter().chain([state]).collect();
+        }
         Op::ExitSelf(reason) => return end(state, who, reason),
         Op::Crash => return end(state, who, Reason::Crash),
         Op::Exit(to, reason) if to == who => return exit_itself(state, who, reason),
@@ -234,6 +245,15 @@ fn monitor(state: &mut State, who: Who, to: Who, slot: Slot, watched: Watched) {
         state.change(who).monitors.push((slot, to));
         state.put(who, to, Signal::Monitor(slot, watched));
     }
+}
+
+/// On the BEAM a monitor of a process elsewhere is taken back with `false` where there is no connection, also
+/// if it has not fired, and then it does not fire any more.
+fn unsure(state: &State, who: Who, slot: Slot) -> bool {
+    let far = |(own, to): &(Slot, Who)| *own == slot && state.crossing.is_between(who, *to);
+    state.runtime(who) == Runtime::Beam
+        && state.crossing.was_cut()
+        && state.get(who).monitors.iter().any(far)
 }
 
 fn demonitor(state: &mut State, who: Who, slot: Slot, flush: bool) {
