@@ -39,6 +39,9 @@ pub struct ProcessInfo {
     pub message_type: &'static str,
     /// Who spawned it; `None` if no process did.
     pub parent: Option<ProcessId>,
+    /// Whether it serves the node's processes and is none of a program's: a stand-in, or what takes things to other
+    /// nodes and back ([`Node::serve`](crate::Node::serve)).
+    pub serves: bool,
     /// Messages that wait, fetched or in transit; approximate past 32767 in transit.
     pub mailbox_len: usize,
     /// The bound of its mailbox, if it has one (B1).
@@ -116,6 +119,7 @@ impl ProcessInfo {
             function: look.body,
             message_type: look.message,
             parent: shared.parent(),
+            serves: shared.serves(),
             mailbox_len: look.mailbox,
             bound: process.edge().map(MailboxBound::of),
             messages_in: look.received,

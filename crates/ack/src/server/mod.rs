@@ -17,7 +17,7 @@
 //! | `acceptor` | the processes that let clients in |
 //! | `permits`, `limits` | how many of them |
 //! | `connection` | the process of one connection |
-//! | `reader`, `pace`, `keen`, `socket`, `waiting` | how it reads and waits |
+//! | `reader`, `pace`, `socket`, `waiting` | how it reads and waits |
 //! | `ending` | why it ends |
 //! | `sessions` | whose session is where |
 //! | `counts` | what has been done so far |
@@ -30,7 +30,6 @@ mod builder;
 mod connection;
 pub(crate) mod counts;
 pub(crate) mod ending;
-mod keen;
 mod limits;
 mod pace;
 mod permits;

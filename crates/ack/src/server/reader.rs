@@ -30,12 +30,11 @@ use std::future::Future;
 use std::time::Duration;
 
 use purlin::{
-    Exit, ExitReason, Outcome, Pid, Process, ProcessId, SpawnError, SpawnOptions, yield_now,
+    Exit, ExitReason, Keen, Outcome, Pid, Process, ProcessId, SpawnError, SpawnOptions, yield_now,
 };
 use tokio::io::Interest;
 
 use super::ending::End;
-use super::keen::{KEEN, Keen};
 use super::pace::{LINGERS, Pace};
 use super::socket::Socket;
 use super::waiting::{now, receive_within, told_within, within};
@@ -141,7 +140,7 @@ impl Reader {
             self.heard_at = began;
         }
         let asks = self.keen.asks();
-        while asks && now().saturating_sub(began) < KEEN {
+        while asks && now().saturating_sub(began) < Keen::LONGEST {
             yield_now().await;
             self.heed()?;
             if self.take(buffer, needed, amount)? {

@@ -150,7 +150,7 @@ impl Connection {
 }
 
 /// Hears, for processes of the other node, that ours have ended.
-pub(super) struct Agent(Weak<Connection>, Weak<Core>);
+struct Agent(Weak<Connection>, Weak<Core>);
 
 /// The node stops, if the connection is not lost: theirs are told `noconnection`.
 impl Drop for Agent {

@@ -1,6 +1,5 @@
 //! `erlang:process_info` and other functions of processes.
 
-use std::any::type_name;
 use std::sync::Arc;
 
 use purlin::foreign::LocalProcess;
@@ -10,10 +9,8 @@ use purlin_term::{Atom, Term};
 use tokio::time::timeout;
 
 use super::{Offer, PATIENCE, atom, badarg, function, pair};
-use crate::cluster::connection::Agent;
 use crate::cluster::core::Core;
 use crate::cluster::export::Outcome;
-use crate::cluster::remote::Remote;
 use crate::cluster::{reason, serving};
 use crate::control::Named;
 
@@ -160,20 +157,15 @@ fn supervisor(core: &Core, name: &Term) -> Result<SupervisorRef, Term> {
     process.pid().map(SupervisorRef::new).map_err(|_| Term::atom("undef"))
 }
 
-/// The processes of this node, without those that only stand for others.
+/// The processes of this node, without those that stand for others or reach them.
 pub(super) fn all(core: &Core) -> Vec<ProcessInfo> {
     let mut all = core.ids.node.processes();
-    all.retain(|process| !is_stand_in(process));
+    all.retain(|process| !process.serves);
     all
 }
 
 fn pids(core: &Core) -> impl Iterator<Item = Term> + '_ {
     all(core).into_iter().map(|process| core.ids.pid(process.id).into())
-}
-
-fn is_stand_in(process: &ProcessInfo) -> bool {
-    let remote = type_name::<Remote<()>>().trim_end_matches("<()>");
-    process.function.starts_with(remote) || process.function == type_name::<Agent>()
 }
 
 /// What is asked of a process, `undefined` if it has ended.
@@ -285,7 +277,7 @@ fn dictionary_of(core: &Core, info: &ProcessInfo) -> Vec<(Term, Term)> {
 /// A process that another one is linked to, or monitors: where it is elsewhere, that one.
 fn whom(core: &Core, id: ProcessId) -> Term {
     let info = core.ids.node.process_info(id);
-    if info.as_ref().is_some_and(is_stand_in)
+    if info.as_ref().is_some_and(|info| info.serves)
         && let Some((node, named)) = core.stands_for(id)
     {
         return match named {

@@ -2,29 +2,39 @@
 //!
 //! Belongs to the reader of one connection, which says what became of each wait.
 //!
-//! A client in lock-step writes a few microseconds after it was answered, which is
+//! Another side in lock-step writes a few microseconds after it was answered, which is
 //! less than it takes the kernel to wake a thread. So where the last wait was short
-//! the next begins with asking. But where the client has no core of its own it cannot
+//! the next begins with asking. But where that side has no core of its own it cannot
 //! write while it is asked for: then asking is in vain, and as soon as it ends the
-//! client writes, so that the wait was short again. Therefore a wait that asked in
+//! side writes, so that the wait was short again. Therefore a wait that asked in
 //! vain is followed by one that does not ask, then by two, by four, up to [`MOST`],
 //! until asking has found something.
-//!
-//! COST: a comparison or two for each wait.
 
 use std::time::Duration;
-
-/// How long it asks before it lets itself be woken.
-pub(crate) const KEEN: Duration = Duration::from_micros(100);
 
 /// A wait no longer than this makes it keen.
 const SOON: Duration = Duration::from_micros(200);
 /// The most waits without asking after one in vain.
 const MOST: u32 = 1024;
 
-/// How keen a reader is.
+/// How keen the reader of a connection is: whether, where there is nothing to read, it asks again for up to
+/// [`Keen::LONGEST`], letting other processes run in between, or waits to be woken, which takes longer than the
+/// other side may take to answer.
+///
+/// ```
+/// use std::time::Duration;
+/// use purlin::Keen;
+///
+/// let mut keen = Keen::default();
+/// assert!(!keen.asks(), "nothing is known of the other side");
+/// keen.woken(Duration::from_micros(30));
+/// assert!(keen.asks(), "it has answered soon");
+/// keen.found();
+/// ```
+///
+/// COST: a comparison or two for each wait.
 #[derive(Debug, Default)]
-pub(crate) struct Keen {
+pub struct Keen {
     /// The last wait was short.
     soon: bool,
     /// This one asks.
@@ -36,20 +46,23 @@ pub(crate) struct Keen {
 }
 
 impl Keen {
+    /// How long it asks before it lets itself be woken: 100 µs.
+    pub const LONGEST: Duration = Duration::from_micros(100);
+
     /// A wait begins; whether it begins with asking.
-    pub(crate) fn asks(&mut self) -> bool {
+    pub fn asks(&mut self) -> bool {
         self.asks = self.soon && self.left == 0;
         self.left = self.left.saturating_sub(u32::from(self.soon));
         self.asks
     }
 
     /// Asking has found something.
-    pub(crate) fn found(&mut self) {
+    pub fn found(&mut self) {
         self.rest = 0;
     }
 
     /// There was something when it was woken, so long after the wait began.
-    pub(crate) fn woken(&mut self, after: Duration) {
+    pub fn woken(&mut self, after: Duration) {
         self.soon = after < SOON;
         if self.asks {
             self.rest = (2 * self.rest).clamp(1, MOST);
@@ -62,7 +75,7 @@ impl Keen {
 mod tests {
     use super::*;
 
-    /// Waits so often for a client that writes so long after it was answered, and only when nobody asks
+    /// Waits so often for one that writes so long after it was answered, and only when nobody asks
     /// if it has no core of its own; how many waits asked, and how many of these in vain.
     fn waits(count: u32, after: Duration, own_core: bool) -> (u32, u32) {
         let mut keen = Keen::default();
@@ -73,28 +86,28 @@ mod tests {
                 continue;
             }
             asked += 1;
-            if own_core && after < KEEN {
+            if own_core && after < Keen::LONGEST {
                 keen.found();
             } else {
                 in_vain += 1;
-                keen.woken(if own_core { after } else { KEEN + after });
+                keen.woken(if own_core { after } else { Keen::LONGEST + after });
             }
         }
         (asked, in_vain)
     }
 
     #[test]
-    fn a_client_in_lock_step_is_asked_for_in_each_wait_but_the_first() {
+    fn one_in_lock_step_is_asked_for_in_each_wait_but_the_first() {
         assert_eq!(waits(1000, Duration::from_micros(10), true), (999, 0));
     }
 
     #[test]
-    fn a_client_that_takes_its_time_is_never_asked_for() {
+    fn one_that_takes_its_time_is_never_asked_for() {
         assert_eq!(waits(1000, SOON, true), (0, 0));
     }
 
     #[test]
-    fn a_client_that_cannot_write_while_it_is_asked_for_is_asked_for_ever_more_seldom() {
+    fn one_that_cannot_write_while_it_is_asked_for_is_asked_for_ever_more_seldom() {
         let (asked, in_vain) = waits(100_000, Duration::from_micros(10), false);
         assert_eq!(asked, in_vain);
         // At the 2nd, 4th, 7th, 12th wait, and so on, and then at every 1025th.
@@ -109,7 +122,7 @@ mod tests {
             assert!(keen.asks());
             keen.found();
             assert!(keen.asks());
-            keen.woken(KEEN);
+            keen.woken(Keen::LONGEST);
             assert!(!keen.asks());
             keen.woken(Duration::ZERO);
         }
