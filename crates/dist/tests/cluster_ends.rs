@@ -50,6 +50,7 @@ async fn the_stop_of_our_node_harms_nobody_elsewhere() {
         theirs.send(Term::atom("linked"));
         let unharmed = cluster.pid::<Term>(&pid(&mut me).await).expect("there is room");
         unharmed.send(Term::atom("hello"));
+        theirs.send(Term::atom("known"));
         std::future::pending::<()>().await;
     });
     beam.eval("{links, 'ours@127.0.0.1'} ! self(), monitor_node('ours@127.0.0.1', true)").await;
@@ -57,6 +58,7 @@ async fn the_stop_of_our_node_harms_nobody_elsewhere() {
     // One that traps no exits, and is known here.
     beam.eval("P = spawn(fun() -> receive never -> ok end end), {links, 'ours@127.0.0.1'} ! P")
         .await;
+    assert_eq!(beam.eval("receive known -> yes end").await, "yes");
     let node = cluster.node().clone();
     let stopped =
         tokio::task::spawn_blocking(move || node.stop_blocking()).await.expect("it stops");
