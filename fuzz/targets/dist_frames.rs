@@ -56,7 +56,7 @@ fuzz_target!(|input: &[u8]| {
 /// What a frame says, with its payload read. That the short way to read a message agrees with the long one is seen
 /// by the way.
 fn take(incoming: &mut Incoming, frame: &[u8]) -> Result<Option<Signal>, Broken> {
-    let Some(said) = incoming.said(frame)? else { return Ok(None) };
+    let Some(said) = incoming.take(frame)? else { return Ok(None) };
     let message = said.message().map(|(to, message)| (format!("{to:?}"), message.term()));
     let (control, payload) = match said.signal() {
         Ok(signal) => signal,

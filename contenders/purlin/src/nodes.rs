@@ -43,11 +43,13 @@ pub(crate) struct Clustered {
     node: Node,
     /// With the cookie that it was joined with.
     cluster: Option<(String, Cluster)>,
+    /// How often it has joined.
+    joined: u32,
 }
 
 impl Clustered {
     pub(crate) fn new(node: Node) -> Self {
-        Self { node, cluster: None }
+        Self { node, cluster: None, joined: 0 }
     }
 
     fn cluster(&mut self, cookie: &str) -> Result<Cluster, String> {
@@ -59,7 +61,9 @@ impl Clustered {
             Ok(port) => port.parse().map_err(|_| format!("ERL_EPMD_PORT is {port:?}"))?,
             Err(_) => epmd::PORT,
         };
-        let name: NodeName = format!("purlin{}@127.0.0.1", std::process::id())
+        // WHY the number: epmd may not have seen yet that the node of the last name is gone.
+        self.joined += 1;
+        let name: NodeName = format!("purlin{}-{}@127.0.0.1", std::process::id(), self.joined)
             .parse()
             .map_err(|error: purlin_dist::BadName| error.to_string())?;
         let epmd = SocketAddr::from((Ipv4Addr::LOCALHOST, port));

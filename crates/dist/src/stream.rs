@@ -1,7 +1,7 @@
 //! What lies below a connection: a socket, or TLS over one.
 
 use std::fmt;
-use std::io::{self, Read};
+use std::io::{self, ErrorKind, Read};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Instant;
@@ -61,7 +61,11 @@ impl Reading {
                 to.put_slice(&self.little[..count]);
                 Ok(count > 0)
             }
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(false),
+            Err(error)
+                if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) =>
+            {
+                Ok(false)
+            }
             Err(error) => Err(error),
         }
     }
@@ -99,5 +103,46 @@ impl AsyncRead for Reading {
             this.keen.woken(began.elapsed());
         }
         Poll::Ready(Ok(()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::net::TcpListener;
+
+    use super::*;
+
+    async fn pair() -> [Halves; 2] {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let near = TcpStream::connect(listener.local_addr().expect("an address")).await;
+        let (far, _) = listener.accept().await.expect("it has called");
+        [Box::new(near.expect("it listens")).halves(), Box::new(far).halves()]
+    }
+
+    // In lock-step both sides ask; what they read is what was written, whatever its size, and the end is seen.
+    #[tokio::test]
+    async fn what_is_asked_for_comes_whole_and_in_order_and_so_does_the_end() {
+        let [mut near, mut far] = pair().await;
+        let echo = tokio::spawn(async move {
+            let mut block = vec![0; 3 * LITTLE];
+            loop {
+                match far.0.read(&mut block).await.expect("it goes on") {
+                    0 => return,
+                    count => far.1.write_all(&block[..count]).await.expect("it reads"),
+                }
+            }
+        });
+        for round in 0..300_usize {
+            let sent: Vec<u8> =
+                (0..1 + round * 7 % (2 * LITTLE)).map(|at| (at + round) as u8).collect();
+            near.1.write_all(&sent).await.expect("it reads");
+            let mut came = vec![0; sent.len()];
+            near.0.read_exact(&mut came).await.expect("it answers");
+            assert!(came == sent, "round {round}");
+        }
+        drop(near.1);
+        echo.await.expect("it has seen the end");
+        assert_eq!(near.0.read(&mut [0; 8]).await.expect("an end"), 0);
     }
 }

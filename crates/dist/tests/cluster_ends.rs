@@ -65,8 +65,9 @@ async fn the_stop_of_our_node_harms_nobody_elsewhere() {
     assert!(stopped.hogs.is_empty() && stopped.stranded.is_empty());
     assert_eq!(beam.eval("receive {nodedown, Node} -> Node end").await, "'ours@127.0.0.1'");
     let told = beam.eval("receive {'EXIT', _, Why} -> Why end").await;
-    // It traps exits and does not end, so it is killed when its time is up, and the connection with it.
-    assert!(["killed", "noconnection"].contains(&told.as_str()), "{told}");
+    // It traps exits and does not end, so it is killed when its time is up. That is said, before the
+    // connection ends.
+    assert_eq!(told, "killed");
     let rest = "receive Other -> Other after 0 -> is_process_alive(P) end";
     assert_eq!(beam.eval(rest).await, "true");
 }
@@ -118,12 +119,13 @@ async fn a_hundred_thousand_callers_that_come_and_go_leave_nothing() {
     let main = cluster.named::<Term>("main", &beam.name).expect("there is room");
     beam.eval("register(main, self())").await;
     main.send(Term::from(to));
-    let callers = format!(
-        "Pid = receive P -> P end, \
-         [begin {{C, R}} = spawn_monitor(fun() -> link(Pid), Pid ! self(), receive go -> ok end end), \
-         case N rem 500 of 0 -> receive {{'DOWN', R, _, _, _}} -> ok end; _ -> C end end || N <- lists:seq(1, {CALLERS})], done"
-    );
-    assert_eq!(beam.eval(&callers).await, "done");
+    beam.eval("Pid = receive P -> P end").await;
+    let callers = "[begin {C, R} = spawn_monitor(fun() -> link(Pid), Pid ! self(), receive go -> ok end end), \
+                   case N rem 500 of 0 -> receive {'DOWN', R, _, _, _} -> ok end; _ -> C end end || N <- lists:seq(1, 10000)], done";
+    // A busy machine has a minute for each.
+    for _ in 0..CALLERS / 10_000 {
+        assert_eq!(beam.eval(callers).await, "done");
+    }
     let (answered, left) = found(counts).await;
     assert_eq!(answered, CALLERS);
     assert!(left < 5000, "{left} processes are left");

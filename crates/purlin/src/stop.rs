@@ -4,11 +4,12 @@
 //!    process of the node's.
 //! 2. No process is begun any more.
 //! 3. Every process is told `shutdown`, once, and has the grace period to end, also if it traps exits;
-//!    then it is killed, and has a moment more. What serves processes, such as the connections to other
-//!    nodes, is told when they have ended.
-//! 4. Who has not ended by then is inside a poll that does not return. It is named in the report,
+//!    then it is killed, and has a moment more.
+//! 4. What serves processes, such as the connections to other nodes, is told likewise; it has what is left
+//!    of the grace period, or a moment.
+//! 5. Who has not ended by then is inside a poll that does not return. It is named in the report,
 //!    and left with its thread (L7).
-//! 5. The workers end, then the thread for sockets and timers.
+//! 6. The workers end, then the thread for sockets and timers.
 //!
 //! Time is the node's own. A simulated node's passes only while the simulation is driven, so there
 //! the stop is a task of the simulation's, and a grace period takes no time.
@@ -137,8 +138,11 @@ impl Stopper {
         self.stop_applications(&pause).await;
         // ORDER: see `try_spawn_as`.
         self.realm.home().stopping.store(true, Ordering::SeqCst);
-        let ended = self.end_all(ExitReason::Shutdown, GRACE, &pause).await
-            || self.end_all(ExitReason::Kill, LAST_MOMENT, &pause).await;
+        let clock = self.scheduler.timers().wheel(0).clone();
+        let until = clock.now().saturating_add(GRACE);
+        let ended = self.end_all(Who::Processes, GRACE, &pause).await;
+        let left = until.saturating_sub(clock.now()).max(LAST_MOMENT);
+        let ended = self.end_all(Who::Services, left, &pause).await && ended;
         let mut report = StopReport::default();
         if !ended {
             let left = self.realm.processes().map(|process| {
@@ -174,39 +178,41 @@ impl Stopper {
         self.realm.home().applications.forget();
     }
 
-    /// Tells every process to end and waits until all have; `false` when the time is up.
+    /// Has all of them end: tells them `shutdown`, and kills those who have not ended when the time is up.
+    /// `false` if that was not enough for some.
+    async fn end_all<P: Future<Output = ()>>(
+        &self,
+        who: Who,
+        patience: Duration,
+        pause: &impl Fn(Duration) -> P,
+    ) -> bool {
+        self.tell_all(who, ExitReason::Shutdown, patience, pause).await
+            || self.tell_all(who, ExitReason::Kill, LAST_MOMENT, pause).await
+    }
+
+    /// Tells all of them to end and waits until they have; `false` when the time is up.
     ///
     /// WHY it looks again and again: a process that was being spawned when this began may appear
     /// late, and a count of processes, or a word from each that ends, would cost every one of them.
-    async fn end_all<P: Future<Output = ()>>(
+    async fn tell_all<P: Future<Output = ()>>(
         &self,
+        who: Who,
         reason: ExitReason,
         patience: Duration,
-        pause: impl Fn(Duration) -> P,
+        pause: &impl Fn(Duration) -> P,
     ) -> bool {
         // WHY: one that traps exits would find each of them among its messages.
         let mut told = HashSet::new();
-        let kills = reason == ExitReason::Kill;
+        let all = || self.realm.processes().filter(|it| it.shared().serves() == who.serve());
         self.until(patience, pause, || {
-            let mut tell_to = |serves: bool| {
-                let mut any = false;
-                for process in self.realm.processes() {
-                    if process.shared().serves() == serves {
-                        any = true;
-                        if told.insert(process.slot()) {
-                            tell(&process, Signal::Exit { from: None, reason: reason.clone() });
-                        }
-                    }
-                }
-                any
-            };
+            for process in all().filter(|process| told.insert(process.slot())) {
+                tell(&process, Signal::Exit { from: None, reason: reason.clone() });
+            }
             // In this order: a spawn from outside is done, or is seen here, or sees the stop.
             let none_under_way = self.realm.home().outside_spawns.load(Ordering::SeqCst) == 0;
-            let any_left = tell_to(false) || !none_under_way;
-            if !any_left || kills {
-                tell_to(true);
-            }
-            none_under_way && self.realm.is_empty()
+            // WHY twice: one that spawned when the stop began may end between two looks, and what it spawned
+            // stand where the first has been. Nobody spawns after that.
+            none_under_way && all().next().is_none() && all().next().is_none()
         })
         .await
     }
@@ -231,6 +237,19 @@ impl Stopper {
             pause(time).await;
             time = (2 * time).min(LONGEST_PAUSE);
         }
+    }
+}
+
+/// Whom a stop is about.
+#[derive(Clone, Copy)]
+enum Who {
+    Processes,
+    Services,
+}
+
+impl Who {
+    fn serve(self) -> bool {
+        matches!(self, Self::Services)
     }
 }
 

@@ -60,11 +60,14 @@ impl Token<'_> {
 /// A process as it stands in the bytes; the name of its node is borrowed unless it stands in Latin-1 and
 /// is more than ASCII.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[allow(missing_docs)]
 pub struct PidParts<'a> {
+    /// The name of its node.
     pub node: Cow<'a, str>,
+    /// The first number.
     pub id: u32,
+    /// The second number.
     pub serial: u32,
+    /// Which life of its node it belongs to.
     pub creation: u32,
 }
 

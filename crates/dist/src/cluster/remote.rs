@@ -6,6 +6,7 @@
 
 use std::borrow::Cow;
 use std::future::Future;
+use std::mem::take;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
@@ -22,15 +23,15 @@ use super::ledger::Unlinked;
 use super::reason;
 use crate::control::{Control, Named};
 use crate::flags::Flags;
-use crate::frame::Payload;
+use crate::frame::{PORTION, Payload};
 use crate::name::NodeName;
 
 /// Writes a message behind what the buffer holds, or gives the term that it is; an error says why it is none.
 pub(super) type Encode<M> =
     Arc<dyn Fn(M, &mut Vec<u8>) -> Result<Option<Term>, String> + Send + Sync>;
 
-/// How large a buffer for messages is kept.
-const KEPT: usize = 64 << 10;
+/// How large a buffer for messages is kept: what is larger goes in fragments.
+const KEPT: usize = PORTION;
 
 /// What is waited for: a connection, or room on it.
 type Wait = Pin<Box<dyn Future<Output = Option<Arc<Connection>>> + Send>>;
@@ -205,11 +206,14 @@ impl<M: Send + 'static> Carrier<M> for Remote<M> {
         let (Some(connection), Some(from)) = (&self.connection, &self.from) else { return };
         let (encode, bytes) = (&self.encode, &mut self.bytes);
         bytes.clear();
+        bytes.shrink_to(KEPT);
         // WHY caught: a stand-in that ends would leave whoever is linked to it untold.
         let encoded = catch_unwind(AssertUnwindSafe(|| encode(message, bytes)));
         let payload = match encoded.unwrap_or_else(|_| Err("making it one has panicked".to_owned()))
         {
             Ok(Some(term)) => Payload::Term(term),
+            // One that is large is kept by the link.
+            Ok(None) if bytes.len() > KEPT => Payload::Bytes(Cow::Owned(take(bytes))),
             Ok(None) => Payload::Bytes(Cow::Borrowed(bytes)),
             Err(error) => {
                 let kind = std::any::type_name::<M>();
@@ -229,7 +233,6 @@ impl<M: Send + 'static> Carrier<M> for Remote<M> {
             }
         };
         connection.put(self.line.as_ref(), control, Some(payload));
-        self.bytes.shrink_to(KEPT);
     }
 
     fn signal(&mut self, from: Option<ProcessId>, signal: ForeignSignal) {

@@ -26,7 +26,7 @@ struct Open {
 }
 
 /// A message, put together.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug)]
 pub(super) struct Whole {
     pub(super) atoms: Vec<Atom>,
     pub(super) bytes: Vec<u8>,

@@ -8,6 +8,7 @@ use serde::de::DeserializeOwned;
 
 use crate::control::Control;
 use crate::frame::Broken;
+use crate::frame::header::VERSION;
 
 /// What one node tells another, with what stands behind it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -80,26 +81,17 @@ impl Portions<'_> {
 /// A payload that has come, and has not been read: nobody knows yet whether it is a term.
 #[derive(Clone, Copy, Debug)]
 pub struct Unread<'a> {
-    bytes: &'a [u8],
-    atoms: AtomTable<'a>,
+    pub(super) bytes: &'a [u8],
+    pub(super) atoms: AtomTable<'a>,
     /// The version stands before it.
-    version: bool,
-    limits: Limits,
+    pub(super) version: bool,
+    pub(super) limits: Limits,
 }
 
 impl<'a> Unread<'a> {
-    pub(super) fn new(
-        bytes: &'a [u8],
-        atoms: AtomTable<'a>,
-        version: bool,
-        limits: Limits,
-    ) -> Self {
-        Self { bytes, atoms, version, limits }
-    }
-
     /// A term by itself, as [`Term::encode`] writes it.
     pub(crate) fn whole(bytes: &'a [u8]) -> Self {
-        Self::new(bytes, AtomTable::default(), true, Limits::default())
+        Self { bytes, atoms: AtomTable::default(), version: true, limits: Limits::default() }
     }
 
     /// The term that it is.
@@ -114,15 +106,22 @@ impl<'a> Unread<'a> {
 
     /// The value that it is.
     ///
-    /// COST: what the value does; there is no term in between.
+    /// COST: what the value does; there is no term in between, unless it is compressed or so large that the limits
+    /// of terms may not allow it.
     ///
     /// # Errors
     /// [`NoValue`].
     pub fn value<T: DeserializeOwned>(self) -> Result<T, NoValue> {
+        // Whatever stands there, it has no more terms than bytes.
+        let is_surely_allowed = self.bytes.len() <= self.limits.memory / size_of::<Term>();
         let bytes = match (self.version, self.bytes) {
-            (false, bytes) => bytes,
-            (true, [131, bytes @ ..]) if bytes.first() != Some(&COMPRESSED) => bytes,
-            (true, _) => {
+            (false, bytes) if is_surely_allowed => bytes,
+            (true, [VERSION, bytes @ ..])
+                if is_surely_allowed && bytes.first() != Some(&COMPRESSED) =>
+            {
+                bytes
+            }
+            _ => {
                 let term = self.term().map_err(NoValue::Broken)?;
                 return purlin_term::from_term(&term).map_err(NoValue::Other);
             }

@@ -2,19 +2,27 @@
 
 use std::borrow::Cow;
 
-use purlin_term::{AtomTable, Decoder, Limits, PidParts, Reader};
+use purlin_term::{Atom, AtomTable, Decoder, Limits, PidParts, Reader};
 
 use crate::control::Control;
+use crate::frame::fragments::Whole;
 use crate::frame::{Broken, Unread, header};
 
 /// A control message, and what stands behind it, as they came.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub struct Said<'a> {
-    bytes: &'a [u8],
-    atoms: AtomTable<'a>,
+    bytes: Cow<'a, [u8]>,
+    atoms: Atoms<'a>,
     /// The version stands before each of them.
     versions: bool,
     limits: Limits,
+}
+
+/// The atoms that it refers to: those of the last header, or its own, if it came in fragments.
+#[derive(Debug)]
+enum Atoms<'a> {
+    Listed(AtomTable<'a>),
+    Own(Vec<Atom>),
 }
 
 /// Who gets a message.
@@ -33,37 +41,53 @@ impl<'a> Said<'a> {
         versions: bool,
         limits: Limits,
     ) -> Self {
-        Self { bytes, atoms, versions, limits }
+        Self { bytes: Cow::Borrowed(bytes), atoms: Atoms::Listed(atoms), versions, limits }
+    }
+
+    pub(super) fn of_fragments(whole: Whole, limits: Limits) -> Self {
+        let (bytes, atoms) = (Cow::Owned(whole.bytes), Atoms::Own(whole.atoms));
+        Self { bytes, atoms, versions: false, limits }
+    }
+
+    /// What is in these bytes, which are part of it.
+    fn payload<'s>(&'s self, bytes: &'s [u8]) -> Unread<'s> {
+        let (atoms, version, limits) = (self.atoms(), self.versions, self.limits);
+        Unread { bytes, atoms, version, limits }
+    }
+
+    fn atoms(&self) -> AtomTable<'_> {
+        match &self.atoms {
+            Atoms::Listed(table) => *table,
+            Atoms::Own(atoms) => AtomTable::from(atoms),
+        }
     }
 
     /// The message that it is, to a pid or a name; `None` if it is anything else, or cannot be read in this way.
     ///
     /// COST: none; most of what nodes say are these.
-    pub fn message(&self) -> Option<(Recipient<'a>, Unread<'a>)> {
+    pub fn message(&self) -> Option<(Recipient<'_>, Unread<'_>)> {
         if self.versions {
             return None;
         }
-        let mut reader = Reader::with_atoms(self.bytes, self.atoms);
+        let mut reader = Reader::with_atoms(&self.bytes, self.atoms());
         let to = recipient(&mut reader)?;
-        Some((to, Unread::new(reader.rest(), self.atoms, false, self.limits)))
+        Some((to, self.payload(reader.rest())))
     }
 
     /// Reads what it says; the payload behind it is left to be read.
     ///
     /// # Errors
     /// See [`Broken`]; then the connection cannot go on.
-    pub fn signal(self) -> Result<(Control, Option<Unread<'a>>), Broken> {
-        let Self { bytes, atoms, versions, limits } = self;
-        let bytes = match (versions, bytes) {
-            (false, _) => bytes,
-            (true, [header::VERSION, bytes @ ..]) => bytes,
+    pub fn signal(&self) -> Result<(Control, Option<Unread<'_>>), Broken> {
+        let bytes = match (self.versions, &*self.bytes) {
+            (false, bytes) | (true, [header::VERSION, bytes @ ..]) => bytes,
             (true, _) => return Err(Broken::Unknown),
         };
-        let mut decoder = Decoder::with_atoms(bytes, atoms).limits(limits);
+        let mut decoder = Decoder::with_atoms(bytes, self.atoms()).limits(self.limits);
         let control = Control::read(&mut decoder)?;
         let rest = decoder.rest();
         if control.has_payload() {
-            return Ok((control, Some(Unread::new(rest, atoms, versions, limits))));
+            return Ok((control, Some(self.payload(rest))));
         }
         if rest.is_empty() { Ok((control, None)) } else { Err(Broken::Trailing) }
     }

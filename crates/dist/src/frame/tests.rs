@@ -30,7 +30,8 @@ fn read(outgoing: &mut Outgoing, incoming: &mut Incoming) -> Vec<Signal> {
 
 /// What a frame says, with its payload read.
 fn take(incoming: &mut Incoming, frame: &[u8]) -> Result<Option<Signal>, Broken> {
-    let Some((control, payload)) = incoming.take(frame)? else { return Ok(None) };
+    let Some(said) = incoming.take(frame)? else { return Ok(None) };
+    let (control, payload) = said.signal()?;
     Ok(Some(Signal { control, payload: payload.map(Unread::term).transpose()? }))
 }
 
@@ -202,6 +203,24 @@ fn what_has_been_put_together_no_longer_counts() {
         let tail = &next(sequence, 1)[..18];
         assert!(matches!(take(&mut incoming, tail), Ok(Some(_))));
     }
+}
+
+#[test]
+fn a_value_takes_no_more_than_a_term_may() {
+    let term = purlin_term::Limits { memory: 100 * size_of::<Term>(), ..Default::default() };
+    let mut incoming = Incoming::new(Limits { term, ..Limits::default() });
+    let mut value = |elements: usize| {
+        let mut outgoing = Outgoing::new(Flags::OFFERED);
+        let payload = Payload::Term(Term::list(vec![Term::NIL; elements]));
+        assert_eq!(outgoing.put(&to(2), Some(&payload)), Ok(Size::Small));
+        let mut bytes = Vec::new();
+        outgoing.swap(&mut bytes);
+        let said = incoming.take(&bytes[4..]).expect("a frame").expect("a message");
+        let (_, message) = said.message().expect("a message");
+        message.value::<Vec<Vec<u8>>>()
+    };
+    assert_eq!(value(80), Ok(vec![Vec::new(); 80]));
+    assert!(matches!(value(200), Err(NoValue::Broken(Broken::Term(_)))));
 }
 
 #[test]

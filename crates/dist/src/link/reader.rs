@@ -54,20 +54,20 @@ async fn take_all<R: Receive>(
     receive: &mut R,
 ) -> Result<(), Broken> {
     while let Some((frame, used)) = take_frame(buffer, shared.settings.limits.frame)? {
-        if let Some(said) = incoming.said(frame)? {
-            let message = said.message().map(|(to, message)| receive.message(to, message));
-            if let Some(Some(taken)) = message {
-                taken?;
-                buffer.advance(used);
-                continue;
+        if let Some(said) = incoming.take(frame)? {
+            let message = said.message();
+            match message.and_then(|(to, message)| receive.message(to, message)) {
+                Some(taken) => taken?,
+                None => {
+                    let (control, payload) = said.signal()?;
+                    if let Some(pid) = control.speaks_of()
+                        && *pid.node.as_str() != *shared.peer.peer.as_str()
+                    {
+                        return Err(Broken::NotItsOwn(pid.clone()));
+                    }
+                    receive.signal(control, payload).await?;
+                }
             }
-            let (control, payload) = said.signal()?;
-            if let Some(pid) = control.speaks_of()
-                && *pid.node.as_str() != *shared.peer.peer.as_str()
-            {
-                return Err(Broken::NotItsOwn(pid.clone()));
-            }
-            receive.signal(control, payload).await?;
         }
         buffer.advance(used);
     }
