@@ -171,6 +171,22 @@ fn the_table_has_other_variants_below_with_their_figure_and_their_ratio() {
 }
 
 #[test]
+fn the_table_has_the_variants_of_who_is_compared_with_too_and_of_who_is_alone() {
+    for (contenders, rows) in [(&two()[..], 2), (&[contender("one", "")][..], 1)] {
+        let stdout = Bench::of("message-size", contenders).stdout();
+        let (_, below) = stdout.split_once("\nin other variants\n").expect("they have a heading");
+        let copied: Vec<Vec<&str>> = below
+            .lines()
+            .filter(|line| line.starts_with("message-size "))
+            .map(|line| line.split_whitespace().collect())
+            .collect();
+        assert_eq!(copied.len(), rows, "{stdout}");
+        assert_eq!(copied[0][..4], ["message-size", "one", "·", "copied"], "{stdout}");
+        assert_eq!(copied[0].last(), Some(&"—"), "what it is compared with is itself: {stdout}");
+    }
+}
+
+#[test]
 fn warnings_are_said_when_they_arise_listed_at_the_end_and_stored() {
     let bench =
         Bench::of("ping-pong,call", &[contender("one", ""), contender("two", "loses@call")]);

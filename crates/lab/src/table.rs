@@ -2,7 +2,7 @@
 //!
 //! Each cell holds the median of the principal figure and half the width of its
 //! 95 % interval; then come the ratios with theirs. Where both do not fit beside
-//! each other the ratios stand below.
+//! each other the ratios stand below. Last come the figures of other variants.
 
 use crate::results::{Document, Ratio, ResultEntry, Verdict};
 
@@ -17,8 +17,9 @@ pub(crate) const NONE: &str = "—";
 pub fn table(document: &Document) -> String {
     let figures = figures(document);
     let instrument = document.instrument.line();
+    let variants = in_other_variants(document);
     let Some((ratios, against)) = ratios(document) else {
-        return format!("{}\n{instrument}", narrow(&figures, 2));
+        return format!("{}{}\n{instrument}", narrow(&figures, 2), listed(&variants));
     };
     let beside: Vec<Vec<String>> = figures
         .iter()
@@ -29,8 +30,9 @@ pub fn table(document: &Document) -> String {
     if text.lines().any(|line| line.chars().count() > WIDTH) {
         text = format!("{}\n{}", narrow(&figures, 2), narrow(&ratios, 1));
     }
-    text.push_str(&in_other_variants(document));
-    let any = |sign: &str| ratios.iter().skip(1).flatten().any(|cell| cell.contains(sign));
+    text.push_str(&listed(&variants));
+    let compared = || ratios.iter().skip(1).chain(&variants).flatten();
+    let any = |sign: &str| compared().any(|cell| cell.contains(sign));
     let equal = Verdict::INDISTINGUISHABLE;
     let (gaps, others, same) = (any(NONE), any("*"), any(equal));
     text.push_str(&format!(
@@ -43,7 +45,9 @@ pub fn table(document: &Document) -> String {
         text.push_str("* than the first contender that has a figure\n");
     }
     if gaps {
-        text.push_str("no ratio (—) where a figure is missing or cannot be told from zero\n");
+        text.push_str(&format!(
+            "no ratio (—) where a figure is missing or cannot be told from zero, and for {against}'s own variants\n"
+        ));
     }
     text + &instrument
 }
@@ -108,25 +112,32 @@ fn worse_by(ratio: &Ratio, against: &str) -> String {
     format!("{}{elsewhere} ({low}–{high})", digits(ratio.ratio))
 }
 
-/// A line for each variant that is compared beside its contender's natural one, which the table has.
-fn in_other_variants(document: &Document) -> String {
-    let mut rows = Vec::new();
-    for result in document.results.iter().filter(|result| result.principal) {
-        for other in result.in_other_variants(&document.results) {
-            let Some(ratio) = document.ratios.iter().find(|ratio| ratio.is_of(other)) else {
-                continue;
-            };
-            let name = format!("{} · {}", other.contender, other.variant.as_deref().unwrap_or(""));
-            rows.push(vec![
+/// A row for each variant beside its contender's natural one, which the table has: the figure, and its
+/// ratio where it is compared.
+fn in_other_variants(document: &Document) -> Vec<Vec<String>> {
+    let principal = document.results.iter().filter(|result| result.principal);
+    let others = principal.flat_map(|result| result.in_other_variants(&document.results));
+    others
+        .map(|other| {
+            let ratio = document.ratios.iter().find(|ratio| ratio.is_of(other));
+            vec![
                 other.experiment.clone(),
-                name,
+                format!("{} · {}", other.contender, other.variant.as_deref().unwrap_or("")),
                 unit(&other.unit),
                 cell(other),
-                worse_by(ratio, &ratio.against),
-            ]);
-        }
+                ratio.map_or_else(|| NONE.to_owned(), |ratio| worse_by(ratio, &ratio.against)),
+            ]
+        })
+        .collect()
+}
+
+/// The other variants under their heading, if there are any.
+fn listed(variants: &[Vec<String>]) -> String {
+    if variants.is_empty() {
+        String::new()
+    } else {
+        format!("\nin other variants\n{}", grid(variants, 3))
     }
-    if rows.is_empty() { String::new() } else { format!("\nin other variants\n{}", grid(&rows, 3)) }
 }
 
 /// The unit, short enough that three contenders fit into a line.
