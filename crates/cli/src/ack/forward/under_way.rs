@@ -167,29 +167,27 @@ impl<R> UnderWay<R> {
 
     /// What is not in pieces yet of blocks whose senders no longer wait is given up.
     pub(super) fn give_up_unwanted(&mut self, is_wanted: impl Fn(&R) -> bool) {
-        let unwanted = |work: &Work<R>| work.reply.as_ref().is_some_and(|reply| !is_wanted(reply));
-        let (works, all) = (&mut self.works, std::mem::take(&mut self.turns));
-        self.turns = all
-            .into_iter()
-            .filter(|key| match works.get_mut(key) {
-                Some(work) if unwanted(work) => {
-                    work.at = work.bytes.len();
-                    let is_over = work.open == 0;
-                    if is_over {
-                        works.remove(key);
-                    }
-                    false
-                }
-                known => known.is_some(),
-            })
-            .collect();
+        let unwanted = |key: &u64| {
+            let reply = self.works.get(key).and_then(|work| work.reply.as_ref());
+            reply.is_some_and(|reply| !is_wanted(reply))
+        };
+        let (given_up, turns) = std::mem::take(&mut self.turns).into_iter().partition(unwanted);
+        self.turns = turns;
+        self.cut(given_up);
     }
 
     /// All whose senders wait for an answer are given up, as far as they are not in pieces. Gives whom to
     /// tell.
     pub(super) fn give_up(&mut self) -> Vec<R> {
         let waiting = self.works.values_mut().filter_map(|work| work.reply.take()).collect();
-        for key in std::mem::take(&mut self.turns) {
+        let turns = std::mem::take(&mut self.turns);
+        self.cut(turns);
+        waiting
+    }
+
+    /// What is not in pieces yet of these blocks never will be.
+    fn cut(&mut self, turns: VecDeque<u64>) {
+        for key in turns {
             if let Some(work) = self.works.get_mut(&key) {
                 work.at = work.bytes.len();
                 if work.open == 0 {
@@ -197,7 +195,6 @@ impl<R> UnderWay<R> {
                 }
             }
         }
-        waiting
     }
 }
 
