@@ -32,7 +32,7 @@ pub(super) static DIST_ROUND_TRIP: Experiment = Experiment {
     what: "Two processes on two nodes on one machine in lock-step: a message there and the same one back, n times.",
     notes: &[
         "The pairs, the message and the checks are those of dist-send; the answer is counted, too, if it carries the number that was sent.",
-        "Beside it stands the latency of one trip in 256 by itself. Most of a trip are the kernel's two wake-ups and what each runtime does between a socket that can be read and a process that runs.",
+        "Beside it stands the latency of one trip in 256 by itself. Most of a trip is what each runtime does between a socket that can be read and a process that runs, and the kernel's wake-ups, so far as a runtime does not save them by asking for a while before it sleeps.",
     ],
     metric: "time per round trip",
     unit: "µs",
