@@ -30,14 +30,10 @@ impl Machine {
         let (told, answers) = channel();
         thread::spawn(move || {
             while let Ok(mut packet) = packet(&mut output) {
-                match packet.first() {
+                match packet.first().copied() {
                     Some(0) => wire.cut(),
-                    _ => {
-                        packet.remove(0);
-                        if told.send(packet).is_err() {
-                            return;
-                        }
-                    }
+                    Some(_) if told.send(packet.split_off(1)).is_ok() => {}
+                    _ => return,
                 }
             }
         });
@@ -63,14 +59,11 @@ impl Machine {
         self.ask(Term::tuple([Term::atom("go"), told(others)])).map(drop)
     }
 
-    /// Those that wait a while.
+    /// The first of those that wait a while.
     pub(super) fn idle(&mut self) -> io::Result<Option<Who>> {
         let idle = read(&self.ask(Term::atom("idle"))?)?;
-        // A list of small numbers may come as a string.
-        Ok(match &idle {
-            Term::List(all) => all.first().and_then(Term::as_integer).map(|who| who as Who),
-            _ => None,
-        })
+        let all = idle.as_list().ok_or_else(|| unclear(&idle))?;
+        Ok(all.first().and_then(Term::as_integer).map(|who| who as Who))
     }
 
     pub(super) fn wake(&mut self, who: Who) -> io::Result<()> {
