@@ -129,3 +129,32 @@ impl Pair {
         Ok(reply)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsString;
+
+    use super::*;
+
+    #[test]
+    fn a_far_node_is_of_the_near_ones_kind_or_a_contender_that_can_run_here() {
+        let nowhere = || "/nowhere".into();
+        let mut here =
+            Surroundings { contenders: nowhere(), path: OsString::new(), cache: nowhere() };
+        for (own, variant, meets) in [
+            ("mine", "to-mine", true),
+            ("purlin", "to-purlin", true),
+            ("purlin", "to-beam", false),
+            ("purlin", "to-mine", false),
+            ("purlin", "beam", false),
+        ] {
+            assert_eq!(can_meet(own, variant, &here), meets, "{own} {variant}");
+        }
+        let own = std::env::current_exe().unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let program = format!("contender-tokio{}", std::env::consts::EXE_SUFFIX);
+        std::fs::copy(own, folder.path().join(program)).unwrap();
+        here.contenders = folder.path().into();
+        assert!(can_meet("purlin", "to-tokio", &here));
+    }
+}
