@@ -147,6 +147,7 @@ impl Builder {
         let ids = Ids::new(node.clone(), name, creation);
         let runtime = Handle::current();
         let core = Core::new(ids, local, reach, settings, runtime.clone());
+        core.calls();
         serving::supervisors(&core);
         if observable {
             builtin::export(&core);

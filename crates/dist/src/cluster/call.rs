@@ -1,12 +1,14 @@
 //! Calls of ours: `gen_server:call` and `rpc:call` to processes elsewhere.
 
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use purlin::{Down, ExitReason, Pid, Process, receive};
 use purlin_term::{Atom, Term};
 
 use super::Cluster;
+use super::core::Core;
 use super::gen_call::GenCall;
 use crate::name::NodeName;
 
@@ -77,15 +79,7 @@ impl Cluster {
         request: Term,
         timeout: Duration,
     ) -> Result<Term, CallError> {
-        self.receives_by(|term| Ok(Answer::Term(term)));
-        let (told, answer) = tokio::sync::oneshot::channel();
-        let cluster = self.clone();
-        let asks = async move |me: Process<Answer>| {
-            // Whoever asked may have given up.
-            let _ = told.send(ask(me, &cluster, server, request, timeout).await);
-        };
-        self.node().try_spawn(asks).map_err(|_| CallError::NotMade)?;
-        answer.await.unwrap_or(Err(CallError::NotMade))
+        self.core().call_pid(server, request, timeout).await
     }
 
     /// Calls a function of a BEAM node, or one that a node of ours has exported, as `rpc:call` does.
@@ -100,10 +94,47 @@ impl Cluster {
         arguments: Vec<Term>,
         timeout: Duration,
     ) -> Result<Term, CallError> {
+        self.core().rpc(on, module, function, arguments, timeout).await
+    }
+}
+
+impl Core {
+    /// Has the cluster read what comes to processes that make calls.
+    pub(super) fn calls(&self) {
+        self.decodes(|term| Ok(Answer::Term(term)));
+    }
+
+    /// [`Cluster::call_pid`].
+    async fn call_pid(
+        self: &Arc<Self>,
+        server: Pid<Term>,
+        request: Term,
+        timeout: Duration,
+    ) -> Result<Term, CallError> {
+        let (told, answer) = tokio::sync::oneshot::channel();
+        let core = Arc::clone(self);
+        let asks = async move |me: Process<Answer>| {
+            // Whoever asked may have given up.
+            let _ = told.send(ask(me, &core, server, request, timeout).await);
+        };
+        self.ids.node.try_spawn(asks).map_err(|_| CallError::NotMade)?;
+        answer.await.unwrap_or(Err(CallError::NotMade))
+    }
+
+    /// [`Cluster::rpc`].
+    pub(super) async fn rpc(
+        self: &Arc<Self>,
+        on: &NodeName,
+        module: &str,
+        function: &str,
+        arguments: Vec<Term>,
+        timeout: Duration,
+    ) -> Result<Term, CallError> {
         let atom = |text| Atom::new(text).map(Term::Atom).map_err(|_| CallError::NotMade);
         let (arguments, leader) = (Term::List(arguments), Term::atom("user"));
         let call = [Term::atom("call"), atom(module)?, atom(function)?, arguments, leader];
-        let value = self.call("rex", on, Term::tuple(call), timeout).await?;
+        let rex = self.named(Atom::from_static("rex"), on).ok_or(CallError::NotMade)?;
+        let value = self.call_pid(rex, Term::tuple(call), timeout).await?;
         match value.as_tuple() {
             Some([tag, why]) if tag.is_atom("badrpc") => Err(CallError::BadRpc(why.clone())),
             _ => Ok(value),
@@ -113,14 +144,14 @@ impl Cluster {
 
 async fn ask(
     mut me: Process<Answer>,
-    cluster: &Cluster,
+    core: &Core,
     server: Pid<Term>,
     request: Term,
     timeout: Duration,
 ) -> Result<Term, CallError> {
     let monitor = me.monitor(&server);
-    let tag = Term::from(cluster.core().ids.reference(monitor));
-    let call = GenCall { from: cluster.term_of(me.id()), tag: tag.clone(), request };
+    let tag = Term::from(core.ids.reference(monitor));
+    let call = GenCall { from: core.ids.pid(me.id()), tag: tag.clone(), request };
     server.send(call.into_term());
     receive!(me, {
         Answer::Term(Term::Tuple(parts)) if parts.len() == 2 && parts[0] == tag => {

@@ -378,8 +378,7 @@ impl Core {
 
     /// The stand-in for who has that name elsewhere, for terms.
     pub(super) fn named(self: &Arc<Self>, name: Atom, node: &NodeName) -> Option<Pid<Term>> {
-        let encode = || Arc::new(|term, _: &mut Vec<u8>| Ok(Some(term))) as _;
-        self.stand_in_for(node.clone(), Named::Name(name), encode)
+        self.term_stand_in(node.clone(), Named::Name(name))
     }
 
     /// The stand-in for a process, with messages of that type, which become terms by `encode`.

@@ -4,12 +4,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use purlin::Process;
-use purlin_term::{Atom, Pid, Term};
+use purlin_term::{Pid, Term};
 
 use crate::cluster::core::Core;
-use crate::cluster::gen_call::GenCall;
-use crate::control::Named;
 
 /// How long the other node has to say.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -23,25 +20,8 @@ pub(super) async fn wraps_states(core: &Arc<Core>, asker: &Pid) -> bool {
 
 /// The version of `stdlib` on a node.
 async fn stdlib_of(core: &Arc<Core>, node: &str) -> Option<String> {
-    let rex = core.term_stand_in(node.parse().ok()?, Named::Name(Atom::from_static("rex")))?;
-    let (tell, told) = tokio::sync::oneshot::channel();
-    let ids = Arc::clone(&core.ids);
-    let asks = async move |mut me: Process<Term>| {
-        let arguments = Term::list([Term::atom("stdlib"), Term::atom("vsn")]);
-        let [call, module, name] = ["call", "application", "get_key"].map(Term::atom);
-        let request = Term::tuple([call, module, name, arguments, Term::atom("user")]);
-        let tag = Term::from(ids.reference(ids.monitor()));
-        rex.send(GenCall { from: ids.pid(me.id()), tag: tag.clone(), request }.into_term());
-        let answer = tokio::time::timeout(PATIENCE, me.receive()).await;
-        // Whoever waits waits until this has ended.
-        let _ =
-            tell.send(answer.ok().filter(|answer| {
-                answer.as_tuple().is_some_and(|parts| parts.first() == Some(&tag))
-            }));
-    };
-    core.ids.node.try_spawn(asks).ok()?;
-    let answer = told.await.ok()??;
-    let [_, answer] = answer.as_tuple()? else { return None };
+    let (node, arguments) = (node.parse().ok()?, ["stdlib", "vsn"].map(Term::atom).to_vec());
+    let answer = core.rpc(&node, "application", "get_key", arguments, PATIENCE).await.ok()?;
     let [ok, version] = answer.as_tuple()? else { return None };
     let version = version.as_list().filter(|_| ok.is_atom("ok"))?;
     let letters = version.iter().map(|letter| u8::try_from(letter.as_integer()?).ok());
