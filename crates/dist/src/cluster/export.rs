@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::future::Future;
+use std::mem::take;
 use std::pin::Pin;
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -35,18 +36,21 @@ pub(super) struct Job {
 
 impl Job {
     /// What is asked for, whether there is such a function or not.
-    pub(super) fn of(exports: &Exports, spawn: &Spawn, arguments: Vec<Term>) -> Self {
-        let (module, name) = (Term::Atom(spawn.module.clone()), Term::Atom(spawn.function.clone()));
-        let (result, call) = match (spawn.module.as_str(), spawn.function.as_str(), &arguments[..])
-        {
+    pub(super) fn of(exports: &Exports, spawn: &Spawn, mut arguments: Vec<Term>) -> Self {
+        let (module, name) = (spawn.module.as_str(), spawn.function.as_str());
+        let (result, call) = match (module, name, &mut arguments[..]) {
             ("erpc", "execute_call", [result, module, name, Term::List(arguments)]) => {
-                (Some(result.clone()), (module.clone(), name.clone(), arguments.clone()))
+                (Some(result.clone()), (module.clone(), name.clone(), take(arguments)))
             }
             ("erpc", "execute_cast", [module, name, Term::List(arguments)])
             | ("proc_lib", "init_p", [_, _, module, name, Term::List(arguments)]) => {
-                (None, (module.clone(), name.clone(), arguments.clone()))
+                (None, (module.clone(), name.clone(), take(arguments)))
             }
-            _ => (None, (module, name, arguments)),
+            _ => {
+                let [module, name] =
+                    [&spawn.module, &spawn.function].map(|it| Term::Atom(it.clone()));
+                (None, (module, name, arguments))
+            }
         };
         let function = match &call {
             (Term::Atom(module), Term::Atom(name), arguments) => {

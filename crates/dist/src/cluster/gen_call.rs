@@ -42,19 +42,16 @@ impl TryFrom<Term> for GenCall {
 
 impl GenCall {
     /// `{Mark, {From, Tag}, Request}`; else the term.
-    pub(super) fn marked(mark: &str, term: Term) -> Result<Self, Term> {
-        let call = match term.as_tuple() {
-            Some([is, from, request]) if is.is_atom(mark) => match from.as_tuple() {
-                Some([Term::Pid(from), tag]) => Some(Self {
-                    from: (**from).clone(),
-                    tag: tag.clone(),
-                    request: request.clone(),
-                }),
-                _ => None,
-            },
-            _ => None,
-        };
-        call.ok_or(term)
+    pub(super) fn marked(mark: &str, mut term: Term) -> Result<Self, Term> {
+        if let Term::Tuple(parts) = &mut term
+            && let [is, Term::Tuple(from), request] = &mut parts[..]
+            && is.is_atom(mark)
+            && let [Term::Pid(from), tag] = &mut from[..]
+        {
+            let [tag, request] = [tag, request].map(|part| std::mem::replace(part, Term::NIL));
+            return Ok(Self { from: (**from).clone(), tag, request });
+        }
+        Err(term)
     }
 
     /// The call as a term, for a process elsewhere.

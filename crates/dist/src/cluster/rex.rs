@@ -18,22 +18,22 @@ use crate::control::Control;
 
 /// Answers `{call, Module, Function, Arguments, GroupLeader}`, and `block_call`, which here blocks nobody, when the
 /// function has returned; what is no such call is not answered.
-pub(super) fn asked(core: &Arc<Core>, connection: &Arc<Connection>, call: GenCall) {
-    let Some([tag, Term::Atom(module), Term::Atom(name), Term::List(arguments), _]) =
-        call.request.as_tuple()
+pub(super) fn asked(core: &Arc<Core>, connection: &Arc<Connection>, mut call: GenCall) {
+    let Term::Tuple(parts) = &mut call.request else { return };
+    let [tag, Term::Atom(module), Term::Atom(name), Term::List(arguments), _] = &mut parts[..]
     else {
         return;
     };
     if !(tag.is_atom("call") || tag.is_atom("block_call")) {
         return;
     }
+    let arguments = std::mem::take(arguments);
     let Some(function) = core.exports.find(module, name, arguments.len()) else {
         let (module, name) = (Term::Atom(module.clone()), Term::Atom(name.clone()));
-        let stack = not_there(module, name, arguments.clone());
+        let stack = not_there(module, name, arguments);
         let why = failed(Term::tuple([Term::atom("undef"), stack]));
         return call.answer(core, connection, why);
     };
-    let arguments = arguments.clone();
     let (told, outcome) = tokio::sync::oneshot::channel();
     let runs = async move |me: Process<Term>| {
         // Whoever waits for it waits until this has ended.

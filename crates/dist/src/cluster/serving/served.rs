@@ -184,11 +184,14 @@ impl<S: Server> Served<S> {
 }
 
 /// What `gen_server:cast` sends; else the term.
-fn cast(term: Term) -> Result<Term, Term> {
-    match term.as_tuple() {
-        Some([mark, cast]) if mark.is_atom("$gen_cast") => Ok(cast.clone()),
-        _ => Err(term),
+fn cast(mut term: Term) -> Result<Term, Term> {
+    if let Term::Tuple(parts) = &mut term
+        && let [mark, cast] = &mut parts[..]
+        && mark.is_atom("$gen_cast")
+    {
+        return Ok(std::mem::replace(cast, Term::NIL));
     }
+    Err(term)
 }
 
 fn read<Q: DeserializeOwned>(term: &Term) -> Result<Q, String> {
