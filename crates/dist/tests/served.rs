@@ -234,6 +234,7 @@ async fn a_beam_looks_at_a_supervisor_of_ours_and_at_its_children() {
     assert_eq!(again, "ok");
     let bad = beam.eval("supervisor:start_child(S, [])").await;
     assert_eq!(bad, "{error,{bad_call,{start_child,[]}}}");
+    assert_eq!(beam.eval("gen_server:call(S, {7, x})").await, "{error,{bad_call,{7,x}}}");
     assert_eq!(beam.eval("length(sys:get_state(S))").await, "2");
     assert!(beam.eval("sys:get_status(S)").await.contains("{module,supervisor}"));
     let stopped = "M = monitor(process, S), sys:terminate(S, shutdown), \

@@ -8,7 +8,6 @@ use purlin_term::Term;
 use serde::Serialize;
 use tracing::warn;
 
-use crate::cluster::connection::Connection;
 use crate::cluster::core::Core;
 use crate::cluster::gen_call::GenCall;
 
@@ -53,21 +52,18 @@ impl Caller {
 
     /// Answers it.
     pub(super) fn answer(self, value: Term) {
-        let Some((core, connection)) = self.reached() else { return };
-        self.call.answer(&core, &connection, value);
+        if let Some(core) = self.core.upgrade() {
+            core.reply(self.call, value);
+        }
     }
 
     /// Tells it that it will not be answered, and why: the call exits with that.
     pub(super) fn refuse(self, why: Term) {
-        let Some((core, connection)) = self.reached() else { return };
-        self.call.refuse(&core, &connection, why);
-    }
-
-    /// If its node is gone, so is it.
-    fn reached(&self) -> Option<(Arc<Core>, Arc<Connection>)> {
-        let core = self.core.upgrade()?;
-        let node = self.call.from.node.as_str().parse().ok()?;
-        let connection = core.connection(&node)?;
-        Some((core, connection))
+        if let Some(core) = self.core.upgrade()
+            && let Ok(node) = self.call.from.node.as_str().parse()
+            && let Some(connection) = core.connection(&node)
+        {
+            self.call.refuse(&core, &connection, why);
+        }
     }
 }

@@ -9,7 +9,7 @@ use purlin::ExitReason;
 use purlin::foreign::LocalProcess;
 use purlin::supervisor::{
     ChildCounts, ChildInfo, ChildProcess, ChildType, DeleteError, RestartError, SupervisorMail,
-    SupervisorRef,
+    SupervisorRef, TerminateError,
 };
 use purlin_term::{Atom, Term};
 
@@ -77,26 +77,33 @@ async fn answer(ids: &Ids, supervisor: &SupervisorRef, question: &Term) -> Optio
         (_, Some("count_children")) => count_children(supervisor).await,
         (Some([what, id]), _) => {
             let id = id.as_atom().map(Atom::to_string).or_else(|| text(id));
-            match (what.as_atom()?.as_str(), id) {
-                ("terminate_child", Some(id)) => {
-                    let done = supervisor.terminate_child(&id).await;
-                    Some(done.map_or(error(Term::atom("not_found")), |()| Term::atom("ok")))
+            match (what.as_atom().map(Atom::as_str), id) {
+                (Some("terminate_child"), Some(id)) => {
+                    Some(match supervisor.terminate_child(&id).await {
+                        Ok(()) => Term::atom("ok"),
+                        Err(TerminateError::NotFound) => error(Term::atom("not_found")),
+                        Err(_) => return None,
+                    })
                 }
-                ("restart_child", Some(id)) => Some(match supervisor.restart_child(&id).await {
-                    Ok(process) => Term::tuple([Term::atom("ok"), place(ids, process)]),
-                    Err(RestartError::Failed(why)) => error(reason::to_term(&why)),
-                    Err(RestartError::NotFound) => error(Term::atom("not_found")),
-                    Err(RestartError::Running) => error(Term::atom("running")),
-                    Err(RestartError::Restarting) => error(Term::atom("restarting")),
-                    Err(_) => return None,
-                }),
-                ("delete_child", Some(id)) => Some(match supervisor.delete_child(&id).await {
-                    Ok(()) => Term::atom("ok"),
-                    Err(DeleteError::NotFound) => error(Term::atom("not_found")),
-                    Err(DeleteError::Running) => error(Term::atom("running")),
-                    Err(DeleteError::Restarting) => error(Term::atom("restarting")),
-                    Err(_) => return None,
-                }),
+                (Some("restart_child"), Some(id)) => {
+                    Some(match supervisor.restart_child(&id).await {
+                        Ok(process) => Term::tuple([Term::atom("ok"), place(ids, process)]),
+                        Err(RestartError::Failed(why)) => error(reason::to_term(&why)),
+                        Err(RestartError::NotFound) => error(Term::atom("not_found")),
+                        Err(RestartError::Running) => error(Term::atom("running")),
+                        Err(RestartError::Restarting) => error(Term::atom("restarting")),
+                        Err(_) => return None,
+                    })
+                }
+                (Some("delete_child"), Some(id)) => {
+                    Some(match supervisor.delete_child(&id).await {
+                        Ok(()) => Term::atom("ok"),
+                        Err(DeleteError::NotFound) => error(Term::atom("not_found")),
+                        Err(DeleteError::Running) => error(Term::atom("running")),
+                        Err(DeleteError::Restarting) => error(Term::atom("restarting")),
+                        Err(_) => return None,
+                    })
+                }
                 _ => Some(bad_call(question)),
             }
         }
