@@ -4,7 +4,7 @@
 mod processes;
 mod support;
 
-use processes::LONG;
+use processes::until;
 use purlin::Node;
 use purlin_dist::cluster::{Cluster, Logs};
 use support::{Beam, COOKIE, Epmd};
@@ -64,6 +64,11 @@ async fn a_beam_that_asks_for_it_logs_what_is_logged_here_until_it_is_gone() {
     assert_eq!(beam.eval("Ask(info)").await, "ok");
     tracing::info!("just enough");
     assert!(line_with(&mut beam, "just enough").await.starts_with("info "));
+    let one_watches = || {
+        let all = node.processes();
+        all.iter().filter(|one| one.function.contains("gone")).count() == 1
+    };
+    until("it is watched for what it has asked last", one_watches).await;
     let bad = beam.eval("Ask(nonsense)").await;
     assert!(bad.contains("badarg"), "{bad}");
     let bad = beam.eval("rpc:call('ours@127.0.0.1', purlin, log_to, [me, info])").await;
@@ -73,10 +78,5 @@ async fn a_beam_that_asks_for_it_logs_what_is_logged_here_until_it_is_gone() {
     // Its node is gone: nobody is told, and none is called for it.
     assert!(format!("{logs:?}").contains("told: 1"), "{logs:?}");
     beam.kill().await;
-    let gone = async {
-        while !format!("{logs:?}").contains("told: 0") {
-            tokio::task::yield_now().await;
-        }
-    };
-    tokio::time::timeout(LONG, gone).await.expect("it is noticed");
+    until("nobody is told", || format!("{logs:?}").contains("told: 0")).await;
 }

@@ -5,6 +5,7 @@
 //!
 //! Any thread may log. Nothing here waits: what a connection has no room for is dropped, and counted.
 
+use std::convert::Infallible;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -12,6 +13,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use purlin::Pid;
 use purlin_term::{Atom, Map, Term};
+use tokio::sync::oneshot::{Sender, channel};
 use tracing::field::{Field, Visit};
 use tracing::{Event, Level, Metadata, Subscriber};
 use tracing_subscriber::Layer;
@@ -20,7 +22,6 @@ use tracing_subscriber::layer::Context;
 use super::builtin::gone;
 use super::core::Core;
 use super::export::Outcome;
-use crate::control::Named;
 
 /// The process of a BEAM that takes events of other nodes.
 const TAKES: &str = "logger_proxy";
@@ -68,6 +69,8 @@ struct Told {
     /// Our node, as a process of its own.
     own: purlin_term::Pid,
     to: Pid<Term>,
+    /// Closed when it is told no more.
+    _listed: Sender<Infallible>,
 }
 
 impl Logs {
@@ -103,18 +106,22 @@ impl Logs {
         let leader = leader.as_pid().ok_or_else(badarg)?;
         let least = least.as_atom().and_then(|least| level(least.as_str())).ok_or_else(badarg)?;
         let node = leader.node.as_str().parse().map_err(|_| badarg())?;
-        let takes = Named::Name(Atom::from_static(TAKES));
-        let to = core.term_stand_in(node, takes).ok_or_else(|| Term::atom("system_limit"))?;
+        let takes = core.named(Atom::from_static(TAKES), &node);
+        let to = takes.ok_or_else(|| Term::atom("system_limit"))?;
         let own = core.ids.pid_of_node();
-        let told = Arc::new(Told { least, leader: leader.clone(), own, to });
+        let (listed, replaced) = channel();
+        let told = Arc::new(Told { least, leader: leader.clone(), own, to, _listed: listed });
         self.change(|all| {
             all.retain(|one| one.leader != told.leader);
             all.push(Arc::clone(&told));
         });
-        let (gone, logs) = (gone(core, leader), self.clone());
+        let (gone, logs, told) = (gone(core, leader), self.clone(), Arc::downgrade(&told));
         drop(core.runtime.spawn(async move {
-            let _ = gone.await;
-            logs.change(|all| all.retain(|one| !Arc::ptr_eq(one, &told)));
+            tokio::select! {
+                _ = gone => logs.change(|all| all.retain(|one| Arc::as_ptr(one) != told.as_ptr())),
+                // It has asked again, and is watched for that.
+                _ = replaced => {}
+            }
         }));
         Ok(Term::atom("ok"))
     }
