@@ -13,6 +13,8 @@ use crate::cluster::core::Core;
 
 /// How often whoever looks is told what has changed.
 const OFTEN: Duration = Duration::from_secs(2);
+/// So many trees are shown to one at most.
+const MOST: usize = 64;
 
 pub(super) fn export(offer: &Offer<'_>) {
     for name in ["which_applications", "loaded_applications"] {
@@ -98,7 +100,9 @@ async fn show(core: Arc<Core>, mut me: Process<Term>, client: Pid) {
                     views.remove(&view);
                     continue;
                 }
-                views.insert(view, (given, None));
+                if views.len() < MOST || views.contains_key(&view) {
+                    views.insert(view, (given, None));
+                }
             }
             _ = &mut gone => return,
             () = tokio::time::sleep(OFTEN) => {}

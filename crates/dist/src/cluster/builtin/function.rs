@@ -3,13 +3,15 @@
 //! A process runs a function whose path Rust tells as a text. Its last part is the function, what is before is
 //! the module; a closure has the name of what it stands in. A server is what it is a server of.
 
+use std::any::type_name;
+
 use purlin::ProcessInfo;
+use purlin::supervisor::SupervisorMail;
 use purlin_term::Term;
 
 use super::atom;
 
 const SERVER: &str = "purlin::server::mail::Mail<";
-const SUPERVISOR: &str = "purlin::supervisor::process::SupervisorMail";
 
 /// The function that a process was begun with, as OTP calls it: of a server its `init`.
 pub(super) fn initial_call(process: &ProcessInfo) -> Term {
@@ -17,7 +19,7 @@ pub(super) fn initial_call(process: &ProcessInfo) -> Term {
     if let Some(server) = message.strip_prefix(SERVER).and_then(|rest| rest.strip_suffix('>')) {
         return call(server, "init", 1);
     }
-    if message == SUPERVISOR {
+    if message == type_name::<SupervisorMail>() {
         return call("purlin::supervisor", "init", 1);
     }
     let (module, name) = parts(process.function);
@@ -29,7 +31,9 @@ pub(super) fn initial_call(process: &ProcessInfo) -> Term {
 pub(super) fn current_function(process: &ProcessInfo) -> Term {
     match process.message_type {
         message if message.starts_with(SERVER) => call("purlin::server", "serve", 1),
-        message if message == SUPERVISOR => call("purlin::supervisor", "supervise", 1),
+        message if message == type_name::<SupervisorMail>() => {
+            call("purlin::supervisor", "supervise", 1)
+        }
         _ => initial_call(process),
     }
 }

@@ -8,8 +8,6 @@ use std::time::Duration;
 
 /// How long a tick of the kernel's clock for processes is.
 const TICK: Duration = Duration::from_millis(10);
-/// How large a page of memory is.
-const PAGE: usize = 4096;
 
 /// The processor time that this program has used.
 pub(super) fn processor_time() -> Duration {
@@ -24,11 +22,12 @@ pub(super) fn processor_time() -> Duration {
 
 /// The memory that this program has, in bytes.
 pub(super) fn memory() -> usize {
-    let pages = read_to_string("/proc/self/statm").ok().and_then(|text| {
-        let resident = text.split_whitespace().nth(1)?;
-        resident.parse::<usize>().ok()
+    // WHY not `statm`, which counts pages: how large one is differs between machines.
+    let kilobytes = read_to_string("/proc/self/status").ok().and_then(|text| {
+        let resident = text.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+        resident.split_whitespace().next()?.parse::<usize>().ok()
     });
-    pages.unwrap_or(0) * PAGE
+    kilobytes.unwrap_or(0) * 1024
 }
 
 /// How many processors there are for it.

@@ -50,9 +50,9 @@ pub(super) fn export(offer: &Offer<'_>) {
         offer.at_once("erlang", "port_info", arity, |_, _| Ok(Term::atom("undefined")));
     }
     offer.at_once("erlang", "timestamp", 0, |_, _| Ok(timestamp()));
-    for name in ["monotonic_time", "system_time"] {
-        offer.at_once("erlang", name, 0, |_, _| Ok(Term::from(since_1970().as_nanos() as u64)));
-    }
+    offer.at_once("erlang", "system_time", 0, |_, _| Ok(nanoseconds(since_1970())));
+    // From the node's start on, which is `system_info(start_time)`.
+    offer.at_once("erlang", "monotonic_time", 0, |core, _| Ok(nanoseconds(core.ids.node.uptime())));
     offer.at_once("net_adm", "localhost", 0, |core, _| Ok(Term::string(core.ids.name.host())));
     offer.at_once("net_adm", "ping", 1, |core, arguments| {
         let known = arguments[0].as_atom().is_some_and(|name| {
@@ -69,6 +69,10 @@ fn nodes(core: &Core) -> Term {
 
 fn since_1970() -> Duration {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
+}
+
+fn nanoseconds(time: Duration) -> Term {
+    Term::from(time.as_nanos() as u64)
 }
 
 /// `{MegaSeconds, Seconds, MicroSeconds}` since 1970.
@@ -102,7 +106,8 @@ fn system_info(core: &Core, item: &Term) -> Outcome {
         | "port_count"
         | "ets_count"
         | "atom_count"
-        | "async_threads" => Term::from(0),
+        | "async_threads"
+        | "start_time" => Term::from(0),
         "port_limit" | "ets_limit" | "atom_limit" => Term::from(1),
         "process_count" => Term::from(processes::all(core).len()),
         "process_limit" => Term::from(node.max_processes()),
@@ -123,13 +128,11 @@ fn system_info(core: &Core, item: &Term) -> Outcome {
         | "alloc_util_allocators"
         | "garbage_collection"
         | "check_io" => Term::NIL,
-        "build_type" => Term::atom("opt"),
         "emu_flavor" => Term::atom("purlin"),
-        "emu_type" => Term::atom("opt"),
+        "build_type" | "emu_type" => Term::atom("opt"),
         "dist" | "info" => Term::from(format!("purlin {VERSION}").as_str()),
         "dist_buf_busy_limit" => Term::from(1 << 20),
         "cpu_topology" => Term::atom("undefined"),
-        "start_time" => Term::from(since_1970().saturating_sub(node.uptime()).as_nanos() as u64),
         _ => return badarg(),
     })
 }
@@ -210,7 +213,7 @@ pub(super) fn run_queue(all: &[ProcessInfo]) -> Term {
 pub(super) fn scheduler_wall_time(core: &Core) -> Term {
     let (workers, uptime) = (core.ids.node.workers(), core.ids.node.uptime());
     let busy = (host::processor_time() / workers.max(1) as u32).min(uptime);
-    let times = [busy, uptime].map(|time| Term::from(time.as_nanos() as u64));
+    let times = [busy, uptime].map(nanoseconds);
     Term::list((1..=workers).map(|worker| {
         let [busy, all] = times.clone();
         Term::tuple([Term::from(worker), busy, all])

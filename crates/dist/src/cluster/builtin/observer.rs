@@ -7,8 +7,7 @@ use purlin::{Process, ProcessId, ProcessInfo};
 use purlin_term::Term;
 
 use super::gone::gone;
-use super::processes::{self, Row};
-use super::{Offer, badarg, host, machine, pair};
+use super::{Offer, atom, badarg, function, host, machine, pair, processes};
 use crate::cluster::core::Core;
 use crate::cluster::export::Outcome;
 
@@ -91,15 +90,15 @@ fn sys_info(core: &Core) -> Term {
 
 /// The record `etop_proc_info` of a process.
 fn row(core: &Core, process: &ProcessInfo) -> Term {
-    let Row { name, current } = Row::of(process);
+    let initial = || function::initial_call(process);
     Term::tuple([
         Term::atom("etop_proc_info"),
         core.ids.pid(process.id).into(),
         Term::from(process.memory),
         Term::from(process.reductions),
-        name,
+        process.name.as_ref().map_or_else(initial, |name| atom(name)),
         Term::from(0),
-        current,
+        function::current_function(process),
         Term::from(process.mailbox_len),
     ])
 }

@@ -35,7 +35,7 @@ const ITEMS: [&str; 17] = [
     "suspending",
 ];
 /// What a process has to be asked for.
-const ASKED: [&str; 5] = ["links", "monitors", "monitored_by", "trap_exit", "reported_memory"];
+const ASKED: [&str; 5] = ["links", "monitors", "monitored_by", "trap_exit", "memory"];
 /// So many messages of a mailbox are told of at most.
 const SHOWN: usize = 100;
 
@@ -289,18 +289,4 @@ fn whom(core: &Core, id: ProcessId) -> Term {
         };
     }
     core.ids.pid(id).into()
-}
-
-/// What `etop` and `observer` list of a process, but for its pid.
-pub(super) struct Row {
-    pub(super) name: Term,
-    pub(super) current: Term,
-}
-
-impl Row {
-    pub(super) fn of(info: &ProcessInfo) -> Self {
-        let initial = || function::initial_call(info);
-        let name = info.name.as_ref().map_or_else(initial, |name| atom(name));
-        Self { name, current: function::current_function(info) }
-    }
 }
