@@ -4,11 +4,10 @@
 mod processes;
 mod support;
 
-use processes::{LONG, join};
+use processes::{join, until};
 use purlin_dist::cluster::Cluster;
 use purlin_term::Term;
 use support::{Beam, Epmd};
-use tokio::time::timeout;
 
 /// A node of ours with `rust:sum/2`, and `rust:echo/1`, which sends that process what it is sent until that is
 /// `stop`.
@@ -102,10 +101,5 @@ async fn a_spawned_process_receives_and_is_linked_to_who_has_spawned_it() {
     };
     assert_eq!(runs(&cluster), 1);
     beam.eval("erlang:disconnect_node('ours@127.0.0.1')").await;
-    let gone = async {
-        while runs(&cluster) > 0 {
-            tokio::task::yield_now().await;
-        }
-    };
-    timeout(LONG, gone).await.expect("it ends");
+    until("it ends", || runs(&cluster) == 0).await;
 }

@@ -29,8 +29,8 @@
 //! signals go through it; an [`purlin::Exit`] or a [`purlin::Down`] names it. It connects when
 //! something is sent and there is no connection, as Erlang does; when none can be had messages are
 //! dropped, and links and monitors fire `noconnection`. What one process of ours sends through one
-//! stand-in arrives in order; between two of them nothing is promised. For one process and one type of message there is one stand-in; it ends some
-//! time after the last address of it is gone.
+//! stand-in arrives in order; between two of them nothing is promised. For one process and one type of
+//! message there is one stand-in; it ends some time after the last address of it is gone.
 //!
 //! With the last [`Cluster`] the node leaves: all stand-ins end. When the node stops
 //! ([`Node::stop`]) its connections end; processes elsewhere see `noconnection`, and nothing else.

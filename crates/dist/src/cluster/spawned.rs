@@ -1,9 +1,10 @@
 //! Processes that others have asked for: each runs an exported function.
 
+use std::sync::Arc;
+
 use purlin::Process;
 use purlin::foreign::{ForeignSignal, LocalProcess};
 use purlin_term::{Atom, Term};
-use std::sync::Arc;
 
 use super::connection::Connection;
 use super::core::Core;
