@@ -4,7 +4,7 @@ use std::sync::{Mutex, PoisonError};
 
 use purlin::foreign::MonitorRefs;
 use purlin::{MonitorRef, Node, ProcessId};
-use purlin_term::{Atom, Pid, PidParts, Reference};
+use purlin_term::{Atom, Pid, PidParts, Reference, Term};
 
 use crate::name::NodeName;
 
@@ -33,6 +33,11 @@ impl Ids {
     pub(super) fn pid(&self, ours: ProcessId) -> Pid {
         let (id, serial) = (ours.id(), ours.serial());
         Pid { node: self.atom.clone(), id, serial, creation: self.creation }
+    }
+
+    /// [`Ids::pid`] as a term; `undefined` for none.
+    pub(super) fn told(&self, ours: Option<ProcessId>) -> Term {
+        ours.map_or(Term::atom("undefined"), |ours| self.pid(ours).into())
     }
 
     /// What is said of no process of ours, but of the node.

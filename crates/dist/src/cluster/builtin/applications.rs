@@ -23,10 +23,9 @@ pub(super) fn export(offer: &Offer<'_>) {
         }
     }
     offer.at_once("application", "info", 0, |core, _| {
-        let running = names(core).into_iter().map(|(name, master)| {
-            let master = master.map_or(Term::atom("undefined"), |id| core.ids.pid(id).into());
-            Term::tuple([name, master])
-        });
+        let running = names(core)
+            .into_iter()
+            .map(|(name, master)| Term::tuple([name, core.ids.told(master)]));
         let running = Term::list(running);
         Ok(Term::list([pair("loaded", all(core)), pair("running", running)]))
     });
@@ -40,8 +39,7 @@ pub(super) fn export(offer: &Offer<'_>) {
     });
     offer.at_once("application_controller", "get_master", 1, |core, arguments| {
         let master = names(core).into_iter().find(|(name, _)| *name == arguments[0]);
-        let master = master.and_then(|(_, master)| master);
-        Ok(master.map_or(Term::atom("undefined"), |id| core.ids.pid(id).into()))
+        Ok(core.ids.told(master.and_then(|(_, master)| master)))
     });
     offer.process("appmon_info", "start_link2", 3, async |core, _, arguments| {
         let Some(client) = arguments[1].as_pid().cloned() else { return badarg() };

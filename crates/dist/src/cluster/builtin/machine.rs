@@ -7,11 +7,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use purlin::{ProcessInfo, ProcessState};
-use purlin_term::Term;
+use purlin_term::{Atom, Term};
 
 use super::{Offer, badarg, host, pair, processes};
 use crate::cluster::core::Core;
 use crate::cluster::export::Outcome;
+use crate::flags::Flags;
 use crate::name::NodeName;
 
 /// The release of OTP whose distribution this is, for those who read it before they go on.
@@ -43,8 +44,11 @@ pub(super) fn export(offer: &Offer<'_>) {
     // Nothing here has to be switched on.
     offer.at_once("erlang", "system_flag", 2, |_, _| Ok(Term::from(false)));
     offer.at_once("erlang", "node", 0, |core, _| Ok(Term::Atom(core.ids.atom.clone())));
-    offer.at_once("erlang", "nodes", 0, |core, _| Ok(nodes(core)));
-    offer.at_once("erlang", "nodes", 1, |core, _| Ok(nodes(core)));
+    offer.at_once("erlang", "nodes", 0, |core, _| nodes(core, &[Term::atom("visible")]));
+    offer.at_once("erlang", "nodes", 1, |core, arguments| match &arguments[0] {
+        Term::List(kinds) => nodes(core, kinds),
+        kind => nodes(core, std::slice::from_ref(kind)),
+    });
     offer.at_once("erlang", "ports", 0, |_, _| Ok(Term::NIL));
     for arity in [1, 2] {
         offer.at_once("erlang", "port_info", arity, |_, _| Ok(Term::atom("undefined")));
@@ -62,9 +66,29 @@ pub(super) fn export(offer: &Offer<'_>) {
     });
 }
 
-fn nodes(core: &Core) -> Term {
-    let atom = |node: &NodeName| super::atom(node.as_str());
-    Term::list(core.connected().iter().map(atom))
+/// The nodes that are of one of these kinds.
+fn nodes(core: &Core, kinds: &[Term]) -> Outcome {
+    let (mut this, mut visible, mut hidden) = (false, false, false);
+    for kind in kinds {
+        match kind.as_atom().map(Atom::as_str) {
+            Some("this") => this = true,
+            Some("visible") => visible = true,
+            Some("hidden") => hidden = true,
+            Some("connected") => (visible, hidden) = (true, true),
+            Some("known") => (this, visible, hidden) = (true, true, true),
+            _ => return badarg(),
+        }
+    }
+    let is_meant = |node: &NodeName| {
+        let connection = core.connection(node);
+        match connection.is_some_and(|connection| connection.flags().has(Flags::PUBLISHED)) {
+            true => visible,
+            false => hidden,
+        }
+    };
+    let others = core.connected().into_iter().filter(is_meant);
+    let all = this.then(|| core.ids.name.clone()).into_iter().chain(others);
+    Ok(Term::list(all.map(|node| super::atom(node.as_str()))))
 }
 
 fn since_1970() -> Duration {
@@ -85,7 +109,7 @@ pub(super) fn timestamp() -> Term {
 
 fn system_info(core: &Core, item: &Term) -> Outcome {
     if let Some([what, of]) = item.as_tuple() {
-        return match what.as_atom().map(purlin_term::Atom::as_str) {
+        return match what.as_atom().map(Atom::as_str) {
             Some("wordsize") => Ok(Term::from(size_of::<usize>())),
             Some("allocator_sizes" | "allocator") => Ok(Term::NIL),
             Some("cpu_topology") if of.as_atom().is_some() => Ok(Term::atom("undefined")),

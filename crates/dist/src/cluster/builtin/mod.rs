@@ -32,6 +32,7 @@ use purlin::Process;
 use purlin_term::{Atom, Term};
 
 pub(super) use self::gone::gone;
+pub(super) use self::processes::parent;
 use super::core::Core;
 use super::export::Outcome;
 

@@ -81,7 +81,7 @@ pub(super) fn export(offer: &Offer<'_>) {
     offer.at_once("erlang", "whereis", 1, |core, arguments| {
         let Some(name) = arguments[0].as_atom() else { return badarg() };
         let found = core.ids.node.local_name(name.as_str());
-        Ok(found.map_or(Term::atom("undefined"), |process| core.ids.pid(process.id()).into()))
+        Ok(core.ids.told(found.map(|process| process.id())))
     });
     offer.at_once("erlang", "registered", 0, |core, _| {
         Ok(Term::list(core.ids.node.registered().iter().map(|name| atom(name))))
@@ -168,6 +168,12 @@ fn pids(core: &Core) -> impl Iterator<Item = Term> + '_ {
     all(core).into_iter().map(|process| core.ids.pid(process.id).into())
 }
 
+/// Who has spawned a process; what it is that serves a connection is nobody's business.
+pub(in crate::cluster) fn parent(core: &Core, info: &ProcessInfo) -> Option<ProcessId> {
+    let serves = |id| core.ids.node.process_info(id).is_some_and(|parent| parent.serves);
+    info.parent.filter(|parent| !serves(*parent))
+}
+
 /// What is asked of a process, `undefined` if it has ended.
 async fn process_info(core: &Arc<Core>, pid: &Term, items: &[Term]) -> Outcome {
     let process = ours(core, pid)?;
@@ -218,9 +224,7 @@ fn value(core: &Core, info: &ProcessInfo, details: &ProcessDetails, item: &Term)
         }
         "memory" => Term::from(info.memory + details.reported_memory),
         "reductions" => Term::from(info.reductions),
-        "parent" => {
-            info.parent.map_or(Term::atom("undefined"), |parent| core.ids.pid(parent).into())
-        }
+        "parent" => core.ids.told(parent(core, info)),
         "links" => Term::list(details.links.iter().map(|id| whom(core, *id))),
         "monitored_by" => Term::list(details.monitored_by.iter().map(|id| whom(core, *id))),
         "monitors" => Term::list(details.monitors.iter().map(|monitored| {
@@ -267,7 +271,7 @@ fn located(function: Term) -> Term {
 
 /// What tools look for in the dictionary of a process of OTP's.
 fn dictionary_of(core: &Core, info: &ProcessInfo) -> Vec<(Term, Term)> {
-    let parents = info.parent.map(|parent| Term::from(core.ids.pid(parent)));
+    let parents = parent(core, info).map(|parent| Term::from(core.ids.pid(parent)));
     vec![
         (Term::atom("$ancestors"), Term::list(parents)),
         (Term::atom("$initial_call"), function::initial_call(info)),

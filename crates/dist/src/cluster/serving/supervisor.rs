@@ -87,7 +87,7 @@ async fn answer(ids: &Ids, supervisor: &SupervisorRef, question: &Term) -> Optio
                 }
                 (Some("restart_child"), Some(id)) => {
                     Some(match supervisor.restart_child(&id).await {
-                        Ok(process) => Term::tuple([Term::atom("ok"), place(ids, process)]),
+                        Ok(process) => Term::tuple([Term::atom("ok"), ids.told(process)]),
                         Err(RestartError::Failed(why)) => error(reason::to_term(&why)),
                         Err(RestartError::NotFound) => error(Term::atom("not_found")),
                         Err(RestartError::Running) => error(Term::atom("running")),
@@ -127,19 +127,15 @@ fn bad_call(question: &Term) -> Term {
 fn told(ids: &Ids, child: &ChildInfo) -> Term {
     let id = Atom::new(&child.id).map_or_else(|_| Term::from(&*child.id), Term::Atom);
     let process = match child.process {
-        ChildProcess::Running(process) => place(ids, Some(process)),
+        ChildProcess::Running(process) => ids.told(Some(process)),
         ChildProcess::Restarting => Term::atom("restarting"),
-        ChildProcess::Absent => place(ids, None),
+        ChildProcess::Absent => ids.told(None),
     };
     let kind = match child.child_type {
         ChildType::Worker => Term::atom("worker"),
         ChildType::Supervisor => Term::atom("supervisor"),
     };
     Term::tuple([id, process, kind, Term::atom("dynamic")])
-}
-
-fn place(ids: &Ids, process: Option<purlin::ProcessId>) -> Term {
-    process.map_or(Term::atom("undefined"), |process| ids.pid(process).into())
 }
 
 /// What `sys` needs of supervisors: their state is their children.

@@ -12,6 +12,7 @@ use purlin_term::Term;
 
 use super::caller::Caller;
 use super::dialect;
+use crate::cluster::builtin::parent;
 use crate::cluster::core::Core;
 use crate::cluster::gen_call::GenCall;
 use crate::cluster::reason;
@@ -52,7 +53,7 @@ impl Systems {
 pub(in crate::cluster) async fn status(core: &Core, process: LocalProcess) -> Option<Term> {
     let (system, id) = (core.systems.of(&process), process.id());
     let info = core.ids.node.process_info(id)?;
-    let parent = info.parent.map_or(Term::atom("undefined"), |id| core.ids.pid(id).into());
+    let parent = core.ids.told(parent(core, &info));
     let (running, messages) = (Term::atom("running"), Term::string(info.message_type));
     let (module, shown) = match system {
         Some(system) => {
