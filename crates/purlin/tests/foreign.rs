@@ -466,10 +466,11 @@ fn a_service_ends_with_its_future_or_is_killed_when_the_node_has_stopped() {
         let _ = told.await;
         has_ended.store(true, Ordering::SeqCst);
     });
-    assert!(served.is_some());
+    let serves = |id| node.process_info(id).map(|info| info.serves);
+    assert_eq!(served.and_then(serves), Some(true));
     let (ready, is_ready) = std::sync::mpsc::channel();
     let ended_before = Arc::clone(&ended);
-    node.spawn(async move |mut me: Process<Exit>| {
+    let own = node.spawn(async move |mut me: Process<Exit>| {
         me.trap_exit(true);
         let _ = ready.send(());
         me.receive().await;
@@ -477,6 +478,7 @@ fn a_service_ends_with_its_future_or_is_killed_when_the_node_has_stopped() {
         let _ = tell.send(());
     });
     is_ready.recv().unwrap();
+    assert_eq!(serves(own.id()), Some(false));
     node.stop_blocking();
     assert!(ended.load(Ordering::SeqCst));
     assert_eq!(node.serve(async {}), None, "it has stopped");
