@@ -58,10 +58,8 @@ impl Offer<'_> {
     where
         F: Fn(&Arc<Core>, &[Term]) -> Outcome + Send + Sync + 'static,
     {
-        let function = Arc::new(function);
         self.process(module, name, arity, move |core, _, arguments| {
-            let function = Arc::clone(&function);
-            async move { function(&core, &arguments) }
+            std::future::ready(function(&core, &arguments))
         });
     }
 

@@ -19,8 +19,10 @@ pub struct Caller {
 }
 
 impl Caller {
-    pub(super) fn new(core: &Arc<Core>, call: GenCall) -> Self {
-        Self { core: Arc::downgrade(core), call }
+    /// Who has called, and what is asked.
+    pub(super) fn new(core: &Arc<Core>, mut call: GenCall) -> (Self, Term) {
+        let question = std::mem::replace(&mut call.request, Term::NIL);
+        (Self { core: Arc::downgrade(core), call }, question)
     }
 
     /// Its pid.

@@ -146,10 +146,9 @@ impl<S: Server> Served<S> {
 
     /// Reads what comes for such servers.
     pub(in crate::cluster) fn decode(self, core: Weak<Core>) -> Decode {
-        let served = self;
         of_terms(move |to, term| {
             let core = core.upgrade().ok_or("the node has left the cluster")?;
-            served.take(&core, to, term)
+            self.take(&core, to, term)
         })
     }
 
@@ -162,9 +161,8 @@ impl<S: Server> Served<S> {
             Err(term) => term,
         };
         let mail: Mail<S> = match GenCall::try_from(term) {
-            Ok(mut call) => {
-                let question = std::mem::replace(&mut call.request, Term::NIL);
-                let caller = Caller::new(core, call);
+            Ok(call) => {
+                let (caller, question) = Caller::new(core, call);
                 match (self.calls)(question) {
                     Ok(ask) => Mail::Call(ask(caller)),
                     Err(why) => {

@@ -39,8 +39,7 @@ pub(in crate::cluster) fn supervisors(core: &Arc<Core>) {
         let call = GenCall::try_from(term).map_err(|term| format!("{term} is no call"))?;
         let supervisor = to.process.pid().map_err(|error| error.to_string())?;
         let supervisor = SupervisorRef::new(supervisor);
-        let (question, ids) = (call.request.clone(), Arc::clone(&core.ids));
-        let caller = Caller::new(&core, call);
+        let ((caller, question), ids) = (Caller::new(&core, call), Arc::clone(&core.ids));
         // WHY a task: a supervisor answers when it has started or stopped what it is about.
         drop(core.runtime.spawn(async move {
             if let Some(answer) = answer(&ids, &supervisor, &question).await {

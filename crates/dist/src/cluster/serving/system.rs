@@ -80,8 +80,7 @@ fn data(parts: [(&str, Term); 2]) -> Term {
 
 /// Answers `sys`. WHY a task: the server shows its state when it comes to it.
 pub(super) fn asked(core: &Arc<Core>, process: LocalProcess, asked: GenCall) {
-    let request = asked.request.clone();
-    let (caller, own) = (Caller::new(core, asked), Arc::downgrade(core));
+    let ((caller, request), own) = (Caller::new(core, asked), Arc::downgrade(core));
     drop(core.runtime.spawn(async move {
         let Some(core) = own.upgrade() else { return };
         let Some(system) = core.systems.of(&process) else { return };
