@@ -174,6 +174,9 @@ async fn monitors_fire_across_nodes_by_pid_and_by_name() {
         let nobody = cluster.named::<Term>("nobody", &shell).expect("there is room");
         let of_nobody = me.monitor(&nobody);
         assert_eq!(down(&mut me).await.monitor, of_nobody);
+        // By its name it is monitored when it has been asked by it: another way, and no order between the two.
+        named.send(cluster.term_of(me.id()).into());
+        assert!(term(&mut me).await.is_atom("here"));
         theirs.send(Term::atom("enough"));
         let mut downs = [down(&mut me).await, down(&mut me).await];
         downs.sort_by_key(|down| down.monitor);
@@ -183,7 +186,8 @@ async fn monitors_fire_across_nodes_by_pid_and_by_name() {
         assert_eq!(downs[0].process, Monitored::Process(theirs.id()));
         downs.map(|down| why(&down.reason))
     });
-    beam.eval("Theirs = spawn(fun() -> receive R -> exit(R) end end)").await;
+    let theirs = "receive P -> P ! here end, receive R -> exit(R) end";
+    beam.eval(&format!("Theirs = spawn(fun() -> {theirs} end)")).await;
     beam.eval("register(theirs, Theirs), {watches, 'ours@127.0.0.1'} ! Theirs").await;
     assert_eq!(found(watches).await, [Term::atom("enough"), Term::atom("enough")]);
 
