@@ -1,7 +1,7 @@
 //! What all handles of a cluster share: who is connected, and how that comes about.
 
 use std::any::TypeId;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::AtomicU64;
@@ -356,9 +356,9 @@ impl Core {
         }
     }
 
-    /// For which process elsewhere one of ours stands.
-    pub(super) fn stands_for(&self, id: ProcessId) -> Option<(NodeName, Named)> {
-        self.state().stand_ins.stands_for(id)
+    /// For which processes elsewhere some of ours stand.
+    pub(super) fn stand_for(&self, some: &HashSet<ProcessId>) -> Vec<(ProcessId, NodeName, Named)> {
+        self.state().stand_ins.stand_for(some)
     }
 
     /// The stand-in in whose name a process elsewhere sends signals; `None` if there is no room for one.

@@ -10,7 +10,7 @@
 //! COST: a new stand-in costs one look at another, on average.
 
 use std::any::TypeId;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use purlin::ProcessId;
 use purlin::foreign::LocalProcess;
@@ -58,11 +58,14 @@ impl StandIns {
         all.filter(|stand_in| !stand_in.has_ended()).cloned().collect()
     }
 
-    /// For which process one stands. COST: a look at all of them.
-    pub(super) fn stands_for(&self, id: ProcessId) -> Option<(NodeName, Named)> {
-        let mut all = self.all.iter();
-        let found = all.find(|(_, all)| all.iter().any(|known| known.stand_in.id() == id));
-        found.map(|(process, _)| process.clone())
+    /// For which processes some of them stand. COST: a look at all of them.
+    pub(super) fn stand_for(&self, some: &HashSet<ProcessId>) -> Vec<(ProcessId, NodeName, Named)> {
+        let all = self
+            .all
+            .iter()
+            .flat_map(|(process, all)| all.iter().map(move |known| (known.stand_in.id(), process)));
+        let found = all.filter(|(id, _)| some.contains(id));
+        found.map(|(id, (node, process))| (id, node.clone(), process.clone())).collect()
     }
 
     /// Adds one; says which are to end.

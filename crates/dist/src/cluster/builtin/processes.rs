@@ -1,5 +1,6 @@
 //! `erlang:process_info` and other functions of processes.
 
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use purlin::foreign::LocalProcess;
@@ -189,15 +190,23 @@ async fn process_info(core: &Arc<Core>, pid: &Term, items: &[Term]) -> Outcome {
     } else {
         ProcessDetails::default()
     };
+    let elsewhere = elsewhere(core, &details);
+    let whom = |id| elsewhere.get(&id).cloned().unwrap_or_else(|| core.ids.pid(id).into());
     let told: Option<Vec<Term>> = items
         .iter()
-        .map(|item| Some(Term::tuple([item.clone(), value(core, &info, &details, item)?])))
+        .map(|item| Some(Term::tuple([item.clone(), value(core, &info, &details, &whom, item)?])))
         .collect();
     told.map_or_else(badarg, |told| Ok(Term::list(told)))
 }
 
-/// The value of one item; `None` for what is none.
-fn value(core: &Core, info: &ProcessInfo, details: &ProcessDetails, item: &Term) -> Option<Term> {
+/// The value of one item; `None` for what is none. `whom` tells a process, wherever it is.
+fn value(
+    core: &Core,
+    info: &ProcessInfo,
+    details: &ProcessDetails,
+    whom: &impl Fn(ProcessId) -> Term,
+    item: &Term,
+) -> Option<Term> {
     if let Some([dictionary, key]) = item.as_tuple() {
         let entry = dictionary.is_atom("dictionary").then(|| dictionary_of(core, info))?;
         let entry = entry.into_iter().find(|(name, _)| name == key);
@@ -225,11 +234,11 @@ fn value(core: &Core, info: &ProcessInfo, details: &ProcessDetails, item: &Term)
         "memory" => Term::from(info.memory + details.reported_memory),
         "reductions" => Term::from(info.reductions),
         "parent" => core.ids.told(parent(core, info)),
-        "links" => Term::list(details.links.iter().map(|id| whom(core, *id))),
-        "monitored_by" => Term::list(details.monitored_by.iter().map(|id| whom(core, *id))),
+        "links" => Term::list(details.links.iter().copied().map(whom)),
+        "monitored_by" => Term::list(details.monitored_by.iter().copied().map(whom)),
         "monitors" => Term::list(details.monitors.iter().map(|monitored| {
             let what = match monitored {
-                Monitored::Process(id) => whom(core, *id),
+                Monitored::Process(id) => whom(*id),
                 Monitored::Name(name) => {
                     Term::tuple([atom(name), Term::Atom(core.ids.atom.clone())])
                 }
@@ -278,19 +287,23 @@ fn dictionary_of(core: &Core, info: &ProcessInfo) -> Vec<(Term, Term)> {
     ]
 }
 
-/// A process that another one is linked to, or monitors: where it is elsewhere, that one.
-fn whom(core: &Core, id: ProcessId) -> Term {
-    let info = core.ids.node.process_info(id);
-    if info.as_ref().is_some_and(|info| info.serves)
-        && let Some((node, named)) = core.stands_for(id)
-    {
-        return match named {
-            Named::Pid(pid) => pid.into(),
-            Named::Name(name) => {
-                let node = Atom::new(node.as_str()).unwrap_or(Atom::EMPTY);
-                Term::tuple([Term::Atom(name), Term::Atom(node)])
-            }
-        };
-    }
-    core.ids.pid(id).into()
+/// Of the processes that one is linked to or monitors, or is monitored by, those that are elsewhere. The cluster
+/// is asked once for all of them, as it looks through all that it has.
+fn elsewhere(core: &Core, details: &ProcessDetails) -> HashMap<ProcessId, Term> {
+    let monitors = details.monitors.iter().filter_map(|monitored| match monitored {
+        Monitored::Process(id) => Some(id),
+        _ => None,
+    });
+    let all = details.links.iter().chain(&details.monitored_by).chain(monitors).copied();
+    let serves = |id: &ProcessId| core.ids.node.process_info(*id).is_some_and(|info| info.serves);
+    let some: HashSet<ProcessId> = all.filter(serves).collect();
+    let found = if some.is_empty() { Vec::new() } else { core.stand_for(&some) };
+    let told = found.into_iter().map(|(id, node, named)| match named {
+        Named::Pid(pid) => (id, pid.into()),
+        Named::Name(name) => {
+            let node = Atom::new(node.as_str()).unwrap_or(Atom::EMPTY);
+            (id, Term::tuple([Term::Atom(name), Term::Atom(node)]))
+        }
+    });
+    told.collect()
 }
