@@ -16,14 +16,14 @@ use purlin::Process;
 use purlin_ack::client::Client;
 use purlin_ack::session::Level;
 use purlin_ack::wire::{Ack, Head, Id, SizeOrder};
-use support::nodes::{COOKIE, epmd, free_port};
+use support::nodes::{COOKIE, Port, epmd, free_port};
 use support::purlin;
 use support::running::Running;
 
 /// Everything but the sink: an epmd and a folder.
 struct Place {
     folder: tempfile::TempDir,
-    port: String,
+    port: Port,
     _epmd: Running,
 }
 
@@ -57,7 +57,7 @@ impl Place {
             .args(["--erl", "+S 1:1 +sbwt none -start_epmd false"])
             .args(["--name", "shop@127.0.0.1", "--cookie", COOKIE])
             .args(script)
-            .env("ERL_EPMD_PORT", &self.port)
+            .env("ERL_EPMD_PORT", &*self.port)
             .env("HOME", self.path());
         Running::start(&mut command)
     }
@@ -69,7 +69,7 @@ impl Place {
             .args(["ack", "serve", "--strategy", "best", "--listen", "127.0.0.1:0"])
             .args(["--forward", "sink@shop@127.0.0.1", "--cookie", COOKIE])
             .args(words)
-            .env("ERL_EPMD_PORT", &self.port)
+            .env("ERL_EPMD_PORT", &*self.port)
             .stderr(Stdio::null());
         let mut gateway = Running::start(&mut command);
         let line = gateway.line();
@@ -330,7 +330,8 @@ fn the_process_of_the_guide_confirms_what_it_has_printed() {
 #[test]
 fn what_cannot_be_forwarded_is_refused_in_one_line() {
     let folder = tempfile::tempdir().unwrap();
-    let nobody = format!("127.0.0.1:{}", free_port());
+    let port = free_port();
+    let nobody = format!("127.0.0.1:{port}");
     let to = ["--forward", "sink@shop@127.0.0.1"];
     for (words, due) in [
         (&["--forward", "sink"][..], "sink@shop@127.0.0.1"),

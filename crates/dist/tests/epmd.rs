@@ -30,8 +30,8 @@ async fn a_name_is_found_with_its_port_as_long_as_it_is_held() {
 
 #[tokio::test]
 async fn a_name_is_registered_again_when_epmd_comes_back() {
-    let first = Epmd::start();
-    let port = first.port;
+    let port = free_port();
+    let first = Epmd::start_on(port.clone());
     let registration = Registration::new(first.ask(), alive("shop")).await.expect("it is free");
     let creation = registration.creation();
     drop(first);
@@ -42,9 +42,10 @@ async fn a_name_is_registered_again_when_epmd_comes_back() {
 
 #[tokio::test]
 async fn where_there_is_no_epmd_it_is_said_so() {
-    let here = epmd::Epmd::of_host("localhost", free_port()).await.expect("it is known");
+    let port = free_port();
+    let here = epmd::Epmd::of_host("localhost", port.number).await.expect("it is known");
     assert!(here.names().await.is_err());
-    let nowhere = epmd::Epmd::at(([127, 0, 0, 1], free_port()).into());
+    let nowhere = epmd::Epmd::at(([127, 0, 0, 1], port.number).into());
     let failed = nowhere.find("shop").await.expect_err("nobody is there");
     assert!(failed.to_string().starts_with("no epmd at 127.0.0.1:"), "{failed}");
 }

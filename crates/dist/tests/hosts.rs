@@ -121,7 +121,8 @@ async fn nodes_are_reached_by_ipv6_too() {
 #[tokio::test]
 async fn the_epmd_of_a_host_may_be_told() {
     let (ours, theirs) = (Epmd::start(), Epmd::start());
-    let second = epmd("127.0.0.2", free_port()).await;
+    let port = free_port();
+    let second = epmd("127.0.0.2", port.number).await;
     let at = second.address();
     let there = builder("there@127.0.0.2", at.port()).epmd(at);
     let there = join(there.epmd_of("127.0.0.1", ([127, 0, 0, 1], ours.port).into())).await;
@@ -169,7 +170,8 @@ async fn a_host_that_nobody_knows_is_told() {
 async fn a_node_that_only_calls_needs_no_epmd_of_its_own_and_is_not_found() {
     let epmd = Epmd::start();
     let mut beam = Beam::start(&epmd, "beam").await;
-    let nowhere = ([127, 0, 0, 1], free_port()).into();
+    let port = free_port();
+    let nowhere = ([127, 0, 0, 1], port.number).into();
     let calls = builder("calls@127.0.0.9", epmd.port).epmd(nowhere).only_calls();
     let calls = join(calls.epmd_of("127.0.0.1", ([127, 0, 0, 1], epmd.port).into())).await;
     calls_a_beam(&calls, &beam).await;

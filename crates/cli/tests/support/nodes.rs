@@ -1,19 +1,49 @@
 //! Nodes for tests: an epmd on a port of its own, the real `erl`, and `purlin node`.
 
+use std::fmt;
 use std::io::Write;
-use std::net::{Ipv4Addr, TcpListener};
+use std::net::Ipv4Addr;
+use std::ops::Deref;
 use std::path::Path;
 use std::process::{Command, Output};
+
+use tokio::net::TcpSocket;
 
 use super::purlin;
 use super::running::Running;
 
 pub(crate) const COOKIE: &str = "monster";
 
-/// A port that nobody had a moment ago.
-pub(crate) fn free_port() -> String {
-    let socket = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
-    socket.local_addr().expect("an address").port().to_string()
+/// A port of all addresses of this machine, which as long as this is there nobody gets who asks for any. Who says
+/// that it is to be this one can listen on it.
+pub(crate) struct Port {
+    number: String,
+    /// WHY bound and not listening: the system then gives it to nobody by itself, and lets others that reuse
+    /// addresses, as all that listen here do, have it.
+    _held: TcpSocket,
+}
+
+impl Deref for Port {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.number
+    }
+}
+
+impl fmt::Display for Port {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self)
+    }
+}
+
+/// A port that nobody has.
+pub(crate) fn free_port() -> Port {
+    let held = TcpSocket::new_v4().expect("a socket");
+    held.set_reuseaddr(true).expect("it is new");
+    held.bind((Ipv4Addr::UNSPECIFIED, 0).into()).expect("a port");
+    let number = held.local_addr().expect("an address").port().to_string();
+    Port { number, _held: held }
 }
 
 /// An epmd, OTP's, on this port.
@@ -78,7 +108,8 @@ pub(crate) fn named(
     let mut node = Running::start(&mut command);
     let mut said = vec![node.line()];
     while said.last().is_some_and(|line| !line.contains(" is up")) {
-        assert!(said.last() != Some(&String::new()), "it ended");
+        let why = || std::fs::read_to_string(folder.join("errors")).expect("it is there");
+        assert!(said.last() != Some(&String::new()), "it ended: {}", why());
         said.push(node.line());
     }
     (node, said)

@@ -2,8 +2,9 @@
 #![allow(dead_code, reason = "each test uses some of it")]
 
 use std::io::{BufRead, BufReader};
-use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::net::{Ipv4Addr, SocketAddr};
 use std::process::Stdio;
+use std::sync::Arc;
 
 use purlin_dist::connect::{self, Lengths};
 use purlin_dist::control::Control;
@@ -14,6 +15,7 @@ use purlin_dist::link::{Link, Settings};
 use purlin_dist::{Came, Cookie, Flags, Listener, NodeName, epmd};
 use purlin_term::{Atom, Pid, Reference, Term};
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, Lines};
+use tokio::net::TcpSocket;
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::sync::mpsc;
 
@@ -23,6 +25,7 @@ pub(crate) const COOKIE: &str = "monster";
 pub(crate) struct Epmd {
     daemon: std::process::Child,
     pub(crate) port: u16,
+    _held: Port,
 }
 
 impl Epmd {
@@ -30,7 +33,8 @@ impl Epmd {
         Self::start_on(free_port())
     }
 
-    pub(crate) fn start_on(port: u16) -> Self {
+    pub(crate) fn start_on(held: Port) -> Self {
+        let port = held.number;
         let mut daemon = std::process::Command::new("epmd")
             .args(["-d", "-d", "-address", "127.0.0.1", "-port", &port.to_string()])
             .stderr(Stdio::piped())
@@ -41,7 +45,7 @@ impl Epmd {
         assert!(log.any(|line| line.contains("main select")), "epmd ended");
         // Whatever else it says is taken, so that it never waits for a reader.
         std::thread::spawn(move || log.for_each(drop));
-        Self { daemon, port }
+        Self { daemon, port, _held: held }
     }
 
     pub(crate) fn ask(&self) -> epmd::Epmd {
@@ -63,10 +67,23 @@ async fn in_time<F: Future>(what: &str, comes: F) -> F::Output {
     came.unwrap_or_else(|_| panic!("waited in vain for {what}"))
 }
 
-/// A port that nobody had a moment ago.
-pub(crate) fn free_port() -> u16 {
-    let socket = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
-    socket.local_addr().expect("an address").port()
+/// A port of all addresses of this machine, which as long as this is there nobody gets who asks for any. Who says
+/// that it is to be this one can listen on it.
+#[derive(Clone)]
+pub(crate) struct Port {
+    pub(crate) number: u16,
+    /// WHY bound and not listening: the system then gives it to nobody by itself, and lets others that reuse
+    /// addresses, as all that listen here do, have it.
+    _held: Arc<TcpSocket>,
+}
+
+/// A port that nobody has.
+pub(crate) fn free_port() -> Port {
+    let held = TcpSocket::new_v4().expect("a socket");
+    held.set_reuseaddr(true).expect("it is new");
+    held.bind((Ipv4Addr::UNSPECIFIED, 0).into()).expect("a port");
+    let number = held.local_addr().expect("an address").port();
+    Port { number, _held: held.into() }
 }
 
 /// Reads expressions, one a line, and answers each with its value, one a line.
