@@ -135,7 +135,8 @@ struct ToBe {
 
 impl ToBe {
     fn poll_remote(&mut self, cx: &mut Context<'_>) -> Poll<Option<&mut Remote<Term>>> {
-        if self.remote.is_none() {
+        // Who is not born is asked for again until its stand-in ends.
+        if self.remote.is_none() && !self.born.is_terminated() {
             let Poll::Ready(born) = Pin::new(&mut self.born).poll(cx) else { return Poll::Pending };
             let (Ok(pid), Some(own)) = (born, self.own.get()) else { return Poll::Ready(None) };
             let (core, node, to) = (Arc::clone(&self.core), self.node.clone(), Named::Pid(pid));
@@ -356,5 +357,42 @@ impl Cluster {
             me.demonitor_flush(monitor);
         }
         Ok((asked?, monitor))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::Ipv4Addr;
+    use std::task::Waker;
+
+    use purlin::Node;
+    use tokio::runtime::Handle;
+
+    use super::*;
+    use crate::cluster::ids::Ids;
+    use crate::cluster::reach::Reach;
+    use crate::cookie::Cookie;
+    use crate::handshake::Local;
+    use crate::hosts::Hosts;
+    use crate::link::Settings;
+
+    #[tokio::test]
+    async fn what_stands_for_a_process_that_never_was_may_be_asked_more_than_once() {
+        let node: NodeName = "a@h".parse().expect("a name");
+        let own = (Ipv4Addr::LOCALHOST, 1).into();
+        let hosts = Hosts { us: node.clone(), own, told: Default::default() };
+        let (cookie, cookies) = (Cookie::new("c"), Default::default());
+        let reach = Reach { hosts, cookie, cookies, tls: None };
+        let local = Local { name: node.clone(), creation: 4, flags: Flags::OFFERED };
+        let ids = Ids::new(Node::builder().build().expect("a node"), node.clone(), 4);
+        let core = Core::new(ids, local, reach, Settings::default(), Handle::current());
+        let (born, birth) = oneshot::channel();
+        let own = Arc::default();
+        let mut to_be = ToBe { core, node, born: birth, own, remote: None, monitored: true };
+        let mut cx = Context::from_waker(Waker::noop());
+        assert!(to_be.poll_end(&mut cx).is_pending() && to_be.poll_ready(&mut cx).is_pending());
+        drop(born);
+        assert!(to_be.poll_ready(&mut cx).is_ready() && to_be.poll_ready(&mut cx).is_ready());
+        assert_eq!(to_be.poll_end(&mut cx), Poll::Ready(ExitReason::NoProcess));
     }
 }
