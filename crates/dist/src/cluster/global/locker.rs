@@ -74,14 +74,14 @@ impl<J: Send + 'static> Asker<J> {
         for (place, node) in nodes.iter().enumerate() {
             let asked = self.ask(node, Term::tuple([Term::atom("set_lock"), id.clone()])).await;
             if asked.is_some_and(|answer| answer.as_bool() == Some(false)) {
-                self.give_back(id, &nodes[..place]).await;
+                self.give_back(id, nodes[..place].iter()).await;
                 return false;
             }
         }
         true
     }
 
-    async fn give_back(&mut self, id: &Term, nodes: &[NodeName]) {
+    async fn give_back(&mut self, id: &Term, nodes: impl Iterator<Item = &NodeName>) {
         for node in nodes {
             self.ask(node, Term::tuple([Term::atom("del_lock"), id.clone()])).await;
         }
@@ -91,14 +91,12 @@ impl<J: Send + 'static> Asker<J> {
     pub(super) async fn lock(&mut self, id: &Term, nodes: &mut Vec<NodeName>) -> bool {
         nodes.sort_unstable_by(|a, b| b.cmp(a));
         nodes.dedup();
-        let nodes = nodes.clone();
-        self.set(id, &nodes).await
+        self.set(id, nodes).await
     }
 
     /// Gives it back, on the greatest last.
     pub(super) async fn unlock(&mut self, id: &Term, nodes: &[NodeName]) {
-        let nodes: Vec<_> = nodes.iter().rev().cloned().collect();
-        self.give_back(id, &nodes).await;
+        self.give_back(id, nodes.iter().rev()).await;
     }
 }
 

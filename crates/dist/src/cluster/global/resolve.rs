@@ -92,8 +92,10 @@ async fn on_beam(
     let leader = Term::atom("user");
     let call = [Term::atom("call"), module, function, Term::List(arguments), leader];
     let value = ask(me, core, &rex, Term::tuple(call)).await?;
-    let failed = value.as_tuple().is_some_and(|parts| parts[0].is_atom("badrpc"));
-    (!failed).then_some(value)
+    match value.as_tuple() {
+        Some([tag, _]) if tag.is_atom("badrpc") => None,
+        _ => Some(value),
+    }
 }
 
 /// `global:resolve_it(Method, Name, Pid1, Pid2)`, for the methods that `global` has.
