@@ -58,7 +58,7 @@
 //! | `ids.rs`, `reason.rs`, `gen_call.rs` | names, exit reasons and calls, on both sides |
 //! | `deliver.rs` | what has come, given to a process of ours |
 //! | `nodes.rs` | being told which nodes come and go |
-//! | `groups.rs` | groups shared with `pg` |
+//! | `groups/` | groups shared with `pg` |
 //! | `global/` | a published node: `global` is answered |
 //! | `alias.rs` | aliases of ours and of theirs |
 //! | `call.rs`, `spawn.rs` | calls of ours, and processes that ours spawn elsewhere |

@@ -28,14 +28,15 @@ pub enum NodeChange {
     },
 }
 
-type Told = Arc<dyn Fn(&NodeName, NodeChange) + Send + Sync>;
+/// Is told, and says whether it wants to hear of more.
+type Told = Arc<dyn Fn(&NodeName, NodeChange) -> bool + Send + Sync>;
 
 /// Who is told.
 #[derive(Default)]
 pub(super) struct Nodes(RwLock<Vec<Told>>);
 
 impl Nodes {
-    pub(super) fn add(&self, told: impl Fn(&NodeName, NodeChange) + Send + Sync + 'static) {
+    pub(super) fn add(&self, told: impl Fn(&NodeName, NodeChange) -> bool + Send + Sync + 'static) {
         self.0.write().unwrap_or_else(PoisonError::into_inner).push(Arc::new(told));
     }
 
@@ -43,8 +44,14 @@ impl Nodes {
         let all = self.0.read().unwrap_or_else(PoisonError::into_inner).clone();
         for told in all {
             // WHY caught: it is a function of the user's, in a task of ours.
-            if catch_unwind(AssertUnwindSafe(|| told(node, change))).is_err() {
-                warn!(%node, "a function that is called when nodes come and go has panicked");
+            let goes_on =
+                catch_unwind(AssertUnwindSafe(|| told(node, change))).unwrap_or_else(|_| {
+                    warn!(%node, "a function that is called when nodes come and go has panicked");
+                    true
+                });
+            if !goes_on {
+                let mut all = self.0.write().unwrap_or_else(PoisonError::into_inner);
+                all.retain(|other| !Arc::ptr_eq(other, &told));
             }
         }
     }
@@ -71,6 +78,35 @@ impl Cluster {
     /// # }
     /// ```
     pub fn monitor_nodes(&self, told: impl Fn(&NodeName, NodeChange) + Send + Sync + 'static) {
-        self.core().nodes.add(told);
+        self.core().nodes.add(move |node, change| {
+            told(node, change);
+            true
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use super::*;
+
+    #[test]
+    fn who_wants_to_hear_of_no_more_is_forgotten_and_who_panics_is_not() {
+        let (nodes, node) = (Nodes::default(), "a@h".parse().expect("a name"));
+        let (tell, told) = mpsc::channel();
+        for wants in [false, true] {
+            let tell = tell.clone();
+            nodes.add(move |_, _| {
+                tell.send(wants).expect("it is there");
+                wants
+            });
+        }
+        nodes.add(|_, _| panic!("it is the user's"));
+        for _ in 0..2 {
+            nodes.tell(&node, NodeChange::Up { visible: true });
+        }
+        assert_eq!(told.try_iter().collect::<Vec<_>>(), [false, true, true]);
+        assert_eq!(nodes.0.read().expect("nobody panics under the lock").len(), 2);
     }
 }

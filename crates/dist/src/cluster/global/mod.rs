@@ -134,10 +134,13 @@ impl Global {
             },
         );
         let tells = server.clone();
-        core.nodes.add(move |node, change| match change {
-            NodeChange::Up { visible: true } => tells.send(Mail::Up(node.clone())),
-            NodeChange::Down { visible: true } => tells.send(Mail::Gone(node.clone())),
-            _ => {}
+        core.nodes.add(move |node, change| {
+            match change {
+                NodeChange::Up { visible: true } => tells.send(Mail::Up(node.clone())),
+                NodeChange::Down { visible: true } => tells.send(Mail::Gone(node.clone())),
+                _ => {}
+            }
+            tells.is_alive()
         });
         Some(Self { server, locker, names })
     }
