@@ -4,18 +4,13 @@
 mod processes;
 mod support;
 
-use processes::{found, join, join_published, until};
+use processes::{beam_until, found, idler, join, join_published, until};
 use purlin::pg::Groups;
 use purlin::{ExitReason, Pid, Process};
 use purlin_dist::cluster::{Cluster, NotShared};
 use purlin_term::Term;
 use support::{Beam, Epmd};
 use tokio::sync::oneshot;
-
-/// A process that waits until it is told to stop.
-fn idler(cluster: &Cluster) -> Pid<Term> {
-    cluster.node().spawn(async |mut me: Process<Term>| while !me.receive().await.is_atom("stop") {})
-}
 
 /// Starts a scope on our node, whose groups are shared.
 async fn scope(cluster: &Cluster, name: &'static str) -> Groups {
@@ -47,12 +42,6 @@ async fn joins(
         let _ = told.send(());
     });
     found(done).await;
-}
-
-/// Has a BEAM wait until an expression is true.
-async fn beam_until(beam: &mut Beam, what: &str) {
-    let waits = format!("(fun Until() -> case {what} of true -> so; _ -> Until() end end)()");
-    assert_eq!(beam.eval(&waits).await, "so");
 }
 
 fn members(groups: &Groups, group: &str) -> usize {

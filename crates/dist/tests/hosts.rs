@@ -3,15 +3,17 @@
 
 #[path = "support/log.rs"]
 mod log;
+#[path = "support/processes.rs"]
+mod processes;
 mod support;
 
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 use log::Log;
-use purlin::{Node, Process};
+use purlin::Node;
 use purlin_dist::NodeName;
-use purlin_dist::cluster::{Builder, Cluster, GenCall};
+use purlin_dist::cluster::{Builder, Cluster};
 use purlin_dist::connect::NoConnection;
 use purlin_dist::epmd::Server;
 use purlin_term::{Atom, Term};
@@ -38,14 +40,7 @@ fn builder(of: &str, port: u16) -> Builder {
 async fn join(builder: Builder) -> Cluster {
     let node = Node::builder().workers(2).build().expect("a node");
     let cluster = builder.start(&node).await.expect("it joins");
-    let answers = cluster.clone();
-    let echo = node.spawn(async move |mut me: Process<Term>| {
-        while let Ok(call) = GenCall::try_from(me.receive().await) {
-            let what = call.request.clone();
-            answers.reply(call, what);
-        }
-    });
-    node.register("echo", &echo).expect("nobody has it");
+    processes::echoes(&cluster);
     cluster
 }
 

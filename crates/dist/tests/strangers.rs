@@ -13,9 +13,9 @@ use std::time::Duration;
 
 use log::Log;
 use pair::frame;
-use processes::{found, join, start, term};
-use purlin::{Node, Process};
-use purlin_dist::cluster::{Cluster, GenCall};
+use processes::{echoes, found, join, start, term};
+use purlin::Node;
+use purlin_dist::cluster::Cluster;
 use purlin_dist::connect::{self, Lengths};
 use purlin_dist::control::Control;
 use purlin_dist::frame::Signal;
@@ -30,18 +30,6 @@ use tokio::sync::oneshot;
 
 fn name(text: &str) -> NodeName {
     text.parse().expect("a name")
-}
-
-/// Has it answer calls to `echo` with what it was asked.
-fn echoes(cluster: &Cluster) {
-    let answers = cluster.clone();
-    let echo = cluster.node().spawn(async move |mut me: Process<Term>| {
-        while let Ok(call) = GenCall::try_from(me.receive().await) {
-            let what = call.request.clone();
-            answers.reply(call, what);
-        }
-    });
-    cluster.node().register("echo", &echo).expect("nobody has it");
 }
 
 async fn echoes_to(beam: &mut Beam) {

@@ -5,42 +5,31 @@
 mod certificates;
 #[path = "support/log.rs"]
 mod log;
+#[path = "support/processes.rs"]
+mod processes;
 mod support;
 
 use std::time::{Duration, Instant};
 
 use certificates::Files;
 use log::Log;
-use purlin::{Node, Process};
+use processes::{builder, echoes};
+use purlin::Node;
 use purlin_dist::Tls;
-use purlin_dist::cluster::{Cluster, GenCall};
+use purlin_dist::cluster::Cluster;
 use purlin_dist::link::Settings;
 use purlin_term::Term;
-use support::{Beam, COOKIE, Epmd};
+use support::{Beam, Epmd};
 use tokio::sync::oneshot;
 
 async fn join(epmd: &Epmd, name: &str, tls: Option<Tls>, settings: Settings) -> Cluster {
     let node = Node::builder().workers(2).build().expect("a node");
-    let builder = Cluster::builder(format!("{name}@127.0.0.1").parse().expect("a name"));
-    let builder = builder.cookie(COOKIE).epmd(([127, 0, 0, 1], epmd.port).into());
-    let builder = builder.settings(settings);
+    let builder = builder(epmd, name).settings(settings);
     let builder = match tls {
         Some(tls) => builder.tls(tls),
         None => builder,
     };
     builder.start(&node).await.expect("it joins")
-}
-
-/// Has it answer calls to `echo` with what it was asked.
-fn echoes(cluster: &Cluster) {
-    let answers = cluster.clone();
-    let echo = cluster.node().spawn(async move |mut me: Process<Term>| {
-        while let Ok(call) = GenCall::try_from(me.receive().await) {
-            let what = call.request.clone();
-            answers.reply(call, what);
-        }
-    });
-    cluster.node().register("echo", &echo).expect("nobody has it");
 }
 
 async fn beam(epmd: &Epmd, options: &str, more: &[&str]) -> Beam {

@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use purlin::{Down, Exit, Node, Process, SpawnOptions, receive};
 use purlin_dist::NodeName;
-use purlin_dist::cluster::{Builder, Cluster};
+use purlin_dist::cluster::{Builder, Cluster, GenCall};
 use purlin_term::{Pid, Term};
 use tokio::sync::oneshot;
 
-use crate::support::{COOKIE, Epmd};
+use crate::support::{Beam, COOKIE, Epmd};
 
 pub(crate) const LONG: Duration = Duration::from_secs(60);
 
@@ -25,7 +25,8 @@ pub(crate) async fn join_published(epmd: &Epmd, name: &str) -> Cluster {
     builder(epmd, name).published().start(&node).await.expect("it joins")
 }
 
-fn builder(epmd: &Epmd, name: &str) -> Builder {
+/// What a node of that name begins with.
+pub(crate) fn builder(epmd: &Epmd, name: &str) -> Builder {
     let name: NodeName = format!("{name}@127.0.0.1").parse().expect("a name");
     Cluster::builder(name).cookie(COOKIE).epmd(([127, 0, 0, 1], epmd.port).into())
 }
@@ -39,6 +40,29 @@ pub(crate) async fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     };
     let so = tokio::time::timeout(LONG, so).await;
     so.unwrap_or_else(|_| panic!("waited in vain: {what}"));
+}
+
+/// Has a BEAM wait until an expression is true.
+pub(crate) async fn beam_until(beam: &mut Beam, what: &str) {
+    let waits = format!("(fun Until() -> case {what} of true -> so; _ -> Until() end end)()");
+    assert_eq!(beam.eval(&waits).await, "so");
+}
+
+/// Has it answer calls to `echo` with what it was asked.
+pub(crate) fn echoes(cluster: &Cluster) {
+    let answers = cluster.clone();
+    let echo = cluster.node().spawn(async move |mut me: Process<Term>| {
+        while let Ok(call) = GenCall::try_from(me.receive().await) {
+            let what = call.request.clone();
+            answers.reply(call, what);
+        }
+    });
+    cluster.node().register("echo", &echo).expect("nobody has it");
+}
+
+/// A process of ours that waits until it is told to stop.
+pub(crate) fn idler(cluster: &Cluster) -> purlin::Pid<Term> {
+    cluster.node().spawn(async |mut me: Process<Term>| while !me.receive().await.is_atom("stop") {})
 }
 
 /// What a process of ours is told.
