@@ -156,7 +156,7 @@ fn told(asked: &Node, epmd: SocketAddr) -> String {
         port => format!("{EPMD_PORT}={port} "),
     };
     // WHY not the cookie itself: what is printed is kept in logs.
-    let cookie = if asked.joining.secret.cookie.is_some() { " -setcookie COOKIE" } else { "" };
+    let cookie = if asked.joining.secret.is_given() { " -setcookie COOKIE" } else { "" };
     let tls = match asked.joining.tls_cert {
         Some(_) => " -proto_dist inet_tls -ssl_dist_optfile FILE",
         None => "",
