@@ -17,8 +17,8 @@ use purlin_ack::client::Client;
 use purlin_ack::session::Level;
 use purlin_ack::wire::{Ack, Head, Id, SizeOrder};
 use support::nodes::{COOKIE, Port, epmd, free_port};
-use support::purlin;
 use support::running::Running;
+use support::{line, purlin};
 
 /// Everything but the sink: an epmd and a folder.
 struct Place {
@@ -344,9 +344,7 @@ fn what_cannot_be_forwarded_is_refused_in_one_line() {
     ] {
         let mut command = purlin(folder.path());
         let output = command.args(["ack", "serve"]).args(words).output().expect("purlin runs");
-        let told = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(2), "{words:?}: {told}");
-        assert!(told.lines().count() == 1 && told.starts_with("purlin: "), "{told}");
+        let told = line(&output, 2);
         assert!(told.contains(due), "{words:?}: {told}");
     }
 }

@@ -14,9 +14,9 @@ use std::thread;
 
 use purlin_ack::client::{Client, Tls};
 use purlin_ack::strategy::Strategy;
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair};
+use support::certificates::{authority, certificate};
 use support::serving::Serving;
-use support::{json, purlin};
+use support::{json, line, purlin};
 
 /// What a server is started with that has a certificate and demands one.
 const SECURE: [&str; 6] =
@@ -28,34 +28,14 @@ const KNOWN: [&str; 6] =
 /// Two authorities in `ca.pem` and `other.pem`. Of the first a server's certificate in `server.pem` and a
 /// client's in `client.pem`, with their keys in `server.key` and `client.key`.
 fn certificates(folder: &Path) {
-    let write = |name: String, text: String| fs::write(folder.join(name), text).unwrap();
-    let [ca, other] = ["ca", "other"].map(|name| {
-        let mut params = CertificateParams::new([]).unwrap();
-        params.distinguished_name.push(DnType::CommonName, name);
-        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-        CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap()
-    });
-    write("ca.pem".into(), ca.pem());
-    write("other.pem".into(), other.pem());
-    for (who, names) in [("server", vec!["127.0.0.1".to_owned()]), ("client", vec![])] {
-        let key = KeyPair::generate().unwrap();
-        let params = CertificateParams::new(names).unwrap();
-        write(format!("{who}.pem"), params.signed_by(&key, &ca).unwrap().pem());
-        write(format!("{who}.key"), key.serialize_pem());
-    }
+    let [ca, _] = ["ca", "other"].map(|name| authority(folder, name));
+    certificate(folder, &ca, "server", &["127.0.0.1"]);
+    certificate(folder, &ca, "client", &[]);
 }
 
 fn load(folder: &Path, words: &[&str]) -> Output {
     let few = ["--rounds", "2", "--messages", "500"];
     purlin(folder).args(["ack", "load"]).args(few).args(words).output().expect("purlin runs")
-}
-
-/// What it was refused with, which is one line.
-fn refused(output: &Output) -> String {
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(2), "{told}");
-    assert!(told.lines().count() == 1 && told.starts_with("purlin: "), "{told}");
-    told
 }
 
 #[test]
@@ -103,7 +83,7 @@ fn all_six_are_loaded_over_tls_with_a_certificate_and_under_the_name_that_is_giv
         assert!(String::from_utf8_lossy(&output.stdout).contains(", over TLS"));
         let found = json(&folder.path().join("x.json"));
         assert_eq!((&found["plan"]["tls"], &found["messages"]), (&true.into(), &1000.into()));
-        let told = refused(&load(folder.path(), &[&words[..], &KNOWN].concat()));
+        let told = line(&load(folder.path(), &[&words[..], &KNOWN].concat()), 2);
         assert!(told.contains("invalid peer certificate: "), "{told}");
     }
     let (status, told) = serving.end("-TERM");
@@ -137,7 +117,7 @@ fn without_tls_that_both_agree_on_there_is_no_load_and_one_line_says_why() {
         (&["--tls-ca", "ca.pem"], "received fatal alert: CertificateRequired"),
     ] {
         let words = [&[&*address, "--strategy", "sync-ack"], words].concat();
-        let told = refused(&load(folder.path(), &words));
+        let told = line(&load(folder.path(), &words), 2);
         assert!(told.contains(due), "{words:?}: {told}");
     }
     let told = serving.end("-TERM").1;
@@ -151,7 +131,7 @@ fn without_tls_that_both_agree_on_there_is_no_load_and_one_line_says_why() {
         // Until the client has read it and gone.
         let _ = stream.read_to_end(&mut Vec::new());
     });
-    let told = refused(&load(folder.path(), &[&address, "--tls-ca", "ca.pem"]));
+    let told = line(&load(folder.path(), &[&address, "--tls-ca", "ca.pem"]), 2);
     assert!(told.contains("the server does not speak TLS"), "{told}");
     answering.join().unwrap();
 }
@@ -173,7 +153,7 @@ fn files_that_are_of_no_use_are_refused_in_one_line() {
         ),
     ] {
         let output = purlin(folder.path()).args(["ack", "serve"]).args(words).output();
-        let told = refused(&output.expect("purlin runs"));
+        let told = line(&output.expect("purlin runs"), 2);
         assert!(told.contains(due), "{words:?}: {told}");
     }
 }

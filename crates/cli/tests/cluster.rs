@@ -7,18 +7,11 @@ mod support;
 
 use std::process::Output;
 
+use support::line;
 use support::nodes::{COOKIE, beam, epmd, eval, free_port, keep_cookie, named, node, run};
 
 fn stdout(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
-}
-
-/// The one line that says why there is no value.
-fn line(output: &Output, status: i32) -> String {
-    let line = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(status), "{line}");
-    assert!(line.lines().count() == 1 && line.starts_with("purlin: "), "{line}");
-    line
 }
 
 #[test]

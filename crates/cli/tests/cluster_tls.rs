@@ -7,9 +7,9 @@ mod support;
 
 use std::fs;
 use std::path::Path;
-use std::process::Output;
 
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair};
+use support::certificates::{authority, certificate};
+use support::line;
 use support::nodes::{COOKIE, free_port, keep_cookie, node, run};
 
 const OURS: [&str; 6] = ["--tls-cert", "ours.pem", "--tls-key", "ours.key", "--tls-ca", "ca.pem"];
@@ -17,26 +17,9 @@ const OURS: [&str; 6] = ["--tls-cert", "ours.pem", "--tls-key", "ours.key", "--t
 /// Two authorities in `ca.pem` and `other.pem`, and of each a certificate for 127.0.0.1, in `ours.pem` and
 /// `theirs.pem`.
 fn certificates(folder: &Path) {
-    let write = |name: &str, text: &str| fs::write(folder.join(name), text).unwrap();
-    for (authority, who) in [("ca", "ours"), ("other", "theirs")] {
-        let mut params = CertificateParams::new([]).unwrap();
-        params.distinguished_name.push(DnType::CommonName, authority);
-        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-        let issuer = CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap();
-        write(&format!("{authority}.pem"), &issuer.pem());
-        let key = KeyPair::generate().unwrap();
-        let params = CertificateParams::new(["127.0.0.1".to_owned()]).unwrap();
-        write(&format!("{who}.pem"), &params.signed_by(&key, &issuer).unwrap().pem());
-        write(&format!("{who}.key"), &key.serialize_pem());
+    for (name, who) in [("ca", "ours"), ("other", "theirs")] {
+        certificate(folder, &authority(folder, name), who, &["127.0.0.1"]);
     }
-}
-
-/// Why there is no value.
-fn refused(output: &Output) -> String {
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(2), "{told}");
-    assert!(told.lines().count() == 1 && told.starts_with("purlin: "), "{told}");
-    told
 }
 
 #[test]
@@ -53,16 +36,16 @@ fn a_node_with_a_certificate_is_called_by_who_has_one_and_by_nobody_else() {
     };
     assert_eq!(call(&OURS).stdout, b"hello\n");
     let theirs = ["--tls-cert", "theirs.pem", "--tls-key", "theirs.key"];
-    for (words, why, line) in [
+    for (words, why, due) in [
         (&[&theirs[..], &["--tls-ca", "ca.pem"]].concat()[..], "UnknownCA", "UnknownIssuer"),
         (&[&theirs[..], &["--tls-ca", "other.pem"]].concat(), "UnknownIssuer", "UnknownCA"),
         (&[], "it speaks TLS, which this node does not", "the caller does not speak TLS"),
     ] {
-        let told = refused(&call(words));
+        let told = line(&call(words), 2);
         assert!(told.starts_with("purlin: no connection to ours@127.0.0.1: "), "{told}");
         assert!(told.contains(why), "{told}");
         let logged = fs::read_to_string(folder.path().join("errors")).unwrap();
-        assert!(logged.lines().last().is_some_and(|last| last.contains(line)), "{logged}");
+        assert!(logged.lines().last().is_some_and(|last| last.contains(due)), "{logged}");
     }
     assert_eq!(ours.end("-TERM").0, Some(0));
     let logged = fs::read_to_string(folder.path().join("errors")).unwrap();
@@ -88,7 +71,7 @@ fn what_is_asked_wrongly_is_refused_in_one_line() {
             ),
         ] {
             let told =
-                refused(&run(folder.path(), &port, &[command, &["--cookie", "x"], words].concat()));
+                line(&run(folder.path(), &port, &[command, &["--cookie", "x"], words].concat()), 2);
             assert!(told.contains(due), "{words:?}: {told}");
         }
     }

@@ -2,6 +2,7 @@
 
 #![allow(dead_code, reason = "each test file uses its own part")]
 
+pub(crate) mod certificates;
 #[cfg(unix)]
 pub(crate) mod nodes;
 #[cfg(unix)]
@@ -134,6 +135,14 @@ pub(crate) fn json(path: &Path) -> Value {
     let text =
         std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     serde_json::from_str(&text).expect("it is JSON")
+}
+
+/// The one line that says why it has ended with that status.
+pub(crate) fn line(output: &Output, status: i32) -> String {
+    let line = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(status), "{line}");
+    assert!(line.lines().count() == 1 && line.starts_with("purlin: "), "{line}");
+    line
 }
 
 /// The results that a page carries, packed.
