@@ -6,12 +6,11 @@
 //! host in the node's name, as a node of the BEAM does with `verify_peer`.
 
 use std::fmt;
-use std::io::{self, ErrorKind};
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use purlin_tls::{PemError, authorities, identity, provider, why_not};
-use rustls::pki_types::ServerName;
+use purlin_tls::{PemError, authorities, identity, name_of, provider, why_not};
 use rustls::server::WebPkiClientVerifier;
 use rustls::version::{TLS12, TLS13};
 use rustls::{ClientConfig, ServerConfig, SupportedProtocolVersion};
@@ -86,12 +85,7 @@ impl Tls {
     ///
     /// *Cancellation*: dropping the future closes the connection.
     pub(crate) async fn call(&self, host: &str, socket: TcpStream) -> io::Result<Stream> {
-        let name = ServerName::try_from(host.to_owned()).map_err(|_| {
-            let line =
-                format!("no certificate can be for {host:?}, which is no name and no address");
-            io::Error::new(ErrorKind::InvalidInput, line)
-        })?;
-        let stream = self.calls.connect(name, socket).await;
+        let stream = self.calls.connect(name_of(host)?, socket).await;
         Ok(Box::new(stream.map_err(|error| why_not("the node", error))?))
     }
 

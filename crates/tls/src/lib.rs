@@ -1,5 +1,5 @@
-//! What TLS needs wherever purlin speaks it: certificates and keys from PEM files, and a word on
-//! why there was no handshake. Used by `purlin-ack` and `purlin-dist`, which make it part of
+//! What TLS needs wherever purlin speaks it: certificates and keys from PEM files, who the other side
+//! has to be, and a word on why there was no handshake. Used by `purlin-ack` and `purlin-dist`, which make it part of
 //! their own; nobody need depend on this crate.
 //!
 //! Files are read once, when something is set up. What is wrong is told in one line that names
@@ -15,7 +15,7 @@ use std::sync::Arc;
 use rustls::RootCertStore;
 use rustls::crypto::{CryptoProvider, ring};
 use rustls::pki_types::pem::{Error as Malformed, PemObject as _};
-use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::sign::{CertifiedKey, SingleCertAndKey};
 
 /// The algorithms: those of `ring`.
@@ -169,6 +169,17 @@ fn unusable(file: &Path, error: Malformed) -> PemError {
         Malformed::Io(error) => PemError::Unreadable { file, error },
         error => PemError::Malformed { file, error },
     }
+}
+
+/// Who the other side has to be: a host, by its name or address.
+///
+/// # Errors
+/// It is neither.
+pub fn name_of(host: &str) -> io::Result<ServerName<'static>> {
+    ServerName::try_from(host.to_owned()).map_err(|_| {
+        let line = format!("no certificate can be for {host:?}, which is no name and no address");
+        io::Error::new(ErrorKind::InvalidInput, line)
+    })
 }
 
 /// Why there was no handshake: the error, in which it is said in as many words if the other side knows of none.

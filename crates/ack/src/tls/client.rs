@@ -3,12 +3,11 @@
 //! Made when a client is set up, and used by its keeper for each connection, and so by a load.
 
 use std::fmt;
-use std::io::{self, ErrorKind};
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use purlin_tls::{PemError, authorities, identity, provider, why_not};
-use rustls::pki_types::ServerName;
+use purlin_tls::{PemError, authorities, identity, name_of, provider, why_not};
 use rustls::{ClientConfig, Connection};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
@@ -87,7 +86,7 @@ impl Tls {
     ///
     /// *Cancellation*: dropping the future closes the connection.
     pub(crate) async fn secure(&self, address: &str, stream: TcpStream) -> io::Result<Secured> {
-        let name = name(self.server.as_deref().unwrap_or_else(|| host(address)))?;
+        let name = name_of(self.server.as_deref().unwrap_or_else(|| host(address)))?;
         let connector = TlsConnector::from(Arc::clone(&self.config));
         connector.connect(name, stream).await.map_err(|error| why_not("the server", error))
     }
@@ -105,14 +104,6 @@ fn host(address: &str) -> &str {
     host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host)
 }
 
-fn name(server: &str) -> io::Result<ServerName<'static>> {
-    ServerName::try_from(server.to_owned()).map_err(|_| {
-        let line =
-            format!("no certificate can be for \"{server}\", which is no name and no address");
-        io::Error::new(ErrorKind::InvalidInput, line)
-    })
-}
-
 impl fmt::Debug for Tls {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Tls").finish_non_exhaustive()
@@ -121,7 +112,7 @@ impl fmt::Debug for Tls {
 
 #[cfg(test)]
 mod tests {
-    use super::{host, name};
+    use super::{host, name_of};
 
     #[test]
     fn a_server_is_who_its_address_says() {
@@ -131,9 +122,9 @@ mod tests {
             ("[::1]:8006", "::1"),
             ("localhost", "localhost"),
         ] {
-            assert_eq!(name(host(address)).expect(address).to_str(), due);
+            assert_eq!(name_of(host(address)).expect(address).to_str(), due);
         }
-        let error = name(host("no host:8006")).expect_err("a name has no spaces");
+        let error = name_of(host("no host:8006")).expect_err("a name has no spaces");
         assert_eq!(
             error.to_string(),
             "no certificate can be for \"no host\", which is no name and no address"
