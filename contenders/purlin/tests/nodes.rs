@@ -1,8 +1,9 @@
 //! Two nodes, each purlin's or the BEAM's: what one sends arrives at the other, in order, and what they
 //! tell of it agrees.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::OnceLock;
 
 use purlin_contender::conformance::Contender;
 use purlin_dist::epmd::Server;
@@ -18,18 +19,26 @@ enum Kind {
     Beam,
 }
 
+/// The folder with what the BEAM runs. WHY once: tests run at the same time.
+fn compiled() -> &'static Path {
+    static COMPILED: OnceLock<PathBuf> = OnceLock::new();
+    COMPILED.get_or_init(|| {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("beam-nodes");
+        std::fs::create_dir_all(&folder).unwrap();
+        let sources = std::fs::read_dir(SOURCES).unwrap().map(|file| file.unwrap().path());
+        let compiled = Command::new("erlc").arg("-o").arg(&folder).args(sources).status();
+        assert!(compiled.expect("erlc is there").success());
+        folder
+    })
+}
+
 /// A contender with that epmd.
 fn start(kind: Kind, epmd: u16) -> Contender {
     let mut command = match kind {
         Kind::Purlin => Command::new(env!("CARGO_BIN_EXE_contender-purlin")),
         Kind::Beam => {
-            let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("beam-nodes");
-            std::fs::create_dir_all(&folder).unwrap();
-            let sources = std::fs::read_dir(SOURCES).unwrap().map(|file| file.unwrap().path());
-            let compiled = Command::new("erlc").arg("-o").arg(&folder).args(sources).status();
-            assert!(compiled.expect("erlc is there").success());
             let mut command = Command::new("erl");
-            command.args(["-noshell", "-pa"]).arg(folder).args(["-s", "contender", "main"]);
+            command.args(["-noshell", "-pa"]).arg(compiled()).args(["-s", "contender", "main"]);
             command
         }
     };
