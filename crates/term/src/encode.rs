@@ -15,7 +15,7 @@ use num_bigint::{BigInt, Sign};
 use crate::error::EncodeError;
 use crate::tag;
 use crate::writer::{AtomIndex, Atoms};
-use crate::{Atom, BitString, Export, Fun, Port, Term};
+use crate::{BitString, Export, Fun, Port, Term};
 
 /// A list of bytes is written as bytes up to this length.
 const MAX_STRING: usize = u16::MAX as usize;
@@ -269,8 +269,9 @@ impl<'t, 'c> Encoder<'t, 'c> {
     }
 }
 
-pub(crate) fn put_atom<B: Buffer>(buffer: &mut B, atom: &Atom) {
-    let text = atom.as_str().as_bytes();
+/// Writes an atom of that text, which is none too long.
+pub(crate) fn put_atom<B: Buffer>(buffer: &mut B, text: &str) {
+    let text = text.as_bytes();
     match u8::try_from(text.len()) {
         Ok(length) => buffer.put_slice(&[tag::SMALL_ATOM_UTF8, length]),
         Err(_) => {

@@ -116,7 +116,7 @@ impl Atoms<'_> {
     pub(crate) fn put<B: Buffer>(&mut self, buffer: &mut B, atom: &Atom) {
         match self.0.as_mut().and_then(|index| index(atom)) {
             Some(index) => buffer.put_slice(&[tag::ATOM_CACHE_REF, index]),
-            None => put_atom(buffer, atom),
+            None => put_atom(buffer, atom.as_str()),
         }
     }
 

@@ -17,7 +17,7 @@ use super::ledger::{Ledger, Theirs};
 use super::reason;
 use crate::control::Control;
 use crate::flags::Flags;
-use crate::frame::Payload;
+use crate::frame::{Payload, Say};
 use crate::link::Link;
 use crate::name::NodeName;
 
@@ -97,10 +97,10 @@ impl Connection {
     }
 
     /// [`Connection::say`], of what is said again and again.
-    pub(super) fn put(
+    pub(super) fn put<'a>(
         &self,
         line: Option<&purlin_term::Pid>,
-        control: &Control,
+        control: impl Into<Say<'a>>,
         payload: Option<Payload<'_>>,
     ) {
         let Some(link) = self.link.get() else { return };

@@ -21,7 +21,7 @@ use super::export::Exports;
 use super::global::Global;
 use super::groups::Sharers;
 use super::ids::Ids;
-use super::incoming::Incoming;
+use super::incoming::{Incoming, LastTo};
 use super::nodes::{NodeChange, Nodes};
 use super::reach::Reach;
 use super::remote::{Encode, Remote};
@@ -253,6 +253,7 @@ impl Core {
             core: Arc::clone(self),
             connection: Arc::clone(&connection),
             last: LastUsed::default(),
+            last_to: LastTo::default(),
         };
         let entered = self.runtime.enter();
         // WHY among the processes: what comes is received where it was read, without waking another thread, and what

@@ -27,6 +27,19 @@ pub(super) struct Incoming {
     pub(super) core: Arc<Core>,
     pub(super) connection: Arc<Connection>,
     pub(super) last: LastUsed,
+    pub(super) last_to: LastTo,
+}
+
+/// Whom the last message was for.
+#[derive(Default)]
+pub(super) enum LastTo {
+    /// Nobody who is found at once.
+    #[default]
+    Other,
+    /// COST: who has ended is kept until somebody else is sent something.
+    Process(LocalProcess),
+    /// Whoever has the name now.
+    Name(String),
 }
 
 impl Receive for Incoming {
@@ -60,14 +73,23 @@ impl Receive for Incoming {
     }
 
     fn message(&mut self, to: Recipient<'_>, message: Unread<'_>) -> Option<Result<(), Broken>> {
+        let ids = &self.core.ids;
+        match to {
+            Recipient::Pid(to) => {
+                let ours = ids.ours_of(&to).and_then(|ours| ids.node.local_process(ours));
+                self.last_to = ours.map_or(LastTo::Other, LastTo::Process);
+            }
+            Recipient::Name(name) => self.last_to = LastTo::Name(name.into_owned()),
+            Recipient::Same => {}
+        }
+        let process = match &self.last_to {
+            LastTo::Process(process) => process.clone(),
+            // Without one it may be for those who answer for the node.
+            LastTo::Name(name) => self.core.local_name(name)?,
+            LastTo::Other => return None,
+        };
         // Whoever is sent something may answer at once.
         self.connection.link()?;
-        let ids = &self.core.ids;
-        let process = match to {
-            Recipient::Pid(to) => ids.node.local_process(ids.ours_of(&to)?)?,
-            // Without one it may be for those who answer for the node.
-            Recipient::Name(to) => self.core.local_name(&to)?,
-        };
         Some(self.core.receive(process.into(), message, &mut self.last))
     }
 }

@@ -23,7 +23,7 @@ use super::ledger::Unlinked;
 use super::reason;
 use crate::control::{Control, Named};
 use crate::flags::Flags;
-use crate::frame::{PORTION, Payload};
+use crate::frame::{PORTION, Payload, Repeated};
 use crate::name::NodeName;
 
 /// Writes a message behind what the buffer holds, or gives the term that it is; an error says why it is none.
@@ -44,7 +44,7 @@ pub(super) struct Remote<M> {
     /// The message that is being said.
     bytes: Vec<u8>,
     /// What is said with each, on a connection that can do this.
-    said: Option<(Flags, Control)>,
+    said: Option<(Flags, Repeated)>,
     /// The stand-in itself; there once it has begun. WHY shared: whoever made it counts who refers to it, and
     /// this is one who does.
     own: Arc<OnceLock<LocalProcess>>,
@@ -229,7 +229,7 @@ impl<M: Send + 'static> Carrier<M> for Remote<M> {
                     Named::Pid(to) => Control::to_pid(flags, from, to),
                     Named::Name(to) => Control::RegSend { from, to, token: None },
                 };
-                &mut said.insert((flags, control)).1
+                &mut said.insert((flags, Repeated::new(control))).1
             }
         };
         connection.put(self.line.as_ref(), control, Some(payload));

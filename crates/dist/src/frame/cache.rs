@@ -60,6 +60,8 @@ pub(super) struct Telling {
     listed: Vec<Listed>,
     /// What was overwritten for this frame.
     before: Vec<(u16, Option<Atom>)>,
+    /// How often a place was given another atom.
+    changes: u64,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -101,6 +103,7 @@ impl Telling {
             return None;
         }
         if !is_there {
+            self.changes += 1;
             self.before.push((at, place.atom.replace(atom.clone())));
         }
         place.frame = self.frame;
@@ -109,8 +112,19 @@ impl Telling {
         Some(place.index)
     }
 
+    /// The same as long as all places keep their atoms.
+    pub(super) fn changes(&self) -> u64 {
+        self.changes
+    }
+
+    /// Whether the frame gives a place another atom.
+    pub(super) fn is_changed(&self) -> bool {
+        !self.before.is_empty()
+    }
+
     /// Forgets the frame: it is not going to be sent.
     pub(super) fn forget(&mut self) {
+        self.changes += 1;
         while let Some((at, atom)) = self.before.pop() {
             self.places[usize::from(at)].atom = atom;
         }

@@ -40,12 +40,14 @@ mod header;
 mod incoming;
 mod outgoing;
 mod payload;
+mod repeated;
 mod said;
 
 pub use broken::Broken;
 pub use incoming::Incoming;
 pub use outgoing::{Outgoing, Size, Unsendable};
 pub use payload::{NoValue, Payload, Signal, Unread};
+pub use repeated::{Repeated, Say};
 pub use said::{Recipient, Said};
 
 /// How much of a payload goes into one fragment, as on the BEAM.

@@ -1,12 +1,14 @@
 //! Makes frames.
 
 use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use purlin_term::{Atom, EncodeError, Encoder, Writer};
 
 use crate::control::Control;
 use crate::flags::Flags;
 use crate::frame::cache::Telling;
+use crate::frame::repeated::{Repeated, Say};
 use crate::frame::{PORTION, Payload, header};
 
 /// How large a buffer for terms is kept.
@@ -21,6 +23,8 @@ const KEPT: usize = 4 * PORTION;
 /// COST: an atom that was told before takes two bytes and a look at its place.
 #[derive(Debug)]
 pub struct Outgoing {
+    /// Tells it from all others.
+    number: u64,
     flags: Flags,
     cache: Telling,
     frames: Vec<u8>,
@@ -71,8 +75,11 @@ impl Outgoing {
     /// A connection over which nothing was sent, of nodes that can both do this.
     #[must_use]
     pub fn new(flags: Flags) -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        // ORDER: relaxed, because the number carries nothing but itself.
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let cache = Telling::default();
-        Self { flags, cache, frames: Vec::new(), body: Vec::new(), sequence: 0 }
+        Self { number, flags, cache, frames: Vec::new(), body: Vec::new(), sequence: 0 }
     }
 
     /// How many bytes are to be written.
@@ -96,7 +103,45 @@ impl Outgoing {
     ///
     /// # Errors
     /// It cannot be sent; nothing was put out.
-    pub fn put(
+    pub fn put<'a>(
+        &mut self,
+        control: impl Into<Say<'a>>,
+        payload: Option<&Payload<'_>>,
+    ) -> Result<Size, Unsendable> {
+        match control.into() {
+            Say::Once(control) => self.put_once(control, payload),
+            Say::Again(control) => self.put_again(control, payload),
+        }
+    }
+
+    fn put_again(
+        &mut self,
+        said: &mut Repeated,
+        payload: Option<&Payload<'_>>,
+    ) -> Result<Size, Unsendable> {
+        let Some(Payload::Bytes(bytes)) = payload.filter(|_| self.has_headers()) else {
+            return self.put_once(said.control(), payload);
+        };
+        if bytes.len() <= PORTION
+            && let Some(beginning) = said.beginning(self.number, self.cache.changes())
+        {
+            let length = (beginning.len() + bytes.len()) as u32;
+            self.frames.reserve(4 + beginning.len() + bytes.len());
+            self.frames.extend_from_slice(&length.to_be_bytes());
+            self.frames.extend_from_slice(beginning);
+            self.frames.extend_from_slice(bytes);
+            return Ok(Size::Small);
+        }
+        let start = self.frames.len() + 4;
+        let put = self.put_once(said.control(), payload)?;
+        if put == Size::Small && !self.cache.is_changed() {
+            let beginning = &self.frames[start..self.frames.len() - bytes.len()];
+            said.was_written(self.number, self.cache.changes(), beginning);
+        }
+        Ok(put)
+    }
+
+    fn put_once(
         &mut self,
         control: &Control,
         payload: Option<&Payload<'_>>,
@@ -114,7 +159,7 @@ impl Outgoing {
         control: &Control,
         payload: Option<&Payload<'_>>,
     ) -> Result<Size, Unsendable> {
-        let headers = self.flags.has(Flags::FRAGMENTS) || self.has_cache();
+        let headers = self.has_headers();
         self.cache.begin();
         if !headers {
             self.body.push(header::VERSION);
@@ -194,6 +239,10 @@ impl Outgoing {
     fn has_made(&mut self) {
         self.body.clear();
         self.body.shrink_to(KEPT);
+    }
+
+    fn has_headers(&self) -> bool {
+        self.flags.has(Flags::FRAGMENTS) || self.has_cache()
     }
 
     fn has_cache(&self) -> bool {

@@ -15,6 +15,8 @@ pub struct Said<'a> {
     atoms: Atoms<'a>,
     /// The version stands before each of them.
     versions: bool,
+    /// Who gets it and where its payload begins, if it is a message in one frame.
+    message: Option<(Recipient<'a>, usize)>,
     limits: Limits,
 }
 
@@ -32,6 +34,8 @@ pub enum Recipient<'a> {
     Pid(PidParts<'a>),
     /// Whoever has this name.
     Name(Cow<'a, str>),
+    /// The one of the message before.
+    Same,
 }
 
 impl<'a> Said<'a> {
@@ -41,12 +45,23 @@ impl<'a> Said<'a> {
         versions: bool,
         limits: Limits,
     ) -> Self {
-        Self { bytes: Cow::Borrowed(bytes), atoms: Atoms::Listed(atoms), versions, limits }
+        let (bytes, atoms) = (Cow::Borrowed(bytes), Atoms::Listed(atoms));
+        Self { bytes, atoms, versions, message: None, limits }
+    }
+
+    /// A message without versions, for somebody, with its payload from there on.
+    pub(super) fn of_message(
+        bytes: &'a [u8],
+        atoms: AtomTable<'a>,
+        message: Option<(Recipient<'a>, usize)>,
+        limits: Limits,
+    ) -> Self {
+        Self { message, ..Self::new(bytes, atoms, false, limits) }
     }
 
     pub(super) fn of_fragments(whole: Whole, limits: Limits) -> Self {
         let (bytes, atoms) = (Cow::Owned(whole.bytes), Atoms::Own(whole.atoms));
-        Self { bytes, atoms, versions: false, limits }
+        Self { bytes, atoms, versions: false, message: None, limits }
     }
 
     /// What is in these bytes, which are part of it.
@@ -62,16 +77,12 @@ impl<'a> Said<'a> {
         }
     }
 
-    /// The message that it is, to a pid or a name; `None` if it is anything else, or cannot be read in this way.
+    /// The message that it is, to a pid or a name; `None` if it is anything else, or came in parts.
     ///
     /// COST: none; most of what nodes say are these.
     pub fn message(&self) -> Option<(Recipient<'_>, Unread<'_>)> {
-        if self.versions {
-            return None;
-        }
-        let mut reader = Reader::with_atoms(&self.bytes, self.atoms());
-        let to = recipient(&mut reader)?;
-        Some((to, self.payload(reader.rest())))
+        let (to, payload) = self.message.as_ref()?;
+        Some((to.clone(), self.payload(&self.bytes[*payload..])))
     }
 
     /// Reads what it says; the payload behind it is left to be read.
@@ -93,7 +104,13 @@ impl<'a> Said<'a> {
     }
 }
 
-/// Who gets it, if it is a message without a token.
+/// Who gets it, if it is a message without a token, and where its payload begins.
+pub(super) fn message<'a>(bytes: &'a [u8], atoms: AtomTable<'a>) -> Option<(Recipient<'a>, usize)> {
+    let mut reader = Reader::with_atoms(bytes, atoms);
+    let to = recipient(&mut reader)?;
+    Some((to, bytes.len() - reader.rest().len()))
+}
+
 fn recipient<'a>(reader: &mut Reader<'a>) -> Option<Recipient<'a>> {
     let fields = reader.small_tuple().ok()??;
     match (reader.small_integer().ok()??, fields) {

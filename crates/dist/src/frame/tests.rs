@@ -1,5 +1,7 @@
+use std::borrow::Cow;
+
 use proptest::prelude::*;
-use purlin_term::{Atom, Encoder, Pid, Term, Writer};
+use purlin_term::{Atom, Encoder, Pid, PidParts, Term, Writer};
 
 use super::*;
 use crate::control::Control;
@@ -224,6 +226,58 @@ fn a_value_takes_no_more_than_a_term_may() {
 }
 
 #[test]
+fn an_atom_that_has_lost_its_place_is_told_again_before_what_was_said_with_it() {
+    let place = |text: &str| {
+        let mut cache = cache::Telling::default();
+        cache.begin();
+        cache.index(&Atom::new(text).expect("a short text"));
+        cache.listed().next().map(|(listed, _)| listed.place)
+    };
+    let other = (0..).map(|n| format!("n{n}")).find(|text| place(text) == place("a@h"));
+    let other = Atom::new(&other.expect("there are 2048 places")).expect("a short text");
+    let other = Payload::Term(Term::Atom(other));
+    let message = Payload::Bytes(Cow::Borrowed(b"\x61\x01"));
+    let (mut once, mut again) = (Outgoing::new(Flags::OFFERED), Outgoing::new(Flags::OFFERED));
+    let mut said = Repeated::new(to(2));
+    let elsewhere = Control::Send { to: Pid { node: Atom::EMPTY, ..pid(3) }, token: None };
+    for _ in 0..3 {
+        for _ in 0..3 {
+            assert_eq!(once.put(&to(2), Some(&message)), Ok(Size::Small));
+            assert_eq!(again.put(&mut said, Some(&message)), Ok(Size::Small));
+        }
+        for outgoing in [&mut once, &mut again] {
+            assert_eq!(outgoing.put(&elsewhere, Some(&other)), Ok(Size::Small));
+        }
+    }
+    let [mut expected, mut bytes] = [Vec::new(), Vec::new()];
+    once.swap(&mut expected);
+    again.swap(&mut bytes);
+    assert_eq!(bytes, expected);
+}
+
+#[test]
+fn what_begins_as_the_message_before_is_for_another_if_its_atoms_have_changed() {
+    let pid = b"\x58\x52\0\0\0\0\x01\0\0\0\0\0\0\0\x01";
+    // One atom, at place 5: new, or as it was told.
+    let told = |text: &[u8]| [&b"\x83\x44\x01\x08\x05"[..], &[text.len() as u8], text].concat();
+    let known = b"\x83\x44\x01\x00\x05".to_vec();
+    let link = [&told(b"b@h"), &b"\x68\x03\x61\x01"[..], pid, pid].concat();
+    let message = |header: &[u8]| [header, b"\x68\x03\x61\x16", pid, pid, b"\x61\x07"].concat();
+    let mut incoming = Incoming::new(Limits::default());
+    let mut recipient = |frame: &[u8]| {
+        let said = incoming.take(frame).expect("a frame").expect("no tick");
+        said.message().map(|(to, _)| match to {
+            Recipient::Pid(pid) => pid.node.into_owned(),
+            other => format!("{other:?}"),
+        })
+    };
+    let frames = [message(&told(b"a@h")), message(&known), message(&known), link, message(&known)];
+    let recipients: Vec<_> = frames.iter().map(|frame| recipient(frame)).collect();
+    let due = [Some("a@h"), Some("a@h"), Some("Same"), None, Some("b@h")];
+    assert_eq!(recipients, due.map(|to| to.map(str::to_owned)));
+}
+
+#[test]
 fn a_length_of_four_gigabytes_is_refused_before_anything_is_kept() {
     assert_eq!(take_frame(b"\xff\xff\xff\xff\x70", 64 << 20), Err(Broken::TooLong(u32::MAX)));
 }
@@ -295,6 +349,59 @@ proptest! {
             due.push(Signal { control, payload });
         }
         prop_assert_eq!(read(&mut outgoing, &mut incoming), due);
+    }
+
+    #[test]
+    fn what_is_said_again_is_written_as_it_would_be_once_and_read_for_the_same(
+        flags in flags(),
+        controls in prop::collection::vec(control(), 1..4),
+        said in prop::collection::vec((any::<prop::sample::Index>(), payload(), any::<bool>()), 1..40),
+    ) {
+        let (mut once, mut again) = (Outgoing::new(flags), Outgoing::new(flags));
+        let mut repeated: Vec<_> = controls.into_iter().map(Repeated::new).collect();
+        let mut due = Vec::new();
+        for (which, payload, as_bytes) in said {
+            let control = which.get_mut(&mut repeated[..]);
+            let payload = control.control().has_payload().then_some(payload);
+            due.push(Signal { control: control.control().clone(), payload: payload.clone() });
+            let payload = payload.map(|term| match as_bytes {
+                true => Payload::Bytes(term.encode().expect("a term")[1..].to_vec().into()),
+                false => Payload::Term(term),
+            });
+            prop_assert_eq!(once.put(control.control(), payload.as_ref()), Ok(Size::Small));
+            prop_assert_eq!(again.put(control, payload.as_ref()), Ok(Size::Small));
+        }
+        let (mut expected, mut bytes) = (Vec::new(), Vec::new());
+        once.swap(&mut expected);
+        again.swap(&mut bytes);
+        prop_assert_eq!(&bytes, &expected);
+        let mut incoming = Incoming::new(Limits::default());
+        let (mut rest, mut due, mut last) = (&bytes[..], due.into_iter(), None);
+        while let Some((frame, used)) = take_frame(rest, usize::MAX).expect("no limit") {
+            let said = incoming.take(frame).expect("a frame").expect("no tick");
+            let due = due.next().expect("no more than was said");
+            let (control, payload) = said.signal().expect("what was put out");
+            let payload = payload.map(|payload| payload.term().expect("a term"));
+            if let Some((to, message)) = said.message() {
+                if to != Recipient::Same {
+                    last = Some(format!("{to:?}"));
+                }
+                prop_assert_eq!(Some(message.term().expect("a term")), payload.clone());
+                let recipient = match &control {
+                    Control::Send { to, .. } | Control::SendSender { to, .. } => {
+                        let (id, serial, creation) = (to.id, to.serial, to.creation);
+                        let node = to.node.as_str().into();
+                        Recipient::Pid(PidParts { node, id, serial, creation })
+                    }
+                    Control::RegSend { to, .. } => Recipient::Name(to.as_str().into()),
+                    other => return Err(TestCaseError::fail(format!("{other:?} is a message"))),
+                };
+                prop_assert_eq!(last.clone(), Some(format!("{recipient:?}")));
+            }
+            prop_assert_eq!(Signal { control, payload }, due);
+            rest = &rest[used..];
+        }
+        prop_assert!(due.next().is_none());
     }
 
     #[test]

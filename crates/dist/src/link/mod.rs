@@ -55,7 +55,7 @@ use tracing::{info, warn};
 
 use crate::control::Control;
 use crate::flags::Flags;
-use crate::frame::{Broken, Limits, Payload, Recipient, Signal, Unread};
+use crate::frame::{Broken, Limits, Payload, Recipient, Say, Signal, Unread};
 use crate::handshake::Established;
 use crate::name::NodeName;
 use purlin_term::Pid;
@@ -95,6 +95,7 @@ pub trait Receive: Send + 'static {
     ) -> impl Future<Output = Result<(), Broken>> + Send;
 
     /// Takes a message at once. It is asked before [`Receive::signal`], which gets what this does not take: `None`.
+    /// [`Recipient::Same`] is whoever it was asked about last.
     fn message(&mut self, to: Recipient<'_>, message: Unread<'_>) -> Option<Result<(), Broken>> {
         let _ = (to, message);
         None
@@ -214,13 +215,13 @@ impl Link {
     ///
     /// # Errors
     /// As [`Link::signal`].
-    pub fn signal_behind(
+    pub fn signal_behind<'a>(
         &self,
         line: Option<&Pid>,
-        control: &Control,
+        control: impl Into<Say<'a>>,
         payload: Option<Payload<'_>>,
     ) -> Result<(), Unsent> {
-        if let Some(large) = Shared::put(&self.0, line, control, payload)? {
+        if let Some(large) = Shared::put(&self.0, line, control.into(), payload)? {
             self.0.runtime.spawn(large.run());
         }
         Ok(())

@@ -13,6 +13,9 @@ use crate::link::{Ended, Receive};
 
 /// How much is read at a time, at most, unless a frame is larger.
 const BLOCK: usize = 64 << 10;
+/// How many messages are handed over before those who get them have a turn. WHY so few: their memory is then still
+/// at hand, and is used again for the next.
+const TURN: u32 = 256;
 /// How large a buffer is kept when it is empty.
 const KEPT: usize = 4 * BLOCK;
 
@@ -53,6 +56,7 @@ async fn take_all<R: Receive>(
     shared: &Shared,
     receive: &mut R,
 ) -> Result<(), Broken> {
+    let mut turn = TURN;
     while let Some((frame, used)) = take_frame(buffer, shared.settings.limits.frame)? {
         if let Some(said) = incoming.take(frame)? {
             let message = said.message();
@@ -70,6 +74,11 @@ async fn take_all<R: Receive>(
             }
         }
         buffer.advance(used);
+        turn -= 1;
+        if turn == 0 {
+            turn = TURN;
+            yield_now().await;
+        }
     }
     Ok(())
 }

@@ -8,8 +8,7 @@ use purlin_term::{Pid, Term};
 use tokio::runtime::Handle;
 use tokio::sync::Notify;
 
-use crate::control::Control;
-use crate::frame::{Outgoing, Payload, Signal, Size, Unsendable};
+use crate::frame::{Outgoing, Payload, Say, Signal, Size, Unsendable};
 use crate::handshake::Established;
 use crate::link::large::Large;
 use crate::link::{Ended, Settings, Unsent};
@@ -120,10 +119,10 @@ impl Shared {
     pub(super) fn put(
         shared: &Arc<Self>,
         sender: Option<&Pid>,
-        control: &Control,
+        mut control: Say<'_>,
         payload: Option<Payload<'_>>,
     ) -> Result<Option<Large>, Unsent> {
-        if control.has_payload() != payload.is_some() {
+        if control.control().has_payload() != payload.is_some() {
             return Err(Unsendable::Payload.into());
         }
         let mut state = shared.lock();
@@ -136,11 +135,12 @@ impl Shared {
         if !state.behind.is_empty()
             && let Some(behind) = state.behind.get_mut(&sender.cloned())
         {
-            let (control, payload) = (control.clone(), payload.map(Payload::into_owned));
+            let control = control.control().clone();
+            let payload = payload.map(Payload::into_owned);
             behind.push_back(Signal { control, payload });
             return Ok(None);
         }
-        match state.out.put(control, payload.as_ref())? {
+        match state.out.put(control.reborrow(), payload.as_ref())? {
             Size::Small => {
                 if state.is_crowded(shared.settings.busy) {
                     shared.tell_whether_crowded(&state);
@@ -153,7 +153,7 @@ impl Shared {
                 state.behind.insert(sender.clone(), VecDeque::new());
                 shared.tell_whether_crowded(&state);
                 let payload = payload.map_or(Payload::Term(Term::NIL), Payload::into_owned);
-                let (shared, control) = (Arc::clone(shared), control.clone());
+                let (shared, control) = (Arc::clone(shared), control.control().clone());
                 Ok(Some(Large { shared, sender, control, payload }))
             }
         }

@@ -196,7 +196,7 @@ impl<'b> Compound<'b> {
     fn skip(&mut self) {
         if let Form::Tuple(_) = self.form {
             self.count.counted += 1;
-            encode::put_atom(self.bytes, self.options.absent.atom());
+            encode::put_atom(self.bytes, self.options.absent.atom().as_str());
         }
     }
 

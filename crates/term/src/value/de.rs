@@ -364,6 +364,15 @@ impl<'de> de::Deserializer<'de> for Deserializer<'_, 'de> {
         _variants: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, ValueError> {
+        // WHY apart: most variants are small tuples.
+        match self.reader.small_tuple()? {
+            Some(0) => return Err(unexpected(&Token::Tuple(0), &visitor)),
+            Some(count) => {
+                self.down()?;
+                return visitor.visit_enum(Tagged { from: self, left: usize::from(count) - 1 });
+            }
+            None => {}
+        }
         match self.peek()? {
             Token::Tuple(count @ 1..) => {
                 self.down()?;

@@ -31,12 +31,12 @@ impl<'r, 'de> EnumAccess<'de> for Tagged<'r, 'de> {
     type Variant = Self;
 
     fn variant_seed<V: DeserializeSeed<'de>>(
-        mut self,
+        self,
         seed: V,
     ) -> Result<(V::Value, Self), ValueError> {
-        match self.from.token()? {
-            Token::Atom(text) => Ok((seed.deserialize(Name::new(text))?, self)),
-            _ => Err(ValueError::mismatch("a tuple that does not begin with an atom")),
+        match self.from.reader.atom_text()? {
+            Some(text) => Ok((seed.deserialize(Name::new(text))?, self)),
+            None => Err(ValueError::mismatch("a tuple that does not begin with an atom")),
         }
     }
 }

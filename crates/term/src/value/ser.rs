@@ -39,8 +39,11 @@ impl<'b> Serializer<'b> {
 
 /// Writes an atom of this text.
 pub(super) fn put_atom(bytes: &mut Vec<u8>, text: &str) -> Result<(), ValueError> {
-    let atom = Atom::new(text).map_err(|error| ValueError::mismatch(error.to_string()))?;
-    encode::put_atom(bytes, &atom);
+    // WHY without one: to make an atom of it takes longer than to write it.
+    if text.len() > Atom::MAX_CHARS {
+        Atom::new(text).map_err(|error| ValueError::mismatch(error.to_string()))?;
+    }
+    encode::put_atom(bytes, text);
     Ok(())
 }
 
@@ -159,7 +162,7 @@ impl<'b> ser::Serializer for Serializer<'b> {
     }
 
     fn serialize_none(self) -> Result<(), ValueError> {
-        encode::put_atom(self.bytes, self.options.absent.atom());
+        encode::put_atom(self.bytes, self.options.absent.atom().as_str());
         Ok(())
     }
 
