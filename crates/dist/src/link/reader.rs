@@ -56,8 +56,8 @@ async fn take_all<R: Receive>(
     shared: &Shared,
     receive: &mut R,
 ) -> Result<(), Broken> {
-    let mut turn = TURN;
-    while let Some((frame, used)) = take_frame(buffer, shared.settings.limits.frame)? {
+    let (mut at, mut turn) = (0, TURN);
+    while let Some((frame, used)) = take_frame(&buffer[at..], shared.settings.limits.frame)? {
         if let Some(said) = incoming.take(frame)? {
             let message = said.message();
             match message.and_then(|(to, message)| receive.message(to, message)) {
@@ -73,12 +73,13 @@ async fn take_all<R: Receive>(
                 }
             }
         }
-        buffer.advance(used);
+        at += used;
         turn -= 1;
         if turn == 0 {
             turn = TURN;
             yield_now().await;
         }
     }
+    buffer.advance(at);
     Ok(())
 }

@@ -106,32 +106,37 @@ impl<M: Send + 'static, C: Carrier<M>, E> StandIn<M, C, E> {
             fetch(me, &mut self.line, &mut self.stops, true)?;
         }
         loop {
-            if self.line.is_empty() {
-                if let Some(message) = me.pop()? {
-                    self.line.push_back(Arrived::Message(message));
-                } else if me.has_news() {
-                    fetch(me, &mut self.line, &mut self.stops, false)?;
-                    continue;
-                } else if let Some(reason) = self.stops.take() {
-                    return Ok(Poll::Ready(reason));
-                } else if let Poll::Ready(reason) = carrier.poll_end(cx) {
-                    return Ok(Poll::Ready(reason));
-                } else {
-                    me.listen()?;
-                    return Ok(Poll::Pending);
-                }
-            }
+            let arrived = match self.line.pop_front() {
+                Some(arrived) => arrived,
+                // WHY not through the line: a message is all there is, as a rule.
+                None => match me.pop()? {
+                    Some(message) => Arrived::Message(message),
+                    None if me.has_news() => {
+                        fetch(me, &mut self.line, &mut self.stops, false)?;
+                        continue;
+                    }
+                    None => {
+                        if let Some(reason) = self.stops.take() {
+                            return Ok(Poll::Ready(reason));
+                        }
+                        if let Poll::Ready(reason) = carrier.poll_end(cx) {
+                            return Ok(Poll::Ready(reason));
+                        }
+                        me.listen()?;
+                        return Ok(Poll::Pending);
+                    }
+                },
+            };
             // L4: what is left is not waited for.
-            if matches!(self.stops, Some(ExitReason::Kill)) {
-                return Ok(Poll::Ready(ExitReason::Killed));
+            let killed = matches!(self.stops, Some(ExitReason::Kill));
+            if killed || arrived.asks() && carrier.poll_ready(cx).is_pending() {
+                self.line.push_front(arrived);
+                let poll = if killed { Poll::Ready(ExitReason::Killed) } else { Poll::Pending };
+                return Ok(poll);
             }
-            if self.line[0].asks() && carrier.poll_ready(cx).is_pending() {
-                return Ok(Poll::Pending);
-            }
-            match self.line.pop_front() {
-                Some(Arrived::Message(message)) => carrier.message(message),
-                Some(Arrived::Signal(signal)) => pass(carrier, signal),
-                None => {}
+            match arrived {
+                Arrived::Message(message) => carrier.message(message),
+                Arrived::Signal(signal) => pass(carrier, signal),
             }
             if !spend() {
                 poll_again(cx.waker());
