@@ -110,6 +110,7 @@ pub mod supervisor;
 pub mod task;
 mod timer;
 mod unless;
+mod weak_node;
 mod workers;
 mod yielding;
 
@@ -138,6 +139,7 @@ pub use reply::Reply;
 pub use spawn::{SpawnError, spawn, try_spawn};
 pub use stop::StopReport;
 pub use timer::Timer;
+pub use weak_node::WeakNode;
 pub use yielding::{consume_budget, yield_now};
 
 /// What the macros of this crate expand to; not for direct use.

@@ -143,6 +143,10 @@ impl Node {
         &self.inner
     }
 
+    pub(crate) fn shared(&self) -> &Arc<Inner> {
+        &self.inner
+    }
+
     pub(crate) fn realm(&self) -> &Realm<Erlang> {
         &self.inner.realm
     }

@@ -1,0 +1,13 @@
+//! What runs on a node, seen live.
+//!
+//! Off unless asked for. What is seen is sampled by a thread of its own, which never locks what the
+//! node's users wait for, takes about a hundredth of one core while somebody looks, and rests while
+//! nobody does. What sampling costs, and what it had to leave out, is part of every sample.
+//!
+//! | module | role |
+//! |---|---|
+//! | [`census`] | the samples: figures of the node, a table of its processes, and how to ask it |
+
+#![forbid(unsafe_code)]
+
+pub mod census;
