@@ -10,6 +10,7 @@ use purlin_lab::profile::Profile;
 use crate::ack::Ack;
 use crate::advise::Advise;
 use crate::cluster::{Call, Node};
+use crate::demo::Demo;
 use crate::export::Export;
 use crate::time::Time;
 
@@ -37,6 +38,8 @@ pub(crate) enum Command {
     Node(Node),
     /// Call a function of a node, Erlang's or ours, and print its value
     Call(Call),
+    /// Start a small living system, to be looked at
+    Demo(Demo),
 }
 
 #[derive(Debug, Subcommand)]

@@ -1,4 +1,5 @@
-//! The `purlin` command: reads what was asked and hands it to the lab, or to what is in `ack` or `cluster`.
+//! The `purlin` command: reads what was asked and hands it to the lab, or to what is in `ack`, `cluster`
+//! or `demo`.
 //!
 //! Exit status: 0, all that was asked for was done; 1, some of it failed;
 //! 2, it was asked wrongly or cannot be done here; 130, it was interrupted.
@@ -9,6 +10,7 @@ mod ack;
 mod advise;
 mod arguments;
 mod cluster;
+mod demo;
 mod ending;
 mod export;
 mod time;
@@ -35,6 +37,7 @@ fn main() -> ExitCode {
         Command::Ack { command } => ack::obey(command),
         Command::Node(asked) => cluster::node(&asked),
         Command::Call(asked) => cluster::call(&asked),
+        Command::Demo(asked) => demo::demo(&asked),
     };
     match obeyed {
         Ok(status) => ExitCode::from(status),
