@@ -10,6 +10,7 @@ use purlin_raw::{MAX_PROCESSES, Realm};
 use purlin_sched::Scheduler;
 use tokio::runtime::Handle;
 
+use crate::attached::Attachment;
 use crate::exit::catch;
 use crate::home::Home;
 use crate::node::{Inner, Io, Node};
@@ -33,6 +34,7 @@ pub struct Builder {
     name: String,
     workers: Option<usize>,
     max_processes: u32,
+    attachments: Vec<Attachment>,
 }
 
 /// Why no node was started.
@@ -45,7 +47,7 @@ pub enum BuildError {
     MaxProcesses(u32),
     /// That is no name: 1 to 255 bytes, letters, digits, `_`, `-`, `.` and at most one `@`.
     Name(String),
-    /// The operating system refused a thread or a descriptor.
+    /// The operating system refused a thread or a descriptor, or what was attached could not be started.
     Io(io::Error),
 }
 
@@ -79,7 +81,12 @@ impl std::error::Error for BuildError {
 
 impl Builder {
     pub(crate) fn new() -> Self {
-        Self { name: "nonode".into(), workers: None, max_processes: MAX_PROCESSES }
+        Self {
+            name: "nonode".into(),
+            workers: None,
+            max_processes: MAX_PROCESSES,
+            attachments: Vec::new(),
+        }
     }
 
     /// What the node is called, `nonode` unless told. Its threads bear the name.
@@ -105,11 +112,40 @@ impl Builder {
         self
     }
 
-    /// Starts the node: its workers, and one thread for sockets and timers.
+    /// Has something started with the node that ends with it, such as a server that shows it: `start` is called
+    /// on this thread when the node has been started, and what it returns is dropped when the node's processes
+    /// have ended. What is kept must not have the [`Node`], which would then never stop by itself: it takes
+    /// [`Node::downgrade`].
+    ///
+    /// ```
+    /// # fn main() -> Result<(), purlin::BuildError> {
+    /// struct Told(String);
+    /// impl Drop for Told {
+    ///     fn drop(&mut self) {
+    ///         println!("{} has stopped", self.0);
+    ///     }
+    /// }
+    /// let node = purlin::Node::builder().attach(|node| Ok(Told(node.name().to_string()))).build()?;
+    /// node.stop_blocking();
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// *Errors*: one of `start` is [`BuildError::Io`], and the node is stopped. A simulated node has nothing
+    /// attached: its time stands still while nobody drives it.
+    pub fn attach<K: Send + 'static>(
+        mut self,
+        start: impl Fn(&Node) -> io::Result<K> + Send + Sync + 'static,
+    ) -> Self {
+        self.attachments.push(Attachment::new(start));
+        self
+    }
+
+    /// Starts the node: its workers, one thread for sockets and timers, and what is attached.
     ///
     /// # Errors
-    /// A setting that makes no sense, or a thread the operating system refused.
-    pub fn build(self) -> Result<Node, BuildError> {
+    /// A setting that makes no sense, a thread the operating system refused, or what could not be attached.
+    pub fn build(mut self) -> Result<Node, BuildError> {
         let workers = self.workers.unwrap_or_else(|| {
             thread::available_parallelism().map_or(1, NonZero::get).min(MAX_WORKERS)
         });
@@ -124,9 +160,11 @@ impl Builder {
             .build()
             .map_err(BuildError::Io)?;
         let handle = tokio.handle().clone();
+        let attachments = std::mem::take(&mut self.attachments);
         let scheduler = Scheduler::new(workers);
         let (node, workers) = self.assemble(creation(), scheduler.clone(), Io::Own(tokio), handle);
         scheduler.start(node.name(), Arc::new(workers)).map_err(BuildError::Io)?;
+        node.home().attached.start(&attachments, &node).map_err(BuildError::Io)?;
         Ok(node)
     }
 

@@ -9,6 +9,7 @@ use purlin_sched::TimerWheel;
 use tokio::sync::watch;
 
 use crate::application::Applications;
+use crate::attached::Attached;
 use crate::local::{Bond, Local};
 use crate::names::Names;
 use crate::node::Inner;
@@ -138,6 +139,8 @@ pub(crate) struct Home {
     pub(crate) names: Names,
     /// Its applications.
     pub(crate) applications: Applications,
+    /// What ends with it.
+    pub(crate) attached: Attached,
     /// Batches of numbers for references that have been handed out.
     pub(crate) batches: AtomicU64,
     /// No process is begun any more.
@@ -158,6 +161,7 @@ impl Home {
             dropped: Drops::default(),
             names: Names::default(),
             applications: Applications::default(),
+            attached: Attached::default(),
             batches: AtomicU64::new(Reference::first_batch(creation)),
             stopping: AtomicBool::new(false),
             outside_spawns: AtomicUsize::new(0),

@@ -69,6 +69,7 @@
 mod act;
 mod alias;
 pub mod application;
+mod attached;
 mod blocking;
 mod body;
 mod builder;

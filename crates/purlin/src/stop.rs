@@ -9,7 +9,8 @@
 //!    of the grace period, or a moment.
 //! 5. Who has not ended by then is inside a poll that does not return. It is named in the report,
 //!    and left with its thread (L7).
-//! 6. The workers end, then the thread for sockets and timers.
+//! 6. What is attached to the node ends.
+//! 7. The workers end, then the thread for sockets and timers.
 //!
 //! Time is the node's own. A simulated node's passes only while the simulation is driven, so there
 //! the stop is a task of the simulation's, and a grace period takes no time.
@@ -151,6 +152,7 @@ impl Stopper {
             (report.hogs, report.stranded) =
                 left.partition(|info| info.state == ProcessState::Running);
         }
+        self.realm.home().attached.end();
         for hog in &report.hogs {
             tracing::error!(pid = %hog.id, function = hog.function, "process would not end");
         }
