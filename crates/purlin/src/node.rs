@@ -166,11 +166,6 @@ impl Node {
         self.inner.scheduler.workers()
     }
 
-    /// A number that is different each time a node is started: the creation of its processes' ids.
-    pub fn creation(&self) -> u32 {
-        self.home().creation
-    }
-
     /// How many processes may live at a time (E2).
     pub fn max_processes(&self) -> u32 {
         self.inner.realm.limit()
