@@ -7,7 +7,9 @@
 //! | module | role |
 //! |---|---|
 //! | [`census`] | the samples: figures of the node, a table of its processes, and how to ask it |
+//! | [`warnings`] | what looks wrong in a sample and those before it, and what to do about it |
 
 #![forbid(unsafe_code)]
 
 pub mod census;
+pub mod warnings;

@@ -115,6 +115,16 @@ impl Table {
         (self.ids[row] == id).then_some(row)
     }
 
+    /// How many messages wait for each process, row by row.
+    pub(crate) fn mailboxes(&self) -> &[u32] {
+        &self.mailboxes
+    }
+
+    /// The names there are, and who has them.
+    pub(crate) fn named(&self) -> impl Iterator<Item = (&Name, ProcessId)> {
+        self.names.iter().map(|(row, name)| (name, self.ids[*row as usize]))
+    }
+
     /// What its rows hold, in bytes.
     pub(crate) fn memory_of_all(&self) -> u64 {
         self.memory.iter().sum()
@@ -159,5 +169,26 @@ impl Table {
             self.all_kinds.push(kind);
             self.all_kinds.len() as u32 - 1
         })
+    }
+
+    /// A table that a test makes up: these processes, in the order of their places, seen at that time.
+    #[cfg(test)]
+    pub(crate) fn made_up(rows: &[Row<'_>], at: Duration) -> Self {
+        let mut table = Self { from: at, until: at, ..Self::default() };
+        for row in rows {
+            let kind =
+                Kind { function: row.function, message_type: row.message_type, serves: row.serves };
+            let kind = table.number_of(kind);
+            table.names.extend(row.name.map(|name| (table.ids.len() as u32, name.clone())));
+            table.ids.push(row.id);
+            table.parents.push(row.parent);
+            table.kinds.push(kind);
+            table.states.push(row.state);
+            table.mailboxes.push(u32::try_from(row.mailbox_len).unwrap_or(u32::MAX));
+            table.received.push(row.messages_in);
+            table.reductions.push(row.reductions);
+            table.memory.push(row.memory);
+        }
+        table
     }
 }

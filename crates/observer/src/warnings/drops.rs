@@ -1,0 +1,149 @@
+//! Rule: messages that nobody received, and what the observer had to leave out.
+//!
+//! *What it sees*: a message that was dropped because of the bound of a mailbox; [`MANY_TO_NOBODY`] messages
+//! a second to processes that had ended, at [`LOOKS`] looks in a row; processes that are not in the observer's
+//! table because it is full.
+//!
+//! *What to do*: see [`ADVICE`].
+
+use purlin::Drops;
+
+use super::{Kind, Rule, Sighting, Subject};
+use crate::census::Census;
+
+/// What to do about it.
+pub const ADVICE: &str = "Where mailboxes are full: give their processes less to do, more room, or a bound \
+     that has senders wait. Where processes had ended: have their senders monitor them, or send to a name. Where \
+     the observer left processes out, its figures of processes are those of the others.";
+
+/// How many messages a second to processes that have ended are worth a word. One now and then is how programs
+/// of processes are: somebody ends while others still answer.
+pub const MANY_TO_NOBODY: f64 = 10.0;
+
+/// At how many looks in a row there have to be so many: a process that ends with a long mailbox drops all of
+/// it, once.
+pub const LOOKS: u32 = 3;
+
+/// The rule.
+#[derive(Debug, Default)]
+pub(super) struct Dropped {
+    /// What had been dropped at the last look; `None` before the first.
+    before: Option<Drops>,
+    /// Looks in a row at which many messages went to nobody.
+    looks: u32,
+}
+
+impl Rule for Dropped {
+    fn look(&mut self, census: &Census) -> Vec<Sighting> {
+        let now = census.overview.drops.total;
+        let before = self.before.replace(now).unwrap_or(now);
+        let span = census.overview.span.as_secs_f64();
+        let mut seen = Vec::new();
+        let mut see = |what, line| {
+            let subject = Subject::Node(what);
+            seen.push(Sighting { kind: Kind::Drops, subject, line, since: census.overview.at });
+        };
+        let [rejected, newest, oldest] = [
+            now.rejected.saturating_sub(before.rejected),
+            now.newest.saturating_sub(before.newest),
+            now.oldest.saturating_sub(before.oldest),
+        ];
+        if rejected + newest + oldest > 0 {
+            let line = format!(
+                "full mailboxes dropped {} messages since the last look: {rejected} rejected, {newest} of the \
+                 newest, {oldest} of the oldest",
+                rejected + newest + oldest
+            );
+            see("full mailboxes", line);
+        }
+        let to_nobody = |drops: Drops| drops.ended + drops.alias;
+        let to_nobody = to_nobody(now).saturating_sub(to_nobody(before)) as f64;
+        let many = span > 0.0 && to_nobody / span >= MANY_TO_NOBODY;
+        self.looks = if many { self.looks + 1 } else { 0 };
+        if self.looks >= LOOKS {
+            let each = to_nobody / span;
+            see(
+                "nobody there",
+                format!("{each:.0} messages a second go to processes that have ended"),
+            );
+        }
+        if census.cost.left_out > 0 {
+            let line = format!(
+                "the observer's table is full: {} processes are not in it",
+                census.cost.left_out
+            );
+            see("observer", line);
+        }
+        seen
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use proptest::prelude::*;
+
+    use super::{Dropped, LOOKS};
+    use crate::warnings::Rule;
+    use crate::warnings::fixture::{at, overview};
+
+    /// What is seen when so many have been dropped in all: rejected, and to processes that had ended.
+    fn lines(totals: &[(u64, u64)]) -> Vec<Vec<String>> {
+        let mut rule = Dropped::default();
+        let looks = totals.iter().zip(1..);
+        looks
+            .map(|(&(rejected, ended), second)| {
+                let mut census = at(second);
+                let overview = overview(&mut census);
+                overview.span = Duration::from_secs(1);
+                (overview.drops.total.rejected, overview.drops.total.ended) = (rejected, ended);
+                rule.look(&census).into_iter().map(|sighting| sighting.line).collect()
+            })
+            .collect()
+    }
+
+    #[test]
+    fn one_message_that_a_full_mailbox_dropped_is_told_of_and_those_of_before_are_not() {
+        let seen = lines(&[(50, 0), (50, 0), (51, 0), (51, 0)]);
+        let due = "full mailboxes dropped 1 messages since the last look: 1 rejected, 0 of the newest, 0 of the \
+                   oldest";
+        assert_eq!(seen, [vec![], vec![], vec![due.to_owned()], vec![]]);
+    }
+
+    #[test]
+    fn a_stream_of_messages_to_nobody_is_told_of_and_one_long_mailbox_is_not() {
+        let seen = lines(&[(0, 0), (0, 20), (0, 40), (0, 60), (0, 60), (0, 100_000)]);
+        let told: Vec<_> = seen.iter().map(Vec::len).collect();
+        assert_eq!(told, [0, 0, 0, 1, 0, 0]);
+        assert_eq!(seen[3], ["20 messages a second go to processes that have ended"]);
+    }
+
+    #[test]
+    fn what_the_observer_left_out_is_told_of() {
+        let mut census = at(1);
+        census.cost.left_out = 3;
+        let seen = Dropped::default().look(&census);
+        assert_eq!(seen[0].line, "the observer's table is full: 3 processes are not in it");
+    }
+
+    proptest! {
+        #[test]
+        fn every_drop_of_a_bound_is_told_of_once(
+            steps in proptest::collection::vec((0_u64..3, 0_u64..20), 1..40),
+        ) {
+            let sum = |all: &mut (u64, u64), step: &(u64, u64)| {
+                *all = (all.0 + step.0, all.1 + step.1);
+                Some(*all)
+            };
+            let totals: Vec<_> = steps.iter().scan((0, 0), sum).collect();
+            let mut in_a_row = 0;
+            for ((now, seen), step) in lines(&totals).iter().enumerate().zip(&steps) {
+                let many = now > 0 && step.1 >= 10;
+                in_a_row = if many { in_a_row + 1 } else { 0 };
+                let due = usize::from(now > 0 && step.0 > 0) + usize::from(in_a_row >= LOOKS);
+                prop_assert_eq!(seen.len(), due);
+            }
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! Rule: a node that is about to have no room for another process.
+//!
+//! *What it sees*: [`RAISED`] or more of the processes that may live at a time; the warning goes on until
+//! they are fewer than [`CLEARED`].
+//!
+//! *What to do*: see [`ADVICE`].
+
+use super::{Kind, Rule, Sighting, Subject};
+use crate::census::Census;
+
+/// What to do about it.
+pub const ADVICE: &str = "Past the limit spawn makes processes that have ended already, with system_limit. \
+     Sort the processes by function to see who becomes so many, and whether they are to end; raise \
+     Builder::max_processes if they are not.";
+
+/// The part of the limit from which it is told of: enough is left to do something about it.
+pub const RAISED: f64 = 0.8;
+
+/// The part of the limit below which it is told of no more. Between the two a node may breathe.
+pub const CLEARED: f64 = 0.75;
+
+/// The rule.
+#[derive(Debug, Default)]
+pub(super) struct FullTable {
+    told: bool,
+}
+
+impl Rule for FullTable {
+    fn look(&mut self, census: &Census) -> Vec<Sighting> {
+        let overview = &census.overview;
+        let (processes, limit) = (overview.processes, overview.max_processes);
+        let share = processes as f64 / f64::from(limit.max(1));
+        self.told = share >= if self.told { CLEARED } else { RAISED };
+        let line =
+            format!("{processes} processes of {limit} that there may be: {:.0} %", share * 100.0);
+        let subject = Subject::Node("processes");
+        let sighting = Sighting { kind: Kind::FullTable, subject, line, since: overview.at };
+        self.told.then_some(sighting).into_iter().collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::FullTable;
+    use crate::warnings::fixture::{at, overview};
+    use crate::warnings::{Rule, Sighting};
+
+    fn seen(processes: &[usize]) -> Vec<Vec<Sighting>> {
+        let mut rule = FullTable::default();
+        let looks = processes.iter().zip(1..);
+        looks
+            .map(|(&processes, second)| {
+                let mut census = at(second);
+                let overview = overview(&mut census);
+                (overview.processes, overview.max_processes) = (processes, 1000);
+                rule.look(&census)
+            })
+            .collect()
+    }
+
+    #[test]
+    fn it_is_told_of_from_four_fifths_until_three_quarters() {
+        let seen = seen(&[799, 800, 799, 750, 749, 799, 1000]);
+        let told: Vec<_> = seen.iter().map(Vec::len).collect();
+        assert_eq!(told, [0, 1, 1, 1, 0, 0, 1]);
+        assert_eq!(seen[1][0].line, "800 processes of 1000 that there may be: 80 %");
+    }
+
+    proptest! {
+        #[test]
+        fn a_full_node_is_told_of_and_one_with_room_is_not(
+            processes in proptest::collection::vec(0_usize..=1000, 1..40),
+        ) {
+            for (processes, seen) in processes.iter().zip(seen(&processes)) {
+                prop_assert!(*processes < 800 || !seen.is_empty());
+                prop_assert!(*processes >= 750 || seen.is_empty());
+            }
+        }
+    }
+}

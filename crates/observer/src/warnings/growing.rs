@@ -1,0 +1,194 @@
+//! Rule: a mailbox that grows faster than it is emptied.
+//!
+//! *What it sees*: a process in whose mailbox more messages wait at each of [`TABLES`] looks in a row than
+//! at the one before, [`FLOOR`] or more in the end. The warning goes on, whether or not it still grows, until
+//! half of what waited at most is gone.
+//!
+//! *What to do*: see [`ADVICE`].
+//!
+//! COST: a pass over one column of the table; what is kept is bounded by [`MOST_KEPT`].
+
+use std::time::Duration;
+
+use purlin::ProcessId;
+use rustc_hash::FxHashMap;
+
+use super::{Kind, Rule, Sighting, Subject, called};
+use crate::census::Census;
+
+/// What to do about it.
+pub const ADVICE: &str = "Look at what it waits for, and for how long. Have its senders call it instead \
+     of sending, so that they wait; bound its mailbox with SpawnOptions; or share the work out among several \
+     processes.";
+
+/// Fewer waiting messages are none of its business: a healthy process finds as many after a burst, and
+/// is through with them in a turn or two.
+pub const FLOOR: u32 = 100;
+
+/// How many looks in a row it has to grow over. At a look a second that is longer than most bursts last, and
+/// early enough to do something.
+pub const TABLES: u32 = 4;
+
+/// How many processes with [`FLOOR`] messages are remembered. When more than that are behind, which of them
+/// are named is not what matters.
+pub const MOST_KEPT: usize = 10_000;
+
+/// The rule.
+#[derive(Debug, Default)]
+pub(super) struct Growing {
+    /// When the table was made that was looked at last.
+    at: Duration,
+    kept: FxHashMap<ProcessId, Kept>,
+    seen: Vec<Sighting>,
+}
+
+/// A process with a long mailbox.
+#[derive(Clone, Copy, Debug)]
+struct Kept {
+    waiting: u32,
+    received: u64,
+    /// Tables in a row over which it has grown, and since when.
+    rising: u32,
+    since: Duration,
+    /// The most that has waited since it began to be told of; 0 if it is not.
+    most: u32,
+}
+
+impl Rule for Growing {
+    fn look(&mut self, census: &Census) -> Vec<Sighting> {
+        let at = census.processes.made().1;
+        if at > self.at {
+            let span = at.saturating_sub(self.at).as_secs_f64();
+            self.take(census, at, span);
+            self.at = at;
+        }
+        self.seen.clone()
+    }
+}
+
+impl Growing {
+    /// Takes a new table, made so many seconds after the one before.
+    fn take(&mut self, census: &Census, at: Duration, span: f64) {
+        let table = &census.processes;
+        let mut kept = FxHashMap::default();
+        let mut found = Vec::new();
+        let long = table.mailboxes().iter().enumerate().filter(|(_, waiting)| **waiting >= FLOOR);
+        for (row, &waiting) in long.take(MOST_KEPT) {
+            let Some(row) = table.row(row) else { continue };
+            let before = self.kept.get(&row.id);
+            let now = Kept::after(before, waiting, row.messages_in, at);
+            if let (true, Some(before)) = (now.most > 0, before) {
+                let per_second = |count: u64| (count as f64 / span).round();
+                let more = per_second(waiting.saturating_sub(before.waiting).into());
+                let received = per_second(row.messages_in.saturating_sub(before.received));
+                let line = format!(
+                    "the mailbox of {} has {waiting} messages, {more} more each second, of which it receives \
+                     {received}",
+                    called(census, row.id)
+                );
+                let subject = Subject::Process(row.id);
+                let since = now.since;
+                found
+                    .push((waiting, Sighting { kind: Kind::GrowingMailbox, subject, line, since }));
+            }
+            kept.insert(row.id, now);
+        }
+        found.sort_by(|(a, _), (b, _)| b.cmp(a));
+        self.seen = found.into_iter().map(|(_, sighting)| sighting).collect();
+        self.kept = kept;
+    }
+}
+
+impl Kept {
+    /// What is known of a process now.
+    fn after(before: Option<&Self>, waiting: u32, received: u64, at: Duration) -> Self {
+        let new = Self { waiting, received, rising: 0, since: at, most: 0 };
+        let Some(before) = before else { return new };
+        let told = before.most > 0 && waiting > before.most / 2;
+        let rises = waiting > before.waiting;
+        let rising = if rises { before.rising + 1 } else { 0 };
+        let since = if told || rises { before.since } else { at };
+        let most = if told || rising >= TABLES { waiting.max(before.most) } else { 0 };
+        Self { rising, since, most, ..new }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::{FLOOR, Growing, TABLES};
+    use crate::warnings::fixture::{at, pid, row, with};
+    use crate::warnings::{Rule, Sighting};
+
+    /// What is seen of a process with these messages waiting, second by second; it receives ten a second.
+    fn seen(waiting: &[u32]) -> Vec<Vec<Sighting>> {
+        let mut rule = Growing::default();
+        let looks = waiting.iter().zip(1..);
+        looks
+            .map(|(&waiting, second)| {
+                let mut process = row(pid(3));
+                (process.mailbox_len, process.messages_in) = (waiting.into(), second * 10);
+                rule.look(&with(at(second), &[process]))
+            })
+            .collect()
+    }
+
+    #[test]
+    fn one_that_grows_and_grows_is_told_of_with_figures_and_since_when() {
+        let seen = seen(&[10, 120, 150, 190, 250, 310]);
+        assert!(seen[..5].iter().all(Vec::is_empty));
+        let [told] = &seen[5][..] else { panic!("{seen:?}") };
+        let due = "the mailbox of <0.3.0> (crate::run) has 310 messages, 60 more each second, of which it \
+                   receives 10";
+        assert_eq!((told.line.as_str(), told.since.as_secs()), (due, 2));
+    }
+
+    #[test]
+    fn it_is_told_of_until_half_of_it_is_gone() {
+        let seen = seen(&[100, 200, 300, 400, 500, 400, 251, 250, 260]);
+        let told: Vec<_> = seen.iter().map(Vec::len).collect();
+        assert_eq!(told, [0, 0, 0, 0, 1, 1, 1, 0, 0]);
+    }
+
+    #[test]
+    fn a_mailbox_that_is_long_or_short_or_goes_up_and_down_is_left_alone() {
+        for waiting in [vec![5000; 20], (0..99).collect(), [100, 900].repeat(10)] {
+            assert!(seen(&waiting).iter().all(Vec::is_empty), "{waiting:?}");
+        }
+    }
+
+    #[test]
+    fn a_table_that_is_seen_again_changes_nothing() {
+        let mut rule = Growing::default();
+        let mut process = row(pid(3));
+        for (second, waiting) in (1..).zip([100, 200, 300, 400, 500]) {
+            process.mailbox_len = waiting;
+            let table = with(at(second), &[process]);
+            let once = rule.look(&table);
+            assert_eq!(once, rule.look(&table));
+            assert_eq!(once.len(), usize::from(second == 5));
+        }
+    }
+
+    proptest! {
+        /// Whatever waits when, it is told of only after it has grown as often as is asked for, and while
+        /// there are enough.
+        #[test]
+        fn it_is_never_told_of_without_growth(
+            waiting in proptest::collection::vec(0_u32..1000, 1..40),
+        ) {
+            let seen = seen(&waiting);
+            let mut told = false;
+            for (now, seen) in seen.iter().enumerate() {
+                if !seen.is_empty() {
+                    prop_assert!(waiting[now] >= FLOOR);
+                    let grown = now >= TABLES as usize
+                        && waiting[now - TABLES as usize..=now].is_sorted();
+                    prop_assert!(told || grown, "{} of {:?}", now, waiting);
+                }
+                told = !seen.is_empty();
+            }
+        }
+    }
+}

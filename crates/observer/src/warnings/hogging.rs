@@ -1,0 +1,141 @@
+//! Rule: a process that does not await, and so keeps a thread to itself.
+//!
+//! *What it sees*: a process that has not awaited for [`LONG`], or one that was found holding up its thread
+//! at [`OFTEN`] of the last [`LOOKS`] looks.
+//!
+//! *What to do*: see [`ADVICE`].
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use purlin::ProcessId;
+use rustc_hash::FxHashMap;
+
+use super::{Kind, Rule, Sighting, Subject, called};
+use crate::census::Census;
+
+/// What to do about it.
+pub const ADVICE: &str = "Where it computes for long, have it await purlin::consume_budget() in its loop; \
+     what blocks a thread belongs into spawn_blocking. Its worker has another thread, so it holds up nobody, but \
+     it takes a core.";
+
+/// One turn of this length is worth a word by itself: a hundred times what the runtime lets pass without a
+/// line in the log.
+pub const LONG: Duration = Duration::from_millis(500);
+
+/// How many looks are remembered: ten seconds.
+pub const LOOKS: usize = 10;
+
+/// At how many of them it has to be found. A turn of some milliseconds is hardly ever found by chance;
+/// one that is found three times in ten takes about a third of a thread.
+pub const OFTEN: usize = 3;
+
+/// The rule.
+#[derive(Debug, Default)]
+pub(super) struct Hogs {
+    /// Who was found at the last looks, the newest last.
+    looks: VecDeque<Vec<ProcessId>>,
+}
+
+impl Rule for Hogs {
+    fn look(&mut self, census: &Census) -> Vec<Sighting> {
+        if self.looks.len() == LOOKS {
+            self.looks.pop_front();
+        }
+        let hogs = &census.overview.hogs;
+        self.looks.push_back(hogs.iter().map(|hog| hog.id).collect());
+        let mut found = FxHashMap::<ProcessId, usize>::default();
+        for id in self.looks.iter().flatten() {
+            *found.entry(*id).or_default() += 1;
+        }
+        let at = census.overview.at;
+        let bad = hogs.iter().filter_map(|hog| {
+            let times = found.get(&hog.id).copied().unwrap_or_default();
+            let who = called(census, hog.id);
+            let line = if hog.for_so_long >= LONG {
+                let seconds = hog.for_so_long.as_secs_f64();
+                format!("{who} has not awaited for {seconds:.1} s; it runs {}", hog.function)
+            } else if times >= OFTEN {
+                let looks = self.looks.len();
+                format!(
+                    "{who} held up its thread at {times} of {looks} looks; it runs {}",
+                    hog.function
+                )
+            } else {
+                return None;
+            };
+            let since = at.saturating_sub(hog.for_so_long);
+            let sighting =
+                Sighting { kind: Kind::Hog, subject: Subject::Process(hog.id), line, since };
+            Some((hog.for_so_long, sighting))
+        });
+        let mut bad: Vec<_> = bad.collect();
+        bad.sort_by(|(a, _), (b, _)| b.cmp(a));
+        bad.into_iter().map(|(_, sighting)| sighting).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use proptest::prelude::*;
+
+    use super::{Hogs, LOOKS, OFTEN};
+    use crate::census::HogSeen;
+    use crate::warnings::fixture::{at, overview, pid};
+    use crate::warnings::{Rule, Sighting};
+
+    fn look(rule: &mut Hogs, second: u64, hogs: &[(u32, u64)]) -> Vec<Sighting> {
+        let mut census = at(second);
+        overview(&mut census).hogs = hogs
+            .iter()
+            .map(|&(number, milliseconds)| HogSeen {
+                id: pid(number),
+                function: "crate::compute",
+                for_so_long: Duration::from_millis(milliseconds),
+            })
+            .collect();
+        rule.look(&census)
+    }
+
+    #[test]
+    fn one_that_computes_for_long_is_told_of_at_once_and_the_longest_first() {
+        let seen = look(&mut Hogs::default(), 10, &[(1, 600), (2, 1500), (3, 20)]);
+        let lines: Vec<_> = seen.iter().map(|sighting| sighting.line.as_str()).collect();
+        let due = [
+            "<0.2.0> has not awaited for 1.5 s; it runs crate::compute",
+            "<0.1.0> has not awaited for 0.6 s; it runs crate::compute",
+        ];
+        assert_eq!(lines, due);
+        assert_eq!(seen[0].since, Duration::from_millis(8500));
+    }
+
+    #[test]
+    fn one_that_is_found_again_and_again_is_told_of_and_one_that_is_found_by_chance_is_not() {
+        let mut rule = Hogs::default();
+        for second in 1..=3 {
+            let seen = look(&mut rule, second, &[(1, 20), (second as u32 + 5, 20)]);
+            assert_eq!(seen.len(), usize::from(second == 3), "{seen:?}");
+        }
+        let seen = look(&mut rule, 4, &[(1, 20)]);
+        let due = "<0.1.0> held up its thread at 4 of 4 looks; it runs crate::compute";
+        assert_eq!(seen[0].line, due);
+    }
+
+    proptest! {
+        #[test]
+        fn short_turns_are_told_of_when_they_are_found_often_enough(
+            found in proptest::collection::vec(any::<bool>(), 1..40),
+        ) {
+            let mut rule = Hogs::default();
+            for now in 0..found.len() {
+                let hogs: &[_] = if found[now] { &[(1, 20)] } else { &[] };
+                let told = !look(&mut rule, now as u64 + 1, hogs).is_empty();
+                let lately = &found[(now + 1).saturating_sub(LOOKS)..=now];
+                let times = lately.iter().filter(|found| **found).count();
+                prop_assert_eq!(told, found[now] && times >= OFTEN);
+            }
+        }
+    }
+}
