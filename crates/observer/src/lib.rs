@@ -8,8 +8,12 @@
 //! |---|---|
 //! | [`census`] | the samples: figures of the node, a table of its processes, and how to ask it |
 //! | [`warnings`] | what looks wrong in a sample and those before it, and what to do about it |
+//! | `web` | the page, and what it asks: a server on a thread of its own |
 
 #![forbid(unsafe_code)]
 
 pub mod census;
 pub mod warnings;
+mod web;
+
+pub use web::{Observed, Observer};

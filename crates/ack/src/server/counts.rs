@@ -3,6 +3,8 @@
 //! COST: an atomic addition for each ack, connection or refusal, never for a
 //! message.
 
+use std::net::SocketAddr;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::ending::End;
@@ -114,6 +116,31 @@ impl Counters {
             over_address: read(&self.over_address),
             exhausted: read(&self.exhausted),
         }
+    }
+}
+
+/// Reads what a server has done, for whoever shows it. A clone reads the same.
+#[derive(Clone, Debug)]
+pub struct Watch {
+    address: SocketAddr,
+    counters: Arc<Counters>,
+}
+
+impl Watch {
+    pub(super) fn new(address: SocketAddr, counters: Arc<Counters>) -> Self {
+        Self { address, counters }
+    }
+
+    /// Where the server listens, or did.
+    #[must_use]
+    pub fn local_addr(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// What it has done so far.
+    #[must_use]
+    pub fn counts(&self) -> Counts {
+        self.counters.read()
     }
 }
 

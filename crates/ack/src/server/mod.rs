@@ -48,7 +48,7 @@ use purlin::ExitReason;
 use purlin::supervisor::{SupervisorRef, SupervisorSpec};
 
 pub use self::builder::{Builder, StartError};
-pub use self::counts::Counts;
+pub use self::counts::{Counts, Watch};
 pub use self::limits::Limits;
 use self::shared::Shared;
 use crate::handler::Count;
@@ -126,6 +126,12 @@ impl Door {
     pub fn counts(&self) -> Counts {
         self.shared.counters.read()
     }
+
+    /// Reads what it has done for as long as one likes, and keeps nothing else of it.
+    #[must_use]
+    pub fn watch(&self) -> Watch {
+        Watch::new(self.address, Arc::clone(&self.shared.counters))
+    }
 }
 
 impl Server {
@@ -150,6 +156,12 @@ impl Server {
     #[must_use]
     pub fn counts(&self) -> Counts {
         self.door.counts()
+    }
+
+    /// Reads what it has done for as long as one likes, also after its end, and keeps nothing else of it.
+    #[must_use]
+    pub fn watch(&self) -> Watch {
+        self.door.watch()
     }
 
     /// The supervisor above all of its processes.

@@ -31,7 +31,7 @@ use crate::connect::NoConnection;
 use crate::control::{Control, Named};
 use crate::flags::Flags;
 use crate::handshake::{Called, Caller, Established, Local, Verdict};
-use crate::link::{Link, Settings};
+use crate::link::{Link, Settings, Traffic};
 use crate::listener::{Came, Listener};
 use crate::name::NodeName;
 use crate::peers::Peers;
@@ -125,6 +125,16 @@ impl Core {
     pub(super) fn connected(&self) -> Vec<NodeName> {
         let mut nodes: Vec<_> = self.state().connections.keys().cloned().collect();
         nodes.sort_unstable();
+        nodes
+    }
+
+    pub(super) fn traffic(&self) -> Vec<(NodeName, Traffic)> {
+        let state = self.state();
+        let up = |(node, there): (&NodeName, &Arc<Connection>)| {
+            Some((node.clone(), there.link()?.traffic()))
+        };
+        let mut nodes: Vec<_> = state.connections.iter().filter_map(up).collect();
+        nodes.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
         nodes
     }
 

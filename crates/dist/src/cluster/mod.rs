@@ -96,8 +96,8 @@ mod stand_ins;
 use std::any::{Any, TypeId};
 use std::fmt;
 use std::future::Future;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, Weak};
 
 use purlin::server::{Mail, Server};
 use purlin::{Node, Pid, Process, ProcessId};
@@ -112,6 +112,7 @@ use crate::connect::NoConnection;
 use crate::control::Named;
 use crate::epmd::Registration;
 use crate::frame::Unread;
+use crate::link::Traffic;
 use crate::name::NodeName;
 
 pub use builder::{Builder, StartError};
@@ -130,6 +131,18 @@ pub use spawn::NotSpawned;
 #[derive(Clone, Debug)]
 pub struct Cluster {
     inner: Arc<Inner>,
+}
+
+/// A node of a cluster as long as it is one. A clone is the same one.
+#[derive(Clone, Debug)]
+pub struct WeakCluster(Weak<Inner>);
+
+impl WeakCluster {
+    /// The cluster, unless the node has left it.
+    #[must_use]
+    pub fn upgrade(&self) -> Option<Cluster> {
+        self.0.upgrade().map(|inner| Cluster { inner })
+    }
 }
 
 #[derive(Debug)]
@@ -159,6 +172,12 @@ impl Cluster {
         &self.inner.core
     }
 
+    /// The cluster for whoever only looks at it: it does not keep the node in it.
+    #[must_use]
+    pub fn downgrade(&self) -> WeakCluster {
+        WeakCluster(Arc::downgrade(&self.inner))
+    }
+
     /// The node's name in the cluster.
     #[must_use]
     pub fn name(&self) -> &NodeName {
@@ -175,6 +194,14 @@ impl Cluster {
     #[must_use]
     pub fn nodes(&self) -> Vec<NodeName> {
         self.core().connected()
+    }
+
+    /// The nodes it is connected to, and what has crossed each connection.
+    ///
+    /// COST: two locks that those who send take too, for some instructions.
+    #[must_use]
+    pub fn traffic(&self) -> Vec<(NodeName, Traffic)> {
+        self.core().traffic()
     }
 
     /// Connects to a node, unless it is connected: Erlang's `net_kernel:connect_node`.

@@ -47,6 +47,7 @@ mod writer;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -80,6 +81,18 @@ impl Default for Settings {
         let limits = Limits::default();
         Self { tick_time: Duration::from_secs(60), busy: 1 << 20, limits }
     }
+}
+
+/// What has crossed a link, after the handshake; before encryption, where there is one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Traffic {
+    /// Bytes read.
+    pub bytes_in: u64,
+    /// Bytes written.
+    pub bytes_out: u64,
+    /// Bytes that are to be written.
+    pub waiting: usize,
 }
 
 /// Gets what the other node says, in order.
@@ -231,6 +244,15 @@ impl Link {
     #[must_use]
     pub fn waiting(&self) -> usize {
         self.0.lock().waiting()
+    }
+
+    /// What has crossed it so far.
+    #[must_use]
+    pub fn traffic(&self) -> Traffic {
+        let state = self.0.lock();
+        let (bytes_out, waiting) = (state.bytes_out, state.waiting());
+        // ORDER: relaxed, as it is counted.
+        Traffic { bytes_in: self.0.bytes_in.load(Ordering::Relaxed), bytes_out, waiting }
     }
 
     /// Ends the link, after what was sent before is written; if it cannot be, within half of the tick time.

@@ -36,7 +36,7 @@ pub(super) async fn run<S: AsyncRead + Unpin, R: Receive>(
         buffer.reserve(BLOCK);
         match stream.read_buf(&mut buffer).await {
             Ok(0) => return Ended::ByPeer,
-            Ok(_) => shared.has_read(),
+            Ok(bytes) => shared.has_read(bytes),
             // WHY: a node that ends does not always say so first to TLS, which would have it.
             Err(error) if error.kind() == ErrorKind::UnexpectedEof => return Ended::ByPeer,
             Err(error) => return Ended::Io(error.kind()),

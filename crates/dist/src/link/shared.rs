@@ -29,8 +29,9 @@ pub(super) struct Shared {
     over: Notify,
     /// A sender may have to wait. INVARIANT: behind the lock it is so if [`State::is_crowded`] is.
     crowded: AtomicBool,
-    /// How often something was read.
+    /// How often something was read, and how many bytes that was.
     pub(super) reads: AtomicU64,
+    pub(super) bytes_in: AtomicU64,
     /// Whether the reader waits for the other node, and not for its receiver.
     pub(super) reading: AtomicBool,
 }
@@ -45,8 +46,9 @@ pub(super) struct State {
     pub(super) portions_in_flight: usize,
     /// The writer waits for something to write.
     pub(super) writer_waits: bool,
-    /// How often the writer has written.
+    /// How often the writer has written, and how many bytes that was.
     pub(super) writes: u64,
+    pub(super) bytes_out: u64,
     /// For each sender with a large message under way, what waits behind it.
     pub(super) behind: HashMap<Option<Pid>, VecDeque<Signal<Payload<'static>>>>,
     pub(super) closing: bool,
@@ -74,6 +76,7 @@ impl Shared {
             portions_in_flight: 0,
             writer_waits: false,
             writes: 0,
+            bytes_out: 0,
             behind: HashMap::new(),
             closing: false,
             ended: None,
@@ -88,6 +91,7 @@ impl Shared {
             over: Notify::new(),
             crowded: AtomicBool::new(false),
             reads: AtomicU64::new(0),
+            bytes_in: AtomicU64::new(0),
             reading: AtomicBool::new(false),
         }
     }
@@ -170,9 +174,10 @@ impl Shared {
     }
 
     /// Counts something that was read.
-    pub(super) fn has_read(&self) {
-        // ORDER: relaxed, because the count carries nothing but itself.
+    pub(super) fn has_read(&self, bytes: usize) {
+        // ORDER: relaxed, because the counts carry nothing but themselves.
         self.reads.fetch_add(1, Ordering::Relaxed);
+        self.bytes_in.fetch_add(bytes as u64, Ordering::Relaxed);
     }
 
     /// Waits until it has ended, and says how.

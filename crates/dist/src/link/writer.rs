@@ -37,10 +37,12 @@ pub(super) async fn run<S: AsyncWrite + Unpin>(mut stream: S, shared: &Shared) -
         if let Err(error) = written.await {
             return Ended::Io(error.kind());
         }
+        let bytes = buffer.len() as u64;
         buffer.clear();
         buffer.shrink_to(KEPT);
         let mut state = shared.lock();
         state.in_flight = 0;
+        state.bytes_out += bytes;
         state.writes += 1;
         let had_portions = std::mem::take(&mut state.portions_in_flight) > 0;
         let is_room = had_portions || state.waiting() <= shared.settings.busy / 2;

@@ -7,7 +7,7 @@
 
 use std::cmp::Ordering;
 
-use purlin::ProcessState;
+use purlin::{ProcessId, ProcessState};
 
 use super::Table;
 
@@ -39,6 +39,8 @@ pub struct Filter {
     pub states: Vec<ProcessState>,
     /// So many messages wait at least.
     pub mailbox_at_least: u64,
+    /// This process spawned it.
+    pub parent: Option<ProcessId>,
     /// Also those that serve the node's processes and are none of a program's.
     pub services: bool,
 }
@@ -157,6 +159,7 @@ impl Filter {
                 wanted
                     && u64::from(table.mailboxes[at]) >= self.mailbox_at_least
                     && (self.states.is_empty() || self.states.contains(&table.states[at]))
+                    && self.parent.is_none_or(|parent| table.parents[at] == Some(parent))
                     && (kind_says || says(table, at, &text))
             })
             .collect()

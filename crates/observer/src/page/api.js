@@ -1,0 +1,74 @@
+// Talks to the node: the only module that sends anything, and only to where the page came from.
+//
+// The token stands behind `#token=` of the link that opened the page. It is kept for this tab, is sent
+// in a header that no other page can make a browser send, and leaves the address at once, so that it is
+// in no history and on no screenshot.
+
+const KEPT = "purlin-observer-token";
+const LONGEST_LINE = 4 << 20;
+
+export class Refused extends Error {
+  constructor(status, message) {
+    super(message);
+    this.status = status;
+  }
+}
+
+// Takes the token from the address, or from what this tab knows; null if nobody has told it.
+export function token() {
+  const told = /^#token=([A-Za-z0-9_-]+)$/.exec(location.hash);
+  if (told) {
+    keep(told[1]);
+    history.replaceState(null, "", location.pathname);
+  }
+  return sessionStorage.getItem(KEPT);
+}
+
+export function keep(text) {
+  sessionStorage.setItem(KEPT, text);
+}
+
+export function forget() {
+  sessionStorage.removeItem(KEPT);
+}
+
+async function ask(path, options = {}) {
+  const headers = { Authorization: `Bearer ${sessionStorage.getItem(KEPT)}`, ...options.headers };
+  const answer = await fetch(path, { ...options, headers, cache: "no-store", redirect: "error" });
+  if (answer.ok) return answer;
+  const said = await answer.json().catch(() => ({}));
+  throw new Refused(answer.status, said.error || `the node answered ${answer.status}`);
+}
+
+// What is at `path`, asked with these parameters; those that are empty are left out.
+export async function get(path, parameters = {}, signal = undefined) {
+  const query = new URLSearchParams(Object.entries(parameters).filter(([, value]) => value !== "" && value !== null && value !== undefined));
+  return (await ask(query.size ? `${path}?${query}` : path, { signal })).json();
+}
+
+export async function post(path, body = {}) {
+  const headers = { "Content-Type": "application/json" };
+  return (await ask(path, { method: "POST", headers, body: JSON.stringify(body) })).json();
+}
+
+// Follows the node's events until `signal` says otherwise: `told(event, data)` for each. Ends when the
+// node ends the stream, and throws if it cannot be had.
+export async function follow(path, told, signal) {
+  const answer = await ask(path, { signal, headers: { Accept: "text/event-stream" } });
+  const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+  let text = "";
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    text += value;
+    if (text.length > LONGEST_LINE) throw new Error("an event of the node is too long");
+    const blocks = text.split("\n\n");
+    text = blocks.pop();
+    for (const block of blocks) {
+      const lines = block.split("\n");
+      const data = lines.filter((line) => line.startsWith("data:")).map((line) => line.slice(5).trimStart()).join("\n");
+      const name = lines.find((line) => line.startsWith("event:"))?.slice(6).trim() || "message";
+      if (data) told(name, JSON.parse(data));
+    }
+  }
+}

@@ -1,0 +1,115 @@
+// A graph over time: lines of one unit, drawn anew with each look at the node. The pointer, or the
+// arrow keys, read the figures of one moment; a screen reader is told the last ones.
+
+import { h, s, say } from "./dom.js";
+
+const [WIDTH, HEIGHT] = [600, 120];
+const HUES = 8;
+let graphs = 0;
+
+// The next round number: 1, 2 or 5 and zeros.
+function ceiling(value) {
+  if (!(value > 0)) return 1;
+  const power = 10 ** Math.floor(Math.log10(value));
+  return [1, 2, 5, 10].find((step) => step * power >= value) * power;
+}
+
+export class Chart {
+  // `show` turns a figure into words; `most` is the top of the axis, if it is always the same.
+  constructor(title, { show, most = null }) {
+    this.show = show;
+    this.most = most;
+    this.lines = [];
+    this.read = null;
+    const name = `graph-${(graphs += 1)}`;
+    this.top = h("span", { class: "axis-top" });
+    this.span = h("span", { class: "axis-span" });
+    this.legend = h("ul", { class: "legend" });
+    this.picture = s("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: "none", role: "img", tabindex: "0", class: "plot" });
+    this.picture.addEventListener("pointermove", (event) => this.point(event));
+    this.picture.addEventListener("pointerleave", () => this.at(null));
+    this.picture.addEventListener("blur", () => this.at(null));
+    this.picture.addEventListener("keydown", (event) => this.key(event));
+    this.element = h("figure", { class: "graph", "aria-labelledby": name },
+      h("figcaption", { id: name }, title), h("div", { class: "plot-frame" }, this.top, this.picture, this.span), this.legend);
+    this.title = title;
+  }
+
+  // `times` in nanoseconds of the node's clock, oldest first; each line has a figure, or null, for each.
+  draw(times, lines) {
+    this.times = times;
+    this.lines = lines;
+    const figures = lines.flatMap((line) => line.values).filter((value) => value !== null);
+    this.scale = this.most ?? ceiling(Math.max(0, ...figures));
+    say(this.top, this.show(this.scale));
+    const seconds = times.length > 1 ? Math.round((times.at(-1) - times[0]) / 1e9) : 0;
+    say(this.span, seconds ? `${seconds} s` : "");
+    const ruler = [0.25, 0.5, 0.75].map((share) => s("line", { class: "ruler", x1: 0, x2: WIDTH, y1: HEIGHT * share, y2: HEIGHT * share }));
+    this.cursor = s("line", { class: "cursor", y1: 0, y2: HEIGHT, visibility: "hidden" });
+    this.picture.replaceChildren(...ruler, ...lines.map((line, at) => s("path", { class: `line hue-${at % HUES}`, d: this.path(line.values) })), this.cursor);
+    this.at(this.read);
+    this.picture.setAttribute("aria-label", `${this.title}, last ${seconds} seconds. Now: ${lines.map((line) => `${line.name} ${this.words(line.values.at(-1))}`).join(", ")}.`);
+  }
+
+  words(value) {
+    return value === null || value === undefined ? "–" : this.show(value);
+  }
+
+  x(at) {
+    const [first, last] = [this.times[0], this.times.at(-1)];
+    return last > first ? ((this.times[at] - first) / (last - first)) * WIDTH : WIDTH;
+  }
+
+  path(values) {
+    let pen = "M";
+    const parts = values.map((value, at) => {
+      if (value === null) {
+        pen = "M";
+        return "";
+      }
+      const y = HEIGHT - (Math.min(value, this.scale) / this.scale) * (HEIGHT - 2) - 1;
+      const part = `${pen}${this.x(at).toFixed(1)} ${y.toFixed(1)}`;
+      pen = "L";
+      return part;
+    });
+    return parts.join("");
+  }
+
+  point(event) {
+    const box = this.picture.getBoundingClientRect();
+    const wanted = ((event.clientX - box.left) / box.width) * WIDTH;
+    if (!this.times?.length) return;
+    let best = 0;
+    for (let at = 0; at < this.times.length; at += 1) {
+      if (Math.abs(this.x(at) - wanted) < Math.abs(this.x(best) - wanted)) best = at;
+    }
+    this.at(this.times[best]);
+  }
+
+  key(event) {
+    const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    if (!step || !this.times?.length) return;
+    event.preventDefault();
+    const now = this.read === null ? this.times.length - 1 : this.times.indexOf(this.read);
+    this.at(this.times[Math.max(0, Math.min(this.times.length - 1, now + step))]);
+  }
+
+  // Reads the figures of that moment; the last ones for null, and when it has gone out of sight.
+  at(moment) {
+    const found = moment === null ? -1 : (this.times || []).indexOf(moment);
+    this.read = found < 0 ? null : moment;
+    const at = found < 0 ? (this.times?.length || 0) - 1 : found;
+    if (this.cursor) {
+      this.cursor.setAttribute("visibility", found < 0 ? "hidden" : "visible");
+      if (found >= 0) for (const end of ["x1", "x2"]) this.cursor.setAttribute(end, this.x(at));
+    }
+    while (this.legend.children.length > this.lines.length) this.legend.lastChild.remove();
+    this.lines.forEach((line, index) => {
+      const entry = this.legend.children[index] || this.legend.appendChild(h("li", {},
+        s("svg", { class: `swatch hue-${index % HUES}`, viewBox: "0 0 12 4", width: 12, height: 4, "aria-hidden": "true" }, s("path", { d: "M0 2H12" })),
+        h("span", { class: "legend-name" }), h("span", { class: "legend-value" })));
+      say(entry.children[1], line.name);
+      say(entry.children[2], this.words(line.values[at]));
+    });
+  }
+}

@@ -1,0 +1,187 @@
+// Puts the page together: asks for the token, follows the node, and shows the view of the address.
+
+import * as api from "./api.js";
+import { byId, h, put, say } from "./dom.js";
+import { count, percent, time } from "./format.js";
+import * as theme from "./theme.js";
+import * as overview from "./view_overview.js";
+import * as processes from "./view_processes.js";
+import * as process from "./view_process.js";
+import * as tree from "./view_tree.js";
+import * as cluster from "./view_cluster.js";
+import * as servers from "./view_servers.js";
+import * as warnings from "./view_warnings.js";
+import * as trace from "./view_trace.js";
+
+const VIEWS = { overview, processes, process, tree, cluster, servers, warnings, trace };
+const SHOWN = ["overview", "processes", "tree", "cluster", "servers", "warnings", "trace"];
+const AGAIN = 2000;
+const REMEMBERED = 600;
+
+// What every view may use; `open` of a view is given it.
+const app = { live: null, history: [], rights: {}, go, rewrite };
+let view = null;
+let place = "";
+
+// "#/processes?sort=mailbox" as a name, what follows it, and the parameters.
+function address() {
+  const [path, query] = location.hash.replace(/^#\//, "").split("?");
+  const [name, ...rest] = path.split("/").map(decode);
+  return { name: Object.hasOwn(VIEWS, name) ? name : "overview", rest, parameters: new URLSearchParams(query || "") };
+}
+
+// A link that somebody has bent is read as it stands.
+function decode(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+function go(hash) {
+  location.hash = hash;
+}
+
+// Keeps what the reader chose in the address, without opening the view anew.
+function rewrite(hash) {
+  place = hash;
+  history.replaceState(null, "", hash);
+}
+
+function open() {
+  if (location.hash === place && view) return;
+  place = location.hash;
+  view?.close?.();
+  const { name, rest, parameters } = address();
+  const made = VIEWS[name];
+  const main = byId("main");
+  main.replaceChildren(h("h1", {}, made.title));
+  document.title = `${made.title} · ${app.live?.node ?? ""} · purlin`;
+  for (const link of byId("views").children) {
+    const current = link.dataset.view === (name === "process" ? "processes" : name);
+    if (current) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
+  }
+  main.dataset.view = name;
+  view = made.open(main, { rest, parameters, app });
+  if (app.live) view.update?.(app.live);
+  main.focus({ preventScroll: true });
+}
+
+function health(text, lost) {
+  say(byId("health"), text);
+  byId("health").classList.toggle("lost", lost);
+}
+
+// What the page itself costs the node, and what it could not tell. It is red if anything is missing.
+function cost({ sampler }) {
+  const parts = [`The observer takes ${percent(sampler.share)} of one core; a look at all processes takes ${time(sampler.took_ns)}.`];
+  byId("cost").replaceChildren(parts[0], " ");
+  const missing = sampler.left_out + sampler.lost;
+  put(byId("cost"), missing === 0 ? "Nothing was left out."
+    : h("strong", { class: "alarm" }, `${count(sampler.left_out)} processes were left out of the last look, and ${count(sampler.lost)} events were lost.`));
+}
+
+const heard = {
+  history(looks) {
+    app.history = looks;
+  },
+  overview(data) {
+    if (app.history.at(-1)?.at_ns !== data.look.at_ns) app.history.push(data.look);
+    if (app.history.length > REMEMBERED) app.history.shift();
+    data.history = app.history;
+    app.live = data;
+    say(byId("node"), data.node);
+    health(`Live, up ${time(data.uptime_ns)}`, false);
+    cost(data);
+    view?.update?.(data);
+  },
+  warnings(data) {
+    app.warnings = data;
+    const badge = byId("warning-count");
+    say(badge, data.length);
+    badge.hidden = data.length === 0;
+    view?.warned?.(data);
+  },
+};
+
+// A page that nobody sees asks for nothing, so that the node can rest.
+function seen() {
+  if (!document.hidden) return Promise.resolve();
+  health("Resting while the page is hidden.", false);
+  return new Promise((done) => document.addEventListener("visibilitychange", done, { once: true })).then(seen);
+}
+
+async function follow() {
+  for (;;) {
+    await seen();
+    const leaving = new AbortController();
+    const hidden = () => document.hidden && leaving.abort();
+    document.addEventListener("visibilitychange", hidden);
+    try {
+      await api.follow("api/live", (event, data) => heard[event]?.(data), leaving.signal);
+      health("The node has ended the connection; trying again.", true);
+    } catch (error) {
+      if (leaving.signal.aborted) continue;
+      if (error.status === 401) {
+        api.forget();
+        location.reload();
+        return;
+      }
+      health(`No news from the node: ${error.message}. Trying again.`, true);
+    } finally {
+      document.removeEventListener("visibilitychange", hidden);
+    }
+    await new Promise((done) => setTimeout(done, AGAIN));
+  }
+}
+
+// Asks for the token; nothing of the node is shown before.
+function login(problem) {
+  const field = h("input", { id: "token", autocomplete: "off", spellcheck: "false", required: true, "aria-describedby": "token-problem" });
+  const form = h("form", { class: "login", submit: (event) => {
+    event.preventDefault();
+    api.keep((/#token=(.*)$/.exec(field.value)?.[1] || field.value).trim());
+    location.reload();
+  } },
+    h("p", {}, "The node printed an address with a token when it started. Open that address, or paste it here."),
+    h("p", {}, h("label", { for: "token" }, "Address or token")), field,
+    h("p", { id: "token-problem", class: "alarm", role: "alert" }, problem || ""),
+    h("p", {}, h("button", { class: "switch" }, "Open")));
+  byId("main").replaceChildren(h("h1", {}, "Which token?"), form);
+  document.documentElement.dataset.ready = "login";
+  field.focus();
+}
+
+async function start() {
+  theme.start();
+  // An address with a token that is opened in this very tab.
+  window.addEventListener("hashchange", () => location.hash.startsWith("#token=") && location.reload());
+  if (!api.token()) return login();
+  try {
+    const about = await api.get("api/about");
+    app.rights = about.rights;
+    say(byId("node"), about.node);
+  } catch (error) {
+    if (error.status !== 401) throw error;
+    api.forget();
+    return login("The node does not know that token.");
+  }
+  put(byId("views"), SHOWN.map((name) => h("a", { href: `#/${name}`, "data-view": name }, VIEWS[name].title,
+    name === "warnings" ? h("span", { class: "badge", id: "warning-count", hidden: true }, "0") : null)));
+  byId("views").hidden = false;
+  byId("skip").addEventListener("click", (event) => {
+    event.preventDefault();
+    byId("main").focus();
+  });
+  window.addEventListener("hashchange", open);
+  open();
+  document.documentElement.dataset.ready = "true";
+  return follow();
+}
+
+start().catch((error) => {
+  console.error(error);
+  health(`The page could not be started: ${error.message}`, true);
+});

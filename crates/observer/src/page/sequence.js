@@ -1,0 +1,54 @@
+// Draws what processes did to one another as a sequence diagram: a lane for each process, time downwards,
+// an arrow for each message and signal, a dot for what a process did by itself.
+
+import { s } from "./dom.js";
+import { time } from "./format.js";
+
+const LANE = 170;
+const STEP = 22;
+const LEFT = 90;
+const TOP = 46;
+const LANES = 12;
+export const MOST = 400;
+
+// `events`: {at_ns, kind, pid, other, label}; `names`: what the processes are called.
+export function draw(events, names) {
+  const lanes = [...new Set(events.flatMap((event) => (event.other ? [event.pid, event.other] : [event.pid])))].slice(0, LANES);
+  const drawn = events.filter((event) => lanes.includes(event.pid) && (!event.other || lanes.includes(event.other))).slice(0, MOST);
+  const x = (pid) => LEFT + lanes.indexOf(pid) * LANE + LANE / 2;
+  const height = TOP + drawn.length * STEP + 16;
+  const width = LEFT + lanes.length * LANE;
+  const heads = lanes.flatMap((pid) => [
+    s("line", { class: "lane", x1: x(pid), x2: x(pid), y1: TOP - 12, y2: height }),
+    s("text", { x: x(pid), y: 14, "text-anchor": "middle", "font-weight": 600 }, names[pid] ?? pid),
+    names[pid] ? s("text", { x: x(pid), y: 28, "text-anchor": "middle", class: "when" }, pid) : null,
+  ].filter(Boolean));
+  const begin = drawn[0]?.at_ns ?? 0;
+  const rows = drawn.map((event, at) => row(event, TOP + at * STEP, x, begin, names));
+  return {
+    left_out: events.length - drawn.length,
+    picture: s("svg", { class: "sequence", width, height, viewBox: `0 0 ${width} ${height}`, role: "list", "aria-label": `${drawn.length} events of ${lanes.length} processes` }, heads, rows),
+  };
+}
+
+function row(event, y, x, begin, names) {
+  const called = (pid) => names[pid] ?? pid;
+  const words = `${time(event.at_ns - begin)}: ${called(event.pid)} ${event.kind} ${event.other ? called(event.other) : ""} ${event.label}`;
+  const when = s("text", { class: "when", x: 4, y: y + 3 }, `+${time(event.at_ns - begin)}`);
+  const label = (at, anchor) => s("text", { class: "label", x: at, y: y - 4, "text-anchor": anchor }, event.label ? `${event.kind} ${event.label}` : event.kind);
+  const entry = (...parts) => s("g", { role: "listitem", "aria-label": words, "data-kind": event.kind }, s("title", {}, words), when, parts);
+  if (!event.other || event.other === event.pid) {
+    const mark = s("circle", { class: event.kind === "exit" ? "exit" : "event", cx: x(event.pid), cy: y, r: 4 });
+    return entry(mark, label(x(event.pid) + 8, "start"));
+  }
+  // What is received came from the other one; everything else goes to it.
+  const [from, to] = event.kind === "receive" ? [x(event.other), x(event.pid)] : [x(event.pid), x(event.other)];
+  const back = to < from ? 1 : -1;
+  const quiet = QUIET.has(event.kind);
+  return entry(
+    s("line", { class: quiet ? "arrow quiet" : event.kind === "exit" ? "arrow exit-line" : "arrow", x1: from, x2: to + back * 6, y1: y, y2: y }),
+    s("path", { class: quiet ? "quiet-head" : event.kind === "exit" ? "exit" : "head", d: `M${to} ${y}l${back * 8} -4v8z` }),
+    label((from + to) / 2, "middle"));
+}
+
+const QUIET = new Set(["link", "unlink", "monitor", "demonitor", "spawn"]);

@@ -1,0 +1,107 @@
+// One process: what it is and does, its history while it is looked at, whom it knows, and what can be
+// done about it.
+
+import * as api from "./api.js";
+import { Chart } from "./chart.js";
+import { facts, h, put, refill, say } from "./dom.js";
+import { about, bytes, count, rate, time } from "./format.js";
+import * as graph from "./graph.js";
+import { reference } from "./view_processes.js";
+
+export const title = "Process";
+
+const EVERY = 1000;
+const REMEMBERED = 300;
+
+export function open(place, { rest: [id], app }) {
+  const state = h("div");
+  const charts = {
+    mailbox: new Chart("Waiting messages", { show: about }),
+    messages: new Chart("Messages received", { show: rate }),
+    reductions: new Chart("Reductions", { show: rate }),
+    memory: new Chart("Memory", { show: bytes }),
+  };
+  const known = h("div", { id: "known" });
+  const told = h("p", { role: "status", id: "told" });
+  const actions = h("div", { class: "controls", id: "actions" },
+    h("button", { type: "button", class: "switch", id: "trace", click: follow }, "Trace it"),
+    app.rights.exit ? EXITS.map(([reason, words]) => h("button", { type: "button", class: "switch danger", "data-reason": reason, click: () => end(reason) }, words)) : null);
+  const history = [];
+  place.querySelector("h1").append(" ", h("span", { class: "code" }, id ?? ""));
+  put(place, state, actions, told, h("div", { class: "graphs" }, Object.values(charts).map((chart) => chart.element)), known);
+
+  async function follow() {
+    try {
+      await api.post("api/trace/start", { processes: [id] });
+      app.go("#/trace");
+    } catch (error) {
+      say(told, error.message);
+    }
+  }
+
+  async function end(reason) {
+    if (!window.confirm(`Send ${id} an exit signal with the reason ${reason}?`)) return;
+    try {
+      await api.post("api/process/exit", { pid: id, reason });
+      say(told, `The exit signal ${reason} was sent.`);
+    } catch (error) {
+      say(told, error.message);
+    }
+  }
+
+  function draw() {
+    const times = history.map((one) => one.at_ns);
+    const line = (name, values) => [{ name, values }];
+    const speed = (of) => history.map((one, at) => {
+      const before = history[at - 1];
+      return before && one.at_ns > before.at_ns ? Math.max(0, of(one) - of(before)) / ((one.at_ns - before.at_ns) / 1e9) : null;
+    });
+    charts.mailbox.draw(times, line("messages", history.map((one) => one.mailbox)));
+    charts.messages.draw(times, line("messages", speed((one) => one.messages_in)));
+    charts.reductions.draw(times, line("reductions", speed((one) => one.reductions)));
+    charts.memory.draw(times, line("memory", history.map((one) => one.memory)));
+  }
+
+  function show(found) {
+    history.push(found);
+    if (history.length > REMEMBERED) history.shift();
+    state.replaceChildren(facts([
+      ["Name", found.name], ["State", found.state], ["Calls", found.waits_for && h("a", { href: reference(found.waits_for) }, found.waits_for)],
+      ["Runs", h("code", {}, found.function)], ["Receives", h("code", {}, found.message_type)],
+      ["Started by", found.parent && h("a", { href: reference(found.parent) }, found.parent)],
+      ["Age", found.age_ns === null ? null : time(found.age_ns)],
+      ["Waiting messages", count(found.mailbox) + (found.bound ? ` of ${count(found.bound.limit)}` : "")],
+      ["Dropped for want of room", found.bound && count(found.bound.dropped)],
+      ["Received", count(found.messages_in)], ["Reductions", count(found.reductions)],
+      ["Memory", bytes(found.memory)], ["Says it has allocated", found.details?.reported_memory ? bytes(found.details.reported_memory) : null],
+      ["Traps exits", found.details && (found.details.traps_exits ? "yes" : "no")],
+    ]));
+    draw();
+    refill(known, found.details, () => web(found));
+  }
+
+  function web({ details }) {
+    const heading = h("h2", {}, "Links and monitors");
+    if (!details) return [heading, h("p", { class: "hint" }, "It has not answered: it is in a turn, or waits for its turn.")];
+    const others = ["links", "monitors", "monitored_by"].flatMap((list) => details[list].map((other) => ({ ...other, kind: KINDS[list] })));
+    if (others.length === 0) return [heading, h("p", { class: "hint" }, "It has none.")];
+    const more = details.more + Math.max(0, others.length - graph.MOST);
+    return [heading, graph.draw(id, others, reference), more ? h("p", { class: "hint" }, `And ${count(more)} more.`) : null];
+  }
+
+  async function look() {
+    try {
+      show(await api.get("api/process", { pid: id }));
+    } catch (error) {
+      say(told, error.message);
+      if (error.status === 404) clearInterval(clock);
+    }
+  }
+
+  const clock = setInterval(() => !document.hidden && look(), EVERY);
+  look();
+  return { close: () => clearInterval(clock) };
+}
+
+const KINDS = { links: "link", monitors: "monitor", monitored_by: "monitored" };
+const EXITS = [["shutdown", "Tell it to shut down"], ["kill", "Kill it"]];

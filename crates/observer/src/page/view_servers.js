@@ -1,0 +1,78 @@
+// Servers that acknowledge: rates, connections, and why connections were closed.
+
+import * as api from "./api.js";
+import { Chart } from "./chart.js";
+import { facts, h, put, say } from "./dom.js";
+import { about, count, rate } from "./format.js";
+
+export const title = "Ack server";
+
+const EVERY = 1000;
+const REMEMBERED = 300;
+
+export function open(place) {
+  const list = h("div", { id: "servers" });
+  const none = h("p", { class: "hint" }, "This node shows no server that acknowledges.");
+  const trouble = h("p", { class: "notice", role: "alert", hidden: true });
+  const shown = new Map();
+  put(place, trouble, none, list);
+
+  async function look() {
+    try {
+      const { servers, at_ns: at } = await api.get("api/servers");
+      trouble.hidden = true;
+      none.hidden = servers.length > 0;
+      for (const server of servers) {
+        if (!shown.has(server.name)) {
+          shown.set(server.name, new Shown(server));
+          put(list, shown.get(server.name).element);
+        }
+        shown.get(server.name).update(server, at);
+      }
+    } catch (error) {
+      say(trouble, error.message);
+      trouble.hidden = false;
+    }
+  }
+
+  const clock = setInterval(() => !document.hidden && look(), EVERY);
+  look();
+  return { close: () => clearInterval(clock) };
+}
+
+class Shown {
+  constructor(server) {
+    this.history = [];
+    this.now = h("div");
+    this.rates = new Chart("Per second", { show: rate });
+    this.connections = new Chart("Connections", { show: about });
+    this.element = h("section", { "data-server": server.name }, h("h2", {}, `${server.name} at ${server.address}`), this.now,
+      h("div", { class: "graphs" }, this.rates.element, this.connections.element));
+  }
+
+  update({ counts }, at_ns) {
+    const { history } = this;
+    history.push({ at_ns, ...counts });
+    if (history.length > REMEMBERED) history.shift();
+    const speed = (key) => history.map((look, at) => {
+      const before = history[at - 1];
+      return before && look.at_ns > before.at_ns ? (look[key] - before[key]) / ((look.at_ns - before.at_ns) / 1e9) : null;
+    });
+    const times = history.map((look) => look.at_ns);
+    this.rates.draw(times, [{ name: "messages", values: speed("messages") }, { name: "acks", values: speed("acks") }]);
+    this.connections.draw(times, [{ name: "connections", values: history.map((look) => look.connections) }]);
+    const closed = Object.entries(WHY).filter(([key]) => counts[key] > 0).map(([key, words]) => [words, h("span", { class: "alarm" }, count(counts[key]))]);
+    this.now.replaceChildren(facts([
+      ["Connections", count(counts.connections)], ["Connections ever", count(counts.connections_ever)],
+      ["Messages acknowledged", count(counts.messages)], ["Acks", count(counts.acks)],
+      ["Messages for each ack", counts.acks ? (counts.messages / counts.acks).toFixed(1) : null],
+      ...closed,
+    ]));
+  }
+}
+
+const WHY = {
+  refusals: "Messages of sessions refused", too_large: "Closed: message too large", silent: "Closed: silent for too long",
+  deaf: "Closed: acks not read", insecure: "Closed: not TLS as it should be", failed: "Closed: the handler failed",
+  over_address: "Closed: too many of one address", exhausted: "Not accepted: no descriptors or memory",
+};

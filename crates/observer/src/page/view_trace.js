@@ -1,0 +1,70 @@
+// A trace: what chosen processes sent, received, spawned and linked, as a diagram, live.
+
+import * as api from "./api.js";
+import { facts, h, put, refill, say } from "./dom.js";
+import { count, plural } from "./format.js";
+import * as sequence from "./sequence.js";
+
+export const title = "Trace";
+
+const EVERY = 1000;
+
+export function open(place) {
+  const pids = h("input", { name: "processes", size: 32, required: true, autocomplete: "off", spellcheck: "false", placeholder: "<0.12.0> <0.13.0>" });
+  const controls = h("form", { class: "controls", submit: start },
+    h("label", {}, "Processes to follow", pids),
+    h("button", { class: "switch", id: "start" }, "Start"),
+    h("button", { type: "button", class: "switch", id: "stop", click: () => act("api/trace/stop") }, "Stop"),
+    h("button", { type: "button", class: "switch", id: "export", click: save }, "Save for Chrome’s trace viewer"));
+  const told = h("p", { class: "notice", role: "alert", hidden: true });
+  const state = h("div", { id: "trace-state", role: "status" });
+  const diagram = h("div", { class: "scroller", role: "region", "aria-label": "Sequence diagram", tabindex: "0", id: "diagram" });
+  put(place, controls, told, state, diagram);
+
+  function start(event) {
+    event.preventDefault();
+    act("api/trace/start", { processes: pids.value.split(/[\s,]+/).filter(Boolean) });
+  }
+
+  async function attempt(work) {
+    try {
+      await work();
+      told.hidden = true;
+    } catch (error) {
+      say(told, error.message);
+      told.hidden = false;
+    }
+  }
+
+  const act = (path, body) => attempt(async () => {
+    await api.post(path, body);
+    await look();
+  });
+
+  const save = () => attempt(async () => {
+    const found = await api.get("api/trace/chrome");
+    const address = URL.createObjectURL(new Blob([JSON.stringify(found)], { type: "application/json" }));
+    h("a", { href: address, download: "purlin-trace.json" }).click();
+    setTimeout(() => URL.revokeObjectURL(address), 0);
+  });
+
+  function show(found) {
+    say(state, "");
+    if (!found.trace) return void diagram.replaceChildren(h("p", { class: "hint" }, "Nothing has been traced yet."));
+    const { running, why_stopped: why, processes, events, dropped, names } = found.trace;
+    put(state, facts([
+      ["Follows", processes.join(" ")], ["State", running ? "running" : why ?? "stopped"],
+      ["Events", count(events.length)], ["Lost", h("span", { class: dropped ? "alarm" : null }, count(dropped))],
+    ]));
+    refill(diagram, [events.length, events.at(-1)?.at_ns, names], () => {
+      if (events.length === 0) return h("p", { class: "hint" }, "They have done nothing yet.");
+      const { picture, left_out: left } = sequence.draw(events, names);
+      return [picture, left ? h("p", { class: "hint" }, `${plural(left, "event")} more: the file for Chrome has them all.`) : null];
+    });
+  }
+
+  const look = () => attempt(async () => show(await api.get("api/trace")));
+  const clock = setInterval(() => !document.hidden && look(), EVERY);
+  look();
+  return { close: () => clearInterval(clock) };
+}

@@ -1,0 +1,144 @@
+//! The figures of the node as the page reads them.
+
+use purlin::Drops;
+use serde::Serialize;
+
+use crate::census::{HogSeen, Overview};
+use crate::web::board::Shown;
+use crate::web::site::Site;
+
+/// The figures of one moment: one point of each graph.
+#[derive(Serialize)]
+pub(crate) struct Look {
+    at_ns: u64,
+    span_ns: u64,
+    workers: Vec<Worker>,
+    common_queue: usize,
+    ready: usize,
+    processes: usize,
+    messages_per_second: f64,
+    reductions_per_second: f64,
+    resident_bytes: Option<u64>,
+    process_bytes: u64,
+    timers: usize,
+}
+
+#[derive(Serialize)]
+struct Worker {
+    utilization: f64,
+    queue: usize,
+    turns_per_second: f64,
+}
+
+/// All that the overview shows of one moment.
+#[derive(Serialize)]
+pub(crate) struct News {
+    node: String,
+    uptime_ns: u64,
+    max_processes: u32,
+    look: Look,
+    hogs: Vec<Hogging>,
+    drops: Dropped,
+    connections: Option<u64>,
+    sampler: Sampler,
+}
+
+#[derive(Serialize)]
+struct Hogging {
+    pid: String,
+    name: Option<String>,
+    function: &'static str,
+    for_ns: u64,
+}
+
+#[derive(Serialize)]
+struct Dropped {
+    ended: u64,
+    alias: u64,
+    rejected: u64,
+    newest: u64,
+    oldest: u64,
+}
+
+/// What looking costs, and what was not seen.
+#[derive(Serialize)]
+struct Sampler {
+    share: f64,
+    took_ns: u64,
+    lasted_ns: u64,
+    left_out: u64,
+    lost: u64,
+}
+
+/// Nanoseconds as a number that JSON can hold; some five hundred years fit.
+pub(crate) fn ns(time: std::time::Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
+
+impl Look {
+    pub(crate) fn of(seen: &Overview) -> Self {
+        let worker = |load: &crate::census::WorkerLoad| Worker {
+            utilization: load.busy,
+            queue: load.queue,
+            turns_per_second: load.turns_per_second,
+        };
+        let workers: Vec<_> = seen.workers.iter().map(worker).collect();
+        Self {
+            at_ns: ns(seen.at),
+            span_ns: ns(seen.span),
+            common_queue: seen.queued_outside,
+            ready: seen.queued_outside + workers.iter().map(|worker| worker.queue).sum::<usize>(),
+            workers,
+            processes: seen.processes,
+            messages_per_second: seen.messages_per_second,
+            reductions_per_second: seen.reductions_per_second,
+            resident_bytes: seen.memory.resident,
+            process_bytes: seen.memory.processes,
+            timers: seen.timers,
+        }
+    }
+}
+
+impl News {
+    /// What there is to tell of a census. `lost`: how many censuses nobody told this reader of.
+    pub(crate) fn of(site: &Site, census: &crate::census::Census, lost: u64) -> Self {
+        let (seen, cost) = (&census.overview, &census.cost);
+        let name = |hog: &HogSeen| {
+            let row = census.processes.row(census.processes.find(hog.id)?)?;
+            row.name.map(ToString::to_string)
+        };
+        let hogs = seen.hogs.iter().map(|hog| Hogging {
+            pid: hog.id.to_string(),
+            name: name(hog),
+            function: hog.function,
+            for_ns: ns(hog.for_so_long),
+        });
+        let Drops { ended, alias, rejected, newest, oldest, .. } = seen.drops.total;
+        Self {
+            node: site.name.clone(),
+            uptime_ns: ns(seen.at),
+            max_processes: seen.max_processes,
+            look: Look::of(seen),
+            hogs: hogs.collect(),
+            drops: Dropped { ended, alias, rejected, newest, oldest },
+            connections: connections(&site.board.read()),
+            sampler: Sampler {
+                share: cost.share,
+                took_ns: ns(cost.walk),
+                lasted_ns: ns(cost.walk_lasted),
+                left_out: cost.left_out,
+                lost,
+            },
+        }
+    }
+}
+
+/// Connections to other nodes and to servers; `None` if none of those is shown.
+fn connections(shown: &Shown) -> Option<u64> {
+    let cluster = shown.cluster.as_ref().and_then(|cluster| cluster.upgrade());
+    if cluster.is_none() && shown.servers.is_empty() {
+        return None;
+    }
+    let clients = shown.servers.values().map(|server| server.counts().connections);
+    Some(clients.sum::<u64>() + cluster.map_or(0, |cluster| cluster.nodes().len() as u64))
+}

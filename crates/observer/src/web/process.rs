@@ -1,0 +1,201 @@
+//! One process: what it is, whom it knows, and its end.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Json;
+use axum::extract::rejection::{JsonRejection, QueryRejection};
+use axum::extract::{Query as Asked, State};
+use purlin::{ExitReason, Monitored, Node, Overflow, ProcessDetails, ProcessId};
+use serde::{Deserialize, Serialize};
+use tokio::time::timeout;
+
+use super::answer::Refusal;
+use super::look::ns;
+use super::processes::word;
+use super::site::{Site, pid};
+
+/// How long a process has to tell of itself: it does at its next turn.
+const PATIENCE: Duration = Duration::from_millis(300);
+/// How many links, and how many monitors of each kind, are shown.
+const MOST: usize = 100;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Which {
+    pid: String,
+}
+
+/// One process.
+#[derive(Serialize)]
+pub(crate) struct Shown {
+    pid: String,
+    /// When it was seen, in the time of the node.
+    at_ns: u64,
+    name: Option<String>,
+    state: &'static str,
+    waits_for: Option<String>,
+    function: &'static str,
+    message_type: &'static str,
+    parent: Option<String>,
+    mailbox: usize,
+    bound: Option<Bound>,
+    messages_in: u64,
+    reductions: u64,
+    memory: usize,
+    /// What it told of itself; nothing if it has not had its turn.
+    details: Option<Details>,
+}
+
+#[derive(Serialize)]
+struct Bound {
+    limit: usize,
+    overflow: &'static str,
+    dropped: u64,
+}
+
+#[derive(Serialize)]
+struct Details {
+    links: Vec<Other>,
+    monitors: Vec<Other>,
+    monitored_by: Vec<Other>,
+    /// How many more of them there are than are shown.
+    more: usize,
+    traps_exits: bool,
+    reported_memory: usize,
+}
+
+/// Somebody whom the process knows.
+#[derive(Serialize)]
+struct Other {
+    /// Its pid, if it is a process of this node that lives.
+    id: Option<String>,
+    label: String,
+}
+
+impl Other {
+    fn process(id: ProcessId, node: &Node) -> Self {
+        let info = node.process_info(id);
+        let name = info.as_ref().and_then(|info| info.name.as_ref());
+        let label = name.map_or_else(|| id.to_string(), ToString::to_string);
+        Self { id: info.map(|info| info.id.to_string()), label }
+    }
+
+    fn monitored(monitored: &Monitored, node: &Node) -> Self {
+        match monitored {
+            Monitored::Process(id) => Self::process(*id, node),
+            Monitored::Name(name) => Self { id: None, label: name.to_string() },
+            _ => Self { id: None, label: "something else".to_string() },
+        }
+    }
+}
+
+impl Details {
+    fn of(details: &ProcessDetails, node: &Node) -> Self {
+        let process = |list: &[ProcessId]| -> Vec<_> {
+            list.iter().take(MOST).map(|&id| Other::process(id, node)).collect()
+        };
+        let (links, monitored_by) = (process(&details.links), process(&details.monitored_by));
+        let monitors = details.monitors.iter().take(MOST);
+        let monitors: Vec<_> = monitors.map(|it| Other::monitored(it, node)).collect();
+        let all = details.links.len() + details.monitors.len() + details.monitored_by.len();
+        Self {
+            more: all - links.len() - monitors.len() - monitored_by.len(),
+            links,
+            monitors,
+            monitored_by,
+            traps_exits: details.traps_exits,
+            reported_memory: details.reported_memory,
+        }
+    }
+}
+
+pub(crate) async fn process(
+    State(site): State<Arc<Site>>,
+    which: Result<Asked<Which>, QueryRejection>,
+) -> Result<Json<Shown>, Refusal> {
+    let Asked(Which { pid: text }) = which.map_err(|error| Refusal::bad(error.body_text()))?;
+    let node = site.node()?;
+    let id = pid(&text, &node)?;
+    let info = node.process_info(id).ok_or_else(|| ended(id))?;
+    let census = site.census().await?;
+    let waits_for = census.calls.iter().find(|call| call.caller == id).map(|call| call.callee);
+    let details = timeout(PATIENCE, node.process_details(id)).await.ok().flatten();
+    Ok(Json(Shown {
+        pid: id.to_string(),
+        at_ns: ns(node.uptime()),
+        name: info.name.map(|name| name.to_string()),
+        state: word(info.state),
+        waits_for: waits_for.map(|callee| callee.to_string()),
+        function: info.function,
+        message_type: info.message_type,
+        parent: info.parent.map(|parent| parent.to_string()),
+        mailbox: info.mailbox_len,
+        bound: info.bound.map(|bound| Bound {
+            limit: bound.limit,
+            overflow: match bound.overflow {
+                Overflow::Wait => "wait",
+                Overflow::Reject => "reject",
+                Overflow::DropNewest => "drop_newest",
+                Overflow::DropOldest => "drop_oldest",
+                _ => "other",
+            },
+            dropped: bound.dropped,
+        }),
+        messages_in: info.messages_in,
+        reductions: info.reductions,
+        memory: info.memory,
+        details: details.map(|details| Details::of(&details, &node)),
+    }))
+}
+
+fn ended(id: ProcessId) -> Refusal {
+    Refusal::gone(format!("the process {id} does not live any more"))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct End {
+    pid: String,
+    reason: Reason,
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Reason {
+    Shutdown,
+    Kill,
+}
+
+/// What was done.
+#[derive(Serialize)]
+pub(crate) struct Done {
+    done: bool,
+}
+
+impl Done {
+    pub(crate) const YES: Json<Self> = Json(Self { done: true });
+}
+
+/// Sends a process an exit signal, if the page was opened with the right to do so.
+pub(crate) async fn exit(
+    State(site): State<Arc<Site>>,
+    end: Result<Json<End>, JsonRejection>,
+) -> Result<Json<Done>, Refusal> {
+    if !site.may_exit {
+        return Err(Refusal::forbidden(
+            "this page may only look: Observer::allow_exit gives the right to end processes",
+        ));
+    }
+    let Json(End { pid: text, reason }) = end.map_err(|error| Refusal::bad(error.body_text()))?;
+    let node = site.node()?;
+    let id = pid(&text, &node)?;
+    node.process_info(id).ok_or_else(|| ended(id))?;
+    let reason = match reason {
+        Reason::Shutdown => ExitReason::Shutdown,
+        Reason::Kill => ExitReason::Kill,
+    };
+    tracing::warn!(pid = %id, %reason, "an exit signal was sent from the observer's page");
+    node.exit(id, reason);
+    Ok(Done::YES)
+}

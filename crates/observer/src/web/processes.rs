@@ -1,0 +1,211 @@
+//! The table of processes: filtered and sorted here, a page of it at a time.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{Query as Asked, State};
+use purlin::{ProcessId, ProcessState};
+use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
+
+use super::answer::Refusal;
+use super::look::ns;
+use super::site::{Site, pid};
+use crate::census::{Call, Census, Column, Filter, MOST_ROWS_A_PAGE, Query, Row};
+
+/// How long a text to look for may be.
+const LONGEST_TEXT: usize = 256;
+
+/// What is asked, as the address says it.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Wish {
+    sort: By,
+    order: Order,
+    offset: usize,
+    limit: usize,
+    text: String,
+    state: Option<Doing>,
+    mailbox: u64,
+    parent: Option<String>,
+    services: bool,
+}
+
+impl Default for Wish {
+    fn default() -> Self {
+        let (offset, mailbox, text, state, parent, services) = Default::default();
+        let (sort, order, limit) = (By::Pid, Order::Asc, 100);
+        Self { sort, order, offset, limit, text, state, mailbox, parent, services }
+    }
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum By {
+    Pid,
+    Name,
+    Function,
+    Type,
+    State,
+    Mailbox,
+    MessagesIn,
+    Reductions,
+    Memory,
+    Parent,
+}
+
+#[derive(Clone, Copy, PartialEq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Order {
+    Asc,
+    Desc,
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Doing {
+    Running,
+    Runnable,
+    Receiving,
+    Waiting,
+}
+
+/// A page of the table.
+#[derive(Serialize)]
+pub(crate) struct Processes {
+    /// How many there are in all.
+    all: usize,
+    /// How many match.
+    total: usize,
+    offset: usize,
+    /// When they were seen, in the time of the node.
+    seen_ns: u64,
+    rows: Vec<Shown>,
+}
+
+/// A process as a row of the table.
+#[derive(Serialize)]
+pub(crate) struct Shown {
+    pid: String,
+    name: Option<String>,
+    function: &'static str,
+    #[serde(rename = "type")]
+    message_type: &'static str,
+    state: &'static str,
+    /// Whose answer it waits for.
+    waits_for: Option<String>,
+    mailbox: u64,
+    messages_in: u64,
+    reductions: u64,
+    memory: u64,
+    parent: Option<String>,
+}
+
+/// A state in a word.
+pub(crate) fn word(state: ProcessState) -> &'static str {
+    match state {
+        ProcessState::Running => "running",
+        ProcessState::Runnable => "runnable",
+        ProcessState::Receiving => "receiving",
+        ProcessState::Waiting => "waiting",
+        _ => "ended",
+    }
+}
+
+impl Shown {
+    fn of(row: &Row<'_>, calls: &FxHashMap<ProcessId, ProcessId>) -> Self {
+        Self {
+            pid: row.id.to_string(),
+            name: row.name.map(ToString::to_string),
+            function: row.function,
+            message_type: row.message_type,
+            state: word(row.state),
+            waits_for: calls.get(&row.id).map(ToString::to_string),
+            mailbox: row.mailbox_len,
+            messages_in: row.messages_in,
+            reductions: row.reductions,
+            memory: row.memory,
+            parent: row.parent.map(|parent| parent.to_string()),
+        }
+    }
+}
+
+impl Wish {
+    fn query(self, site: &Site) -> Result<Query, Refusal> {
+        if self.text.len() > LONGEST_TEXT {
+            return Err(Refusal::bad(format!("the text may have {LONGEST_TEXT} bytes at most")));
+        }
+        if !(1..=MOST_ROWS_A_PAGE).contains(&self.limit) {
+            return Err(Refusal::bad(format!("limit has to be from 1 to {MOST_ROWS_A_PAGE}")));
+        }
+        let parent =
+            self.parent.map(|text| site.node().and_then(|node| pid(&text, &node))).transpose()?;
+        let state = self.state.map(|state| match state {
+            Doing::Running => ProcessState::Running,
+            Doing::Runnable => ProcessState::Runnable,
+            Doing::Receiving => ProcessState::Receiving,
+            Doing::Waiting => ProcessState::Waiting,
+        });
+        Ok(Query {
+            filter: Filter {
+                text: self.text,
+                states: state.into_iter().collect(),
+                mailbox_at_least: self.mailbox,
+                parent,
+                services: self.services,
+            },
+            sort: match self.sort {
+                By::Pid => Column::Pid,
+                By::Name => Column::Name,
+                By::Function => Column::Function,
+                By::Type => Column::MessageType,
+                By::State => Column::State,
+                By::Mailbox => Column::Mailbox,
+                By::MessagesIn => Column::MessagesIn,
+                By::Reductions => Column::Reductions,
+                By::Memory => Column::Memory,
+                By::Parent => Column::Parent,
+            },
+            descending: self.order == Order::Desc,
+            offset: self.offset,
+            limit: self.limit,
+        })
+    }
+}
+
+pub(crate) async fn processes(
+    State(site): State<Arc<Site>>,
+    wish: Result<Asked<Wish>, QueryRejection>,
+) -> Result<Json<Processes>, Refusal> {
+    let Asked(wish) = wish.map_err(|error| Refusal::bad(error.body_text()))?;
+    let query = wish.query(&site)?;
+    let census = site.census().await?;
+    aside(move || Json(page(&census, &query))).await
+}
+
+/// Does what takes long where it holds up no other answer.
+pub(crate) async fn aside<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Refusal> {
+    tokio::task::spawn_blocking(work).await.map_err(|_| Refusal::stopped())
+}
+
+fn page(census: &Census, query: &Query) -> Processes {
+    let table = &census.processes;
+    let found = query.ask(table);
+    let rows: Vec<_> = found.rows.iter().filter_map(|&row| table.row(row)).collect();
+    let mut calls: FxHashMap<_, _> = FxHashMap::default();
+    if !census.calls.is_empty() {
+        let wanted: rustc_hash::FxHashSet<_> = rows.iter().map(|row| row.id).collect();
+        let ours = census.calls.iter().filter(|Call { caller, .. }| wanted.contains(caller));
+        calls.extend(ours.map(|call| (call.caller, call.callee)));
+    }
+    Processes {
+        all: table.len(),
+        total: found.matching,
+        offset: query.offset,
+        seen_ns: ns(table.made().1),
+        rows: rows.iter().map(|row| Shown::of(row, &calls)).collect(),
+    }
+}

@@ -1,0 +1,52 @@
+//! What is where.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::{DefaultBodyLimit, Request};
+use axum::http::StatusCode;
+use axum::middleware::{Next, from_fn, from_fn_with_state};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use tokio::time::timeout;
+
+use super::answer::Refusal;
+use super::guard::guard;
+use super::site::Site;
+use super::{assets, cluster, live, process, processes, servers, tree};
+
+/// How large the body of a request may be, in bytes.
+const BODY: usize = 8 << 10;
+/// How long a request may take, its arrival included. A stream's beginning counts, and not its length.
+const LONGEST: Duration = Duration::from_secs(30);
+
+/// What is where.
+pub(crate) fn routes(site: Arc<Site>) -> Router {
+    Router::new()
+        .route("/", get(assets::page))
+        .route("/page/{name}", get(assets::file))
+        .route("/api/about", get(live::about))
+        .route("/api/overview", get(live::overview))
+        .route("/api/live", get(live::live))
+        .route("/api/processes", get(processes::processes))
+        .route("/api/process", get(process::process))
+        .route("/api/process/exit", post(process::exit))
+        .route("/api/tree", get(tree::tree))
+        .route("/api/cluster", get(cluster::cluster))
+        .route("/api/servers", get(servers::servers))
+        .fallback(async || Refusal::gone("there is nothing there"))
+        .method_not_allowed_fallback(async || {
+            Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "that cannot be done there")
+        })
+        .layer(from_fn(in_time))
+        .layer(DefaultBodyLimit::max(BODY))
+        .layer(from_fn_with_state(Arc::clone(&site), guard))
+        .with_state(site)
+}
+
+async fn in_time(request: Request, next: Next) -> Response {
+    timeout(LONGEST, next.run(request)).await.unwrap_or_else(|_| {
+        Refusal::new(StatusCode::REQUEST_TIMEOUT, "that took too long").into_response()
+    })
+}

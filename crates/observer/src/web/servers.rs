@@ -1,0 +1,71 @@
+//! Servers that acknowledge: what they have done so far. The page makes rates of it.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use purlin_ack::server::Counts;
+use serde::Serialize;
+
+use super::answer::Refusal;
+use super::look::ns;
+use super::site::Site;
+
+#[derive(Serialize)]
+pub(crate) struct Answer {
+    /// When they were read, in the time of the node.
+    at_ns: u64,
+    servers: Vec<Shown>,
+}
+
+#[derive(Serialize)]
+struct Shown {
+    name: String,
+    address: String,
+    counts: Counted,
+}
+
+#[derive(Serialize)]
+struct Counted {
+    connections: u64,
+    connections_ever: u64,
+    messages: u64,
+    acks: u64,
+    refusals: u64,
+    too_large: u64,
+    silent: u64,
+    deaf: u64,
+    insecure: u64,
+    failed: u64,
+    over_address: u64,
+    exhausted: u64,
+}
+
+impl From<Counts> for Counted {
+    fn from(counts: Counts) -> Self {
+        Self {
+            connections: counts.connections,
+            connections_ever: counts.connections_ever,
+            messages: counts.messages,
+            acks: counts.acks,
+            refusals: counts.refusals,
+            too_large: counts.too_large,
+            silent: counts.silent,
+            deaf: counts.deaf,
+            insecure: counts.insecure,
+            failed: counts.failed,
+            over_address: counts.over_address,
+            exhausted: counts.exhausted,
+        }
+    }
+}
+
+pub(crate) async fn servers(State(site): State<Arc<Site>>) -> Result<Json<Answer>, Refusal> {
+    let at_ns = ns(site.node()?.uptime());
+    let servers = site.board.read().servers.into_iter().map(|(name, server)| Shown {
+        name,
+        address: server.local_addr().to_string(),
+        counts: server.counts().into(),
+    });
+    Ok(Json(Answer { at_ns, servers: servers.collect() }))
+}

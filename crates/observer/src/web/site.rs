@@ -1,0 +1,138 @@
+//! What the handlers of requests have in common: the node, what was seen of it, and who may do what.
+
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use purlin::{Node, ProcessId, WeakNode};
+use tokio::sync::{Notify, Semaphore};
+use tokio::time::{Instant, sleep_until, timeout};
+
+use super::answer::Refusal;
+use super::board::Board;
+use super::observer::Observer;
+use super::token::Token;
+use crate::census::{Census, Sampler};
+
+/// How many may follow the node live at a time.
+const STREAMS: usize = 16;
+/// How long the sampler goes on after the last question, so that whoever asks again is answered at once.
+const LINGER: Duration = Duration::from_secs(3);
+/// How long the first census may take, of a node with millions of processes.
+const FIRST: Duration = Duration::from_secs(20);
+
+/// What the handlers of requests have in common.
+pub(crate) struct Site {
+    pub(crate) node: WeakNode,
+    pub(crate) name: String,
+    pub(crate) sampler: Sampler,
+    pub(crate) token: Token,
+    /// Names by which it may be called, besides addresses.
+    pub(crate) hosts: Vec<String>,
+    pub(crate) may_exit: bool,
+    pub(crate) board: Arc<Board>,
+    pub(crate) streams: Arc<Semaphore>,
+    /// Until when somebody counts as looking.
+    until: Mutex<Instant>,
+    asked: Notify,
+}
+
+impl Site {
+    pub(crate) fn new(node: &Node, observer: &Observer, token: Token) -> io::Result<Self> {
+        Ok(Self {
+            node: node.downgrade(),
+            name: node.name().to_string(),
+            sampler: Sampler::start(node)?,
+            token,
+            hosts: observer.hosts.clone(),
+            may_exit: observer.may_exit,
+            board: Arc::clone(&observer.board),
+            streams: Arc::new(Semaphore::new(STREAMS)),
+            until: Mutex::new(Instant::now()),
+            asked: Notify::new(),
+        })
+    }
+
+    /// The node, while it lives.
+    pub(crate) fn node(&self) -> Result<Node, Refusal> {
+        self.node.upgrade().ok_or_else(Refusal::stopped)
+    }
+
+    /// What was seen last. If nobody has looked for a while, what is seen next.
+    pub(crate) async fn census(&self) -> Result<Arc<Census>, Refusal> {
+        let mut changes = self.sampler.subscribe();
+        let (now, latest) = (Instant::now(), changes.borrow_and_update().clone());
+        let looked = {
+            let mut until = self.until.lock().unwrap_or_else(PoisonError::into_inner);
+            std::mem::replace(&mut *until, now + LINGER) > now
+        };
+        self.asked.notify_one();
+        if looked && latest.number > 0 {
+            return Ok(latest);
+        }
+        match timeout(FIRST, changes.changed()).await {
+            Ok(Ok(())) => Ok(Arc::clone(&changes.borrow())),
+            _ => Err(Refusal::stopped()),
+        }
+    }
+
+    /// Keeps the sampler looking while questions come.
+    pub(crate) async fn linger(&self) {
+        loop {
+            self.asked.notified().await;
+            let watching = self.sampler.watch();
+            loop {
+                let until = *self.until.lock().unwrap_or_else(PoisonError::into_inner);
+                if until <= Instant::now() {
+                    break;
+                }
+                sleep_until(until).await;
+            }
+            drop(watching);
+        }
+    }
+}
+
+/// Reads a process's id as it is printed, of the node with that creation; `None` if no process can have it.
+fn read_pid(text: &str, creation: u32) -> Option<ProcessId> {
+    let mut parts = text.strip_prefix("<0.")?.strip_suffix('>')?.split('.');
+    let (id, serial) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
+    parts.next().is_none().then(|| ProcessId::from_parts(id, serial, creation)).flatten()
+}
+
+/// The same, or why not.
+pub(crate) fn pid(text: &str, node: &Node) -> Result<ProcessId, Refusal> {
+    read_pid(text, node.creation())
+        .ok_or_else(|| Refusal::bad("a pid looks like <0.12.3>, and is one of this node's"))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use purlin::{Node, Process};
+
+    use super::read_pid;
+
+    #[test]
+    fn a_pid_is_read_as_it_is_printed() {
+        let node = Node::builder().workers(1).build().expect("the node starts");
+        let id = node.block_on(async |me: Process<()>| me.id());
+        assert_eq!(read_pid(&id.to_string(), id.creation()), Some(id));
+        for text in ["", "0.1.0", "<0.1>", "<0.1.0.0>", "<1.1.0>", "<0.-1.0>", "<0.99999999999.0>"]
+        {
+            assert_eq!(read_pid(text, 1), None, "{text}");
+        }
+        node.stop_blocking();
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_is_read_as_a_pid_is_printed_as_one_that_reads_the_same(
+            text in "<0\\.[0-9+]{0,10}\\.[0-9]{0,10}>|.{0,20}",
+        ) {
+            if let Some(id) = read_pid(&text, 7) {
+                prop_assert_eq!(read_pid(&id.to_string(), 7), Some(id));
+            }
+        }
+    }
+}

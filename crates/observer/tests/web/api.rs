@@ -1,0 +1,247 @@
+//! What the page is told: each answer against a node that does something.
+
+use std::io::{BufRead, BufReader, Write};
+use std::time::Duration;
+
+use purlin::supervisor::{ChildSpec, SupervisorSpec};
+use purlin::{Node, Pid, Process};
+use purlin_ack::server::Server;
+use purlin_dist::cluster::Cluster;
+use purlin_dist::epmd;
+use purlin_term::Term;
+use serde_json::{Value, json};
+
+use crate::support::{Seen, bearer};
+
+async fn idle(mut me: Process<u32>) {
+    loop {
+        me.receive().await;
+    }
+}
+
+fn named(node: &Node, name: &str) -> Pid<u32> {
+    let pid = node.spawn(idle);
+    node.register(name, &pid).expect("the name is free");
+    pid
+}
+
+/// A pid in an address.
+fn in_address(pid: &str) -> String {
+    pid.replace('<', "%3C").replace('>', "%3E")
+}
+
+#[test]
+fn a_process_that_is_spawned_is_in_the_table_and_one_that_ends_is_not() {
+    let seen = Seen::start();
+    let pid = named(&seen.node, "till");
+    let found = seen.until("/api/processes?text=till", |found| found["total"] == 1);
+    let row = &found["rows"][0];
+    assert_eq!(row["pid"], pid.id().to_string());
+    assert_eq!(row["name"], "till");
+    assert_eq!(row["state"], "receiving");
+    assert_eq!(row["type"], "u32");
+    assert!(row["function"].as_str().is_some_and(|name| name.contains("idle")), "{row}");
+    assert_eq!(
+        (&row["mailbox"], &row["parent"], &row["waits_for"]),
+        (&json!(0), &Value::Null, &Value::Null)
+    );
+    pid.exit(purlin::ExitReason::Kill);
+    seen.until("/api/processes?text=till", |found| found["total"] == 0);
+}
+
+#[test]
+fn the_table_is_sorted_filtered_and_cut_as_asked() {
+    let seen = Seen::start();
+    let stuck: Vec<Pid<u32>> = (0..30)
+        .map(|number| {
+            let (begun, began) = std::sync::mpsc::channel();
+            let pid = seen.node.spawn(move |_: Process<u32>| async move {
+                let _ = begun.send(());
+                std::future::pending::<()>().await;
+            });
+            began.recv().expect("it runs");
+            (0..number).for_each(|message| pid.send(message));
+            pid
+        })
+        .collect();
+    let all = "/api/processes?mailbox=10&state=waiting";
+    seen.until(all, |found| found["total"] == 20);
+    let page = seen.json(&format!("{all}&sort=mailbox&order=desc&offset=5&limit=3"));
+    let pids: Vec<_> =
+        page["rows"].as_array().expect("rows").iter().map(|row| row["pid"].clone()).collect();
+    let expected: Vec<_> = [24, 23, 22].map(|at: usize| json!(stuck[at].id().to_string())).into();
+    assert_eq!(pids, expected, "{page}");
+    assert_eq!(seen.json(&format!("{all}&offset=1000"))["rows"], json!([]));
+    let parent = stuck[0].id().to_string();
+    let none = seen.json(&format!("/api/processes?parent={}", in_address(&parent)));
+    assert_eq!(none["total"], 0);
+}
+
+#[test]
+fn the_overview_tells_how_the_node_does() {
+    let seen = Seen::start();
+    named(&seen.node, "till");
+    let news = seen.until("/api/overview", |news| news["look"]["processes"] == 1);
+    assert_eq!(news["node"], "zanzibar");
+    assert_eq!(news["look"]["workers"].as_array().map(Vec::len), Some(2));
+    assert_eq!(news["sampler"]["left_out"], 0);
+    assert_eq!(news["connections"], Value::Null);
+    assert!(
+        news["sampler"]["share"].as_f64().is_some_and(|share| (0.0..=1.0).contains(&share)),
+        "{news}"
+    );
+}
+
+#[test]
+fn a_process_that_holds_up_its_thread_is_named() {
+    let seen = Seen::start();
+    let (end, ended) = std::sync::mpsc::channel::<()>();
+    let hog = seen.node.spawn(move |_: Process<u32>| async move {
+        let _ = ended.recv();
+    });
+    seen.node.register("greedy", &hog).expect("the name is free");
+    // It holds up nobody until there is somebody to hold up.
+    let news = seen.until("/api/overview", |news| {
+        seen.node.spawn(async |_: Process<()>| {});
+        news["hogs"].as_array().is_some_and(|hogs| !hogs.is_empty())
+    });
+    let found = &news["hogs"][0];
+    assert_eq!((&found["pid"], &found["name"]), (&json!(hog.id().to_string()), &json!("greedy")));
+    end.send(()).expect("it waits");
+}
+
+#[test]
+fn who_follows_is_told_the_history_and_then_each_look() {
+    let seen = Seen::start();
+    let mut stream = seen.connect();
+    let request =
+        format!("GET /api/live HTTP/1.1\r\nHost: localhost\r\nAuthorization: {}\r\n\r\n", bearer());
+    stream.write_all(request.as_bytes()).expect("it reads");
+    let lines = BufReader::new(stream).lines().map(|line| line.expect("it goes on"));
+    let events: Vec<_> =
+        lines.filter_map(|line| line.strip_prefix("event: ").map(str::to_owned)).take(3).collect();
+    assert_eq!(events, ["history", "overview", "overview"]);
+}
+
+#[test]
+fn one_process_tells_whom_it_knows_and_one_that_is_busy_tells_nothing() {
+    let seen = Seen::start();
+    let other = named(&seen.node, "other");
+    let (id, linked) = (other.id(), std::sync::mpsc::channel());
+    let pid = seen.node.spawn(move |mut me: Process<u32>| async move {
+        me.link(&other);
+        let _ = linked.0.send(());
+        me.receive().await;
+    });
+    linked.1.recv().expect("it runs");
+    let path = format!("/api/process?pid={}", in_address(&pid.id().to_string()));
+    let found = seen.json(&path);
+    assert_eq!(found["details"]["links"], json!([{"id": id.to_string(), "label": "other"}]));
+    assert_eq!(found["details"]["more"], 0);
+    let (end, ended) = std::sync::mpsc::channel::<()>();
+    let busy = seen.node.spawn(move |_: Process<u32>| async move {
+        let _ = ended.recv();
+    });
+    let found = seen.json(&format!("/api/process?pid={}", in_address(&busy.id().to_string())));
+    assert_eq!(found["details"], Value::Null);
+    end.send(()).expect("it waits");
+    pid.exit(purlin::ExitReason::Kill);
+    seen_gone(&seen, &path);
+}
+
+fn seen_gone(seen: &Seen, path: &str) {
+    while seen.get(path).status == 200 {}
+    assert_eq!(seen.get(path).status, 404);
+}
+
+#[test]
+fn supervisors_stand_above_their_children() {
+    let seen = Seen::start();
+    let tree = SupervisorSpec::one_for_one()
+        .name("shop")
+        .child(ChildSpec::worker("till", async |mut me: Process<u32>| {
+            me.register("till-1").expect("the name is free");
+            me.receive().await;
+        }))
+        .child(ChildSpec::supervisor("stores", SupervisorSpec::one_for_one().name("stores")));
+    let node = seen.node.clone();
+    let _shop =
+        seen.node.block_on(async move |_: Process<()>| tree.start(&node).await.expect("it starts"));
+    let found = seen.until("/api/tree", |found| {
+        found["roots"][0]["children"].as_array().is_some_and(|all| all.len() == 2)
+    });
+    let root = &found["roots"][0];
+    assert_eq!((&root["name"], &root["kind"]), (&json!("shop"), &json!("supervisor")));
+    let kinds: Vec<_> = root["children"]
+        .as_array()
+        .expect("children")
+        .iter()
+        .map(|child| (child["name"].clone(), child["kind"].clone()))
+        .collect();
+    assert_eq!(
+        kinds,
+        [(json!("till-1"), json!("process")), (json!("stores"), json!("supervisor"))]
+    );
+}
+
+#[test]
+fn a_server_that_is_shown_tells_what_it_has_done() {
+    let seen = Seen::start();
+    let on = seen.node.clone();
+    let server = seen.node.block_on(async move |_: Process<()>| {
+        Server::builder(([127, 0, 0, 1], 0).into()).start(&on).await.expect("it starts")
+    });
+    assert_eq!(seen.json("/api/servers")["servers"], json!([]));
+    seen.observer.show_server("orders", &server);
+    let found = seen.json("/api/servers");
+    let shown = &found["servers"][0];
+    assert_eq!(
+        (&shown["name"], &shown["address"]),
+        (&json!("orders"), &json!(server.local_addr().to_string()))
+    );
+    assert_eq!(shown["counts"]["connections"], 0);
+    assert_eq!(seen.json("/api/overview")["connections"], 0);
+}
+
+#[test]
+fn a_cluster_that_is_shown_tells_its_nodes_and_what_crossed_and_is_not_kept() {
+    let seen = Seen::start();
+    assert_eq!(seen.json("/api/cluster"), json!({"cluster": null}));
+    let other = Node::builder().workers(1).build().expect("it starts");
+    let epmd = other.block_on(async |_: Process<()>| {
+        epmd::Server::start(("127.0.0.1", 0)).await.expect("it starts")
+    });
+    let cluster = |name: &str, node: &Node| {
+        let epmd = epmd.address();
+        let (node, name) = (node.clone(), name.parse().expect("a name"));
+        node.clone().block_on(async move |_: Process<()>| {
+            Cluster::builder(name).cookie("c").epmd(epmd).start(&node).await.expect("it starts")
+        })
+    };
+    let (ours, theirs) =
+        (cluster("ours@127.0.0.1", &seen.node), cluster("theirs@127.0.0.1", &other));
+    seen.observer.show_cluster(&ours);
+    let (calling, to) = (ours.clone(), theirs.name().clone());
+    seen.node
+        .block_on(async move |_: Process<()>| calling.connect(&to).await.expect("they connect"));
+    let found = seen.until("/api/cluster", |found| {
+        found["cluster"]["nodes"].as_array().is_some_and(|all| all.len() == 1)
+    });
+    assert_eq!(found["cluster"]["name"], "ours@127.0.0.1");
+    let node = &found["cluster"]["nodes"][0];
+    assert_eq!(node["name"], "theirs@127.0.0.1");
+    let ping = Term::tuple([Term::atom("is_auth"), Term::atom("ours@127.0.0.1")]);
+    let (calling, to) = (ours.clone(), theirs.name().clone());
+    let pong = seen.node.block_on(async move |_: Process<()>| {
+        calling.call("net_kernel", &to, ping, Duration::from_secs(20)).await
+    });
+    assert_eq!(pong.expect("it answers"), Term::atom("yes"));
+    seen.until("/api/cluster", |found| {
+        let node = &found["cluster"]["nodes"][0];
+        ["bytes_in", "bytes_out"].iter().all(|bytes| node[*bytes].as_u64() > Some(20))
+            && node["waiting_bytes"] == 0
+    });
+    drop(ours);
+    seen.until("/api/cluster", |found| found["cluster"].is_null());
+    other.stop_blocking();
+}

@@ -1,0 +1,318 @@
+//! Who is let in to the page, and what nobody can make it do: asked with real requests over a socket.
+
+use std::io::{Read, Write};
+use std::time::Instant;
+
+use crate::support::{Seen, TOKEN, bearer};
+use purlin::{BuildError, ExitReason, Node, Process};
+use purlin_observer::{Observed, Observer};
+
+/// Everything that says something of the node.
+const DATA: [&str; 8] = [
+    "/api/about",
+    "/api/overview",
+    "/api/live",
+    "/api/processes",
+    "/api/process?pid=%3C0.1.0%3E",
+    "/api/tree",
+    "/api/cluster",
+    "/api/servers",
+];
+
+// issue 8, 3: no data without the token
+#[test]
+fn nothing_is_told_without_the_token() {
+    let seen = Seen::start();
+    let wrong = TOKEN.replace('a', "b");
+    let near = &TOKEN[..TOKEN.len() - 1];
+    let sayings = [
+        String::new(),
+        format!("Bearer {wrong}"),
+        format!("Bearer {near}"),
+        format!("Bearer {TOKEN}x"),
+        format!("Basic {TOKEN}"),
+        TOKEN.to_string(),
+        "Bearer ".to_string(),
+    ];
+    for path in DATA.into_iter().chain(["/api/nothing", "/", "/page/main.js"]) {
+        for said in &sayings {
+            let fields = [("Authorization", said.as_str())];
+            let answer = seen.ask(&format!("GET {path}"), &fields, "");
+            if path.starts_with("/api") {
+                assert_eq!(answer.status, 401, "{path} with {said:?}: {}", answer.body);
+            } else {
+                assert!(answer.status == 200 && !answer.body.contains("zanzibar"), "{path}");
+            }
+        }
+    }
+    let twice = [("Authorization", bearer()), ("Authorization", bearer())];
+    let twice = twice.each_ref().map(|(name, value)| (*name, value.as_str()));
+    assert_eq!(seen.ask("GET /api/about", &twice, "").status, 401);
+    assert_eq!(seen.ask(&format!("GET /api/about?token={TOKEN}"), &[], "").status, 401);
+    let cookie = format!("token={TOKEN}");
+    assert_eq!(seen.ask("GET /api/about", &[("Cookie", &cookie)], "").status, 401);
+    assert_eq!(seen.get("/api/about").status, 200);
+}
+
+#[test]
+fn a_token_that_nobody_chose_is_another_one_each_time() {
+    let url = || {
+        let observer = Observer::at(([127, 0, 0, 1], 0).into()).silent();
+        let node = Node::builder().workers(1).observer(observer.clone()).build();
+        node.expect("the node starts").stop_blocking();
+        observer.url().expect("it was opened").split_once("#token=").expect("a token").1.to_string()
+    };
+    let (one, other) = (url(), url());
+    assert!(one != other && one.len() == 43, "{one} {other}");
+}
+
+// issue 8, 3: no cross-site request accepted (a name that was pointed here)
+#[test]
+fn a_name_that_was_pointed_at_this_machine_is_refused() {
+    let seen = Seen::start_with(|observer| observer.host("shop.example"));
+    let port = seen.observer.local_addr().expect("it listens").port();
+    let ask = |host: &str| {
+        let fields = [("Host", host), ("Authorization", &bearer())];
+        (seen.ask("GET /", &fields, "").status, seen.ask("GET /api/about", &fields, "").status)
+    };
+    for host in ["evil.example", "127.0.0.1.evil.example", "localhost.evil.example:80", "", "a b"] {
+        assert_eq!(ask(host), (421, 421), "{host}");
+    }
+    for host in ["localhost", "shop.example", "[::1]:80", &format!("127.0.0.1:{port}")] {
+        assert_eq!(ask(host), (200, 200), "{host}");
+    }
+}
+
+// issue 8, 3: no cross-site request accepted
+#[test]
+fn another_sites_page_is_refused_whatever_it_asks_and_knows() {
+    let seen = Seen::start_with(|observer| observer.allow_exit(true));
+    let token = bearer();
+    let token = ("Authorization", token.as_str());
+    for site in ["cross-site", "same-site"] {
+        for path in DATA {
+            let answer = seen.ask(&format!("GET {path}"), &[token, ("Sec-Fetch-Site", site)], "");
+            assert_eq!(answer.status, 403, "{path} {site}");
+        }
+    }
+    let victim = seen.node.spawn(async |mut me: Process<()>| me.receive().await);
+    let body = format!(r#"{{"pid":"{}","reason":"kill"}}"#, victim.id());
+    let host = seen.host();
+    let end = |fields: &[(&str, &str)]| {
+        let fields: Vec<_> = fields.iter().copied().chain([token]).collect();
+        seen.ask("POST /api/process/exit", &fields, &body).status
+    };
+    let own = format!("http://{host}");
+    for origin in
+        ["http://evil.example", "null", "http://127.0.0.1:1", "file://", "", host.as_str()]
+    {
+        assert_eq!(end(&[("Origin", origin)]), 403, "{origin:?}");
+    }
+    assert_eq!(end(&[("Origin", &own), ("Sec-Fetch-Site", "cross-site")]), 403);
+    assert_eq!(end(&[("Origin", &own), ("Origin", "http://evil.example")]), 403);
+    assert!(victim.is_alive());
+    assert_eq!(end(&[("Origin", &own), ("Sec-Fetch-Site", "same-origin")]), 200);
+    assert_eq!(block_on(victim.ended()), ExitReason::Killed);
+    // What a form of another site could send has another type, and is refused by that alone.
+    let form = "POST /api/process/exit";
+    let plain = [token, ("Content-Length", "2"), ("Content-Type", "text/plain")];
+    assert_eq!(seen.ask(form, &plain, "").status, 400);
+    for method in ["OPTIONS", "PUT", "DELETE"] {
+        let answer = seen.ask(&format!("{method} /api/about"), &[token, ("Origin", &own)], "");
+        assert_eq!(answer.status, 405, "{method}");
+        assert!(!answer.head.contains("access-control"), "{method}: {}", answer.head);
+    }
+}
+
+// issue 8, 3: no change without the right
+#[test]
+fn nobody_ends_a_process_from_a_page_without_that_right() {
+    let seen = Seen::start();
+    let victim = seen.node.spawn(async |mut me: Process<()>| me.receive().await);
+    let body = format!(r#"{{"pid":"{}","reason":"kill"}}"#, victim.id());
+    let answer = seen.post("/api/process/exit", &body);
+    assert_eq!(answer.status, 403);
+    assert!(answer.error().contains("Observer::allow_exit"), "{}", answer.body);
+    assert!(victim.is_alive());
+    assert_eq!(seen.json("/api/about")["rights"]["exit"], false);
+    assert_eq!(seen.ask("GET /api/process/exit", &[("Authorization", &bearer())], "").status, 405);
+}
+
+#[test]
+fn with_the_right_a_process_is_told_to_end_and_one_that_has_ended_is_said_to_be_gone() {
+    let seen = Seen::start_with(|observer| observer.allow_exit(true));
+    let victim = seen.node.spawn(async |mut me: Process<()>| me.receive().await);
+    let body = format!(r#"{{"pid":"{}","reason":"shutdown"}}"#, victim.id());
+    assert_eq!(seen.post("/api/process/exit", &body).status, 200);
+    assert_eq!(block_on(victim.ended()), ExitReason::Shutdown);
+    let again = seen.post("/api/process/exit", &body);
+    assert_eq!((again.status, again.error().contains("does not live")), (404, true));
+}
+
+#[test]
+fn every_answer_forbids_whatever_the_page_does_not_need() {
+    let seen = Seen::start();
+    for path in ["/", "/page/main.js", "/page/none", "/api/about", "/nothing"] {
+        let head = seen.get(path).head;
+        for part in [
+            "content-security-policy: default-src 'none'; script-src 'self'; style-src 'self'",
+            "frame-ancestors 'none'",
+            "require-trusted-types-for 'script'",
+            "x-content-type-options: nosniff",
+            "cache-control: no-store",
+            "referrer-policy: no-referrer",
+            "cross-origin-resource-policy: same-origin",
+        ] {
+            assert!(head.contains(part), "{path} without {part}: {head}");
+        }
+        assert!(!head.contains("set-cookie"), "{path}: {head}");
+    }
+}
+
+#[test]
+fn bad_questions_are_answered_with_one_line_and_too_large_ones_are_not_read() {
+    let seen = Seen::start_with(|observer| observer.allow_exit(true));
+    let long = "x".repeat(300);
+    for path in [
+        "/api/processes?limit=0",
+        "/api/processes?limit=501",
+        "/api/processes?limit=-1",
+        "/api/processes?sort=password",
+        "/api/processes?order=up",
+        "/api/processes?state=dead",
+        "/api/processes?mailbox=many",
+        "/api/processes?parent=me",
+        "/api/processes?colour=red",
+        &format!("/api/processes?text={long}"),
+        "/api/process",
+        "/api/process?pid=me",
+        "/api/process?pid=%3C0.99999999999.0%3E",
+    ] {
+        let answer = seen.get(path);
+        assert_eq!(answer.status, 400, "{path}: {}", answer.body);
+        assert!(!answer.error().is_empty() && !answer.error().contains('\n'), "{}", answer.body);
+    }
+    for body in [
+        "{",
+        "[]",
+        r#"{"pid":"<0.1.0>"}"#,
+        r#"{"pid":"x","reason":"kill"}"#,
+        r#"{"pid":1,"reason":"kill"}"#,
+        r#"{"pid":"<0.1.0>","reason":"boom"}"#,
+    ] {
+        assert_eq!(seen.post("/api/process/exit", body).status, 400, "{body}");
+    }
+    let large = format!(r#"{{"pid":"{}"}}"#, "x".repeat(9 << 10));
+    assert_eq!(seen.post("/api/process/exit", &large).status, 400);
+    let head = "x".repeat(20 << 10);
+    assert_eq!(seen.ask("GET /", &[("X-Long", &head)], "").status, 431);
+    let mut many: Vec<_> = (0..80).map(|_| ("X-More", "x")).collect();
+    many.push(("Authorization", "x"));
+    assert_eq!(seen.ask("GET /", &many, "").status, 431);
+    assert_eq!(seen.get("/api/about").status, 200, "and it still answers");
+}
+
+#[test]
+fn so_many_connections_are_served_and_no_more_and_their_places_are_given_back() {
+    let seen = Seen::start();
+    let mut held = Vec::new();
+    let refused = loop {
+        let mut stream = seen.connect();
+        // A request that is not at its end yet holds its place.
+        let begun = stream.write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\n");
+        stream.set_nonblocking(false).expect("a socket of ours");
+        if held.len() == 64 {
+            let mut said = String::new();
+            let _ = begun.and_then(|()| stream.read_to_string(&mut said));
+            break said;
+        }
+        begun.expect("it is served");
+        held.push(stream);
+    };
+    assert!(refused.is_empty() || refused.contains(" 503 "), "{refused}");
+    for mut stream in held.drain(..) {
+        stream.write_all(b"Connection: close\r\n\r\n").expect("it is served");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("it is answered");
+        assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    }
+    assert_eq!(seen.get("/api/about").status, 200);
+}
+
+#[test]
+fn so_many_follow_live_and_no_more() {
+    let seen = Seen::start();
+    let request =
+        format!("GET /api/live HTTP/1.1\r\nHost: localhost\r\nAuthorization: {}\r\n\r\n", bearer());
+    let mut followers: Vec<_> = (0..16).map(|_| seen.connect()).collect();
+    for follower in &mut followers {
+        follower.write_all(request.as_bytes()).expect("it reads");
+        let mut begin = [0; 15];
+        follower.read_exact(&mut begin).expect("it answers");
+        assert_eq!(&begin, b"HTTP/1.1 200 OK");
+    }
+    assert_eq!(seen.get("/api/live").status, 503);
+}
+
+#[test]
+fn an_address_that_others_can_reach_demands_a_token_of_ones_own() {
+    let build = |observer: Observer| Node::builder().workers(1).observer(observer.silent()).build();
+    let Err(BuildError::Io(error)) = build(Observer::at(([0, 0, 0, 0], 0).into())) else {
+        panic!("it was opened")
+    };
+    let line = error.to_string();
+    assert!(line.contains("Observer::token") && !line.contains('\n'), "{line}");
+    for weak in ["", "short", "a token with blanks in it"] {
+        assert!(build(Observer::at(([0, 0, 0, 0], 0).into()).token(weak)).is_err(), "{weak:?}");
+    }
+    build(Observer::at(([0, 0, 0, 0], 0).into()).token(TOKEN))
+        .expect("it is opened")
+        .stop_blocking();
+}
+
+#[test]
+fn a_port_that_is_taken_is_said_in_one_line() {
+    let seen = Seen::start();
+    let address = seen.observer.local_addr().expect("it listens");
+    let Err(error) = Node::builder().workers(1).observer(address).build() else {
+        panic!("it was opened twice")
+    };
+    let line = error.to_string();
+    assert!(
+        line.contains(&format!("the observer cannot listen at {address}")) && !line.contains('\n'),
+        "{line}"
+    );
+}
+
+// issue 8, 3: the page ends with its node
+#[test]
+fn the_page_ends_with_its_node_at_once_and_its_port_is_free_again() {
+    let seen = Seen::start();
+    let address = seen.observer.local_addr().expect("it listens");
+    let mut follower = seen.connect();
+    let request =
+        format!("GET /api/live HTTP/1.1\r\nHost: localhost\r\nAuthorization: {}\r\n\r\n", bearer());
+    follower.write_all(request.as_bytes()).expect("it reads");
+    let mut begin = [0; 15];
+    follower.read_exact(&mut begin).expect("it follows");
+    let began = Instant::now();
+    seen.node.stop_blocking();
+    assert!(began.elapsed().as_secs() < 5, "{:?}", began.elapsed());
+    let mut rest = Vec::new();
+    let _ = follower.read_to_end(&mut rest);
+    std::net::TcpListener::bind(address).expect("the port is free");
+}
+
+#[test]
+fn a_node_that_nobody_keeps_stops_although_its_page_is_open() {
+    let observer = Observer::at(([127, 0, 0, 1], 0).into()).silent();
+    let node = Node::builder().workers(1).observer(observer.clone()).build().expect("it starts");
+    let pid = node.spawn(async |mut me: Process<()>| me.receive().await);
+    drop(node);
+    assert_eq!(block_on(pid.ended()), ExitReason::Shutdown);
+}
+
+fn block_on<T>(future: impl Future<Output = T>) -> T {
+    let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+    runtime.block_on(future)
+}

@@ -1,0 +1,123 @@
+//! A node with its page, and requests to it as bytes over a socket: nothing of a client's is in between.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::time::Duration;
+
+use purlin::Node;
+use purlin_observer::{Observed, Observer};
+use serde_json::Value;
+
+pub(crate) const TOKEN: &str = "a-token-that-nobody-can-guess";
+
+/// A node with its page.
+pub(crate) struct Seen {
+    pub(crate) node: Node,
+    pub(crate) observer: Observer,
+}
+
+/// What was answered.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) head: String,
+    pub(crate) body: String,
+}
+
+impl Seen {
+    pub(crate) fn start() -> Self {
+        Self::start_with(|observer| observer)
+    }
+
+    pub(crate) fn start_with(settings: impl FnOnce(Observer) -> Observer) -> Self {
+        let observer = Observer::at(([127, 0, 0, 1], 0).into()).token(TOKEN).silent();
+        let observer = settings(observer);
+        let node = Node::builder().name("zanzibar").workers(2).observer(observer.clone());
+        Self { node: node.build().expect("the node starts"), observer }
+    }
+
+    pub(crate) fn connect(&self) -> TcpStream {
+        let address = self.observer.local_addr().expect("the page is there");
+        let stream = TcpStream::connect(address).expect("it listens");
+        stream.set_read_timeout(Some(Duration::from_secs(60))).expect("a timeout can be set");
+        stream
+    }
+
+    pub(crate) fn host(&self) -> String {
+        self.observer.local_addr().expect("the page is there").to_string()
+    }
+
+    /// Asks with just these fields, and `Host` unless it is among them.
+    pub(crate) fn ask(&self, line: &str, fields: &[(&str, &str)], body: &str) -> Answer {
+        let mut stream = self.connect();
+        let mut request = format!("{line} HTTP/1.1\r\nConnection: close\r\n");
+        if !fields.iter().any(|(name, _)| name.eq_ignore_ascii_case("host")) {
+            request += &format!("Host: {}\r\n", self.host());
+        }
+        for (name, value) in fields {
+            request += &format!("{name}: {value}\r\n");
+        }
+        if !body.is_empty() {
+            request +=
+                &format!("Content-Type: application/json\r\nContent-Length: {}\r\n", body.len());
+        }
+        stream.write_all(format!("{request}\r\n{body}").as_bytes()).expect("it reads");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("it answers text");
+        Answer::read(&answer)
+    }
+
+    /// Asks with the token.
+    pub(crate) fn get(&self, path: &str) -> Answer {
+        self.ask(&format!("GET {path}"), &[("Authorization", &bearer())], "")
+    }
+
+    pub(crate) fn post(&self, path: &str, body: &str) -> Answer {
+        self.ask(&format!("POST {path}"), &[("Authorization", &bearer())], body)
+    }
+
+    /// What is answered to one who may ask.
+    pub(crate) fn json(&self, path: &str) -> Value {
+        let answer = self.get(path);
+        assert_eq!(answer.status, 200, "{path}: {}", answer.body);
+        serde_json::from_str(&answer.body).expect("it is JSON")
+    }
+
+    /// Asks again and again until what is answered is so.
+    pub(crate) fn until(&self, path: &str, is_so: impl Fn(&Value) -> bool) -> Value {
+        for _ in 0..10_000 {
+            let found = self.json(path);
+            if is_so(&found) {
+                return found;
+            }
+        }
+        panic!("{path} never became so: {}", self.json(path));
+    }
+}
+
+impl Drop for Seen {
+    fn drop(&mut self) {
+        self.node.stop_blocking();
+    }
+}
+
+pub(crate) fn bearer() -> String {
+    format!("Bearer {TOKEN}")
+}
+
+impl Answer {
+    fn read(text: &str) -> Self {
+        let (head, rest) = text.split_once("\r\n\r\n").expect("an answer has a head");
+        let status = head.split(' ').nth(1).and_then(|status| status.parse().ok());
+        Self {
+            status: status.expect("an answer has a status"),
+            head: head.to_lowercase(),
+            body: rest.to_string(),
+        }
+    }
+
+    pub(crate) fn error(&self) -> String {
+        let said: Value = serde_json::from_str(&self.body).unwrap_or_default();
+        said["error"].as_str().unwrap_or_default().to_string()
+    }
+}
