@@ -8,11 +8,14 @@
 //! |---|---|
 //! | [`census`] | the samples: figures of the node, a table of its processes, and how to ask it |
 //! | [`warnings`] | what looks wrong in a sample and those before it, and what to do about it |
+//! | [`metrics`] | its figures as time series; a feature of that name, on unless it is switched off |
 //! | `web` | the page, and what it asks: a server on a thread of its own |
 
 #![forbid(unsafe_code)]
 
 pub mod census;
+#[cfg(feature = "metrics")]
+pub mod metrics;
 pub mod warnings;
 mod web;
 

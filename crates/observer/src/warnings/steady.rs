@@ -15,8 +15,10 @@ use crate::census::Census;
 pub const REST: Duration = Duration::from_secs(5);
 
 /// When there is more between two looks than this, nobody has looked in between, and what was seen
-/// before and after was not seen in a row. Looks are a second apart, or a few if there is a lot to see.
-pub const GAP: Duration = Duration::from_secs(15);
+/// before and after was not seen in a row. While the page is open looks are a second apart, or a few if
+/// there is a lot to see; where only a scraper looks they are as far apart as its scrapes, a minute at most
+/// as a rule.
+pub const GAP: Duration = Duration::from_secs(90);
 
 /// What has been seen, and what of it is a warning.
 #[derive(Debug, Default)]

@@ -1,0 +1,46 @@
+//! From the facade to Prometheus' text.
+
+use std::fmt;
+use std::sync::{Mutex, PoisonError};
+
+use metrics::with_local_recorder;
+use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusRecorder};
+
+use super::Recording;
+use crate::census::{Census, History};
+use crate::warnings::Warning;
+
+/// What a scrape is answered with is of this type.
+pub const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
+
+/// A node's metrics as Prometheus reads them, with a recorder of their own: what the program itself
+/// records elsewhere is not in it, and nothing of it there.
+pub struct Exporter {
+    recorder: PrometheusRecorder,
+    recording: Mutex<Recording>,
+}
+
+impl Exporter {
+    /// For a node of that name.
+    #[must_use]
+    pub fn new(node: &str) -> Self {
+        let recorder = PrometheusBuilder::new().with_recommended_naming(true).build_recorder();
+        let recording = with_local_recorder(&recorder, || Recording::new(node));
+        Self { recorder, recording: Mutex::new(recording) }
+    }
+
+    /// What a scrape is answered with. Any thread may ask; they wait for each other.
+    #[must_use]
+    pub fn scrape(&self, census: &Census, history: &History, warnings: &[Warning]) -> String {
+        // WHY: what it has added up holds whoever panicked.
+        let mut recording = self.recording.lock().unwrap_or_else(PoisonError::into_inner);
+        with_local_recorder(&self.recorder, || recording.tell(census, history, warnings));
+        self.recorder.handle().render()
+    }
+}
+
+impl fmt::Debug for Exporter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Exporter").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,170 @@
+//! The metrics there are.
+
+use metrics::{Unit, describe_counter, describe_gauge};
+
+/// What is told of one metric.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Metric {
+    /// What it is called in the facade.
+    pub name: &'static str,
+    /// Whether it only ever grows.
+    pub kind: Type,
+    /// Its unit. A [`Unit::Percent`] is the facade's word for a part of a whole, from 0 to 1.
+    pub unit: Unit,
+    /// What it says.
+    pub what: &'static str,
+    /// What each of its series is told apart by, beside the node.
+    pub label: Option<&'static str>,
+}
+
+/// What kind of metric it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Type {
+    /// It only ever grows, from 0 at the observer's start.
+    Counter,
+    /// It goes up and down.
+    Gauge,
+}
+
+/// The label that says which node it is.
+pub(super) const NODE: &str = "purlin.node.name";
+/// The labels of some.
+pub(super) const WORKER: &str = "purlin.worker.id";
+pub(super) const REASON: &str = "purlin.drop.reason";
+pub(super) const KIND: &str = "purlin.warning.kind";
+
+/// All that there are.
+pub const ALL: [Metric; 20] = [
+    UPTIME,
+    PROCESSES,
+    PROCESS_LIMIT,
+    PROCESS_MEMORY,
+    RESIDENT,
+    WORKER_BUSY,
+    WORKER_QUEUE,
+    WORKER_TURNS,
+    COMMON_QUEUE,
+    SENT,
+    REDUCTIONS,
+    DROPPED,
+    WAITING,
+    LONGEST,
+    TIMERS,
+    HOGS,
+    WARNINGS,
+    OBSERVER_BUSY,
+    OBSERVER_LEFT_OUT,
+    TABLE_AGE,
+];
+
+pub(super) const UPTIME: Metric =
+    gauge("purlin.node.uptime", Unit::Seconds, "How long the node has been running.");
+pub(super) const PROCESSES: Metric =
+    gauge("purlin.process.count", Unit::Count, "Processes that live.");
+pub(super) const PROCESS_LIMIT: Metric =
+    gauge("purlin.process.limit", Unit::Count, "Processes that may live at a time.");
+pub(super) const PROCESS_MEMORY: Metric = gauge(
+    "purlin.process.memory.usage",
+    Unit::Bytes,
+    "Memory of processes and of the messages that wait, without what they point to.",
+);
+pub(super) const RESIDENT: Metric = gauge(
+    "process.memory.usage",
+    Unit::Bytes,
+    "Physical memory that the program has, as the operating system tells.",
+);
+pub(super) const WORKER_BUSY: Metric = gauge(
+    "purlin.worker.utilization",
+    Unit::Percent,
+    "The part of its time in which a worker was not asleep.",
+)
+.of(WORKER);
+pub(super) const WORKER_QUEUE: Metric = gauge(
+    "purlin.worker.queue.process.count",
+    Unit::Count,
+    "Processes that are ready and wait for a worker.",
+)
+.of(WORKER);
+pub(super) const WORKER_TURNS: Metric =
+    counter("purlin.worker.turns", "Turns of processes that a worker has run.").of(WORKER);
+pub(super) const COMMON_QUEUE: Metric = gauge(
+    "purlin.queue.process.count",
+    Unit::Count,
+    "Processes that are ready and that no worker has taken yet.",
+);
+pub(super) const SENT: Metric =
+    counter("purlin.sent.messages", "Messages and signals that processes have sent.");
+pub(super) const REDUCTIONS: Metric = counter("purlin.reductions", "What processes have done.");
+pub(super) const DROPPED: Metric =
+    counter("purlin.dropped.messages", "Messages that nobody received.").of(REASON);
+pub(super) const WAITING: Metric =
+    gauge("purlin.mailbox.message.count", Unit::Count, "Messages that wait in mailboxes.");
+pub(super) const LONGEST: Metric = gauge(
+    "purlin.mailbox.longest.message.count",
+    Unit::Count,
+    "Messages that wait in the longest mailbox.",
+);
+pub(super) const TIMERS: Metric =
+    gauge("purlin.timer.count", Unit::Count, "Timers that are set and have not fired.");
+pub(super) const HOGS: Metric =
+    gauge("purlin.hog.count", Unit::Count, "Processes that hold up a thread.");
+pub(super) const WARNINGS: Metric =
+    gauge("purlin.warning.count", Unit::Count, "Warnings that the observer tells.").of(KIND);
+pub(super) const OBSERVER_BUSY: Metric = gauge(
+    "purlin.observer.utilization",
+    Unit::Percent,
+    "The part of one core that the observer's sampling takes.",
+);
+pub(super) const OBSERVER_LEFT_OUT: Metric = gauge(
+    "purlin.observer.left_out.process.count",
+    Unit::Count,
+    "Processes that the observer had no room for.",
+);
+pub(super) const TABLE_AGE: Metric = gauge(
+    "purlin.observer.table.age",
+    Unit::Seconds,
+    "How old the table is from which figures of all processes together are taken.",
+);
+
+const fn gauge(name: &'static str, unit: Unit, what: &'static str) -> Metric {
+    Metric { name, kind: Type::Gauge, unit, what, label: None }
+}
+
+const fn counter(name: &'static str, what: &'static str) -> Metric {
+    Metric { name, kind: Type::Counter, unit: Unit::Count, what, label: None }
+}
+
+impl Metric {
+    const fn of(self, label: &'static str) -> Self {
+        Self { label: Some(label), ..self }
+    }
+
+    /// Tells the recorder that is there what it is.
+    pub(super) fn describe(&self) {
+        match self.kind {
+            Type::Counter => describe_counter!(self.name, self.unit, self.what),
+            Type::Gauge => describe_gauge!(self.name, self.unit, self.what),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ALL, Type};
+
+    #[test]
+    fn names_are_words_between_dots_and_say_what_kind_they_are() {
+        for (at, metric) in ALL.iter().enumerate() {
+            let name = metric.name;
+            let plain = |c: char| c.is_ascii_lowercase() || "._".contains(c);
+            assert!(name.chars().all(plain) && !name.contains(".."), "{name}");
+            let last = name.rsplit('.').next().unwrap_or_default();
+            let gauges = ["count", "limit", "usage", "utilization", "uptime", "age"];
+            assert_eq!(gauges.contains(&last), metric.kind == Type::Gauge, "{name}");
+            assert_eq!(last.ends_with('s'), metric.kind == Type::Counter, "{name}");
+            assert!(metric.what.ends_with('.'), "{name}");
+            assert!(ALL[..at].iter().all(|other| other.name != name), "{name} twice");
+        }
+    }
+}
