@@ -10,12 +10,13 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use pin_project_lite::pin_project;
-use purlin_raw::{Bounds, NotHere, Owner, quietly};
+use purlin_raw::{Bounds, Look, NotHere, Owner, quietly};
 
 use crate::act::act;
 use crate::exit::catch;
 use crate::foreign::Answer;
-use crate::home::{Erlang, Last};
+use crate::home::{Erlang, Last, here};
+use crate::observe::{self, Crash};
 use crate::signal::wake;
 use crate::{ExitReason, Outcome, Process, ProcessId, room};
 
@@ -227,12 +228,37 @@ where
     }
 }
 
+/// Writes a crash into the node's journal.
+fn write_down<M: Send + 'static>(
+    me: &Owner<Erlang, M>,
+    look: &Look,
+    reason: &ExitReason,
+    function: &'static str,
+) {
+    let (when, at) = observe::moment();
+    here(|here| {
+        let home = here.realm.home();
+        home.journal.crashed(Crash {
+            number: 0,
+            when,
+            at,
+            id: ProcessId::new(me.shared().creation, look.slot),
+            name: home.names.of(look.slot),
+            parent: me.shared().parent(),
+            function,
+            reason: observe::beginning(reason),
+            mailbox_len: look.mailbox,
+            messages_in: look.received,
+        });
+    });
+}
+
 /// Reports an end, if it is not orderly.
 #[cold]
 pub(crate) fn report<M: Send + 'static>(
     me: &Owner<Erlang, M>,
     reason: &ExitReason,
-    function: &str,
+    function: &'static str,
 ) {
     match reason {
         ExitReason::Panic(_) => {}
@@ -242,6 +268,7 @@ pub(crate) fn report<M: Send + 'static>(
     let look = me.address().look();
     let pid = ProcessId::new(me.shared().creation, look.slot);
     let (mailbox, received) = (look.mailbox, look.received);
+    write_down(me, &look, reason, function);
     // WHY quietly: a subscriber is the user's.
     quietly(|| tracing::error!(%pid, function, %reason, mailbox, received, "process ended"));
 }

@@ -16,9 +16,10 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
-use purlin_raw::{Answer, Manner, Refused, Unsent, oneshot};
+use purlin_raw::{Answer, Manner, Refused, Unsent, oneshot, waits_for};
 
 use crate::deadline::Deadline;
+use crate::home::Erlang;
 use crate::signal::Signal;
 use crate::{ExitReason, Pid, Reply};
 
@@ -109,7 +110,10 @@ impl<M: Send + 'static> Pid<M> {
     ) -> Result<T, CallError> {
         let mut patience = Patience::new(timeout);
         let mut answer = self.ask(message, own_waker().await)?;
-        match patience.wait(|cx| answer.poll(cx)).await? {
+        let shown = Shown;
+        let answered = patience.wait(|cx| shown.waits_for(self, answer.poll(cx))).await;
+        drop(shown);
+        match answered? {
             Some(answer) => Ok(answer),
             // WHY boxed: it is rare, and would make every call several times as large.
             None => Err(Box::pin(self.unanswered(&mut patience)).await),
@@ -191,6 +195,29 @@ impl<M: Send + 'static> Pid<M> {
             .wait(|cx| ended.as_mut().poll(cx))
             .await
             .map_or_else(|error| error, CallError::Ended)
+    }
+}
+
+/// Shows to those who look whom a process waits for. When it is dropped, nobody is waited for any more.
+///
+/// WHY nothing is kept: whoever looks minds it only while the process waits.
+pub(crate) struct Shown;
+
+impl Shown {
+    /// Passes on what a wait for an answer of `whom` has found, and shows that it goes on if it does.
+    #[inline]
+    pub(crate) fn waits_for<M: Send + 'static, R>(&self, whom: &Pid<M>, found: Poll<R>) -> Poll<R> {
+        if found.is_pending() {
+            waits_for(Some(whom.address()));
+        }
+        found
+    }
+}
+
+impl Drop for Shown {
+    #[inline]
+    fn drop(&mut self) {
+        waits_for::<Erlang>(None);
     }
 }
 

@@ -48,7 +48,7 @@ impl Node {
 
 /// A hog as it is shown; `None` if it has ended.
 fn seen(realm: &Realm<Erlang>, slot: Slot, since: Instant) -> Option<Hog> {
-    let function = realm.find(slot)?.look().body;
+    let function = realm.find(slot)?.look().kind.body();
     Some(Hog { id: ProcessId::new(realm.home().creation, slot), function, since })
 }
 

@@ -13,6 +13,7 @@ use crate::attached::Attached;
 use crate::local::{Bond, Local};
 use crate::names::Names;
 use crate::node::Inner;
+use crate::observe::Journal;
 use crate::reference::Reference;
 use crate::signal::{Signal, answer_as_ended, tell};
 use crate::{ExitReason, ProcessId, StopReport};
@@ -141,6 +142,8 @@ pub(crate) struct Home {
     pub(crate) applications: Applications,
     /// What ends with it.
     pub(crate) attached: Attached,
+    /// What has gone wrong of late.
+    pub(crate) journal: Journal,
     /// Batches of numbers for references that have been handed out.
     pub(crate) batches: AtomicU64,
     /// No process is begun any more.
@@ -162,6 +165,7 @@ impl Home {
             names: Names::default(),
             applications: Applications::default(),
             attached: Attached::default(),
+            journal: Journal::default(),
             batches: AtomicU64::new(Reference::first_batch(creation)),
             stopping: AtomicBool::new(false),
             outside_spawns: AtomicUsize::new(0),

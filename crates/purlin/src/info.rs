@@ -109,22 +109,27 @@ impl ProcessInfo {
         Self {
             id: ProcessId::new(shared.creation, look.slot),
             name,
-            state: match look.state {
-                State::Running => ProcessState::Running,
-                State::Runnable => ProcessState::Runnable,
-                State::Receiving => ProcessState::Receiving,
-                State::Waiting => ProcessState::Waiting,
-                State::Ended => ProcessState::Ended,
-            },
-            function: look.body,
-            message_type: look.message,
+            state: state_of(look.state),
+            function: look.kind.body(),
+            message_type: look.kind.message(),
             parent: shared.parent(),
             serves: shared.serves(),
             mailbox_len: look.mailbox,
             bound: process.edge().map(MailboxBound::of),
             messages_in: look.received,
             reductions: look.reductions,
-            memory: look.bytes,
+            memory: look.bytes(),
         }
+    }
+}
+
+/// What a process does, in the words of users.
+pub(crate) fn state_of(state: State) -> ProcessState {
+    match state {
+        State::Running => ProcessState::Running,
+        State::Runnable => ProcessState::Runnable,
+        State::Receiving => ProcessState::Receiving,
+        State::Waiting => ProcessState::Waiting,
+        State::Ended => ProcessState::Ended,
     }
 }

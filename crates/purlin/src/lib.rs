@@ -53,6 +53,7 @@
 //! | send later | [`Pid::send_after`], [`Pid::send_interval`], [`Timer`] |
 //! | be polite in a long loop | [`yield_now`], [`consume_budget`] |
 //! | see what runs, and what does not let go | [`Node::processes`], [`Pid::info`], [`Node::hogs`] |
+//! | observe a node | [`observe`] |
 //!
 //! Sockets, timers and every other library of tokio's work inside a process with no adapter.
 //!
@@ -90,6 +91,7 @@ mod monitors;
 mod multi_call;
 mod names;
 mod node;
+pub mod observe;
 mod options;
 mod outcome;
 pub mod pg;

@@ -142,6 +142,23 @@ impl Names {
         self.lock().names.get(&slot).cloned()
     }
 
+    /// The names of some processes, with their places among them.
+    pub(crate) fn of_each(
+        &self,
+        slots: impl Iterator<Item = Option<Slot>>,
+        mut take: impl FnMut(usize, &Name),
+    ) {
+        let mut found = Vec::new();
+        let tables = self.lock();
+        for (at, slot) in slots.enumerate() {
+            found.extend(
+                slot.and_then(|slot| tables.names.get(&slot)).map(|name| (at, name.clone())),
+            );
+        }
+        drop(tables);
+        found.iter().for_each(|(at, name)| take(*at, name));
+    }
+
     fn all(&self) -> Vec<Name> {
         let tables = self.lock();
         let live = tables.processes.iter().filter(|(_, peer)| !peer.has_ended());

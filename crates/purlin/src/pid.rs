@@ -59,7 +59,7 @@ impl<M: Send + 'static> Pid<M> {
         process.typed().map(Self::new).map_err(|process| LookupError::OtherType {
             id: ProcessId::of(&process),
             wanted: std::any::type_name::<M>(),
-            receives: process.look().message,
+            receives: process.look().kind.message(),
         })
     }
 

@@ -14,6 +14,7 @@ use crate::current::{exhaust, is_running, sender, sends};
 use crate::edge::{Edge, Entry, Manner, Overflow, Sent};
 use crate::head::Pushed;
 use crate::link::{Class, Envelope, Link};
+use crate::look::Look;
 use crate::run::Runnable;
 use crate::sync::Ordering;
 use crate::table::Slot;
@@ -71,43 +72,6 @@ impl<M> std::fmt::Debug for Refused<M> {
 unsafe impl<W: World> Send for Ref<W> {}
 // SAFETY: as above.
 unsafe impl<W: World> Sync for Ref<W> {}
-
-/// What a process is doing: a glance that may be old at once.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum State {
-    /// It is in a turn.
-    Running,
-    /// It waits for its turn.
-    Runnable,
-    /// It waits for a message.
-    Receiving,
-    /// It waits for something else than a message.
-    Waiting,
-    /// It has ended.
-    Ended,
-}
-
-/// What can be seen of a process from outside, each figure read on its own.
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-pub struct Look {
-    /// The place in the table.
-    pub slot: Slot,
-    /// What it is doing.
-    pub state: State,
-    /// Messages that wait; past 32767 of those still in transit are not all counted.
-    pub mailbox: usize,
-    /// Messages received.
-    pub received: u64,
-    /// Polls, sends, and budget spent.
-    pub reductions: u64,
-    /// Bytes of the cell and of the messages that wait, without what the process allocated.
-    pub bytes: usize,
-    /// The type of its messages.
-    pub message: &'static str,
-    /// What its body is called.
-    pub body: &'static str,
-}
 
 impl<W: World> Clone for Ref<W> {
     fn clone(&self) -> Self {
@@ -238,25 +202,13 @@ impl<W: World> Ref<W> {
 
     /// Looks at the process without stopping it.
     pub fn look(&self) -> Look {
-        let base = self.base();
-        let state = match base.head.asleep() {
-            _ if base.head.is_closed() => State::Ended,
-            Some(false) => State::Receiving,
-            Some(true) => State::Waiting,
-            None if base.turn.load(Ordering::Relaxed) & RUNNING != 0 => State::Running,
-            None => State::Runnable,
-        };
-        let mailbox = self.mailbox();
-        Look {
-            slot: base.slot,
-            state,
-            mailbox,
-            received: base.received.load(Ordering::Relaxed),
-            reductions: base.reductions.load(Ordering::Relaxed),
-            bytes: base.vtable.bytes + mailbox * base.vtable.envelope,
-            message: (base.vtable.message_name)(),
-            body: (base.vtable.body_name)(),
-        }
+        Look::at(self.base())
+    }
+
+    /// Whether it lives in the realm of that cell's process.
+    #[inline]
+    pub(crate) fn is_beside(&self, other: &Base) -> bool {
+        self.base().realm == other.realm
     }
 
     /// Gives the counted reference away; whoever has it gives it up with `release`.

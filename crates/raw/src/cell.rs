@@ -104,7 +104,10 @@ pub(crate) struct Base {
     /// [`RUNNING`], [`LISTENING`], [`AGAIN`], [`KEPT`] and [`LET_GO`].
     pub(crate) turn: AtomicU8,
     /// WHY: the compiler then clears whole words, which the first turn can read without waiting.
-    rest_of_the_word: [u8; 5],
+    rest_of_the_word: u8,
+    /// The place in the table, and one, of the process whose answer it waits for; 0: of none. What was
+    /// written last may be old where the process does not wait.
+    pub(crate) waits_for: AtomicU32,
     /// Messages received.
     pub(crate) received: AtomicU64,
     /// Polls, sends, and budget spent.
@@ -144,7 +147,8 @@ impl Base {
             fifo: UnsafeCell::new(Fifo::new()),
             traffic: UnsafeCell::new(Traffic::new()),
             turn: AtomicU8::new(0),
-            rest_of_the_word: [0; 5],
+            rest_of_the_word: 0,
+            waits_for: AtomicU32::new(0),
             received: AtomicU64::new(0),
             reductions: AtomicU64::new(0),
         }

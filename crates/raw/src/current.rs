@@ -12,9 +12,10 @@ use std::ptr::{self, NonNull};
 use std::task::Waker;
 
 use crate::World;
+use crate::address::Ref;
 use crate::cell::{AGAIN, Base, Front};
 use crate::credit;
-use crate::sync::{thread_local, thread_number};
+use crate::sync::{Ordering, thread_local, thread_number};
 use crate::table::Slot;
 use crate::wake;
 
@@ -39,6 +40,8 @@ struct Now {
     /// The number of the sender outside of any turn, and one; 0 until it matters.
     sender: Cell<u32>,
     work: Cell<u64>,
+    /// What was sent in turns that are over.
+    sends: Cell<u64>,
 }
 
 thread_local! {
@@ -49,6 +52,7 @@ thread_local! {
             sent: Cell::new(0),
             sender: Cell::new(0),
             work: Cell::new(0),
+            sends: Cell::new(0),
         }
     };
 }
@@ -79,7 +83,9 @@ impl Turn {
         now(|now| {
             let work = u64::from(BUDGET - now.left.get()) + 1;
             now.work.set(now.work.get() + work);
-            work + u64::from(now.sent.get())
+            let sent = u64::from(now.sent.get());
+            now.sends.set(now.sends.get().wrapping_add(sent));
+            work + sent
         })
     }
 
@@ -106,8 +112,28 @@ impl Drop for Turn {
 
 /// What this thread has done for processes: their turns, and the budget they have spent in those
 /// that are over.
+// WHY never inlined: see `pool`.
+#[inline(never)]
 pub fn work_done() -> u64 {
     now(|now| now.work.get())
+}
+
+/// Messages and signals that processes have sent in turns on this thread that are over.
+#[inline(never)]
+pub fn sends_done() -> u64 {
+    now(|now| now.sends.get())
+}
+
+/// Shows to those who look that the process whose turn this thread is in waits for an answer of `whom`, if
+/// that lives in the same realm; or for nobody's any more.
+#[inline]
+pub fn waits_for<W: World>(whom: Option<&Ref<W>>) {
+    let Some(base) = NonNull::new(running().cast_mut()) else { return };
+    // SAFETY: as in `current_slot`.
+    let base = unsafe { base.as_ref() };
+    let whom = whom.filter(|whom| whom.is_beside(base)).map_or(0, |whom| whom.slot().index() + 1);
+    // ORDER: relaxed: it is something to look at.
+    base.waits_for.store(whom, Ordering::Relaxed);
 }
 
 /// The process whose turn this thread is in, or null.

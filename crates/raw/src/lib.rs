@@ -20,6 +20,7 @@
 //! | `run` | one turn of a process, from the run queue to sleep or to its end |
 //! | `owner` | what only the process itself may do |
 //! | `address` | what everybody else may do: send, signal, look |
+//! | `look` | what can be seen of a process from outside |
 //! | `parcel` | a message that is sealed and addressed, to be sent later |
 //! | `current` | which process this thread is running, and what is left of its budget |
 //! | `table` | from a number to a process, safe against reuse |
@@ -62,6 +63,7 @@ mod heap;
 mod lanes;
 mod line;
 mod link;
+mod look;
 mod owner;
 mod parcel;
 mod pool;
@@ -75,19 +77,20 @@ mod table;
 mod threads;
 mod wake;
 
-pub use address::{Address, Look, Ref, Refused, State, Unsent};
+pub use address::{Address, Ref, Refused, Unsent};
 pub use answer::{Answer, ReplyTo, oneshot};
 pub use biased::{Holder, Taker, biased};
 pub use body::Body;
 pub use credit::settle;
 pub use current::{
-    BUDGET, current_local, current_slot, current_waker, exhaust, in_process, poll_again, spend,
-    work_done,
+    BUDGET, current_local, current_slot, current_waker, exhaust, in_process, poll_again,
+    sends_done, spend, waits_for, work_done,
 };
 pub use edge::{Bounds, Edge, Manner, Overflow, Sent, Spilled};
 pub use erased::Erased;
 pub use heap::trim;
 pub use line::Place;
+pub use look::{Kind, Look, State};
 pub use owner::{NotHere, Owner, Sealed, Turned, Vacant};
 pub use parcel::Parcel;
 pub use pooled::{Either, Pooled};

@@ -20,9 +20,10 @@ use std::task::{Context, Poll};
 use crate::World;
 use crate::address::{Address, Ref};
 use crate::body::{Body, furnish, vtable};
-use crate::cell::{Base, VTable};
+use crate::cell::{Base, Front, VTable};
 use crate::credit;
 use crate::current::spawns;
+use crate::look::Look;
 use crate::owner::Owner;
 use crate::run::Runnable;
 use crate::stock::Stock;
@@ -403,6 +404,38 @@ impl<W: World> Realm<W> {
     /// The processes that live now, one after the other; others may come and go meanwhile.
     pub fn processes(&self) -> impl Iterator<Item = Ref<W>> + '_ {
         self.inner().base.table.slots().filter_map(|slot| self.find(slot))
+    }
+
+    /// Looks at those processes that live now and stand in `most` places of the table from `from` on; the next
+    /// place to begin with, if there are more. `of_shared` copies what is wanted of what everybody may read,
+    /// and does nothing else; `take` may do anything.
+    ///
+    /// COST: as [`Realm::find`] for each, without the reference; nothing is allocated.
+    pub fn survey<S>(
+        &self,
+        from: u32,
+        most: u32,
+        of_shared: impl Fn(&W::Shared) -> S,
+        mut take: impl FnMut(Look, S),
+    ) -> Option<u32> {
+        let look = |base: NonNull<Base>| {
+            // SAFETY: the table's reference keeps the cell, which is one of this world, while its slot is locked.
+            unsafe {
+                (Look::at(base.as_ref()), of_shared(&base.cast::<Front<W>>().as_ref().shared))
+            }
+        };
+        self.inner().base.table.walk(from, most, look, |(look, shared)| take(look, shared))
+    }
+
+    /// How many places the table has had in use at a time: a survey ends there.
+    pub fn places(&self) -> u32 {
+        self.inner().base.table.used()
+    }
+
+    /// How many processes live, and a few more: places that workers keep for those they will spawn are counted
+    /// with them.
+    pub fn taken(&self) -> u32 {
+        self.inner().base.table.taken()
     }
 
     /// Whether no process lives. Exact when nobody spawns.

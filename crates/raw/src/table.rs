@@ -25,6 +25,8 @@
 //! and vacating one compare-and-swap; every 256 processes that a worker begins or ends more than
 //! the other way round cost one lock. A look-up is one compare-and-swap and a store.
 
+mod walk;
+
 use std::fmt;
 use std::num::NonZero;
 use std::ptr::{self, NonNull};

@@ -25,6 +25,7 @@
 //! | `monitor` | the thread that watches the workers |
 //! | `ebb` | when memory is given back |
 //! | `judge` | what the monitor decides |
+//! | `load` | what the workers have done, for those who look |
 //! | `hogs` | the threads that were relieved and are still in that turn |
 //! | `sync` | what threads share and wait with: `std`'s and crossbeam's, or a model's |
 //!
@@ -49,6 +50,7 @@ mod ebb;
 mod hogs;
 mod idle;
 mod judge;
+mod load;
 mod monitor;
 mod post;
 mod queue;
@@ -66,6 +68,7 @@ mod worker;
 
 pub use above::Above;
 pub use clock::{Clock, Hand};
+pub use load::{Load, Measuring, WorkerLoad};
 pub use scheduler::{Scheduler, Stopped};
 pub use simulation::{Drove, Simulation};
 pub use timer::Timer;

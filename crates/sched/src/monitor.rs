@@ -159,7 +159,7 @@ impl Monitor {
             if before.is_some_and(|before| before.running && running) {
                 self.pace[index] = patience(turns, time);
             }
-            let (work, waiting) = (seat.work(), queue.waiting());
+            let (work, waiting) = (shared.tallies[index].work(), queue.waiting());
             self.views.push(View {
                 turn,
                 work,

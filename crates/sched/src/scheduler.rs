@@ -13,12 +13,14 @@ use crate::clock::Clock;
 use crate::crew::{Assignment, Crew};
 use crate::hogs::Hogs;
 use crate::idle::Idle;
+use crate::load::Tally;
 use crate::monitor::Monitor;
 use crate::post::Post;
 use crate::queue::Queue;
 use crate::sync::deque::{Injector, Steal};
 use crate::sync::{
-    AtomicBool, AtomicU64, Condvar, Instant, Mutex, MutexGuard, Ordering, Parker, Unparker, fence,
+    AtomicBool, AtomicU64, AtomicUsize, Condvar, Instant, Mutex, MutexGuard, Ordering, Parker,
+    Unparker, fence,
 };
 use crate::timers::Timers;
 use crate::worker::schedule_here;
@@ -36,6 +38,10 @@ pub(crate) struct Shared {
     pub(crate) idle: Idle,
     pub(crate) timers: Timers,
     pub(crate) hogs: Hogs,
+    /// What each worker has done.
+    pub(crate) tallies: Box<[CachePadded<Tally>]>,
+    /// How many want to know how long workers sleep.
+    pub(crate) measuring: AtomicUsize,
     /// How often the monitor has looked.
     pub(crate) ticks: AtomicU64,
     /// What ends the sleep of the thread that is that worker now.
@@ -85,6 +91,8 @@ impl Scheduler {
                 idle: Idle::new(workers),
                 timers,
                 hogs: Hogs::default(),
+                tallies: (0..workers).map(|_| CachePadded::default()).collect(),
+                measuring: AtomicUsize::new(0),
                 ticks: AtomicU64::new(0),
                 wakers,
                 monitor: monitor.unparker().clone(),
@@ -206,7 +214,7 @@ impl Shared {
     /// Wakes a worker that was taken from the sleepers. It may have been woken by a timer meanwhile,
     /// and even been relieved: then this makes a sleep of its successor a short one.
     #[cold]
-    fn unpark(&self, worker: usize) {
+    pub(crate) fn unpark(&self, worker: usize) {
         self.waker(worker).wake_by_ref();
     }
 

@@ -20,8 +20,6 @@ const NOBODY: u64 = 0;
 pub(crate) struct Seat {
     /// Grows with each turn, modulo 2³².
     turn: AtomicU32,
-    /// Turns and budget that the thread has spent, as of its last look around.
-    work: AtomicU64,
     /// The slot of the process that runs, or that ran last: cleared only before the thread looks for
     /// work elsewhere.
     running: AtomicU64,
@@ -35,7 +33,6 @@ impl Seat {
     pub(crate) fn new(post: Taker<Post>) -> Self {
         Self {
             turn: AtomicU32::new(0),
-            work: AtomicU64::new(0),
             running: AtomicU64::new(NOBODY),
             thread: AtomicI32::new(0),
             post,
@@ -57,15 +54,6 @@ impl Seat {
         let turn = self.turn.load(Ordering::Relaxed).wrapping_add(1);
         self.turn.store(turn, Ordering::Relaxed);
         turn
-    }
-
-    /// The thread has spent so much since it began. Only for the thread itself.
-    pub(crate) fn set_work(&self, work: u64) {
-        self.work.store(work, Ordering::Relaxed);
-    }
-
-    pub(crate) fn work(&self) -> u64 {
-        self.work.load(Ordering::Relaxed)
     }
 
     pub(crate) fn turn(&self) -> u32 {

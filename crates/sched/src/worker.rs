@@ -16,6 +16,7 @@ use purlin_raw::{Holder, Ran, Runnable};
 
 use crate::above::Above;
 use crate::crew::Assignment;
+use crate::load::{Done, Tally};
 use crate::post::Post;
 use crate::queue::Queue;
 use crate::scheduler::Shared;
@@ -38,6 +39,8 @@ struct Worker {
     post: Holder<Post>,
     seat: Arc<Seat>,
     searching: Cell<bool>,
+    /// What this thread had done when it last added to the worker's tally.
+    done: Cell<Done>,
 }
 
 /// The post was taken away.
@@ -67,10 +70,18 @@ pub(crate) fn schedule_here(shared: &Arc<Shared>, runnable: Runnable) -> Result<
 /// thread was relieved and its turn is over.
 pub(crate) fn work(shared: Arc<Shared>, above: Arc<dyn Above>, assignment: Assignment) {
     let Assignment { index, post, seat, parker } = assignment;
-    let searching = Cell::new(false);
+    let (searching, done) = (Cell::new(false), Cell::default());
     WORKER.with(|worker| {
-        let worker =
-            worker.get_or_init(|| Worker { shared, above, index, parker, post, seat, searching });
+        let worker = worker.get_or_init(|| Worker {
+            shared,
+            above,
+            index,
+            parker,
+            post,
+            seat,
+            searching,
+            done,
+        });
         worker.seat.sit_down();
         purlin_raw::ThreadId::run_often();
         worker.timers().wake();
@@ -81,6 +92,8 @@ pub(crate) fn work(shared: Arc<Shared>, above: Arc<dyn Above>, assignment: Assig
 }
 
 impl Worker {
+    // WHY always: its caller has nothing else to do, and a loop of its own took ten instructions more a turn.
+    #[inline(always)]
     fn run_all(&self) -> Result<(), Relieved> {
         let mut last_look = false;
         loop {
@@ -159,7 +172,7 @@ impl Worker {
             // WHY: what fires many timers is not the process that ran last.
             self.seat.runs_nobody();
             self.timers().look();
-            self.seat.set_work(purlin_raw::work_done());
+            self.add_up();
             if self.queue().gathers() {
                 self.gather()?;
             }
@@ -198,6 +211,7 @@ impl Worker {
         }
         for _ in 0..ROUNDS {
             if let Some(runnable) = self.steal()? {
+                self.tally().steals();
                 return Ok(Some(runnable));
             }
             if let Some(runnable) = self.take_outside()? {
@@ -236,6 +250,18 @@ impl Worker {
         (1..queues.len()).map(|i| &**queues[(self.index + i) % queues.len()])
     }
 
+    fn tally(&self) -> &Tally {
+        &self.shared.tallies[self.index]
+    }
+
+    /// Shows what has been done.
+    // WHY not inlined, here and below: the loop would save more registers.
+    #[cold]
+    #[inline(never)]
+    fn add_up(&self) {
+        self.done.set(self.tally().add_up(self.done.get()));
+    }
+
     fn timers(&self) -> &TimerWheel {
         self.shared.timers.wheel(self.index)
     }
@@ -254,10 +280,7 @@ impl Worker {
         let idle = &self.shared.idle;
         idle.fall_asleep(self.index, self.searching.replace(false));
         if !self.shared.has_work() && !self.shared.stopping() {
-            match rest {
-                Rest::For(time) => self.parker.park_timeout(time),
-                _ => self.parker.park(),
-            }
+            self.park(rest);
         }
         // If somebody has woken it, that has made it a searcher already. An unpark that is still to
         // come makes the next sleep a short one.
@@ -265,6 +288,21 @@ impl Worker {
         self.searching.set(true);
         self.timers().wake();
         self.shared.rouse_monitor();
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn park(&self, rest: Rest) {
+        self.add_up();
+        let now = || self.shared.timers.clock().now();
+        if self.shared.measuring.load(Ordering::Relaxed) > 0 {
+            self.tally().falls_asleep(now());
+        }
+        match rest {
+            Rest::For(time) => self.parker.park_timeout(time),
+            _ => self.parker.park(),
+        }
+        self.tally().wakes(now);
     }
 
     /// The turn in which the thread was relieved is over.

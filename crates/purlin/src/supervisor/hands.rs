@@ -37,6 +37,10 @@ pub(crate) trait Hands: Send {
     /// Has [`super::keeper::Keeper::try_again`] called soon.
     fn try_again(&mut self, key: Key);
 
+    /// Something is about to be restarted: so many restarts count for the intensity now, of which there may be
+    /// `most` in so many seconds. For whoever looks.
+    fn restarts(&self, _counted: usize, _most: usize, _period: u64) {}
+
     /// Tells the log.
     fn report(&self, context: Context, reason: &dyn fmt::Display, offender: Offender<'_>);
 }

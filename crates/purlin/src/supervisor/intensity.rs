@@ -34,6 +34,11 @@ impl Intensity {
         Self { most, period, restarts: VecDeque::new() }
     }
 
+    /// How many restarts count, how many may, and within how many seconds.
+    pub(crate) fn figures(&self) -> (usize, usize, u64) {
+        (self.restarts.len(), self.most, self.period)
+    }
+
     /// Counts a restart, also one that will fail, at that second.
     pub(crate) fn restart(&mut self, now: u64) -> Limit {
         while self.restarts.front().is_some_and(|then| now.saturating_sub(*then) > self.period) {

@@ -114,7 +114,10 @@ impl<H: Hands> Keeper<H> {
     }
 
     async fn restart(&mut self, key: Key) -> Next {
-        if self.intensity.restart(self.hands.now()) == Limit::Exceeded {
+        let limit = self.intensity.restart(self.hands.now());
+        let (counted, most, period) = self.intensity.figures();
+        self.hands.restarts(counted, most, period);
+        if limit == Limit::Exceeded {
             self.report(Context::Shutdown, &"reached_max_restart_intensity", key);
             self.children.settle(key);
             return Next::Shutdown;

@@ -26,6 +26,7 @@ use super::spec::{SupervisorSpec, check};
 use super::strategy::Key;
 use crate::exit::catch;
 use crate::home::here;
+use crate::observe::{self, Report, Restarts};
 use crate::process_ref::sealed::ToProcess as _;
 use crate::{Down, Exit, ExitReason, MonitorRef, Process, ProcessId, Reply, exit_process, receive};
 
@@ -312,8 +313,34 @@ impl Hands for Own {
         self.me.pid().send(SupervisorMail(Mail::TryAgain(key)));
     }
 
+    fn restarts(&self, counted: usize, most: usize, period: u64) {
+        let restarts = Restarts {
+            supervisor: self.me.id(),
+            total: 0,
+            last: now(),
+            counted,
+            most,
+            period: Duration::from_secs(period),
+        };
+        here(|here| here.realm.home().journal.restarted(restarts));
+    }
+
     fn report(&self, context: Context, reason: &dyn fmt::Display, offender: Offender<'_>) {
         write(&self.title, context, reason, offender);
+        if context != Context::Started {
+            let (when, at) = observe::moment();
+            let report = Report {
+                number: 0,
+                when,
+                at,
+                supervisor: self.me.id(),
+                context: context.name(),
+                child: Arc::clone(offender.id),
+                process: offender.process,
+                reason: observe::beginning(reason),
+            };
+            here(|here| here.realm.home().journal.reported(report));
+        }
     }
 }
 

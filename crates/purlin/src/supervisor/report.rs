@@ -57,15 +57,22 @@ pub(crate) fn write(
     });
 }
 
-impl fmt::Display for Context {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+impl Context {
+    /// OTP's word for it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
             Self::Started => "started",
             Self::StartError => "start_error",
             Self::ChildTerminated => "child_terminated",
             Self::ShutdownError => "shutdown_error",
             Self::Shutdown => "shutdown",
-        })
+        }
+    }
+}
+
+impl fmt::Display for Context {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
     }
 }
 
