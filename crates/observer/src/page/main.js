@@ -52,6 +52,7 @@ function rewrite(hash) {
 function open() {
   if (location.hash === place && view) return;
   place = location.hash;
+  const moved = view !== null;
   view?.close?.();
   const { name, rest, parameters } = address();
   const made = VIEWS[name];
@@ -66,7 +67,8 @@ function open() {
   main.dataset.view = name;
   view = made.open(main, { rest, parameters, app });
   if (app.live) view.update?.(app.live);
-  main.focus({ preventScroll: true });
+  // What was asked for is read next; a page that has just come is read from its beginning.
+  if (moved) main.focus({ preventScroll: true });
 }
 
 function health(text, lost) {

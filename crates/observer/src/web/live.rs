@@ -16,6 +16,7 @@ use tokio::sync::watch::Receiver;
 use super::answer::Refusal;
 use super::look::{Look, News};
 use super::site::Site;
+use super::warnings::Found;
 use crate::census::{Census, Watching};
 
 /// What never changes of a page.
@@ -46,6 +47,7 @@ pub(crate) async fn overview(State(site): State<Arc<Site>>) -> Result<Json<News>
 struct Follower {
     site: Arc<Site>,
     censuses: Receiver<Arc<Census>>,
+    warnings: Receiver<Arc<Found>>,
     /// The last one that this follower was told of.
     told: u64,
     /// Censuses that came while it had not read the last one yet.
@@ -57,7 +59,7 @@ struct Follower {
 }
 
 /// The node's figures, each time they are seen: first an event `history`, with those of the last minutes, then
-/// an event `overview` a census.
+/// an event `overview` a census, and an event `warnings` with what looks wrong in it.
 ///
 /// *Cancellation*: the sampler rests when the last follower has gone.
 pub(crate) async fn live(
@@ -70,6 +72,7 @@ pub(crate) async fn live(
     let follower = Follower {
         _watching: site.sampler.watch(),
         censuses: site.sampler.subscribe(),
+        warnings: site.warnings.subscribe(),
         told: 0,
         lost: 0,
         waiting: vec![event("history", &history)],
@@ -87,7 +90,14 @@ impl Follower {
         if let Some(event) = self.waiting.pop() {
             return Some(event);
         }
-        self.censuses.changed().await.ok()?;
+        tokio::select! {
+            changed = self.censuses.changed() => changed.ok()?,
+            changed = self.warnings.changed() => {
+                changed.ok()?;
+                let found = Arc::clone(&self.warnings.borrow_and_update());
+                return Some(event("warnings", &found.shown()));
+            }
+        }
         let census = Arc::clone(&self.censuses.borrow_and_update());
         if self.told > 0 {
             self.lost += census.number.saturating_sub(self.told + 1);

@@ -14,6 +14,7 @@
 //! | `live`, `look` | the figures of the node, as they come |
 //! | `processes`, `process`, `tree` | the table; one process; supervisors with theirs |
 //! | `cluster`, `servers` | connected nodes; servers that acknowledge |
+//! | `warnings` | what looks wrong |
 //!
 //! What each answer holds is in `docs/internals/observer-api.md`.
 
@@ -33,5 +34,6 @@ mod servers;
 mod site;
 mod token;
 mod tree;
+mod warnings;
 
 pub use observer::{Observed, Observer};

@@ -14,7 +14,7 @@ use tokio::time::timeout;
 use super::answer::Refusal;
 use super::guard::guard;
 use super::site::Site;
-use super::{assets, cluster, live, process, processes, servers, tree};
+use super::{assets, cluster, live, process, processes, servers, tree, warnings};
 
 /// How large the body of a request may be, in bytes.
 const BODY: usize = 8 << 10;
@@ -35,6 +35,7 @@ pub(crate) fn routes(site: Arc<Site>) -> Router {
         .route("/api/tree", get(tree::tree))
         .route("/api/cluster", get(cluster::cluster))
         .route("/api/servers", get(servers::servers))
+        .route("/api/warnings", get(warnings::warnings))
         .fallback(async || Refusal::gone("there is nothing there"))
         .method_not_allowed_fallback(async || {
             Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "that cannot be done there")

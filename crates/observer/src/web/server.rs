@@ -25,6 +25,7 @@ use tokio::time::{sleep, timeout};
 
 use super::routes::routes;
 use super::site::Site;
+use super::warnings::lint;
 
 /// How many connections there may be at a time. A browser opens six.
 const CONNECTIONS: usize = 64;
@@ -100,7 +101,7 @@ async fn serve(listening: Listening, site: Arc<Site>) {
     };
     tokio::spawn({
         let site = Arc::clone(&site);
-        async move { site.linger().await }
+        async move { tokio::join!(site.linger(), lint(&site)) }
     });
     let (routes, room) = (routes(site), Arc::new(Semaphore::new(CONNECTIONS)));
     loop {

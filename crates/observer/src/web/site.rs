@@ -5,13 +5,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use purlin::{Node, ProcessId, WeakNode};
-use tokio::sync::{Notify, Semaphore};
+use tokio::sync::{Notify, Semaphore, watch};
 use tokio::time::{Instant, sleep_until, timeout};
 
 use super::answer::Refusal;
 use super::board::Board;
 use super::observer::Observer;
 use super::token::Token;
+use super::warnings::Found;
 use crate::census::{Census, Sampler};
 
 /// How many may follow the node live at a time.
@@ -32,6 +33,7 @@ pub(crate) struct Site {
     pub(crate) may_exit: bool,
     pub(crate) board: Arc<Board>,
     pub(crate) streams: Arc<Semaphore>,
+    pub(crate) warnings: watch::Sender<Arc<Found>>,
     /// Until when somebody counts as looking.
     until: Mutex<Instant>,
     asked: Notify,
@@ -48,6 +50,7 @@ impl Site {
             may_exit: observer.may_exit,
             board: Arc::clone(&observer.board),
             streams: Arc::new(Semaphore::new(STREAMS)),
+            warnings: watch::Sender::default(),
             until: Mutex::new(Instant::now()),
             asked: Notify::new(),
         })

@@ -120,7 +120,7 @@ fn who_follows_is_told_the_history_and_then_each_look() {
     let lines = BufReader::new(stream).lines().map(|line| line.expect("it goes on"));
     let events: Vec<_> =
         lines.filter_map(|line| line.strip_prefix("event: ").map(str::to_owned)).take(3).collect();
-    assert_eq!(events, ["history", "overview", "overview"]);
+    assert_eq!(events, ["history", "overview", "warnings"]);
 }
 
 #[test]
@@ -244,4 +244,22 @@ fn a_cluster_that_is_shown_tells_its_nodes_and_what_crossed_and_is_not_kept() {
     drop(ours);
     seen.until("/api/cluster", |found| found["cluster"].is_null());
     other.stop_blocking();
+}
+
+// issue 8, 1: a mailbox that fills turns into a warning, with what to do about it
+#[test]
+fn a_mailbox_that_fills_becomes_a_warning() {
+    let seen = Seen::start();
+    let slow = seen.node.spawn(async |_: Process<u32>| std::future::pending::<()>().await);
+    seen.node.register("slow", &slow).expect("the name is free");
+    let found = seen.until("/api/warnings", |found| {
+        (0..2000).for_each(|message| slow.send(message));
+        found["warnings"].as_array().is_some_and(|all| !all.is_empty())
+    });
+    let warning = &found["warnings"][0];
+    assert_eq!(
+        (&warning["kind"], &warning["pids"]),
+        (&json!("growing-mailbox"), &json!([slow.id().to_string()]))
+    );
+    assert!(warning["text"].as_str().is_some_and(|text| text.contains("slow")), "{warning}");
 }

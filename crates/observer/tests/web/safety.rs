@@ -8,7 +8,7 @@ use purlin::{BuildError, ExitReason, Node, Process};
 use purlin_observer::{Observed, Observer};
 
 /// Everything that says something of the node.
-const DATA: [&str; 8] = [
+const DATA: [&str; 9] = [
     "/api/about",
     "/api/overview",
     "/api/live",
@@ -17,6 +17,7 @@ const DATA: [&str; 8] = [
     "/api/tree",
     "/api/cluster",
     "/api/servers",
+    "/api/warnings",
 ];
 
 // issue 8, 3: no data without the token

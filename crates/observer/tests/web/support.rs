@@ -29,10 +29,19 @@ impl Seen {
         Self::start_with(|observer| observer)
     }
 
+    /// With one worker, so that whoever holds it up is sure to hold up others.
+    pub(crate) fn start_small() -> Self {
+        Self::build(1, |observer| observer)
+    }
+
     pub(crate) fn start_with(settings: impl FnOnce(Observer) -> Observer) -> Self {
+        Self::build(2, settings)
+    }
+
+    fn build(workers: usize, settings: impl FnOnce(Observer) -> Observer) -> Self {
         let observer = Observer::at(([127, 0, 0, 1], 0).into()).token(TOKEN).silent();
         let observer = settings(observer);
-        let node = Node::builder().name("zanzibar").workers(2).observer(observer.clone());
+        let node = Node::builder().name("zanzibar").workers(workers).observer(observer.clone());
         Self { node: node.build().expect("the node starts"), observer }
     }
 

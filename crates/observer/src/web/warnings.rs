@@ -1,0 +1,76 @@
+//! What looks wrong, as the page reads it. The linter is shown each census, by one task, whoever looks.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Json;
+use axum::extract::State;
+use serde::Serialize;
+
+use super::answer::Refusal;
+use super::look::ns;
+use super::processes::aside;
+use super::site::Site;
+use crate::census::Census;
+use crate::warnings::{Linter, Warning};
+
+/// What looked wrong at one moment, in the time of the node.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    /// The number of the census in which it was seen.
+    census: u64,
+    at: Duration,
+    warnings: Vec<Warning>,
+}
+
+#[derive(Serialize)]
+pub(crate) struct Shown {
+    kind: &'static str,
+    pids: Vec<String>,
+    text: String,
+    advice: &'static str,
+    for_ns: u64,
+}
+
+#[derive(Serialize)]
+pub(crate) struct Answer {
+    warnings: Vec<Shown>,
+}
+
+impl Found {
+    pub(crate) fn shown(&self) -> Vec<Shown> {
+        let shown = self.warnings.iter().map(|warning| Shown {
+            kind: warning.kind.name(),
+            pids: warning.subject.processes().iter().map(ToString::to_string).collect(),
+            text: warning.line.clone(),
+            advice: warning.kind.advice(),
+            for_ns: ns(self.at.saturating_sub(warning.since)),
+        });
+        shown.collect()
+    }
+}
+
+/// Shows the linter each census as it comes, where that holds up no answer.
+pub(crate) async fn lint(site: &Site) {
+    let mut censuses = site.sampler.subscribe();
+    let mut linter = Linter::default();
+    while censuses.changed().await.is_ok() {
+        let census: Arc<Census> = Arc::clone(&censuses.borrow_and_update());
+        let (census_number, at) = (census.number, census.overview.at);
+        let looked = aside(move || {
+            let warnings = linter.look(&census);
+            (linter, warnings)
+        });
+        let Ok((same, warnings)) = looked.await else { return };
+        linter = same;
+        site.warnings.send_replace(Arc::new(Found { census: census_number, at, warnings }));
+    }
+}
+
+pub(crate) async fn warnings(State(site): State<Arc<Site>>) -> Result<Json<Answer>, Refusal> {
+    let mut found = site.warnings.subscribe();
+    let census = site.census().await?.number;
+    let seen = found.wait_for(|found| found.census >= census).await;
+    let seen = seen.map_err(|_| Refusal::stopped())?;
+    Ok(Json(Answer { warnings: seen.shown() }))
+}

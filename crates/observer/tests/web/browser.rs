@@ -1,0 +1,418 @@
+//! Opens the page in a real Chromium and operates each view.
+//!
+//! Each test has a node of its own, in which it has things happen when the scenario of the script
+//! `page/drive.mjs` asks for them. Node and Chromium must be installed; `PURLIN_CHROMIUM` names another
+//! browser, `PURLIN_SKIP_BROWSER=1` leaves these tests out, aloud, and `PURLIN_PICTURES` names a folder for
+//! the guide's pictures.
+
+use std::env;
+use std::ffi::OsString;
+use std::fs;
+use std::io::{BufRead, BufReader, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+
+use purlin::supervisor::{ChildSpec, SupervisorSpec};
+use purlin::{ExitReason, Node, Pid, Process};
+use purlin_ack::server::Server;
+use purlin_ack::wire::{Head, Id, SizeOrder};
+use purlin_dist::cluster::Cluster;
+use purlin_dist::epmd;
+use serde_json::{Value, json};
+
+use crate::support::Seen;
+
+/// The files that the script needs around it.
+const FILES: [(&str, &str); 6] = [
+    ("package.json", include_str!("page/package.json")),
+    ("package-lock.json", include_str!("page/package-lock.json")),
+    (".npmrc", include_str!("page/.npmrc")),
+    ("drive.mjs", include_str!("page/drive.mjs")),
+    ("scenarios.mjs", include_str!("page/scenarios.mjs")),
+    ("access.mjs", include_str!("page/access.mjs")),
+];
+
+/// Text that runs or shows up as elements wherever it is taken for markup.
+const HOSTILE: &str = r#"</script><img src=x onerror="window.hostile=1">{{constructor}}"#;
+
+/// The folder with the script and its one package; made once in a run.
+fn workshop() -> &'static Path {
+    static WORKSHOP: OnceLock<PathBuf> = OnceLock::new();
+    WORKSHOP.get_or_init(|| {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("observer-in-browser");
+        fs::create_dir_all(&folder).expect("the target folder is writable");
+        let lock = fs::read_to_string(folder.join("package-lock.json")).ok();
+        let package = folder.join("node_modules/playwright-core/package.json");
+        let fresh = lock.as_deref() == Some(FILES[1].1) && package.exists();
+        for (name, text) in FILES {
+            fs::write(folder.join(name), text).expect("the target folder is writable");
+        }
+        if !fresh {
+            let mut install = Command::new("npm");
+            install.args(["ci", "--no-audit", "--no-fund", "--omit=optional"]);
+            let output = install.current_dir(&folder).output();
+            let output = output.unwrap_or_else(|problem| missing("npm", &problem));
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert!(output.status.success(), "npm could not install playwright-core: {said}");
+        }
+        folder
+    })
+}
+
+fn missing(program: &str, problem: &std::io::Error) -> ! {
+    match problem.kind() {
+        ErrorKind::NotFound => panic!(
+            "{program} is not installed: on Debian `apt-get install nodejs npm chromium`, \
+             or PURLIN_SKIP_BROWSER=1 to leave the browser tests out"
+        ),
+        _ => panic!("{program} did not start: {problem}"),
+    }
+}
+
+fn chromium() -> OsString {
+    let path = env::var_os("PURLIN_CHROMIUM").unwrap_or_else(|| "/usr/bin/chromium".into());
+    assert!(
+        Path::new(&path).exists(),
+        "no Chromium at {}: on Debian `apt-get install chromium`, set PURLIN_CHROMIUM to another, \
+         or PURLIN_SKIP_BROWSER=1 to leave the browser tests out",
+        path.to_string_lossy()
+    );
+    path
+}
+
+/// The script with its browser. It ends when this program does, whose end closes its input.
+struct Driver {
+    script: Child,
+    requests: ChildStdin,
+    answers: BufReader<ChildStdout>,
+}
+
+impl Driver {
+    fn start() -> Self {
+        let mut command = Command::new("node");
+        command.arg("drive.mjs").current_dir(workshop()).env("PURLIN_CHROMIUM", chromium());
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut script = command.spawn().unwrap_or_else(|problem| missing("node", &problem));
+        let requests = script.stdin.take().expect("its input is a pipe");
+        let answers = BufReader::new(script.stdout.take().expect("its output is a pipe"));
+        Self { script, requests, answers }
+    }
+
+    /// What is wrong, or null; `None` where the script has ended.
+    fn ask(&mut self, request: &Value, act: &mut dyn FnMut(&str)) -> Option<Value> {
+        writeln!(self.requests, "{request}").ok()?;
+        loop {
+            let mut line = String::new();
+            self.answers.read_line(&mut line).ok()?;
+            let mut answer = serde_json::from_str::<Value>(&line).ok()?;
+            let Some(wish) = answer["do"].as_str() else { return Some(answer["problem"].take()) };
+            act(wish);
+            writeln!(self.requests, "{{}}").ok()?;
+        }
+    }
+}
+
+/// Has a scenario operate the page; `act` does what it asks for.
+fn operate(seen: &Seen, scenario: &str, about: &Value, mut act: impl FnMut(&str)) {
+    static DRIVER: Mutex<Option<Driver>> = Mutex::new(None);
+    if env::var_os("PURLIN_SKIP_BROWSER").is_some_and(|value| value == "1") {
+        eprintln!("skipped: PURLIN_SKIP_BROWSER=1, so no browser has seen the page ({scenario})");
+        return;
+    }
+    let url = seen.observer.url().expect("the page is there");
+    let request = json!({"scenario": scenario, "url": url, "about": about});
+    let mut driver = DRIVER.lock().unwrap_or_else(PoisonError::into_inner);
+    let answer = driver.get_or_insert_with(Driver::start).ask(&request, &mut act);
+    if let (None, Some(mut ended)) = (&answer, driver.take_if(|_| answer.is_none())) {
+        // It may still hang; the browser ends with it.
+        let _ = ended.script.kill();
+    }
+    drop(driver);
+    match answer {
+        Some(Value::Null) => {}
+        Some(problem) => panic!("{scenario}: {}", problem.as_str().unwrap_or("no words")),
+        None => panic!("{scenario}: the script with the browser ended; its words are above"),
+    }
+}
+
+fn nothing(wish: &str) {
+    panic!("nobody does {wish} here");
+}
+
+async fn idle(mut me: Process<u32>) {
+    loop {
+        me.receive().await;
+    }
+}
+
+/// Has something to do now and then.
+async fn ticker(_: Process<u32>) {
+    let mut ticks = tokio::time::interval(Duration::from_millis(5));
+    loop {
+        ticks.tick().await;
+    }
+}
+
+fn named(node: &Node, name: &str) -> Pid<u32> {
+    let pid = node.spawn(idle);
+    node.register(name, &pid).expect("the name is free");
+    pid
+}
+
+/// A process that takes messages out only when it is told how many.
+fn slow(node: &Node, name: &str) -> (Pid<u32>, impl Fn(usize)) {
+    let (tell, mut told) = tokio::sync::mpsc::unbounded_channel::<usize>();
+    let pid = node.spawn(async move |mut me: Process<u32>| {
+        while let Some(messages) = told.recv().await {
+            for _ in 0..messages {
+                me.receive().await;
+            }
+        }
+    });
+    node.register(name, &pid).expect("the name is free");
+    (pid, move |messages| tell.send(messages).expect("it lives"))
+}
+
+// issue 8, 1: the overview, and a hog is named
+#[test]
+fn the_overview_draws_the_load_and_names_a_hog() {
+    let seen = Seen::start_small();
+    let (start, wait) = tokio::sync::oneshot::channel::<Receiver<()>>();
+    let (end, ended) = channel();
+    let hog = seen.node.spawn(async move |_: Process<u32>| {
+        if let Ok(ended) = wait.await {
+            let _ = ended.recv();
+        }
+        std::future::pending::<()>().await;
+    });
+    seen.node.register("greedy", &hog).expect("the name is free");
+    let mut begin = Some((start, ended));
+    // One who does not let go is a hog where others wait.
+    seen.node.spawn(ticker);
+    operate(&seen, "overview", &json!({"greedy": hog.id().to_string()}), |wish| match wish {
+        "hog" => {
+            let (start, ended) = begin.take().expect("it is asked once");
+            start.send(ended).expect("it waits");
+        }
+        "rest" => end.send(()).expect("it waits"),
+        _ => nothing(wish),
+    });
+}
+
+// issue 8, 1: a process that is spawned appears
+#[test]
+fn a_process_that_is_spawned_appears_and_goes_when_it_ends() {
+    let seen = Seen::start();
+    let mut newcomer = None;
+    operate(&seen, "appears", &Value::Null, |wish| match wish {
+        "spawn" => newcomer = Some(named(&seen.node, "newcomer")),
+        "end" => newcomer.take().expect("it was spawned").exit(ExitReason::Kill),
+        _ => nothing(wish),
+    });
+}
+
+// issue 8, 2: a table that sorts and filters while live
+#[test]
+fn a_table_of_a_hundred_thousand_rows_is_sorted_filtered_and_scrolled() {
+    let seen = Seen::start();
+    let all: Vec<_> = (0..100_000).map(|_| seen.node.spawn(idle)).collect();
+    let full = seen.node.spawn(async |_: Process<u32>| std::future::pending::<()>().await);
+    (0..9).for_each(|message| full.send(message));
+    operate(&seen, "many", &json!({"fullest": full.id().to_string()}), nothing);
+    drop(all);
+}
+
+#[test]
+fn a_table_that_is_paused_asks_for_nothing_and_changes_nothing() {
+    let seen = Seen::start();
+    operate(&seen, "paused", &Value::Null, |wish| match wish {
+        "spawn" => drop(named(&seen.node, "newcomer")),
+        _ => nothing(wish),
+    });
+}
+
+/// A process that is linked to another; their ids.
+fn pair(seen: &Seen) -> Value {
+    let partner = named(&seen.node, "partner");
+    let (id, (tell, told)) = (partner.id().to_string(), channel());
+    let linked = seen.node.spawn(async move |mut me: Process<u32>| {
+        me.link(&partner);
+        let _ = tell.send(());
+        me.receive().await;
+    });
+    told.recv().expect("it runs");
+    json!({"partner": id, "linked": linked.id().to_string()})
+}
+
+#[test]
+fn a_process_shows_whom_it_knows_and_has_no_button_without_the_right() {
+    let seen = Seen::start();
+    operate(&seen, "process", &pair(&seen), nothing);
+}
+
+// issue 8, 3: a change with the right
+#[test]
+fn with_the_right_a_button_ends_a_process() {
+    let seen = Seen::start_with(|observer| observer.allow_exit(true));
+    operate(&seen, "exits", &pair(&seen), nothing);
+}
+
+// issue 8, 1: the cluster
+#[test]
+fn the_cluster_shows_connected_nodes_and_what_crosses() {
+    let seen = Seen::start();
+    let other = Node::builder().workers(1).build().expect("it starts");
+    let epmd = other.block_on(async |_: Process<()>| epmd::Server::start(("127.0.0.1", 0)).await);
+    let epmd = epmd.expect("it starts");
+    let join = |name: &str, node: &Node| {
+        let (on, name) = (node.clone(), name.parse().expect("a name"));
+        let address = epmd.address();
+        let joined = node.block_on(async move |_: Process<()>| {
+            Cluster::builder(name).cookie("c").epmd(address).start(&on).await
+        });
+        joined.expect("it starts")
+    };
+    let (ours, theirs) = (join("ours@127.0.0.1", &seen.node), join("theirs@127.0.0.1", &other));
+    seen.observer.show_cluster(&ours);
+    let (calling, to) = (ours.clone(), theirs.name().clone());
+    let up = seen.node.block_on(async move |_: Process<()>| {
+        let up = calling.connect(&to).await.map_err(|error| error.to_string());
+        // What is said to nobody crosses the connection all the same.
+        if let Some(nobody) = calling.named::<u32>("nobody", &to) {
+            nobody.send(1);
+        }
+        up
+    });
+    up.expect("they connect");
+    let (back, home) = (theirs.clone(), ours.name().clone());
+    other.block_on(async move |_: Process<()>| {
+        if let Some(nobody) = back.named::<u32>("nobody", &home) {
+            nobody.send(1);
+        }
+    });
+    operate(&seen, "cluster", &Value::Null, nothing);
+    other.stop_blocking();
+}
+
+// issue 8, 1: the ack server
+#[test]
+fn a_server_that_acknowledges_shows_its_connections_and_rates() {
+    let seen = Seen::start();
+    let on = seen.node.clone();
+    let start =
+        async move |_: Process<()>| Server::builder(([127, 0, 0, 1], 0).into()).start(&on).await;
+    let server = seen.node.block_on(start).expect("it starts");
+    seen.observer.show_server("orders", &server);
+    let mut client = std::net::TcpStream::connect(server.local_addr()).expect("it listens");
+    operate(&seen, "servers", &Value::Null, |wish| match wish {
+        "send" => {
+            let message = Head { id: Id::from(0), size: 5 }.to_bytes(SizeOrder::Little);
+            client.write_all(&message).expect("it reads");
+            client.write_all(b"hello").expect("it reads");
+        }
+        _ => nothing(wish),
+    });
+}
+
+// issue 8, 1: a mailbox that fills turns into a warning
+#[test]
+fn a_mailbox_that_fills_becomes_a_warning_and_one_that_is_emptied_none() {
+    let seen = Seen::start();
+    let (slow, take) = slow(&seen.node, "slow");
+    let about = json!({"slow": slow.id().to_string()});
+    // It fills for as long as nobody says otherwise.
+    let filler = |to: Pid<u32>| {
+        seen.node.spawn(async move |_: Process<u32>| {
+            let mut ticks = tokio::time::interval(Duration::from_millis(100));
+            loop {
+                ticks.tick().await;
+                (0..500).for_each(|message| to.send(message));
+            }
+        })
+    };
+    let mut filling = None;
+    operate(&seen, "warns", &about, |wish| match wish {
+        "fill" => filling = Some(filler(slow.clone())),
+        "empty" => {
+            filling.take().expect("it fills").exit(ExitReason::Kill);
+            take(1_000_000);
+        }
+        _ => nothing(wish),
+    });
+}
+
+// issue 8, 3: hostile process names shown as text
+#[test]
+fn hostile_names_are_shown_as_text_in_every_view() {
+    let seen = Seen::start_small();
+    let (hostile, _keep) = slow(&seen.node, HOSTILE);
+    let on = seen.node.clone();
+    let started = seen.node.block_on(async move |_: Process<()>| {
+        let tree = SupervisorSpec::one_for_one().name(&format!("tree {HOSTILE}"));
+        let tree = tree.child(ChildSpec::worker(HOSTILE, idle)).start(&on).await;
+        (tree, Server::builder(([127, 0, 0, 1], 0).into()).start(&on).await)
+    });
+    let (_tree, server) = (started.0.expect("it starts"), started.1.expect("it starts"));
+    seen.observer.show_server(HOSTILE, &server);
+    let (end, ended) = channel();
+    let hog = seen.node.spawn(async move |_: Process<u32>| drop(ended.recv()));
+    seen.node.register(&format!("hog {HOSTILE}"), &hog).expect("the name is free");
+    let filled = hostile.clone();
+    seen.node.spawn(async move |_: Process<u32>| {
+        let mut ticks = tokio::time::interval(Duration::from_millis(20));
+        loop {
+            ticks.tick().await;
+            (0..100).for_each(|message| filled.send(message));
+        }
+    });
+    operate(&seen, "hostile", &json!({"hostile": hostile.id().to_string()}), nothing);
+    end.send(()).expect("it waits");
+}
+
+// issue 8, 3: no data without the token
+#[test]
+fn without_the_token_the_page_shows_nothing_and_asks_for_it() {
+    operate(&Seen::start(), "login", &Value::Null, nothing);
+}
+
+#[test]
+fn the_token_leaves_the_address_at_once() {
+    operate(&Seen::start(), "link", &Value::Null, nothing);
+}
+
+#[test]
+fn a_page_that_nobody_sees_rests() {
+    operate(&Seen::start(), "hidden", &Value::Null, nothing);
+}
+
+#[test]
+fn a_screen_reader_finds_the_parts_and_the_names_of_all_controls() {
+    operate(&Seen::start(), "a11y", &Value::Null, nothing);
+}
+
+#[test]
+fn the_keyboard_alone_opens_the_views() {
+    operate(&Seen::start(), "keys", &Value::Null, nothing);
+}
+
+#[test]
+fn dark_and_light_differ_by_preference_and_by_switch() {
+    operate(&Seen::start(), "themes", &Value::Null, nothing);
+}
+
+#[test]
+fn at_the_width_of_a_telephone_nothing_scrolls_sideways() {
+    operate(&Seen::start(), "phone", &Value::Null, nothing);
+}
+
+#[test]
+fn when_the_node_has_ended_the_page_says_so() {
+    let seen = Seen::start();
+    operate(&seen, "ended", &Value::Null, |wish| match wish {
+        "stop" => drop(seen.node.stop_blocking()),
+        _ => nothing(wish),
+    });
+}

@@ -1,0 +1,184 @@
+// What a reader does with each view, and what has to be seen then.
+
+import assert from "node:assert/strict";
+import { access } from "./access.mjs";
+
+const row = (page, text) => page.locator("table.rows tbody tr", { hasText: text });
+
+// The figures move, the observer tells its own cost, and a hog is named.
+async function overview({ open, act, about, picture }) {
+  const page = await open();
+  await page.getByRole("heading", { name: "Overview" }).waitFor();
+  const graph = page.getByRole("img", { name: /^Utilisation of the workers, last [1-9]\d* seconds\. Now: worker 0 .*%\.$/ });
+  await graph.waitFor();
+  await page.locator("#cost", { hasText: /The observer takes .*% of one core.*Nothing was left out\./ }).waitFor();
+  await page.getByText("No process holds up a thread.").waitFor();
+  await act("hog");
+  const named = page.locator("#hogs a", { hasText: "greedy" });
+  await named.waitFor();
+  await page.locator("#hogs li", { hasText: "has been in one turn for" }).waitFor();
+  // The arrow keys read the graph.
+  await graph.focus();
+  await page.keyboard.press("ArrowLeft");
+  await graph.locator(".cursor[visibility=visible]").waitFor();
+  await picture(page, "overview");
+  await named.click();
+  await page.getByRole("heading", { name: `Process ${about.greedy}` }).waitFor();
+  await act("rest");
+}
+
+// What is spawned appears, and what ends goes, without a touch.
+async function appears({ open, act, picture }) {
+  const page = await open({ at: "#/processes?text=newcomer" });
+  await page.getByText("No row fits.").waitFor();
+  await act("spawn");
+  await row(page, "newcomer").waitFor();
+  assert.equal(await row(page, "newcomer").count(), 1);
+  await page.getByLabel(/contains/).fill("");
+  await row(page, "newcomer").waitFor();
+  await picture(page, "processes");
+  await act("end");
+  await row(page, "newcomer").waitFor({ state: "detached" });
+}
+
+// A hundred thousand rows are sorted, filtered and scrolled through, and only those in sight are there.
+async function many({ open, about }) {
+  const page = await open({ at: "#/processes?sort=pid&order=asc" });
+  await page.getByText(/^Rows 1 to \d+ of 100\u202f0\d\d$/).waitFor();
+  assert.ok((await page.locator("tbody tr").count()) < 60);
+  await page.getByRole("button", { name: "Mailbox" }).click();
+  await page.locator("th[aria-sort=descending]", { hasText: "Mailbox" }).waitFor();
+  await page.locator("tbody tr", { hasText: about.fullest }).first().waitFor();
+  assert.match(await page.locator("tbody tr").first().textContent(), new RegExp(about.fullest));
+  assert.match(page.url(), /sort=mailbox&order=desc/);
+  await page.getByRole("button", { name: "Pid" }).click();
+  await page.locator("th[aria-sort=ascending]", { hasText: "Pid" }).waitFor();
+  const region = page.getByRole("region", { name: "Processes" });
+  await region.focus();
+  await page.keyboard.press("End");
+  await page.getByText(/^Rows 99\u202f9\d\d to 100\u202f0\d\d of 100\u202f0\d\d$/).waitFor();
+  const last = page.locator(`tbody tr[aria-rowindex="100001"]`);
+  await last.waitFor();
+  await page.keyboard.press("Home");
+  await page.getByText(/^Rows 1 to /).waitFor();
+  // The bar leads into the middle.
+  await region.evaluate((frame) => { frame.scrollTop = frame.scrollHeight / 2; });
+  await page.getByText(/^Rows (49|50)\u202f\d\d\d to /).waitFor();
+  await page.getByLabel("At least so many messages wait").fill("1");
+  await page.getByText("Rows 1 to 1 of 1", { exact: true }).waitFor();
+  await page.getByLabel("State").selectOption("running");
+  await page.getByText("No row fits.").waitFor();
+}
+
+// While it is paused nothing moves.
+async function paused({ open, act }) {
+  const page = await open({ at: "#/processes?text=newcomer" });
+  await page.getByText("No row fits.").waitFor();
+  await page.getByRole("button", { name: "Pause" }).click();
+  await act("spawn");
+  const asked = [];
+  page.on("request", (request) => asked.push(request.url()));
+  // Two looks at the node have come by then.
+  const looks = async () => page.locator("#health").textContent();
+  for (let times = 0; times < 2; times += 1) {
+    const before = await looks();
+    await page.waitForFunction((old) => document.getElementById("health").textContent !== old, before);
+  }
+  assert.deepEqual(asked, []);
+  assert.equal(await row(page, "newcomer").count(), 0);
+  await page.getByRole("button", { name: "Pause" }).click();
+  await row(page, "newcomer").waitFor();
+}
+
+// One process: what it is, whom it is linked to, its history; and no button without the right.
+async function process({ open, about, picture }) {
+  const page = await open({ at: `#/process/${encodeURIComponent(about.linked)}` });
+  const graph = page.getByRole("group", { name: `Whom ${about.linked} knows` });
+  await graph.waitFor();
+  await page.getByRole("img", { name: /^Waiting messages, last [1-9]\d* seconds/ }).waitFor();
+  assert.equal(await page.getByRole("button", { name: /Kill|shut down/ }).count(), 0);
+  await picture(page, "process");
+  await graph.getByRole("link", { name: "linked to partner" }).click();
+  await page.getByRole("heading", { name: `Process ${about.partner}` }).waitFor();
+  await page.locator(".facts", { hasText: "partner" }).first().waitFor();
+}
+
+// With the right there is a button, and it ends the process.
+async function exits({ open, about }) {
+  const page = await open({ at: `#/process/${encodeURIComponent(about.linked)}` });
+  await page.getByRole("button", { name: "Kill it" }).click();
+  await page.getByText(/does not live any more/).waitFor();
+  page.expected = page.complaints.filter((each) => each.includes("404"));
+}
+
+// A crash shows in the tree: the one who was restarted is marked, and the report is a click away.
+async function tree({ open, act, picture }) {
+  const page = await open({ at: "#/tree" });
+  const till = page.locator(".tree .member", { hasText: "till" });
+  await page.locator(".tree > li > .member.supervisor", { hasText: "shop" }).waitFor();
+  await till.waitFor();
+  await page.getByText("None is known.").waitFor();
+  const before = await till.getAttribute("data-pid");
+  await act("crash");
+  await page.waitForFunction((old) => {
+    const member = [...document.querySelectorAll(".tree .member")].find((each) => each.textContent.includes("till"));
+    return member && member.dataset.pid !== old;
+  }, before);
+  await page.locator(".tree .member.restarted", { hasText: "till" }).waitFor();
+  await picture(page, "tree");
+  await page.getByRole("button", { name: "Crash report of till" }).click();
+  await page.getByRole("dialog").getByText("the drawer is empty").waitFor();
+  await picture(page, "crash");
+  await page.getByRole("button", { name: "Close" }).click();
+  await page.getByRole("dialog").waitFor({ state: "hidden" });
+}
+
+// The connected nodes, with what crosses.
+async function cluster({ open, picture }) {
+  const page = await open({ at: "#/cluster" });
+  const line = page.getByRole("row", { name: /theirs@127\.0\.0\.1 .* B .* B 0 B/ });
+  await line.waitFor();
+  await page.locator(".facts", { hasText: "ours@127.0.0.1" }).waitFor();
+  await picture(page, "cluster");
+}
+
+// A server that acknowledges: its connections and rates.
+async function servers({ open, act, picture }) {
+  const page = await open({ at: "#/servers" });
+  await page.getByRole("heading", { name: /^orders at 127\.0\.0\.1:/ }).waitFor();
+  await act("send");
+  await page.getByRole("img", { name: /^Per second, last [1-9]\d* seconds/ }).waitFor();
+  await page.locator(".facts div", { hasText: /^Messages acknowledged[1-9]/ }).waitFor();
+  await page.locator(".facts div", { hasText: /^Connections1$/ }).waitFor();
+  await picture(page, "servers");
+}
+
+// A mailbox that fills becomes a warning, and a badge on every view; it goes when it is emptied.
+async function warns({ open, act, about, picture }) {
+  const page = await open();
+  await act("fill");
+  await page.locator("#views .badge", { hasText: "1" }).waitFor();
+  await page.getByRole("link", { name: /^Warnings/ }).click();
+  const warning = page.locator(".warning[data-kind=growing-mailbox]", { hasText: "slow" });
+  await warning.waitFor();
+  await picture(page, "warnings");
+  await warning.getByRole("link", { name: about.slow }).click();
+  await page.getByRole("heading", { name: `Process ${about.slow}` }).waitFor();
+  await page.goBack();
+  await warning.waitFor();
+  await act("empty");
+  await page.getByText("Nothing looks wrong.").waitFor();
+}
+
+// Text that runs wherever it is taken for markup is text in every view that shows it.
+async function hostile({ open, about }) {
+  const page = await open();
+  for (const at of ["#/overview", "#/processes?text=img", `#/process/${encodeURIComponent(about.hostile)}`, "#/tree", "#/warnings", "#/servers"]) {
+    await page.evaluate((hash) => { location.hash = hash; }, at);
+    await page.getByText("<img src=x onerror=", { exact: false }).first().waitFor();
+    assert.equal(await page.evaluate(() => window.hostile), undefined);
+    assert.equal(await page.locator("main img, main script").count(), 0, at);
+  }
+}
+
+export const scenarios = { overview, appears, many, paused, process, exits, tree, cluster, servers, warns, hostile, ...access };
