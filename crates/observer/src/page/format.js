@@ -26,7 +26,7 @@ export function count(value) {
   return known(value) ? String(Math.round(value)).replace(/\B(?=(\d{3})+(?!\d))/g, NARROW) : NONE;
 }
 
-export const plural = (value, noun) => `${count(value)} ${noun}${value === 1 ? "" : "s"}`;
+export const plural = (value, noun, many = `${noun}s`) => `${count(value)} ${value === 1 ? noun : many}`;
 
 // Three digits or so, and a letter for the rest.
 export const about = (value) => (known(value) ? steps(value, 1000, ["", "k", "M", "G", "T"]) : NONE);

@@ -20,17 +20,19 @@ export function open(place) {
   function tell(crash) {
     report.replaceChildren(h("h2", { id: "report-title" }, `${crash.name ?? crash.pid} crashed`), facts([
       ["Process", crash.pid], ["Ran", h("code", {}, crash.function)], ["Ago", time(crash.ago_ns)],
+      ["Messages that waited", count(crash.mailbox)], ["Messages received", count(crash.messages_in)],
       ["Its supervisor", crash.supervisor && h("a", { href: reference(crash.supervisor) }, crash.supervisor)],
     ]), h("h3", {}, "Reason"), h("pre", { tabindex: "0" }, crash.reason), h("form", { method: "dialog" }, h("button", { class: "switch" }, "Close")));
     report.showModal();
   }
 
   function member(node, all) {
-    const last = all.find((crash) => crash.child === node.key);
-    const mark = node.restarts > 0 ? h("span", { class: "mark" }, `↻ restarted ${node.restarts === 1 ? "once" : `${count(node.restarts)} times`}`,
+    const last = all.find((crash) => crash.number === node.last_crash);
+    const mark = node.crashes > 0 ? h("span", { class: "mark" }, `↻ restarted after ${plural(node.crashes, "crash", "crashes")}`,
       last ? h("button", { type: "button", click: () => tell(last), "aria-label": `Crash report of ${node.name ?? node.pid}` }, "crash report") : null) : null;
+    const restarts = node.restarts > 0 ? h("span", { class: "hint" }, plural(node.restarts, "restart")) : null;
     const box = h("span", { class: `member ${node.kind} ${mark ? "restarted" : ""}`, "data-pid": node.pid },
-      h("a", { href: reference(node.pid) }, node.name ?? node.pid), h("span", { class: "hint" }, node.kind === "process" ? tail(node.function) : node.kind), mark);
+      h("a", { href: reference(node.pid) }, node.name ?? node.pid), h("span", { class: "hint" }, node.kind === "process" ? tail(node.function) : node.kind), restarts, mark);
     const more = node.more > 0 ? h("li", {}, h("a", { class: "hint", href: `#/processes?parent=${encodeURIComponent(node.pid)}` }, `and ${count(node.more)} more`)) : null;
     const below = node.children.map((child) => member(child, all));
     return h("li", {}, box, below.length || more ? h("ul", {}, below, more) : null);
@@ -40,10 +42,10 @@ export function open(place) {
     try {
       const found = await api.get("api/tree");
       trouble.hidden = true;
-      const shape = [found.roots, found.crashes.map((crash) => crash.key)];
+      const shape = [found.roots, found.crashes.map((crash) => crash.number)];
       refill(tree, shape, () => (found.roots.length === 0 ? h("p", { class: "hint" }, "No supervisor lives on this node.")
         : h("ul", { class: "tree" }, found.roots.map((root) => member(root, found.crashes)))));
-      refill(crashes, found.crashes.map((crash) => crash.key), () => [h("h2", {}, "Last crashes"), list(found)]);
+      refill(crashes, found.crashes.map((crash) => crash.number), () => [h("h2", {}, "Last crashes"), list(found)]);
     } catch (error) {
       say(trouble, error.message);
       trouble.hidden = false;
@@ -51,9 +53,9 @@ export function open(place) {
   }
 
   const list = (found) => (found.crashes.length === 0 ? h("p", { class: "hint" }, "None is known.")
-    : [h("ul", {}, found.crashes.map((crash) => h("li", {}, `${crash.name ?? crash.pid} (${tail(crash.function)}): ${crash.summary} `,
+    : [h("ul", {}, found.crashes.map((crash) => h("li", {}, `${crash.name ?? crash.pid} (${tail(crash.function)}): ${crash.reason.split("\n")[0]} `,
       h("button", { type: "button", class: "switch", click: () => tell(crash) }, "Report")))),
-    found.forgotten ? h("p", { class: "hint" }, `${plural(found.forgotten, "earlier crash")} forgotten.`) : null]);
+    found.forgotten ? h("p", { class: "hint" }, `${plural(found.forgotten, "earlier crash", "earlier crashes")} forgotten.`) : null]);
 
   const clock = setInterval(() => !document.hidden && look(), EVERY);
   look();

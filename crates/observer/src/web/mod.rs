@@ -14,7 +14,7 @@
 //! | `live`, `look` | the figures of the node, as they come |
 //! | `processes`, `process`, `tree` | the table; one process; supervisors with theirs |
 //! | `cluster`, `servers` | connected nodes; servers that acknowledge |
-//! | `warnings` | what looks wrong |
+//! | `warnings`, `metrics` | what looks wrong; the figures for Prometheus |
 //!
 //! What each answer holds is in `docs/internals/observer-api.md`.
 
@@ -25,6 +25,8 @@ mod cluster;
 mod guard;
 mod live;
 mod look;
+#[cfg_attr(not(feature = "metrics"), path = "no_metrics.rs")]
+mod metrics;
 mod observer;
 mod process;
 mod processes;

@@ -14,7 +14,7 @@ use tokio::time::timeout;
 use super::answer::Refusal;
 use super::guard::guard;
 use super::site::Site;
-use super::{assets, cluster, live, process, processes, servers, tree, warnings};
+use super::{assets, cluster, live, metrics, process, processes, servers, tree, warnings};
 
 /// How large the body of a request may be, in bytes.
 const BODY: usize = 8 << 10;
@@ -36,6 +36,7 @@ pub(crate) fn routes(site: Arc<Site>) -> Router {
         .route("/api/cluster", get(cluster::cluster))
         .route("/api/servers", get(servers::servers))
         .route("/api/warnings", get(warnings::warnings))
+        .route("/metrics", get(metrics::metrics))
         .fallback(async || Refusal::gone("there is nothing there"))
         .method_not_allowed_fallback(async || {
             Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "that cannot be done there")

@@ -10,6 +10,7 @@ use tokio::time::{Instant, sleep_until, timeout};
 
 use super::answer::Refusal;
 use super::board::Board;
+use super::metrics::Exporter;
 use super::observer::Observer;
 use super::token::Token;
 use super::warnings::Found;
@@ -34,6 +35,7 @@ pub(crate) struct Site {
     pub(crate) board: Arc<Board>,
     pub(crate) streams: Arc<Semaphore>,
     pub(crate) warnings: watch::Sender<Arc<Found>>,
+    pub(crate) exporter: Exporter,
     /// Until when somebody counts as looking.
     until: Mutex<Instant>,
     asked: Notify,
@@ -51,6 +53,7 @@ impl Site {
             board: Arc::clone(&observer.board),
             streams: Arc::new(Semaphore::new(STREAMS)),
             warnings: watch::Sender::default(),
+            exporter: Exporter::new(node.name()),
             until: Mutex::new(Instant::now()),
             asked: Notify::new(),
         })

@@ -5,15 +5,18 @@
 
 use std::any::type_name;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Json;
 use axum::extract::State;
 use purlin::ProcessId;
+use purlin::observe::{Crash, Crashes};
 use purlin::supervisor::SupervisorMail;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
 use super::answer::Refusal;
+use super::look::ns;
 use super::processes::aside;
 use super::site::Site;
 use crate::census::{Row, Table};
@@ -23,10 +26,31 @@ const MOST_CHILDREN: usize = 100;
 const MOST: usize = 2000;
 /// How deep a tree is followed.
 const DEEPEST: usize = 64;
+/// How many crashes are told.
+const MOST_CRASHES: usize = 50;
 
 #[derive(Serialize)]
 pub(crate) struct Answer {
     roots: Vec<Member>,
+    /// The last ones, the newest first.
+    crashes: Vec<Crashed>,
+    /// How many more there were.
+    forgotten: u64,
+}
+
+/// A process that ended because of a panic or an error.
+#[derive(Serialize)]
+struct Crashed {
+    /// 1 for the first of the node.
+    number: u64,
+    pid: String,
+    name: Option<String>,
+    function: &'static str,
+    supervisor: Option<String>,
+    reason: String,
+    ago_ns: u64,
+    mailbox: usize,
+    messages_in: u64,
 }
 
 /// A supervisor, or a process that one has started.
@@ -36,6 +60,13 @@ struct Member {
     name: Option<String>,
     kind: &'static str,
     function: &'static str,
+    /// How often a supervisor has restarted a child; nothing for others.
+    restarts: u64,
+    /// How many of the crashes were of a child like this one: of that supervisor, and that name, or, where it
+    /// has none, that function.
+    crashes: usize,
+    /// The number of the last of them.
+    last_crash: Option<u64>,
     children: Vec<Member>,
     /// How many children are not shown.
     more: usize,
@@ -44,6 +75,7 @@ struct Member {
 /// Which rows each supervisor has spawned.
 struct Families<'a> {
     table: &'a Table,
+    journal: &'a Crashes,
     children: FxHashMap<ProcessId, Vec<usize>>,
     left: usize,
 }
@@ -54,10 +86,37 @@ fn is_supervisor(row: &Row<'_>) -> bool {
 
 pub(crate) async fn tree(State(site): State<Arc<Site>>) -> Result<Json<Answer>, Refusal> {
     let census = site.census().await?;
-    aside(move || Json(Answer { roots: roots(&census.processes) })).await
+    let node = site.node()?;
+    let (journal, now) = (node.crashes(), node.uptime());
+    aside(move || {
+        let last = journal.crashes.iter().rev().take(MOST_CRASHES);
+        let crashes: Vec<_> = last.map(|crash| Crashed::of(crash, now)).collect();
+        Json(Answer {
+            roots: roots(&census.processes, &journal),
+            forgotten: (journal.all_crashes + journal.missed).saturating_sub(crashes.len() as u64),
+            crashes,
+        })
+    })
+    .await
 }
 
-fn roots(table: &Table) -> Vec<Member> {
+impl Crashed {
+    fn of(crash: &Crash, now: Duration) -> Self {
+        Self {
+            number: crash.number,
+            pid: crash.id.to_string(),
+            name: crash.name.as_ref().map(ToString::to_string),
+            function: crash.function,
+            supervisor: crash.parent.map(|parent| parent.to_string()),
+            reason: crash.reason.clone(),
+            ago_ns: ns(now.saturating_sub(crash.at)),
+            mailbox: crash.mailbox_len,
+            messages_in: crash.messages_in,
+        }
+    }
+}
+
+fn roots(table: &Table, journal: &Crashes) -> Vec<Member> {
     let mut children: FxHashMap<_, _> = FxHashMap::default();
     children.extend(table.rows().filter(is_supervisor).map(|row| (row.id, Vec::new())));
     let mut roots = Vec::new();
@@ -68,7 +127,7 @@ fn roots(table: &Table) -> Vec<Member> {
             None => {}
         }
     }
-    let mut families = Families { table, children, left: MOST };
+    let mut families = Families { table, journal, children, left: MOST };
     roots.into_iter().filter_map(|row| families.member(row, DEEPEST)).collect()
 }
 
@@ -79,10 +138,22 @@ impl Families<'_> {
         let below = self.children.remove(&row.id).unwrap_or_default();
         let shown = below.iter().take(if deeper == 0 { 0 } else { MOST_CHILDREN });
         let children: Vec<_> = shown.filter_map(|&child| self.member(child, deeper - 1)).collect();
+        let supervises = is_supervisor(&row);
+        let restarts = self.journal.restarts.iter().find(|known| known.supervisor == row.id);
+        let alike = |crash: &&Arc<Crash>| {
+            row.parent.is_some()
+                && crash.parent == row.parent
+                && crash.name.as_ref() == row.name
+                && (row.name.is_some() || crash.function == row.function)
+        };
+        let crashes = self.journal.crashes.iter().filter(alike);
         Some(Member {
+            restarts: restarts.map_or(0, |known| known.total),
+            last_crash: crashes.clone().next_back().map(|crash| crash.number),
+            crashes: crashes.count(),
             pid: row.id.to_string(),
             name: row.name.map(ToString::to_string),
-            kind: if is_supervisor(&row) { "supervisor" } else { "process" },
+            kind: if supervises { "supervisor" } else { "process" },
             function: row.function,
             more: below.len() - children.len(),
             children,

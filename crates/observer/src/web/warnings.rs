@@ -38,6 +38,11 @@ pub(crate) struct Answer {
 }
 
 impl Found {
+    #[cfg(feature = "metrics")]
+    pub(crate) fn warnings(&self) -> &[Warning] {
+        &self.warnings
+    }
+
     pub(crate) fn shown(&self) -> Vec<Shown> {
         let shown = self.warnings.iter().map(|warning| Shown {
             kind: warning.kind.name(),
@@ -67,10 +72,14 @@ pub(crate) async fn lint(site: &Site) {
     }
 }
 
-pub(crate) async fn warnings(State(site): State<Arc<Site>>) -> Result<Json<Answer>, Refusal> {
+/// What looked wrong in that census, or in a later one.
+pub(crate) async fn latest(site: &Site, census: u64) -> Result<Arc<Found>, Refusal> {
     let mut found = site.warnings.subscribe();
-    let census = site.census().await?.number;
     let seen = found.wait_for(|found| found.census >= census).await;
-    let seen = seen.map_err(|_| Refusal::stopped())?;
-    Ok(Json(Answer { warnings: seen.shown() }))
+    seen.map(|seen| Arc::clone(&seen)).map_err(|_| Refusal::stopped())
+}
+
+pub(crate) async fn warnings(State(site): State<Arc<Site>>) -> Result<Json<Answer>, Refusal> {
+    let census = site.census().await?.number;
+    Ok(Json(Answer { warnings: latest(&site, census).await?.shown() }))
 }

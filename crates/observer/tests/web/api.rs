@@ -253,7 +253,7 @@ fn a_mailbox_that_fills_becomes_a_warning() {
     let slow = seen.node.spawn(async |_: Process<u32>| std::future::pending::<()>().await);
     seen.node.register("slow", &slow).expect("the name is free");
     let found = seen.until("/api/warnings", |found| {
-        (0..2000).for_each(|message| slow.send(message));
+        slow.send(1);
         found["warnings"].as_array().is_some_and(|all| !all.is_empty())
     });
     let warning = &found["warnings"][0];
@@ -262,4 +262,16 @@ fn a_mailbox_that_fills_becomes_a_warning() {
         (&json!("growing-mailbox"), &json!([slow.id().to_string()]))
     );
     assert!(warning["text"].as_str().is_some_and(|text| text.contains("slow")), "{warning}");
+}
+
+#[cfg(feature = "metrics")]
+#[test]
+fn a_scrape_is_answered_with_the_same_token_and_with_nothing_else() {
+    let seen = Seen::start();
+    named(&seen.node, "till");
+    assert_eq!(seen.ask("GET /metrics", &[], "").status, 401);
+    let answer = seen.get("/metrics");
+    assert_eq!(answer.status, 200);
+    assert!(answer.head.contains("content-type: text/plain; version=0.0.4"), "{}", answer.head);
+    assert!(answer.body.contains("node_name=\"zanzibar\""), "{}", answer.body);
 }

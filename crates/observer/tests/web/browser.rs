@@ -260,6 +260,28 @@ fn with_the_right_a_button_ends_a_process() {
     operate(&seen, "exits", &pair(&seen), nothing);
 }
 
+// issue 8, 1: a crash shows in the tree
+#[test]
+fn a_crash_marks_the_restarted_in_the_tree_with_the_report_a_click_away() {
+    let seen = Seen::start();
+    let on = seen.node.clone();
+    let tree = SupervisorSpec::one_for_one().name("shop").child(ChildSpec::worker("till", till));
+    let tree = tree.child(ChildSpec::worker("idle", idle));
+    let started = seen.node.block_on(async move |_: Process<()>| tree.start(&on).await);
+    let _shop = started.expect("it starts");
+    operate(&seen, "tree", &Value::Null, |wish| match wish {
+        "crash" => seen.node.whereis::<u32>("till").expect("it lives").send(0),
+        _ => nothing(wish),
+    });
+}
+
+/// Crashes of its first message.
+async fn till(mut me: Process<u32>) -> Result<(), std::io::Error> {
+    me.register("till").map_err(std::io::Error::other)?;
+    me.receive().await;
+    Err(std::io::Error::other("the drawer is empty"))
+}
+
 // issue 8, 1: the cluster
 #[test]
 fn the_cluster_shows_connected_nodes_and_what_crosses() {
@@ -358,7 +380,9 @@ fn hostile_names_are_shown_as_text_in_every_view() {
     let (_tree, server) = (started.0.expect("it starts"), started.1.expect("it starts"));
     seen.observer.show_server(HOSTILE, &server);
     let (end, ended) = channel();
-    let hog = seen.node.spawn(async move |_: Process<u32>| drop(ended.recv()));
+    let hog = seen.node.spawn(async move |_: Process<u32>| {
+        let _ = ended.recv();
+    });
     seen.node.register(&format!("hog {HOSTILE}"), &hog).expect("the name is free");
     let filled = hostile.clone();
     seen.node.spawn(async move |_: Process<u32>| {

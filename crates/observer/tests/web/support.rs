@@ -2,7 +2,7 @@
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use purlin::Node;
 use purlin_observer::{Observed, Observer};
@@ -94,7 +94,8 @@ impl Seen {
 
     /// Asks again and again until what is answered is so.
     pub(crate) fn until(&self, path: &str, is_so: impl Fn(&Value) -> bool) -> Value {
-        for _ in 0..10_000 {
+        let began = Instant::now();
+        while began.elapsed() < Duration::from_secs(60) {
             let found = self.json(path);
             if is_so(&found) {
                 return found;

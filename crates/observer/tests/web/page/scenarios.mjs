@@ -20,7 +20,7 @@ async function overview({ open, act, about, picture }) {
   // The arrow keys read the graph.
   await graph.focus();
   await page.keyboard.press("ArrowLeft");
-  await graph.locator(".cursor[visibility=visible]").waitFor();
+  await graph.locator(".cursor[visibility=visible]").waitFor({ state: "attached" });
   await picture(page, "overview");
   await named.click();
   await page.getByRole("heading", { name: `Process ${about.greedy}` }).waitFor();

@@ -1,0 +1,24 @@
+//! The figures of the node as Prometheus reads them, with the same token as everything else.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::header::CONTENT_TYPE;
+use axum::response::{IntoResponse, Response};
+
+use super::answer::Refusal;
+use super::processes::aside;
+use super::site::Site;
+use super::warnings::latest;
+use crate::metrics;
+
+/// Makes text of a census.
+pub(crate) type Exporter = metrics::Exporter;
+
+pub(crate) async fn metrics(State(site): State<Arc<Site>>) -> Result<Response, Refusal> {
+    let census = site.census().await?;
+    let found = latest(&site, census.number).await?;
+    let text =
+        aside(move || site.exporter.scrape(&census, &site.sampler.history(), found.warnings()));
+    Ok(([(CONTENT_TYPE, metrics::CONTENT_TYPE)], text.await?).into_response())
+}
