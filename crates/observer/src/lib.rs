@@ -20,3 +20,10 @@ pub mod warnings;
 mod web;
 
 pub use web::{Observed, Observer};
+
+/// The document whose examples are tests.
+#[cfg(doctest)]
+mod documents {
+    #[doc = include_str!("../../../docs/guide/observer.md")]
+    struct Observer;
+}

@@ -10,15 +10,12 @@ use super::answer::Refusal;
 use super::processes::aside;
 use super::site::Site;
 use super::warnings::latest;
-use crate::metrics;
-
-/// Makes text of a census.
-pub(crate) type Exporter = metrics::Exporter;
+use crate::metrics::CONTENT_TYPE as TEXT;
 
 pub(crate) async fn metrics(State(site): State<Arc<Site>>) -> Result<Response, Refusal> {
     let census = site.census().await?;
     let found = latest(&site, census.number).await?;
     let text =
         aside(move || site.exporter.scrape(&census, &site.sampler.history(), found.warnings()));
-    Ok(([(CONTENT_TYPE, metrics::CONTENT_TYPE)], text.await?).into_response())
+    Ok(([(CONTENT_TYPE, TEXT)], text.await?).into_response())
 }

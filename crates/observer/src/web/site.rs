@@ -10,11 +10,12 @@ use tokio::time::{Instant, sleep_until, timeout};
 
 use super::answer::Refusal;
 use super::board::Board;
-use super::metrics::Exporter;
 use super::observer::Observer;
 use super::token::Token;
 use super::warnings::Found;
 use crate::census::{Census, Sampler};
+#[cfg(feature = "metrics")]
+use crate::metrics::Exporter;
 
 /// How many may follow the node live at a time.
 const STREAMS: usize = 16;
@@ -35,6 +36,7 @@ pub(crate) struct Site {
     pub(crate) board: Arc<Board>,
     pub(crate) streams: Arc<Semaphore>,
     pub(crate) warnings: watch::Sender<Arc<Found>>,
+    #[cfg(feature = "metrics")]
     pub(crate) exporter: Exporter,
     /// Until when somebody counts as looking.
     until: Mutex<Instant>,
@@ -53,6 +55,7 @@ impl Site {
             board: Arc::clone(&observer.board),
             streams: Arc::new(Semaphore::new(STREAMS)),
             warnings: watch::Sender::default(),
+            #[cfg(feature = "metrics")]
             exporter: Exporter::new(node.name()),
             until: Mutex::new(Instant::now()),
             asked: Notify::new(),
