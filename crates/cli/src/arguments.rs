@@ -12,6 +12,7 @@ use crate::advise::Advise;
 use crate::cluster::{Call, Node};
 use crate::demo::Demo;
 use crate::export::Export;
+use crate::observe::Observe;
 use crate::time::Time;
 
 /// Processes that cost almost nothing, and a lab that measures them.
@@ -40,6 +41,8 @@ pub(crate) enum Command {
     Call(Call),
     /// Start a small living system, to be looked at
     Demo(Demo),
+    /// See in this terminal what a node does
+    Observe(Observe),
 }
 
 #[derive(Debug, Subcommand)]

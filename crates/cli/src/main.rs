@@ -1,5 +1,5 @@
-//! The `purlin` command: reads what was asked and hands it to the lab, or to what is in `ack`, `cluster`
-//! or `demo`.
+//! The `purlin` command: reads what was asked and hands it to the lab, or to what is in `ack`, `cluster`,
+//! `demo` or `observe`.
 //!
 //! Exit status: 0, all that was asked for was done; 1, some of it failed;
 //! 2, it was asked wrongly or cannot be done here; 130, it was interrupted.
@@ -13,6 +13,7 @@ mod cluster;
 mod demo;
 mod ending;
 mod export;
+mod observe;
 mod time;
 
 use std::io::{self, Write};
@@ -38,6 +39,7 @@ fn main() -> ExitCode {
         Command::Node(asked) => cluster::node(&asked),
         Command::Call(asked) => cluster::call(&asked),
         Command::Demo(asked) => demo::demo(&asked),
+        Command::Observe(asked) => observe::observe(asked),
     };
     match obeyed {
         Ok(status) => ExitCode::from(status),

@@ -199,6 +199,18 @@ impl Server {
     }
 }
 
+impl From<&Server> for Watch {
+    fn from(server: &Server) -> Self {
+        server.watch()
+    }
+}
+
+impl From<&Door> for Watch {
+    fn from(door: &Door) -> Self {
+        door.watch()
+    }
+}
+
 impl fmt::Debug for Door {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Door").field("address", &self.address).finish_non_exhaustive()

@@ -17,11 +17,14 @@ mod readings;
 mod tree;
 
 use std::future::pending;
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
 use clap::Args;
-use purlin::{Node, Process};
+use purlin::{BuildError, Node, Process};
 use purlin_lab::error::Problem;
+use purlin_observer::{Observed, Observer};
 
 use crate::arguments::positive;
 use crate::ending::asked_to_end;
@@ -32,9 +35,9 @@ type Fallible = Result<(), Box<dyn std::error::Error + Send + Sync>>;
 const HELP: &str = "\
 Examples:
   purlin demo
-      until Ctrl-C
-  purlin demo --for 60
-      for a minute
+      until Ctrl-C; the address of its page is printed
+  purlin demo --for 60 --port 0
+      for a minute, with its page on any port that is free
 
 It is one application on one node:
   readings   an ack server on a free port of this machine, and a client that loads it gently
@@ -45,18 +48,26 @@ It is one application on one node:
 
 Exit status:
   0  it was asked to end, or the time is over
-  2  it cannot be started; one line says why";
+  2  it cannot be started, as when the port is taken; one line says why";
 
-/// What there is to see.
-const TOLD: &str = "\
-A small living system runs: an ack server under a gentle load, a pool of workers of which one
-crashes now and then, a hog, two processes that sometimes call each other, and one whose
-mailbox grows. Ctrl-C ends it.
+/// What there is to see, view by view.
+const VIEWS: &str = "\
+What to look at:
+  Overview     the load of each worker; a hog takes one for two seconds of every fifteen
+  Processes    sorted by mailbox: that of archive grows for twelve seconds of every thirty
+  Supervision  a worker of the pool crashes every eight seconds, and another takes its place
+  Ack server   its load comes and goes
+  Warnings     the hog, the mailbox, and after thirty seconds billing and stock, which call
+               each other at the same time
 ";
 
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(crate) struct Demo {
+    /// The port of its page, on this machine only; 0 is any that is free
+    #[arg(long, value_name = "PORT", default_value_t = 4480)]
+    port: u16,
+
     /// End by itself after so many seconds
     #[arg(long = "for", value_name = "SECONDS", allow_negative_numbers = true, value_parser = positive)]
     time: Option<f64>,
@@ -64,17 +75,37 @@ pub(crate) struct Demo {
 
 /// Lets it live until it is asked to end or its time is over, and tells the exit status.
 pub(crate) fn demo(asked: &Demo) -> Result<u8, Problem> {
-    let node = Node::builder().name("demo").build().map_err(problem)?;
+    let page = SocketAddr::from((Ipv4Addr::LOCALHOST, asked.port));
+    // WHY: who has the token has it from this terminal, and is to try everything.
+    let observer = Observer::at(page).allow_exit(true).silent();
+    let node = Node::builder().name("demo").observer(observer.clone()).build();
+    let node = node.map_err(|error| unstarted(&error, asked.port))?;
     let (on, time) = (node.clone(), asked.time.map(Duration::from_secs_f64));
-    let ended = node.block_on(async move |_: Process<()>| live(&on, time).await);
+    let ended = node.block_on(async move |_: Process<()>| live(&on, &observer, time).await);
     node.stop_blocking();
     ended.map(|()| 0)
 }
 
-async fn live(node: &Node, time: Option<Duration>) -> Result<(), Problem> {
+/// Why there is no node.
+fn unstarted(error: &BuildError, port: u16) -> Problem {
+    match error {
+        BuildError::Io(error) if error.kind() == io::ErrorKind::AddrInUse => Problem::new(format!(
+            "port {port} is taken: choose another for the page with --port, or 0 for any that is free"
+        )),
+        error => problem(error),
+    }
+}
+
+async fn live(node: &Node, observer: &Observer, time: Option<Duration>) -> Result<(), Problem> {
     let end = asked_to_end()?;
-    let application = node.start_application(tree::application()?).await.map_err(problem)?;
-    crate::print(TOLD)?;
+    let (application, readings) = tree::application()?;
+    observer.show_server("readings", &readings);
+    let application = node.start_application(application).await.map_err(problem)?;
+    let url = observer.url().unwrap_or_default();
+    crate::print(&format!(
+        "a small living system runs; see it at\n\n  {url}\n\n{VIEWS}or, in another terminal:\n  purlin observe \
+         '{url}'\nCtrl-C ends it\n"
+    ))?;
     tokio::select! {
         () = end => {}
         () = over(time) => {}

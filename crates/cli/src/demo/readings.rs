@@ -11,7 +11,7 @@ use purlin::supervisor::SupervisorSpec;
 use purlin::{ExitReason, Process};
 use purlin_ack::client::Client;
 use purlin_ack::handler::{Batch, Handler, Unhandled};
-use purlin_ack::server::Server;
+use purlin_ack::server::{Door, Server};
 use purlin_ack::session::Level;
 use purlin_lab::error::Problem;
 use tokio::time::interval;
@@ -25,12 +25,11 @@ const BURST: f64 = 40.0;
 /// From one time of many messages to the next.
 const WAVE: Duration = Duration::from_secs(30);
 
-/// The server, listening already, and where.
-pub(super) fn server() -> Result<(SupervisorSpec, SocketAddr), Problem> {
+/// The server, listening already.
+pub(super) fn server() -> Result<(SupervisorSpec, Door), Problem> {
     let any_port = (Ipv4Addr::LOCALHOST, 0).into();
     let builder = Server::builder(any_port).acceptors(2).handler(|_| ToPool(0));
-    let (tree, door) = builder.listen().map_err(problem)?.into_parts();
-    Ok((tree, door.local_addr()))
+    Ok(builder.listen().map_err(problem)?.into_parts())
 }
 
 /// Hands each batch to a worker; the number is that of the batch.

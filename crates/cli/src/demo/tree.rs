@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use purlin::application::ApplicationSpec;
 use purlin::supervisor::{ChildSpec, SupervisorSpec};
+use purlin_ack::server::Door;
 use purlin_lab::error::Problem;
 
 use super::{archive, hog, pool, quarrel, readings};
@@ -14,9 +15,10 @@ use super::{archive, hog, pool, quarrel, readings};
 /// How long it has to stop: longer than the hog computes.
 const SHUTDOWN: Duration = Duration::from_secs(10);
 
-/// The application, and who listens for readings.
-pub(super) fn application() -> Result<ApplicationSpec, Problem> {
-    let (server, address) = readings::server()?;
+/// The application, and the server that listens for readings in it.
+pub(super) fn application() -> Result<(ApplicationSpec, Door), Problem> {
+    let (server, door) = readings::server()?;
+    let address = door.local_addr();
     let tree = SupervisorSpec::one_for_one()
         .name("demo")
         .child(ChildSpec::supervisor("pool", pool::workers()))
@@ -24,7 +26,7 @@ pub(super) fn application() -> Result<ApplicationSpec, Problem> {
         .child(ChildSpec::supervisor("readings", server))
         .child(ChildSpec::worker("meter", move |me| readings::meter(me, address)))
         .child(ChildSpec::supervisor("trouble", trouble()));
-    Ok(ApplicationSpec::new("demo", tree).shutdown(SHUTDOWN))
+    Ok((ApplicationSpec::new("demo", tree).shutdown(SHUTDOWN), door))
 }
 
 /// What goes wrong without ending anybody.

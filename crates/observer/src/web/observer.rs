@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use purlin::{Builder, Node};
-use purlin_ack::server::Server;
+use purlin_ack::server::Watch;
 use purlin_dist::cluster::Cluster;
 
 use super::board::{Board, Opened};
@@ -130,10 +130,10 @@ impl Observer {
         self.board.show_cluster(cluster.downgrade());
     }
 
-    /// Shows a server that acknowledges too, under that name; one that had it is shown no more. The server is
-    /// not kept.
-    pub fn show_server(&self, name: impl Into<String>, server: &Server) {
-        self.board.show_server(name.into(), server.watch());
+    /// Shows a server that acknowledges too, under that name; one that had it is shown no more. The server,
+    /// or its [`Door`](purlin_ack::server::Door), is not kept.
+    pub fn show_server(&self, name: impl Into<String>, server: impl Into<Watch>) {
+        self.board.show_server(name.into(), server.into());
     }
 
     /// Opens the page of a node that has been started.

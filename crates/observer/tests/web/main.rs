@@ -2,5 +2,10 @@
 
 mod api;
 mod browser;
+#[cfg(feature = "metrics")]
+#[path = "../support/prometheus.rs"]
+mod prometheus;
 mod safety;
+#[cfg(feature = "metrics")]
+mod scrape;
 mod support;

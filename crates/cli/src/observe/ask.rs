@@ -1,0 +1,204 @@
+//! Asking a node's page, as its own script does.
+
+use std::time::Duration;
+
+use purlin_lab::error::Problem;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use ureq::Agent;
+
+use super::place::Place;
+
+/// How long a node has to answer: as long as it may take for its first look at millions of processes.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// How long connecting may take.
+const CONNECT: Duration = Duration::from_secs(5);
+/// No answer is longer, in bytes: five hundred rows are a tenth of that.
+const LONGEST: u64 = 4 << 20;
+
+/// A node's page, to be asked.
+pub(super) struct Observer {
+    agent: Agent,
+    place: Place,
+}
+
+/// What is to be told of processes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Wish {
+    pub(super) sort: &'static str,
+    pub(super) descending: bool,
+    pub(super) text: String,
+    pub(super) offset: usize,
+    pub(super) limit: usize,
+}
+
+/// What was seen of a node.
+#[derive(Debug)]
+pub(super) struct Seen {
+    pub(super) overview: Overview,
+    pub(super) processes: Processes,
+    pub(super) warnings: Vec<Warning>,
+}
+
+/// The answer to `/api/overview`, as far as it is shown.
+#[derive(Debug, Deserialize)]
+pub(super) struct Overview {
+    pub(super) node: String,
+    pub(super) uptime_ns: u64,
+    pub(super) look: Look,
+    pub(super) hogs: Vec<Hog>,
+    pub(super) drops: Drops,
+    pub(super) sampler: Sampler,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Look {
+    pub(super) workers: Vec<Worker>,
+    pub(super) ready: usize,
+    pub(super) processes: usize,
+    pub(super) messages_per_second: f64,
+    pub(super) reductions_per_second: f64,
+    pub(super) resident_bytes: Option<u64>,
+    pub(super) process_bytes: u64,
+    pub(super) timers: usize,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Worker {
+    pub(super) utilization: f64,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Hog {
+    pub(super) pid: String,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Drops {
+    ended: u64,
+    alias: u64,
+    rejected: u64,
+    newest: u64,
+    oldest: u64,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Sampler {
+    pub(super) share: f64,
+    pub(super) left_out: u64,
+}
+
+/// The answer to `/api/processes`.
+#[derive(Debug, Deserialize)]
+pub(super) struct Processes {
+    pub(super) all: usize,
+    pub(super) total: usize,
+    pub(super) offset: usize,
+    pub(super) rows: Vec<Row>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Row {
+    pub(super) pid: String,
+    pub(super) name: Option<String>,
+    pub(super) function: String,
+    pub(super) state: String,
+    pub(super) waits_for: Option<String>,
+    pub(super) mailbox: u64,
+    pub(super) messages_in: u64,
+    pub(super) reductions: u64,
+    pub(super) memory: u64,
+}
+
+/// The answer to `/api/warnings`.
+#[derive(Debug, Deserialize)]
+struct Warnings {
+    warnings: Vec<Warning>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Warning {
+    pub(super) kind: String,
+    pub(super) text: String,
+    pub(super) for_ns: u64,
+}
+
+/// What a page says when it refuses.
+#[derive(Deserialize)]
+struct Refusal {
+    error: String,
+}
+
+impl Drops {
+    pub(super) fn all(&self) -> u64 {
+        let Self { ended, alias, rejected, newest, oldest } = self;
+        [ended, alias, rejected, newest, oldest]
+            .into_iter()
+            .fold(0, |all, one| all.saturating_add(*one))
+    }
+}
+
+impl Observer {
+    pub(super) fn at(place: Place) -> Self {
+        let config = Agent::config_builder()
+            .http_status_as_error(false)
+            .timeout_connect(Some(CONNECT))
+            .timeout_global(Some(PATIENCE))
+            // WHY: the token is for this place and no other.
+            .max_redirects(0)
+            .proxy(None)
+            .build();
+        Self { agent: config.into(), place }
+    }
+
+    /// Where it is.
+    pub(super) fn host(&self) -> &str {
+        &self.place.host
+    }
+
+    /// Asks for all that is shown.
+    pub(super) fn ask(&self, wish: &Wish) -> Result<Seen, Problem> {
+        let Wish { sort, descending, text, offset, limit } = wish;
+        let order = if *descending { "desc" } else { "asc" };
+        let (offset, limit) = (offset.to_string(), limit.to_string());
+        let wish = [
+            ("sort", *sort),
+            ("order", order),
+            ("text", text),
+            ("offset", &offset),
+            ("limit", &limit),
+        ];
+        Ok(Seen {
+            overview: self.get("/api/overview", &[])?,
+            processes: self.get("/api/processes", &wish)?,
+            warnings: self.get::<Warnings>("/api/warnings", &[])?.warnings,
+        })
+    }
+
+    fn get<T: DeserializeOwned>(&self, path: &str, query: &[(&str, &str)]) -> Result<T, Problem> {
+        let Place { host, token } = &self.place;
+        let request =
+            self.agent.get(format!("http://{host}{path}")).query_pairs(query.iter().copied());
+        let request = request.header("Authorization", format!("Bearer {token}"));
+        let nobody = |error: ureq::Error| {
+            let why = match error {
+                ureq::Error::Io(error) => error.to_string(),
+                error => error.to_string(),
+            };
+            Problem::new(format!("no node can be observed at {host}: {why}"))
+        };
+        let mut answer = request.call().map_err(nobody)?;
+        let status = answer.status().as_u16();
+        let body = answer.body_mut().with_config().limit(LONGEST).read_to_string();
+        let body = body.map_err(nobody)?;
+        let other = || Problem::new(format!("what answers at {host} is not the page of a node"));
+        match status {
+            200 => serde_json::from_str(&body).map_err(|_| other()),
+            401 => Err(Problem::new(format!("the token is not that of the node at {host}"))),
+            _ => {
+                let refusal: Refusal = serde_json::from_str(&body).map_err(|_| other())?;
+                Err(Problem::new(format!("the node at {host} refuses: {}", refusal.error)))
+            }
+        }
+    }
+}

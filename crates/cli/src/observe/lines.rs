@@ -1,0 +1,86 @@
+//! What is seen of a node, as text. Pure. All that comes from the node is made [`harmless`] here.
+
+use super::ask::{Overview, Row, Seen, Warning};
+use super::figures::{bytes, number, percent, time};
+use super::harmless::harmless;
+
+/// How many columns the name of a node, or a warning, may take.
+const LONG: usize = 300;
+/// How many workers are told of one by one.
+const MOST_WORKERS: usize = 16;
+
+/// The heads of the table's columns.
+pub(super) const HEADS: [&str; 8] =
+    ["PID", "NAME", "STATE", "MAILBOX", "RECEIVED", "REDUCTIONS", "MEMORY", "FUNCTION"];
+/// Which of them are numbers, which stand to the right.
+pub(super) const NUMBERS: [bool; 8] = [false, false, false, true, true, true, true, false];
+/// How many columns each may take in a terminal.
+pub(super) const WIDTHS: [usize; 8] = [16, 24, 24, 9, 11, 11, 10, 200];
+
+/// The node in three lines.
+pub(super) fn head(seen: &Seen) -> [String; 3] {
+    let Overview { node, uptime_ns, look, hogs, drops, sampler } = &seen.overview;
+    let workers = look.workers.iter().take(MOST_WORKERS).map(|worker| percent(worker.utilization));
+    let mut workers = workers.collect::<Vec<_>>().join("  ");
+    if look.workers.len() > MOST_WORKERS {
+        workers += "  …";
+    }
+    let resident = look.resident_bytes.map_or_else(|| "?".into(), bytes);
+    [
+        format!(
+            "{}  up {}  {} processes  {} messages/s  {} reductions/s",
+            harmless(node, LONG),
+            time(*uptime_ns),
+            look.processes,
+            number(look.messages_per_second),
+            number(look.reductions_per_second)
+        ),
+        format!(
+            "workers {workers}  ready {}  timers {}  hogs {}",
+            look.ready,
+            look.timers,
+            told(hogs)
+        ),
+        format!(
+            "memory {resident}, of processes {}  dropped {}  the observer takes {:.1} % of a core, left out {}",
+            bytes(look.process_bytes),
+            drops.all(),
+            sampler.share * 100.0,
+            sampler.left_out
+        ),
+    ]
+}
+
+/// How many hogs, and the first.
+fn told(hogs: &[super::ask::Hog]) -> String {
+    match hogs {
+        [] => "0".into(),
+        [first, ..] => format!("{} ({})", hogs.len(), harmless(&first.pid, 24)),
+    }
+}
+
+/// A warning in a line.
+pub(super) fn warning(warning: &Warning) -> String {
+    let Warning { kind, text, for_ns } = warning;
+    format!("{} for {}: {}", harmless(kind, 30), time(*for_ns), harmless(text, LONG))
+}
+
+/// A process, column by column.
+pub(super) fn cells(row: &Row) -> [String; 8] {
+    let state = match &row.waits_for {
+        Some(other) => format!("waiting for {other}"),
+        None => row.state.clone(),
+    };
+    let cells = [
+        row.pid.clone(),
+        row.name.clone().unwrap_or_default(),
+        state,
+        row.mailbox.to_string(),
+        row.messages_in.to_string(),
+        row.reductions.to_string(),
+        bytes(row.memory),
+        row.function.clone(),
+    ];
+    let mut widths = WIDTHS.into_iter();
+    cells.map(|cell| harmless(&cell, widths.next().unwrap_or_default()))
+}

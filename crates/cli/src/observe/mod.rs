@@ -1,0 +1,101 @@
+//! `purlin observe`: the words, and what they do.
+//!
+//! It asks what the page of a node asks, so it sees what the page sees, and needs the same token.
+//!
+//! | file | role |
+//! |---|---|
+//! | `place` | where the node's page is, and the token |
+//! | `ask` | asking it |
+//! | `state` | what the keys do: sorting, filtering, scrolling |
+//! | `lines` | what is seen, as text |
+//! | `screen` | a terminal that follows it |
+//! | `once` | one table, for pipes and scripts |
+//! | `figures`, `harmless` | numbers in few columns; text of others in a terminal |
+
+mod ask;
+mod figures;
+mod harmless;
+mod lines;
+mod once;
+mod place;
+mod screen;
+mod state;
+
+use std::io::{IsTerminal, stdout};
+
+use clap::Args;
+use purlin_lab::error::Problem;
+
+use ask::Observer;
+use place::Place;
+use state::{Column, State};
+
+const HELP: &str = "\
+Examples:
+  purlin observe 'http://127.0.0.1:4480/#token=...'
+      the address that the node printed, pasted whole; in quotes, because of the #
+  PURLIN_OBSERVER_TOKEN=... purlin observe 127.0.0.1:4480
+      the same, with the token where ps does not show it
+  purlin observe --once --sort mailbox --rows 5 'http://127.0.0.1:4480/#token=...'
+      the five longest mailboxes, as one table
+
+Keys:
+  q, Esc, Ctrl-C   leaves
+  p, Space         pauses and goes on
+  s, S             sorts by the next column, or by the one before
+  r                turns the order round
+  /                shows only processes in whose pid, name, function or type a text occurs;
+                   Enter keeps it, Esc takes it back
+  arrows, PgUp, PgDn, Home, End
+
+Where standard output is no terminal it prints one table and ends.
+
+Exit status:
+  0  it was left, or the table is printed
+  2  nobody answers there, the token is wrong, or what was asked cannot be; one line says why";
+
+#[derive(Debug, Args)]
+#[command(after_help = HELP)]
+pub(crate) struct Observe {
+    /// Where the node's page is: an address and a port, or all that the node printed
+    #[arg(value_name = "ADDR", default_value = "127.0.0.1:4480")]
+    place: String,
+
+    /// The token that the node printed [default: that in ADDR, or in PURLIN_OBSERVER_TOKEN]
+    #[arg(long, value_name = "TOKEN")]
+    token: Option<String>,
+
+    /// Print one table and end
+    #[arg(long)]
+    once: bool,
+
+    /// The column to sort by
+    #[arg(long, value_enum, value_name = "COLUMN", default_value = "reductions")]
+    sort: Column,
+
+    /// The smallest first, and not the largest
+    #[arg(long)]
+    ascending: bool,
+
+    /// Show only processes in whose pid, name, function or type this occurs
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    filter: String,
+
+    /// How many processes a table has that is printed
+    #[arg(long, value_name = "N", default_value = "20", value_parser = clap::value_parser!(u16).range(1..=500))]
+    rows: u16,
+}
+
+/// Shows a node until it is left, or once, and tells the exit status.
+pub(crate) fn observe(asked: Observe) -> Result<u8, Problem> {
+    let place = Place::read(&asked.place, asked.token)?;
+    let observer = Observer::at(place);
+    let state = State::new(asked.sort, !asked.ascending, asked.filter);
+    if asked.once || !stdout().is_terminal() {
+        let seen = observer.ask(&state.wish(asked.rows.into()))?;
+        crate::print(&once::table(&seen))?;
+    } else {
+        screen::follow(observer, state)?;
+    }
+    Ok(0)
+}

@@ -1,0 +1,130 @@
+//! Where a node's page is, and the token that opens it.
+
+use std::env;
+
+use purlin_lab::error::Problem;
+
+/// Where the token may be said without anybody else's seeing it.
+const VARIABLE: &str = "PURLIN_OBSERVER_TOKEN";
+
+/// Where a node's page is, and what opens it.
+#[derive(Clone, PartialEq, Eq)]
+pub(super) struct Place {
+    /// An address or a name, and a port.
+    pub(super) host: String,
+    pub(super) token: String,
+}
+
+impl Place {
+    /// Reads what was said: an address, or all that the node printed. A token in it counts most, then the
+    /// one that was said, then that of the environment.
+    pub(super) fn read(text: &str, said: Option<String>) -> Result<Self, Problem> {
+        let (host, own) = split(text)?;
+        let of_environment = || env::var(VARIABLE).ok();
+        let token = own.map(str::to_owned).or(said).or_else(of_environment).ok_or_else(|| {
+            Problem::new(format!(
+                "no token: give all of the address that the node printed, in quotes, or --token, or {VARIABLE}"
+            ))
+        })?;
+        let is_token = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
+        if token.is_empty() || !token.chars().all(is_token) {
+            return Err(Problem::new("a token is made of letters, digits, - and _; that is none"));
+        }
+        Ok(Self { host: host.to_owned(), token })
+    }
+}
+
+/// The host with its port, and the token if there is one.
+fn split(text: &str) -> Result<(&str, Option<&str>), Problem> {
+    let none = || {
+        Problem::new(format!(
+            "\"{text}\" is no address of a page: give it as the node printed it, or as 127.0.0.1:4480"
+        ))
+    };
+    let rest = match text.split_once("://") {
+        Some(("http", rest)) => rest,
+        Some(("https", _)) => {
+            return Err(Problem::new(
+                "purlin observe speaks no TLS: ask the node itself, on its machine or through a tunnel",
+            ));
+        }
+        Some(_) => return Err(none()),
+        None => text,
+    };
+    let (rest, token) = match rest.split_once("#token=") {
+        Some((rest, token)) => (rest, Some(token)),
+        None => (rest.strip_suffix('#').unwrap_or(rest), None),
+    };
+    let host = rest.strip_suffix('/').unwrap_or(rest);
+    let (name, port) = host.rsplit_once(':').ok_or_else(none)?;
+    let is_name = |c: char| c.is_alphanumeric() || "-_.".contains(c);
+    let address = name.strip_prefix('[').and_then(|name| name.strip_suffix(']'));
+    let is_host = match address {
+        Some(address) => address.parse::<std::net::Ipv6Addr>().is_ok(),
+        None => !name.is_empty() && name.chars().all(is_name),
+    };
+    if !is_host || !port.parse::<u16>().is_ok_and(|port| port > 0) {
+        return Err(none());
+    }
+    Ok((host, token))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Place, split};
+    use proptest::prelude::*;
+
+    #[test]
+    fn an_address_is_read_in_each_of_its_forms() {
+        for text in
+            ["127.0.0.1:80", "http://127.0.0.1:80", "http://127.0.0.1:80/", "127.0.0.1:80/#"]
+        {
+            assert_eq!(split(text).unwrap(), ("127.0.0.1:80", None), "{text}");
+        }
+        let whole = "http://[::1]:4480/#token=a-b_c";
+        assert_eq!(split(whole).unwrap(), ("[::1]:4480", Some("a-b_c")));
+        assert_eq!(split("shop.example:1").unwrap(), ("shop.example:1", None));
+    }
+
+    #[test]
+    fn what_is_no_address_is_refused() {
+        for text in [
+            "",
+            "localhost",
+            "a:b",
+            "a:0",
+            "a:99999",
+            ":80",
+            "[::1:80",
+            "a b:80",
+            "ftp://a:1",
+            "a@b:80",
+            "a:80/path",
+            "https://a:1",
+            "[a]:80",
+            "a\r\nx:80",
+        ] {
+            assert!(split(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_token_of_the_address_counts_most_and_one_with_other_letters_is_none() {
+        let said = Some("said".to_owned());
+        let read = |text: &str| Place::read(text, said.clone()).map(|place| place.token);
+        assert_eq!(read("a:1/#token=own").unwrap(), "own");
+        assert_eq!(read("a:1").unwrap(), "said");
+        for text in ["a:1/#token=", "a:1/#token=x y", "a:1/#token=x\r\nHost: b"] {
+            assert!(read(text).is_err(), "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_is_read_is_a_host_that_can_stand_in_a_request(text in ".{0,40}|[a-z:/#=.\\[\\]0-9]{0,30}") {
+            if let Ok((host, _)) = split(&text) {
+                prop_assert!(!host.contains(|c: char| c.is_whitespace() || c.is_control() || "/@#?".contains(c)));
+            }
+        }
+    }
+}

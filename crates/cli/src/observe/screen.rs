@@ -1,0 +1,199 @@
+//! A terminal that follows a node.
+//!
+//! The node is asked by a thread of its own, so keys are obeyed while it takes its time. What it says last is
+//! drawn; if it says nothing more, that is drawn in red above what it has said last.
+
+use std::io;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread;
+use std::time::Duration;
+
+use purlin_lab::error::Problem;
+use ratatui::crossterm::event::{self, Event};
+use ratatui::layout::{Constraint, Layout};
+use ratatui::style::{Style, Stylize};
+use ratatui::text::Line;
+use ratatui::widgets::{Cell, Paragraph, Row, Table};
+use ratatui::{DefaultTerminal, Frame};
+
+use super::ask::{Observer, Seen, Wish};
+use super::lines::{HEADS, NUMBERS, WIDTHS, cells, head, warning};
+use super::state::{Next, State};
+
+/// How often the node is asked; it looks as often.
+const PERIOD: Duration = Duration::from_secs(1);
+/// How often keys and answers are looked for.
+const BEAT: Duration = Duration::from_millis(50);
+/// How many warnings are shown.
+const MOST_WARNINGS: usize = 5;
+/// Lines that are no rows of the table: the node, the table's head, the keys.
+const OTHER_LINES: usize = 5;
+
+/// What is on the screen.
+struct Shown {
+    host: String,
+    state: State,
+    seen: Option<Seen>,
+    /// Why there is nothing newer.
+    trouble: Option<Problem>,
+    /// How many rows of the table there is room for.
+    room: usize,
+}
+
+/// Follows a node until it is left. The first answer is waited for, so that what is wrong is told in a line and
+/// not on a screen that vanishes.
+pub(super) fn follow(observer: Observer, state: State) -> Result<(), Problem> {
+    let seen = observer.ask(&state.wish(1))?;
+    let mut shown =
+        Shown { host: observer.host().to_owned(), state, seen: Some(seen), trouble: None, room: 1 };
+    let (wishes, asked) = channel();
+    let (answers, answered) = channel();
+    thread::spawn(move || ask(&observer, &asked, &answers));
+    let mut terminal = ratatui::try_init().map_err(trouble)?;
+    let ended = run(&mut terminal, &mut shown, &wishes, &answered);
+    ratatui::restore();
+    ended.map_err(trouble)
+}
+
+fn trouble(error: io::Error) -> Problem {
+    Problem::new(format!("the terminal cannot be used: {error}"))
+}
+
+/// Asks for what was wished last, at once and then again and again.
+fn ask(
+    observer: &Observer,
+    asked: &Receiver<Option<Wish>>,
+    answers: &Sender<Result<Seen, Problem>>,
+) {
+    let mut wish = None;
+    loop {
+        let next = match &wish {
+            Some(_) => asked.recv_timeout(PERIOD),
+            None => asked.recv().map_err(|_| RecvTimeoutError::Disconnected),
+        };
+        match next {
+            Ok(newer) => wish = asked.try_iter().last().unwrap_or(newer),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return,
+        }
+        if let Some(wish) = &wish
+            && answers.send(observer.ask(wish)).is_err()
+        {
+            return;
+        }
+    }
+}
+
+fn run(
+    terminal: &mut DefaultTerminal,
+    shown: &mut Shown,
+    wishes: &Sender<Option<Wish>>,
+    answered: &Receiver<Result<Seen, Problem>>,
+) -> io::Result<()> {
+    let mut wished = None;
+    loop {
+        terminal.draw(|frame| draw(frame, shown))?;
+        let wish = shown.wish();
+        if wished.as_ref() != Some(&wish) {
+            // Who asks ends with this thread, not before.
+            let _ = wishes.send(wish.clone());
+            wished = Some(wish);
+        }
+        if event::poll(BEAT)?
+            && let Event::Key(key) = event::read()?
+            && shown.state.press(key, shown.room, shown.total()) == Next::Leave
+        {
+            return Ok(());
+        }
+        answered.try_iter().for_each(|answer| shown.take(answer));
+    }
+}
+
+impl Shown {
+    /// What is to be asked for; nothing while it is paused.
+    fn wish(&self) -> Option<Wish> {
+        (!self.state.paused).then(|| self.state.wish(self.room))
+    }
+
+    fn total(&self) -> usize {
+        self.seen.as_ref().map_or(0, |seen| seen.processes.total)
+    }
+
+    fn take(&mut self, answer: Result<Seen, Problem>) {
+        // What was asked before it was paused comes too late.
+        if self.state.paused {
+            return;
+        }
+        match answer {
+            Ok(seen) => {
+                self.state.keep_within(self.room, seen.processes.total);
+                (self.seen, self.trouble) = (Some(seen), None);
+            }
+            Err(problem) => self.trouble = Some(problem),
+        }
+    }
+}
+
+fn draw(frame: &mut Frame<'_>, shown: &mut Shown) {
+    let Some(seen) = &shown.seen else { return };
+    let warnings: Vec<_> = seen.warnings.iter().take(MOST_WARNINGS).collect();
+    let height = usize::from(frame.area().height);
+    shown.room = height.saturating_sub(OTHER_LINES + warnings.len()).max(1);
+    let lines = |count: usize| Constraint::Length(u16::try_from(count).unwrap_or(u16::MAX));
+    let areas = Layout::vertical([lines(3), lines(warnings.len()), Constraint::Min(1), lines(1)]);
+    let [top, middle, table, bottom] = areas.areas(frame.area());
+    let mut told: Vec<_> = head(seen).into_iter().map(Line::from).collect();
+    told[0] = match &shown.trouble {
+        Some(problem) => Line::from(format!("{problem}; trying again")).red().bold(),
+        None => told[0].clone().bold(),
+    };
+    frame.render_widget(Paragraph::new(told), top);
+    let warnings: Vec<_> =
+        warnings.into_iter().map(|found| Line::from(warning(found)).red()).collect();
+    frame.render_widget(Paragraph::new(warnings), middle);
+    frame.render_widget(processes(shown, seen), table);
+    frame.render_widget(Paragraph::new(keys(shown, seen)), bottom);
+}
+
+fn processes<'a>(shown: &Shown, seen: &Seen) -> Table<'a> {
+    let sorted = shown.state.sort as usize;
+    let mark = if shown.state.descending { "▼" } else { "▲" };
+    let cell = |at: usize, text: String| {
+        let line = Line::from(text);
+        Cell::from(if NUMBERS[at] { line.right_aligned() } else { line })
+    };
+    let heads = HEADS.iter().enumerate().map(|(at, name)| match at == sorted {
+        true => cell(at, format!("{name}{mark}")),
+        false => cell(at, (*name).to_owned()),
+    });
+    let rows = seen.processes.rows.iter().map(|row| {
+        Row::new(
+            cells(row).into_iter().enumerate().map(|(at, text)| cell(at, text)).collect::<Vec<_>>(),
+        )
+    });
+    let widths = WIDTHS.map(|width| Constraint::Max(u16::try_from(width).unwrap_or(u16::MAX)));
+    let head = Row::new(heads.collect::<Vec<_>>()).style(Style::new().reversed());
+    Table::new(rows, widths).header(head)
+}
+
+fn keys(shown: &Shown, seen: &Seen) -> Line<'static> {
+    let state = &shown.state;
+    if state.is_typing() {
+        return Line::from(format!("/{}▏", super::harmless::harmless(&state.filter, 100)));
+    }
+    let from = seen.processes.offset;
+    let filter = match state.filter.as_str() {
+        "" => String::new(),
+        text => format!(" with \"{}\"", super::harmless::harmless(text, 40)),
+    };
+    let paused = if state.paused { "  PAUSED" } else { "" };
+    Line::from(format!(
+        "{} to {} of {}{filter}, of {} at {}{paused}  q quit  p pause  s sort  r reverse  / filter",
+        from + usize::from(!seen.processes.rows.is_empty()),
+        from + seen.processes.rows.len(),
+        seen.processes.total,
+        seen.processes.all,
+        shown.host
+    ))
+    .dim()
+}

@@ -1,0 +1,225 @@
+//! What the keys do: sorting, filtering, scrolling. Pure: it neither reads keys nor asks.
+
+use clap::ValueEnum;
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+
+use super::ask::Wish;
+
+/// How long a text to look for may be, in bytes; a page takes no longer one.
+const LONGEST_TEXT: usize = 256;
+
+/// What a table can be sorted by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Column {
+    Pid,
+    Name,
+    State,
+    Mailbox,
+    Received,
+    Reductions,
+    Memory,
+    Function,
+}
+
+/// What is wished, and whether anybody is to be asked for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct State {
+    pub(super) sort: Column,
+    pub(super) descending: bool,
+    pub(super) filter: String,
+    /// The filter is being typed; what it was before.
+    typing: Option<String>,
+    pub(super) paused: bool,
+    offset: usize,
+}
+
+/// What is to be done after a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Next {
+    /// Nothing but drawing.
+    Draw,
+    /// The node is to be asked at once.
+    Ask,
+    Leave,
+}
+
+impl Column {
+    /// What the page calls it.
+    fn word(self) -> &'static str {
+        match self {
+            Self::Pid => "pid",
+            Self::Name => "name",
+            Self::State => "state",
+            Self::Mailbox => "mailbox",
+            Self::Received => "messages_in",
+            Self::Reductions => "reductions",
+            Self::Memory => "memory",
+            Self::Function => "function",
+        }
+    }
+
+    /// The one so many further on, round and round.
+    fn further(self, by: usize) -> Self {
+        let all = Self::value_variants();
+        let at = all.iter().position(|column| *column == self).unwrap_or_default();
+        all[(at + by) % all.len()]
+    }
+}
+
+impl State {
+    pub(super) fn new(sort: Column, descending: bool, filter: String) -> Self {
+        Self { sort, descending, filter, typing: None, paused: false, offset: 0 }
+    }
+
+    /// What is to be asked for, so many rows of it.
+    pub(super) fn wish(&self, rows: usize) -> Wish {
+        Wish {
+            sort: self.sort.word(),
+            descending: self.descending,
+            text: self.filter.clone(),
+            offset: self.offset,
+            limit: rows.clamp(1, 500),
+        }
+    }
+
+    pub(super) fn is_typing(&self) -> bool {
+        self.typing.is_some()
+    }
+
+    /// What a key does, when so many rows are shown of so many.
+    pub(super) fn press(&mut self, key: KeyEvent, shown: usize, total: usize) -> Next {
+        if key.kind == KeyEventKind::Release {
+            return Next::Draw;
+        }
+        if key.modifiers.contains(KeyModifiers::CONTROL) {
+            return if key.code == KeyCode::Char('c') { Next::Leave } else { Next::Draw };
+        }
+        if self.is_typing() {
+            return self.edit(key.code);
+        }
+        let end = total.saturating_sub(shown);
+        match key.code {
+            KeyCode::Char('q') | KeyCode::Esc => return Next::Leave,
+            KeyCode::Char('p' | ' ') => self.paused = !self.paused,
+            KeyCode::Char('s') => self.sort = self.sort.further(1),
+            KeyCode::Char('S') => self.sort = self.sort.further(Column::value_variants().len() - 1),
+            KeyCode::Char('r') => self.descending = !self.descending,
+            KeyCode::Char('/') => {
+                self.typing = Some(self.filter.clone());
+                return Next::Draw;
+            }
+            KeyCode::Up => self.offset = self.offset.saturating_sub(1),
+            KeyCode::Down => self.offset = (self.offset + 1).min(end),
+            KeyCode::PageUp => self.offset = self.offset.saturating_sub(shown),
+            KeyCode::PageDown => self.offset = (self.offset + shown).min(end),
+            KeyCode::Home => self.offset = 0,
+            KeyCode::End => self.offset = end,
+            _ => return Next::Draw,
+        }
+        Next::Ask
+    }
+
+    fn edit(&mut self, key: KeyCode) -> Next {
+        match key {
+            KeyCode::Enter => {
+                self.typing = None;
+                return Next::Draw;
+            }
+            KeyCode::Esc => self.filter = self.typing.take().unwrap_or_default(),
+            KeyCode::Backspace => drop(self.filter.pop()),
+            KeyCode::Char(character)
+                if self.filter.len() + character.len_utf8() <= LONGEST_TEXT =>
+            {
+                self.filter.push(character);
+            }
+            _ => return Next::Draw,
+        }
+        self.offset = 0;
+        Next::Ask
+    }
+
+    /// Does not stay behind the end of a table that has become shorter.
+    pub(super) fn keep_within(&mut self, shown: usize, total: usize) {
+        self.offset = self.offset.min(total.saturating_sub(shown));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+
+    use super::{Column, LONGEST_TEXT, Next, State};
+
+    fn state() -> State {
+        State::new(Column::Reductions, true, String::new())
+    }
+
+    fn press(state: &mut State, code: KeyCode) -> Next {
+        state.press(KeyEvent::from(code), 10, 95)
+    }
+
+    fn typed(state: &mut State, text: &str) {
+        text.chars().for_each(|character| {
+            press(state, KeyCode::Char(character));
+        });
+    }
+
+    #[test]
+    fn s_goes_through_the_columns_and_back_and_r_turns_the_order() {
+        let mut state = state();
+        assert_eq!(press(&mut state, KeyCode::Char('s')), Next::Ask);
+        assert_eq!(state.wish(10).sort, "memory");
+        typed(&mut state, "ss");
+        assert_eq!(state.wish(10).sort, "pid");
+        typed(&mut state, "Sr");
+        assert_eq!((state.wish(10).sort, state.wish(10).descending), ("function", false));
+    }
+
+    #[test]
+    fn a_filter_is_typed_kept_and_taken_back_and_its_letters_are_no_keys() {
+        let mut state = state();
+        typed(&mut state, "/qps");
+        assert_eq!(state.wish(10).text, "qps");
+        press(&mut state, KeyCode::Backspace);
+        press(&mut state, KeyCode::Enter);
+        typed(&mut state, "/x");
+        assert_eq!(state.wish(10).text, "qpx");
+        assert_eq!(press(&mut state, KeyCode::Esc), Next::Ask);
+        assert_eq!((state.filter.as_str(), state.is_typing()), ("qp", false));
+    }
+
+    #[test]
+    fn the_table_is_scrolled_as_far_as_it_goes() {
+        let mut state = state();
+        let mut offset = |code| {
+            press(&mut state, code);
+            state.wish(10).offset
+        };
+        let keys = [KeyCode::Up, KeyCode::Down, KeyCode::PageDown, KeyCode::End, KeyCode::Down];
+        assert_eq!(keys.map(&mut offset), [0, 1, 11, 85, 85]);
+        assert_eq!([KeyCode::PageUp, KeyCode::Home].map(&mut offset), [75, 0]);
+    }
+
+    #[test]
+    fn q_escape_and_ctrl_c_leave() {
+        for code in [KeyCode::Char('q'), KeyCode::Esc] {
+            assert_eq!(press(&mut state(), code), Next::Leave);
+        }
+        let mut state = state();
+        typed(&mut state, "/");
+        let ctrl_c = KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL);
+        assert_eq!(state.press(ctrl_c, 10, 95), Next::Leave);
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_is_typed_can_be_asked_for(text in ".{0,400}", rows in 0_usize..2000) {
+            let mut state = state();
+            typed(&mut state, "/");
+            typed(&mut state, &text);
+            let wish = state.wish(rows);
+            prop_assert!(wish.text.len() <= LONGEST_TEXT && (1..=500).contains(&wish.limit));
+        }
+    }
+}

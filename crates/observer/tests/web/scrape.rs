@@ -1,0 +1,35 @@
+//! What Prometheus reads, over a real connection.
+
+use purlin::Process;
+
+use crate::prometheus::Scrape;
+use crate::support::Seen;
+
+#[test]
+fn prometheus_reads_the_figures_of_the_node_and_each_time_new_ones() {
+    let seen = Seen::start();
+    let lazy = seen.node.spawn(async |_: Process<u8>| std::future::pending::<()>().await);
+    (0..7).for_each(|number| lazy.send(number));
+    let first = seen.get("/metrics");
+    assert_eq!(first.status, 200, "{}", first.body);
+    assert!(first.head.contains("content-type: text/plain; version=0.0.4"), "{}", first.head);
+    let first = Scrape::read(&first.body);
+    assert_eq!(first.value("purlin_mailbox_longest_message_count"), 7.0);
+    let up = first.of("purlin_node_uptime_seconds").next().expect("it is told");
+    assert_eq!(up.labels["purlin_node_name"], "zanzibar");
+    let newer = (0..10_000).map(|_| Scrape::read(&seen.get("/metrics").body));
+    let mut values = newer.map(|scrape| scrape.value("purlin_node_uptime_seconds"));
+    assert!(values.any(|value| value > up.value));
+}
+
+#[test]
+fn nobody_reads_them_without_the_token() {
+    let seen = Seen::start();
+    for fields in
+        [&[][..], &[("Authorization", "Bearer wrong")], &[("Authorization", "Basic eDp5")]]
+    {
+        let answer = seen.ask("GET /metrics", fields, "");
+        assert_eq!(answer.status, 401);
+        assert!(!answer.body.contains("purlin_"), "{}", answer.body);
+    }
+}
