@@ -16,10 +16,9 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
-use purlin_raw::{Answer, Manner, Refused, Unsent, oneshot, waits_for};
+use purlin_raw::{Answer, Manner, Refused, Unsent, oneshot, waits_for, waits_for_nobody};
 
 use crate::deadline::Deadline;
-use crate::home::Erlang;
 use crate::signal::Signal;
 use crate::{ExitReason, Pid, Reply};
 
@@ -110,10 +109,7 @@ impl<M: Send + 'static> Pid<M> {
     ) -> Result<T, CallError> {
         let mut patience = Patience::new(timeout);
         let mut answer = self.ask(message, own_waker().await)?;
-        let shown = Shown;
-        let answered = patience.wait(|cx| shown.waits_for(self, answer.poll(cx))).await;
-        drop(shown);
-        match answered? {
+        match patience.wait(|cx| shown(self, answer.poll(cx))).await? {
             Some(answer) => Ok(answer),
             // WHY boxed: it is rare, and would make every call several times as large.
             None => Err(Box::pin(self.unanswered(&mut patience)).await),
@@ -198,27 +194,15 @@ impl<M: Send + 'static> Pid<M> {
     }
 }
 
-/// Shows to those who look whom a process waits for. When it is dropped, nobody is waited for any more.
-///
-/// WHY nothing is kept: whoever looks minds it only while the process waits.
-pub(crate) struct Shown;
-
-impl Shown {
-    /// Passes on what a wait for an answer of `whom` has found, and shows that it goes on if it does.
-    #[inline]
-    pub(crate) fn waits_for<M: Send + 'static, R>(&self, whom: &Pid<M>, found: Poll<R>) -> Poll<R> {
-        if found.is_pending() {
-            waits_for(Some(whom.address()));
-        }
-        found
+/// Passes on what a look for the answer of `whom` has found, and shows to others whether it is waited for.
+#[inline]
+pub(crate) fn shown<M: Send + 'static, R>(whom: &Pid<M>, found: Poll<R>) -> Poll<R> {
+    if found.is_pending() {
+        waits_for(whom.address());
+    } else {
+        waits_for_nobody();
     }
-}
-
-impl Drop for Shown {
-    #[inline]
-    fn drop(&mut self) {
-        waits_for::<Erlang>(None);
-    }
+    found
 }
 
 /// The waker of whoever polls this.

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use crate::call::{Patience, Shown, own_waker};
+use crate::call::{Patience, own_waker, shown};
 use crate::{CallError, Pid, Reply};
 
 /// Asks many processes at once and waits for all their answers, no longer than `timeout` in all.
@@ -51,12 +51,10 @@ where
     let asked: Vec<_> = pids.into_iter().map(ask).collect();
     let mut patience = Patience::new(timeout);
     let mut answers = Vec::with_capacity(asked.len());
-    let shown = Shown;
     for (pid, asked) in asked {
         let answer = match asked {
             Err(error) => Err(error),
-            Ok(mut answer) => match patience.wait(|cx| shown.waits_for(pid, answer.poll(cx))).await
-            {
+            Ok(mut answer) => match patience.wait(|cx| shown(pid, answer.poll(cx))).await {
                 Ok(Some(answer)) => Ok(answer),
                 Ok(None) => Err(Box::pin(pid.unanswered(&mut patience)).await),
                 Err(error) => Err(error),

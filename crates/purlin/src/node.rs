@@ -115,6 +115,14 @@ pub struct Drops {
     pub oldest: u64,
 }
 
+impl Drops {
+    /// All of them together.
+    pub fn all(&self) -> u64 {
+        let Self { ended, alias, rejected, newest, oldest } = self;
+        ended + alias + rejected + newest + oldest
+    }
+}
+
 impl Inner {
     pub(crate) fn new(realm: Realm<Erlang>, scheduler: Scheduler, io: Io) -> Self {
         Self { realm, scheduler, io: Mutex::new(Some(io)) }
@@ -317,8 +325,7 @@ impl Node {
 
     /// Messages that nobody received (M4, B3), in all; [`Node::drops`] says why.
     pub fn dropped_messages(&self) -> u64 {
-        let Drops { ended, alias, rejected, newest, oldest } = self.drops();
-        ended + alias + rejected + newest + oldest
+        self.drops().all()
     }
 
     /// Messages that nobody received, by the reason (M4, B3).

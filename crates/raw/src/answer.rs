@@ -36,6 +36,7 @@ use std::ptr::{self, NonNull};
 use std::task::{Context, Poll, Waker};
 
 use crate::cell::Base;
+use crate::current::waits_for_nobody;
 use crate::pool;
 use crate::quiet::quietly;
 use crate::sync::{AtomicPtr, Ordering, UnsafeCell};
@@ -177,6 +178,7 @@ impl<T> Drop for Answer<T> {
 /// The waiter leaves before it has seen the answer.
 #[cold]
 fn give_up<T>(block: NonNull<Block<T>>) {
+    waits_for_nobody();
     // SAFETY: this end keeps the block until the swap. The word it finds is its own waiter, which
     // it takes, or the replier's last, after which block and answer are ours.
     unsafe {

@@ -125,15 +125,25 @@ pub fn sends_done() -> u64 {
 }
 
 /// Shows to those who look that the process whose turn this thread is in waits for an answer of `whom`, if
-/// that lives in the same realm; or for nobody's any more.
+/// that lives in the same realm. It does until [`waits_for_nobody`] is called in a turn of its; an
+/// [`Answer`](crate::Answer) that is given up sees to that itself.
 #[inline]
-pub fn waits_for<W: World>(whom: Option<&Ref<W>>) {
+pub fn waits_for<W: World>(whom: &Ref<W>) {
     let Some(base) = NonNull::new(running().cast_mut()) else { return };
     // SAFETY: as in `current_slot`.
     let base = unsafe { base.as_ref() };
-    let whom = whom.filter(|whom| whom.is_beside(base)).map_or(0, |whom| whom.slot().index() + 1);
-    // ORDER: relaxed: it is something to look at.
-    base.waits_for.store(whom, Ordering::Relaxed);
+    if whom.is_beside(base) {
+        // ORDER: relaxed, here and below: it is something to look at.
+        base.waits_for.store(whom.slot().index() + 1, Ordering::Relaxed);
+    }
+}
+
+/// The process whose turn this thread is in waits for nobody's answer any more.
+#[inline]
+pub fn waits_for_nobody() {
+    let Some(base) = NonNull::new(running().cast_mut()) else { return };
+    // SAFETY: as in `current_slot`.
+    unsafe { base.as_ref() }.waits_for.store(0, Ordering::Relaxed);
 }
 
 /// The process whose turn this thread is in, or null.

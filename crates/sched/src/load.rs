@@ -29,6 +29,8 @@ pub struct Load {
 pub struct WorkerLoad {
     /// How long it has slept while that was measured.
     pub asleep: Duration,
+    /// Turns that it has given.
+    pub turns: u64,
     /// Turns and budget that it has spent.
     pub work: u64,
     /// Messages and signals that processes have sent in those turns.
@@ -47,6 +49,7 @@ pub struct Measuring(Scheduler);
 /// What one worker has done so far; it alone writes.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
+    turns: AtomicU64,
     work: AtomicU64,
     sends: AtomicU64,
     steals: AtomicU64,
@@ -58,6 +61,7 @@ pub(crate) struct Tally {
 /// What a thread had done when it last added to its worker's tally.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Done {
+    turns: u32,
     work: u64,
     sends: u64,
 }
@@ -69,9 +73,10 @@ fn add(figure: &AtomicU64, more: u64) {
 }
 
 impl Tally {
-    /// Adds what this thread has done since it was last here, and says what it has done in all.
-    pub(crate) fn add_up(&self, before: Done) -> Done {
-        let now = Done { work: purlin_raw::work_done(), sends: purlin_raw::sends_done() };
+    /// Adds what this thread has done since it was last here, and says what it has done in all: so many turns.
+    pub(crate) fn add_up(&self, turns: u32, before: Done) -> Done {
+        let now = Done { turns, work: purlin_raw::work_done(), sends: purlin_raw::sends_done() };
+        add(&self.turns, now.turns.wrapping_sub(before.turns).into());
         add(&self.work, now.work.wrapping_sub(before.work));
         add(&self.sends, now.sends.wrapping_sub(before.sends));
         now
@@ -121,6 +126,7 @@ impl Scheduler {
         let workers = shared.tallies.iter().zip(&shared.queues);
         let workers = workers.map(|(tally, queue)| WorkerLoad {
             asleep: Duration::from_nanos(tally.slept(now)),
+            turns: tally.turns.load(Ordering::Relaxed),
             work: tally.work(),
             sends: tally.sends.load(Ordering::Relaxed),
             steals: tally.steals.load(Ordering::Relaxed),

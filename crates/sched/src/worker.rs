@@ -41,6 +41,8 @@ struct Worker {
     searching: Cell<bool>,
     /// What this thread had done when it last added to the worker's tally.
     done: Cell<Done>,
+    /// How often this thread has found nobody to run.
+    idle_looks: Cell<u32>,
 }
 
 /// The post was taken away.
@@ -70,7 +72,7 @@ pub(crate) fn schedule_here(shared: &Arc<Shared>, runnable: Runnable) -> Result<
 /// thread was relieved and its turn is over.
 pub(crate) fn work(shared: Arc<Shared>, above: Arc<dyn Above>, assignment: Assignment) {
     let Assignment { index, post, seat, parker } = assignment;
-    let (searching, done) = (Cell::new(false), Cell::default());
+    let (searching, done, idle_looks) = (Cell::new(false), Cell::default(), Cell::new(0));
     WORKER.with(|worker| {
         let worker = worker.get_or_init(|| Worker {
             shared,
@@ -81,6 +83,7 @@ pub(crate) fn work(shared: Arc<Shared>, above: Arc<dyn Above>, assignment: Assig
             seat,
             searching,
             done,
+            idle_looks,
         });
         worker.seat.sit_down();
         purlin_raw::ThreadId::run_often();
@@ -182,7 +185,13 @@ impl Worker {
         }
         match self.with_post(|post| post.next(Runnable::prefetch))? {
             Some(runnable) => Ok(Some(runnable)),
-            None => self.search(),
+            None => {
+                let found = self.search()?;
+                if found.is_none() {
+                    self.idle_looks.set(self.idle_looks.get().wrapping_add(1));
+                }
+                Ok(found)
+            }
         }
     }
 
@@ -259,7 +268,9 @@ impl Worker {
     #[cold]
     #[inline(never)]
     fn add_up(&self) {
-        self.done.set(self.tally().add_up(self.done.get()));
+        // WHY less: it has looked for the next turn so often, and found none.
+        let turns = self.seat.turn().wrapping_sub(self.idle_looks.get());
+        self.done.set(self.tally().add_up(turns, self.done.get()));
     }
 
     fn timers(&self) -> &TimerWheel {

@@ -9,26 +9,35 @@
 //! |---|---|
 //! | `overview` | the figures of the node |
 //! | `table` | a row for each process, kept in columns |
-//! | `query` | which rows of a table, in which order |
+//! | `walk` | making a table, a slice at a time |
+//! | `query`, `text` | which rows of a table, in which order |
 //! | `history` | the figures of the last ten minutes |
-//! | `sampler` | the thread that looks |
+//! | `sampler` | the thread that looks: who watches, and what they are given |
+//! | `looker` | what that thread does next, so that it takes no more than its share |
+//! | `meter` | what looking costs |
 
 mod history;
+mod looker;
+mod meter;
 mod overview;
 mod query;
 mod sampler;
 mod table;
+mod text;
+mod walk;
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use purlin::ProcessId;
+use purlin::observe::Crashes;
 
 pub use history::{History, KEPT};
+pub use looker::PERIOD;
 pub use overview::{DropsSeen, HogSeen, Memory, Overview, WorkerLoad};
 pub use query::{Column, Filter, MOST_ROWS_A_PAGE, Page, Query};
-pub use sampler::{PERIOD, Sampler, Watching};
-pub use table::{MOST_ROWS, Row, Table};
+pub use sampler::{Sampler, Watching};
+pub use table::{Age, MOST_ROWS, Row, Table};
 
 /// What was seen of a node at one moment.
 #[derive(Clone, Debug)]
@@ -44,6 +53,8 @@ pub struct Census {
     pub processes: Arc<Table>,
     /// Who waits for whom in a call.
     pub calls: Arc<[Call]>,
+    /// Crashes and restarts of late.
+    pub crashes: Arc<Crashes>,
     /// What it cost.
     pub cost: Cost,
 }
@@ -62,9 +73,9 @@ pub struct Call {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Cost {
-    /// Time that the sampler's thread worked for the figures of the node.
+    /// Processor time that the sampler's thread took for the figures of the node.
     pub overview: Duration,
-    /// Time that it worked for the table of processes, all slices together.
+    /// Processor time that it took for the table of processes, all slices together.
     pub walk: Duration,
     /// How long that walk lasted, with the rests between its slices.
     pub walk_lasted: Duration,
@@ -83,6 +94,7 @@ impl Census {
             overview: Arc::default(),
             processes: Arc::default(),
             calls: Arc::default(),
+            crashes: Arc::default(),
             cost: Cost::default(),
         }
     }

@@ -19,7 +19,8 @@ pub struct Overview {
     pub workers: Vec<WorkerLoad>,
     /// Processes that are ready and wait in the common queue, which no worker has taken yet.
     pub queued_outside: usize,
-    /// Processes that live.
+    /// Processes that live: as many as the table has, and those that have been added since it was made, which are
+    /// known to within a few hundred.
     pub processes: usize,
     /// How many may live at a time.
     pub max_processes: u32,
@@ -41,12 +42,14 @@ pub struct Overview {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct WorkerLoad {
-    /// The part of the time in which it was not asleep, from 0 to 1.
+    /// The part of the time in which it was not asleep, from 0 to 1, by the wall clock.
     pub busy: f64,
     /// Processes that are ready and wait for this worker.
     pub queue: usize,
     /// Turns of processes, a second.
     pub turns_per_second: f64,
+    /// How often it has taken work over from another worker, a second.
+    pub steals_per_second: f64,
 }
 
 /// What memory is taken, in bytes.

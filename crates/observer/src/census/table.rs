@@ -4,11 +4,12 @@
 //! are the same few for most processes, so a row has the number of its *kind*; names, which few have,
 //! lie beside the columns.
 //!
-//! COST: 52 bytes a row.
+//! COST: 69 bytes a row; beside the table that is whole there is one that is being made.
 
 use std::time::Duration;
 
-use purlin::{Name, ProcessId, ProcessInfo, ProcessState};
+use purlin::observe::Seen;
+use purlin::{Name, ProcessId, ProcessState};
 use rustc_hash::FxHashMap;
 
 /// How many rows a table may have.
@@ -18,8 +19,8 @@ pub const MOST_ROWS: usize = 1 << 22;
 #[derive(Clone, Debug, Default)]
 pub struct Table {
     /// When its making began and ended, in the time of the node.
-    pub(crate) from: Duration,
-    pub(crate) until: Duration,
+    pub(super) from: Duration,
+    pub(super) until: Duration,
     pub(super) ids: Vec<ProcessId>,
     pub(super) parents: Vec<Option<ProcessId>>,
     pub(super) kinds: Vec<u32>,
@@ -27,11 +28,15 @@ pub struct Table {
     pub(super) mailboxes: Vec<u32>,
     pub(super) received: Vec<u64>,
     pub(super) reductions: Vec<u64>,
-    pub(super) memory: Vec<u64>,
+    /// A second, since the table before.
+    pub(super) received_rates: Vec<f32>,
+    pub(super) reduction_rates: Vec<f32>,
+    /// When it was first seen.
+    pub(super) first_seen: Vec<Moment>,
     /// Those that have a name, by row.
     pub(super) names: Vec<(u32, Name)>,
     pub(super) all_kinds: Vec<Kind>,
-    numbers: FxHashMap<(usize, usize, bool), u32>,
+    numbers: FxHashMap<(usize, bool), u32>,
 }
 
 /// What many processes have in common.
@@ -40,7 +45,14 @@ pub(super) struct Kind {
     pub(super) function: &'static str,
     pub(super) message_type: &'static str,
     pub(super) serves: bool,
+    bytes: u32,
+    bytes_of_message: u32,
 }
+
+/// Hundredths of a second of the node's time, doubled, and one if a process that was first seen then had been
+/// born a moment before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Moment(u32);
 
 /// One process of a table.
 #[derive(Clone, Copy, Debug)]
@@ -64,13 +76,80 @@ pub struct Row<'a> {
     pub mailbox_len: u64,
     /// Messages it had received.
     pub messages_in: u64,
+    /// Messages received a second, since the table before.
+    pub messages_in_per_second: f32,
     /// Its reductions.
     pub reductions: u64,
+    /// Reductions a second, since the table before.
+    pub reductions_per_second: f32,
     /// Bytes of the process and of the messages that wait, without what they point to.
     pub memory: u64,
+    /// How old it is.
+    pub age: Age,
+}
+
+/// How old a process is, as far as whoever looks has seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Age {
+    /// It was born while somebody looked: so old it is, give or take the time between two tables.
+    About(Duration),
+    /// It was there when somebody began to look: it is older than that.
+    MoreThan(Duration),
+}
+
+impl Age {
+    /// The time, whichever it is.
+    pub fn time(self) -> Duration {
+        match self {
+            Self::About(time) | Self::MoreThan(time) => time,
+        }
+    }
+}
+
+impl Moment {
+    pub(super) fn new(at: Duration, born: bool) -> Self {
+        let hundredths = u32::try_from(at.as_millis() / 10).unwrap_or(u32::MAX);
+        Self(hundredths.min(u32::MAX >> 1) << 1 | u32::from(born))
+    }
+
+    /// In the node's time.
+    pub(super) fn nanos(self) -> u64 {
+        u64::from(self.0 >> 1) * 10_000_000
+    }
+
+    fn age(self, now: Duration) -> Age {
+        let age = now.saturating_sub(Duration::from_nanos(self.nanos()));
+        if self.0 & 1 != 0 { Age::About(age) } else { Age::MoreThan(age) }
+    }
+}
+
+/// What a row has of the table before.
+pub(super) struct Since {
+    pub(super) first_seen: Moment,
+    pub(super) received_rate: f32,
+    pub(super) reduction_rate: f32,
 }
 
 impl Table {
+    /// An empty one with room for so many.
+    pub(super) fn with_room(from: Duration, rows: usize) -> Self {
+        let rows = rows.min(MOST_ROWS);
+        Self {
+            from,
+            ids: Vec::with_capacity(rows),
+            parents: Vec::with_capacity(rows),
+            kinds: Vec::with_capacity(rows),
+            states: Vec::with_capacity(rows),
+            mailboxes: Vec::with_capacity(rows),
+            received: Vec::with_capacity(rows),
+            reductions: Vec::with_capacity(rows),
+            received_rates: Vec::with_capacity(rows),
+            reduction_rates: Vec::with_capacity(rows),
+            first_seen: Vec::with_capacity(rows),
+            ..Self::default()
+        }
+    }
+
     /// How many processes there are in it.
     pub fn len(&self) -> usize {
         self.ids.len()
@@ -99,8 +178,11 @@ impl Table {
             serves: kind.serves,
             mailbox_len: self.mailboxes[row].into(),
             messages_in: self.received[row],
+            messages_in_per_second: self.received_rates[row],
             reductions: self.reductions[row],
-            memory: self.memory[row],
+            reductions_per_second: self.reduction_rates[row],
+            memory: self.memory_of(row),
+            age: self.first_seen[row].age(self.until),
         })
     }
 
@@ -111,8 +193,12 @@ impl Table {
 
     /// The row of a process, if it is there.
     pub fn find(&self, id: ProcessId) -> Option<usize> {
-        let row = self.ids.binary_search_by_key(&id.id(), |known| known.id()).ok()?;
-        (self.ids[row] == id).then_some(row)
+        self.at_place(id.id()).filter(|&row| self.ids[row] == id)
+    }
+
+    /// The row of the process that has that [`ProcessId::id`].
+    pub(super) fn at_place(&self, place: u32) -> Option<usize> {
+        self.ids.binary_search_by_key(&place, |known| known.id()).ok()
     }
 
     /// How many messages wait for each process, row by row.
@@ -125,13 +211,16 @@ impl Table {
         self.names.iter().map(|(row, name)| (name, self.ids[*row as usize]))
     }
 
-    /// What its rows hold, in bytes.
-    pub(crate) fn memory_of_all(&self) -> u64 {
-        self.memory.iter().sum()
-    }
-
     pub(super) fn kind_of(&self, row: usize) -> Option<&Kind> {
         self.all_kinds.get(*self.kinds.get(row)? as usize)
+    }
+
+    pub(super) fn memory_of(&self, row: usize) -> u64 {
+        let bytes = |kind: &Kind| {
+            u64::from(kind.bytes)
+                + u64::from(self.mailboxes[row]) * u64::from(kind.bytes_of_message)
+        };
+        self.kind_of(row).map_or(0, bytes)
     }
 
     pub(super) fn name_of(&self, row: usize) -> Option<&Name> {
@@ -139,35 +228,37 @@ impl Table {
         Some(&self.names[at].1)
     }
 
-    /// Adds a process, whose place in the node's table is behind all that are there; `false` if there
-    /// is no room.
-    pub(super) fn push(&mut self, info: ProcessInfo) -> bool {
+    /// Adds a process, whose place in the node's table is behind all that are there; `false` if there is no
+    /// room.
+    pub(super) fn push(&mut self, seen: &Seen, since: &Since) -> bool {
         if self.len() == MOST_ROWS {
             return false;
         }
-        let kind =
-            Kind { function: info.function, message_type: info.message_type, serves: info.serves };
-        let kind = self.number_of(kind);
-        self.names.extend(info.name.map(|name| (self.ids.len() as u32, name)));
-        self.ids.push(info.id);
-        self.parents.push(info.parent);
+        let kind = self.number_of(seen);
+        self.ids.push(seen.id);
+        self.parents.push(seen.parent);
         self.kinds.push(kind);
-        self.states.push(info.state);
-        self.mailboxes.push(u32::try_from(info.mailbox_len).unwrap_or(u32::MAX));
-        self.received.push(info.messages_in);
-        self.reductions.push(info.reductions);
-        self.memory.push(info.memory as u64);
+        self.states.push(seen.state);
+        self.mailboxes.push(u32::try_from(seen.mailbox_len).unwrap_or(u32::MAX));
+        self.received.push(seen.messages_in);
+        self.reductions.push(seen.reductions);
+        self.received_rates.push(since.received_rate);
+        self.reduction_rates.push(since.reduction_rate);
+        self.first_seen.push(since.first_seen);
         true
     }
 
-    /// WHY by the places of the names: they stand where they are for as long as the program runs, and
-    /// need not be read.
-    fn number_of(&mut self, kind: Kind) -> u32 {
-        let places =
-            (kind.function.as_ptr().addr(), kind.message_type.as_ptr().addr(), kind.serves);
-        *self.numbers.entry(places).or_insert_with(|| {
-            self.all_kinds.push(kind);
-            self.all_kinds.len() as u32 - 1
+    fn number_of(&mut self, seen: &Seen) -> u32 {
+        let kinds = &mut self.all_kinds;
+        *self.numbers.entry((seen.kind.number(), seen.serves)).or_insert_with(|| {
+            kinds.push(Kind {
+                function: seen.kind.function(),
+                message_type: seen.kind.message_type(),
+                serves: seen.serves,
+                bytes: seen.kind.bytes() as u32,
+                bytes_of_message: seen.kind.bytes_of_message() as u32,
+            });
+            kinds.len() as u32 - 1
         })
     }
 
@@ -176,19 +267,50 @@ impl Table {
     pub(crate) fn made_up(rows: &[Row<'_>], at: Duration) -> Self {
         let mut table = Self { from: at, until: at, ..Self::default() };
         for row in rows {
-            let kind =
-                Kind { function: row.function, message_type: row.message_type, serves: row.serves };
-            let kind = table.number_of(kind);
             table.names.extend(row.name.map(|name| (table.ids.len() as u32, name.clone())));
             table.ids.push(row.id);
             table.parents.push(row.parent);
-            table.kinds.push(kind);
+            let kind = Kind {
+                function: row.function,
+                message_type: row.message_type,
+                serves: row.serves,
+                bytes: row.memory as u32,
+                bytes_of_message: 0,
+            };
+            let known = table.all_kinds.iter().position(|known| *known == kind);
+            table.kinds.push(known.unwrap_or(table.all_kinds.len()) as u32);
+            if known.is_none() {
+                table.all_kinds.push(kind);
+            }
             table.states.push(row.state);
             table.mailboxes.push(u32::try_from(row.mailbox_len).unwrap_or(u32::MAX));
             table.received.push(row.messages_in);
             table.reductions.push(row.reductions);
-            table.memory.push(row.memory);
+            table.received_rates.push(row.messages_in_per_second);
+            table.reduction_rates.push(row.reductions_per_second);
+            let born = matches!(row.age, Age::About(_));
+            table.first_seen.push(Moment::new(at.saturating_sub(row.age.time()), born));
         }
         table
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::{Age, Moment};
+
+    #[test]
+    fn an_age_is_known_of_who_was_born_while_somebody_looked() {
+        let (then, now) = (Duration::from_millis(1230), Duration::from_secs(5));
+        assert_eq!(Moment::new(then, true).age(now), Age::About(now - then));
+        assert_eq!(Moment::new(then, false).age(now), Age::MoreThan(now - then));
+        assert_eq!(Moment::new(now, true).age(then).time(), Duration::ZERO);
+        let late = Moment::new(Duration::MAX, true);
+        assert_eq!(
+            late.age(Duration::MAX),
+            Age::About(Duration::MAX - Duration::from_millis(10 * (u64::MAX >> 33)))
+        );
     }
 }

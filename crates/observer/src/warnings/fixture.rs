@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use purlin::{Name, ProcessId, ProcessState};
 
-use crate::census::{Census, Overview, Row, Table};
+use crate::census::{Age, Census, Overview, Row, Table};
 
 /// A process of that number.
 pub(crate) fn pid(number: u32) -> ProcessId {
@@ -46,8 +46,11 @@ pub(crate) fn row(id: ProcessId) -> Row<'static> {
         serves: false,
         mailbox_len: 0,
         messages_in: 0,
+        messages_in_per_second: 0.0,
         reductions: 0,
+        reductions_per_second: 0.0,
         memory: 0,
+        age: Age::About(Duration::ZERO),
     }
 }
 

@@ -1,0 +1,197 @@
+//! What the thread that looks does next, so that it takes no more than its share of one core.
+//!
+//! Once a second it makes an overview and a census, and begins to walk through the processes if it has come to
+//! their end. What it does costs processor time, which it measures; for each piece it rests a hundred times
+//! as long as that took, so the more processes there are the more slowly tables follow each other. The
+//! first walk after a rest is made at once, since somebody waits for it, and rested for afterwards.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime};
+
+use purlin::Node;
+use purlin::observe::{Load, MeasuringSleep};
+
+use super::meter::{resident, time_used};
+use super::walk::{Walk, Walked};
+use super::{Call, Census, Cost, DropsSeen, HogSeen, Memory, Overview, Table, WorkerLoad};
+
+/// How often there is a census while somebody watches.
+pub const PERIOD: Duration = Duration::from_secs(1);
+
+/// It rests so many times as long as it has worked: it takes less than a hundredth of one core.
+const RESTS: u32 = 110;
+
+/// Whoever looks at a node, from when somebody begins to watch until nobody does.
+pub(super) struct Looker {
+    _measuring: MeasuringSleep,
+    walk: Option<Walk>,
+    /// When that walk began, by the machine's clock, and what it has taken.
+    walk_began: Instant,
+    walk_took: Duration,
+    table: Arc<Table>,
+    calls: Arc<[Call]>,
+    left_out: u64,
+    memory: u64,
+    /// How many processes there were, about, when the table was made.
+    about: usize,
+    /// A table has been made since somebody began to watch.
+    fresh: bool,
+    /// When the next slice may be, and the next census is due.
+    slice: Instant,
+    census: Instant,
+    cost: Cost,
+    /// The load and the processor time at the last census.
+    load: Load,
+    used: Duration,
+    looked: Option<Instant>,
+}
+
+impl Looker {
+    /// Begins to look. `before` is what was seen last.
+    pub(super) fn new(node: &Node, before: &Census) -> Self {
+        let now = Instant::now();
+        Self {
+            _measuring: node.measure_sleep(),
+            walk: None,
+            walk_began: now,
+            walk_took: Duration::ZERO,
+            table: Arc::clone(&before.processes),
+            calls: Arc::default(),
+            left_out: 0,
+            memory: 0,
+            about: 0,
+            fresh: false,
+            slice: now,
+            census: now,
+            cost: Cost::default(),
+            load: node.load(),
+            used: time_used(),
+            looked: None,
+        }
+    }
+
+    /// Does what is due; a census, if there is one. The time of the next piece is [`Looker::next`].
+    pub(super) fn look(&mut self, node: &Node, before: &Census) -> Option<Census> {
+        let now = Instant::now();
+        let due = now >= self.census;
+        if due && self.walk.is_none() && now >= self.slice {
+            self.walk_began = now;
+            self.walk_took = Duration::ZERO;
+            self.walk = Some(Walk::begin(node, Arc::clone(&self.table), self.fresh));
+        }
+        while self.walk.is_some() && (now >= self.slice || !self.fresh) {
+            let whole = self.slice(node);
+            if whole || self.fresh {
+                break;
+            }
+        }
+        due.then(|| self.census(node, before))
+    }
+
+    /// When there is something to do again.
+    pub(super) fn next(&self) -> Instant {
+        if self.walk.is_some() { self.slice.min(self.census) } else { self.census }
+    }
+
+    /// Walks on; whether it has come to the end.
+    fn slice(&mut self, node: &Node) -> bool {
+        let Some(walk) = &mut self.walk else { return true };
+        let before = time_used();
+        let whole = walk.slice(node);
+        if let Some(walk) = self.walk.take_if(|_| whole) {
+            let Walked { table, calls, left_out, memory } = walk.end(node);
+            self.table = Arc::new(table);
+            self.calls = calls.into();
+            (self.left_out, self.memory) = (left_out, memory);
+            self.about = node.processes_about();
+            self.fresh = true;
+        }
+        let took = time_used().saturating_sub(before);
+        self.walk_took += took;
+        self.slice = self.slice.max(Instant::now()) + took * RESTS;
+        if whole {
+            self.cost.walk = self.walk_took;
+            self.cost.walk_lasted = self.walk_began.elapsed();
+        }
+        whole
+    }
+
+    fn census(&mut self, node: &Node, before: &Census) -> Census {
+        let (began, at_first) = (Instant::now(), time_used());
+        let overview = self.overview(node, &before.overview);
+        let crashes = node.crashes();
+        let known = &before.crashes;
+        let same = (crashes.all_crashes, crashes.all_reports, crashes.missed)
+            == (known.all_crashes, known.all_reports, known.missed)
+            && crashes.restarts == known.restarts;
+        let used = time_used();
+        self.cost.overview = used.saturating_sub(at_first);
+        self.cost.left_out = self.left_out;
+        let since = self.looked.map_or(PERIOD, |looked| began - looked);
+        let took = used.saturating_sub(self.used);
+        self.cost.share = took.as_secs_f64() / since.as_secs_f64().max(f64::MIN_POSITIVE);
+        (self.used, self.looked) = (used, Some(began));
+        self.slice = self.slice.max(began) + self.cost.overview * RESTS;
+        self.census = (self.census + PERIOD).max(began + PERIOD / 2);
+        Census {
+            number: before.number + 1,
+            when: SystemTime::now(),
+            overview: Arc::new(overview),
+            processes: Arc::clone(&self.table),
+            calls: Arc::clone(&self.calls),
+            crashes: if same { Arc::clone(known) } else { Arc::new(crashes) },
+            cost: self.cost,
+        }
+    }
+
+    fn overview(&mut self, node: &Node, before: &Overview) -> Overview {
+        let at = node.uptime();
+        // Rates are of the time in which somebody has looked.
+        let span =
+            if self.looked.is_some() { at.saturating_sub(before.at) } else { Duration::ZERO };
+        let rate = |now: u64, before: u64| match span.as_secs_f64() {
+            0.0 => 0.0,
+            span => now.saturating_sub(before) as f64 / span,
+        };
+        let load = node.load();
+        let old = std::mem::replace(&mut self.load, load);
+        let (now, old) = (&self.load, &old);
+        let both = || now.workers.iter().zip(&old.workers);
+        let workers = both().map(|(now, old)| WorkerLoad {
+            busy: busy(now.asleep.saturating_sub(old.asleep), span),
+            queue: now.queue,
+            turns_per_second: rate(now.turns, old.turns),
+            steals_per_second: rate(now.steals, old.steals),
+        });
+        let sends = both().map(|(now, old)| rate(now.sends, old.sends)).sum::<f64>();
+        let work = both().map(|(now, old)| rate(now.work, old.work)).sum::<f64>();
+        let hogs = node.hogs().into_iter().map(|hog| HogSeen {
+            id: hog.id,
+            function: hog.function,
+            for_so_long: hog.since.elapsed(),
+        });
+        let drops = node.drops();
+        Overview {
+            at,
+            span,
+            workers: workers.collect(),
+            queued_outside: now.outside,
+            processes: (self.table.len() + node.processes_about()).saturating_sub(self.about),
+            max_processes: node.max_processes(),
+            messages_per_second: sends,
+            reductions_per_second: work + sends,
+            memory: Memory { resident: resident(), processes: self.memory },
+            timers: node.pending_timers(),
+            hogs: hogs.collect(),
+            drops: DropsSeen {
+                total: drops,
+                per_second: rate(drops.all(), before.drops.total.all()),
+            },
+        }
+    }
+}
+
+/// The part of the time that was not slept.
+fn busy(slept: Duration, span: Duration) -> f64 {
+    if span.is_zero() { 0.0 } else { 1.0 - (slept.as_secs_f64() / span.as_secs_f64()).min(1.0) }
+}

@@ -1,0 +1,76 @@
+//! Whether a text is part of another, for many others.
+
+use std::io::Write as _;
+
+use purlin::ProcessId;
+
+/// Whether a text has another in it, whatever the case of letters; `lower` is in lower case.
+pub(super) fn contains(text: &str, lower: &str) -> bool {
+    if lower.is_empty() {
+        return true;
+    }
+    if !text.is_ascii() {
+        return text.to_lowercase().contains(lower);
+    }
+    let wanted = lower.as_bytes();
+    text.as_bytes().windows(wanted.len()).any(|part| part.eq_ignore_ascii_case(wanted))
+}
+
+/// A text that may be part of a pid as it is printed.
+pub(super) struct Digits(Vec<u8>);
+
+impl Digits {
+    /// `None` if no pid has that text in it.
+    pub(super) fn of(text: &str) -> Option<Self> {
+        // The longest is `<0.4294967294.4294967295>`.
+        let may_be =
+            text.len() <= 25 && text.bytes().all(|c| b"<.>".contains(&c) || c.is_ascii_digit());
+        may_be.then(|| Self(text.into()))
+    }
+
+    /// Whether that pid has it in it.
+    pub(super) fn are_in(&self, id: ProcessId) -> bool {
+        let mut room = [0; 32];
+        let mut rest = &mut room[..];
+        // WHY not its `Display`: a million of them would take ten times as long.
+        let written = write!(rest, "<0.{}.{}>", id.id(), id.serial());
+        let left = rest.len();
+        let pid = &room[..room.len() - left];
+        written.is_ok()
+            && (self.0.is_empty() || pid.windows(self.0.len()).any(|part| part == self.0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use purlin::ProcessId;
+
+    use super::{Digits, contains};
+
+    proptest! {
+        #[test]
+        fn a_text_is_in_a_pid_if_it_is_in_what_is_printed(id in 0..u32::MAX, serial: u32, from in 0..30usize, len in 0..30usize, other in "[<.>0-9]{0,4}") {
+            let pid = ProcessId::from_parts(id, serial, 7).expect("there can be such a pid");
+            let printed = pid.to_string();
+            let from = from.min(printed.len());
+            let part = &printed[from..(from + len).min(printed.len())];
+            prop_assert!(Digits::of(part).is_some_and(|digits| digits.are_in(pid)), "{part}");
+            let found = Digits::of(&other).is_some_and(|digits| digits.are_in(pid));
+            prop_assert_eq!(found, printed.contains(&other));
+        }
+
+        #[test]
+        fn a_text_is_found_as_in_lower_case(text in "\\PC{0,12}", part in "\\PC{0,3}") {
+            let lower = part.to_lowercase();
+            prop_assert_eq!(contains(&text, &lower), text.to_lowercase().contains(&lower));
+        }
+    }
+
+    #[test]
+    fn what_is_no_part_of_any_pid_is_not_looked_for() {
+        assert!(Digits::of("a1").is_none());
+        assert!(Digits::of("<0.4294967294.4294967295>").is_some());
+        assert!(Digits::of("<0.4294967294.4294967295>.").is_none());
+    }
+}

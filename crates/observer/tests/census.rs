@@ -1,0 +1,171 @@
+//! What a sampler sees of a living node.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use purlin::{Node, Pid, Process, ProcessState, Reply};
+use purlin_observer::census::{Age, Census, Filter, Query, Sampler};
+
+/// The first census from now on of which that is true.
+fn until(sampler: &Sampler, what: &str, is_so: impl Fn(&Census) -> bool) -> Arc<Census> {
+    let tokio = tokio::runtime::Builder::new_current_thread().enable_time().build();
+    let mut censuses = sampler.subscribe();
+    let found = async move {
+        censuses
+            .wait_for(|census| census.number > 0 && is_so(census))
+            .await
+            .map(|it| Arc::clone(&it))
+    };
+    let found = tokio
+        .expect("a runtime starts")
+        .block_on(async { tokio::time::timeout(Duration::from_secs(60), found).await });
+    found.unwrap_or_else(|_| panic!("never seen: {what}")).expect("the sampler lives")
+}
+
+fn node() -> Node {
+    Node::builder().workers(2).build().expect("the node starts")
+}
+
+async fn idle(mut me: Process<u64>) {
+    while me.receive().await != 0 {}
+}
+
+// issue 8: a process that is spawned appears, with its name, its mailbox, its rate and its age
+#[test]
+fn a_process_that_is_spawned_appears_and_one_that_ends_goes() {
+    let node = node();
+    let old = node.spawn(idle);
+    let sampler = Sampler::start(&node).expect("a thread starts");
+    assert_eq!(sampler.latest().number, 0, "nobody has looked");
+    let watching = sampler.watch();
+    let first = until(&sampler, "the old one", |census| census.processes.find(old.id()).is_some());
+    let row = first.processes.find(old.id()).and_then(|row| first.processes.row(row));
+    let row = row.expect("it is there");
+    assert_eq!((row.state, row.name, row.parent), (ProcessState::Receiving, None, None));
+    assert!(row.function.contains("idle") && row.message_type == "u64");
+    assert!(matches!(row.age, Age::MoreThan(_)), "it was there before");
+
+    let new = node.spawn(idle);
+    node.register("sue", &new).expect("the name is free");
+    (1..=1000).for_each(|n| new.send(n));
+    let census = until(&sampler, "the new one with its name", |census| {
+        let row = census.processes.find(new.id()).and_then(|row| census.processes.row(row));
+        row.is_some_and(|row| row.name.is_some() && row.messages_in == 1000)
+    });
+    let query = Query {
+        filter: Filter { text: "SUE".into(), ..Filter::default() },
+        limit: 10,
+        ..Query::default()
+    };
+    let page = query.ask(&census.processes);
+    let row = census.processes.row(page.rows[0]).expect("it is there");
+    assert_eq!((page.matching, row.id), (1, new.id()));
+    assert!(matches!(row.age, Age::About(age) if age < Duration::from_secs(60)), "{:?}", row.age);
+
+    new.send(0);
+    until(&sampler, "without it", |census| census.processes.find(new.id()).is_none());
+    drop(watching);
+    node.stop_blocking();
+}
+
+#[test]
+fn the_figures_say_what_the_node_does() {
+    let node = node();
+    let sampler = Sampler::start(&node).expect("a thread starts");
+    let _watching = sampler.watch();
+    until(&sampler, "the first", |_| true);
+    let (a, b): (Pid<u64>, Pid<u64>) = (node.spawn(idle), node.spawn(idle));
+    let busy = node.spawn(move |_: Process<()>| async move {
+        loop {
+            a.send(1);
+            b.send(2);
+            purlin::consume_budget().await;
+        }
+    });
+    let census =
+        until(&sampler, "what is sent", |census| census.overview.messages_per_second > 1000.0);
+    let overview = &census.overview;
+    assert!(overview.reductions_per_second > overview.messages_per_second);
+    assert_eq!((overview.workers.len(), overview.max_processes), (2, node.max_processes()));
+    assert!(
+        overview.workers.iter().any(|worker| worker.busy > 0.0 && worker.turns_per_second > 0.0)
+    );
+    assert!(overview.memory.processes > 0 && overview.span > Duration::ZERO);
+    let census = until(&sampler, "its rate", |census| {
+        let row = census.processes.find(busy.id()).and_then(|row| census.processes.row(row));
+        row.is_some_and(|row| row.reductions_per_second > 1000.0)
+    });
+    assert!(census.cost.share < 0.2 && census.cost.left_out == 0, "{:?}", census.cost);
+    assert!(sampler.history().len() >= 2);
+    busy.exit(purlin::ExitReason::Kill);
+    until(&sampler, "rest", |census| {
+        census.overview.workers.iter().all(|worker| worker.busy < 0.5)
+    });
+    node.stop_blocking();
+}
+
+// issue 8: a deadlock of two that call each other can be named
+#[test]
+fn two_that_wait_for_each_other_are_seen_to() {
+    let node = node();
+    let (give, given) = tokio::sync::oneshot::channel::<Pid<Reply<()>>>();
+    let first = node.spawn(async move |_: Process<Reply<()>>| {
+        let other = given.await.expect("it is given");
+        let _ = other.call_timeout(|reply| reply, Duration::MAX).await;
+    });
+    let other = first.clone();
+    let second = node.spawn(async move |_: Process<Reply<()>>| {
+        let _ = other.call_timeout(|reply| reply, Duration::MAX).await;
+    });
+    let (first, second_id) = (first.id(), second.id());
+    give.send(second).expect("it waits");
+    let sampler = Sampler::start(&node).expect("a thread starts");
+    let _watching = sampler.watch();
+    until(&sampler, "the two calls", |census| {
+        let calls = |from, to| census.calls.iter().any(|it| (it.caller, it.callee) == (from, to));
+        calls(first, second_id) && calls(second_id, first)
+    });
+    node.stop_blocking();
+}
+
+#[test]
+fn a_crash_is_part_of_the_census() {
+    let node = node();
+    let sampler = Sampler::start(&node).expect("a thread starts");
+    let _watching = sampler.watch();
+    let first = until(&sampler, "the first", |_| true);
+    let next = until(&sampler, "the second", |census| census.number > first.number);
+    assert!(Arc::ptr_eq(&first.crashes, &next.crashes), "nothing has happened");
+    let weak = node.spawn(async |_: Process<()>| Err::<(), _>("no paper"));
+    let census = until(&sampler, "the crash", |census| census.crashes.all_crashes == 1);
+    assert_eq!(census.crashes.crashes[0].id, weak.id());
+    node.stop_blocking();
+}
+
+// a node stops with its last handle, whoever looks
+#[test]
+fn the_node_is_not_kept_by_those_who_look() {
+    let node = node();
+    let weak = node.downgrade();
+    let sampler = Sampler::start(&node).expect("a thread starts");
+    let _watching = sampler.watch();
+    until(&sampler, "the first", |_| true);
+    drop(node);
+    while weak.upgrade().is_some() {
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn nobody_is_looked_at_while_nobody_watches() {
+    let node = node();
+    let sampler = Sampler::start(&node).expect("a thread starts");
+    let watching = sampler.watch();
+    let seen = until(&sampler, "the first", |_| true);
+    drop(watching);
+    let other = Sampler::start(&node).expect("a thread starts");
+    let _watching = other.watch();
+    until(&other, "three more", |census| census.number > 3);
+    assert!(sampler.latest().number <= seen.number + 1, "one may have been under way");
+    node.stop_blocking();
+}
