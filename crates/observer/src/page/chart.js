@@ -7,18 +7,21 @@ const [WIDTH, HEIGHT] = [600, 120];
 const HUES = 8;
 let graphs = 0;
 
-// The next round number: 1, 2 or 5 and zeros.
-function ceiling(value) {
+// The next round number: 1, 2 or 5 and zeros; of bytes the same in KiB, MiB and so on.
+function ceiling(value, thousand) {
   if (!(value > 0)) return 1;
-  const power = 10 ** Math.floor(Math.log10(value));
+  const unit = thousand ** Math.max(0, Math.floor(Math.log(value) / Math.log(thousand)));
+  const power = unit * 10 ** Math.floor(Math.log10(value / unit));
   return [1, 2, 5, 10].find((step) => step * power >= value) * power;
 }
 
 export class Chart {
-  // `show` turns a figure into words; `most` is the top of the axis, if it is always the same.
-  constructor(title, { show, most = null }) {
+  // `show` turns a figure into words; `most` is the top of the axis, if it is always the same; a unit has a
+  // `thousand` of the next smaller one.
+  constructor(title, { show, most = null, thousand = 1000 }) {
     this.show = show;
     this.most = most;
+    this.thousand = thousand;
     this.lines = [];
     this.read = null;
     const name = `graph-${(graphs += 1)}`;
@@ -40,7 +43,7 @@ export class Chart {
     this.times = times;
     this.lines = lines;
     const figures = lines.flatMap((line) => line.values).filter((value) => value !== null);
-    this.scale = this.most ?? ceiling(Math.max(0, ...figures));
+    this.scale = this.most ?? ceiling(Math.max(0, ...figures), this.thousand);
     say(this.top, this.show(this.scale));
     const seconds = times.length > 1 ? Math.round((times.at(-1) - times[0]) / 1e9) : 0;
     say(this.span, seconds ? `${seconds} s` : "");

@@ -21,7 +21,7 @@ export function draw(middle, others, reference) {
     return id ? s("a", { href: reference(id), "aria-label": `${WORDS[kind]} ${label}` }, drawn) : s("g", {}, drawn);
   });
   return s("svg", { class: "web", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "group", "aria-label": `Whom ${middle} knows` },
-    lines, s("circle", { class: "middle", cx, cy, r: 9 }), s("text", { x: cx, y: cy - 14 }, middle), nodes);
+    lines, s("circle", { class: "middle", cx, cy, r: 9 }), s("text", { x: cx, y: cy + 24 }, middle), nodes);
 }
 
 const WORDS = { link: "linked to", monitor: "monitors", monitored: "monitored by" };

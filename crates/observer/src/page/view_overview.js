@@ -1,7 +1,7 @@
 // How the node does: the load of its workers over time, queues, processes, messages, memory, hogs.
 
 import { Chart } from "./chart.js";
-import { facts, h, put, refill } from "./dom.js";
+import { facts, h, put, refill, say } from "./dom.js";
 import { about, bytes, count, percent, plural, rate, tail, time } from "./format.js";
 
 export const title = "Overview";
@@ -14,7 +14,7 @@ export function open(place) {
     processes: new Chart("Processes", { show: about }),
     messages: new Chart("Messages received", { show: rate }),
     reductions: new Chart("Reductions", { show: rate }),
-    memory: new Chart("Memory", { show: bytes }),
+    memory: new Chart("Memory", { show: bytes, thousand: 1024 }),
   };
   const hogs = h("div", { id: "hogs" });
   const drops = h("div", { id: "drops" });
@@ -48,10 +48,11 @@ export function open(place) {
       ["Hogs", count(found.length)],
     ], { class: "facts large" }));
     draw(history);
-    refill(hogs, found, () => [h("h2", {}, "Processes that do not await"), found.length === 0
+    refill(hogs, found.map(({ for_ns: _, ...rest }) => rest), () => [h("h2", {}, "Processes that do not await"), found.length === 0
       ? h("p", { class: "hint" }, "No process holds up a thread.")
       : h("ul", {}, found.map((hog) => h("li", { class: "alarm" }, h("a", { href: `#/process/${encodeURIComponent(hog.pid)}` }, hog.name || hog.pid),
-        ` (${tail(hog.function)}) has been in one turn for ${time(hog.for_ns)}`)))]);
+        ` (${tail(hog.function)}) has been in one turn for `, h("span"))))]);
+    found.forEach((hog, at) => say(hogs.querySelectorAll("li span")[at], time(hog.for_ns)));
     const reasons = Object.entries(dropped).filter(([, messages]) => messages > 0);
     refill(drops, dropped, () => [h("h2", {}, "Messages nobody received"), reasons.length === 0
       ? h("p", { class: "hint" }, "None.")

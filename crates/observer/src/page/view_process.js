@@ -19,7 +19,7 @@ export function open(place, { rest: [id], app }) {
     mailbox: new Chart("Waiting messages", { show: about }),
     messages: new Chart("Messages received", { show: rate }),
     reductions: new Chart("Reductions", { show: rate }),
-    memory: new Chart("Memory", { show: bytes }),
+    memory: new Chart("Memory", { show: bytes, thousand: 1024 }),
   };
   const known = h("div", { id: "known" });
   const told = h("p", { role: "status", id: "told" });

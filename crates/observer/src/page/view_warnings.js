@@ -1,6 +1,6 @@
 // What looks wrong, in words, with what to do about it.
 
-import { h, put, refill } from "./dom.js";
+import { h, put, refill, say } from "./dom.js";
 import { time } from "./format.js";
 import { reference } from "./view_processes.js";
 
@@ -11,16 +11,22 @@ export function open(place, { app }) {
   put(place, list);
 
   function warned(found) {
-    refill(list, found.map(({ for_ns: _, ...rest }) => rest), () => (found.length === 0
+    refill(list, found.map(({ kind, pids, advice }) => [kind, pids, advice]), () => (found.length === 0
       ? h("p", { class: "hint" }, "Nothing looks wrong.")
       : h("ul", { class: "warnings" }, found.map(show))));
+    // What changes with each look changes alone, so that nobody is told all of it again.
+    found.forEach(({ text, for_ns: since }, at) => {
+      const item = list.querySelectorAll(".warning")[at];
+      say(item.querySelector("h2"), text);
+      say(item.querySelector(".since"), time(since));
+    });
   }
 
   if (app.warnings) warned(app.warnings);
   return { warned };
 }
 
-function show({ kind, pids, text, advice, for_ns }) {
-  return h("li", { class: "warning", "data-kind": kind }, h("h2", {}, text), h("p", {}, advice),
-    h("p", { class: "hint" }, `${kind}, for ${time(for_ns)}`, pids.map((pid) => [" ", h("a", { href: reference(pid) }, pid)])));
+function show({ kind, pids, advice }) {
+  return h("li", { class: "warning", "data-kind": kind }, h("h2"), h("p", {}, advice),
+    h("p", { class: "hint" }, `${kind}, for `, h("span", { class: "since", "aria-live": "off" }), pids.map((pid) => [" ", h("a", { href: reference(pid) }, pid)])));
 }
