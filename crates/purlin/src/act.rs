@@ -6,18 +6,22 @@
 
 use std::sync::atomic::Ordering;
 
-use purlin_raw::{Erased, Owner, Sealed, Turned, exhaust, quietly};
+use purlin_raw::{Erased, Owner, Sealed, Turned, exhaust, is_traced, quietly, trace_turn};
 
 use crate::exit::catch;
 use crate::home::{Erlang, here};
 use crate::local::{Local, OfDown, OfEvent, OfExit, Origin};
 use crate::pg::Event;
 use crate::signal::{Signal, answer_as_ended, tell};
+use crate::trace::hooks;
 use crate::{Down, Exit, ExitReason, ProcessId, body};
 
 /// Acts on a signal; says what it turns into.
 #[cold]
 pub(crate) fn act<M: Send + 'static>(me: &Owner<Erlang, M>, signal: Signal) -> Turned<M> {
+    if is_traced() {
+        hooks::acts(&signal);
+    }
     match signal {
         Signal::Down { reference, reason } => {
             let (monitoring, convert) = keep(me, |local| {
@@ -54,6 +58,18 @@ pub(crate) fn act<M: Send + 'static>(me: &Owner<Erlang, M>, signal: Signal) -> T
         }
         Signal::Named => {
             keep(me, |local| local.rare().named = true);
+            Turned::Nothing
+        }
+        Signal::Follow(book) => {
+            trace_turn();
+            let before = keep(me, |local| local.rare().rarer().followed.replace(book));
+            // WHY quietly, here and below: what it shows of messages is the user's.
+            quietly(|| drop(before));
+            Turned::Nothing
+        }
+        Signal::Unfollow(book) => {
+            let before = keep(me, |local| local.unfollow(&book));
+            quietly(|| drop((before, book)));
             Turned::Nothing
         }
         Signal::Aliased { alias, message } => {

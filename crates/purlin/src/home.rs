@@ -1,10 +1,11 @@
 //! What all processes of a node share, and what each keeps: the fillings of [`World`].
 
+use std::any::Any;
 use std::cell::{Cell, OnceCell};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 
-use purlin_raw::{Either, End, Realm, Slot, Spilled, World, quietly};
+use purlin_raw::{Either, End, Realm, Slot, Spilled, Traveller, World, quietly};
 use purlin_sched::TimerWheel;
 use tokio::sync::watch;
 
@@ -16,6 +17,7 @@ use crate::node::Inner;
 use crate::observe::Journal;
 use crate::reference::Reference;
 use crate::signal::{Signal, answer_as_ended, tell};
+use crate::trace::hooks;
 use crate::{ExitReason, ProcessId, StopReport};
 
 /// The world of Erlang's processes.
@@ -211,11 +213,22 @@ impl World for Erlang {
         rare.links.drain(|_, link| link.ended(me, last));
         rare.monitors.drain(|reference, monitoring| monitoring.over(reference));
         if let Some(rarer) = &mut rare.rarer {
+            if let Some(book) = rarer.followed.take() {
+                hooks::ended(&book, me, last);
+            }
             rarer.at_end.iter().for_each(|watch| watch.tell());
             rarer.late.drain(..).for_each(|signal| answer_as_ended(me, signal));
         }
         // What is left may be the user's: a waker.
         quietly(|| drop(rare));
+    }
+
+    fn sent(to: Slot, shared: &Shared, message_type: &'static str, what: Traveller<'_, Self>) {
+        hooks::sent(to, shared, message_type, &what);
+    }
+
+    fn received(message_type: &'static str, message: Option<&dyn Any>) {
+        hooks::received(message_type, message);
     }
 
     fn undelivered(home: &Home, local: &mut Local, signal: Signal) {

@@ -53,7 +53,7 @@
 //! | send later | [`Pid::send_after`], [`Pid::send_interval`], [`Timer`] |
 //! | be polite in a long loop | [`yield_now`], [`consume_budget`] |
 //! | see what runs, and what does not let go | [`Node::processes`], [`Pid::info`], [`Node::hogs`] |
-//! | observe a node | [`observe`] |
+//! | observe a node, follow processes | [`observe`], [`trace`] |
 //!
 //! Sockets, timers and every other library of tokio's work inside a process with no adapter.
 //!
@@ -112,6 +112,7 @@ mod stop;
 pub mod supervisor;
 pub mod task;
 mod timer;
+pub mod trace;
 mod unless;
 mod weak_node;
 mod workers;

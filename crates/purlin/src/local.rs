@@ -17,6 +17,7 @@ use crate::reference::Reference;
 use crate::room::Suspended;
 use crate::signal::{Peer, Signal, Watch};
 use crate::small::Small;
+use crate::trace::Book;
 use crate::{ExitReason, ProcessDetails, ProcessId};
 
 // WHY functions of the parts: they come in registers, and the notice is first written where its
@@ -81,6 +82,8 @@ pub(crate) struct Rarer {
     pub(crate) groups: Small<Reference, Erased>,
     /// It has sent past bounds, and waits for room.
     pub(crate) suspended: Option<Suspended>,
+    /// What follows it.
+    pub(crate) followed: Option<Arc<Book>>,
     /// Bytes that it says it has allocated.
     pub(crate) memory: usize,
     /// What arrived too late, and is to be answered.
@@ -178,14 +181,23 @@ impl Local {
     }
 
     /// What the beginning of a turn has to know: whether a combinator waits for a message with a
-    /// waker of its own, and whether the process has sent past a bound.
+    /// waker of its own, whether the process has sent past a bound, and whether it is followed.
     #[inline]
-    pub(crate) fn waits(&self) -> (bool, bool) {
-        let suspended = |rarer: &Rarer| rarer.suspended.is_some();
-        match self.seen() {
-            None => (false, false),
-            Some(rare) => (rare.mail.is_some(), rare.rarer.as_deref().is_some_and(suspended)),
-        }
+    pub(crate) fn waits(&self) -> (bool, bool, bool) {
+        let Some(rare) = self.seen() else { return (false, false, false) };
+        let rarer = |rarer: &Rarer| (rarer.suspended.is_some(), rarer.followed.is_some());
+        let (suspended, followed) = rare.rarer.as_deref().map_or((false, false), rarer);
+        (rare.mail.is_some(), suspended, followed)
+    }
+
+    /// What follows it.
+    pub(crate) fn followed(&mut self) -> Option<Arc<Book>> {
+        self.seen_rarer()?.followed.clone()
+    }
+
+    /// That trace follows it no more; what is to be dropped.
+    pub(crate) fn unfollow(&mut self, book: &Arc<Book>) -> Option<Arc<Book>> {
+        self.seen_rarer()?.followed.take_if(|by| Arc::ptr_eq(by, book))
     }
 
     /// What the end of a turn has to know: whether the process is to end, and whether a combinator

@@ -8,6 +8,7 @@ use purlin_raw::{Ref, ReplyTo, quietly};
 
 use crate::home::Erlang;
 use crate::reference::Reference;
+use crate::trace::Book;
 use crate::{ExitReason, ProcessDetails, ProcessId, pg};
 
 /// Another process, of whatever type.
@@ -40,6 +41,10 @@ pub(crate) enum Signal {
     Named,
     /// Tell whoever watches when the process has ended.
     TellAtEnd(Arc<Watch>),
+    /// Be followed by that trace.
+    Follow(Arc<Book>),
+    /// No longer, if you are by that one.
+    Unfollow(Arc<Book>),
     /// Answer if the process still lives; dropped unanswered if it has ended.
     StillThere(ReplyTo<()>),
     /// Say whom the process is linked to, and so on; dropped unanswered if it has ended.

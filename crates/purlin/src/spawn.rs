@@ -4,12 +4,13 @@ use std::fmt;
 use std::future::Future;
 use std::sync::atomic::Ordering;
 
-use purlin_raw::{Owner, Realm};
+use purlin_raw::{Owner, Realm, is_traced};
 
 use crate::body::Body;
 use crate::home::{Erlang, Last, Parent, Shared, here};
 use crate::local::Local;
 use crate::signal::Signal;
+use crate::trace::hooks;
 use crate::{ExitReason, Outcome, Pid, Process, RegisterError};
 
 /// Why no process came to be; the function is handed back.
@@ -213,6 +214,9 @@ where
             // the process.
             if home.stopping.load(Ordering::SeqCst) {
                 let _ = address.signal(Signal::Exit { from: None, reason: ExitReason::Shutdown });
+            }
+            if is_traced() {
+                hooks::spawned(&address, std::any::type_name::<F>());
             }
             Ok(Pid::new(address))
         }

@@ -10,7 +10,7 @@ use std::ptr::NonNull;
 use crate::World;
 use crate::cell::{Base, Front, RUNNING, edge};
 use crate::credit;
-use crate::current::{exhaust, is_running, sender, sends};
+use crate::current::{exhaust, is_running, sender, sends, untraced};
 use crate::edge::{Edge, Entry, Manner, Overflow, Sent};
 use crate::head::Pushed;
 use crate::link::{Class, Envelope, Link};
@@ -230,7 +230,10 @@ impl<W: World> Ref<W> {
 /// says in this cell.
 #[inline(always)]
 pub(crate) unsafe fn push(base: NonNull<Base>, link: NonNull<Link>, class: Class) -> bool {
-    sends();
+    if sends() {
+        // SAFETY: by the contract.
+        unsafe { traced(base, link) };
+    }
     // SAFETY: by the contract.
     match unsafe { base.as_ref().head.push(link, class, sender) } {
         Pushed::Queued => true,
@@ -241,6 +244,17 @@ pub(crate) unsafe fn push(base: NonNull<Base>, link: NonNull<Link>, class: Class
         }
         Pushed::Closed => false,
     }
+}
+
+/// Shows what is about to be pushed to the receiver's world.
+///
+/// # Safety
+/// As for [`push`].
+#[cold]
+#[inline(never)]
+unsafe fn traced(base: NonNull<Base>, link: NonNull<Link>) {
+    // SAFETY: by the contract; the vtable is the cell's own.
+    untraced(|| unsafe { (base.as_ref().vtable.sent)(base, link) });
 }
 
 /// [`push`] for a signal, once for all worlds.

@@ -17,7 +17,7 @@ use crate::pool;
 use crate::quiet::quietly;
 use crate::realm::RealmInner;
 use crate::sync::{Ordering, UnsafeCell};
-use crate::{End, World};
+use crate::{End, Traveller, World};
 
 /// The code of a process.
 pub trait Body<W: World, M: Send + 'static>: Send + 'static {
@@ -43,6 +43,7 @@ pub(crate) const fn vtable<W: World, M: Send + 'static, B: Body<W, M>>() -> &'st
             poll: poll::<W, M, B>,
             wind_up: wind_up::<W, M>,
             free: free::<W, M, B>,
+            sent: sent::<W, M>,
             discard: discard::<M>,
             block: pool::Block::of::<Cell<W, M, B::Edge, B>>(),
             message: std::any::TypeId::of::<M>,
@@ -86,6 +87,23 @@ pub(crate) unsafe fn furnish<W: World, M: Send + 'static, B: Body<W, M>>(
         (&raw mut (*cell.as_ptr()).body).write(UnsafeCell::new(MaybeUninit::uninit()));
     }
     cell
+}
+
+/// Shows the world what a process that is traced is about to send.
+///
+/// # Safety
+/// `base` is a cell of these types that the caller keeps; the envelope is the caller's, and what its class says
+/// in this cell.
+unsafe fn sent<W: World, M: Send + 'static>(base: NonNull<Base>, link: NonNull<Link>) {
+    // SAFETY: by the contract.
+    unsafe {
+        let front = base.cast::<Front<W>>().as_ref();
+        let what = match link.as_ref().class() {
+            Class::Message => Traveller::Message(Envelope::<M>::peek(link)),
+            Class::Signal => Traveller::Signal(Envelope::<W::Signal>::peek(link)),
+        };
+        W::sent(front.base.slot, &front.shared, (front.base.vtable.message_name)(), what);
+    }
 }
 
 /// `extern "C"` aborts the program if it unwinds.

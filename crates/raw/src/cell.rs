@@ -54,6 +54,8 @@ pub(crate) struct VTable {
     /// Frees the cell. The caller dropped the last reference.
     pub(crate) free: unsafe fn(NonNull<Base>),
     pub(crate) block: Block,
+    /// Shows the world what a process that is traced is about to send to this one.
+    pub(crate) sent: unsafe fn(NonNull<Base>, NonNull<Link>),
     /// Drops a message that was sealed for the process and not sent.
     pub(crate) discard: unsafe fn(NonNull<Link>),
     pub(crate) message: fn() -> TypeId,

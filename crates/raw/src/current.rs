@@ -28,6 +28,9 @@ pub const BUDGET: u32 = 512;
 /// cache when they run.
 const SPAWN: u32 = 7;
 
+/// In [`Now::sent`]: the turn is traced. WHY there: whoever counts a send sees it by the sign of the sum.
+const TRACED: u32 = 1 << 31;
+
 /// What a thread knows of the turn that it is in.
 ///
 /// WHY in one: the compiler then finds all of it from one address.
@@ -83,7 +86,7 @@ impl Turn {
         now(|now| {
             let work = u64::from(BUDGET - now.left.get()) + 1;
             now.work.set(now.work.get() + work);
-            let sent = u64::from(now.sent.get());
+            let sent = u64::from(now.sent.get() & !TRACED);
             now.sends.set(now.sends.get().wrapping_add(sent));
             work + sent
         })
@@ -235,10 +238,36 @@ pub(crate) fn spawns() {
     now(|now| now.left.set(now.left.get().saturating_sub(SPAWN)));
 }
 
-/// Counts something that this thread sends.
+/// Counts something that this thread sends; whether the turn that it is in is traced.
 #[inline]
-pub(crate) fn sends() {
-    now(|now| now.sent.set(now.sent.get().wrapping_add(1)));
+pub(crate) fn sends() -> bool {
+    now(|now| {
+        let sent = now.sent.get().wrapping_add(1);
+        now.sent.set(sent);
+        sent.cast_signed() < 0
+    })
+}
+
+/// The turn that this thread is in is traced from now on: [`World::sent`] and [`World::received`] are called.
+pub fn trace_turn() {
+    now(|now| now.sent.set(now.sent.get() | TRACED));
+}
+
+/// Whether the turn that this thread is in is traced; in none it may be said of the last.
+#[inline]
+pub fn is_traced() -> bool {
+    now(|now| now.sent.get().cast_signed() < 0)
+}
+
+/// Runs `f` in a turn that is traced, which is not meanwhile: what `f` sends is not the process's doing.
+#[cold]
+pub(crate) fn untraced(f: impl FnOnce()) {
+    if running().is_null() {
+        return;
+    }
+    now(|now| now.sent.set(now.sent.get() & !TRACED));
+    f();
+    trace_turn();
 }
 
 /// Spends one unit of the budget; `false` when there was none left. Outside a process there is

@@ -46,6 +46,9 @@
 #[cfg(not(target_pointer_width = "64"))]
 compile_error!("purlin keeps a counter in the upper bits of a pointer and needs a 64-bit target");
 
+use std::any::Any;
+use std::fmt;
+
 mod address;
 mod answer;
 mod biased;
@@ -83,8 +86,8 @@ pub use biased::{Holder, Taker, biased};
 pub use body::Body;
 pub use credit::settle;
 pub use current::{
-    BUDGET, current_local, current_slot, current_waker, exhaust, in_process, poll_again,
-    sends_done, spend, waits_for, waits_for_nobody, work_done,
+    BUDGET, current_local, current_slot, current_waker, exhaust, in_process, is_traced, poll_again,
+    sends_done, spend, trace_turn, waits_for, waits_for_nobody, work_done,
 };
 pub use edge::{Bounds, Edge, Manner, Overflow, Sent, Spilled};
 pub use erased::Erased;
@@ -124,8 +127,39 @@ pub trait World: Sized + Send + Sync + 'static {
     /// worker that ran the last turn. Must not unwind.
     fn closed(home: &Self::Home, end: &End<'_, Self>, local: &mut Self::Local);
 
+    /// A process that is traced is about to send something to the one in that slot, whose messages are of that
+    /// type. Called in its turn.
+    fn sent(
+        _to: Slot,
+        _shared: &Self::Shared,
+        _message_type: &'static str,
+        _what: Traveller<'_, Self>,
+    ) {
+    }
+
+    /// A process that is traced has received a message of that type; which one, if it can still be seen. Called in
+    /// its turn.
+    fn received(_message_type: &'static str, _message: Option<&dyn Any>) {}
+
     /// A signal was still waiting when the inbox closed; `closed` follows. Must not unwind.
     fn undelivered(home: &Self::Home, local: &mut Self::Local, signal: Self::Signal);
+}
+
+/// What is about to be sent.
+pub enum Traveller<'a, W: World> {
+    /// A message.
+    Message(&'a dyn Any),
+    /// A signal that is none.
+    Signal(&'a W::Signal),
+}
+
+impl<W: World> fmt::Debug for Traveller<'_, W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Message(_) => "Message(..)",
+            Self::Signal(_) => "Signal(..)",
+        })
+    }
 }
 
 /// The end of a process.

@@ -136,6 +136,17 @@ impl<T> Envelope<T> {
     }
 }
 
+impl<T> Envelope<T> {
+    /// Looks at the payload.
+    ///
+    /// # Safety
+    /// As for [`Envelope::open`]; the caller keeps the envelope as it is meanwhile.
+    pub(crate) unsafe fn peek<'a>(link: NonNull<Link>) -> &'a T {
+        // SAFETY: by the contract the payload is there.
+        unsafe { link.cast::<Self>().as_ref().payload.assume_init_ref() }
+    }
+}
+
 /// A payload with a number behind it.
 ///
 /// WHY `repr(C)` and the number last: the payload is where that of an [`Envelope`] without a number

@@ -12,7 +12,7 @@ use crate::address::Address;
 use crate::cell::{AGAIN, Base, Front, KEPT, LISTENING, count, edge};
 use crate::chain::Chain;
 use crate::credit;
-use crate::current::{is_running, on_local};
+use crate::current::{is_running, is_traced, on_local, untraced};
 use crate::edge::Edge;
 use crate::fifo::Fifo;
 use crate::link::{Class, Envelope, Link, Paper};
@@ -336,6 +336,10 @@ impl<W: World, M: Send + 'static> Owner<W, M> {
     #[inline]
     fn opened(&self, link: NonNull<Link>) -> M {
         count(&self.base().received, 1);
+        if is_traced() {
+            // SAFETY: as below.
+            traced::<W, M>(Some(unsafe { Envelope::<M>::peek(link) }));
+        }
         // SAFETY: callers took the link out of the FIFO or the word; messages there are of this type.
         unsafe { Envelope::<M>::open(link) }.0
     }
@@ -364,6 +368,9 @@ impl<W: World, M: Send + 'static> Owner<W, M> {
         }
         self.base().left();
         count(&self.base().received, 1);
+        if is_traced() {
+            traced::<W, M>(None);
+        }
         Ok(())
     }
 
@@ -456,4 +463,11 @@ impl<W: World, M> Owner<W, M> {
         // SAFETY: the handle holds a reference to a cell of this world.
         unsafe { self.base.cast::<Front<W>>().as_ref() }
     }
+}
+
+/// Shows the world that a process which is traced has received a message; which one, if it can still be seen.
+#[cold]
+#[inline(never)]
+fn traced<W: World, M: Send + 'static>(message: Option<&M>) {
+    untraced(|| W::received(std::any::type_name::<M>(), message.map(|message| message as _)));
 }
