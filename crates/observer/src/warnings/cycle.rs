@@ -1,8 +1,9 @@
 //! Rule: processes that wait for each other's answers, each for the next and the last for the first: a
 //! deadlock.
 //!
-//! *What it sees*: a cycle among the calls that are under way, at two looks in a row ([`super::steady`]),
-//! because the calls of one census are read one after the other. A process that waits for several at a time
+//! *What it sees*: the same cycle among the calls that are under way, in two tables in a row, because the
+//! processes of a table are looked at one after the other, and two calls of different moments can look like a
+//! cycle once. A process that waits for several at a time
 //! and goes on with the first answer may be in a cycle and yet not stuck; it is told of all the same.
 //!
 //! *What to do*: see [`ADVICE`].
@@ -10,6 +11,7 @@
 //! COST: proportional to the calls that are under way, and a sort of them.
 
 use std::fmt::Write as _;
+use std::time::Duration;
 
 use purlin::ProcessId;
 use rustc_hash::FxHashMap;
@@ -27,17 +29,37 @@ pub const MOST_NAMED: usize = 8;
 
 /// The rule.
 #[derive(Debug, Default)]
-pub(super) struct Cycles;
+pub(super) struct Cycles {
+    /// When the table was made that was looked at last.
+    at: Duration,
+    /// The cycles in it, and since when each has been there.
+    kept: FxHashMap<Vec<ProcessId>, Duration>,
+    seen: Vec<Sighting>,
+}
 
 impl Rule for Cycles {
     fn look(&mut self, census: &Census) -> Vec<Sighting> {
-        let found = cycles(&census.calls).into_iter().map(|cycle| Sighting {
-            kind: Kind::CallCycle,
-            line: line(census, &cycle),
-            subject: Subject::Cycle(cycle),
-            since: census.overview.at,
-        });
-        found.collect()
+        let at = census.processes.made().1;
+        if at > self.at {
+            self.at = at;
+            let before = std::mem::take(&mut self.kept);
+            for cycle in cycles(&census.calls) {
+                let since = before.get(&cycle).copied();
+                self.kept.insert(cycle, since.unwrap_or(at));
+            }
+            let lasting = self.kept.iter().filter(|(_, since)| **since < at);
+            let mut seen: Vec<_> = lasting
+                .map(|(cycle, since)| Sighting {
+                    kind: Kind::CallCycle,
+                    line: line(census, cycle),
+                    subject: Subject::Cycle(cycle.clone()),
+                    since: *since,
+                })
+                .collect();
+            seen.sort_by(|a, b| (a.since, &a.subject).cmp(&(b.since, &b.subject)));
+            self.seen = seen;
+        }
+        self.seen.clone()
     }
 }
 
@@ -116,8 +138,9 @@ fn turned(mut cycle: Vec<ProcessId>) -> Vec<ProcessId> {
 mod tests {
     use proptest::prelude::*;
 
-    use super::{MOST_NAMED, cycles, line};
+    use super::{Cycles, MOST_NAMED, cycles, line};
     use crate::census::Call;
+    use crate::warnings::Rule;
     use crate::warnings::fixture::{at, named, pid, with};
 
     fn calls(edges: &[(u32, u32)]) -> Vec<Call> {
@@ -141,6 +164,20 @@ mod tests {
             found(&[(9, 5), (5, 7), (7, 6), (6, 5), (8, 9), (1, 2), (2, 1)]),
             [vec![1, 2], vec![5, 7, 6]]
         );
+    }
+
+    #[test]
+    fn a_cycle_has_to_be_in_two_tables_in_a_row() {
+        let mut rule = Cycles::default();
+        let seen = [true, false, true, true, true, false].into_iter().zip(1..);
+        let told = seen.map(|(there, second)| {
+            let mut census = at(second);
+            census.calls = if there { calls(&[(1, 2), (2, 1)]) } else { Vec::new() }.into();
+            let once = rule.look(&census);
+            assert_eq!(once, rule.look(&census), "the same table is no second one");
+            once.first().map(|seen| seen.since.as_secs())
+        });
+        assert_eq!(told.collect::<Vec<_>>(), [None, None, None, Some(3), Some(3), None]);
     }
 
     #[test]

@@ -10,6 +10,7 @@
 //! | [`growing`] | a mailbox that grows faster than it is emptied |
 //! | [`hogging`] | a process that does not await |
 //! | [`cycle`] | processes that wait for each other's answers: a deadlock |
+//! | [`storm`] | a supervisor that is about to give up, or has |
 //! | [`lost_name`] | a name that was there and is nobody's now |
 //! | [`drops`] | messages that nobody received, and processes that the observer had to leave out |
 //! | [`full_table`] | a node that is about to have no room for another process |
@@ -33,6 +34,7 @@ pub mod growing;
 pub mod hogging;
 pub mod lost_name;
 pub mod steady;
+pub mod storm;
 mod warning;
 
 use std::fmt;
@@ -81,6 +83,7 @@ impl Default for Linter {
     fn default() -> Self {
         let rules: Vec<Box<dyn Rule>> = vec![
             Box::<cycle::Cycles>::default(),
+            Box::<storm::Storms>::default(),
             Box::<hogging::Hogs>::default(),
             Box::<growing::Growing>::default(),
             Box::<lost_name::Names>::default(),

@@ -1,7 +1,7 @@
 //! From what rules see at each look to warnings that stay as they are for as long as they should.
 //!
-//! A sighting becomes a warning when it has been made at as many looks in a row as its kind asks for. A
-//! warning ends when it has not been made for [`REST`].
+//! What a rule sees is a warning at once, because rules see for themselves that they are not mistaken. It ends
+//! when it has not been seen for [`REST`], and says so meanwhile.
 
 use std::time::Duration;
 
@@ -14,13 +14,7 @@ use crate::census::Census;
 /// of what comes and goes every few looks.
 pub const REST: Duration = Duration::from_secs(5);
 
-/// When there is more between two looks than this, nobody has looked in between, and what was seen
-/// before and after was not seen in a row. While the page is open looks are a second apart, or a few if
-/// there is a lot to see; where only a scraper looks they are as far apart as its scrapes, a minute at most
-/// as a rule.
-pub const GAP: Duration = Duration::from_secs(90);
-
-/// What has been seen, and what of it is a warning.
+/// What has been seen of late.
 #[derive(Debug, Default)]
 pub(super) struct Steady {
     /// The census that was looked at last, and when it was made.
@@ -31,22 +25,9 @@ pub(super) struct Steady {
 
 #[derive(Debug)]
 struct Kept {
-    /// Looks in a row at which it was seen.
-    looks: u32,
-    told: bool,
     since: Duration,
     last: Duration,
     line: String,
-}
-
-/// How many looks in a row have to see it. Who waits for whom is read process by process, so that two
-/// calls of different moments can look like a cycle once; the other rules see for themselves that they
-/// are not mistaken.
-fn needed(kind: Kind) -> u32 {
-    match kind {
-        Kind::CallCycle => 2,
-        _ => 1,
-    }
 }
 
 impl Steady {
@@ -58,37 +39,27 @@ impl Steady {
     /// Takes what is seen in a census.
     pub(super) fn look(&mut self, census: &Census, seen: impl IntoIterator<Item = Sighting>) {
         let at = census.overview.at;
-        if at.saturating_sub(self.at) > GAP {
-            self.kept.retain(|_, kept| kept.told);
-        }
         (self.number, self.at) = (census.number, at);
         for Sighting { kind, subject, line, since } in seen {
-            let kept = self.kept.entry((kind, subject)).or_insert_with(|| Kept {
-                looks: 0,
-                told: false,
-                since,
-                last: at,
-                line: String::new(),
-            });
-            kept.looks += 1;
-            kept.told |= kept.looks >= needed(kind);
+            let new = || Kept { since, last: at, line: String::new() };
+            let kept = self.kept.entry((kind, subject)).or_insert_with(new);
             (kept.last, kept.line) = (at, line);
         }
-        self.kept.retain(|_, kept| {
-            let seen = kept.last == at;
-            kept.looks = if seen { kept.looks } else { 0 };
-            seen || (kept.told && at.saturating_sub(kept.last) < REST)
-        });
+        self.kept.retain(|_, kept| at.saturating_sub(kept.last) < REST);
     }
 
     /// The warnings of the last look.
     pub(super) fn warnings(&self) -> Vec<Warning> {
-        let told = self.kept.iter().filter(|(_, kept)| kept.told);
-        let mut warnings: Vec<_> = told
+        let mut warnings: Vec<_> = self
+            .kept
+            .iter()
             .map(|((kind, subject), kept)| Warning {
                 kind: *kind,
                 subject: subject.clone(),
-                line: kept.line.clone(),
+                line: match self.at.saturating_sub(kept.last).as_secs_f64() {
+                    0.0 => kept.line.clone(),
+                    ago => format!("{} (seen {ago:.0} s ago)", kept.line),
+                },
                 since: kept.since,
             })
             .collect();
@@ -103,21 +74,22 @@ mod tests {
 
     use proptest::prelude::*;
 
-    use super::{GAP, REST, Steady};
+    use super::{REST, Steady};
     use crate::warnings::fixture::{at, pid};
     use crate::warnings::{Kind, Sighting, Subject};
 
-    fn sighting(kind: Kind, since: u64) -> Sighting {
+    fn sighting(since: u64) -> Sighting {
         let subject = Subject::Process(pid(7));
-        Sighting { kind, subject, line: format!("at {since}"), since: Duration::from_secs(since) }
+        let line = format!("at {since}");
+        Sighting { kind: Kind::Hog, subject, line, since: Duration::from_secs(since) }
     }
 
-    /// Which seconds have a warning, when it is seen at those.
-    fn told(kind: Kind, seen: &[bool]) -> Vec<Option<u64>> {
+    /// Since when there is a warning, second by second, when it is seen at those.
+    fn told(seen: &[bool]) -> Vec<Option<u64>> {
         let mut steady = Steady::default();
         let looks = seen.iter().zip(1..);
         let told = looks.map(|(&seen, second)| {
-            steady.look(&at(second), seen.then(|| sighting(kind, second)));
+            steady.look(&at(second), seen.then(|| sighting(second)));
             steady.warnings().first().map(|warning| warning.since.as_secs())
         });
         told.collect()
@@ -131,25 +103,16 @@ mod tests {
         seen.extend([false; 5]);
         seen.push(true);
         let due = [Some(1); 10].into_iter().chain([None, Some(12)]).collect::<Vec<_>>();
-        assert_eq!(told(Kind::Hog, &seen), due);
+        assert_eq!(told(&seen), due);
     }
 
     #[test]
-    fn a_cycle_has_to_be_seen_twice_in_a_row() {
-        let seen = [true, false, true, false, true, true];
-        assert_eq!(told(Kind::CallCycle, &seen), [None, None, None, None, None, Some(5)]);
-    }
-
-    #[test]
-    fn two_looks_with_a_long_time_between_are_not_in_a_row() {
+    fn a_warning_that_is_not_seen_now_says_when_it_was() {
         let mut steady = Steady::default();
-        let later = 2 + GAP.as_secs();
-        for second in [1, later] {
-            steady.look(&at(second), [sighting(Kind::CallCycle, second)]);
-            assert!(steady.warnings().is_empty());
-        }
-        steady.look(&at(later + 1), [sighting(Kind::CallCycle, later + 1)]);
-        assert_eq!(steady.warnings()[0].since.as_secs(), later);
+        steady.look(&at(1), [sighting(1)]);
+        assert_eq!(steady.warnings()[0].line, "at 1");
+        steady.look(&at(4), []);
+        assert_eq!(steady.warnings()[0].line, "at 1 (seen 3 s ago)");
     }
 
     proptest! {
@@ -158,7 +121,7 @@ mod tests {
         fn between_an_end_and_the_last_sighting_lies_a_whole_rest(
             seen in proptest::collection::vec(any::<bool>(), 1..60),
         ) {
-            let told = told(Kind::Hog, &seen);
+            let told = told(&seen);
             let rest = REST.as_secs() as usize;
             for (second, told) in told.iter().enumerate() {
                 let lately = &seen[second.saturating_sub(rest - 1)..=second];

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use purlin::{Name, ProcessId};
 
-use super::{cycle, drops, full_table, growing, hogging, lost_name};
+use super::{cycle, drops, full_table, growing, hogging, lost_name, storm};
 use crate::census::Census;
 
 /// Something that looks wrong.
@@ -31,6 +31,8 @@ pub enum Kind {
     CallCycle,
     /// The node is about to have no room for another process: [`full_table`].
     FullTable,
+    /// A supervisor restarts so often that it is about to give up, or has: [`storm`].
+    RestartStorm,
     /// A process does not await: [`hogging`].
     Hog,
     /// A mailbox grows: [`growing`].
@@ -67,9 +69,10 @@ pub(crate) struct Sighting {
 
 impl Kind {
     /// All of them, the gravest first.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::CallCycle,
         Self::FullTable,
+        Self::RestartStorm,
         Self::Hog,
         Self::GrowingMailbox,
         Self::LostName,
@@ -82,6 +85,7 @@ impl Kind {
         match self {
             Self::CallCycle => "call-cycle",
             Self::FullTable => "full-table",
+            Self::RestartStorm => "restart-storm",
             Self::Hog => "hog",
             Self::GrowingMailbox => "growing-mailbox",
             Self::LostName => "lost-name",
@@ -95,6 +99,7 @@ impl Kind {
         match self {
             Self::CallCycle => cycle::ADVICE,
             Self::FullTable => full_table::ADVICE,
+            Self::RestartStorm => storm::ADVICE,
             Self::Hog => hogging::ADVICE,
             Self::GrowingMailbox => growing::ADVICE,
             Self::LostName => lost_name::ADVICE,

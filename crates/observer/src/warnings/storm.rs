@@ -1,0 +1,197 @@
+//! Rule: a restart storm: a supervisor that restarts so often that it is about to give up, or has.
+//!
+//! *What it sees*: restarts within the supervisor's period that come to [`NEAR`] of its intensity or more, and are
+//! [`FEWEST`] at least. The warning goes on until they are below [`CALM`] of it, or there is none for a period.
+//! That a supervisor has given up is told for [`LATELY`].
+//!
+//! *What to do*: see [`ADVICE`].
+
+use std::time::Duration;
+
+use purlin::ProcessId;
+use rustc_hash::FxHashMap;
+
+use super::{Kind, Rule, Sighting, Subject, called};
+use crate::census::Census;
+
+/// What to do about it.
+pub const ADVICE: &str = "See why its children end: the view of supervision has the reason of each crash. Past \
+     its intensity a supervisor gives up and ends, with all of its children. A higher intensity buys time and \
+     mends nothing.";
+
+/// The part of its intensity from which a supervisor is told of. There is still time to look.
+pub const NEAR: f64 = 0.6;
+
+/// The part below which it is told of no more.
+pub const CALM: f64 = 0.5;
+
+/// Fewer restarts are no storm, however low the intensity: one crash alone comes to all of an intensity of 1.
+pub const FEWEST: usize = 3;
+
+/// How long it is told that a supervisor has given up: who comes to look afterwards is to see it.
+pub const LATELY: Duration = Duration::from_secs(60);
+
+/// The rule.
+#[derive(Debug, Default)]
+pub(super) struct Storms {
+    /// Who is told of, and since when.
+    told: FxHashMap<ProcessId, Duration>,
+}
+
+/// How often a supervisor has restarted, as of its last restart.
+#[derive(Clone, Copy, Debug)]
+struct Restarting {
+    supervisor: ProcessId,
+    last: Duration,
+    counted: usize,
+    most: usize,
+    period: Duration,
+}
+
+impl Restarting {
+    /// Whether it has given up.
+    fn is_over(&self) -> bool {
+        self.counted > self.most
+    }
+
+    /// Whether it is to be told of, at that time; `told` if it is already.
+    fn is_storm(&self, at: Duration, told: bool) -> bool {
+        let ago = at.saturating_sub(self.last);
+        if self.is_over() {
+            return ago <= self.period.max(LATELY);
+        }
+        let share = self.counted as f64 / self.most.max(1) as f64;
+        let enough = if told { share >= CALM } else { share >= NEAR && self.counted >= FEWEST };
+        enough && ago <= self.period
+    }
+
+    fn line(&self, who: &str, why: Option<(&str, &str)>) -> String {
+        let Self { counted, most, period, .. } = self;
+        let seconds = period.as_secs();
+        let done = if self.is_over() {
+            format!(
+                "supervisor {who} has given up: {counted} restarts in {seconds} s, of {most} that there may be"
+            )
+        } else {
+            format!(
+                "supervisor {who} has restarted {counted} times in {seconds} s; at {} it gives up",
+                most + 1
+            )
+        };
+        match why {
+            Some((child, reason)) => format!("{done}; last {child}: {reason}"),
+            None => done,
+        }
+    }
+}
+
+impl Rule for Storms {
+    fn look(&mut self, census: &Census) -> Vec<Sighting> {
+        let restarts = census.crashes.restarts.iter().map(|restarts| Restarting {
+            supervisor: restarts.supervisor,
+            last: restarts.last,
+            counted: restarts.counted,
+            most: restarts.most,
+            period: restarts.period,
+        });
+        let storms = self.storms(census.overview.at, restarts);
+        let told = storms.into_iter().map(|(restarting, since)| {
+            let id = restarting.supervisor;
+            // Why its last child ended, in one line; why it has given up itself says no more.
+            let mut reports = census.crashes.reports.iter().rev();
+            let last =
+                reports.find(|report| report.supervisor == id && report.context != "shutdown");
+            let why =
+                last.map(|last| (&*last.child, last.reason.lines().next().unwrap_or_default()));
+            let line = restarting.line(&called(census, id), why);
+            Sighting { kind: Kind::RestartStorm, subject: Subject::Process(id), line, since }
+        });
+        told.collect()
+    }
+}
+
+impl Storms {
+    /// Which of them are storms at that time, and since when.
+    fn storms(
+        &mut self,
+        at: Duration,
+        all: impl Iterator<Item = Restarting>,
+    ) -> Vec<(Restarting, Duration)> {
+        let before = std::mem::take(&mut self.told);
+        let storms = all.filter_map(|restarting| {
+            let since = before.get(&restarting.supervisor).copied();
+            let is_storm = restarting.is_storm(at, since.is_some());
+            is_storm.then(|| (restarting, since.unwrap_or(at)))
+        });
+        let storms: Vec<_> = storms.collect();
+        self.told = storms.iter().map(|(it, since)| (it.supervisor, *since)).collect();
+        storms
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use proptest::prelude::*;
+
+    use super::{FEWEST, NEAR, Restarting, Storms};
+    use crate::warnings::fixture::pid;
+
+    /// A supervisor of an intensity of ten in a minute.
+    fn restarting(counted: usize, last: u64) -> Restarting {
+        let [last, period] = [last, 60].map(Duration::from_secs);
+        Restarting { supervisor: pid(1), last, counted, most: 10, period }
+    }
+
+    /// Since when it is told of at that second.
+    fn told(rule: &mut Storms, second: u64, seen: Restarting) -> Option<u64> {
+        let storms = rule.storms(Duration::from_secs(second), [seen].into_iter());
+        storms.first().map(|(_, since)| since.as_secs())
+    }
+
+    #[test]
+    fn it_is_told_of_when_it_comes_near_and_until_it_is_well_below_or_at_rest() {
+        let mut rule = Storms::default();
+        assert_eq!(told(&mut rule, 100, restarting(5, 99)), None);
+        assert_eq!(told(&mut rule, 101, restarting(6, 100)), Some(101));
+        assert_eq!(told(&mut rule, 110, restarting(5, 109)), Some(101));
+        assert_eq!(told(&mut rule, 169, restarting(5, 109)), Some(101));
+        assert_eq!(told(&mut rule, 170, restarting(5, 109)), None);
+        assert_eq!(told(&mut rule, 171, restarting(5, 171)), None);
+    }
+
+    #[test]
+    fn one_crash_under_an_intensity_of_one_is_no_storm_and_giving_up_is_told_for_a_while() {
+        let mut rule = Storms::default();
+        let period = Duration::from_secs(5);
+        let of_one = |counted| Restarting { counted, most: 1, period, ..restarting(0, 100) };
+        assert_eq!(told(&mut rule, 100, of_one(1)), None);
+        assert_eq!(told(&mut rule, 101, of_one(2)), Some(101));
+        assert_eq!(told(&mut rule, 160, of_one(2)), Some(101));
+        assert_eq!(told(&mut rule, 161, of_one(2)), None);
+    }
+
+    #[test]
+    fn a_storm_is_told_with_its_figures_and_its_last_reason() {
+        let line = restarting(8, 0).line("pool (<0.1.0>)", Some(("worker-1", "no number")));
+        let due = "supervisor pool (<0.1.0>) has restarted 8 times in 60 s; at 11 it gives up; last worker-1: no \
+                   number";
+        assert_eq!(line, due);
+        let due = "supervisor pool has given up: 11 restarts in 60 s, of 10 that there may be";
+        assert_eq!(restarting(11, 0).line("pool", None), due);
+    }
+
+    proptest! {
+        #[test]
+        fn it_begins_only_near_the_intensity_and_with_enough_restarts(
+            counted in 0_usize..30, most in 0_usize..20, ago in 0_u64..200,
+        ) {
+            let at = Duration::from_secs(1000);
+            let seen = Restarting { counted, most, ..restarting(0, 1000 - ago) };
+            let storm = told(&mut Storms::default(), at.as_secs(), seen).is_some();
+            let near = counted >= FEWEST && counted as f64 >= NEAR * most as f64 && ago <= 60;
+            prop_assert_eq!(storm, if counted > most { ago <= 60 } else { near });
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! What looks wrong on nodes that live.
+
+#![forbid(unsafe_code)]
+
+use std::future::pending;
+use std::time::Duration;
+
+use purlin::supervisor::{ChildSpec, SupervisorSpec};
+use purlin::{Node, Overflow, Pid, Process, Reply, SpawnOptions};
+use purlin_observer::census::Sampler;
+use purlin_observer::warnings::{Kind, Linter, Warning};
+
+/// A node that is looked at.
+struct Seen {
+    node: Node,
+    sampler: Sampler,
+    linter: Linter,
+}
+
+impl Seen {
+    fn start() -> Self {
+        let node = Node::builder().workers(2).build().expect("the node starts");
+        let sampler = Sampler::start(&node).expect("there is a thread");
+        Self { node, sampler, linter: Linter::default() }
+    }
+
+    /// The first warning of that kind. `meanwhile` is done before each look.
+    fn until(&mut self, kind: Kind, mut meanwhile: impl FnMut()) -> Warning {
+        let _watching = self.sampler.watch();
+        let mut censuses = self.sampler.subscribe();
+        let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+        loop {
+            meanwhile();
+            runtime.block_on(censuses.changed()).expect("the sampler lives");
+            let census = censuses.borrow_and_update().clone();
+            let mut warnings = self.linter.look(&census).into_iter();
+            if let Some(found) = warnings.find(|warning| warning.kind == kind) {
+                return found;
+            }
+        }
+    }
+}
+
+impl Drop for Seen {
+    fn drop(&mut self) {
+        self.node.stop_blocking();
+    }
+}
+
+enum Ask {
+    Price(Reply<u32>),
+    /// Ask the other one.
+    Other(Pid<Ask>),
+}
+
+async fn department(mut me: Process<Ask>) {
+    loop {
+        match me.receive().await {
+            Ask::Price(reply) => reply.send(42),
+            Ask::Other(other) => {
+                // The other may still be there to answer, if it was told to ask a moment later; then they go on
+                // until each is asking.
+                while other.call_timeout(Ask::Price, Duration::MAX).await.is_ok() {}
+            }
+        }
+    }
+}
+
+#[test]
+fn two_that_call_each_other_are_named() {
+    let mut seen = Seen::start();
+    let [billing, stock] = ["billing", "stock"].map(|name| {
+        let pid = seen.node.spawn(department);
+        seen.node.register(name, &pid).expect("the name is free");
+        pid
+    });
+    billing.send(Ask::Other(stock.clone()));
+    stock.send(Ask::Other(billing.clone()));
+    let found = seen.until(Kind::CallCycle, || {});
+    let [mut pids, mut due] = [found.subject.processes().to_vec(), vec![billing.id(), stock.id()]];
+    pids.sort();
+    due.sort();
+    assert_eq!(pids, due);
+    let who = |name: &str, pid: &Pid<Ask>| found.line.contains(&format!("{name} ({})", pid.id()));
+    assert!(who("billing", &billing) && who("stock", &stock), "{}", found.line);
+}
+
+async fn hopeless(_me: Process<()>) -> Result<(), &'static str> {
+    Err("no paper")
+}
+
+#[test]
+fn a_supervisor_that_restarts_and_restarts_is_named_with_its_childs_reason() {
+    let mut seen = Seen::start();
+    let spec = SupervisorSpec::one_for_one().intensity(3).period(Duration::from_secs(60));
+    let spec = spec.child(ChildSpec::worker("printer", hopeless));
+    let on = seen.node.clone();
+    let supervisor = seen.node.block_on(async move |_: Process<()>| {
+        spec.start(&on).await.expect("its child is started, and then ends").id()
+    });
+    let found = seen.until(Kind::RestartStorm, || {});
+    assert_eq!(found.subject.processes(), [supervisor]);
+    let due = "has given up: 4 restarts in 60 s, of 3 that there may be; last printer: no paper";
+    assert!(found.line.ends_with(due), "{}", found.line);
+}
+
+#[test]
+fn messages_that_a_full_mailbox_drops_are_told_of() {
+    let mut seen = Seen::start();
+    let options = SpawnOptions::new().bound(2, Overflow::DropNewest);
+    let full = seen.node.spawn_opt(options, async |_: Process<u8>| pending::<()>().await);
+    let full = full.expect("there is room");
+    let found = seen.until(Kind::Drops, || (0..5).for_each(|number| full.send(number)));
+    assert!(found.line.starts_with("full mailboxes dropped 5 messages"), "{}", found.line);
+}
