@@ -9,6 +9,7 @@
 //! | [`census`] | the samples: figures of the node, a table of its processes, and how to ask it |
 //! | [`warnings`] | what looks wrong in a sample and those before it, and what to do about it |
 //! | [`metrics`] | its figures as time series; a feature of that name, on unless it is switched off |
+//! | [`trace`] | what was seen of processes that were followed, as a diagram and for Chrome's viewer |
 //! | `web` | the page, and what it asks: a server on a thread of its own |
 
 #![forbid(unsafe_code)]
@@ -16,6 +17,7 @@
 pub mod census;
 #[cfg(feature = "metrics")]
 pub mod metrics;
+pub mod trace;
 pub mod warnings;
 mod web;
 

@@ -1,0 +1,81 @@
+//! Which receipt belongs to which message that was sent.
+//!
+//! A message does not carry who sent it, so who is seen to receive is not seen to receive from anybody. But
+//! where sender and receiver are both followed the order tells: messages of one type that a process has been sent
+//! are received in the order in which they were sent, unless it receives selectively, or somebody who is not
+//! followed sends it that type too. So a pair is what most likely belongs together, and no more.
+
+use std::collections::VecDeque;
+
+use purlin::ProcessId;
+use purlin::trace::{Event, EventKind};
+use rustc_hash::FxHashMap;
+
+/// An event, with the one that it belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Step<'a> {
+    /// The event.
+    pub event: &'a Event,
+    /// The other process, of which a receipt itself knows nothing.
+    pub other: Option<ProcessId>,
+    /// Of a message that was sent the number of the event that is its receipt, and of a receipt that of the
+    /// sending, if it was seen.
+    pub partner: Option<u64>,
+}
+
+/// Events as the steps of a sequence diagram, in their order.
+///
+/// COST: a look at each, and a word for each message under way.
+pub fn sequence(events: &[Event]) -> Vec<Step<'_>> {
+    let mut steps: Vec<_> =
+        events.iter().map(|event| Step { event, other: event.other, partner: None }).collect();
+    let mut under_way: FxHashMap<(ProcessId, &str), VecDeque<usize>> = FxHashMap::default();
+    for (at, event) in events.iter().enumerate() {
+        match (event.kind, event.other) {
+            (EventKind::Send, Some(to)) => {
+                under_way.entry((to, &event.what)).or_default().push_back(at);
+            }
+            (EventKind::Receive, None) => {
+                let sent = under_way.get_mut(&(event.process, &*event.what));
+                let Some(sent) = sent.and_then(VecDeque::pop_front) else { continue };
+                steps[sent].partner = Some(event.number);
+                steps[at].partner = Some(events[sent].number);
+                steps[at].other = Some(events[sent].process);
+            }
+            _ => {}
+        }
+    }
+    steps
+}
+
+#[cfg(test)]
+mod tests {
+    use purlin::trace::EventKind;
+
+    use super::sequence;
+    use crate::trace::fixture::passed_on;
+
+    #[test]
+    fn a_receipt_is_paired_with_the_message_that_was_sent() {
+        let (events, [first, middle, last]) = passed_on();
+        let steps = sequence(&events);
+        assert_eq!(steps.len(), events.len());
+        let receipts = steps.iter().filter(|step| step.event.kind == EventKind::Receive);
+        let from: Vec<_> = receipts.map(|step| (step.event.process, step.other)).collect();
+        assert_eq!(
+            from,
+            [(first, None), (middle, Some(first)), (last, Some(middle)), (middle, None)]
+        );
+        for step in &steps {
+            let Some(partner) = step.partner else { continue };
+            let partner =
+                steps.iter().find(|step| step.event.number == partner).expect("it is there");
+            assert_eq!(partner.partner, Some(step.event.number));
+            assert_eq!(
+                (partner.other, step.other),
+                (Some(step.event.process), Some(partner.event.process))
+            );
+        }
+    }
+}
