@@ -79,6 +79,32 @@ fn what_is_scraped_is_what_the_node_is_and_every_metric_is_told_with_type_and_he
 }
 
 #[test]
+fn what_processes_do_is_counted_and_nothing_else() {
+    let node = Node::builder().name("shop").workers(2).build().unwrap();
+    let sampler = Sampler::start(&node).unwrap();
+    let exporter = Exporter::new(node.name());
+    let _watching = sampler.watch();
+    let mut census = next(&sampler, 0);
+    for _ in 0..1000 {
+        node.block_on(async |mut me: Process<u8>| {
+            me.pid().send(1);
+            me.receive().await;
+        });
+    }
+    loop {
+        census = next(&sampler, census.number);
+        let scrape = Scrape::read(&exporter.scrape(&census, &sampler.history(), &[]));
+        let sent = scrape.value("purlin_sent_messages_total");
+        let turns: f64 = scrape.of("purlin_worker_turns_total").map(|one| one.value).sum();
+        assert!(sent < 10_000.0 && turns < 100_000.0, "{sent} sent, {turns} turns");
+        if sent >= 1000.0 && turns >= 1000.0 {
+            break;
+        }
+    }
+    node.stop_blocking();
+}
+
+#[test]
 fn the_dashboard_asks_for_what_is_exported_and_for_all_of_it() {
     let [_, scrape] = scrapes();
     let dashboard: serde_json::Value = serde_json::from_str(DASHBOARD).expect("it is JSON");

@@ -76,7 +76,9 @@ impl Tally {
     /// Adds what this thread has done since it was last here, and says what it has done in all: so many turns.
     pub(crate) fn add_up(&self, turns: u32, before: Done) -> Done {
         let now = Done { turns, work: purlin_raw::work_done(), sends: purlin_raw::sends_done() };
-        add(&self.turns, now.turns.wrapping_sub(before.turns).into());
+        // WHY signed: a look for a turn counts as one until it has found none.
+        let turns = now.turns.wrapping_sub(before.turns).cast_signed();
+        add(&self.turns, i64::from(turns).cast_unsigned());
         add(&self.work, now.work.wrapping_sub(before.work));
         add(&self.sends, now.sends.wrapping_sub(before.sends));
         now
@@ -154,7 +156,22 @@ impl Drop for Measuring {
 
 #[cfg(all(test, not(shuttle)))]
 mod tests {
-    use super::Tally;
+    use std::sync::atomic::Ordering;
+
+    use super::{Done, Tally};
+
+    #[test]
+    fn a_look_that_was_taken_for_a_turn_is_taken_back() {
+        let tally = Tally::default();
+        let counted = [7, 6, 9].into_iter().scan(Done::default(), |done, turns| {
+            *done = tally.add_up(turns, *done);
+            Some(tally.turns.load(Ordering::Relaxed))
+        });
+        assert_eq!(counted.collect::<Vec<_>>(), [7, 6, 9]);
+        let last = Done { turns: u32::MAX, ..Done::default() };
+        tally.add_up(2, last);
+        assert_eq!(tally.turns.load(Ordering::Relaxed), 12, "the count of a thread wraps");
+    }
 
     #[test]
     fn what_is_slept_is_added_up_and_seen_while_it_lasts() {
