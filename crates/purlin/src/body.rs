@@ -159,6 +159,12 @@ fn begin<M: Send + 'static, E: Bounds>(me: &Owner<Erlang, M>) -> Begun {
     if !me.has_local() {
         return Begun::Function;
     }
+    begin_with_local(me)
+}
+
+/// WHY not inlined: most processes keep nothing, and their turns would save more registers.
+#[inline(never)]
+fn begin_with_local<M: Send + 'static>(me: &Owner<Erlang, M>) -> Begun {
     let Ok((mail, suspended, followed)) = me.local(|local| local.waits()) else {
         return Begun::Function;
     };

@@ -232,8 +232,18 @@ impl<W: World> Ref<W> {
 pub(crate) unsafe fn push(base: NonNull<Base>, link: NonNull<Link>, class: Class) -> bool {
     if sends() {
         // SAFETY: by the contract.
-        unsafe { traced(base, link) };
+        return unsafe { push_traced(base, link, class) };
     }
+    // SAFETY: by the contract.
+    unsafe { push_on(base, link, class) }
+}
+
+/// The rest of [`push`].
+///
+/// # Safety
+/// As for [`push`].
+#[inline(always)]
+unsafe fn push_on(base: NonNull<Base>, link: NonNull<Link>, class: Class) -> bool {
     // SAFETY: by the contract.
     match unsafe { base.as_ref().head.push(link, class, sender) } {
         Pushed::Queued => true,
@@ -246,15 +256,20 @@ pub(crate) unsafe fn push(base: NonNull<Base>, link: NonNull<Link>, class: Class
     }
 }
 
-/// Shows what is about to be pushed to the receiver's world.
+/// Shows what is about to be pushed to the receiver's world, and pushes it.
+///
+/// WHY all of it: nothing has to be kept for after the call, so those that are not traced save no registers.
 ///
 /// # Safety
 /// As for [`push`].
 #[cold]
 #[inline(never)]
-unsafe fn traced(base: NonNull<Base>, link: NonNull<Link>) {
+unsafe fn push_traced(base: NonNull<Base>, link: NonNull<Link>, class: Class) -> bool {
     // SAFETY: by the contract; the vtable is the cell's own.
-    untraced(|| unsafe { (base.as_ref().vtable.sent)(base, link) });
+    unsafe {
+        untraced(|| (base.as_ref().vtable.sent)(base, link));
+        push_on(base, link, class)
+    }
 }
 
 /// [`push`] for a signal, once for all worlds.

@@ -337,11 +337,21 @@ impl<W: World, M: Send + 'static> Owner<W, M> {
     fn opened(&self, link: NonNull<Link>) -> M {
         count(&self.base().received, 1);
         if is_traced() {
-            // SAFETY: as below.
-            traced::<W, M>(Some(unsafe { Envelope::<M>::peek(link) }));
+            return self.opened_traced(link);
         }
         // SAFETY: callers took the link out of the FIFO or the word; messages there are of this type.
         unsafe { Envelope::<M>::open(link) }.0
+    }
+
+    /// [`Owner::opened`] in a turn that is traced.
+    #[cold]
+    #[inline(never)]
+    fn opened_traced(&self, link: NonNull<Link>) -> M {
+        // SAFETY: as in `opened`.
+        unsafe {
+            traced::<W, M>(Some(Envelope::<M>::peek(link)));
+            Envelope::<M>::open(link).0
+        }
     }
 
     /// Begins to look through the FIFO from its oldest message.

@@ -87,6 +87,31 @@ fn a_look_up_finds_a_live_process_or_nothing_while_it_ends() {
     });
 }
 
+// P5: a walk looks at a process only while its slot is locked, counts no reference, and reads none that is freed.
+#[test]
+fn a_walk_reads_who_lives_while_others_end_and_begin() {
+    model(|| {
+        let table = Arc::new(Table::<Item>::new(LOW, 1));
+        let stock = Stock::new();
+        let items = Arc::new([Item::new(1), Item::new(2)]);
+        let first = put(&table, &stock, &items[0]);
+        let walker = {
+            let table = Arc::clone(&table);
+            thread::spawn(move || {
+                let mut seen = Vec::new();
+                // SAFETY: a slot that is locked keeps its item.
+                let look = |item: NonNull<Item>| unsafe { item.as_ref() }.read();
+                let rest = table.walk(0, 1, look, |content| seen.push(content));
+                assert!(rest.is_none() && matches!(*seen, [] | [1 | 2]), "{seen:?}");
+            })
+        };
+        table.vacate(&stock, first);
+        items[0].release();
+        put(&table, &stock, &items[1]);
+        walker.join().unwrap();
+    });
+}
+
 // P4: nor a later process in the same slot.
 #[test]
 fn a_stale_number_never_finds_the_next_process_in_its_slot() {

@@ -44,11 +44,13 @@
 //! | `options` | how much of it |
 //! | `book` | what is kept of it, and when it is too much |
 //! | `hooks` | where processes come by |
+//! | `span` | processes in a span of `tracing`'s, messages that carry theirs |
 
 mod book;
 mod event;
 pub(crate) mod hooks;
 mod options;
+mod span;
 
 use std::fmt;
 use std::sync::Arc;
@@ -56,6 +58,7 @@ use std::sync::Arc;
 pub use book::{State, Status};
 pub use event::{Event, EventKind};
 pub use options::Options;
+pub use span::{Traced, spanned};
 
 pub(crate) use book::Book;
 

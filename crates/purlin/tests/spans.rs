@@ -1,0 +1,74 @@
+//! What processes log says who they are, where that was asked for.
+
+mod common;
+
+use std::io;
+use std::sync::{Arc, Mutex};
+
+use common::{node, outside, stop};
+use purlin::trace::{Traced, spanned};
+use purlin::{Process, SpawnOptions, yield_now};
+use tracing_subscriber::fmt::MakeWriter;
+
+/// What is logged.
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl io::Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().expect("nobody panics in it").extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl<'a> MakeWriter<'a> for Log {
+    type Writer = Self;
+
+    fn make_writer(&'a self) -> Self {
+        self.clone()
+    }
+}
+
+async fn clerk(mut me: Process<Traced<u32>>) {
+    let order = me.receive().await;
+    yield_now().await;
+    tracing::info!("in the shop");
+    let (sold, n) = order
+        .within_async(async |n| {
+            yield_now().await;
+            tracing::info!("at the till");
+            (true, n)
+        })
+        .await;
+    assert_eq!((sold, n), (true, 7));
+    tracing::info!("closing");
+}
+
+// issue 8: tracing spans carry the pid and name of the process; a message can carry its span
+#[test]
+fn what_a_process_logs_says_who_it_is_and_whose_message_it_is_about() {
+    let log = Log::default();
+    let subscriber =
+        tracing_subscriber::fmt().with_writer(log.clone()).with_ansi(false).without_time().finish();
+    tracing::subscriber::set_global_default(subscriber).expect("nobody else has");
+    let node = node(1);
+    let named = SpawnOptions::new().name("sam");
+    let pid = node.spawn_opt(named, spanned(clerk)).expect("the name is free");
+    let request = tracing::info_span!("request", customer = 12);
+    request.in_scope(|| pid.send(Traced::new(7)));
+    let _ = outside(pid.ended());
+    stop(&node);
+    let log = String::from_utf8(log.0.lock().expect("nobody panics in it").clone()).expect("text");
+    let line = |what: &str| log.lines().find(|line| line.ends_with(what)).expect("it is logged");
+    let me = format!("process{{pid={} ", pid.id());
+    for what in ["in the shop", "closing"] {
+        let line = line(what);
+        assert!(line.contains(&me) && line.contains("name=sam"), "{line}");
+        assert!(line.contains("clerk") && !line.contains("request"), "{line}");
+    }
+    assert!(line("at the till").contains("request{customer=12}"), "{log}");
+}
