@@ -49,6 +49,9 @@ export function time(nanoseconds) {
   }).join(" ");
 }
 
+// How old a process is; one that was there before anybody looked is older than that.
+export const age = ({ age_ns: old, age_at_least: least }) => (known(old) ? `${least ? ">\u202f" : ""}${time(old)}` : NONE);
+
 // The end of a path that a reader tells functions by: "shop::till::run" of "my_shop::shop::till::run".
 export function tail(path) {
   const text = String(path);

@@ -4,7 +4,7 @@
 import * as api from "./api.js";
 import { Chart } from "./chart.js";
 import { facts, h, put, refill, say } from "./dom.js";
-import { about, bytes, count, rate, time } from "./format.js";
+import { about, age, bytes, count, rate } from "./format.js";
 import * as graph from "./graph.js";
 import { reference } from "./view_processes.js";
 
@@ -69,7 +69,7 @@ export function open(place, { rest: [id], app }) {
       ["Name", found.name], ["State", found.state], ["Calls", found.waits_for && h("a", { href: reference(found.waits_for) }, found.waits_for)],
       ["Runs", h("code", {}, found.function)], ["Receives", h("code", {}, found.message_type)],
       ["Started by", found.parent && h("a", { href: reference(found.parent) }, found.parent)],
-      ["Age", found.age_ns === null ? null : time(found.age_ns)],
+      ["Age", age(found)],
       ["Waiting messages", count(found.mailbox) + (found.bound ? ` of ${count(found.bound.limit)}` : "")],
       ["Dropped for want of room", found.bound && count(found.bound.dropped)],
       ["Received", count(found.messages_in)], ["Reductions", count(found.reductions)],

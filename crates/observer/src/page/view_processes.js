@@ -2,7 +2,7 @@
 
 import * as api from "./api.js";
 import { h, put, say } from "./dom.js";
-import { bytes, count, tail } from "./format.js";
+import { about, age, bytes, count, tail } from "./format.js";
 import { RowTable, linkIn } from "./table.js";
 
 export const title = "Processes";
@@ -28,8 +28,11 @@ const COLUMNS = [
   { key: "state", title: "State", cell: text((row) => (row.waits_for ? `${row.state} for ${row.waits_for}` : row.state)) },
   { key: "mailbox", title: "Mailbox", number: true, cell: text((row) => count(row.mailbox)) },
   { key: "messages_in", title: "Received", number: true, cell: text((row) => count(row.messages_in)) },
+  { key: "messages_in_per_second", title: "Received/s", number: true, cell: text((row) => about(row.messages_in_per_second)) },
   { key: "reductions", title: "Reductions", number: true, cell: text((row) => count(row.reductions)) },
+  { key: "reductions_per_second", title: "Reductions/s", number: true, cell: text((row) => about(row.reductions_per_second)) },
   { key: "memory", title: "Memory", number: true, cell: text((row) => bytes(row.memory)) },
+  { key: "age", title: "Age", number: true, cell: text(age) },
   { key: "parent", title: "Started by", cell: text((row) => row.parent) },
 ];
 

@@ -70,9 +70,9 @@ pub(crate) async fn live(
     })?;
     let history: Vec<_> = site.sampler.history().iter().map(|seen| Look::of(seen)).collect();
     let follower = Follower {
-        _watching: site.sampler.watch(),
         censuses: site.sampler.subscribe(),
         warnings: site.warnings.subscribe(),
+        _watching: site.sampler.watch(),
         told: 0,
         lost: 0,
         waiting: vec![event("history", &history)],
@@ -91,6 +91,8 @@ impl Follower {
             return Some(event);
         }
         tokio::select! {
+            // What is seen comes before what is said of it.
+            biased;
             changed = self.censuses.changed() => changed.ok()?,
             changed = self.warnings.changed() => {
                 changed.ok()?;

@@ -12,7 +12,7 @@ use tokio::time::timeout;
 
 use super::answer::Refusal;
 use super::look::ns;
-use super::processes::word;
+use super::processes::{Old, word};
 use super::site::{Site, pid};
 
 /// How long a process has to tell of itself: it does at its next turn.
@@ -43,6 +43,9 @@ pub(crate) struct Shown {
     messages_in: u64,
     reductions: u64,
     memory: usize,
+    /// Nothing if it has been born since the last table.
+    #[serde(flatten)]
+    age: Option<Old>,
     /// What it told of itself; nothing if it has not had its turn.
     details: Option<Details>,
 }
@@ -119,6 +122,8 @@ pub(crate) async fn process(
     let id = pid(&text, &node)?;
     let info = node.process_info(id).ok_or_else(|| ended(id))?;
     let census = site.census().await?;
+    let table = &census.processes;
+    let row = table.find(id).and_then(|row| table.row(row));
     let waits_for = census.calls.iter().find(|call| call.caller == id).map(|call| call.callee);
     let details = timeout(PATIENCE, node.process_details(id)).await.ok().flatten();
     Ok(Json(Shown {
@@ -145,6 +150,7 @@ pub(crate) async fn process(
         messages_in: info.messages_in,
         reductions: info.reductions,
         memory: info.memory,
+        age: row.map(|row| row.age.into()),
         details: details.map(|details| Details::of(&details, &node)),
     }))
 }

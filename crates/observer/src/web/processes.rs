@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::answer::Refusal;
 use super::look::ns;
 use super::site::{Site, pid};
-use crate::census::{Call, Census, Column, Filter, MOST_ROWS_A_PAGE, Query, Row};
+use crate::census::{Age, Call, Census, Column, Filter, MOST_ROWS_A_PAGE, Query, Row};
 
 /// How long a text to look for may be.
 const LONGEST_TEXT: usize = 256;
@@ -50,9 +50,12 @@ enum By {
     State,
     Mailbox,
     MessagesIn,
+    MessagesInPerSecond,
     Reductions,
+    ReductionsPerSecond,
     Memory,
     Parent,
+    Age,
 }
 
 #[derive(Clone, Copy, PartialEq, Deserialize)]
@@ -97,9 +100,27 @@ pub(crate) struct Shown {
     waits_for: Option<String>,
     mailbox: u64,
     messages_in: u64,
+    messages_in_per_second: f32,
     reductions: u64,
+    reductions_per_second: f32,
     memory: u64,
     parent: Option<String>,
+    #[serde(flatten)]
+    age: Old,
+}
+
+/// How old a process is.
+#[derive(Serialize)]
+pub(crate) struct Old {
+    age_ns: u64,
+    /// It was there before anybody looked, so it is older than that.
+    age_at_least: bool,
+}
+
+impl From<Age> for Old {
+    fn from(age: Age) -> Self {
+        Self { age_ns: ns(age.time()), age_at_least: matches!(age, Age::MoreThan(_)) }
+    }
 }
 
 /// A state in a word.
@@ -124,7 +145,10 @@ impl Shown {
             waits_for: calls.get(&row.id).map(ToString::to_string),
             mailbox: row.mailbox_len,
             messages_in: row.messages_in,
+            messages_in_per_second: row.messages_in_per_second,
             reductions: row.reductions,
+            reductions_per_second: row.reductions_per_second,
+            age: row.age.into(),
             memory: row.memory,
             parent: row.parent.map(|parent| parent.to_string()),
         }
@@ -163,9 +187,12 @@ impl Wish {
                 By::State => Column::State,
                 By::Mailbox => Column::Mailbox,
                 By::MessagesIn => Column::MessagesIn,
+                By::MessagesInPerSecond => Column::MessagesInRate,
                 By::Reductions => Column::Reductions,
+                By::ReductionsPerSecond => Column::ReductionsRate,
                 By::Memory => Column::Memory,
                 By::Parent => Column::Parent,
+                By::Age => Column::Age,
             },
             descending: self.order == Order::Desc,
             offset: self.offset,

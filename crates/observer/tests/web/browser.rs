@@ -16,7 +16,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use purlin::supervisor::{ChildSpec, SupervisorSpec};
-use purlin::{ExitReason, Node, Pid, Process};
+use purlin::{ExitReason, Node, Pid, Process, Reply};
 use purlin_ack::server::Server;
 use purlin_ack::wire::{Head, Id, SizeOrder};
 use purlin_dist::cluster::Cluster;
@@ -351,7 +351,7 @@ fn a_mailbox_that_fills_becomes_a_warning_and_one_that_is_emptied_none() {
             let mut ticks = tokio::time::interval(Duration::from_millis(100));
             loop {
                 ticks.tick().await;
-                (0..500).for_each(|message| to.send(message));
+                (0..20).for_each(|message| to.send(message));
             }
         })
     };
@@ -361,6 +361,41 @@ fn a_mailbox_that_fills_becomes_a_warning_and_one_that_is_emptied_none() {
         "empty" => {
             filling.take().expect("it fills").exit(ExitReason::Kill);
             take(1_000_000);
+        }
+        _ => nothing(wish),
+    });
+}
+
+/// Calls the other when it is told to, and does not answer meanwhile.
+async fn stubborn(mut me: Process<Quarrel>) {
+    let other = match me.receive().await {
+        Quarrel::Other(other) => other,
+        Quarrel::Ask(reply) => return reply.send(()),
+    };
+    // Longer than anybody looks.
+    let _ = other.call_timeout(Quarrel::Ask, Duration::from_secs(600)).await;
+}
+
+/// What two say that wait for each other.
+enum Quarrel {
+    Other(Pid<Quarrel>),
+    Ask(Reply<()>),
+}
+
+// issue 8, 1: a deadlock of two calling each other is named
+#[test]
+fn two_that_call_each_other_are_named_as_a_deadlock() {
+    let seen = Seen::start();
+    let both = ["bidder", "auctioneer"].map(|name| {
+        let pid = seen.node.spawn(stubborn);
+        seen.node.register(name, &pid).expect("the name is free");
+        pid
+    });
+    let ids = both.each_ref().map(|pid| pid.id().to_string());
+    operate(&seen, "deadlock", &json!({"both": ids}), |wish| match wish {
+        "call" => {
+            both[0].send(Quarrel::Other(both[1].clone()));
+            both[1].send(Quarrel::Other(both[0].clone()));
         }
         _ => nothing(wish),
     });
@@ -380,10 +415,10 @@ fn hostile_names_are_shown_as_text_in_every_view() {
     let (_tree, server) = (started.0.expect("it starts"), started.1.expect("it starts"));
     seen.observer.show_server(HOSTILE, &server);
     let (end, ended) = channel();
-    let hog = seen.node.spawn(async move |_: Process<u32>| {
+    seen.node.spawn(async move |me: Process<u32>| {
+        me.register(&format!("hog {HOSTILE}")).expect("the name is free");
         let _ = ended.recv();
     });
-    seen.node.register(&format!("hog {HOSTILE}"), &hog).expect("the name is free");
     let filled = hostile.clone();
     seen.node.spawn(async move |_: Process<u32>| {
         let mut ticks = tokio::time::interval(Duration::from_millis(20));

@@ -170,15 +170,28 @@ async function warns({ open, act, about, picture }) {
   await page.getByText("Nothing looks wrong.").waitFor();
 }
 
+// Two who wait for each other's answer are named together, and the table says who waits for whom.
+async function deadlock({ open, act, about, picture }) {
+  const page = await open({ at: "#/warnings" });
+  await page.getByText("Nothing looks wrong.").waitFor();
+  await act("call");
+  const warning = page.locator(".warning[data-kind=call-cycle]");
+  await warning.filter({ hasText: "bidder" }).filter({ hasText: "auctioneer" }).waitFor();
+  for (const pid of about.both) await warning.getByRole("link", { name: pid }).waitFor();
+  await picture(page, "deadlock");
+  await warning.getByRole("link", { name: about.both[0] }).click();
+  await page.locator(".facts div", { hasText: "Calls" }).getByRole("link", { name: about.both[1] }).waitFor();
+}
+
 // Text that runs wherever it is taken for markup is text in every view that shows it.
 async function hostile({ open, about }) {
   const page = await open();
   for (const at of ["#/overview", "#/processes?text=img", `#/process/${encodeURIComponent(about.hostile)}`, "#/tree", "#/warnings", "#/servers"]) {
     await page.evaluate((hash) => { location.hash = hash; }, at);
-    await page.getByText("<img src=x onerror=", { exact: false }).first().waitFor();
+    await page.locator("main", { hasText: "<img src=x onerror=" }).waitFor().catch((error) => assert.fail(`${at}: ${error.message}`));
     assert.equal(await page.evaluate(() => window.hostile), undefined);
     assert.equal(await page.locator("main img, main script").count(), 0, at);
   }
 }
 
-export const scenarios = { overview, appears, many, paused, process, exits, tree, cluster, servers, warns, hostile, ...access };
+export const scenarios = { overview, appears, many, paused, process, exits, tree, cluster, servers, warns, deadlock, hostile, ...access };
