@@ -2,7 +2,7 @@
 // an arrow for each message and signal, a dot for what a process did by itself.
 
 import { s } from "./dom.js";
-import { time } from "./format.js";
+import { tail, time } from "./format.js";
 
 const LANE = 170;
 const STEP = 22;
@@ -33,22 +33,26 @@ export function draw(events, names) {
 
 function row(event, y, x, begin, names) {
   const called = (pid) => names[pid] ?? pid;
-  const words = `${time(event.at_ns - begin)}: ${called(event.pid)} ${event.kind} ${event.other ? called(event.other) : ""} ${event.label}`;
+  const what = TYPED.has(event.kind) ? tail(event.label) : event.label;
+  const words = `${time(event.at_ns - begin)}: ${called(event.pid)} ${event.kind} ${event.other ? called(event.other) : ""} ${what}`;
   const when = s("text", { class: "when", x: 4, y: y + 3 }, `+${time(event.at_ns - begin)}`);
-  const label = (at, anchor) => s("text", { class: "label", x: at, y: y - 4, "text-anchor": anchor }, event.label ? `${event.kind} ${event.label}` : event.kind);
+  const label = (at, anchor) => s("text", { class: "label", x: at, y: y - 4, "text-anchor": anchor }, what ? `${event.kind} ${what}` : event.kind);
   const entry = (...parts) => s("g", { role: "listitem", "aria-label": words, "data-kind": event.kind }, s("title", {}, words), when, parts);
   if (!event.other || event.other === event.pid) {
-    const mark = s("circle", { class: event.kind === "exit" ? "exit" : "event", cx: x(event.pid), cy: y, r: 4 });
+    const mark = s("circle", { class: ENDS.has(event.kind) ? "exit" : "event", cx: x(event.pid), cy: y, r: 4 });
     return entry(mark, label(x(event.pid) + 8, "start"));
   }
-  // What is received came from the other one; everything else goes to it.
-  const [from, to] = event.kind === "receive" ? [x(event.other), x(event.pid)] : [x(event.pid), x(event.other)];
+  // What came from the other one leads from it; everything else leads to it.
+  const [from, to] = CAME.has(event.kind) ? [x(event.other), x(event.pid)] : [x(event.pid), x(event.other)];
   const back = to < from ? 1 : -1;
   const quiet = QUIET.has(event.kind);
   return entry(
-    s("line", { class: quiet ? "arrow quiet" : event.kind === "exit" ? "arrow exit-line" : "arrow", x1: from, x2: to + back * 6, y1: y, y2: y }),
-    s("path", { class: quiet ? "quiet-head" : event.kind === "exit" ? "exit" : "head", d: `M${to} ${y}l${back * 8} -4v8z` }),
+    s("line", { class: quiet ? "arrow quiet" : ENDS.has(event.kind) ? "arrow exit-line" : "arrow", x1: from, x2: to + back * 6, y1: y, y2: y }),
+    s("path", { class: quiet ? "quiet-head" : ENDS.has(event.kind) ? "exit" : "head", d: `M${to} ${y}l${back * 8} -4v8z` }),
     label((from + to) / 2, "middle"));
 }
 
-const QUIET = new Set(["link", "unlink", "monitor", "demonitor", "spawn"]);
+const TYPED = new Set(["send", "receive", "spawn"]);
+const CAME = new Set(["receive", "receive_exit", "receive_down", "linked", "monitored"]);
+const ENDS = new Set(["end", "send_exit", "receive_exit", "receive_down"]);
+const QUIET = new Set(["link", "unlink", "linked", "monitor", "monitored", "demonitor", "spawn"]);

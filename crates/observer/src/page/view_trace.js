@@ -36,34 +36,42 @@ export function open(place) {
     }
   }
 
-  const act = (path, body) => attempt(async () => {
-    await api.post(path, body);
-    await look();
-  });
+  function act(path, body) {
+    return attempt(async () => {
+      await api.post(path, body);
+      await look();
+    });
+  }
 
-  const save = () => attempt(async () => {
-    const found = await api.get("api/trace/chrome");
-    const address = URL.createObjectURL(new Blob([JSON.stringify(found)], { type: "application/json" }));
-    h("a", { href: address, download: "purlin-trace.json" }).click();
-    setTimeout(() => URL.revokeObjectURL(address), 0);
-  });
+  function save() {
+    return attempt(async () => {
+      const found = await api.get("api/trace/chrome");
+      const address = URL.createObjectURL(new Blob([JSON.stringify(found)], { type: "application/json" }));
+      h("a", { href: address, download: "purlin-trace.json" }).click();
+      setTimeout(() => URL.revokeObjectURL(address), 0);
+    });
+  }
 
   function show(found) {
     say(state, "");
     if (!found.trace) return void diagram.replaceChildren(h("p", { class: "hint" }, "Nothing has been traced yet."));
-    const { running, why_stopped: why, processes, events, dropped, names } = found.trace;
+    const { running, state: became, processes, seen, events, dropped, names } = found.trace;
     put(state, facts([
-      ["Follows", processes.join(" ")], ["State", running ? "running" : why ?? "stopped"],
-      ["Events", count(events.length)], ["Lost", h("span", { class: dropped ? "alarm" : null }, count(dropped))],
+      ["Follows", processes.join(" ")], ["State", became],
+      ["Events", count(seen)], ["Lost or no longer kept", h("span", { class: dropped ? "alarm" : null }, count(dropped))],
     ]));
-    refill(diagram, [events.length, events.at(-1)?.at_ns, names], () => {
+    controls.querySelector("#stop").disabled = !running;
+    refill(diagram, [events[0]?.number, events.length, events.at(-1)?.number, names], () => {
       if (events.length === 0) return h("p", { class: "hint" }, "They have done nothing yet.");
       const { picture, left_out: left } = sequence.draw(events, names);
       return [picture, left ? h("p", { class: "hint" }, `${plural(left, "event")} more: the file for Chrome has them all.`) : null];
     });
   }
 
-  const look = () => attempt(async () => show(await api.get("api/trace")));
+  function look() {
+    return attempt(async () => show(await api.get("api/trace")));
+  }
+
   const clock = setInterval(() => !document.hidden && look(), EVERY);
   look();
   return { close: () => clearInterval(clock) };

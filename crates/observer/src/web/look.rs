@@ -103,9 +103,11 @@ impl News {
     /// What there is to tell of a census. `lost`: how many censuses nobody told this reader of.
     pub(crate) fn of(site: &Site, census: &crate::census::Census, lost: u64) -> Self {
         let (seen, cost) = (&census.overview, &census.cost);
+        // WHY the node is asked: the table shows the name of one that is in its first turn after that turn.
+        let node = site.node.upgrade();
         let name = |hog: &HogSeen| {
-            let row = census.processes.row(census.processes.find(hog.id)?)?;
-            row.name.map(ToString::to_string)
+            let info = node.as_ref()?.process_info(hog.id)?;
+            info.name.map(|name| name.to_string())
         };
         let hogs = seen.hogs.iter().map(|hog| Hogging {
             pid: hog.id.to_string(),

@@ -14,6 +14,7 @@
 //! | `live`, `look` | the figures of the node, as they come |
 //! | `processes`, `process`, `tree` | the table; one process; supervisors with theirs |
 //! | `cluster`, `servers` | connected nodes; servers that acknowledge |
+//! | `trace` | what chosen processes do, one thing after the other |
 //! | `warnings`, `metrics` | what looks wrong; the figures for Prometheus |
 //!
 //! What each answer holds is in `docs/internals/observer-api.md`.
@@ -35,6 +36,7 @@ mod server;
 mod servers;
 mod site;
 mod token;
+mod trace;
 mod tree;
 mod warnings;
 

@@ -14,7 +14,7 @@ use tokio::time::timeout;
 use super::answer::Refusal;
 use super::guard::guard;
 use super::site::Site;
-use super::{assets, cluster, live, metrics, process, processes, servers, tree, warnings};
+use super::{assets, cluster, live, metrics, process, processes, servers, trace, tree, warnings};
 
 /// How large the body of a request may be, in bytes.
 const BODY: usize = 8 << 10;
@@ -36,6 +36,10 @@ pub(crate) fn routes(site: Arc<Site>) -> Router {
         .route("/api/cluster", get(cluster::cluster))
         .route("/api/servers", get(servers::servers))
         .route("/api/warnings", get(warnings::warnings))
+        .route("/api/trace", get(trace::trace))
+        .route("/api/trace/start", post(trace::start))
+        .route("/api/trace/stop", post(trace::stop))
+        .route("/api/trace/chrome", get(trace::chrome))
         .route("/metrics", get(metrics::metrics))
         .fallback(async || Refusal::gone("there is nothing there"))
         .method_not_allowed_fallback(async || {

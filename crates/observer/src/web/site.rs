@@ -1,9 +1,10 @@
 //! What the handlers of requests have in common: the node, what was seen of it, and who may do what.
 
 use std::io;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use purlin::trace::Trace;
 use purlin::{Node, ProcessId, WeakNode};
 use tokio::sync::{Notify, Semaphore, watch};
 use tokio::time::{Instant, sleep_until, timeout};
@@ -38,6 +39,8 @@ pub(crate) struct Site {
     pub(crate) warnings: watch::Sender<Arc<Found>>,
     #[cfg(feature = "metrics")]
     pub(crate) exporter: Exporter,
+    /// The trace that was started last.
+    trace: Mutex<Option<Trace>>,
     /// Until when somebody counts as looking.
     until: Mutex<Instant>,
     asked: Notify,
@@ -57,6 +60,7 @@ impl Site {
             warnings: watch::Sender::default(),
             #[cfg(feature = "metrics")]
             exporter: Exporter::new(node.name()),
+            trace: Mutex::default(),
             until: Mutex::new(Instant::now()),
             asked: Notify::new(),
         })
@@ -65,6 +69,11 @@ impl Site {
     /// The node, while it lives.
     pub(crate) fn node(&self) -> Result<Node, Refusal> {
         self.node.upgrade().ok_or_else(Refusal::stopped)
+    }
+
+    /// The trace that was started last. Nobody waits for anything while it is locked.
+    pub(crate) fn tracing(&self) -> MutexGuard<'_, Option<Trace>> {
+        self.trace.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What was seen last. If nobody has looked for a while, what is seen next.

@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::time::Duration;
 
 use purlin::supervisor::{ChildSpec, SupervisorSpec};
-use purlin::{Node, Pid, Process};
+use purlin::{Node, Pid, Process, Reply};
 use purlin_ack::server::Server;
 use purlin_dist::cluster::Cluster;
 use purlin_dist::epmd;
@@ -139,9 +139,12 @@ fn one_process_tells_whom_it_knows_and_one_that_is_busy_tells_nothing() {
     assert_eq!(found["details"]["links"], json!([{"id": id.to_string(), "label": "other"}]));
     assert_eq!(found["details"]["more"], 0);
     let (end, ended) = std::sync::mpsc::channel::<()>();
+    let (begun, began) = std::sync::mpsc::channel();
     let busy = seen.node.spawn(move |_: Process<u32>| async move {
+        let _ = begun.send(());
         let _ = ended.recv();
     });
+    began.recv().expect("it runs");
     let found = seen.json(&format!("/api/process?pid={}", in_address(&busy.id().to_string())));
     assert_eq!(found["details"], Value::Null);
     end.send(()).expect("it waits");
@@ -274,4 +277,43 @@ fn a_scrape_is_answered_with_the_same_token_and_with_nothing_else() {
     assert_eq!(answer.status, 200);
     assert!(answer.head.contains("content-type: text/plain; version=0.0.4"), "{}", answer.head);
     assert!(answer.body.contains("node_name=\"zanzibar\""), "{}", answer.body);
+}
+
+#[test]
+fn who_calls_is_shown_with_whom_it_waits_for() {
+    let seen = Seen::start();
+    let asked = seen.node.spawn(async |_: Process<Reply<()>>| std::future::pending::<()>().await);
+    let id = asked.id().to_string();
+    let asks = seen.node.spawn(async move |_: Process<u32>| {
+        let _ = asked.call_timeout(|reply| reply, Duration::from_secs(600)).await;
+    });
+    let path = format!("/api/processes?text={}", in_address(&asks.id().to_string()));
+    seen.until(&path, |found| found["rows"][0]["waits_for"] == *id);
+    let path = format!("/api/process?pid={}", in_address(&asks.id().to_string()));
+    assert_eq!(seen.json(&path)["waits_for"], *id);
+}
+
+#[test]
+fn a_trace_tells_what_was_done_and_asks_for_processes_that_live() {
+    let seen = Seen::start();
+    assert_eq!(seen.json("/api/trace"), json!({"trace": null}));
+    assert_eq!(seen.get("/api/trace/chrome").status, 404);
+    let till = named(&seen.node, "till");
+    let body = |pids: &[String]| json!({"processes": pids}).to_string();
+    for (pids, status) in [
+        (vec![], 400),
+        (vec!["x".to_string()], 400),
+        (vec![till.id().to_string(); 21], 400),
+        (vec!["<0.4000.0>".to_string()], 404),
+    ] {
+        assert_eq!(seen.post("/api/trace/start", &body(&pids)).status, status, "{pids:?}");
+    }
+    assert_eq!(seen.post("/api/trace/start", &body(&[till.id().to_string()])).status, 200);
+    till.send(1);
+    let found = seen.until("/api/trace", |found| found["trace"]["events"] != json!([]));
+    let event = &found["trace"]["events"][0];
+    assert_eq!((&event["kind"], &event["label"]), (&json!("receive"), &json!("u32")));
+    assert_eq!(found["trace"]["names"][till.id().to_string()], "till");
+    assert_eq!(seen.post("/api/trace/stop", "").status, 200);
+    assert_eq!(seen.json("/api/trace")["trace"]["running"], false);
 }

@@ -16,7 +16,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use purlin::supervisor::{ChildSpec, SupervisorSpec};
-use purlin::{ExitReason, Node, Pid, Process, Reply};
+use purlin::{Down, ExitReason, Node, Pid, Process, Reply};
 use purlin_ack::server::Server;
 use purlin_ack::wire::{Head, Id, SizeOrder};
 use purlin_dist::cluster::Cluster;
@@ -366,20 +366,12 @@ fn a_mailbox_that_fills_becomes_a_warning_and_one_that_is_emptied_none() {
     });
 }
 
-/// Calls the other when it is told to, and does not answer meanwhile.
-async fn stubborn(mut me: Process<Quarrel>) {
-    let other = match me.receive().await {
-        Quarrel::Other(other) => other,
-        Quarrel::Ask(reply) => return reply.send(()),
-    };
-    // Longer than anybody looks.
-    let _ = other.call_timeout(Quarrel::Ask, Duration::from_secs(600)).await;
-}
-
-/// What two say that wait for each other.
-enum Quarrel {
-    Other(Pid<Quarrel>),
-    Ask(Reply<()>),
+/// Calls the other when it is told whom, and does not look at its mailbox meanwhile. What the other asks for waits there.
+async fn stubborn(_: Process<Reply<()>>, other: tokio::sync::oneshot::Receiver<Pid<Reply<()>>>) {
+    if let Ok(other) = other.await {
+        // Longer than anybody looks.
+        let _ = other.call_timeout(|reply| reply, Duration::from_secs(600)).await;
+    }
 }
 
 // issue 8, 1: a deadlock of two calling each other is named
@@ -387,16 +379,58 @@ enum Quarrel {
 fn two_that_call_each_other_are_named_as_a_deadlock() {
     let seen = Seen::start();
     let both = ["bidder", "auctioneer"].map(|name| {
-        let pid = seen.node.spawn(stubborn);
+        let (tell, told) = tokio::sync::oneshot::channel();
+        let pid = seen.node.spawn(move |me| stubborn(me, told));
         seen.node.register(name, &pid).expect("the name is free");
-        pid
+        (pid, Some(tell))
     });
-    let ids = both.each_ref().map(|pid| pid.id().to_string());
+    let ids = both.each_ref().map(|(pid, _)| pid.id().to_string());
+    let [(bidder, mut tell_bidder), (auctioneer, mut tell_auctioneer)] = both;
     operate(&seen, "deadlock", &json!({"both": ids}), |wish| match wish {
         "call" => {
-            both[0].send(Quarrel::Other(both[1].clone()));
-            both[1].send(Quarrel::Other(both[0].clone()));
+            let told = tell_bidder.take().expect("it is asked once").send(auctioneer.clone());
+            told.expect("it waits");
+            let told = tell_auctioneer.take().expect("it is asked once").send(bidder.clone());
+            told.expect("it waits");
         }
+        _ => nothing(wish),
+    });
+}
+
+/// What two say whose talk is traced.
+enum Talk {
+    Begin(Pid<u32>),
+    Price,
+    Gone,
+}
+
+impl From<Down> for Talk {
+    fn from(_: Down) -> Self {
+        Self::Gone
+    }
+}
+
+// issue 8, 1: a trace becomes a diagram
+#[test]
+fn a_trace_becomes_a_diagram_and_a_file_for_chrome() {
+    let seen = Seen::start();
+    let clerk = seen.node.spawn(async |mut me: Process<Talk>| {
+        while let Talk::Begin(till) = me.receive().await {
+            me.monitor(&till);
+            till.send(1);
+            while let Talk::Price = me.receive().await {}
+        }
+    });
+    seen.node.register("clerk", &clerk).expect("the name is free");
+    let answers = clerk.clone();
+    let till = seen.node.spawn(async move |mut me: Process<u32>| {
+        me.receive().await;
+        answers.send(Talk::Price);
+    });
+    seen.node.register("till", &till).expect("the name is free");
+    let about = json!({"clerk": clerk.id().to_string(), "till": till.id().to_string()});
+    operate(&seen, "trace", &about, |wish| match wish {
+        "talk" => clerk.send(Talk::Begin(till.clone())),
         _ => nothing(wish),
     });
 }

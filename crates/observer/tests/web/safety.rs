@@ -8,7 +8,7 @@ use purlin::{BuildError, ExitReason, Node, Process};
 use purlin_observer::{Observed, Observer};
 
 /// Everything that says something of the node.
-const DATA: [&str; 9] = [
+const DATA: [&str; 11] = [
     "/api/about",
     "/api/overview",
     "/api/live",
@@ -18,6 +18,8 @@ const DATA: [&str; 9] = [
     "/api/cluster",
     "/api/servers",
     "/api/warnings",
+    "/api/trace",
+    "/api/trace/chrome",
 ];
 
 // issue 8, 3: no data without the token

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 
-const VIEWS = ["Overview", "Processes", "Supervision", "Cluster", "Ack server", "Warnings"];
+const VIEWS = ["Overview", "Processes", "Supervision", "Cluster", "Ack server", "Warnings", "Trace"];
 
 // Without the token there is a question for it and nothing else; with a wrong one too.
 async function login({ open, url }) {

@@ -1,6 +1,7 @@
 // What a reader does with each view, and what has to be seen then.
 
 import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
 import { access } from "./access.mjs";
 
 const row = (page, text) => page.locator("table.rows tbody tr", { hasText: text });
@@ -183,6 +184,37 @@ async function deadlock({ open, act, about, picture }) {
   await page.locator(".facts div", { hasText: "Calls" }).getByRole("link", { name: about.both[1] }).waitFor();
 }
 
+// A trace becomes a diagram, and a file for Chrome's trace viewer.
+async function trace({ open, act, about, picture }) {
+  const page = await open({ at: `#/process/${encodeURIComponent(about.clerk)}` });
+  await page.getByRole("button", { name: "Trace it" }).click();
+  await page.getByRole("heading", { name: "Trace" }).waitFor();
+  await page.getByText("They have done nothing yet.").waitFor();
+  await page.getByLabel("Processes to follow").fill(`${about.clerk} ${about.till}`);
+  await page.getByRole("button", { name: "Start" }).click();
+  await page.locator("#trace-state", { hasText: about.till }).waitFor();
+  await act("talk");
+  const diagram = page.locator("#diagram svg");
+  const event = (words) => diagram.getByRole("listitem", { name: words });
+  await event(/: clerk send till u32$/).first().waitFor();
+  await event(/: till receive\s+u32$/).first().waitFor();
+  await event(/: till send clerk browser::Talk$/).first().waitFor();
+  await event(/: till end\s+normal$/).waitFor();
+  await event(/: clerk receive_down till normal$/).waitFor();
+  // The arrow leads from the one to the other, below what came before.
+  const arrows = await diagram.locator("g[data-kind=send] line").evaluateAll((lines) => lines.map((line) => ["x1", "x2", "y1"].map((name) => Number(line.getAttribute(name)))));
+  assert.ok(arrows.length >= 2 && arrows[0][0] !== arrows[0][1], JSON.stringify(arrows));
+  assert.ok(arrows.every(([, , y], at) => at === 0 || y > arrows[at - 1][2]));
+  await page.getByRole("button", { name: "Stop" }).click();
+  await page.locator("#trace-state", { hasText: "it was stopped" }).waitFor();
+  await picture(page, "trace");
+  const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: /Chrome/ }).click()]);
+  const { traceEvents } = JSON.parse(await readFile(await file.path(), "utf8"));
+  assert.ok(traceEvents.some((each) => each.ph === "M" && each.args.name === `clerk ${about.clerk}`));
+  const sent = traceEvents.filter((each) => each.name === "send");
+  assert.ok(sent.length >= 2 && sent.every((each) => each.ts > 0 && /u32|Talk/.test(each.args.what)));
+}
+
 // Text that runs wherever it is taken for markup is text in every view that shows it.
 async function hostile({ open, about }) {
   const page = await open();
@@ -194,4 +226,4 @@ async function hostile({ open, about }) {
   }
 }
 
-export const scenarios = { overview, appears, many, paused, process, exits, tree, cluster, servers, warns, deadlock, hostile, ...access };
+export const scenarios = { overview, appears, many, paused, process, exits, tree, cluster, servers, warns, deadlock, trace, hostile, ...access };
