@@ -1,5 +1,6 @@
 // Draws what processes did to one another as a sequence diagram: a lane for each process, time downwards,
-// an arrow for each message and signal, a dot for what a process did by itself.
+// an arrow for each message and signal, from where it was sent to where it was received, a dot for what a
+// process did by itself.
 
 import { s } from "./dom.js";
 import { tail, time } from "./format.js";
@@ -11,7 +12,7 @@ const TOP = 46;
 const LANES = 12;
 export const MOST = 400;
 
-// `events`: {at_ns, kind, pid, other, label}; `names`: what the processes are called.
+// `events`: {number, at_ns, kind, pid, other, partner, label}; `names`: what the processes are called.
 export function draw(events, names) {
   const lanes = [...new Set(events.flatMap((event) => (event.other ? [event.pid, event.other] : [event.pid])))].slice(0, LANES);
   const drawn = events.filter((event) => lanes.includes(event.pid) && (!event.other || lanes.includes(event.other))).slice(0, MOST);
@@ -24,14 +25,16 @@ export function draw(events, names) {
     names[pid] ? s("text", { x: x(pid), y: 28, "text-anchor": "middle", class: "when" }, pid) : null,
   ].filter(Boolean));
   const begin = drawn[0]?.at_ns ?? 0;
-  const rows = drawn.map((event, at) => row(event, TOP + at * STEP, x, begin, names));
+  const y = new Map(drawn.map((event, at) => [event.number, TOP + at * STEP]));
+  const rows = drawn.map((event) => row(event, y, x, begin, names));
   return {
     left_out: events.length - drawn.length,
     picture: s("svg", { class: "sequence", width, height, viewBox: `0 0 ${width} ${height}`, role: "list", "aria-label": `${drawn.length} events of ${lanes.length} processes` }, heads, rows),
   };
 }
 
-function row(event, y, x, begin, names) {
+function row(event, places, x, begin, names) {
+  const y = places.get(event.number);
   const called = (pid) => names[pid] ?? pid;
   const what = TYPED.has(event.kind) ? tail(event.label) : event.label;
   const words = `${time(event.at_ns - begin)}: ${called(event.pid)} ${event.kind} ${event.other ? called(event.other) : ""} ${what}`;
@@ -42,13 +45,16 @@ function row(event, y, x, begin, names) {
     const mark = s("circle", { class: ENDS.has(event.kind) ? "exit" : "event", cx: x(event.pid), cy: y, r: 4 });
     return entry(mark, label(x(event.pid) + 8, "start"));
   }
+  // The arrow that ends here was drawn where the message was sent.
+  if (event.kind === "receive" && places.has(event.partner)) return entry(s("circle", { class: "event", cx: x(event.pid), cy: y, r: 3 }));
   // What came from the other one leads from it; everything else leads to it.
   const [from, to] = CAME.has(event.kind) ? [x(event.other), x(event.pid)] : [x(event.pid), x(event.other)];
   const back = to < from ? 1 : -1;
+  const end = (event.kind === "send" && places.get(event.partner)) || y;
   const quiet = QUIET.has(event.kind);
   return entry(
-    s("line", { class: quiet ? "arrow quiet" : ENDS.has(event.kind) ? "arrow exit-line" : "arrow", x1: from, x2: to + back * 6, y1: y, y2: y }),
-    s("path", { class: quiet ? "quiet-head" : ENDS.has(event.kind) ? "exit" : "head", d: `M${to} ${y}l${back * 8} -4v8z` }),
+    s("line", { class: quiet ? "arrow quiet" : ENDS.has(event.kind) ? "arrow exit-line" : "arrow", x1: from, x2: to + back * 6, y1: y, y2: end }),
+    s("path", { class: quiet ? "quiet-head" : ENDS.has(event.kind) ? "exit" : "head", d: `M${to} ${end}l${back * 8} -4v8z` }),
     label((from + to) / 2, "middle"));
 }
 

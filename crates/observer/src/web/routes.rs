@@ -39,7 +39,7 @@ pub(crate) fn routes(site: Arc<Site>) -> Router {
         .route("/api/trace", get(trace::trace))
         .route("/api/trace/start", post(trace::start))
         .route("/api/trace/stop", post(trace::stop))
-        .route("/api/trace/chrome", get(trace::chrome))
+        .route("/api/trace/chrome", get(trace::file))
         .route("/metrics", get(metrics::metrics))
         .fallback(async || Refusal::gone("there is nothing there"))
         .method_not_allowed_fallback(async || {

@@ -4,7 +4,6 @@ use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use purlin::trace::Trace;
 use purlin::{Node, ProcessId, WeakNode};
 use tokio::sync::{Notify, Semaphore, watch};
 use tokio::time::{Instant, sleep_until, timeout};
@@ -13,6 +12,7 @@ use super::answer::Refusal;
 use super::board::Board;
 use super::observer::Observer;
 use super::token::Token;
+use super::trace::Tracing;
 use super::warnings::Found;
 use crate::census::{Census, Sampler};
 #[cfg(feature = "metrics")]
@@ -40,7 +40,7 @@ pub(crate) struct Site {
     #[cfg(feature = "metrics")]
     pub(crate) exporter: Exporter,
     /// The trace that was started last.
-    trace: Mutex<Option<Trace>>,
+    trace: Mutex<Option<Tracing>>,
     /// Until when somebody counts as looking.
     until: Mutex<Instant>,
     asked: Notify,
@@ -72,7 +72,7 @@ impl Site {
     }
 
     /// The trace that was started last. Nobody waits for anything while it is locked.
-    pub(crate) fn tracing(&self) -> MutexGuard<'_, Option<Trace>> {
+    pub(crate) fn tracing(&self) -> MutexGuard<'_, Option<Tracing>> {
         self.trace.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -11,13 +11,15 @@ use axum::extract::State;
 use axum::extract::rejection::JsonRejection;
 use purlin::trace::{Event, Options, Trace};
 use purlin::{Node, ProcessId};
+use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::answer::Refusal;
 use super::look::ns;
 use super::process::Done;
 use super::site::{Site, pid};
+use crate::trace::{Step, chrome, sequence};
 
 /// How many processes may be followed at a time.
 const PROCESSES: usize = 20;
@@ -60,20 +62,60 @@ struct Shot {
     at_ns: u64,
     kind: &'static str,
     pid: String,
+    /// The process that it is about, or that the message has come from, if that is known.
     other: Option<String>,
+    /// Of a message that was sent, the number of its receipt, and the other way round, if both are there.
+    partner: Option<u64>,
+    /// The type of the message, the function that was spawned, or the reason of an exit.
     label: String,
 }
 
-impl From<&Event> for Shot {
-    fn from(event: &Event) -> Self {
+impl From<&Step<'_>> for Shot {
+    fn from(step: &Step<'_>) -> Self {
         Self {
-            number: event.number,
-            at_ns: ns(event.at),
-            kind: event.kind.name(),
-            pid: event.process.to_string(),
-            other: event.other.map(|other| other.to_string()),
-            label: event.what.to_string(),
+            number: step.event.number,
+            at_ns: ns(step.event.at),
+            kind: step.event.kind.name(),
+            pid: step.event.process.to_string(),
+            other: step.other.map(|other| other.to_string()),
+            partner: step.partner,
+            label: step.event.what.to_string(),
         }
+    }
+}
+
+/// A trace, and what those are called who occur in it, also after their end.
+pub(crate) struct Tracing {
+    trace: Trace,
+    names: FxHashMap<ProcessId, String>,
+}
+
+impl Tracing {
+    /// All events that are kept; those who occur in them are asked for their names.
+    fn read(&mut self, node: &Node) -> Vec<Event> {
+        let mut events: Vec<Event> = Vec::new();
+        // WHY bounded: a trace that goes on has more each time.
+        while events.len() < KEPT {
+            let more = self.trace.events(events.last().map_or(0, |last| last.number));
+            if more.is_empty() {
+                break;
+            }
+            events.extend(more);
+        }
+        let whom = events.iter().flat_map(|event| [Some(event.process), event.other]).flatten();
+        let known = &self.names;
+        let mut unknown: Vec<_> = whom.filter(|id| !known.contains_key(id)).collect();
+        unknown.sort_unstable();
+        unknown.dedup();
+        self.ask_names(node, &unknown);
+        events
+    }
+
+    fn ask_names(&mut self, node: &Node, whom: &[ProcessId]) {
+        let names = &mut self.names;
+        node.names_of(whom, |at, name| {
+            names.insert(whom[at], name.to_string());
+        });
     }
 }
 
@@ -94,91 +136,48 @@ pub(crate) async fn start(
         .events(IN_ALL)
         .kept(KEPT);
     let trace = Trace::start(&node, options);
+    let mut tracing = Tracing { trace, names: FxHashMap::default() };
+    tracing.ask_names(&node, &ids);
     for id in ids {
-        trace.follow(id).map_err(|error| Refusal::gone(error.to_string()))?;
+        tracing.trace.follow(id).map_err(|error| Refusal::gone(error.to_string()))?;
     }
-    site.tracing().replace(trace);
+    site.tracing().replace(tracing);
     Ok(Done::YES)
 }
 
 /// Stops the trace; what it has seen can still be read.
 pub(crate) async fn stop(State(site): State<Arc<Site>>) -> Json<Done> {
-    if let Some(trace) = &*site.tracing() {
-        trace.stop();
+    if let Some(tracing) = &*site.tracing() {
+        tracing.trace.stop();
     }
     Done::YES
 }
 
 pub(crate) async fn trace(State(site): State<Arc<Site>>) -> Result<Json<Answer>, Refusal> {
     let node = site.node()?;
-    let trace = site.tracing().as_ref().map(|trace| shown(trace, &node));
+    let trace = site.tracing().as_mut().map(|tracing| shown(tracing, &node));
     Ok(Json(Answer { trace }))
 }
 
-fn shown(trace: &Trace, node: &Node) -> Shown {
-    let status = trace.status();
-    let events = all(trace);
-    let mut whom: Vec<ProcessId> = status.processes.clone();
-    whom.extend(events.iter().flat_map(|event| [Some(event.process), event.other]).flatten());
-    whom.sort_unstable();
-    whom.dedup();
-    let mut names = BTreeMap::new();
-    node.names_of(&whom, |at, name| {
-        names.insert(whom[at].to_string(), name.to_string());
-    });
+fn shown(tracing: &mut Tracing, node: &Node) -> Shown {
+    let events = tracing.read(node);
+    let status = tracing.trace.status();
     Shown {
         running: status.state == purlin::trace::State::Running,
         state: status.state.to_string(),
         processes: status.processes.iter().map(ToString::to_string).collect(),
         seen: status.seen,
         dropped: status.gone + status.lost,
-        names,
-        events: events.iter().map(Shot::from).collect(),
+        names: tracing.names.iter().map(|(id, name)| (id.to_string(), name.clone())).collect(),
+        events: sequence(&events).iter().map(Shot::from).collect(),
     }
 }
 
-/// All events that are kept.
-fn all(trace: &Trace) -> Vec<Event> {
-    let mut events: Vec<Event> = Vec::new();
-    // WHY bounded: a trace that goes on has more each time.
-    while events.len() < KEPT {
-        let more = trace.events(events.last().map_or(0, |last| last.number));
-        if more.is_empty() {
-            break;
-        }
-        events.extend(more);
-    }
-    events
-}
-
-/// The same in the format that Chrome's trace viewer and Perfetto read: an instant for each event, on a line for
-/// each process.
-pub(crate) async fn chrome(State(site): State<Arc<Site>>) -> Result<Json<Value>, Refusal> {
+/// The same in the format that Chrome's trace viewer reads.
+pub(crate) async fn file(State(site): State<Arc<Site>>) -> Result<Json<Value>, Refusal> {
     let node = site.node()?;
-    let (events, names) = match &*site.tracing() {
-        Some(trace) => {
-            let shown = shown(trace, &node);
-            (shown.events, shown.names)
-        }
-        None => return Err(Refusal::gone("nothing has been traced yet")),
-    };
-    let mut lines: Vec<&str> = events.iter().map(|event| &*event.pid).collect();
-    lines.sort_unstable();
-    lines.dedup();
-    let line = |pid: &str| lines.binary_search(&pid).map_or(0, |line| line + 1);
-    let called = |pid: &str| names.get(pid).map_or(pid.to_string(), |name| format!("{name} {pid}"));
-    let titles = lines.iter().map(|pid| {
-        json!({"ph": "M", "name": "thread_name", "pid": 1, "tid": line(pid), "args": {"name": called(pid)}})
-    });
-    let shots = events.iter().map(|event| {
-        json!({
-            "ph": "i", "s": "t", "name": event.kind, "cat": "purlin", "pid": 1, "tid": line(&event.pid),
-            // Chrome counts in microseconds.
-            "ts": event.at_ns as f64 / 1000.0,
-            "args": {"what": event.label, "other": event.other.as_deref().map(called)},
-        })
-    });
-    let title = json!({"ph": "M", "name": "process_name", "pid": 1, "args": {"name": site.name}});
-    let events: Vec<_> = [title].into_iter().chain(titles).chain(shots).collect();
-    Ok(Json(json!({"traceEvents": events, "displayTimeUnit": "ns"})))
+    let mut tracing = site.tracing();
+    let tracing = tracing.as_mut().ok_or_else(|| Refusal::gone("nothing has been traced yet"))?;
+    let events = tracing.read(&node);
+    Ok(Json(chrome(&site.name, &events, |id| tracing.names.get(&id).cloned())))
 }

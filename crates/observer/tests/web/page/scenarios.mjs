@@ -197,10 +197,10 @@ async function trace({ open, act, about, picture }) {
   const diagram = page.locator("#diagram svg");
   const event = (words) => diagram.getByRole("listitem", { name: words });
   await event(/: clerk send till u32$/).first().waitFor();
-  await event(/: till receive\s+u32$/).first().waitFor();
+  await event(/: till receive clerk u32$/).first().waitFor();
   await event(/: till send clerk browser::Talk$/).first().waitFor();
   await event(/: till end\s+normal$/).waitFor();
-  await event(/: clerk receive_down till normal$/).waitFor();
+  await event(/: clerk receive_down\s+normal$/).waitFor();
   // The arrow leads from the one to the other, below what came before.
   const arrows = await diagram.locator("g[data-kind=send] line").evaluateAll((lines) => lines.map((line) => ["x1", "x2", "y1"].map((name) => Number(line.getAttribute(name)))));
   assert.ok(arrows.length >= 2 && arrows[0][0] !== arrows[0][1], JSON.stringify(arrows));
@@ -211,7 +211,7 @@ async function trace({ open, act, about, picture }) {
   const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: /Chrome/ }).click()]);
   const { traceEvents } = JSON.parse(await readFile(await file.path(), "utf8"));
   assert.ok(traceEvents.some((each) => each.ph === "M" && each.args.name === `clerk ${about.clerk}`));
-  const sent = traceEvents.filter((each) => each.name === "send");
+  const sent = traceEvents.filter((each) => each.name === "send" && each.ph === "X");
   assert.ok(sent.length >= 2 && sent.every((each) => each.ts > 0 && /u32|Talk/.test(each.args.what)));
 }
 
