@@ -146,25 +146,30 @@ impl Looker {
 
     fn overview(&mut self, node: &Node, before: &Overview) -> Overview {
         let at = node.uptime();
-        // Rates are of the time in which somebody has looked.
-        let span =
-            if self.looked.is_some() { at.saturating_sub(before.at) } else { Duration::ZERO };
+        let span = if before.at.is_zero() { Duration::ZERO } else { at.saturating_sub(before.at) };
         let rate = |now: u64, before: u64| match span.as_secs_f64() {
             0.0 => 0.0,
             span => now.saturating_sub(before) as f64 / span,
         };
         let load = node.load();
         let old = std::mem::replace(&mut self.load, load);
-        let (now, old) = (&self.load, &old);
-        let both = || now.workers.iter().zip(&old.workers);
-        let workers = both().map(|(now, old)| WorkerLoad {
-            busy: busy(now.asleep.saturating_sub(old.asleep), span),
-            queue: now.queue,
-            turns_per_second: rate(now.turns, old.turns),
-            steals_per_second: rate(now.steals, old.steals),
+        let now = &self.load;
+        let nothing = WorkerLoad::default();
+        let workers = now.workers.iter().enumerate().map(|(at, now)| {
+            let before = before.workers.get(at).unwrap_or(&nothing);
+            let slept =
+                now.asleep.saturating_sub(old.workers.get(at).map_or(now.asleep, |old| old.asleep));
+            WorkerLoad {
+                busy: if self.looked.is_some() { busy(slept, span) } else { 0.0 },
+                queue: now.queue,
+                turns_per_second: rate(now.turns, before.turns),
+                turns: now.turns,
+                steals_per_second: rate(now.steals, before.steals),
+                steals: now.steals,
+            }
         });
-        let sends = both().map(|(now, old)| rate(now.sends, old.sends)).sum::<f64>();
-        let work = both().map(|(now, old)| rate(now.work, old.work)).sum::<f64>();
+        let messages = now.workers.iter().map(|worker| worker.sends).sum();
+        let reductions = messages + now.workers.iter().map(|worker| worker.work).sum::<u64>();
         let hogs = node.hogs().into_iter().map(|hog| HogSeen {
             id: hog.id,
             function: hog.function,
@@ -178,8 +183,10 @@ impl Looker {
             queued_outside: now.outside,
             processes: (self.table.len() + node.processes_about()).saturating_sub(self.about),
             max_processes: node.max_processes(),
-            messages_per_second: sends,
-            reductions_per_second: work + sends,
+            messages_per_second: rate(messages, before.messages),
+            messages,
+            reductions_per_second: rate(reductions, before.reductions),
+            reductions,
             memory: Memory { resident: resident(), processes: self.memory },
             timers: node.pending_timers(),
             hogs: hogs.collect(),

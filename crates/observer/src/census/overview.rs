@@ -1,7 +1,7 @@
 //! The figures of a node at one moment.
 //!
-//! Rates are means over the time since the overview before ([`Overview::span`]); all else is what was
-//! read at the moment, each figure on its own.
+//! Rates are means over the time since the overview before ([`Overview::span`]), which is long ago if nobody has
+//! looked; all else is what was read at the moment, each figure on its own.
 
 use std::time::Duration;
 
@@ -26,8 +26,12 @@ pub struct Overview {
     pub max_processes: u32,
     /// Messages and signals sent by the node's processes, a second.
     pub messages_per_second: f64,
+    /// The same since the node's start; what its workers are doing just now may be missing.
+    pub messages: u64,
     /// Reductions, a second.
     pub reductions_per_second: f64,
+    /// The same since the node's start.
+    pub reductions: u64,
     /// What memory is taken.
     pub memory: Memory,
     /// Timers that are set and have not fired.
@@ -42,14 +46,19 @@ pub struct Overview {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct WorkerLoad {
-    /// The part of the time in which it was not asleep, from 0 to 1, by the wall clock.
+    /// The part of the time in which it was not asleep, from 0 to 1, by the wall clock; 0 for the first overview
+    /// after nobody has looked, since nobody has measured.
     pub busy: f64,
     /// Processes that are ready and wait for this worker.
     pub queue: usize,
     /// Turns of processes, a second.
     pub turns_per_second: f64,
+    /// The same since the node's start.
+    pub turns: u64,
     /// How often it has taken work over from another worker, a second.
     pub steals_per_second: f64,
+    /// The same since the node's start.
+    pub steals: u64,
 }
 
 /// What memory is taken, in bytes.
