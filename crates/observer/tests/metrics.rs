@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use prometheus::Scrape;
 use purlin::{Node, Process};
+use purlin_ack::server::Counts;
 use purlin_observer::census::{Census, Sampler};
 use purlin_observer::metrics::{ALL, Exporter, Type};
 use purlin_observer::warnings::Linter;
@@ -43,7 +44,8 @@ fn scrapes() -> [Scrape; 2] {
         let memory = &mut Arc::make_mut(&mut census.overview).memory;
         memory.resident = memory.resident.or(Some(1 << 20));
         let warnings = Linter::default().look(&census);
-        Scrape::read(&exporter.scrape(&census, &sampler.history(), &warnings))
+        let servers = [("orders".to_owned(), Counts::default())];
+        Scrape::read(&exporter.scrape(&census, &sampler.history(), &warnings, &servers))
     });
     node.stop_blocking();
     scrapes
@@ -62,7 +64,7 @@ fn what_is_scraped_is_what_the_node_is_and_every_metric_is_told_with_type_and_he
     assert!(kinds.len() > 4 && kinds.iter().all(|kind| kind.value == 0.0), "{kinds:?}");
     for sample in &second.samples {
         assert_eq!(sample.labels["purlin_node_name"], "shop@127.0.0.1");
-        assert!(sample.labels.len() <= 2, "{sample:?}");
+        assert!(sample.labels.len() <= 3, "{sample:?}");
     }
     assert_eq!(second.types.len(), ALL.len(), "{:?}", second.types);
     for metric in ALL {
@@ -75,6 +77,11 @@ fn what_is_scraped_is_what_the_node_is_and_every_metric_is_told_with_type_and_he
         let counter = metric.kind == Type::Counter;
         assert_eq!(second.types[name] == "counter", counter, "{name}");
         assert_eq!(name.ends_with("_total"), counter, "{name}");
+        for sample in second.of(name) {
+            let mut labels = metric.labels.iter().map(|label| label.replace('.', "_"));
+            let all = labels.all(|label| sample.labels.contains_key(&label));
+            assert!(all && sample.labels.len() == metric.labels.len() + 1, "{sample:?}");
+        }
     }
 }
 
@@ -91,16 +98,15 @@ fn what_processes_do_is_counted_and_nothing_else() {
             me.receive().await;
         });
     }
-    loop {
+    let counted = (0..60).any(|_| {
         census = next(&sampler, census.number);
-        let scrape = Scrape::read(&exporter.scrape(&census, &sampler.history(), &[]));
+        let scrape = Scrape::read(&exporter.scrape(&census, &sampler.history(), &[], &[]));
         let sent = scrape.value("purlin_sent_messages_total");
         let turns: f64 = scrape.of("purlin_worker_turns_total").map(|one| one.value).sum();
         assert!(sent < 10_000.0 && turns < 100_000.0, "{sent} sent, {turns} turns");
-        if sent >= 1000.0 && turns >= 1000.0 {
-            break;
-        }
-    }
+        sent >= 1000.0 && turns >= 1000.0
+    });
+    assert!(counted, "a thousand messages and turns were not counted");
     node.stop_blocking();
 }
 

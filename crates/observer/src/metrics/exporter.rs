@@ -5,6 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use metrics::with_local_recorder;
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusRecorder};
+use purlin_ack::server::Counts;
 
 use super::Recording;
 use crate::census::{Census, History};
@@ -29,12 +30,22 @@ impl Exporter {
         Self { recorder, recording: Mutex::new(recording) }
     }
 
-    /// What a scrape is answered with. Any thread may ask; they wait for each other.
+    /// What a scrape is answered with; `servers` are those that acknowledge, by name. Any thread may ask; they
+    /// wait for each other.
     #[must_use]
-    pub fn scrape(&self, census: &Census, history: &History, warnings: &[Warning]) -> String {
+    pub fn scrape(
+        &self,
+        census: &Census,
+        history: &History,
+        warnings: &[Warning],
+        servers: &[(String, Counts)],
+    ) -> String {
         // WHY: what it has added up holds whoever panicked.
         let mut recording = self.recording.lock().unwrap_or_else(PoisonError::into_inner);
-        with_local_recorder(&self.recorder, || recording.tell(census, history, warnings));
+        with_local_recorder(&self.recorder, || {
+            recording.tell(census, history, warnings);
+            servers.iter().for_each(|(name, counts)| recording.tell_server(name, counts));
+        });
         self.recorder.handle().render()
     }
 }

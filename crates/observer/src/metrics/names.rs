@@ -14,8 +14,8 @@ pub struct Metric {
     pub unit: Unit,
     /// What it says.
     pub what: &'static str,
-    /// What each of its series is told apart by, beside the node.
-    pub label: Option<&'static str>,
+    /// What its series are told apart by, beside the node.
+    pub labels: &'static [&'static str],
 }
 
 /// What kind of metric it is.
@@ -33,9 +33,11 @@ pub(super) const NODE: &str = "purlin.node.name";
 pub(super) const WORKER: &str = "purlin.worker.id";
 pub(super) const REASON: &str = "purlin.drop.reason";
 pub(super) const KIND: &str = "purlin.warning.kind";
+pub(super) const SERVER: &str = "purlin.ack.server.name";
+pub(super) const CLOSED_FOR: &str = "purlin.ack.close.reason";
 
 /// All that there are.
-pub const ALL: [Metric; 20] = [
+pub const ALL: [Metric; 25] = [
     UPTIME,
     PROCESSES,
     PROCESS_LIMIT,
@@ -56,6 +58,11 @@ pub const ALL: [Metric; 20] = [
     OBSERVER_BUSY,
     OBSERVER_LEFT_OUT,
     TABLE_AGE,
+    ACK_CONNECTIONS,
+    ACK_MESSAGES,
+    ACK_ACKS,
+    ACK_REFUSALS,
+    ACK_CLOSED,
 ];
 
 pub(super) const UPTIME: Metric =
@@ -79,15 +86,15 @@ pub(super) const WORKER_BUSY: Metric = gauge(
     Unit::Percent,
     "The part of its time in which a worker was not asleep.",
 )
-.of(WORKER);
+.of(&[WORKER]);
 pub(super) const WORKER_QUEUE: Metric = gauge(
     "purlin.worker.queue.process.count",
     Unit::Count,
     "Processes that are ready and wait for a worker.",
 )
-.of(WORKER);
+.of(&[WORKER]);
 pub(super) const WORKER_TURNS: Metric =
-    counter("purlin.worker.turns", "Turns of processes that a worker has run.").of(WORKER);
+    counter("purlin.worker.turns", "Turns of processes that a worker has run.").of(&[WORKER]);
 pub(super) const COMMON_QUEUE: Metric = gauge(
     "purlin.queue.process.count",
     Unit::Count,
@@ -97,7 +104,7 @@ pub(super) const SENT: Metric =
     counter("purlin.sent.messages", "Messages and signals that processes have sent.");
 pub(super) const REDUCTIONS: Metric = counter("purlin.reductions", "What processes have done.");
 pub(super) const DROPPED: Metric =
-    counter("purlin.dropped.messages", "Messages that nobody received.").of(REASON);
+    counter("purlin.dropped.messages", "Messages that nobody received.").of(&[REASON]);
 pub(super) const WAITING: Metric =
     gauge("purlin.mailbox.message.count", Unit::Count, "Messages that wait in mailboxes.");
 pub(super) const LONGEST: Metric = gauge(
@@ -110,7 +117,7 @@ pub(super) const TIMERS: Metric =
 pub(super) const HOGS: Metric =
     gauge("purlin.hog.count", Unit::Count, "Processes that hold up a thread.");
 pub(super) const WARNINGS: Metric =
-    gauge("purlin.warning.count", Unit::Count, "Warnings that the observer tells.").of(KIND);
+    gauge("purlin.warning.count", Unit::Count, "Warnings that the observer tells.").of(&[KIND]);
 pub(super) const OBSERVER_BUSY: Metric = gauge(
     "purlin.observer.utilization",
     Unit::Percent,
@@ -126,18 +133,32 @@ pub(super) const TABLE_AGE: Metric = gauge(
     Unit::Seconds,
     "How old the table is from which figures of all processes together are taken.",
 );
+pub(super) const ACK_CONNECTIONS: Metric =
+    gauge("purlin.ack.connection.count", Unit::Count, "Connections that a server has.")
+        .of(&[SERVER]);
+pub(super) const ACK_MESSAGES: Metric =
+    counter("purlin.ack.messages", "Messages that a server has acknowledged.").of(&[SERVER]);
+pub(super) const ACK_ACKS: Metric =
+    counter("purlin.ack.acks", "Acks that a server has sent.").of(&[SERVER]);
+pub(super) const ACK_REFUSALS: Metric =
+    counter("purlin.ack.refusals", "Messages that a server has refused.").of(&[SERVER]);
+pub(super) const ACK_CLOSED: Metric = counter(
+    "purlin.ack.closed.connections",
+    "Connections that a server has closed because something was wrong, by what that was.",
+)
+.of(&[SERVER, CLOSED_FOR]);
 
 const fn gauge(name: &'static str, unit: Unit, what: &'static str) -> Metric {
-    Metric { name, kind: Type::Gauge, unit, what, label: None }
+    Metric { name, kind: Type::Gauge, unit, what, labels: &[] }
 }
 
 const fn counter(name: &'static str, what: &'static str) -> Metric {
-    Metric { name, kind: Type::Counter, unit: Unit::Count, what, label: None }
+    Metric { name, kind: Type::Counter, unit: Unit::Count, what, labels: &[] }
 }
 
 impl Metric {
-    const fn of(self, label: &'static str) -> Self {
-        Self { label: Some(label), ..self }
+    const fn of(self, labels: &'static [&'static str]) -> Self {
+        Self { labels, ..self }
     }
 
     /// Tells the recorder that is there what it is.

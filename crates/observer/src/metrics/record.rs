@@ -5,8 +5,9 @@
 use std::time::Duration;
 
 use metrics::{counter, gauge};
+use purlin_ack::server::Counts;
 
-use super::names::{self, ALL, KIND, Metric, NODE, REASON, WORKER};
+use super::names::{self, ALL, Metric, NODE};
 use crate::census::{Census, History};
 use crate::warnings::{Kind, Warning};
 
@@ -66,7 +67,25 @@ impl Recording {
         self.tell_counts(census);
         for kind in Kind::ALL {
             let of_kind = warnings.iter().filter(|warning| warning.kind == kind).count();
-            self.set(&names::WARNINGS, Some((KIND, kind.name().into())), of_kind as f64);
+            self.set(&names::WARNINGS, &[kind.name()], of_kind as f64);
+        }
+    }
+
+    /// Tells what a server that acknowledges has done, under that name.
+    pub fn tell_server(&self, name: &str, counts: &Counts) {
+        self.set(&names::ACK_CONNECTIONS, &[name], counts.connections as f64);
+        self.count(&names::ACK_MESSAGES, &[name], counts.messages);
+        self.count(&names::ACK_ACKS, &[name], counts.acks);
+        self.count(&names::ACK_REFUSALS, &[name], counts.refusals);
+        for (reason, closed) in [
+            ("too_large", counts.too_large),
+            ("silent", counts.silent),
+            ("deaf", counts.deaf),
+            ("insecure", counts.insecure),
+            ("failed", counts.failed),
+            ("over_address", counts.over_address),
+        ] {
+            self.count(&names::ACK_CLOSED, &[name, reason], closed);
         }
     }
 
@@ -105,25 +124,25 @@ impl Recording {
             (names::OBSERVER_LEFT_OUT, census.cost.left_out as f64),
             (names::TABLE_AGE, age.as_secs_f64()),
         ] {
-            self.set(&metric, None, value);
+            self.set(&metric, &[], value);
         }
         // Where the operating system does not tell there is no series, rather than one of zeros.
         if let Some(resident) = overview.memory.resident {
-            self.set(&names::RESIDENT, None, resident as f64);
+            self.set(&names::RESIDENT, &[], resident as f64);
         }
         for (worker, load) in overview.workers.iter().enumerate() {
-            let of_worker = || Some((WORKER, worker.to_string()));
-            self.set(&names::WORKER_BUSY, of_worker(), load.busy);
-            self.set(&names::WORKER_QUEUE, of_worker(), load.queue as f64);
+            let worker = worker.to_string();
+            self.set(&names::WORKER_BUSY, &[&worker], load.busy);
+            self.set(&names::WORKER_QUEUE, &[&worker], load.queue as f64);
         }
     }
 
     fn tell_counts(&self, census: &Census) {
-        self.count(&names::SENT, None, self.sent as u64);
-        self.count(&names::REDUCTIONS, None, self.reductions as u64);
+        // WHY rounded: what was a number of things was divided by a time, and multiplied again.
+        self.count(&names::SENT, &[], self.sent.round() as u64);
+        self.count(&names::REDUCTIONS, &[], self.reductions.round() as u64);
         for (worker, turns) in self.turns.iter().enumerate() {
-            let of_worker = Some((WORKER, worker.to_string()));
-            self.count(&names::WORKER_TURNS, of_worker, *turns as u64);
+            self.count(&names::WORKER_TURNS, &[&worker.to_string()], turns.round() as u64);
         }
         let drops = census.overview.drops.total;
         for (reason, dropped) in [
@@ -133,20 +152,23 @@ impl Recording {
             ("newest", drops.newest),
             ("oldest", drops.oldest),
         ] {
-            self.count(&names::DROPPED, Some((REASON, reason.into())), dropped);
+            self.count(&names::DROPPED, &[reason], dropped);
         }
     }
 
-    fn labels(&self, label: Option<(&'static str, String)>) -> Vec<(&'static str, String)> {
-        [(NODE, self.node.clone())].into_iter().chain(label).collect()
+    /// The labels of a series, with these values.
+    fn labels(&self, metric: &Metric, values: &[&str]) -> Vec<(&'static str, String)> {
+        let values = values.iter().map(|value| (*value).to_owned());
+        let own = metric.labels.iter().copied().zip(values);
+        [(NODE, self.node.clone())].into_iter().chain(own).collect()
     }
 
-    fn set(&self, metric: &Metric, label: Option<(&'static str, String)>, value: f64) {
-        gauge!(metric.name, &self.labels(label)).set(value);
+    fn set(&self, metric: &Metric, values: &[&str], value: f64) {
+        gauge!(metric.name, &self.labels(metric, values)).set(value);
     }
 
-    fn count(&self, metric: &Metric, label: Option<(&'static str, String)>, value: u64) {
-        counter!(metric.name, &self.labels(label)).absolute(value);
+    fn count(&self, metric: &Metric, values: &[&str], value: u64) {
+        counter!(metric.name, &self.labels(metric, values)).absolute(value);
     }
 }
 
@@ -184,19 +206,20 @@ mod tests {
         history.push(overview(2, 1, 10.0));
         let census = Census::none();
         for _ in 0..2 {
-            let text = exporter.scrape(&census, &history, &[]);
+            let text = exporter.scrape(&census, &history, &[], &[]);
             assert_eq!(value(&text, "purlin_sent_messages_total"), "10");
         }
         history.push(overview(4, 2, 5.0));
         history.push(overview(5, 1, 1.0));
-        let text = exporter.scrape(&census, &history, &[]);
+        let text = exporter.scrape(&census, &history, &[], &[]);
         assert_eq!(value(&text, "purlin_sent_messages_total"), "21");
         assert_eq!(value(&text, "purlin_worker_turns_total"), "8");
     }
 
     #[test]
     fn a_name_with_quotes_and_lines_stays_one_label() {
-        let text = Exporter::new("a\"b\nc\\").scrape(&Census::none(), &History::default(), &[]);
+        let text =
+            Exporter::new("a\"b\nc\\").scrape(&Census::none(), &History::default(), &[], &[]);
         assert!(text.contains(r#"purlin_timer_count{purlin_node_name="a\"b\nc\\"} 0"#), "{text}");
     }
 }

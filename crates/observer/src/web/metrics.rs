@@ -15,7 +15,10 @@ use crate::metrics::CONTENT_TYPE as TEXT;
 pub(crate) async fn metrics(State(site): State<Arc<Site>>) -> Result<Response, Refusal> {
     let census = site.census().await?;
     let found = latest(&site, census.number).await?;
-    let text =
-        aside(move || site.exporter.scrape(&census, &site.sampler.history(), found.warnings()));
+    let text = aside(move || {
+        let shown = site.board.read().servers.into_iter();
+        let servers: Vec<_> = shown.map(|(name, server)| (name, server.counts())).collect();
+        site.exporter.scrape(&census, &site.sampler.history(), found.warnings(), &servers)
+    });
     Ok(([(CONTENT_TYPE, TEXT)], text.await?).into_response())
 }
