@@ -336,22 +336,10 @@ impl<W: World, M: Send + 'static> Owner<W, M> {
     #[inline]
     fn opened(&self, link: NonNull<Link>) -> M {
         count(&self.base().received, 1);
-        if is_traced() {
-            return self.opened_traced(link);
-        }
+        // SAFETY: as below.
+        let link = if is_traced() { unsafe { shown::<W, M>(link) } } else { link };
         // SAFETY: callers took the link out of the FIFO or the word; messages there are of this type.
         unsafe { Envelope::<M>::open(link) }.0
-    }
-
-    /// [`Owner::opened`] in a turn that is traced.
-    #[cold]
-    #[inline(never)]
-    fn opened_traced(&self, link: NonNull<Link>) -> M {
-        // SAFETY: as in `opened`.
-        unsafe {
-            traced::<W, M>(Some(Envelope::<M>::peek(link)));
-            Envelope::<M>::open(link).0
-        }
     }
 
     /// Begins to look through the FIFO from its oldest message.
@@ -473,6 +461,20 @@ impl<W: World, M> Owner<W, M> {
         // SAFETY: the handle holds a reference to a cell of this world.
         unsafe { self.base.cast::<Front<W>>().as_ref() }
     }
+}
+
+/// [`traced`] with a message that has left the FIFO.
+///
+/// WHY it hands the link on: whoever is not traced then need not keep it in a register for after the call.
+///
+/// # Safety
+/// The caller owns the link, the header of a sealed envelope of an `M`.
+#[cold]
+#[inline(never)]
+unsafe fn shown<W: World, M: Send + 'static>(link: NonNull<Link>) -> NonNull<Link> {
+    // SAFETY: by the contract.
+    traced::<W, M>(Some(unsafe { Envelope::<M>::peek(link) }));
+    link
 }
 
 /// Shows the world that a process which is traced has received a message; which one, if it can still be seen.
