@@ -45,7 +45,7 @@ fn scrapes() -> [Scrape; 2] {
         memory.resident = memory.resident.or(Some(1 << 20));
         let warnings = Linter::default().look(&census);
         let servers = [("orders".to_owned(), Counts::default())];
-        Scrape::read(&exporter.scrape(&census, &sampler.history(), &warnings, &servers))
+        Scrape::read(&exporter.scrape(&census, &warnings, &servers))
     });
     node.stop_blocking();
     scrapes
@@ -100,7 +100,7 @@ fn what_processes_do_is_counted_and_nothing_else() {
     }
     let counted = (0..60).any(|_| {
         census = next(&sampler, census.number);
-        let scrape = Scrape::read(&exporter.scrape(&census, &sampler.history(), &[], &[]));
+        let scrape = Scrape::read(&exporter.scrape(&census, &[], &[]));
         let sent = scrape.value("purlin_sent_messages_total");
         let turns: f64 = scrape.of("purlin_worker_turns_total").map(|one| one.value).sum();
         assert!(sent < 10_000.0 && turns < 100_000.0, "{sent} sent, {turns} turns");

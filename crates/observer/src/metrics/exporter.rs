@@ -1,14 +1,13 @@
 //! From the facade to Prometheus' text.
 
 use std::fmt;
-use std::sync::{Mutex, PoisonError};
 
 use metrics::with_local_recorder;
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusRecorder};
 use purlin_ack::server::Counts;
 
 use super::Recording;
-use crate::census::{Census, History};
+use crate::census::Census;
 use crate::warnings::Warning;
 
 /// What a scrape is answered with is of this type.
@@ -18,7 +17,7 @@ pub const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 /// records elsewhere is not in it, and nothing of it there.
 pub struct Exporter {
     recorder: PrometheusRecorder,
-    recording: Mutex<Recording>,
+    recording: Recording,
 }
 
 impl Exporter {
@@ -27,23 +26,20 @@ impl Exporter {
     pub fn new(node: &str) -> Self {
         let recorder = PrometheusBuilder::new().with_recommended_naming(true).build_recorder();
         let recording = with_local_recorder(&recorder, || Recording::new(node));
-        Self { recorder, recording: Mutex::new(recording) }
+        Self { recorder, recording }
     }
 
-    /// What a scrape is answered with; `servers` are those that acknowledge, by name. Any thread may ask; they
-    /// wait for each other.
+    /// What a scrape is answered with; `servers` are those that acknowledge, by name. Any thread may ask.
     #[must_use]
     pub fn scrape(
         &self,
         census: &Census,
-        history: &History,
         warnings: &[Warning],
         servers: &[(String, Counts)],
     ) -> String {
-        // WHY: what it has added up holds whoever panicked.
-        let mut recording = self.recording.lock().unwrap_or_else(PoisonError::into_inner);
+        let recording = &self.recording;
         with_local_recorder(&self.recorder, || {
-            recording.tell(census, history, warnings);
+            recording.tell(census, warnings);
             servers.iter().for_each(|(name, counts)| recording.tell_server(name, counts));
         });
         self.recorder.handle().render()

@@ -21,7 +21,7 @@ pub struct Metric {
 /// What kind of metric it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Type {
-    /// It only ever grows, from 0 at the observer's start.
+    /// It only ever grows.
     Counter,
     /// It goes up and down.
     Gauge,

@@ -1,22 +1,14 @@
-//! From censuses to the facade.
-//!
-//! Belongs to whoever scrapes: one thread at a time.
-
-use std::time::Duration;
+//! From censuses to the facade. A value that never changes: any thread may tell.
 
 use metrics::{counter, gauge};
 use purlin_ack::server::Counts;
 
 use super::names::{self, ALL, Metric, NODE};
-use crate::census::{Census, History};
+use crate::census::Census;
 use crate::warnings::{Kind, Warning};
 
 /// What is told to the facade: to the recorder that is installed, or to a local one
 /// (`metrics::with_local_recorder`).
-///
-/// Counters begin at 0 with this value. What was sampled since the last time is added from the
-/// [history](History), which reaches back ten minutes, so scrapes may be that far apart. While nobody
-/// looks nothing is sampled, and the first sample afterwards stands for all that time.
 ///
 /// ```
 /// use purlin::Node;
@@ -27,23 +19,17 @@ use crate::warnings::{Kind, Warning};
 /// let node = Node::builder().name("shop").build()?;
 /// let sampler = Sampler::start(&node)?;
 /// // After a recorder has been installed, and then whenever it is to be told:
-/// let mut recording = Recording::new("shop");
-/// recording.tell(&sampler.latest(), &sampler.history(), &[]);
+/// let recording = Recording::new("shop");
+/// recording.tell(&sampler.latest(), &[]);
 /// # node.stop_blocking();
 /// # Ok(())
 /// # }
 /// ```
 ///
 /// COST: a look-up for each series, and a pass over the column of mailbox lengths.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Recording {
     node: String,
-    /// Up to which overview things have been added up.
-    at: Duration,
-    sent: f64,
-    reductions: f64,
-    /// Turns, by worker.
-    turns: Vec<f64>,
 }
 
 impl Recording {
@@ -51,18 +37,11 @@ impl Recording {
     #[must_use]
     pub fn new(node: &str) -> Self {
         ALL.iter().for_each(Metric::describe);
-        Self {
-            node: node.to_owned(),
-            at: Duration::ZERO,
-            sent: 0.0,
-            reductions: 0.0,
-            turns: Vec::new(),
-        }
+        Self { node: node.to_owned() }
     }
 
     /// Tells what there is.
-    pub fn tell(&mut self, census: &Census, history: &History, warnings: &[Warning]) {
-        self.add_up(history);
+    pub fn tell(&self, census: &Census, warnings: &[Warning]) {
         self.tell_figures(census);
         self.tell_counts(census);
         for kind in Kind::ALL {
@@ -87,22 +66,6 @@ impl Recording {
         ] {
             self.count(&names::ACK_CLOSED, &[name, reason], closed);
         }
-    }
-
-    /// Adds what has happened since the last time.
-    fn add_up(&mut self, history: &History) {
-        for overview in history.iter().filter(|overview| overview.at > self.at) {
-            let span = overview.span.as_secs_f64();
-            self.sent += overview.messages_per_second * span;
-            self.reductions += overview.reductions_per_second * span;
-            if self.turns.len() < overview.workers.len() {
-                self.turns.resize(overview.workers.len(), 0.0);
-            }
-            for (turns, worker) in self.turns.iter_mut().zip(&overview.workers) {
-                *turns += worker.turns_per_second * span;
-            }
-        }
-        self.at = history.iter().next_back().map_or(self.at, |newest| newest.at.max(self.at));
     }
 
     fn tell_figures(&self, census: &Census) {
@@ -138,11 +101,11 @@ impl Recording {
     }
 
     fn tell_counts(&self, census: &Census) {
-        // WHY rounded: what was a number of things was divided by a time, and multiplied again.
-        self.count(&names::SENT, &[], self.sent.round() as u64);
-        self.count(&names::REDUCTIONS, &[], self.reductions.round() as u64);
-        for (worker, turns) in self.turns.iter().enumerate() {
-            self.count(&names::WORKER_TURNS, &[&worker.to_string()], turns.round() as u64);
+        let overview = &census.overview;
+        self.count(&names::SENT, &[], overview.messages);
+        self.count(&names::REDUCTIONS, &[], overview.reductions);
+        for (worker, load) in overview.workers.iter().enumerate() {
+            self.count(&names::WORKER_TURNS, &[&worker.to_string()], load.turns);
         }
         let drops = census.overview.drops.total;
         for (reason, dropped) in [
@@ -175,51 +138,26 @@ impl Recording {
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
-    use std::time::Duration;
 
     use super::super::Exporter;
-    use crate::census::{Census, History, Overview, WorkerLoad};
-
-    fn overview(at: u64, span: u64, messages_per_second: f64) -> Arc<Overview> {
-        let [at, span] = [at, span].map(Duration::from_secs);
-        let load = WorkerLoad { turns_per_second: 2.0, ..WorkerLoad::default() };
-        Arc::new(Overview {
-            at,
-            span,
-            messages_per_second,
-            workers: vec![load],
-            ..Overview::default()
-        })
-    }
-
-    fn value(text: &str, name: &str) -> String {
-        let mut lines = text.lines().filter(|line| line.starts_with(&format!("{name}{{")));
-        let line = lines.next().expect("it is told");
-        line.rsplit_once(' ').expect("it has a value").1.to_owned()
-    }
+    use crate::census::{Census, Overview};
 
     #[test]
-    fn what_was_sampled_between_two_scrapes_is_counted_once() {
+    fn a_count_never_goes_backwards() {
         let exporter = Exporter::new("shop");
-        let mut history = History::default();
-        history.push(overview(1, 0, 0.0));
-        history.push(overview(2, 1, 10.0));
-        let census = Census::none();
-        for _ in 0..2 {
-            let text = exporter.scrape(&census, &history, &[], &[]);
-            assert_eq!(value(&text, "purlin_sent_messages_total"), "10");
-        }
-        history.push(overview(4, 2, 5.0));
-        history.push(overview(5, 1, 1.0));
-        let text = exporter.scrape(&census, &history, &[], &[]);
-        assert_eq!(value(&text, "purlin_sent_messages_total"), "21");
-        assert_eq!(value(&text, "purlin_worker_turns_total"), "8");
+        let sent = [5, 7, 6].map(|messages| {
+            let overview = Arc::new(Overview { messages, ..Overview::default() });
+            let text = exporter.scrape(&Census { overview, ..Census::none() }, &[], &[]);
+            let mut lines = text.lines();
+            let line = lines.find(|line| line.starts_with("purlin_sent_messages_total{"));
+            line.expect("it is told").rsplit(' ').next().map(str::to_owned)
+        });
+        assert_eq!(sent.map(Option::unwrap_or_default), ["5", "7", "7"]);
     }
 
     #[test]
     fn a_name_with_quotes_and_lines_stays_one_label() {
-        let text =
-            Exporter::new("a\"b\nc\\").scrape(&Census::none(), &History::default(), &[], &[]);
+        let text = Exporter::new("a\"b\nc\\").scrape(&Census::none(), &[], &[]);
         assert!(text.contains(r#"purlin_timer_count{purlin_node_name="a\"b\nc\\"} 0"#), "{text}");
     }
 }

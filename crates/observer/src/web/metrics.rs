@@ -18,7 +18,7 @@ pub(crate) async fn metrics(State(site): State<Arc<Site>>) -> Result<Response, R
     let text = aside(move || {
         let shown = site.board.read().servers.into_iter();
         let servers: Vec<_> = shown.map(|(name, server)| (name, server.counts())).collect();
-        site.exporter.scrape(&census, &site.sampler.history(), found.warnings(), &servers)
+        site.exporter.scrape(&census, found.warnings(), &servers)
     });
     Ok(([(CONTENT_TYPE, TEXT)], text.await?).into_response())
 }
