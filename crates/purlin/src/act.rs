@@ -6,7 +6,7 @@
 
 use std::sync::atomic::Ordering;
 
-use purlin_raw::{Erased, Owner, Sealed, Turned, exhaust, is_traced, quietly, trace_turn};
+use purlin_raw::{Erased, Owner, Sealed, Turned, exhaust, is_traced, quietly, trace};
 
 use crate::exit::catch;
 use crate::home::{Erlang, here};
@@ -17,7 +17,9 @@ use crate::trace::hooks;
 use crate::{Down, Exit, ExitReason, ProcessId, body};
 
 /// Acts on a signal; says what it turns into.
-#[cold]
+///
+/// WHY in two: nearly all signals say that somebody has ended, and these are acted on where they are taken out.
+#[inline]
 pub(crate) fn act<M: Send + 'static>(me: &Owner<Erlang, M>, signal: Signal) -> Turned<M> {
     if is_traced() {
         hooks::acts(&signal);
@@ -44,6 +46,15 @@ pub(crate) fn act<M: Send + 'static>(me: &Owner<Erlang, M>, signal: Signal) -> T
             quietly(|| drop(reason));
             Turned::Nothing
         }
+        signal => act_on_another(me, signal),
+    }
+}
+
+/// [`act`] for a signal of any other kind.
+#[cold]
+#[inline(never)]
+fn act_on_another<M: Send + 'static>(me: &Owner<Erlang, M>, signal: Signal) -> Turned<M> {
+    match signal {
         Signal::Exit { from, reason } => {
             let by = match from {
                 Some(sender) if sender == id(me) => Origin::Itself,
@@ -61,7 +72,7 @@ pub(crate) fn act<M: Send + 'static>(me: &Owner<Erlang, M>, signal: Signal) -> T
             Turned::Nothing
         }
         Signal::Follow(book) => {
-            trace_turn();
+            trace(true);
             let before = keep(me, |local| local.rare().rarer().followed.replace(book));
             // WHY quietly, here and below: what it shows of messages is the user's.
             quietly(|| drop(before));
@@ -126,6 +137,7 @@ pub(crate) fn act<M: Send + 'static>(me: &Owner<Erlang, M>, signal: Signal) -> T
             let _ = asker.send(());
             Turned::Nothing
         }
+        Signal::Down { .. } | Signal::LinkExit { .. } => unreachable!("`act` does that itself"),
         Signal::Describe(asker) => {
             let details = keep(me, |local| local.describe());
             // The same.

@@ -10,7 +10,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use pin_project_lite::pin_project;
-use purlin_raw::{Bounds, Look, NotHere, Owner, quietly, trace_turn};
+use purlin_raw::{Bounds, Look, NotHere, Owner, quietly};
 
 use crate::act::act;
 use crate::exit::catch;
@@ -159,29 +159,15 @@ fn begin<M: Send + 'static, E: Bounds>(me: &Owner<Erlang, M>) -> Begun {
     if !me.has_local() {
         return Begun::Function;
     }
-    begin_with_local(me)
-}
-
-/// WHY not inlined: most processes keep nothing, and their turns would save more registers.
-#[inline(never)]
-fn begin_with_local<M: Send + 'static>(me: &Owner<Erlang, M>) -> Begun {
-    let Ok((mail, suspended, followed)) = me.local(|local| local.waits()) else {
-        return Begun::Function;
-    };
-    if followed {
-        trace_turn();
+    match me.local(|local| local.waits()) {
+        Ok((true, _)) if me.has_news() => act_on_signals(me),
+        Ok((_, true)) if room::is_suspended(me) => Begun::Suspended,
+        _ => Begun::Function,
     }
-    if mail && me.has_news() {
-        return act_on_signals(me);
-    }
-    if suspended && room::is_suspended(me) { Begun::Suspended } else { Begun::Function }
 }
 
 #[inline(never)]
 fn act_on_signals<M: Send + 'static>(me: &Owner<Erlang, M>) -> Begun {
-    if me.has_local() && me.local(|local| local.waits().2) == Ok(true) {
-        trace_turn();
-    }
     let came = me.fetch_within_bound(|signal| act(me, signal));
     debug_assert!(came.is_ok(), "a turn runs on its own thread");
     let found = me.local(|local| {

@@ -8,7 +8,7 @@
 use std::sync::Arc;
 use std::task::Waker;
 
-use purlin_raw::{Either, Erased, Pooled, Sealed};
+use purlin_raw::{Either, Erased, Pooled, Sealed, trace};
 
 use crate::links::Link;
 use crate::monitors::Monitoring;
@@ -181,13 +181,14 @@ impl Local {
     }
 
     /// What the beginning of a turn has to know: whether a combinator waits for a message with a
-    /// waker of its own, whether the process has sent past a bound, and whether it is followed.
+    /// waker of its own, and whether the process has sent past a bound.
     #[inline]
-    pub(crate) fn waits(&self) -> (bool, bool, bool) {
-        let Some(rare) = self.seen() else { return (false, false, false) };
-        let rarer = |rarer: &Rarer| (rarer.suspended.is_some(), rarer.followed.is_some());
-        let (suspended, followed) = rare.rarer.as_deref().map_or((false, false), rarer);
-        (rare.mail.is_some(), suspended, followed)
+    pub(crate) fn waits(&self) -> (bool, bool) {
+        let suspended = |rarer: &Rarer| rarer.suspended.is_some();
+        match self.seen() {
+            None => (false, false),
+            Some(rare) => (rare.mail.is_some(), rare.rarer.as_deref().is_some_and(suspended)),
+        }
     }
 
     /// What follows it.
@@ -195,9 +196,13 @@ impl Local {
         self.seen_rarer()?.followed.clone()
     }
 
-    /// That trace follows it no more; what is to be dropped.
+    /// That trace follows it no more, in its turn; what is to be dropped.
     pub(crate) fn unfollow(&mut self, book: &Arc<Book>) -> Option<Arc<Book>> {
-        self.seen_rarer()?.followed.take_if(|by| Arc::ptr_eq(by, book))
+        let before = self.seen_rarer()?.followed.take_if(|by| Arc::ptr_eq(by, book));
+        if before.is_some() {
+            trace(false);
+        }
+        before
     }
 
     /// What the end of a turn has to know: whether the process is to end, and whether a combinator

@@ -6,6 +6,7 @@
 //! COST: no allocation for the first entry; up to [`FEW`] a walk over them; beyond that a hash.
 
 use std::hash::Hash;
+use std::mem::{forget, replace};
 
 use rustc_hash::FxHashMap;
 
@@ -38,7 +39,8 @@ impl<K: Copy + Eq + Hash, V> Small<K, V> {
     pub(crate) fn insert_new(&mut self, key: K, value: V) {
         debug_assert!(self.get_mut(key).is_none(), "the key is new");
         match self {
-            Self::Empty => *self = Self::One(key, value),
+            // WHY forgotten: there is nothing to drop, which the compiler does not always see.
+            Self::Empty => forget(replace(self, Self::One(key, value))),
             _ => self.insert_another(key, value),
         }
     }

@@ -90,6 +90,8 @@ pub(crate) const AGAIN: u8 = 0b100;
 pub(crate) const KEPT: u8 = 0b1000;
 /// The process's own handle was dropped in one of its turns, and its reference is still counted.
 pub(crate) const LET_GO: u8 = 0b1_0000;
+/// Its turns are traced.
+pub(crate) const TRACED: u8 = 0b10_0000;
 
 /// The part that needs no type.
 #[repr(C)]
@@ -180,11 +182,18 @@ impl Base {
         self.waiting.store(self.waiting.load(Ordering::Relaxed).wrapping_sub(1), Ordering::Relaxed);
     }
 
-    /// A turn begins, or has ended: what it asked for is over.
+    /// A turn begins, or has ended: what it asked for is over. What is true of it still comes back.
     #[inline]
-    pub(crate) fn set_running(&self, running: u8) {
-        let stays = self.turn.load(Ordering::Relaxed) & (KEPT | LET_GO);
+    pub(crate) fn set_running(&self, running: u8) -> u8 {
+        let stays = self.turn.load(Ordering::Relaxed) & (KEPT | LET_GO | TRACED);
         self.turn.store(stays | running, Ordering::Relaxed);
+        stays
+    }
+
+    /// Has its turns traced from the next on, or no longer. Only in its turn.
+    pub(crate) fn trace(&self, on: bool) {
+        let others = self.turn.load(Ordering::Relaxed) & !TRACED;
+        self.turn.store(others | if on { TRACED } else { 0 }, Ordering::Relaxed);
     }
 
     /// Whether there is something in `W::Local`.

@@ -13,7 +13,7 @@ use std::task::Waker;
 
 use crate::World;
 use crate::address::Ref;
-use crate::cell::{AGAIN, Base, Front};
+use crate::cell::{self, AGAIN, Base, Front};
 use crate::credit;
 use crate::sync::{Ordering, thread_local, thread_number};
 use crate::table::Slot;
@@ -72,9 +72,9 @@ pub(crate) struct Turn {
 
 impl Turn {
     #[inline]
-    pub(crate) fn begin(base: NonNull<Base>) -> Self {
+    pub(crate) fn begin(base: NonNull<Base>, turn: u8) -> Self {
         now(|now| {
-            now.sent.set(0);
+            now.sent.set(u32::from(turn & cell::TRACED) * (TRACED / u32::from(cell::TRACED)));
             Self { before: (now.running.replace(base.as_ptr()), now.left.replace(BUDGET)) }
         })
     }
@@ -248,9 +248,17 @@ pub(crate) fn sends() -> bool {
     })
 }
 
-/// The turn that this thread is in is traced from now on: [`World::sent`] and [`World::received`] are called.
-pub fn trace_turn() {
-    now(|now| now.sent.set(now.sent.get() | TRACED));
+/// The turns of the process whose turn this thread is in are traced from now on, that one too, or no longer:
+/// [`World::sent`] and [`World::received`] are called.
+pub fn trace(on: bool) {
+    let Some(base) = NonNull::new(running().cast_mut()) else { return };
+    // SAFETY: as in `current_slot`.
+    unsafe { base.as_ref() }.trace(on);
+    trace_turn(on);
+}
+
+fn trace_turn(on: bool) {
+    now(|now| now.sent.set(now.sent.get() & !TRACED | if on { TRACED } else { 0 }));
 }
 
 /// Whether the turn that this thread is in is traced; in none it may be said of the last.
@@ -265,9 +273,9 @@ pub(crate) fn untraced(f: impl FnOnce()) {
     if running().is_null() {
         return;
     }
-    now(|now| now.sent.set(now.sent.get() & !TRACED));
+    trace_turn(false);
     f();
-    trace_turn();
+    trace_turn(true);
 }
 
 /// Spends one unit of the budget; `false` when there was none left. Outside a process there is

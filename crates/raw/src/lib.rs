@@ -87,7 +87,7 @@ pub use body::Body;
 pub use credit::settle;
 pub use current::{
     BUDGET, current_local, current_slot, current_waker, exhaust, in_process, is_traced, poll_again,
-    sends_done, spend, trace_turn, waits_for, waits_for_nobody, work_done,
+    sends_done, spend, trace, waits_for, waits_for_nobody, work_done,
 };
 pub use edge::{Bounds, Edge, Manner, Overflow, Sent, Spilled};
 pub use erased::Erased;

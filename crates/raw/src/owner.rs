@@ -215,7 +215,7 @@ impl<W: World, M: Send + 'static> Owner<W, M> {
 
     /// Acts on the signals of a chain and moves the rest to the end of the FIFO; says how many, or
     /// `None` if it is over.
-    #[cold]
+    #[inline(never)]
     fn sort(
         &self,
         oldest: *mut Link,

@@ -68,8 +68,7 @@ impl Runnable {
         // SAFETY: the process lives until it sleeps or ends, since only its right to run, which we
         // hold, can end it.
         let cell = unsafe { base.as_ref() };
-        let turn = Turn::begin(base);
-        cell.set_running(RUNNING);
+        let turn = Turn::begin(base, cell.set_running(RUNNING));
         let waker = wake::borrowed(base);
         // SAFETY: the vtable is the cell's own, and this thread is in its turn.
         let polled = unsafe { (cell.vtable.poll)(base, &mut Context::from_waker(&waker)) };
