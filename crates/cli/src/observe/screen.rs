@@ -171,7 +171,10 @@ fn processes<'a>(shown: &Shown, seen: &Seen) -> Table<'a> {
             cells(row).into_iter().enumerate().map(|(at, text)| cell(at, text)).collect::<Vec<_>>(),
         )
     });
-    let widths = WIDTHS.map(|width| Constraint::Max(u16::try_from(width).unwrap_or(u16::MAX)));
+    let mut widths =
+        WIDTHS.map(|width| Constraint::Length(u16::try_from(width).unwrap_or(u16::MAX)));
+    // The last has what is left.
+    widths[HEADS.len() - 1] = Constraint::Fill(1);
     let head = Row::new(heads.collect::<Vec<_>>()).style(Style::new().reversed());
     Table::new(rows, widths).header(head)
 }
@@ -196,4 +199,102 @@ fn keys(shown: &Shown, seen: &Seen) -> Line<'static> {
         shown.host
     ))
     .dim()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use purlin_lab::error::Problem;
+    use ratatui::Terminal;
+    use ratatui::backend::TestBackend;
+    use serde_json::{Value, json};
+
+    use super::{Shown, draw};
+    use crate::observe::ask::Seen;
+    use crate::observe::state::{Column, State};
+
+    /// What a node might answer.
+    fn seen(name: &str, rows: usize) -> Seen {
+        let row = json!({
+            "pid": "<0.5.0>", "name": name, "function": "shop::till", "type": "u32", "state": "waiting",
+            "waits_for": "<0.6.0>", "mailbox": 12, "messages_in": 345, "reductions": 6789, "memory": 2048
+        });
+        let look = json!({
+            "workers": [{"utilization": 0.5}, {"utilization": 0.25}], "ready": 3, "processes": rows,
+            "messages_per_second": 1500.0, "reductions_per_second": 2.5e6, "resident_bytes": null,
+            "process_bytes": 4096, "timers": 7
+        });
+        let drops = json!({"ended": 1, "alias": 0, "rejected": 0, "newest": 2, "oldest": 0});
+        let overview = json!({
+            "node": "shop", "uptime_ns": 61_000_000_000_u64, "look": look, "hogs": [{"pid": "<0.9.0>"}],
+            "drops": drops, "sampler": {"share": 0.01, "left_out": 0}
+        });
+        let processes = json!({"all": rows, "total": rows, "offset": 0, "rows": vec![row; rows]});
+        let warning =
+            json!({"kind": "hog", "text": format!("{name} does not await"), "for_ns": 5e9 as u64});
+        fn read<T: serde::de::DeserializeOwned>(value: Value) -> T {
+            serde_json::from_value(value).expect("it is what is answered")
+        }
+        Seen { overview: read(overview), processes: read(processes), warnings: vec![read(warning)] }
+    }
+
+    fn shown(seen: Seen) -> Shown {
+        let state = State::new(Column::Mailbox, true, String::new());
+        let host = "127.0.0.1:4480".to_owned();
+        Shown { host, state, seen: Some(seen), trouble: None, room: 1 }
+    }
+
+    /// The screen, line by line.
+    fn drawn(shown: &mut Shown, width: u16, height: u16) -> Vec<String> {
+        let mut terminal = Terminal::new(TestBackend::new(width, height)).expect("it is in memory");
+        terminal.draw(|frame| draw(frame, shown)).expect("it is in memory");
+        let buffer = terminal.backend().buffer().clone();
+        let lines = buffer.content().chunks(usize::from(width.max(1)));
+        lines.map(|line| line.iter().map(ratatui::buffer::Cell::symbol).collect()).collect()
+    }
+
+    #[test]
+    fn the_node_its_warnings_its_processes_and_the_keys_are_on_the_screen() {
+        let mut shown = shown(seen("till", 2));
+        let lines = drawn(&mut shown, 160, 10);
+        let due = "shop  up 1 min 1 s  2 processes  1.50 k messages/s  2.50 M reductions/s";
+        assert!(lines[0].starts_with(due), "{lines:#?}");
+        assert!(
+            lines[1].starts_with("workers 50 %  25 %  ready 3  timers 7  hogs 1 (<0.9.0>)"),
+            "{lines:#?}"
+        );
+        assert!(lines[2].starts_with("memory ?, of processes 4.00 KiB  dropped 3"), "{lines:#?}");
+        assert!(lines[3].starts_with("hog for 5 s: till does not await"), "{lines:#?}");
+        assert!(lines[4].contains("MAILBOX▼"), "{lines:#?}");
+        assert!(
+            lines[5].contains("till") && lines[5].contains("waiting for <0.6.0>"),
+            "{lines:#?}"
+        );
+        assert!(lines[9].starts_with("1 to 2 of 2, of 2 at 127.0.0.1:4480  q quit"), "{lines:#?}");
+        assert_eq!(shown.room, 4);
+    }
+
+    #[test]
+    fn what_goes_wrong_stands_above_what_was_seen_last_and_a_pause_is_said() {
+        let mut shown = shown(seen("till", 1));
+        shown.take(Err(Problem::new("nobody is there")));
+        let lines = drawn(&mut shown, 100, 10);
+        assert!(lines[0].starts_with("nobody is there; trying again"), "{lines:#?}");
+        assert!(lines[5].contains("till"), "{lines:#?}");
+        shown.state.paused = true;
+        shown.take(Ok(seen("late", 1)));
+        let lines = drawn(&mut shown, 100, 10);
+        assert!(lines[5].contains("till") && lines[9].contains("PAUSED"), "{lines:#?}");
+    }
+
+    proptest! {
+        #[test]
+        fn every_name_can_be_drawn_in_a_terminal_of_every_size(
+            name in any::<String>(), rows in 0_usize..5, width in 0_u16..120, height in 0_u16..30,
+        ) {
+            for line in drawn(&mut shown(seen(&name, rows)), width, height) {
+                prop_assert!(!line.contains(char::is_control), "{:?}", line);
+            }
+        }
+    }
 }
