@@ -191,6 +191,19 @@ impl Table {
         (0..self.len()).filter_map(|row| self.row(row))
     }
 
+    /// Each row's process, who spawned it, and whether what it receives is of that type.
+    pub(crate) fn kin(
+        &self,
+        message_type: &str,
+    ) -> impl Iterator<Item = (ProcessId, Option<ProcessId>, bool)> {
+        // WHY first: what has a million rows has a few kinds.
+        let is: Vec<_> =
+            self.all_kinds.iter().map(|kind| kind.message_type == message_type).collect();
+        let kinds = self.kinds.iter().map(move |kind| is[*kind as usize]);
+        let kin = self.ids.iter().zip(&self.parents).zip(kinds);
+        kin.map(|((id, parent), is)| (*id, *parent, is))
+    }
+
     /// The row of a process, if it is there.
     pub fn find(&self, id: ProcessId) -> Option<usize> {
         self.at_place(id.id()).filter(|&row| self.ids[row] == id)

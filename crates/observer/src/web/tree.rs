@@ -118,12 +118,13 @@ impl Crashed {
 
 fn roots(table: &Table, journal: &Crashes) -> Vec<Member> {
     let mut children: FxHashMap<_, _> = FxHashMap::default();
-    children.extend(table.rows().filter(is_supervisor).map(|row| (row.id, Vec::new())));
+    let kin = || table.kin(type_name::<SupervisorMail>());
+    children.extend(kin().filter(|(_, _, is)| *is).map(|(id, _, _)| (id, Vec::new())));
     let mut roots = Vec::new();
-    for (number, row) in table.rows().enumerate() {
-        match row.parent.and_then(|parent| children.get_mut(&parent)) {
-            Some(siblings) => siblings.push(number),
-            None if is_supervisor(&row) => roots.push(number),
+    for (row, (_, parent, supervises)) in kin().enumerate() {
+        match parent.and_then(|parent| children.get_mut(&parent)) {
+            Some(siblings) => siblings.push(row),
+            None if supervises => roots.push(row),
             None => {}
         }
     }

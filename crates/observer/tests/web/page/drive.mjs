@@ -52,7 +52,7 @@ async function picture(page, name) {
   const folder = process.env.PURLIN_PICTURES;
   if (!folder) return;
   await mkdir(folder, { recursive: true });
-  await page.screenshot({ path: `${folder}/${name}.png` });
+  await page.locator("body").screenshot({ path: `${folder}/${name}.png` });
 }
 
 async function judge({ scenario, url, about }) {
