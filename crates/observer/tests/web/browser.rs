@@ -148,11 +148,13 @@ async fn idle(mut me: Process<u32>) {
     }
 }
 
-/// Has something to do now and then.
-async fn ticker(_: Process<u32>) {
-    let mut ticks = tokio::time::interval(Duration::from_millis(5));
-    loop {
+/// Sends more and more, and then less and less, over again.
+async fn bustle(to: Pid<u32>) {
+    let mut ticks = tokio::time::interval(Duration::from_millis(10));
+    for step in 0_u32.. {
         ticks.tick().await;
+        let height = (step % 800).min(800 - step % 800);
+        (0..height / 4).for_each(|message| to.send(message));
     }
 }
 
@@ -191,7 +193,8 @@ fn the_overview_draws_the_load_and_names_a_hog() {
     seen.node.register("greedy", &hog).expect("the name is free");
     let mut begin = Some((start, ended));
     // One who does not let go is a hog where others wait.
-    seen.node.spawn(ticker);
+    let idle = seen.node.spawn(idle);
+    seen.node.spawn(move |_: Process<u32>| bustle(idle));
     operate(&seen, "overview", &json!({"greedy": hog.id().to_string()}), |wish| match wish {
         "hog" => {
             let (start, ended) = begin.take().expect("it is asked once");
@@ -328,12 +331,18 @@ fn a_server_that_acknowledges_shows_its_connections_and_rates() {
         async move |_: Process<()>| Server::builder(([127, 0, 0, 1], 0).into()).start(&on).await;
     let server = seen.node.block_on(start).expect("it starts");
     seen.observer.show_server("orders", &server);
+    let (mut sent, mut batches) = (0, 0);
     let mut client = std::net::TcpStream::connect(server.local_addr()).expect("it listens");
     operate(&seen, "servers", &Value::Null, |wish| match wish {
         "send" => {
-            let message = Head { id: Id::from(0), size: 5 }.to_bytes(SizeOrder::Little);
-            client.write_all(&message).expect("it reads");
-            client.write_all(b"hello").expect("it reads");
+            // One more each time.
+            (0..=batches).for_each(|_| {
+                let message = Head { id: Id::from(sent), size: 5 }.to_bytes(SizeOrder::Little);
+                client.write_all(&message).expect("it reads");
+                client.write_all(b"hello").expect("it reads");
+                sent += 1;
+            });
+            batches += 1;
         }
         _ => nothing(wish),
     });

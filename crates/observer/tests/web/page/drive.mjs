@@ -59,7 +59,7 @@ async function judge({ scenario, url, about }) {
   const opened = [];
   try {
     assert.ok(scenarios[scenario], `there is no scenario ${scenario}`);
-    await scenarios[scenario]({ open: (options) => open(options?.url ?? url, opened, options), act, picture, about, url });
+    await scenarios[scenario]({ open: (options) => open(options?.url ?? url, opened, options), act, picture, pictures: Boolean(process.env.PURLIN_PICTURES), about, url });
     for (const page of opened) assert.deepEqual(page.complaints, page.expected ?? [], "errors, warnings or requests of the page");
     return null;
   } catch (error) {
