@@ -10,12 +10,12 @@ const TALLEST = 8_000_000;
 const MOST = 200;
 
 export class RowTable {
-  // `columns`: {key, title, number, cell(row, td)}, `fetch(offset, limit)` gives {total, rows},
-  // `sorted({key, descending})` is told what the reader chose.
+  // `columns`: {key, title, number, cell(row, td)}, and `spoken` where the title says too little by itself;
+  // `fetch(offset, limit)` gives {total, rows}; `sorted({key, descending})` is told what the reader chose.
   constructor({ label, columns, fetch, sort, sorted }) {
     Object.assign(this, { columns, fetch, sort, sorted, offset: 0, total: 0, rows: [], wanted: false, busy: false });
     this.heads = columns.map((column) => h("th", { scope: "col", class: column.number ? "number" : null },
-      h("button", { type: "button", class: "sort", click: () => this.choose(column) }, column.title, h("span", { class: "sort-mark", "aria-hidden": "true" }))));
+      h("button", { type: "button", class: "sort", "aria-label": column.spoken, title: column.spoken, click: () => this.choose(column) }, column.title, h("span", { class: "sort-mark", "aria-hidden": "true" }))));
     this.body = h("tbody");
     this.table = h("table", { class: "rows" }, h("thead", {}, h("tr", { "aria-rowindex": 1 }, this.heads)), this.body);
     this.spacer = h("div", { class: "spacer" }, this.table);
