@@ -41,7 +41,8 @@ impl<T> Table<T> {
 
     /// How many slots were ever handed out: a walk comes to the end there.
     pub fn used(&self) -> u32 {
-        self.used.load(Ordering::SeqCst)
+        // ORDER: relaxed: a slot whose chunk is not seen yet is passed over.
+        self.used.load(Ordering::Relaxed)
     }
 
     /// How many slots are filled or kept by those who fill and vacate: a glance.

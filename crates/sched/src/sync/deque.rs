@@ -96,6 +96,10 @@ impl<T> Injector<T> {
         lock(&self.0.0).push_back(item);
     }
 
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
