@@ -53,6 +53,8 @@ pub(super) struct Overview {
 
 #[derive(Debug, Deserialize)]
 pub(super) struct Look {
+    /// The time over which rates are means; 0 if nobody has looked before.
+    pub(super) span_ns: u64,
     pub(super) workers: Vec<Worker>,
     pub(super) ready: usize,
     pub(super) processes: usize,

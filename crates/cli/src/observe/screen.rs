@@ -220,7 +220,7 @@ mod tests {
             "waits_for": "<0.6.0>", "mailbox": 12, "messages_in": 345, "reductions": 6789, "memory": 2048
         });
         let look = json!({
-            "workers": [{"utilization": 0.5}, {"utilization": 0.25}], "ready": 3, "processes": rows,
+            "span_ns": 1_000_000_000, "workers": [{"utilization": 0.5}, {"utilization": 0.25}], "ready": 3, "processes": rows,
             "messages_per_second": 1500.0, "reductions_per_second": 2.5e6, "resident_bytes": null,
             "process_bytes": 4096, "timers": 7
         });
