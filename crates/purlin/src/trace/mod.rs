@@ -35,8 +35,8 @@
 //! time, the last that was told to.
 //!
 //! COST: for a process that is not followed an instruction for each send and two for each receive and spawn,
-//! to see that. For one that is: some 200 ns for each event, and a turn that looks for it; whoever
-//! cannot write at once because somebody is just reading does not wait, and the event is counted as lost.
+//! to see that. For one that is: some 200 ns for each event; whoever cannot write at once because somebody is
+//! just reading does not wait, and the event is counted as lost.
 //!
 //! | file | role |
 //! |---|---|
