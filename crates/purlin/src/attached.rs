@@ -8,6 +8,8 @@ use std::fmt;
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use purlin_raw::quietly;
+
 use crate::Node;
 
 type Start = dyn Fn(&Node) -> io::Result<Box<dyn Any + Send>> + Send + Sync;
@@ -47,6 +49,7 @@ impl Attached {
     /// Ends them, the last that was started first.
     pub(crate) fn end(&self) {
         let all = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
-        all.into_iter().rev().for_each(drop);
+        // WHY quietly: they are the user's, and the stop goes on.
+        all.into_iter().rev().for_each(|one| quietly(|| drop(one)));
     }
 }

@@ -42,7 +42,12 @@ impl Shared {
 
     /// Whether it is no process of a program's, but serves those ([`Parent::NODE`]).
     pub(crate) fn serves(&self) -> bool {
-        self.parent.is_none() && self.parent_creation == Parent::NODE.creation
+        self.parent.is_none() && self.parent_creation == Parent::NODE.creation || self.stands_in()
+    }
+
+    /// Whether it stands for a process elsewhere ([`Parent::ELSEWHERE`]).
+    pub(crate) fn stands_in(&self) -> bool {
+        self.parent.is_none() && self.parent_creation == Parent::ELSEWHERE.creation
     }
 
     /// Who spawned it, if a process did.
@@ -59,8 +64,10 @@ pub(crate) struct Parent {
 }
 
 impl Parent {
-    /// The node itself, for what serves its processes; it ends after them.
+    /// The node itself, for what serves its processes; it ends after them, and after stand-ins.
     pub(crate) const NODE: Self = Self { creation: u32::MAX, slot: None };
+    /// Another node, for what stands here for a process of it; it ends after the processes of this one.
+    pub(crate) const ELSEWHERE: Self = Self { creation: u32::MAX - 1, slot: None };
 
     /// The process whose turn this thread is in, of whatever node.
     pub(crate) fn current() -> Self {
@@ -215,6 +222,8 @@ impl World for Erlang {
         if let Some(rarer) = &mut rare.rarer {
             if let Some(book) = rarer.followed.take() {
                 hooks::ended(&book, me, last);
+                // What it shows of messages is the user's.
+                quietly(|| drop(book));
             }
             rarer.at_end.iter().for_each(|watch| watch.tell());
             rarer.late.drain(..).for_each(|signal| answer_as_ended(me, signal));

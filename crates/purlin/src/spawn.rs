@@ -215,7 +215,8 @@ where
             if home.stopping.load(Ordering::SeqCst) {
                 let _ = address.signal(Signal::Exit { from: None, reason: ExitReason::Shutdown });
             }
-            if is_traced() {
+            // What serves processes is none of a program's.
+            if is_traced() && !address.shared().serves() {
                 hooks::spawned(&address, std::any::type_name::<F>());
             }
             Ok(Pid::new(address))

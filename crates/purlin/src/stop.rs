@@ -5,12 +5,13 @@
 //! 2. No process is begun any more.
 //! 3. Every process is told `shutdown`, once, and has the grace period to end, also if it traps exits;
 //!    then it is killed, and has a moment more.
-//! 4. What serves processes, such as the connections to other nodes, is told likewise; it has what is left
-//!    of the grace period, or a moment.
-//! 5. Who has not ended by then is inside a poll that does not return. It is named in the report,
+//! 4. What stands for processes elsewhere is told likewise; it passes on what is left, such as the ends of
+//!    those, and has what is left of the grace period, or a moment.
+//! 5. So is what serves them, such as the connections to other nodes.
+//! 6. Who has not ended by then is inside a poll that does not return. It is named in the report,
 //!    and left with its thread (L7).
-//! 6. What is attached to the node ends.
-//! 7. The workers end, then the thread for sockets and timers.
+//! 7. What is attached to the node ends.
+//! 8. The workers end, then the thread for sockets and timers.
 //!
 //! Time is the node's own. A simulated node's passes only while the simulation is driven, so there
 //! the stop is a task of the simulation's, and a grace period takes no time.
@@ -27,7 +28,7 @@ use purlin_sched::{Alarm, Scheduler, TimerWheel};
 
 use crate::application::{ApplicationRef, stop_all};
 use crate::call::block_on;
-use crate::home::{Erlang, Parent, is_worker};
+use crate::home::{Erlang, Parent, Shared, is_worker};
 use crate::local::Local;
 use crate::node::{Inner, Io};
 use crate::signal::{Signal, tell};
@@ -141,9 +142,11 @@ impl Stopper {
         self.realm.home().stopping.store(true, Ordering::SeqCst);
         let clock = self.scheduler.timers().wheel(0).clone();
         let until = clock.now().saturating_add(GRACE);
-        let ended = self.end_all(Who::Processes, GRACE, &pause).await;
-        let left = until.saturating_sub(clock.now()).max(LAST_MOMENT);
-        let ended = self.end_all(Who::Services, left, &pause).await && ended;
+        let mut ended = true;
+        for who in [Who::Processes, Who::StandIns, Who::Services] {
+            let left = until.saturating_sub(clock.now()).max(LAST_MOMENT);
+            ended &= self.end_all(who, left, &pause).await;
+        }
         let mut report = StopReport::default();
         if !ended {
             let left = self.realm.processes().map(|process| {
@@ -205,7 +208,7 @@ impl Stopper {
     ) -> bool {
         // WHY: one that traps exits would find each of them among its messages.
         let mut told = HashSet::new();
-        let all = || self.realm.processes().filter(|it| it.shared().serves() == who.serve());
+        let all = || self.realm.processes().filter(|it| who.has(it.shared()));
         self.until(patience, pause, || {
             for process in all().filter(|process| told.insert(process.slot())) {
                 tell(&process, Signal::Exit { from: None, reason: reason.clone() });
@@ -246,12 +249,17 @@ impl Stopper {
 #[derive(Clone, Copy)]
 enum Who {
     Processes,
+    StandIns,
     Services,
 }
 
 impl Who {
-    fn serve(self) -> bool {
-        matches!(self, Self::Services)
+    fn has(self, process: &Shared) -> bool {
+        match self {
+            Self::Processes => !process.serves(),
+            Self::StandIns => process.stands_in(),
+            Self::Services => process.serves() && !process.stands_in(),
+        }
     }
 }
 

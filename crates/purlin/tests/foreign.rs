@@ -8,6 +8,7 @@ use std::task::{Context, Poll, Waker};
 
 use proptest::prelude::*;
 use purlin::foreign::{Carrier, ForeignSignal, LocalProcess};
+use purlin::trace::{FollowError, Options, Trace};
 use purlin::{
     Down, Exit, ExitReason, MonitorRef, Node, Pid, Process, ProcessId, Reply, SpawnError,
 };
@@ -202,6 +203,20 @@ fn the_end_of_a_process_here_reaches_whom_it_is_linked_to_elsewhere() {
         seen.sort_by_key(|msg| matches!(msg, Msg::Down(..)));
         assert_eq!(seen, [Msg::Exit(because("done")), Msg::Down(monitor, because("done"))]);
         assert_eq!(child.ended().await, because("done"));
+    });
+}
+
+// A trace is of a program's processes; what stands for one elsewhere goes on as it was.
+#[test]
+fn what_stands_for_a_process_elsewhere_is_not_followed() {
+    across(obedient, |mut me, there| async move {
+        let node = Node::current().expect("a process has a node");
+        let trace = Trace::start(&node, Options::default());
+        assert_eq!(trace.follow(there.id()), Err(FollowError::Serves(there.id())));
+        me.trap_exit(true);
+        me.link(&there);
+        there.send(because("rust"));
+        assert_eq!(me.receive().await, Msg::Exit(because("rust")));
     });
 }
 
@@ -452,6 +467,42 @@ fn a_stop_leaves_stand_ins_until_processes_have_ended() {
     is_ready.recv().unwrap();
     bridge.nodes[0].stop_blocking();
     assert_eq!(told.recv(), Ok(7));
+}
+
+/// Says when it has gone.
+struct Gone(&'static str, Arc<Mutex<Vec<&'static str>>>);
+
+impl Drop for Gone {
+    fn drop(&mut self) {
+        self.1.lock().unwrap().push(self.0);
+    }
+}
+
+impl<M> Carrier<M> for Gone {
+    fn poll_end(&mut self, _: &mut Context<'_>) -> Poll<ExitReason> {
+        Poll::Pending
+    }
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<()> {
+        Poll::Ready(())
+    }
+    fn message(&mut self, _: M) {}
+    fn signal(&mut self, _: Option<ProcessId>, _: ForeignSignal) {}
+}
+
+// E1: what stands for a connection is there as long as a stand-in may have something to say over it.
+#[test]
+fn when_a_node_stops_an_agent_ends_after_all_stand_ins() {
+    for _ in 0..50 {
+        let node = Node::builder().workers(2).build().unwrap();
+        let gone = Arc::new(Mutex::default());
+        node.agent(Gone("agent", Arc::clone(&gone))).unwrap();
+        for _ in 0..4 {
+            node.stand_in::<(), _>(1, Gone("stand-in", Arc::clone(&gone))).unwrap();
+        }
+        node.stop_blocking();
+        let due = ["stand-in", "stand-in", "stand-in", "stand-in", "agent"];
+        assert_eq!(*gone.lock().unwrap(), due);
+    }
 }
 
 // E1: what serves processes goes on until they have ended, hears nothing of the stop, and holds it up no longer

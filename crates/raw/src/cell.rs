@@ -105,7 +105,7 @@ pub(crate) struct Base {
     pub(crate) slot: Slot,
     pub(crate) fifo: UnsafeCell<Fifo>,
     pub(crate) traffic: UnsafeCell<Traffic>,
-    /// [`RUNNING`], [`LISTENING`], [`AGAIN`], [`KEPT`] and [`LET_GO`].
+    /// [`RUNNING`], [`LISTENING`], [`AGAIN`], [`KEPT`], [`LET_GO`] and [`TRACED`].
     pub(crate) turn: AtomicU8,
     /// WHY: the compiler then clears whole words, which the first turn can read without waiting.
     rest_of_the_word: u8,

@@ -5,8 +5,8 @@
 //! somebody asks for it ([`Scheduler::measure`]), since that takes two readings of the clock a sleep.
 //!
 //! A tally belongs to a worker, not to its thread: the fresh thread that relieves another goes on with it.
-//! What a relieved thread does in its last turn is not counted. Should it be adding up in the moment in which
-//! it is relieved, the sum may miss what one of the two has added; nobody decides anything by it.
+//! What a relieved thread has done since it last added up, its last turn among it, is not counted, nor is what
+//! processes do that run beside the workers, as those that may block, or in virtual time.
 //!
 //! COST: two additions for each 61 turns; while sleep is measured, some 50 ns a sleep.
 

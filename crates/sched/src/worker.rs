@@ -174,6 +174,8 @@ impl Worker {
         if self.seat.next_turn().is_multiple_of(OUTSIDE_EVERY) {
             // WHY: what fires many timers is not the process that ran last.
             self.seat.runs_nobody();
+            // WHY before all else: whoever was relieved in its last turn has a successor, whose figures these are.
+            self.with_post(|_| ())?;
             self.timers().look();
             self.add_up();
             if self.queue().gathers() {

@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use ureq::Agent;
 
+use super::harmless::harmless;
 use super::place::Place;
 
 /// How long a node has to answer: as long as it may take for its first look at millions of processes.
@@ -15,6 +16,8 @@ const PATIENCE: Duration = Duration::from_secs(30);
 const CONNECT: Duration = Duration::from_secs(5);
 /// No answer is longer, in bytes: five hundred rows are a tenth of that.
 const LONGEST: u64 = 4 << 20;
+/// So much is shown of why it refuses, in columns.
+const REFUSAL: usize = 300;
 
 /// A node's page, to be asked.
 pub(super) struct Observer {
@@ -199,7 +202,8 @@ impl Observer {
             401 => Err(Problem::new(format!("the token is not that of the node at {host}"))),
             _ => {
                 let refusal: Refusal = serde_json::from_str(&body).map_err(|_| other())?;
-                Err(Problem::new(format!("the node at {host} refuses: {}", refusal.error)))
+                let why = harmless(&refusal.error, REFUSAL);
+                Err(Problem::new(format!("the node at {host} refuses: {why}")))
             }
         }
     }

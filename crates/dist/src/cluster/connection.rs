@@ -43,8 +43,8 @@ impl Connection {
         let (link, ledger, lost, agent, user) = Default::default();
         let this = Arc::new(Self { node, number, link, ledger, lost, agent, user });
         let agent = Agent(Arc::downgrade(&this), Arc::downgrade(core));
-        if let Ok(agent) = core.ids.node.stand_in::<Infallible, _>(1, agent) {
-            let _ = this.agent.set(LocalProcess::from(&agent));
+        if let Ok(agent) = core.ids.node.agent(agent) {
+            let _ = this.agent.set(agent);
         }
         this
     }

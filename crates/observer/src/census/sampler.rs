@@ -1,7 +1,7 @@
 //! The thread that looks.
 //!
-//! It looks while somebody watches, and is parked while nobody does. It ends with its node, which it does not
-//! keep, or when its last handle is dropped.
+//! It looks while somebody watches, and is parked while nobody does. It ends when its last handle is dropped, or,
+//! if somebody watches, with its node, which it does not keep.
 
 use std::io;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};

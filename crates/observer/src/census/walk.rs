@@ -56,8 +56,9 @@ impl Before {
             let first_seen = Moment::new(now, self.fresh);
             return Since { first_seen, received_rate: 0.0, reduction_rate: 0.0 };
         }
-        // WHY half the way: rows are seen between the two ends of a walk.
-        let then = (self.table.from + self.table.until) / 2;
+        // WHY by the row: a walk comes by them one after the other.
+        let walked = self.table.until.saturating_sub(self.table.from);
+        let then = self.table.from + walked.mul_f64(row as f64 / ids.len() as f64);
         let span = now.saturating_sub(then).as_secs_f32();
         let rate = |now: u64, before: u64| {
             if span > 0.0 { now.saturating_sub(before) as f32 / span } else { 0.0 }
@@ -85,12 +86,12 @@ impl Walk {
         let from = self.next;
         let Self { table, before, calls, left_out, .. } = self;
         let next = node.survey(from, SLICE, |seen| {
-            if seen.keeps {
-                keepers.push((table.len() as u32, seen.id));
-            }
+            let row = table.len() as u32;
             calls.extend(seen.waits_for.map(|place| (seen.id, place)));
             if !table.push(&seen, &before.since(&seen, now)) {
                 *left_out += 1;
+            } else if seen.keeps {
+                keepers.push((row, seen.id));
             }
         });
         for some in keepers.chunks(NAMES) {

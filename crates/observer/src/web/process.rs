@@ -118,10 +118,14 @@ pub(crate) async fn process(
     which: Result<Asked<Which>, QueryRejection>,
 ) -> Result<Json<Shown>, Refusal> {
     let Asked(Which { pid: text }) = which.map_err(|error| Refusal::bad(error.body_text()))?;
-    let node = site.node()?;
-    let id = pid(&text, &node)?;
-    let info = node.process_info(id).ok_or_else(|| ended(id))?;
+    let (id, info) = {
+        let node = site.node()?;
+        let id = pid(&text, &node)?;
+        (id, node.process_info(id).ok_or_else(|| ended(id))?)
+    };
+    // WHY without the node: it may take long, and the node may end meanwhile.
     let census = site.census().await?;
+    let node = site.node()?;
     let table = &census.processes;
     let row = table.find(id).and_then(|row| table.row(row));
     let waits_for = census.calls.iter().find(|call| call.caller == id).map(|call| call.callee);

@@ -5,6 +5,7 @@
 //! otherwise acted on when they are taken out, ahead of the messages before them.
 
 use std::collections::VecDeque;
+use std::convert::Infallible;
 use std::marker::PhantomData;
 use std::mem::replace;
 use std::pin::Pin;
@@ -249,7 +250,25 @@ impl Node {
             };
             // WHY the handle is dropped: a stand-in has no function that would use it.
             let make = |carrier, _owner| StandIn::<M, C, Edge>::new(carrier);
-            try_spawn_as(self.realm(), Parent::NODE, Local::default(), edge, carrier, make)
+            try_spawn_as(self.realm(), Parent::ELSEWHERE, Local::default(), edge, carrier, make)
         })
+    }
+
+    /// Makes what stands for a connection, and for nobody at its other end: nothing is sent to it but signals, and
+    /// when the node stops it ends after all stand-ins have.
+    ///
+    /// # Errors
+    /// [`SpawnError`], with the carrier in it.
+    ///
+    /// COST: as [`spawn()`](crate::spawn()).
+    pub fn agent<C>(&self, carrier: C) -> Result<LocalProcess, SpawnError<C>>
+    where
+        C: Carrier<Infallible>,
+    {
+        let agent = self.spawn_from_outside(carrier, |carrier| {
+            let make = |carrier, _owner| StandIn::<Infallible, C, ()>::new(carrier);
+            try_spawn_as(self.realm(), Parent::NODE, Local::default(), (), carrier, make)
+        });
+        agent.map(|agent| LocalProcess::from(&agent))
     }
 }

@@ -1,8 +1,8 @@
 //! Crashes and restarts of late, for those who come to look afterwards.
 //!
 //! Whoever crashes or restarts writes, in its own turn; whoever looks copies the lists. Both take the lock for
-//! a moment; who crashes does not wait for it, and what was not written for that reason is counted. Nothing of
-//! the user's is kept: a reason is kept as the beginning of its text.
+//! a moment. Who crashes does not wait for it, and what was not written for that reason is counted; a supervisor
+//! that restarts does. Nothing of the user's is kept: a reason is kept as the beginning of its text.
 
 use std::collections::VecDeque;
 use std::fmt::{self, Write as _};
@@ -74,7 +74,7 @@ pub struct Report {
 pub struct Restarts {
     /// Which supervisor.
     pub supervisor: ProcessId,
-    /// How often in all.
+    /// How often in all, with the attempt at which it gave up, if it did.
     pub total: u64,
     /// When last, in the time of the node.
     pub last: Duration,
@@ -108,6 +108,8 @@ pub struct Crashes {
 #[derive(Debug, Default)]
 pub(crate) struct Journal {
     pages: Mutex<Pages>,
+    all_crashes: AtomicU64,
+    all_reports: AtomicU64,
     missed: AtomicU64,
 }
 
@@ -116,8 +118,6 @@ struct Pages {
     crashes: VecDeque<Arc<Crash>>,
     reports: VecDeque<Arc<Report>>,
     restarts: VecDeque<Restarts>,
-    all_crashes: u64,
-    all_reports: u64,
 }
 
 impl Journal {
@@ -133,31 +133,25 @@ impl Journal {
 
     /// A process has crashed; its number is given here.
     pub(crate) fn crashed(&self, mut crash: Crash) {
-        self.write(|pages| {
-            pages.all_crashes += 1;
-            crash.number = pages.all_crashes;
-            keep(&mut pages.crashes, Arc::new(crash));
-        });
+        crash.number = self.all_crashes.fetch_add(1, Ordering::Relaxed) + 1;
+        self.write(|pages| keep(&mut pages.crashes, Arc::new(crash)));
     }
 
     /// A supervisor has reported; the number is given here.
     pub(crate) fn reported(&self, mut report: Report) {
-        self.write(|pages| {
-            pages.all_reports += 1;
-            report.number = pages.all_reports;
-            keep(&mut pages.reports, Arc::new(report));
-        });
+        report.number = self.all_reports.fetch_add(1, Ordering::Relaxed) + 1;
+        self.write(|pages| keep(&mut pages.reports, Arc::new(report)));
     }
 
     /// A supervisor restarts something; how often it has is counted here.
     pub(crate) fn restarted(&self, mut restarts: Restarts) {
-        self.write(|pages| {
-            let same = |known: &Restarts| known.supervisor == restarts.supervisor;
-            let known = pages.restarts.iter().position(same);
-            let before = known.and_then(|at| pages.restarts.remove(at));
-            restarts.total = before.map_or(0, |before| before.total) + 1;
-            keep(&mut pages.restarts, restarts);
-        });
+        // WHY it waits: each of them counts, and the lock is held for a moment.
+        let mut pages = self.pages.lock().unwrap_or_else(PoisonError::into_inner);
+        let same = |known: &Restarts| known.supervisor == restarts.supervisor;
+        let known = pages.restarts.iter().position(same);
+        let before = known.and_then(|at| pages.restarts.remove(at));
+        restarts.total = before.map_or(0, |before| before.total) + 1;
+        keep(&mut pages.restarts, restarts);
     }
 
     fn read(&self) -> Crashes {
@@ -166,8 +160,8 @@ impl Journal {
             crashes: pages.crashes.iter().cloned().collect(),
             reports: pages.reports.iter().cloned().collect(),
             restarts: pages.restarts.iter().copied().collect(),
-            all_crashes: pages.all_crashes,
-            all_reports: pages.all_reports,
+            all_crashes: self.all_crashes.load(Ordering::Relaxed),
+            all_reports: self.all_reports.load(Ordering::Relaxed),
             missed: self.missed.load(Ordering::Relaxed),
         }
     }

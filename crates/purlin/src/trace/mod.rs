@@ -77,6 +77,8 @@ pub struct Trace {
 pub enum FollowError {
     /// No process of the node has that id (any more).
     NoProcess(ProcessId),
+    /// It is no process of a program's, but serves those, as what stands for a process of another node.
+    Serves(ProcessId),
     /// The trace follows as many as it may: [`Options::processes`].
     TooMany(usize),
     /// The trace has stopped.
@@ -87,6 +89,7 @@ impl fmt::Display for FollowError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoProcess(id) => write!(f, "noproc: no process {id} lives on this node"),
+            Self::Serves(id) => write!(f, "{id} serves processes, and is none of a program's"),
             Self::TooMany(most) => write!(f, "this trace follows {most} processes already"),
             Self::Stopped(state) => write!(f, "the trace is over: {state}"),
         }
@@ -105,10 +108,13 @@ impl Trace {
     /// Follows a process, from its next turn on.
     ///
     /// # Errors
-    /// [`FollowError`]: it does not live, there are too many, or the trace is over.
+    /// [`FollowError`]: it does not live or serves others, there are too many, or the trace is over.
     pub fn follow(&self, id: ProcessId) -> Result<(), FollowError> {
         let peer = self.node.upgrade().and_then(|node| node.find(id));
         let peer = peer.ok_or(FollowError::NoProcess(id))?;
+        if peer.shared().serves() {
+            return Err(FollowError::Serves(id));
+        }
         self.book.enter(id)?;
         let told = peer.signal(Signal::Follow(Arc::clone(&self.book)));
         told.map_err(|_| FollowError::NoProcess(id))
