@@ -31,7 +31,7 @@ use crate::call::block_on;
 use crate::home::{Erlang, Parent, Shared, is_worker};
 use crate::local::Local;
 use crate::node::{Inner, Io};
-use crate::signal::{Signal, tell};
+use crate::signal::{Peer, Signal, tell};
 use crate::spawn::spawn_on;
 use crate::{ExitReason, Node, Process, ProcessInfo, ProcessState};
 
@@ -191,11 +191,13 @@ impl Stopper {
         patience: Duration,
         pause: &impl Fn(Duration) -> P,
     ) -> bool {
-        self.tell_all(who, ExitReason::Shutdown, patience, pause).await
-            || self.tell_all(who, ExitReason::Kill, LAST_MOMENT, pause).await
+        let mut ending = Vec::new();
+        self.tell_all(who, ExitReason::Shutdown, patience, &mut ending, pause).await
+            || self.tell_all(who, ExitReason::Kill, LAST_MOMENT, &mut ending, pause).await
     }
 
-    /// Tells all of them to end and waits until they have; `false` when the time is up.
+    /// Tells all of them to end and waits until they have, and have told whom they tell; `false` when the time is
+    /// up. Who has been told and may have something left to say is `ending`: it leaves the table before.
     ///
     /// WHY it looks again and again: a process that was being spawned when this began may appear
     /// late, and a count of processes, or a word from each that ends, would cost every one of them.
@@ -204,6 +206,7 @@ impl Stopper {
         who: Who,
         reason: ExitReason,
         patience: Duration,
+        ending: &mut Vec<Peer>,
         pause: &impl Fn(Duration) -> P,
     ) -> bool {
         // WHY: one that traps exits would find each of them among its messages.
@@ -212,12 +215,15 @@ impl Stopper {
         self.until(patience, pause, || {
             for process in all().filter(|process| told.insert(process.slot())) {
                 tell(&process, Signal::Exit { from: None, reason: reason.clone() });
+                ending.push(process);
             }
+            ending.retain(|process| !process.is_over());
             // In this order: a spawn from outside is done, or is seen here, or sees the stop.
             let none_under_way = self.realm.home().outside_spawns.load(Ordering::SeqCst) == 0;
             // WHY twice: one that spawned when the stop began may end between two looks, and what it spawned
             // stand where the first has been. Nobody spawns after that.
-            none_under_way && all().next().is_none() && all().next().is_none()
+            let none = || all().next().is_none();
+            none_under_way && ending.is_empty() && none() && none()
         })
         .await
     }
