@@ -5,7 +5,8 @@
 //! [`Running`] is dropped, with every connection.
 //!
 //! Whoever can connect can be anybody, so all that they can make it keep is bounded: how many connections there
-//! are, how long a request may take to arrive, how large its head and its body are, and how many follow live.
+//! are, how long a request may take to arrive, how long an answer may wait to be taken, how large a request's head
+//! and its body are, and how many follow live.
 
 use std::io;
 use std::net::{SocketAddr, TcpListener as Listening};
@@ -17,6 +18,7 @@ use axum::Router;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
+use socket2::SockRef;
 use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::Builder;
@@ -31,6 +33,8 @@ use super::warnings::lint;
 const CONNECTIONS: usize = 64;
 /// How long the head of a request may take to arrive, and how long a connection may rest between two.
 const HEAD: Duration = Duration::from_secs(15);
+/// How long a client may take nothing of what is written to it.
+const UNREAD: Duration = Duration::from_secs(30);
 /// How large the head of a request may be, in bytes and in fields.
 const HEAD_BYTES: usize = 16 << 10;
 const FIELDS: usize = 64;
@@ -113,7 +117,7 @@ async fn serve(listening: Listening, site: Arc<Site>) {
             Ok(permit) => {
                 let routes = routes.clone();
                 tokio::spawn(async move {
-                    converse(stream, routes).await;
+                    converse(stream, routes, UNREAD).await;
                     drop(permit);
                 });
             }
@@ -122,8 +126,10 @@ async fn serve(listening: Listening, site: Arc<Site>) {
     }
 }
 
-/// Serves one connection to its end.
-async fn converse(stream: TcpStream, routes: Router) {
+/// Serves one connection to its end, which has come when the client takes nothing for so long.
+async fn converse(stream: TcpStream, routes: Router, unread: Duration) {
+    // Where that cannot be set the system gives up in its own time.
+    let _ = SockRef::from(&stream).set_tcp_user_timeout(Some(unread));
     let mut server = http1::Builder::new();
     server.timer(TokioTimer::new()).header_read_timeout(HEAD);
     server.max_buf_size(HEAD_BYTES).max_headers(FIELDS);
@@ -136,4 +142,35 @@ async fn converse(stream: TcpStream, routes: Router) {
 /// Says that there is no room. What does not fit into the socket's buffer at once is not said.
 async fn turn_away(mut stream: TcpStream) {
     let _ = timeout(Duration::from_millis(10), stream.write_all(FULL)).await;
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use axum::Router;
+    use axum::routing::get;
+    use tokio::io::AsyncWriteExt;
+    use tokio::net::{TcpListener, TcpStream};
+    use tokio::runtime::Builder;
+    use tokio::time::timeout;
+
+    use super::converse;
+
+    #[test]
+    fn a_client_that_reads_nothing_loses_its_place() {
+        let runtime = Builder::new_current_thread().enable_all().build().expect("a runtime");
+        runtime.block_on(async {
+            let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("a port is free");
+            let address = listener.local_addr().expect("it listens");
+            let mut deaf = TcpStream::connect(address).await.expect("it listens");
+            let request = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
+            deaf.write_all(request).await.expect("there is room");
+            let (stream, _) = listener.accept().await.expect("it has connected");
+            // More than the operating system keeps for one who does not read.
+            let routes = Router::new().route("/", get(async || vec![0_u8; 64 << 20]));
+            let served = converse(stream, routes, Duration::from_millis(500));
+            timeout(Duration::from_secs(60), served).await.expect("it ends");
+        });
+    }
 }
