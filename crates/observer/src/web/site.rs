@@ -76,7 +76,7 @@ impl Site {
         self.trace.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What was seen last. If nobody has looked for a while, what is seen next.
+    /// What was seen last. If nobody has looked for a while, what is seen next, whoever asks meanwhile.
     pub(crate) async fn census(&self) -> Result<Arc<Census>, Refusal> {
         let mut changes = self.sampler.subscribe();
         let (now, latest) = (Instant::now(), changes.borrow_and_update().clone());
@@ -85,7 +85,7 @@ impl Site {
             std::mem::replace(&mut *until, now + LINGER) > now
         };
         self.asked.notify_one();
-        if looked && latest.number > 0 {
+        if looked && is_of_now(&latest, self.node()?.uptime()) {
             return Ok(latest);
         }
         match timeout(FIRST, changes.changed()).await {
@@ -111,6 +111,11 @@ impl Site {
     }
 }
 
+/// Whether a census is of the present: somebody may have begun to look without having seen anything yet.
+fn is_of_now(census: &Census, uptime: Duration) -> bool {
+    census.number > 0 && uptime.saturating_sub(census.overview.at) < LINGER
+}
+
 /// Reads a process's id as it is printed, of the node with that creation; `None` if no process can have it.
 fn read_pid(text: &str, creation: u32) -> Option<ProcessId> {
     let mut parts = text.strip_prefix("<0.")?.strip_suffix('>')?.split('.');
@@ -126,10 +131,25 @@ pub(crate) fn pid(text: &str, node: &Node) -> Result<ProcessId, Refusal> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+    use std::time::Duration;
+
     use proptest::prelude::*;
     use purlin::{Node, Process};
 
-    use super::read_pid;
+    use super::{is_of_now, read_pid};
+    use crate::census::Census;
+
+    #[test]
+    fn a_census_of_long_ago_is_not_of_now_although_somebody_has_begun_to_look() {
+        let mut census = Census::none();
+        assert!(!is_of_now(&census, Duration::ZERO));
+        census.number = 1;
+        Arc::make_mut(&mut census.overview).at = Duration::from_secs(60);
+        for (uptime, of_now) in [(60, true), (62, true), (63, false), (7200, false)] {
+            assert_eq!(is_of_now(&census, Duration::from_secs(uptime)), of_now, "{uptime}");
+        }
+    }
 
     #[test]
     fn a_pid_is_read_as_it_is_printed() {
