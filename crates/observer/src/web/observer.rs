@@ -1,5 +1,6 @@
 //! Asking for the page, and being told where it is.
 
+use std::fmt;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -30,7 +31,7 @@ use super::token::Token;
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Observer {
     address: SocketAddr,
     token: Option<String>,
@@ -38,6 +39,16 @@ pub struct Observer {
     pub(crate) may_exit: bool,
     silent: bool,
     pub(crate) board: Arc<Board>,
+}
+
+impl fmt::Debug for Observer {
+    /// Without the token.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Observer")
+            .field("address", &self.address)
+            .field("may_exit", &self.may_exit)
+            .finish_non_exhaustive()
+    }
 }
 
 /// A node that can be seen in a browser.
@@ -163,5 +174,22 @@ impl Observer {
             eprintln!("purlin: {} can be seen at {url}", node.name());
         }
         Ok(running)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Observer;
+
+    const TOKEN: &str = "a-token-that-nobody-can-guess";
+
+    fn observer() -> Observer {
+        Observer::at(([127, 0, 0, 1], 4000).into())
+    }
+
+    #[test]
+    fn a_chosen_token_is_not_printed_with_its_observer() {
+        let printed = format!("{:?}", observer().token(TOKEN).allow_exit(true));
+        assert_eq!(printed, "Observer { address: 127.0.0.1:4000, may_exit: true, .. }");
     }
 }
