@@ -54,7 +54,7 @@ impl fmt::Debug for Observer {
 /// A node that can be seen in a browser.
 pub trait Observed {
     /// Has the node serve a page that shows it. It is told once, on the standard error, where that page is,
-    /// unless the [`Observer`] is silent.
+    /// unless the [`Observer`] is silent; with the token, unless one was chosen.
     ///
     /// ```
     /// use purlin::Node;
@@ -171,9 +171,18 @@ impl Observer {
             ));
         }
         if !self.silent {
-            eprintln!("purlin: {} can be seen at {url}", node.name());
+            eprintln!("purlin: {} can be seen at {}", node.name(), self.told(address, &url));
         }
         Ok(running)
+    }
+
+    /// Where the page is, as the standard error is told. A token that was chosen is known to whoever chose it,
+    /// and outlives the node, so it is not written where logs are kept.
+    fn told(&self, address: SocketAddr, url: &str) -> String {
+        match self.token {
+            None => url.to_string(),
+            Some(_) => format!("http://{address}/ with the token that was chosen"),
+        }
     }
 }
 
@@ -191,5 +200,16 @@ mod tests {
     fn a_chosen_token_is_not_printed_with_its_observer() {
         let printed = format!("{:?}", observer().token(TOKEN).allow_exit(true));
         assert_eq!(printed, "Observer { address: 127.0.0.1:4000, may_exit: true, .. }");
+    }
+
+    #[test]
+    fn a_random_token_is_told_with_the_address_and_a_chosen_one_is_not() {
+        let address = ([127, 0, 0, 1], 4000).into();
+        let url = format!("http://127.0.0.1:4000/#token={TOKEN}");
+        assert_eq!(observer().told(address, &url), url);
+        assert_eq!(
+            observer().token(TOKEN).told(address, &url),
+            "http://127.0.0.1:4000/ with the token that was chosen"
+        );
     }
 }
