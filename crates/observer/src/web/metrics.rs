@@ -15,10 +15,11 @@ use crate::metrics::CONTENT_TYPE as TEXT;
 pub(crate) async fn metrics(State(site): State<Arc<Site>>) -> Result<Response, Refusal> {
     let census = site.census().await?;
     let found = latest(&site, census.number).await?;
-    let text = aside(move || {
-        let shown = site.board.read().servers.into_iter();
+    let own = Arc::clone(&site);
+    let text = aside(&site, move || {
+        let shown = own.board.read().servers.into_iter();
         let servers: Vec<_> = shown.map(|(name, server)| (name, server.counts())).collect();
-        site.exporter.scrape(&census, found.warnings(), &servers)
+        own.exporter.scrape(&census, found.warnings(), &servers)
     });
     Ok(([(CONTENT_TYPE, TEXT)], text.await?).into_response())
 }

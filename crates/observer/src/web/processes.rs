@@ -208,14 +208,23 @@ pub(crate) async fn processes(
     let Asked(wish) = wish.map_err(|error| Refusal::bad(error.body_text()))?;
     let query = wish.query(&site)?;
     let census = site.census().await?;
-    aside(move || Json(page(&census, &query))).await
+    aside(&site, move || Json(page(&census, &query))).await
 }
 
-/// Does what takes long where it holds up no other answer.
+/// Does what takes long where it holds up no other answer, one after the other.
+///
+/// *Cancellation*: before its turn has come the work is not done; after that it is, for nobody.
 pub(crate) async fn aside<T: Send + 'static>(
+    site: &Site,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, Refusal> {
-    tokio::task::spawn_blocking(work).await.map_err(|_| Refusal::stopped())
+    let turn = Arc::clone(&site.workshop).acquire_owned().await.map_err(|_| Refusal::stopped())?;
+    let done = tokio::task::spawn_blocking(move || {
+        let done = work();
+        drop(turn);
+        done
+    });
+    done.await.map_err(|_| Refusal::stopped())
 }
 
 fn page(census: &Census, query: &Query) -> Processes {
@@ -234,5 +243,45 @@ fn page(census: &Census, query: &Query) -> Processes {
         offset: query.offset,
         seen_ns: ns(table.made().1),
         rows: rows.iter().map(|row| Shown::of(row, &calls)).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::{TryRecvError, channel};
+    use std::time::Duration;
+
+    use purlin::Node;
+    use tokio::runtime::Builder;
+    use tokio::time::timeout;
+
+    use super::aside;
+    use crate::web::observer::Observer;
+    use crate::web::site::Site;
+    use crate::web::token::Token;
+
+    #[test]
+    fn whoever_goes_away_leaves_the_queue_of_long_work_and_what_is_begun_is_ended_first() {
+        let node = Node::builder().workers(1).build().expect("the node starts");
+        let observer = Observer::at(([127, 0, 0, 1], 0).into());
+        let site = Site::new(&node, &observer, Token::random().expect("random")).expect("a thread");
+        let runtime = Builder::new_current_thread().enable_all().build().expect("a runtime");
+        runtime.block_on(async {
+            let (end, ended) = channel::<()>();
+            let begun = aside(&site, move || {
+                let _ = ended.recv();
+            });
+            assert!(timeout(Duration::ZERO, begun).await.is_err());
+            assert!(site.workshop.try_acquire().is_err(), "it goes on for nobody");
+            let (did, done) = channel();
+            let waits = aside(&site, move || {
+                let _ = did.send(());
+            });
+            assert!(timeout(Duration::ZERO, waits).await.is_err());
+            assert_eq!(done.try_recv(), Err(TryRecvError::Disconnected), "it has left the queue");
+            drop(end);
+            assert_eq!(aside(&site, || 7).await.ok(), Some(7));
+        });
+        node.stop_blocking();
     }
 }

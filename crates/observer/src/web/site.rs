@@ -36,6 +36,8 @@ pub(crate) struct Site {
     pub(crate) may_exit: bool,
     pub(crate) board: Arc<Board>,
     pub(crate) streams: Arc<Semaphore>,
+    /// Room for one who does what takes long.
+    pub(crate) workshop: Arc<Semaphore>,
     pub(crate) warnings: watch::Sender<Arc<Found>>,
     #[cfg(feature = "metrics")]
     pub(crate) exporter: Exporter,
@@ -57,6 +59,7 @@ impl Site {
             may_exit: observer.may_exit,
             board: Arc::clone(&observer.board),
             streams: Arc::new(Semaphore::new(STREAMS)),
+            workshop: Arc::new(Semaphore::new(1)),
             warnings: watch::Sender::default(),
             #[cfg(feature = "metrics")]
             exporter: Exporter::new(node.name()),

@@ -88,7 +88,7 @@ pub(crate) async fn tree(State(site): State<Arc<Site>>) -> Result<Json<Answer>, 
     let census = site.census().await?;
     let node = site.node()?;
     let (journal, now) = (node.crashes(), node.uptime());
-    aside(move || {
+    aside(&site, move || {
         let last = journal.crashes.iter().rev().take(MOST_CRASHES);
         let crashes: Vec<_> = last.map(|crash| Crashed::of(crash, now)).collect();
         Json(Answer {

@@ -62,7 +62,7 @@ pub(crate) async fn lint(site: &Site) {
     while censuses.changed().await.is_ok() {
         let census: Arc<Census> = Arc::clone(&censuses.borrow_and_update());
         let (census_number, at) = (census.number, census.overview.at);
-        let looked = aside(move || {
+        let looked = aside(site, move || {
             let warnings = linter.look(&census);
             (linter, warnings)
         });
