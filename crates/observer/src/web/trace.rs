@@ -27,6 +27,8 @@ const PROCESSES: usize = 20;
 const PER_SECOND: u32 = 2000;
 const IN_ALL: u64 = 100_000;
 const KEPT: usize = 5000;
+/// How many names are asked for at a time: whoever registers one waits meanwhile.
+const NAMES: usize = 256;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -113,9 +115,11 @@ impl Tracing {
 
     fn ask_names(&mut self, node: &Node, whom: &[ProcessId]) {
         let names = &mut self.names;
-        node.names_of(whom, |at, name| {
-            names.insert(whom[at], name.to_string());
-        });
+        for some in whom.chunks(NAMES) {
+            node.names_of(some, |at, name| {
+                names.insert(some[at], name.to_string());
+            });
+        }
     }
 }
 
@@ -180,4 +184,32 @@ pub(crate) async fn file(State(site): State<Arc<Site>>) -> Result<Json<Value>, R
     let tracing = tracing.as_mut().ok_or_else(|| Refusal::gone("nothing has been traced yet"))?;
     let events = tracing.read(&node);
     Ok(Json(chrome(&site.name, &events, |id| tracing.names.get(&id).cloned())))
+}
+
+#[cfg(test)]
+mod tests {
+    use purlin::trace::{Options, Trace};
+    use purlin::{Node, Process};
+    use rustc_hash::FxHashMap;
+
+    use super::{NAMES, Tracing};
+
+    #[test]
+    fn everybody_is_called_by_their_own_name_however_many_they_are() {
+        let node = Node::builder().workers(1).build().expect("the node starts");
+        let one = |number: usize| {
+            let pid = node.spawn(async |mut me: Process<()>| me.receive().await);
+            node.register(&format!("till-{number}"), &pid).expect("the name is free");
+            pid
+        };
+        let all: Vec<_> = (0..2 * NAMES + 1).map(one).collect();
+        let ids: Vec<_> = all.iter().map(|pid| pid.id()).collect();
+        let trace = Trace::start(&node, Options::default());
+        let mut tracing = Tracing { trace, names: FxHashMap::default() };
+        tracing.ask_names(&node, &ids);
+        for (number, id) in ids.iter().enumerate() {
+            assert_eq!(tracing.names[id], format!("till-{number}"));
+        }
+        node.stop_blocking();
+    }
 }
