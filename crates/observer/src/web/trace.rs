@@ -9,7 +9,7 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use axum::extract::rejection::JsonRejection;
-use purlin::trace::{Event, Options, Trace};
+use purlin::trace::{Event, FollowError, Options, Trace};
 use purlin::{Node, ProcessId};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
@@ -134,6 +134,10 @@ pub(crate) async fn start(
     }
     let node = site.node()?;
     let ids = processes.iter().map(|text| pid(text, &node)).collect::<Result<Vec<_>, _>>()?;
+    // WHY first: a process that follows the new trace follows the one that is under way no more.
+    if let Some(&id) = ids.iter().find(|&&id| node.process_info(id).is_none()) {
+        return Err(Refusal::gone(FollowError::NoProcess(id).to_string()));
+    }
     let options = Options::default()
         .processes(PROCESSES)
         .events_per_second(PER_SECOND)

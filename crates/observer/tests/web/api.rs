@@ -317,3 +317,17 @@ fn a_trace_tells_what_was_done_and_asks_for_processes_that_live() {
     assert_eq!(seen.post("/api/trace/stop", "").status, 200);
     assert_eq!(seen.json("/api/trace")["trace"]["running"], false);
 }
+
+#[test]
+fn a_trace_that_is_refused_leaves_the_one_that_is_under_way_as_it_is() {
+    let seen = Seen::start();
+    let till = named(&seen.node, "till");
+    let start = |pids: &[String]| {
+        seen.post("/api/trace/start", &json!({"processes": pids}).to_string()).status
+    };
+    assert_eq!(start(&[till.id().to_string()]), 200);
+    assert_eq!(start(&[till.id().to_string(), "<0.4000.0>".to_string()]), 404);
+    till.send(1);
+    let found = seen.until("/api/trace", |found| found["trace"]["events"] != json!([]));
+    assert_eq!(found["trace"]["running"], true);
+}
