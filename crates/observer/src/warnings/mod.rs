@@ -28,7 +28,7 @@
 pub mod cycle;
 pub mod drops;
 #[cfg(test)]
-mod fixture;
+pub(crate) mod fixture;
 pub mod full_table;
 pub mod growing;
 pub mod hogging;

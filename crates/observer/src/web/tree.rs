@@ -32,6 +32,8 @@ const MOST_CRASHES: usize = 50;
 #[derive(Serialize)]
 pub(crate) struct Answer {
     roots: Vec<Member>,
+    /// How many roots are not shown.
+    more: usize,
     /// The last ones, the newest first.
     crashes: Vec<Crashed>,
     /// How many more there were.
@@ -91,8 +93,10 @@ pub(crate) async fn tree(State(site): State<Arc<Site>>) -> Result<Json<Answer>, 
     aside(&site, move || {
         let last = journal.crashes.iter().rev().take(MOST_CRASHES);
         let crashes: Vec<_> = last.map(|crash| Crashed::of(crash, now)).collect();
+        let (roots, more) = roots(&census.processes, &journal);
         Json(Answer {
-            roots: roots(&census.processes, &journal),
+            roots,
+            more,
             forgotten: (journal.all_crashes + journal.missed).saturating_sub(crashes.len() as u64),
             crashes,
         })
@@ -116,7 +120,8 @@ impl Crashed {
     }
 }
 
-fn roots(table: &Table, journal: &Crashes) -> Vec<Member> {
+/// Those that are shown, and how many are not.
+fn roots(table: &Table, journal: &Crashes) -> (Vec<Member>, usize) {
     let mut children: FxHashMap<_, _> = FxHashMap::default();
     let kin = || table.kin(type_name::<SupervisorMail>());
     children.extend(kin().filter(|(_, _, is)| *is).map(|(id, _, _)| (id, Vec::new())));
@@ -129,7 +134,9 @@ fn roots(table: &Table, journal: &Crashes) -> Vec<Member> {
         }
     }
     let mut families = Families { table, journal, children, left: MOST };
-    roots.into_iter().filter_map(|row| families.member(row, DEEPEST)).collect()
+    let shown: Vec<_> = roots.iter().filter_map(|&row| families.member(row, DEEPEST)).collect();
+    let more = roots.len() - shown.len();
+    (shown, more)
 }
 
 impl Families<'_> {
@@ -159,5 +166,28 @@ impl Families<'_> {
             more: below.len() - children.len(),
             children,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::any::type_name;
+    use std::time::Duration;
+
+    use purlin::observe::Crashes;
+    use purlin::supervisor::SupervisorMail;
+
+    use super::{MOST, roots};
+    use crate::census::{Row, Table};
+    use crate::warnings::fixture::{pid, row};
+
+    #[test]
+    fn supervisors_that_have_no_room_in_the_tree_are_counted() {
+        let message_type = type_name::<SupervisorMail>();
+        let supervisors =
+            (1..=MOST + 3).map(|number| Row { message_type, ..row(pid(number as u32)) });
+        let table = Table::made_up(&supervisors.collect::<Vec<_>>(), Duration::ZERO);
+        let (shown, more) = roots(&table, &Crashes::default());
+        assert_eq!((shown.len(), more), (MOST, 3));
     }
 }
