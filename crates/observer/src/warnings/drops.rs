@@ -6,6 +6,8 @@
 //!
 //! *What to do*: see [`ADVICE`].
 
+use std::time::Duration;
+
 use purlin::Drops;
 
 use super::{Kind, Rule, Sighting, Subject};
@@ -27,21 +29,23 @@ pub const LOOKS: u32 = 3;
 /// The rule.
 #[derive(Debug, Default)]
 pub(super) struct Dropped {
-    /// What had been dropped at the last look; `None` before the first.
-    before: Option<Drops>,
+    /// What had been dropped at the last look, and when that was; `None` before the first.
+    ///
+    /// WHY when: whoever looks may have missed a census, and the span of one is from the one before.
+    before: Option<(Duration, Drops)>,
     /// Looks in a row at which many messages went to nobody.
     looks: u32,
 }
 
 impl Rule for Dropped {
     fn look(&mut self, census: &Census) -> Vec<Sighting> {
-        let now = census.overview.drops.total;
-        let before = self.before.replace(now).unwrap_or(now);
-        let span = census.overview.span.as_secs_f64();
+        let (at, now) = (census.overview.at, census.overview.drops.total);
+        let (last, before) = self.before.replace((at, now)).unwrap_or((at, now));
+        let span = at.saturating_sub(last).as_secs_f64();
         let mut seen = Vec::new();
         let mut see = |what, line| {
             let subject = Subject::Node(what);
-            seen.push(Sighting { kind: Kind::Drops, subject, line, since: census.overview.at });
+            seen.push(Sighting { kind: Kind::Drops, subject, line, since: at });
         };
         let [rejected, newest, oldest] = [
             now.rejected.saturating_sub(before.rejected),
@@ -90,8 +94,13 @@ mod tests {
 
     /// What is seen when so many have been dropped in all: rejected, and to processes that had ended.
     fn lines(totals: &[(u64, u64)]) -> Vec<Vec<String>> {
+        lines_each(1, totals)
+    }
+
+    /// The same, of somebody who sees the census of each of so many seconds only.
+    fn lines_each(seconds: u64, totals: &[(u64, u64)]) -> Vec<Vec<String>> {
         let mut rule = Dropped::default();
-        let looks = totals.iter().zip(1..);
+        let looks = totals.iter().zip((1..).map(|look| look * seconds));
         looks
             .map(|(&(rejected, ended), second)| {
                 let mut census = at(second);
@@ -117,6 +126,17 @@ mod tests {
         let told: Vec<_> = seen.iter().map(Vec::len).collect();
         assert_eq!(told, [0, 0, 0, 1, 0, 0]);
         assert_eq!(seen[3], ["20 messages a second go to processes that have ended"]);
+    }
+
+    #[test]
+    fn who_misses_censuses_is_told_the_same_rate() {
+        let few: Vec<_> = (0..6).map(|look| (0, 15 * look)).collect();
+        assert!(lines_each(2, &few).iter().all(Vec::is_empty));
+        let many: Vec<_> = (0..6).map(|look| (0, 40 * look)).collect();
+        assert_eq!(
+            lines_each(2, &many)[3],
+            ["20 messages a second go to processes that have ended"]
+        );
     }
 
     #[test]
