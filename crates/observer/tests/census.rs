@@ -96,7 +96,8 @@ fn the_figures_say_what_the_node_does() {
         row.is_some_and(|row| row.reductions_per_second > 1000.0)
     });
     assert!(census.cost.share < 0.2 && census.cost.left_out == 0, "{:?}", census.cost);
-    assert!(sampler.history().len() >= 2);
+    let measured: Vec<_> = sampler.history().iter().map(|seen| seen.measured).collect();
+    assert!(measured.len() >= 2 && !measured[0] && measured[1..].iter().all(|it| *it));
     busy.exit(purlin::ExitReason::Kill);
     until(&sampler, "rest", |census| {
         census.overview.workers.iter().all(|worker| worker.busy < 0.5)

@@ -56,8 +56,6 @@ pub(super) struct Overview {
 
 #[derive(Debug, Deserialize)]
 pub(super) struct Look {
-    /// The time over which rates are means; 0 if nobody has looked before.
-    pub(super) span_ns: u64,
     pub(super) workers: Vec<Worker>,
     pub(super) ready: usize,
     pub(super) processes: usize,
@@ -70,7 +68,8 @@ pub(super) struct Look {
 
 #[derive(Debug, Deserialize)]
 pub(super) struct Worker {
-    pub(super) utilization: f64,
+    /// `None` where it was not measured.
+    pub(super) utilization: Option<f64>,
 }
 
 #[derive(Debug, Deserialize)]

@@ -20,7 +20,8 @@ pub(super) const WIDTHS: [usize; 8] = [16, 24, 24, 9, 11, 11, 10, 200];
 /// The node in three lines.
 pub(super) fn head(seen: &Seen) -> [String; 3] {
     let Overview { node, uptime_ns, look, hogs, drops, sampler } = &seen.overview;
-    let workers = look.workers.iter().take(MOST_WORKERS).map(|worker| percent(worker.utilization));
+    let busy = |part: Option<f64>| part.map_or_else(|| "?".into(), percent);
+    let workers = look.workers.iter().take(MOST_WORKERS).map(|worker| busy(worker.utilization));
     let mut workers = workers.collect::<Vec<_>>().join("  ");
     if look.workers.len() > MOST_WORKERS {
         workers += "  …";

@@ -22,20 +22,13 @@ mod screen;
 mod state;
 
 use std::io::{IsTerminal, stdout};
-use std::thread;
-use std::time::Duration;
 
 use clap::Args;
 use purlin_lab::error::Problem;
 
-use ask::{Observer, Seen, Wish};
+use ask::Observer;
 use place::Place;
 use state::{Column, State};
-
-/// How often a node is asked for its second look, and how long is waited between: two seconds in all, of which it
-/// takes one as a rule.
-const LOOKS: u32 = 20;
-const PAUSE: Duration = Duration::from_millis(100);
 
 const HELP: &str = "\
 Examples:
@@ -99,21 +92,9 @@ pub(crate) fn observe(asked: Observe) -> Result<u8, Problem> {
     let observer = Observer::at(place);
     let state = State::new(asked.sort, !asked.ascending, asked.filter);
     if asked.once || !stdout().is_terminal() {
-        crate::print(&once::table(&look(&observer, &state.wish(asked.rows.into()))?))?;
+        crate::print(&once::table(&observer.ask(&state.wish(asked.rows.into()))?))?;
     } else {
         screen::follow(observer, state)?;
     }
     Ok(0)
-}
-
-/// Asks until there are rates: of a node that nobody has looked at there are none before its second look.
-fn look(observer: &Observer, wish: &Wish) -> Result<Seen, Problem> {
-    for _ in 0..LOOKS {
-        let seen = observer.ask(wish)?;
-        if seen.overview.look.span_ns > 0 {
-            return Ok(seen);
-        }
-        thread::sleep(PAUSE);
-    }
-    observer.ask(wish)
 }

@@ -179,6 +179,7 @@ impl Looker {
         Overview {
             at,
             span,
+            measured: self.looked.is_some(),
             workers: workers.collect(),
             queued_outside: now.outside,
             processes: (self.table.len() + node.processes_about()).saturating_sub(self.about),

@@ -15,6 +15,9 @@ pub struct Overview {
     pub at: Duration,
     /// The time over which rates are means; zero for the first, whose rates are 0.
     pub span: Duration,
+    /// Somebody had looked just before, so that what the workers slept was measured: `false` for the first
+    /// overview after nobody has looked.
+    pub measured: bool,
     /// Each of the node's workers.
     pub workers: Vec<WorkerLoad>,
     /// Processes that are ready and wait in the common queue, which no worker has taken yet.
@@ -46,8 +49,8 @@ pub struct Overview {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct WorkerLoad {
-    /// The part of the time in which it was not asleep, from 0 to 1, by the wall clock; 0 for the first overview
-    /// after nobody has looked, since nobody has measured.
+    /// The part of the time in which it was not asleep, from 0 to 1, by the wall clock; 0 if that was not
+    /// [measured](Overview::measured).
     pub busy: f64,
     /// Processes that are ready and wait for this worker.
     pub queue: usize,

@@ -95,7 +95,10 @@ impl Recording {
         }
         for (worker, load) in overview.workers.iter().enumerate() {
             let worker = worker.to_string();
-            self.set(&names::WORKER_BUSY, &[&worker], load.busy);
+            // What was not measured stays what it was told to be last.
+            if overview.measured {
+                self.set(&names::WORKER_BUSY, &[&worker], load.busy);
+            }
             self.set(&names::WORKER_QUEUE, &[&worker], load.queue as f64);
         }
     }

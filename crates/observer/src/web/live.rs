@@ -39,7 +39,7 @@ pub(crate) async fn about(State(site): State<Arc<Site>>) -> Json<About> {
 }
 
 pub(crate) async fn overview(State(site): State<Arc<Site>>) -> Result<Json<News>, Refusal> {
-    let census = site.census().await?;
+    let census = site.measured().await?;
     Ok(Json(News::of(&site, &census, 0)))
 }
 

@@ -25,7 +25,8 @@ pub(crate) struct Look {
 
 #[derive(Serialize)]
 struct Worker {
-    utilization: f64,
+    /// `None` where nobody had looked just before, so that it was not measured.
+    utilization: Option<f64>,
     queue: usize,
     turns_per_second: f64,
 }
@@ -78,7 +79,7 @@ pub(crate) fn ns(time: std::time::Duration) -> u64 {
 impl Look {
     pub(crate) fn of(seen: &Overview) -> Self {
         let worker = |load: &crate::census::WorkerLoad| Worker {
-            utilization: load.busy,
+            utilization: seen.measured.then_some(load.busy),
             queue: load.queue,
             turns_per_second: load.turns_per_second,
         };

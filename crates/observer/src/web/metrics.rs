@@ -13,7 +13,7 @@ use super::warnings::latest;
 use crate::metrics::CONTENT_TYPE as TEXT;
 
 pub(crate) async fn metrics(State(site): State<Arc<Site>>) -> Result<Response, Refusal> {
-    let census = site.census().await?;
+    let census = site.measured().await?;
     let found = latest(&site, census.number).await?;
     let own = Arc::clone(&site);
     let text = aside(&site, move || {

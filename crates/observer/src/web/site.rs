@@ -97,6 +97,23 @@ impl Site {
         }
     }
 
+    /// The same, with the workers' utilization. If nobody has looked for a while it takes a second, since that is
+    /// measured from one look to the next.
+    pub(crate) async fn measured(&self) -> Result<Arc<Census>, Refusal> {
+        // WHY: the first look can take so long that nobody would count as looking before the second.
+        let _watching = self.sampler.watch();
+        let first = self.census().await?;
+        if first.overview.measured {
+            return Ok(first);
+        }
+        let mut changes = self.sampler.subscribe();
+        let next = changes.wait_for(|it| it.overview.measured && it.number > first.number);
+        match timeout(FIRST, next).await {
+            Ok(Ok(next)) => Ok(Arc::clone(&next)),
+            _ => Err(Refusal::stopped()),
+        }
+    }
+
     /// Keeps the sampler looking while questions come.
     pub(crate) async fn linger(&self) {
         loop {

@@ -22,6 +22,20 @@ fn prometheus_reads_the_figures_of_the_node_and_each_time_new_ones() {
     assert!(values.any(|value| value > up.value));
 }
 
+// utilization is measured from one look to the next, and between two scrapes nobody looks
+#[test]
+fn a_busy_node_that_is_scraped_once_has_a_utilization_above_nothing() {
+    let seen = Seen::start();
+    seen.node.spawn(async |_: Process<u8>| {
+        loop {
+            purlin::consume_budget().await;
+        }
+    });
+    let scrape = Scrape::read(&seen.get("/metrics").body);
+    let busy: Vec<_> = scrape.of("purlin_worker_utilization_ratio").collect();
+    assert!(busy.len() == 2 && busy.iter().any(|worker| worker.value > 0.0), "{busy:?}");
+}
+
 #[test]
 fn nobody_reads_them_without_the_token() {
     let seen = Seen::start();
