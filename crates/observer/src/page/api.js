@@ -5,7 +5,7 @@
 // in no history and on no screenshot.
 
 const KEPT = "purlin-observer-token";
-const LONGEST_LINE = 4 << 20;
+const LONGEST_LINE = 64 << 20;
 
 export class Refused extends Error {
   constructor(status, message) {

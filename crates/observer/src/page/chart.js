@@ -42,8 +42,9 @@ export class Chart {
   draw(times, lines) {
     this.times = times;
     this.lines = lines;
-    const figures = lines.flatMap((line) => line.values).filter((value) => value !== null);
-    this.scale = this.most ?? ceiling(Math.max(0, ...figures), this.thousand);
+    // Of many workers there are more figures than a call can have arguments.
+    const highest = () => lines.reduce((top, line) => line.values.reduce((most, value) => Math.max(most, value ?? 0), top), 0);
+    this.scale = this.most ?? ceiling(highest(), this.thousand);
     say(this.top, this.show(this.scale));
     const seconds = times.length > 1 ? Math.round((times.at(-1) - times[0]) / 1e9) : 0;
     say(this.span, seconds ? `${seconds} s` : "");

@@ -14,6 +14,9 @@ use super::site::Site;
 use crate::census::Census;
 use crate::warnings::{Linter, Warning};
 
+/// How many processes of one warning are told of: a deadlock can have as many as there are.
+const MOST_PIDS: usize = 100;
+
 /// What looked wrong at one moment, in the time of the node.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
@@ -44,12 +47,15 @@ impl Found {
     }
 
     pub(crate) fn shown(&self) -> Vec<Shown> {
-        let shown = self.warnings.iter().map(|warning| Shown {
-            kind: warning.kind.name(),
-            pids: warning.subject.processes().iter().map(ToString::to_string).collect(),
-            text: warning.line.clone(),
-            advice: warning.kind.advice(),
-            for_ns: ns(self.at.saturating_sub(warning.since)),
+        let shown = self.warnings.iter().map(|warning| {
+            let pids = warning.subject.processes().iter().take(MOST_PIDS);
+            Shown {
+                kind: warning.kind.name(),
+                pids: pids.map(ToString::to_string).collect(),
+                text: warning.line.clone(),
+                advice: warning.kind.advice(),
+                for_ns: ns(self.at.saturating_sub(warning.since)),
+            }
         });
         shown.collect()
     }
@@ -82,4 +88,24 @@ pub(crate) async fn latest(site: &Site, census: u64) -> Result<Arc<Found>, Refus
 pub(crate) async fn warnings(State(site): State<Arc<Site>>) -> Result<Json<Answer>, Refusal> {
     let census = site.census().await?.number;
     Ok(Json(Answer { warnings: latest(&site, census).await?.shown() }))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use purlin::ProcessId;
+
+    use super::{Found, MOST_PIDS};
+    use crate::warnings::{Kind, Subject, Warning};
+
+    #[test]
+    fn of_a_long_deadlock_the_first_pids_are_told() {
+        let pids = (1..=1000).filter_map(|number| ProcessId::from_parts(number, 0, 1));
+        let subject = Subject::Cycle(pids.collect());
+        let (line, since) = (String::new(), Duration::ZERO);
+        let warnings = vec![Warning { kind: Kind::CallCycle, subject, line, since }];
+        let shown = Found { warnings, ..Found::default() }.shown();
+        assert_eq!((shown[0].pids.len(), &*shown[0].pids[0]), (MOST_PIDS, "<0.1.0>"));
+    }
 }

@@ -205,6 +205,11 @@ fn the_overview_draws_the_load_and_names_a_hog() {
     });
 }
 
+#[test]
+fn a_long_history_of_many_workers_is_drawn() {
+    operate(&Seen::start(), "crowd", &Value::Null, nothing);
+}
+
 // issue 8, 1: a process that is spawned appears
 #[test]
 fn a_process_that_is_spawned_appears_and_goes_when_it_ends() {

@@ -30,6 +30,30 @@ async function overview({ open, act, about, picture, pictures }) {
   await act("rest");
 }
 
+// A look at a node of three hundred workers.
+const look = (second) => ({
+  at_ns: second * 1e9, span_ns: 1e9, common_queue: 0, ready: 0, processes: 1, messages_per_second: 0, reductions_per_second: 0,
+  resident_bytes: null, process_bytes: 0, timers: 0,
+  workers: Array.from({ length: 300 }, () => ({ utilization: 0.123456789, queue: 1, turns_per_second: 1234.56789 })),
+});
+
+// A long history of many workers is taken in and drawn.
+async function crowd({ open }) {
+  const page = await open();
+  const news = {
+    node: "zanzibar", uptime_ns: 600e9, max_processes: 1000, look: look(600), hogs: [], drops: {}, connections: null,
+    sampler: { share: 0, took_ns: 0, lasted_ns: 0, left_out: 0, lost: 0 },
+  };
+  const history = Array.from({ length: 600 }, (_, second) => look(second));
+  const body = [["history", history], ["overview", news]].map(([event, data]) => `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`).join("");
+  assert.ok(body.length > 8 << 20);
+  await page.route("**/api/live", (route) => route.fulfill({ contentType: "text/event-stream", body }));
+  await page.reload();
+  for (const graph of ["Utilisation of the workers", "Run queues"]) {
+    await page.getByRole("img", { name: new RegExp(`^${graph}, last 599 seconds.*worker 299 `) }).waitFor();
+  }
+}
+
 // What is spawned appears, and what ends goes, without a touch.
 async function appears({ open, act }) {
   const page = await open({ at: "#/processes?text=newcomer" });
@@ -229,4 +253,4 @@ async function hostile({ open, about }) {
   }
 }
 
-export const scenarios = { overview, appears, many, paused, process, exits, tree, cluster, servers, warns, deadlock, trace, hostile, ...access };
+export const scenarios = { overview, crowd, appears, many, paused, process, exits, tree, cluster, servers, warns, deadlock, trace, hostile, ...access };
