@@ -16,16 +16,16 @@ export class Refused extends Error {
 
 // Takes the token from the address, or from what this tab knows; null if nobody has told it.
 export function token() {
-  const told = /^#token=([A-Za-z0-9_-]+)$/.exec(location.hash);
-  if (told) {
-    keep(told[1]);
-    history.replaceState(null, "", location.pathname);
-  }
+  if (location.hash.startsWith("#token=") && keep(location.hash)) history.replaceState(null, "", location.pathname);
   return sessionStorage.getItem(KEPT);
 }
 
+// Keeps a token, or that of an address, for this tab; false if there is none in the text.
 export function keep(text) {
-  sessionStorage.setItem(KEPT, text);
+  const told = (/#token=(.*)$/.exec(text)?.[1] ?? text).trim();
+  if (!/^[A-Za-z0-9_-]+$/.test(told)) return false;
+  sessionStorage.setItem(KEPT, told);
+  return true;
 }
 
 export function forget() {

@@ -142,15 +142,15 @@ async function follow() {
 // Asks for the token; nothing of the node is shown before.
 function login(problem) {
   const field = h("input", { id: "token", autocomplete: "off", spellcheck: "false", required: true, "aria-describedby": "token-problem" });
+  const trouble = h("p", { id: "token-problem", class: "alarm", role: "alert" }, problem || "");
   const form = h("form", { class: "login", submit: (event) => {
     event.preventDefault();
-    api.keep((/#token=(.*)$/.exec(field.value)?.[1] || field.value).trim());
-    location.reload();
+    if (api.keep(field.value)) location.reload();
+    else say(trouble, "That is no token, nor an address with one: a token is made of letters, digits, - and _.");
   } },
     h("p", {}, "The node printed an address with a token when it started. Open that address, or paste it here."),
     h("p", {}, h("label", { for: "token" }, "Address or token")), field,
-    h("p", { id: "token-problem", class: "alarm", role: "alert" }, problem || ""),
-    h("p", {}, h("button", { class: "switch" }, "Open")));
+    trouble, h("p", {}, h("button", { class: "switch" }, "Open")));
   byId("main").replaceChildren(h("h1", {}, "Which token?"), form);
   document.documentElement.dataset.ready = "login";
   field.focus();

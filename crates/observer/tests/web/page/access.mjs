@@ -11,10 +11,19 @@ async function login({ open, url }) {
   await page.getByRole("heading", { name: "Which token?" }).waitFor();
   assert.ok(!(await page.content()).includes("zanzibar"));
   const field = page.getByLabel("Address or token");
+  // What cannot be a token is not kept, so that the page goes on asking.
+  for (const pasted of ["observing at: zanzibar", "töken–with–dashes", `${url} (open it)`, `${address}#token=`]) {
+    await field.fill(pasted);
+    await page.getByRole("button", { name: "Open" }).click();
+    await page.getByText("That is no token, nor an address with one").waitFor();
+    assert.equal(await page.evaluate(() => sessionStorage.length), 0, pasted);
+    await page.reload();
+    await page.getByRole("heading", { name: "Which token?" }).waitFor();
+  }
   await field.fill("a-wrong-token-that-is-long-enough");
   await page.getByRole("button", { name: "Open" }).click();
   await page.getByText("The node does not know that token.").waitFor();
-  await field.fill(url);
+  await field.fill(` ${url} `);
   await page.getByRole("button", { name: "Open" }).click();
   await page.locator("#node", { hasText: "zanzibar" }).waitFor();
   page.expected = page.complaints.filter((each) => each.includes("401"));
