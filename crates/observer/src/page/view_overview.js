@@ -12,7 +12,7 @@ export function open(place) {
     load: new Chart("Utilisation of the workers", { show: percent, most: 1 }),
     queues: new Chart("Run queues", { show: about }),
     processes: new Chart("Processes", { show: about }),
-    messages: new Chart("Messages received", { show: rate }),
+    messages: new Chart("Messages and signals sent", { show: rate }),
     reductions: new Chart("Reductions", { show: rate }),
     memory: new Chart("Memory", { show: bytes, thousand: 1024 }),
   };
@@ -39,7 +39,7 @@ export function open(place) {
     now.replaceChildren(facts([
       ["Processes", `${count(look.processes)} of ${about(max_processes)}`],
       ["Ready to run", count(look.ready)],
-      ["Messages", rate(look.messages_per_second)],
+      ["Messages and signals sent", rate(look.messages_per_second)],
       ["Reductions", rate(look.reductions_per_second)],
       ["Memory, resident", bytes(look.resident_bytes)],
       ["Memory of processes", bytes(look.process_bytes)],

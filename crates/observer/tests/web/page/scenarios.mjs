@@ -14,6 +14,7 @@ async function overview({ open, act, about, picture, pictures }) {
   await graph.waitFor();
   await page.locator("#cost", { hasText: /The observer takes .*% of one core.*Nothing was left out\./ }).waitFor();
   await page.getByText("No process holds up a thread.").waitFor();
+  await page.getByRole("img", { name: /^Messages and signals sent, last/ }).waitFor();
   // A picture shows more than two seconds.
   if (pictures) await page.getByRole("img", { name: /^Utilisation of the workers, last [2-9]\d seconds/ }).waitFor();
   await act("hog");
