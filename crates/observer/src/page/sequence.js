@@ -12,10 +12,10 @@ const TOP = 46;
 const LANES = 12;
 export const MOST = 400;
 
-// `events`: {number, at_ns, kind, pid, other, partner, label}; `names`: what the processes are called.
+// Draws the last of them, with times since the first. `events`: {number, at_ns, kind, pid, other, partner, label}; `names`: what the processes are called.
 export function draw(events, names) {
   const lanes = [...new Set(events.flatMap((event) => (event.other ? [event.pid, event.other] : [event.pid])))].slice(0, LANES);
-  const drawn = events.filter((event) => lanes.includes(event.pid) && (!event.other || lanes.includes(event.other))).slice(0, MOST);
+  const drawn = events.filter((event) => lanes.includes(event.pid) && (!event.other || lanes.includes(event.other))).slice(-MOST);
   const x = (pid) => LEFT + lanes.indexOf(pid) * LANE + LANE / 2;
   const height = TOP + drawn.length * STEP + 16;
   const width = LEFT + lanes.length * LANE;
@@ -24,7 +24,7 @@ export function draw(events, names) {
     s("text", { x: x(pid), y: 14, "text-anchor": "middle", "font-weight": 600 }, names[pid] ?? pid),
     names[pid] ? s("text", { x: x(pid), y: 28, "text-anchor": "middle", class: "when" }, pid) : null,
   ].filter(Boolean));
-  const begin = drawn[0]?.at_ns ?? 0;
+  const begin = events[0]?.at_ns ?? 0;
   const y = new Map(drawn.map((event, at) => [event.number, TOP + at * STEP]));
   const rows = drawn.map((event) => row(event, y, x, begin, names));
   return {

@@ -64,7 +64,7 @@ export function open(place) {
     refill(diagram, [events[0]?.number, events.length, events.at(-1)?.number, names], () => {
       if (events.length === 0) return h("p", { class: "hint" }, "They have done nothing yet.");
       const { picture, left_out: left } = sequence.draw(events, names);
-      return [picture, left ? h("p", { class: "hint" }, `${plural(left, "event")} more: the file for Chrome has them all.`) : null];
+      return [picture, left ? h("p", { class: "hint" }, `Without ${plural(left, "event")}: earlier events, or those of more processes than fit. The file for Chrome has them all.`) : null];
     });
   }
 

@@ -449,6 +449,11 @@ fn a_trace_becomes_a_diagram_and_a_file_for_chrome() {
     });
 }
 
+#[test]
+fn of_a_long_trace_the_last_events_are_drawn() {
+    operate(&Seen::start(), "longtrace", &Value::Null, nothing);
+}
+
 // issue 8, 3: hostile process names shown as text
 #[test]
 fn hostile_names_are_shown_as_text_in_every_view() {

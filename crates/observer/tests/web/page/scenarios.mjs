@@ -243,6 +243,24 @@ async function trace({ open, act, about, picture }) {
   assert.ok(sent.length >= 2 && sent.every((each) => each.ts > 0 && /u32|Talk/.test(each.args.what)));
 }
 
+// Of a long trace the last events are drawn, so that it goes on, and what is left out is counted.
+async function longtrace({ open }) {
+  const page = await open();
+  let seen = 500;
+  const event = (_, at) => ({ number: at + 1, at_ns: at * 1e6, kind: "end", pid: "<0.1.0>", other: null, partner: null, label: `event-${at}` });
+  await page.route("**/api/trace", (route) => route.fulfill({ json: { trace: {
+    running: true, state: "it goes on", processes: ["<0.1.0>"], seen, events: Array.from({ length: seen }, event), dropped: 0, names: {},
+  } } }));
+  await page.evaluate(() => { location.hash = "#/trace"; });
+  const drawn = (at) => page.locator("#diagram svg").getByRole("listitem", { name: new RegExp(`event-${at}$`) });
+  await drawn(499).waitFor();
+  await drawn(100).waitFor();
+  assert.equal(await drawn(99).count(), 0);
+  await page.locator("#diagram", { hasText: "Without 100 events: earlier events" }).waitFor();
+  seen += 1;
+  await drawn(500).waitFor();
+}
+
 // Text that runs wherever it is taken for markup is text in every view that shows it.
 async function hostile({ open, about }) {
   const page = await open();
@@ -254,4 +272,4 @@ async function hostile({ open, about }) {
   }
 }
 
-export const scenarios = { overview, crowd, appears, many, paused, process, exits, tree, cluster, servers, warns, deadlock, trace, hostile, ...access };
+export const scenarios = { overview, crowd, appears, many, paused, process, exits, tree, cluster, servers, warns, deadlock, trace, longtrace, hostile, ...access };
