@@ -51,6 +51,24 @@ export async function post(path, body = {}) {
   return (await ask(path, { method: "POST", headers, body: JSON.stringify(body) })).json();
 }
 
+// Works at once, and again each `pause` milliseconds, but not while the last time is under way, nor while
+// nobody sees the page. What is returned ends it.
+export function every(pause, work) {
+  let under_way = false;
+  async function turn() {
+    if (under_way || document.hidden) return;
+    under_way = true;
+    try {
+      await work();
+    } finally {
+      under_way = false;
+    }
+  }
+  const clock = setInterval(turn, pause);
+  turn();
+  return () => clearInterval(clock);
+}
+
 // Follows the node's events until `signal` says otherwise: `told(event, data)` for each. Ends when the
 // node ends the stream, and throws if it cannot be had.
 export async function follow(path, told, signal) {

@@ -24,9 +24,7 @@ export function open(place) {
     }
   }
 
-  const clock = setInterval(() => !document.hidden && look(), EVERY);
-  look();
-  return { close: () => clearInterval(clock) };
+  return { close: api.every(EVERY, look) };
 }
 
 const COLUMNS = [

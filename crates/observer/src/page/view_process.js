@@ -23,12 +23,13 @@ export function open(place, { rest: [id], app }) {
   };
   const known = h("div", { id: "known" });
   const told = h("p", { role: "status", id: "told" });
+  const trouble = h("p", { class: "notice", role: "alert", hidden: true });
   const actions = h("div", { class: "controls", id: "actions" },
     h("button", { type: "button", class: "switch", id: "trace", click: follow }, "Trace it"),
     app.rights.exit ? EXITS.map(([reason, words]) => h("button", { type: "button", class: "switch danger", "data-reason": reason, click: () => end(reason) }, words)) : null);
   const history = [];
   place.querySelector("h1").append(" ", h("span", { class: "code" }, id ?? ""));
-  put(place, state, actions, told, h("div", { class: "graphs" }, Object.values(charts).map((chart) => chart.element)), known);
+  put(place, trouble, state, actions, told, h("div", { class: "graphs" }, Object.values(charts).map((chart) => chart.element)), known);
 
   async function follow() {
     try {
@@ -92,15 +93,16 @@ export function open(place, { rest: [id], app }) {
   async function look() {
     try {
       show(await api.get("api/process", { pid: id }));
+      trouble.hidden = true;
     } catch (error) {
-      say(told, error.message);
-      if (error.status === 404) clearInterval(clock);
+      say(trouble, error.message);
+      trouble.hidden = false;
+      if (error.status === 404) close();
     }
   }
 
-  const clock = setInterval(() => !document.hidden && look(), EVERY);
-  look();
-  return { close: () => clearInterval(clock) };
+  const close = api.every(EVERY, look);
+  return { close };
 }
 
 const KINDS = { links: "link", monitors: "monitor", monitored_by: "monitored" };

@@ -35,9 +35,7 @@ export function open(place) {
     }
   }
 
-  const clock = setInterval(() => !document.hidden && look(), EVERY);
-  look();
-  return { close: () => clearInterval(clock) };
+  return { close: api.every(EVERY, look) };
 }
 
 class Shown {

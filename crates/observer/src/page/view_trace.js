@@ -72,7 +72,5 @@ export function open(place) {
     return attempt(async () => show(await api.get("api/trace")));
   }
 
-  const clock = setInterval(() => !document.hidden && look(), EVERY);
-  look();
-  return { close: () => clearInterval(clock) };
+  return { close: api.every(EVERY, look) };
 }

@@ -57,7 +57,5 @@ export function open(place) {
       h("button", { type: "button", class: "switch", click: () => tell(crash) }, "Report")))),
     found.forgotten ? h("p", { class: "hint" }, `${plural(found.forgotten, "earlier crash", "earlier crashes")} forgotten.`) : null]);
 
-  const clock = setInterval(() => !document.hidden && look(), EVERY);
-  look();
-  return { close: () => clearInterval(clock) };
+  return { close: api.every(EVERY, look) };
 }

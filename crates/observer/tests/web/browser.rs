@@ -261,6 +261,12 @@ fn a_process_shows_whom_it_knows_and_has_no_button_without_the_right() {
     operate(&seen, "process", &pair(&seen), nothing);
 }
 
+#[test]
+fn who_answers_slowly_is_not_asked_again_meanwhile() {
+    let seen = Seen::start();
+    operate(&seen, "slow", &pair(&seen), nothing);
+}
+
 // issue 8, 3: a change with the right
 #[test]
 fn with_the_right_a_button_ends_a_process() {

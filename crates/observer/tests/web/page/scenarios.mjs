@@ -98,6 +98,14 @@ async function many({ open, about, picture }) {
   await page.getByText("No row fits.").waitFor();
 }
 
+// Waits until so many looks at the node have come.
+async function looks(page, times) {
+  for (let time = 0; time < times; time += 1) {
+    const before = await page.locator("#health").textContent();
+    await page.waitForFunction((old) => document.getElementById("health").textContent !== old, before);
+  }
+}
+
 // While it is paused nothing moves.
 async function paused({ open, act }) {
   const page = await open({ at: "#/processes?text=newcomer" });
@@ -106,12 +114,7 @@ async function paused({ open, act }) {
   await act("spawn");
   const asked = [];
   page.on("request", (request) => asked.push(request.url()));
-  // Two looks at the node have come by then.
-  const looks = async () => page.locator("#health").textContent();
-  for (let times = 0; times < 2; times += 1) {
-    const before = await looks();
-    await page.waitForFunction((old) => document.getElementById("health").textContent !== old, before);
-  }
+  await looks(page, 2);
   assert.deepEqual(asked, []);
   assert.equal(await row(page, "newcomer").count(), 0);
   await page.getByRole("button", { name: "Pause" }).click();
@@ -129,6 +132,29 @@ async function process({ open, about, picture }) {
   await graph.getByRole("link", { name: "linked to partner" }).click();
   await page.getByRole("heading", { name: `Process ${about.partner}` }).waitFor();
   await page.locator(".facts", { hasText: "partner" }).first().waitFor();
+}
+
+// Who answers slowly is not asked again meanwhile, and what was wrong goes when it is right again.
+async function slow({ open, about }) {
+  const page = await open();
+  let asked = 0;
+  let let_go;
+  const held = new Promise((done) => { let_go = done; });
+  await page.route("**/api/process?*", async (route) => {
+    asked += 1;
+    if (asked > 1) return route.continue();
+    await held;
+    return route.fulfill({ status: 503, json: { error: "too much to do" } });
+  });
+  await page.evaluate((hash) => { location.hash = hash; }, `#/process/${encodeURIComponent(about.linked)}`);
+  await page.getByRole("heading", { name: `Process ${about.linked}` }).waitFor();
+  await looks(page, 3);
+  assert.equal(asked, 1);
+  let_go();
+  await page.getByText("too much to do").waitFor();
+  await page.getByText("too much to do").waitFor({ state: "hidden" });
+  await page.locator(".facts", { hasText: "Runs" }).waitFor();
+  page.expected = page.complaints.filter((each) => each.includes("503"));
 }
 
 // With the right there is a button, and it ends the process.
@@ -272,4 +298,4 @@ async function hostile({ open, about }) {
   }
 }
 
-export const scenarios = { overview, crowd, appears, many, paused, process, exits, tree, cluster, servers, warns, deadlock, trace, longtrace, hostile, ...access };
+export const scenarios = { overview, crowd, appears, many, paused, process, slow, exits, tree, cluster, servers, warns, deadlock, trace, longtrace, hostile, ...access };
