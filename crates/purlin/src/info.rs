@@ -48,6 +48,8 @@ pub struct ProcessInfo {
     pub bound: Option<MailboxBound>,
     /// Messages it has received.
     pub messages_in: u64,
+    /// Messages and signals it has sent in turns that are over.
+    pub messages_out: u64,
     /// What it has done in turns that are over: one for each turn, for each message or signal sent,
     /// for each time a receive is polled, and for each message that [`crate::receive!`] looks at; two
     /// for each call of [`crate::consume_budget`].
@@ -117,6 +119,7 @@ impl ProcessInfo {
             mailbox_len: look.mailbox,
             bound: process.edge().map(MailboxBound::of),
             messages_in: look.received,
+            messages_out: look.sent,
             reductions: look.reductions,
             memory: look.bytes(),
         }

@@ -57,7 +57,8 @@ fn a_survey_sees_what_is_seen_of_one() {
         pid.info().messages_in == 5 && pid.info().state == ProcessState::Receiving
     });
     let (seen, info) = (one(&node, pid.id()).expect("it lives"), pid.info());
-    assert_eq!((seen.messages_in, seen.reductions), (info.messages_in, info.reductions));
+    let counts = (info.messages_in, info.messages_out, info.reductions);
+    assert_eq!((seen.messages_in, seen.messages_out, seen.reductions), counts);
     assert_eq!((seen.state, seen.parent), (info.state, info.parent));
     assert_eq!(
         (seen.kind.function(), seen.kind.message_type()),

@@ -332,7 +332,8 @@ async fn a_process_says_what_it_runs_and_what_it_has_done(me: Process<u16>) {
     let after = pid.info();
     assert_eq!((after.mailbox_len, after.messages_in), (0, 100));
     assert!(after.reductions >= before.reductions + 100, "{before:?} then {after:?}");
-    assert_eq!(here().process_info(me.id()).and_then(|info| info.parent), None);
+    let own = here().process_info(me.id()).expect("it lives");
+    assert_eq!((own.messages_out, own.parent), (100, None));
     // The hundred sends above, in a turn that is over.
     assert!(me.pid().info().reductions >= 100);
 }

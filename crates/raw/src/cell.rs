@@ -114,6 +114,8 @@ pub(crate) struct Base {
     pub(crate) waits_for: AtomicU32,
     /// Messages received.
     pub(crate) received: AtomicU64,
+    /// Messages and signals sent in turns that are over.
+    pub(crate) sent: AtomicU64,
     /// Polls, sends, and budget spent.
     pub(crate) reductions: AtomicU64,
 }
@@ -154,6 +156,7 @@ impl Base {
             rest_of_the_word: 0,
             waits_for: AtomicU32::new(0),
             received: AtomicU64::new(0),
+            sent: AtomicU64::new(0),
             reductions: AtomicU64::new(0),
         }
     }

@@ -79,16 +79,16 @@ impl Turn {
         })
     }
 
-    /// Counts the turn as done; says how many reductions it was: the poll itself, what it has sent,
-    /// and what it has used of its budget.
+    /// Counts the turn as done; says what it has sent, and the rest of its reductions: the poll itself, and what
+    /// it has used of its budget.
     #[inline]
-    pub(crate) fn account(&self) -> u64 {
+    pub(crate) fn account(&self) -> (u64, u64) {
         now(|now| {
             let work = u64::from(BUDGET - now.left.get()) + 1;
             now.work.set(now.work.get() + work);
             let sent = u64::from(now.sent.get() & !TRACED);
             now.sends.set(now.sends.get().wrapping_add(sent));
-            work + sent
+            (sent, work)
         })
     }
 

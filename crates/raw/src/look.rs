@@ -36,6 +36,8 @@ pub struct Look {
     pub mailbox: usize,
     /// Messages received.
     pub received: u64,
+    /// Messages and signals sent in turns that are over.
+    pub sent: u64,
     /// Polls, sends, and budget spent.
     pub reductions: u64,
     /// The place in the table, without its generation, of the process whose answer it waits for, if it does:
@@ -107,6 +109,7 @@ impl Look {
             state,
             mailbox: base.waiting.load(Ordering::Relaxed) as usize + base.head.count(),
             received: base.received.load(Ordering::Relaxed),
+            sent: base.sent.load(Ordering::Relaxed),
             reductions: base.reductions.load(Ordering::Relaxed),
             waits_for: waits_for.filter(|_| state == State::Waiting),
             keeps: turn & KEPT != 0,

@@ -72,7 +72,9 @@ impl Runnable {
         let waker = wake::borrowed(base);
         // SAFETY: the vtable is the cell's own, and this thread is in its turn.
         let polled = unsafe { (cell.vtable.poll)(base, &mut Context::from_waker(&waker)) };
-        count(&cell.reductions, turn.account());
+        let (sent, work) = turn.account();
+        count(&cell.sent, sent);
+        count(&cell.reductions, sent + work);
         if polled != Polled::Pending {
             // SAFETY: the turn has ended the process, and the right to run is ours.
             turn.over(cell.slot, || unsafe { end(base) });

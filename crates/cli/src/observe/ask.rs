@@ -110,6 +110,7 @@ pub(super) struct Row {
     pub(super) waits_for: Option<String>,
     pub(super) mailbox: u64,
     pub(super) messages_in: u64,
+    pub(super) messages_out: u64,
     pub(super) reductions: u64,
     pub(super) memory: u64,
 }

@@ -10,12 +10,12 @@ const LONG: usize = 300;
 const MOST_WORKERS: usize = 16;
 
 /// The heads of the table's columns.
-pub(super) const HEADS: [&str; 8] =
-    ["PID", "NAME", "STATE", "MAILBOX", "RECEIVED", "REDUCTIONS", "MEMORY", "FUNCTION"];
+pub(super) const HEADS: [&str; 9] =
+    ["PID", "NAME", "STATE", "MAILBOX", "RECEIVED", "SENT", "REDUCTIONS", "MEMORY", "FUNCTION"];
 /// Which of them are numbers, which stand to the right.
-pub(super) const NUMBERS: [bool; 8] = [false, false, false, true, true, true, true, false];
+pub(super) const NUMBERS: [bool; 9] = [false, false, false, true, true, true, true, true, false];
 /// How many columns each may take in a terminal.
-pub(super) const WIDTHS: [usize; 8] = [16, 24, 24, 9, 11, 11, 10, 200];
+pub(super) const WIDTHS: [usize; 9] = [16, 24, 24, 9, 11, 11, 11, 10, 200];
 
 /// The node in three lines.
 pub(super) fn head(seen: &Seen) -> [String; 3] {
@@ -67,7 +67,7 @@ pub(super) fn warning(warning: &Warning) -> String {
 }
 
 /// A process, column by column.
-pub(super) fn cells(row: &Row) -> [String; 8] {
+pub(super) fn cells(row: &Row) -> [String; 9] {
     let state = match &row.waits_for {
         Some(other) => format!("waiting for {other}"),
         None => row.state.clone(),
@@ -78,6 +78,7 @@ pub(super) fn cells(row: &Row) -> [String; 8] {
         state,
         row.mailbox.to_string(),
         row.messages_in.to_string(),
+        row.messages_out.to_string(),
         row.reductions.to_string(),
         bytes(row.memory),
         row.function.clone(),

@@ -30,7 +30,7 @@ pub(super) fn table(seen: &Seen) -> String {
     text
 }
 
-fn line(cells: [String; 8], widths: &[usize; 8]) -> String {
+fn line(cells: [String; 9], widths: &[usize; 9]) -> String {
     let mut line = String::new();
     for (at, cell) in cells.iter().enumerate() {
         let space = " ".repeat(widths[at].saturating_sub(cell.width()));

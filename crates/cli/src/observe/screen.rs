@@ -217,7 +217,7 @@ mod tests {
     fn seen(name: &str, rows: usize) -> Seen {
         let row = json!({
             "pid": "<0.5.0>", "name": name, "function": "shop::till", "type": "u32", "state": "waiting",
-            "waits_for": "<0.6.0>", "mailbox": 12, "messages_in": 345, "reductions": 6789, "memory": 2048
+            "waits_for": "<0.6.0>", "mailbox": 12, "messages_in": 345, "messages_out": 67, "reductions": 6789, "memory": 2048
         });
         let look = json!({
             "workers": [{"utilization": 0.5}, {"utilization": null}], "ready": 3, "processes": rows,

@@ -66,6 +66,10 @@ pub enum Column {
     MessagesIn,
     /// Messages received a second.
     MessagesInRate,
+    /// Messages and signals sent.
+    MessagesOut,
+    /// Messages and signals sent a second.
+    MessagesOutRate,
     /// Reductions.
     Reductions,
     /// Reductions a second.
@@ -142,6 +146,8 @@ impl Query {
             Column::Mailbox => all(&|row| directed(table.mailboxes[row].into())),
             Column::MessagesIn => all(&|row| directed(table.received[row])),
             Column::MessagesInRate => all(&|row| directed(rate(table.received_rates[row]))),
+            Column::MessagesOut => all(&|row| directed(table.sent[row])),
+            Column::MessagesOutRate => all(&|row| directed(rate(table.sent_rates[row]))),
             Column::Reductions => all(&|row| directed(table.reductions[row])),
             Column::ReductionsRate => all(&|row| directed(rate(table.reduction_rates[row]))),
             Column::Memory => all(&|row| directed(table.memory_of(row))),

@@ -27,9 +27,11 @@ pub struct Table {
     pub(super) states: Vec<ProcessState>,
     pub(super) mailboxes: Vec<u32>,
     pub(super) received: Vec<u64>,
+    pub(super) sent: Vec<u64>,
     pub(super) reductions: Vec<u64>,
     /// A second, since the table before.
     pub(super) received_rates: Vec<f32>,
+    pub(super) sent_rates: Vec<f32>,
     pub(super) reduction_rates: Vec<f32>,
     /// When it was first seen.
     pub(super) first_seen: Vec<Moment>,
@@ -78,6 +80,10 @@ pub struct Row<'a> {
     pub messages_in: u64,
     /// Messages received a second, since the table before.
     pub messages_in_per_second: f32,
+    /// Messages and signals it had sent.
+    pub messages_out: u64,
+    /// Messages and signals sent a second, since the table before.
+    pub messages_out_per_second: f32,
     /// Its reductions.
     pub reductions: u64,
     /// Reductions a second, since the table before.
@@ -127,6 +133,7 @@ impl Moment {
 pub(super) struct Since {
     pub(super) first_seen: Moment,
     pub(super) received_rate: f32,
+    pub(super) sent_rate: f32,
     pub(super) reduction_rate: f32,
 }
 
@@ -142,8 +149,10 @@ impl Table {
             states: Vec::with_capacity(rows),
             mailboxes: Vec::with_capacity(rows),
             received: Vec::with_capacity(rows),
+            sent: Vec::with_capacity(rows),
             reductions: Vec::with_capacity(rows),
             received_rates: Vec::with_capacity(rows),
+            sent_rates: Vec::with_capacity(rows),
             reduction_rates: Vec::with_capacity(rows),
             first_seen: Vec::with_capacity(rows),
             ..Self::default()
@@ -179,6 +188,8 @@ impl Table {
             mailbox_len: self.mailboxes[row].into(),
             messages_in: self.received[row],
             messages_in_per_second: self.received_rates[row],
+            messages_out: self.sent[row],
+            messages_out_per_second: self.sent_rates[row],
             reductions: self.reductions[row],
             reductions_per_second: self.reduction_rates[row],
             memory: self.memory_of(row),
@@ -254,8 +265,10 @@ impl Table {
         self.states.push(seen.state);
         self.mailboxes.push(u32::try_from(seen.mailbox_len).unwrap_or(u32::MAX));
         self.received.push(seen.messages_in);
+        self.sent.push(seen.messages_out);
         self.reductions.push(seen.reductions);
         self.received_rates.push(since.received_rate);
+        self.sent_rates.push(since.sent_rate);
         self.reduction_rates.push(since.reduction_rate);
         self.first_seen.push(since.first_seen);
         true
@@ -298,8 +311,10 @@ impl Table {
             table.states.push(row.state);
             table.mailboxes.push(u32::try_from(row.mailbox_len).unwrap_or(u32::MAX));
             table.received.push(row.messages_in);
+            table.sent.push(row.messages_out);
             table.reductions.push(row.reductions);
             table.received_rates.push(row.messages_in_per_second);
+            table.sent_rates.push(row.messages_out_per_second);
             table.reduction_rates.push(row.reductions_per_second);
             let born = matches!(row.age, Age::About(_));
             table.first_seen.push(Moment::new(at.saturating_sub(row.age.time()), born));

@@ -54,7 +54,7 @@ impl Before {
         let row = self.row;
         if ids.get(row) != Some(&seen.id) {
             let first_seen = Moment::new(now, self.fresh);
-            return Since { first_seen, received_rate: 0.0, reduction_rate: 0.0 };
+            return Since { first_seen, received_rate: 0.0, sent_rate: 0.0, reduction_rate: 0.0 };
         }
         // WHY by the row: a walk comes by them one after the other.
         let walked = self.table.until.saturating_sub(self.table.from);
@@ -66,6 +66,7 @@ impl Before {
         Since {
             first_seen: self.table.first_seen[row],
             received_rate: rate(seen.messages_in, self.table.received[row]),
+            sent_rate: rate(seen.messages_out, self.table.sent[row]),
             reduction_rate: rate(seen.reductions, self.table.reductions[row]),
         }
     }

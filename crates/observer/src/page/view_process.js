@@ -17,7 +17,7 @@ export function open(place, { rest: [id], app }) {
   const state = h("div");
   const charts = {
     mailbox: new Chart("Waiting messages", { show: about }),
-    messages: new Chart("Messages received", { show: rate }),
+    messages: new Chart("Messages", { show: rate }),
     reductions: new Chart("Reductions", { show: rate }),
     memory: new Chart("Memory", { show: bytes, thousand: 1024 }),
   };
@@ -58,7 +58,10 @@ export function open(place, { rest: [id], app }) {
       return before && one.at_ns > before.at_ns ? Math.max(0, of(one) - of(before)) / ((one.at_ns - before.at_ns) / 1e9) : null;
     });
     charts.mailbox.draw(times, line("messages", history.map((one) => one.mailbox)));
-    charts.messages.draw(times, line("messages", speed((one) => one.messages_in)));
+    charts.messages.draw(times, [
+      { name: "received", values: speed((one) => one.messages_in) },
+      { name: "sent", values: speed((one) => one.messages_out) },
+    ]);
     charts.reductions.draw(times, line("reductions", speed((one) => one.reductions)));
     charts.memory.draw(times, line("memory", history.map((one) => one.memory)));
   }
@@ -73,7 +76,7 @@ export function open(place, { rest: [id], app }) {
       ["Age", age(found)],
       ["Waiting messages", count(found.mailbox) + (found.bound ? ` of ${count(found.bound.limit)}` : "")],
       ["Dropped for want of room", found.bound && count(found.bound.dropped)],
-      ["Received", count(found.messages_in)], ["Reductions", count(found.reductions)],
+      ["Received", count(found.messages_in)], ["Sent", count(found.messages_out)], ["Reductions", count(found.reductions)],
       ["Memory", bytes(found.memory)], ["Says it has allocated", found.details?.reported_memory ? bytes(found.details.reported_memory) : null],
       ["Traps exits", found.details && (found.details.traps_exits ? "yes" : "no")],
     ]));

@@ -47,6 +47,8 @@ pub(crate) fn row(id: ProcessId) -> Row<'static> {
         mailbox_len: 0,
         messages_in: 0,
         messages_in_per_second: 0.0,
+        messages_out: 0,
+        messages_out_per_second: 0.0,
         reductions: 0,
         reductions_per_second: 0.0,
         memory: 0,

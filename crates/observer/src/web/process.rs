@@ -41,6 +41,7 @@ pub(crate) struct Shown {
     mailbox: usize,
     bound: Option<Bound>,
     messages_in: u64,
+    messages_out: u64,
     reductions: u64,
     memory: usize,
     /// Nothing if it has been born since the last table.
@@ -152,6 +153,7 @@ pub(crate) async fn process(
             dropped: bound.dropped,
         }),
         messages_in: info.messages_in,
+        messages_out: info.messages_out,
         reductions: info.reductions,
         memory: info.memory,
         age: row.map(|row| row.age.into()),

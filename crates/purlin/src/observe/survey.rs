@@ -29,6 +29,8 @@ pub struct Seen {
     pub mailbox_len: usize,
     /// Messages it has received.
     pub messages_in: u64,
+    /// Messages and signals it has sent in turns that are over.
+    pub messages_out: u64,
     /// What it has done in turns that are over: see [`crate::ProcessInfo::reductions`].
     pub reductions: u64,
 }
@@ -81,6 +83,7 @@ impl Seen {
             keeps: look.keeps,
             mailbox_len: look.mailbox,
             messages_in: look.received,
+            messages_out: look.sent,
             reductions: look.reductions,
         }
     }

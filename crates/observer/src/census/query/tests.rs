@@ -13,7 +13,7 @@ const STATES: [ProcessState; 4] =
     [ProcessState::Running, ProcessState::Runnable, ProcessState::Receiving, ProcessState::Waiting];
 const FUNCTIONS: [&str; 4] = ["a::Run", "a::run", "b::serve", "c::sérve"];
 const TYPES: [&str; 3] = ["u64", "a::Msg", "()"];
-const COLUMNS: [Column; 13] = [
+const COLUMNS: [Column; 15] = [
     Column::Pid,
     Column::Name,
     Column::Function,
@@ -22,6 +22,8 @@ const COLUMNS: [Column; 13] = [
     Column::Mailbox,
     Column::MessagesIn,
     Column::MessagesInRate,
+    Column::MessagesOut,
+    Column::MessagesOutRate,
     Column::Reductions,
     Column::ReductionsRate,
     Column::Memory,
@@ -53,6 +55,8 @@ fn row() -> impl Strategy<Value = Made> {
             mailbox_len: mailbox,
             messages_in: received,
             messages_in_per_second: received as f32 / 7.0,
+            messages_out: received % 7,
+            messages_out_per_second: (received % 5) as f32,
             reductions: u64::MAX - 1 - reductions,
             reductions_per_second: reductions as f32,
             memory,
@@ -117,6 +121,10 @@ fn order(query: &Query, a: &Row<'_>, b: &Row<'_>) -> Ordering {
         Column::MessagesInRate => {
             directed(a.messages_in_per_second.total_cmp(&b.messages_in_per_second))
         }
+        Column::MessagesOut => directed(a.messages_out.cmp(&b.messages_out)),
+        Column::MessagesOutRate => {
+            directed(a.messages_out_per_second.total_cmp(&b.messages_out_per_second))
+        }
         Column::Reductions => directed(a.reductions.cmp(&b.reductions)),
         Column::ReductionsRate => {
             directed(a.reductions_per_second.total_cmp(&b.reductions_per_second))
@@ -160,6 +168,8 @@ fn a_page_has_no_more_rows_than_it_may() {
         mailbox_len: 0,
         messages_in: 0,
         messages_in_per_second: 0.0,
+        messages_out: 0,
+        messages_out_per_second: 0.0,
         reductions: 0,
         reductions_per_second: 0.0,
         memory: 0,
