@@ -9,6 +9,8 @@ import { reference } from "./view_processes.js";
 export const title = "Supervision";
 
 const EVERY = 1000;
+// What supervisors are told from others by in the table of processes: the type of what they receive.
+const SUPERVISORS = "#/processes?text=SupervisorMail";
 
 export function open(place) {
   const tree = h("div", { id: "tree" });
@@ -33,7 +35,7 @@ export function open(place) {
     const restarts = node.restarts > 0 ? h("span", { class: "hint" }, plural(node.restarts, "restart")) : null;
     const box = h("span", { class: `member ${node.kind} ${mark ? "restarted" : ""}`, "data-pid": node.pid },
       h("a", { href: reference(node.pid) }, node.name ?? node.pid), h("span", { class: "hint" }, node.kind === "process" ? tail(node.function) : node.kind), restarts, mark);
-    const more = node.more > 0 ? h("li", {}, h("a", { class: "hint", href: `#/processes?parent=${encodeURIComponent(node.pid)}` }, `and ${count(node.more)} more`)) : null;
+    const more = rest(node.more, `#/processes?parent=${encodeURIComponent(node.pid)}`);
     const below = node.children.map((child) => member(child, all));
     return h("li", {}, box, below.length || more ? h("ul", {}, below, more) : null);
   }
@@ -42,9 +44,9 @@ export function open(place) {
     try {
       const found = await api.get("api/tree");
       trouble.hidden = true;
-      const shape = [found.roots, found.crashes.map((crash) => crash.number)];
+      const shape = [found.roots, found.more, found.crashes.map((crash) => crash.number)];
       refill(tree, shape, () => (found.roots.length === 0 ? h("p", { class: "hint" }, "No supervisor lives on this node.")
-        : h("ul", { class: "tree" }, found.roots.map((root) => member(root, found.crashes)))));
+        : h("ul", { class: "tree" }, found.roots.map((root) => member(root, found.crashes)), rest(found.more, SUPERVISORS))));
       refill(crashes, found.crashes.map((crash) => crash.number), () => [h("h2", {}, "Last crashes"), list(found)]);
     } catch (error) {
       say(trouble, error.message);
@@ -59,3 +61,6 @@ export function open(place) {
 
   return { close: api.every(EVERY, look) };
 }
+
+// How many there is no room for, and where they are seen; nothing if there are none.
+const rest = (more, where) => (more > 0 ? h("li", {}, h("a", { class: "hint", href: where }, `and ${count(more)} more`)) : null);

@@ -15,7 +15,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
-use purlin::supervisor::{ChildSpec, SupervisorSpec};
+use purlin::supervisor::{ChildSpec, SupervisorRef, SupervisorSpec};
 use purlin::{Down, ExitReason, Node, Pid, Process, Reply};
 use purlin_ack::server::Server;
 use purlin_ack::wire::{Head, Id, SizeOrder};
@@ -274,19 +274,31 @@ fn with_the_right_a_button_ends_a_process() {
     operate(&seen, "exits", &pair(&seen), nothing);
 }
 
+/// A supervisor with two children, of which one is called `till`.
+fn shop(node: &Node) -> SupervisorRef {
+    let on = node.clone();
+    let tree = SupervisorSpec::one_for_one().name("shop").child(ChildSpec::worker("till", till));
+    let tree = tree.child(ChildSpec::worker("idle", idle));
+    let started = node.block_on(async move |_: Process<()>| tree.start(&on).await);
+    started.expect("it starts")
+}
+
 // issue 8, 1: a crash shows in the tree
 #[test]
 fn a_crash_marks_the_restarted_in_the_tree_with_the_report_a_click_away() {
     let seen = Seen::start();
-    let on = seen.node.clone();
-    let tree = SupervisorSpec::one_for_one().name("shop").child(ChildSpec::worker("till", till));
-    let tree = tree.child(ChildSpec::worker("idle", idle));
-    let started = seen.node.block_on(async move |_: Process<()>| tree.start(&on).await);
-    let _shop = started.expect("it starts");
+    let _shop = shop(&seen.node);
     operate(&seen, "tree", &Value::Null, |wish| match wish {
         "crash" => seen.node.whereis::<u32>("till").expect("it lives").send(0),
         _ => nothing(wish),
     });
+}
+
+#[test]
+fn what_a_tree_has_no_room_for_is_counted_with_a_link_to_it() {
+    let seen = Seen::start();
+    let _shop = shop(&seen.node);
+    operate(&seen, "wide", &Value::Null, nothing);
 }
 
 /// Crashes of its first message.

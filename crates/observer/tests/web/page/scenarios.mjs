@@ -187,6 +187,24 @@ async function tree({ open, act, picture }) {
   await page.getByRole("dialog").waitFor({ state: "hidden" });
 }
 
+// What a tree has no room for is counted, and the table shows it.
+async function wide({ open }) {
+  const page = await open();
+  await page.route("**/api/tree", async (route) => {
+    const answer = await route.fetch();
+    const found = await answer.json();
+    for (const root of found.roots) root.more = 7;
+    return route.fulfill({ json: { ...found, more: 3 } });
+  });
+  const more = (words) => page.locator("#tree").getByRole("link", { name: words, exact: true });
+  for (const [words, name, rows] of [["and 7 more", "till", 2], ["and 3 more", "shop", 1]]) {
+    await page.evaluate(() => { location.hash = "#/tree"; });
+    await more(words).click();
+    await row(page, name).waitFor();
+    await page.getByText(`Rows 1 to ${rows} of ${rows}`, { exact: true }).waitFor();
+  }
+}
+
 // The connected nodes, with what crosses.
 async function cluster({ open, picture }) {
   const page = await open({ at: "#/cluster" });
@@ -298,4 +316,4 @@ async function hostile({ open, about }) {
   }
 }
 
-export const scenarios = { overview, crowd, appears, many, paused, process, slow, exits, tree, cluster, servers, warns, deadlock, trace, longtrace, hostile, ...access };
+export const scenarios = { overview, crowd, appears, many, paused, process, slow, exits, tree, wide, cluster, servers, warns, deadlock, trace, longtrace, hostile, ...access };
