@@ -49,6 +49,9 @@ export function time(nanoseconds) {
   }).join(" ");
 }
 
+// A moment in the time of the node, to the microsecond.
+export const moment = (nanoseconds) => (known(nanoseconds) ? `${(nanoseconds / 1e9).toFixed(6)}\u00a0s` : NONE);
+
 // How old a process is; one that was there before anybody looked is older than that.
 export const age = ({ age_ns: old, age_at_least: least }) => (known(old) ? `${least ? ">\u202f" : ""}${time(old)}` : NONE);
 

@@ -33,10 +33,13 @@ export function draw(events, names) {
   };
 }
 
+// What an event is about in few words: of a path its end.
+export const about = ({ kind, label }) => (TYPED.has(kind) ? tail(label) : label);
+
 function row(event, places, x, begin, names) {
   const y = places.get(event.number);
   const called = (pid) => names[pid] ?? pid;
-  const what = TYPED.has(event.kind) ? tail(event.label) : event.label;
+  const what = about(event);
   const words = `${time(event.at_ns - begin)}: ${called(event.pid)} ${event.kind} ${event.other ? called(event.other) : ""} ${what}`;
   const when = s("text", { class: "when", x: 4, y: y + 3 }, `+${time(event.at_ns - begin)}`);
   const label = (at, anchor) => s("text", { class: "label", x: at, y: y - 4, "text-anchor": anchor }, what ? `${event.kind} ${what}` : event.kind);

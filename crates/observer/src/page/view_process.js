@@ -1,17 +1,19 @@
-// One process: what it is and does, its history while it is looked at, whom it knows, and what can be
-// done about it.
+// One process: what it is and does, its history while it is looked at, whom it knows, what it did last if it
+// is traced, and what can be done about it.
 
 import * as api from "./api.js";
 import { Chart } from "./chart.js";
 import { facts, h, put, refill, say } from "./dom.js";
-import { about, age, bytes, count, rate } from "./format.js";
+import { about, age, bytes, count, moment, rate } from "./format.js";
 import * as graph from "./graph.js";
+import * as sequence from "./sequence.js";
 import { reference } from "./view_processes.js";
 
 export const title = "Process";
 
 const EVERY = 1000;
 const REMEMBERED = 300;
+const LAST = 20;
 
 export function open(place, { rest: [id], app }) {
   const state = h("div");
@@ -22,6 +24,7 @@ export function open(place, { rest: [id], app }) {
     memory: new Chart("Memory", { show: bytes, thousand: 1024 }),
   };
   const known = h("div", { id: "known" });
+  const done = h("div", { id: "done" });
   const told = h("p", { role: "status", id: "told" });
   const trouble = h("p", { class: "notice", role: "alert", hidden: true });
   const actions = h("div", { class: "controls", id: "actions" },
@@ -29,7 +32,7 @@ export function open(place, { rest: [id], app }) {
     app.rights.exit ? EXITS.map(([reason, words]) => h("button", { type: "button", class: "switch danger", "data-reason": reason, click: () => end(reason) }, words)) : null);
   const history = [];
   place.querySelector("h1").append(" ", h("span", { class: "code" }, id ?? ""));
-  put(place, trouble, state, actions, told, h("div", { class: "graphs" }, Object.values(charts).map((chart) => chart.element)), known);
+  put(place, trouble, state, actions, told, h("div", { class: "graphs" }, Object.values(charts).map((chart) => chart.element)), known, done);
 
   async function follow() {
     try {
@@ -93,19 +96,46 @@ export function open(place, { rest: [id], app }) {
     return [heading, graph.draw(id, others, reference), more ? h("p", { class: "hint" }, `And ${count(more)} more.`) : null];
   }
 
+  // A process that no trace has seen has no place for its events.
+  function did({ trace }) {
+    const seen = trace && (trace.processes.includes(id) || trace.events.length > 0);
+    refill(done, seen && [trace.events, trace.names], () => seen && [
+      h("h2", {}, "Last events"),
+      h("p", { class: "hint" }, trace.events.length ? "The newest first, in the time of the node. " : "It has done nothing yet. ", h("a", { href: "#/trace" }, "The whole trace")),
+      trace.events.length ? events(trace) : null,
+    ]);
+  }
+
   async function look() {
+    let problem = null;
     try {
       show(await api.get("api/process", { pid: id }));
-      trouble.hidden = true;
     } catch (error) {
-      say(trouble, error.message);
-      trouble.hidden = false;
-      if (error.status === 404) close();
+      problem = error;
     }
+    // Also of a process that has ended, and after that is known: its end is among them.
+    try {
+      did(await api.get("api/trace", { pid: id, last: LAST }));
+    } catch (error) {
+      problem ??= error;
+    }
+    say(trouble, problem?.message ?? "");
+    trouble.hidden = problem === null;
+    if (problem?.status === 404) close();
   }
 
   const close = api.every(EVERY, look);
   return { close };
+}
+
+function events({ events: seen, names }) {
+  const called = (pid) => h("a", { href: reference(pid) }, names[pid] ?? pid);
+  const lines = seen.toReversed().map((event) => h("tr", {},
+    h("td", {}, moment(event.at_ns)), h("td", {}, event.kind),
+    h("td", {}, event.other && called(event.other)), h("td", { title: event.label }, sequence.about(event))));
+  return h("div", { class: "scroller", role: "region", "aria-label": "Last events", tabindex: "0" }, h("table", {},
+    h("thead", {}, h("tr", {}, ["Time", "Kind", "With whom", "What"].map((words) => h("th", { scope: "col" }, words)))),
+    h("tbody", {}, lines)));
 }
 
 const KINDS = { links: "link", monitors: "monitor", monitored_by: "monitored" };

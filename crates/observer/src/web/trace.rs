@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::State;
-use axum::extract::rejection::JsonRejection;
+use axum::extract::rejection::{JsonRejection, QueryRejection};
+use axum::extract::{Query as Asked, State};
 use purlin::trace::{Event, FollowError, Options, Trace};
 use purlin::{Node, ProcessId};
 use rustc_hash::FxHashMap;
@@ -36,6 +36,16 @@ pub(crate) struct Wish {
     processes: Vec<String>,
 }
 
+/// Which events are asked for: all that are kept, unless it says otherwise.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Which {
+    /// Those of what one process did.
+    pid: Option<String>,
+    /// So many, the last ones.
+    last: Option<usize>,
+}
+
 #[derive(Serialize)]
 pub(crate) struct Answer {
     /// Nothing if there has been none.
@@ -52,7 +62,7 @@ struct Shown {
     seen: u64,
     /// Events that were lost, or are not kept any more.
     dropped: u64,
-    /// The names of those that occur and have one.
+    /// The names of those that occur in the events, and of those that it follows, if they have one.
     names: BTreeMap<String, String>,
     events: Vec<Shot>,
 }
@@ -161,23 +171,40 @@ pub(crate) async fn stop(State(site): State<Arc<Site>>) -> Json<Done> {
     Done::YES
 }
 
-pub(crate) async fn trace(State(site): State<Arc<Site>>) -> Result<Json<Answer>, Refusal> {
+pub(crate) async fn trace(
+    State(site): State<Arc<Site>>,
+    which: Result<Asked<Which>, QueryRejection>,
+) -> Result<Json<Answer>, Refusal> {
+    let Asked(Which { pid: whose, last }) =
+        which.map_err(|error| Refusal::bad(error.body_text()))?;
     let node = site.node()?;
-    let trace = site.tracing().as_mut().map(|tracing| shown(tracing, &node));
+    let whose = whose.map(|text| pid(&text, &node)).transpose()?;
+    let last = last.unwrap_or(KEPT);
+    if !(1..=KEPT).contains(&last) {
+        return Err(Refusal::bad(format!("last has to be from 1 to {KEPT}")));
+    }
+    let trace = site.tracing().as_mut().map(|tracing| shown(tracing, &node, whose, last));
     Ok(Json(Answer { trace }))
 }
 
-fn shown(tracing: &mut Tracing, node: &Node) -> Shown {
+/// The last events of that process, or of all, that many at most.
+fn shown(tracing: &mut Tracing, node: &Node, whose: Option<ProcessId>, last: usize) -> Shown {
     let events = tracing.read(node);
     let status = tracing.trace.status();
+    let steps = sequence(&events);
+    let asked = steps.iter().rev().filter(|step| whose.is_none_or(|id| id == step.event.process));
+    let mut asked: Vec<_> = asked.take(last).collect();
+    asked.reverse();
+    let occur = asked.iter().flat_map(|step| [Some(step.event.process), step.other]).flatten();
+    let named = |id: ProcessId| Some((id.to_string(), tracing.names.get(&id)?.clone()));
     Shown {
         running: status.state == purlin::trace::State::Running,
         state: status.state.to_string(),
         processes: status.processes.iter().map(ToString::to_string).collect(),
         seen: status.seen,
         dropped: status.gone + status.lost,
-        names: tracing.names.iter().map(|(id, name)| (id.to_string(), name.clone())).collect(),
-        events: sequence(&events).iter().map(Shot::from).collect(),
+        names: occur.chain(status.processes.iter().copied()).filter_map(named).collect(),
+        events: asked.into_iter().map(Shot::from).collect(),
     }
 }
 

@@ -318,6 +318,35 @@ fn a_trace_tells_what_was_done_and_asks_for_processes_that_live() {
     assert_eq!(seen.json("/api/trace")["trace"]["running"], false);
 }
 
+// issue 8, 1: of a process its last messages, if it is traced
+#[test]
+fn the_last_events_of_one_process_can_be_asked_for() {
+    let seen = Seen::start();
+    let [till, safe] = ["till", "safe"].map(|name| named(&seen.node, name));
+    let pids = json!({"processes": [till.id().to_string(), safe.id().to_string()]});
+    let asked = format!("/api/trace?pid={}", in_address(&till.id().to_string()));
+    assert_eq!(seen.json(&asked), json!({"trace": null}));
+    assert_eq!(seen.post("/api/trace/start", &pids.to_string()).status, 200);
+    for number in 0..3 {
+        till.send(number);
+        safe.send(number);
+    }
+    let whole = seen.until("/api/trace", |found| {
+        found["trace"]["events"].as_array().is_some_and(|all| all.len() == 6)
+    });
+    let all = whole["trace"]["events"].as_array().expect("a list");
+    let mine: Vec<_> = all.iter().filter(|event| event["pid"] == till.id().to_string()).collect();
+    assert_eq!(seen.json(&asked)["trace"]["events"], json!(mine));
+    assert_eq!(seen.json(&format!("{asked}&last=2"))["trace"]["events"], json!(mine[1..]));
+    let last = &seen.json("/api/trace?last=1")["trace"];
+    assert_eq!((&last["seen"], &last["events"][0]), (&json!(6), &all[5]));
+    for nonsense in ["last=0", "last=5001", "last=-1", "last=all", "pid=me", "pid=", "first=1"] {
+        assert_eq!(seen.get(&format!("/api/trace?{nonsense}")).status, 400, "{nonsense}");
+    }
+    let nobody = &seen.json("/api/trace?pid=%3C0.4000.0%3E")["trace"];
+    assert_eq!((&nobody["events"], &nobody["seen"]), (&json!([]), &json!(6)));
+}
+
 #[test]
 fn a_trace_that_is_refused_leaves_the_one_that_is_under_way_as_it_is() {
     let seen = Seen::start();

@@ -442,9 +442,8 @@ impl From<Down> for Talk {
     }
 }
 
-// issue 8, 1: a trace becomes a diagram
-#[test]
-fn a_trace_becomes_a_diagram_and_a_file_for_chrome() {
+/// Has a scenario operate the page of a node on which a clerk talks with a till, which ends then, when it says so.
+fn talk(scenario: &str) {
     let seen = Seen::start();
     let clerk = seen.node.spawn(async |mut me: Process<Talk>| {
         while let Talk::Begin(till) = me.receive().await {
@@ -461,10 +460,22 @@ fn a_trace_becomes_a_diagram_and_a_file_for_chrome() {
     });
     seen.node.register("till", &till).expect("the name is free");
     let about = json!({"clerk": clerk.id().to_string(), "till": till.id().to_string()});
-    operate(&seen, "trace", &about, |wish| match wish {
+    operate(&seen, scenario, &about, |wish| match wish {
         "talk" => clerk.send(Talk::Begin(till.clone())),
         _ => nothing(wish),
     });
+}
+
+// issue 8, 1: a trace becomes a diagram
+#[test]
+fn a_trace_becomes_a_diagram_and_a_file_for_chrome() {
+    talk("trace");
+}
+
+// issue 8, 1: a page per process, with its last messages if it is traced
+#[test]
+fn the_page_of_a_process_that_is_traced_tells_what_it_did_last() {
+    talk("did");
 }
 
 #[test]

@@ -287,6 +287,33 @@ async function trace({ open, act, about, picture }) {
   assert.ok(sent.length >= 2 && sent.every((each) => each.ts > 0 && /u32|Talk/.test(each.args.what)));
 }
 
+// The page of a process that is traced tells what it did last, as it does it, and after its end too.
+async function did({ open, act, about }) {
+  const page = await open({ at: `#/process/${encodeURIComponent(about.clerk)}` });
+  const events = page.getByRole("region", { name: "Last events" });
+  await page.waitForResponse(/api\/trace\?/);
+  await page.locator(".facts", { hasText: "Runs" }).waitFor();
+  assert.equal(await page.getByRole("link", { name: "The whole trace" }).count(), 0);
+  await page.evaluate(() => { location.hash = "#/trace"; });
+  await page.getByLabel("Processes to follow").fill(`${about.clerk} ${about.till}`);
+  await page.getByRole("button", { name: "Start" }).click();
+  await page.locator("#trace-state", { hasText: about.till }).waitFor();
+  await page.goBack();
+  await page.getByText("It has done nothing yet.").waitFor();
+  await act("talk");
+  await events.getByRole("row", { name: /^\d+\.\d{6}\ss receive_down normal$/ }).waitFor();
+  const kinds = await events.locator("tbody td:nth-child(2)").allTextContents();
+  assert.deepEqual(kinds.filter((kind) => kind !== "receive"), ["receive_down", "send", "monitor"]);
+  await events.getByRole("row", { name: /send till u32$/ }).getByRole("link", { name: "till" }).click();
+  await page.getByRole("heading", { name: `Process ${about.till}` }).waitFor();
+  await page.getByText(/does not live any more/).waitFor();
+  await events.locator("tbody tr").first().filter({ hasText: /end.*normal$/ }).waitFor();
+  await events.getByRole("link", { name: "clerk" }).first().waitFor();
+  await page.getByRole("link", { name: "The whole trace" }).click();
+  await page.getByRole("heading", { name: "Trace", exact: true }).waitFor();
+  page.expected = page.complaints.filter((each) => each.includes("404"));
+}
+
 // Of a long trace the last events are drawn, so that it goes on, and what is left out is counted.
 async function longtrace({ open }) {
   const page = await open();
@@ -316,4 +343,4 @@ async function hostile({ open, about }) {
   }
 }
 
-export const scenarios = { overview, crowd, appears, many, paused, process, slow, exits, tree, wide, cluster, servers, warns, deadlock, trace, longtrace, hostile, ...access };
+export const scenarios = { overview, crowd, appears, many, paused, process, slow, exits, tree, wide, cluster, servers, warns, deadlock, trace, did, longtrace, hostile, ...access };
