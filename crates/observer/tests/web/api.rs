@@ -267,18 +267,6 @@ fn a_mailbox_that_fills_becomes_a_warning() {
     assert!(warning["text"].as_str().is_some_and(|text| text.contains("slow")), "{warning}");
 }
 
-#[cfg(feature = "metrics")]
-#[test]
-fn a_scrape_is_answered_with_the_same_token_and_with_nothing_else() {
-    let seen = Seen::start();
-    named(&seen.node, "till");
-    assert_eq!(seen.ask("GET /metrics", &[], "").status, 401);
-    let answer = seen.get("/metrics");
-    assert_eq!(answer.status, 200);
-    assert!(answer.head.contains("content-type: text/plain; version=0.0.4"), "{}", answer.head);
-    assert!(answer.body.contains("node_name=\"zanzibar\""), "{}", answer.body);
-}
-
 #[test]
 fn who_calls_is_shown_with_whom_it_waits_for() {
     let seen = Seen::start();
