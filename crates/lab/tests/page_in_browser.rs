@@ -1,28 +1,20 @@
 //! Opens the report page in a real Chromium and uses it.
 //!
-//! Rust renders the pages from the stored results beside this file; the script
-//! `page/drive.mjs`, started once, opens them from disk and checks one thing each. Node and
-//! Chromium must be installed; `PURLIN_CHROMIUM` names another browser, and
-//! `PURLIN_SKIP_BROWSER=1` leaves these tests out, aloud.
+//! Rust renders the pages from the stored results beside this file; the scenarios in `page` open them from disk
+//! and check one thing each.
 
-use std::env;
-use std::ffi::OsString;
 use std::fs;
-use std::io::{BufRead, BufReader, ErrorKind, Write};
-use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-use std::sync::{Mutex, OnceLock};
+use std::path::Path;
 
+use purlin_browser::{Browser, nothing};
 use serde_json::{Value, json};
 
 const STORED: &str = include_str!("page/results.json");
 
-/// The files that the script needs around it.
-const FILES: [(&str, &str); 17] = [
-    ("package.json", include_str!("page/package.json")),
-    ("package-lock.json", include_str!("page/package-lock.json")),
-    (".npmrc", include_str!("page/.npmrc")),
-    ("drive.mjs", include_str!("page/drive.mjs")),
+const FOLDER: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/page-in-browser");
+
+/// What the scenarios need, themselves among it.
+const FILES: &[(&str, &str)] = &[
     ("look.mjs", include_str!("page/look.mjs")),
     ("scenarios.mjs", include_str!("page/scenarios.mjs")),
     ("scenarios_views.mjs", include_str!("page/scenarios_views.mjs")),
@@ -45,105 +37,14 @@ fn stored() -> Value {
     serde_json::from_str(STORED).expect("the stored results are JSON")
 }
 
-/// The folder with the script and its one package; made once in a run.
-fn workshop() -> &'static Path {
-    static WORKSHOP: OnceLock<PathBuf> = OnceLock::new();
-    WORKSHOP.get_or_init(|| {
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("page-in-browser");
-        fs::create_dir_all(&folder).expect("the target folder is writable");
-        let fresh = fs::read_to_string(folder.join("package-lock.json")).ok().as_deref()
-            == Some(FILES[1].1)
-            && folder.join("node_modules/playwright-core/package.json").exists();
-        for (name, text) in FILES {
-            fs::write(folder.join(name), text).expect("the target folder is writable");
-        }
-        if !fresh {
-            let mut install = Command::new("npm");
-            install.args(["ci", "--no-audit", "--no-fund", "--omit=optional"]);
-            let output = install
-                .current_dir(&folder)
-                .output()
-                .unwrap_or_else(|problem| missing("npm", &problem));
-            assert!(
-                output.status.success(),
-                "npm could not install playwright-core: {}",
-                String::from_utf8_lossy(&output.stderr)
-            );
-        }
-        folder
-    })
-}
-
-fn missing(program: &str, problem: &std::io::Error) -> ! {
-    match problem.kind() {
-        ErrorKind::NotFound => panic!(
-            "{program} is not installed: on Debian `apt-get install nodejs npm chromium`, \
-             or PURLIN_SKIP_BROWSER=1 to leave the browser tests out"
-        ),
-        _ => panic!("{program} did not start: {problem}"),
-    }
-}
-
-fn chromium() -> OsString {
-    let path = env::var_os("PURLIN_CHROMIUM").unwrap_or_else(|| "/usr/bin/chromium".into());
-    assert!(
-        Path::new(&path).exists(),
-        "no Chromium at {}: on Debian `apt-get install chromium`, set PURLIN_CHROMIUM to another, \
-         or PURLIN_SKIP_BROWSER=1 to leave the browser tests out",
-        path.to_string_lossy()
-    );
-    path
-}
-
-/// The script with its browser. It ends when this program does, whose end closes its input.
-struct Driver {
-    script: Child,
-    requests: ChildStdin,
-    answers: BufReader<ChildStdout>,
-}
-
-impl Driver {
-    fn start() -> Self {
-        let mut command = Command::new("node");
-        command.arg("drive.mjs").current_dir(workshop()).env("PURLIN_CHROMIUM", chromium());
-        command.stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut script = command.spawn().unwrap_or_else(|problem| missing("node", &problem));
-        let requests = script.stdin.take().expect("its input is a pipe");
-        let answers = BufReader::new(script.stdout.take().expect("its output is a pipe"));
-        Self { script, requests, answers }
-    }
-
-    /// What is wrong, or null; `None` where the script has ended.
-    fn ask(&mut self, scenario: &str, page: &Path) -> Option<Value> {
-        let request = json!({"scenario": scenario, "page": page});
-        writeln!(self.requests, "{request}").ok()?;
-        let mut answer = String::new();
-        self.answers.read_line(&mut answer).ok()?;
-        Some(serde_json::from_str::<Value>(&answer).ok()?["problem"].take())
-    }
-}
-
-/// Renders the results and has the script's `scenario` judge the page.
+/// Renders the results and has a scenario judge the page.
 fn drive(scenario: &str, results: &[Value]) {
-    static DRIVER: Mutex<Option<Driver>> = Mutex::new(None);
-    if env::var_os("PURLIN_SKIP_BROWSER").is_some_and(|value| value == "1") {
-        eprintln!("skipped: PURLIN_SKIP_BROWSER=1, so no browser has seen the page ({scenario})");
-        return;
-    }
-    let page = workshop().join(format!("{scenario}-{}.html", results.len()));
+    static BROWSER: Browser = Browser::new(FOLDER, FILES);
+    fs::create_dir_all(FOLDER).expect("the target folder is writable");
+    let page = Path::new(FOLDER).join(format!("{scenario}-{}.html", results.len()));
     fs::write(&page, purlin_lab::page::render(results)).expect("the target folder is writable");
-    let mut driver = DRIVER.lock().expect("no test panics while it asks");
-    let answer = driver.get_or_insert_with(Driver::start).ask(scenario, &page);
-    if let (None, Some(mut ended)) = (&answer, driver.take_if(|_| answer.is_none())) {
-        // It may still hang; the browser ends with it.
-        let _ = ended.script.kill();
-    }
-    drop(driver);
-    match answer {
-        Some(Value::Null) => {}
-        Some(problem) => panic!("{scenario}: {}", problem.as_str().unwrap_or("no words")),
-        None => panic!("{scenario}: the script with the browser ended; its words are above"),
-    }
+    let page = page.to_str().expect("cargo's paths are text");
+    BROWSER.operate(scenario, page, &Value::Null, nothing);
 }
 
 /// Puts the hostile text in place of every string that a reader may see.

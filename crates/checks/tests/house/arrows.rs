@@ -20,8 +20,9 @@ const FLOORS: [(&str, u8); 12] = [
 ];
 
 /// Crates that stand beside the house, and all of the workspace that each may depend on.
-const BESIDE: [(&str, &[&str]); 11] = [
+const BESIDE: [(&str, &[&str]); 12] = [
     ("purlin-checks", &[]),
+    ("purlin-browser", &[]),
     ("purlin-testkit", &["purlin-raw", "purlin-sched", "purlin-term", "purlin-macros", "purlin"]),
     ("purlin-differential", &["purlin", "purlin-testkit", "purlin-dist", "purlin-term"]),
     ("purlin-contender", &[]),
@@ -38,7 +39,7 @@ const BESIDE: [(&str, &[&str]); 11] = [
 ];
 
 /// What anybody's tests may use.
-const FOR_TESTS: [&str; 1] = ["purlin-testkit"];
+const FOR_TESTS: [&str; 2] = ["purlin-testkit", "purlin-browser"];
 
 /// The lab measures purlin as it measures everybody: from outside. A stop-watch is nothing it measures.
 const LAB: &str = "purlin-lab";

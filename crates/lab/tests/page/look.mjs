@@ -1,4 +1,8 @@
-// Finds things on the page and says how they look.
+// Finds things on the page and says how they look; what it was drawn from.
+
+import { readFile } from "node:fs/promises";
+
+export const stored = JSON.parse(await readFile(new URL("./results.json", import.meta.url)));
 
 export const chartOf = (page, id) => page.locator(`.chart[data-experiment="${id}"]`);
 export const figureOf = (page, id) => page.locator("figure", { has: chartOf(page, id) });

@@ -2,13 +2,13 @@
 
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
-import { BEAM, changed, chartOf, columnOf, figureOf, painted, picture, widths } from "./look.mjs";
+import { BEAM, changed, chartOf, columnOf, figureOf, painted, picture, stored, widths } from "./look.mjs";
 import { access } from "./scenarios_access.mjs";
 import { others } from "./scenarios_others.mjs";
 import { tables } from "./scenarios_tables.mjs";
 import { views } from "./scenarios_views.mjs";
 
-async function drawn(open, stored) {
+async function drawn({ open }) {
   const page = await open();
   const charts = await page.locator(".chart").all();
   const measured = new Set(stored.results.map((result) => result.experiment));
@@ -51,7 +51,7 @@ async function drawn(open, stored) {
 }
 
 // Every word of a chart lies within its picture.
-async function edges(open) {
+async function edges({ open }) {
   const page = await open();
   const cut = await page.evaluate(() => window.purlinReport.charts.flatMap(({ experiment, element }) => {
     const frame = element.querySelector("svg").getBoundingClientRect();
@@ -65,7 +65,7 @@ async function edges(open) {
   assert.deepEqual(cut, ["bars: true", "sweep: true"]);
 }
 
-async function legend(open) {
+async function legend({ open }) {
   const page = await open();
   for (const id of ["spawn-chain", "ping-pong"]) {
     const chart = chartOf(page, id);
@@ -83,7 +83,7 @@ async function legend(open) {
   assert.equal(await absent.textContent(), "tokio (no result)");
 }
 
-async function switches(open) {
+async function switches({ open }) {
   const page = await open();
   const chain = chartOf(page, "spawn-chain");
   for (const name of ["Log x", "Log y"]) {
@@ -103,7 +103,7 @@ async function switches(open) {
   await changed(page, bars, before);
 }
 
-async function tooltip(open) {
+async function tooltip({ open }) {
   const page = await open();
   const chart = chartOf(page, "spawn-chain");
   await chart.scrollIntoViewIfNeeded();
@@ -121,7 +121,7 @@ async function tooltip(open) {
   assert.match(await tip.textContent(), /^beamn = 600\d+.*median of 11 samples95 %/);
 }
 
-async function keyboard(open) {
+async function keyboard({ open }) {
   const page = await open();
   const focused = () => page.evaluate(() => document.activeElement.textContent);
   await page.keyboard.press("Tab");
@@ -148,7 +148,7 @@ async function keyboard(open) {
   assert.ok(top >= -1 && top < 40, `the heading stands at ${top}`);
 }
 
-async function words(open, stored) {
+async function words({ open }) {
   const page = await open();
   const trouble = await page.locator("#trouble").textContent();
   for (const text of ["2 problems", "2 void samples", "received 99 999 of 100 000", "gave no answer within 10 s"]) {
@@ -172,7 +172,7 @@ async function words(open, stored) {
   }
 }
 
-async function phone(open) {
+async function phone({ open }) {
   for (const width of [375, 320]) {
     const page = await open({ viewport: { width, height: 740 }, hasTouch: true });
     await page.evaluate(() => document.querySelectorAll("details").forEach((details) => { details.open = true; }));
@@ -183,7 +183,7 @@ async function phone(open) {
   }
 }
 
-async function themes(open) {
+async function themes({ open }) {
   const look = (page) => page.evaluate(() => [
     getComputedStyle(document.body).backgroundColor,
     getComputedStyle(document.querySelector(".chart svg text")).fill,
@@ -201,7 +201,7 @@ async function themes(open) {
   assert.deepEqual(await look(light), day);
 }
 
-async function paper(open) {
+async function paper({ open }) {
   const page = await open({ colorScheme: "dark" });
   const folded = () => page.locator("details:not([open])").count();
   const before = await folded();
@@ -217,7 +217,7 @@ async function paper(open) {
   assert.ok((await page.pdf({ format: "A4" })).length > 10_000);
 }
 
-async function download(open, stored) {
+async function download({ open }) {
   const page = await open();
   const [file] = await Promise.all([
     page.waitForEvent("download"), page.getByRole("button", { name: "Raw JSON" }).click(),
@@ -226,7 +226,7 @@ async function download(open, stored) {
   assert.deepEqual(JSON.parse(await readFile(await file.path(), "utf8")), stored);
 }
 
-async function fullscreen(open) {
+async function fullscreen({ open }) {
   const page = await open();
   const figure = figureOf(page, "spawn-chain");
   const chart = chartOf(page, "spawn-chain");
@@ -238,7 +238,7 @@ async function fullscreen(open) {
   await page.waitForFunction(([element, height]) => element.clientHeight === height, [handle, Math.round(before)]);
 }
 
-async function hostile(open) {
+async function hostile({ open }) {
   const page = await open();
   const charts = await page.locator(".chart").count();
   assert.ok(charts > 0);
@@ -254,7 +254,7 @@ async function hostile(open) {
   assert.ok(inner <= outer, `long words stay within ${outer} px`);
 }
 
-async function several(open) {
+async function several({ open }) {
   const page = await open();
   const items = await figureOf(page, "spawn-chain").locator("button[data-contender]").allTextContents();
   assert.deepEqual(items, ["21 Nov 09:00", "22 Nov 17:30"].flatMap(
@@ -266,14 +266,14 @@ async function several(open) {
   assert.ok(inner <= outer);
 }
 
-async function empty(open) {
+async function empty({ open }) {
   const page = await open();
   assert.match(await page.locator("#lead").textContent(), /No results/);
   assert.equal(await page.locator(".chart").count(), 0);
 }
 
 // Where the browser cannot unpack the page, or its text was cut, it says so and not nothing.
-async function packed(open) {
+async function packed({ open }) {
   const told = async (script) => {
     const page = await open({ script });
     page.complaints.splice(0);
@@ -284,14 +284,14 @@ async function packed(open) {
   assert.match(await told("const whole = atob; window.atob = (text) => whole(text).slice(0, 99);"), /^Nothing is drawn: /);
 }
 
-async function alone(open, stored) {
+async function alone({ open }) {
   const page = await open();
   assert.match(await page.locator("#summary").textContent(), /no ratio/);
   const measured = new Set(stored.results.filter((result) => result.contender === "beam").map((result) => result.experiment));
   assert.equal(await page.locator(".chart[data-chart-ready='true'][data-contenders='beam']").count(), measured.size);
 }
 
-async function odd(open) {
+async function odd({ open }) {
   const page = await open();
   assert.ok((await page.locator("#experiments section").count()) >= 3);
   assert.ok((await page.locator(".chart[data-chart-ready='true']").count()) >= 1);

@@ -2,10 +2,10 @@
 // very many figures finds.
 
 import assert from "node:assert/strict";
-import { chartOf, figureOf, widths } from "./look.mjs";
+import { chartOf, figureOf, stored, widths } from "./look.mjs";
 
 // What a screen reader is told: the tree that the browser gives it.
-async function tree(open, stored) {
+async function tree({ open }) {
   const page = await open();
   await page.getByText("Add results of others").click();
   const session = await page.context().newCDPSession(page);
@@ -32,7 +32,7 @@ async function tree(open, stored) {
 }
 
 // Tab goes through everything once and out again, and the focus is always seen.
-async function keys(open) {
+async function keys({ open }) {
   const page = await open();
   const due = await page.evaluate(() => [...document.querySelectorAll("a[href], button, select, input, textarea, summary, [tabindex='0']")]
     .filter((stop) => !stop.disabled && stop.checkVisibility({ visibilityProperty: true }) && (stop.tagName === "SUMMARY" || !stop.closest("details:not([open])"))).length);
@@ -63,7 +63,7 @@ async function keys(open) {
   assert.equal(await page.evaluate(() => document.activeElement.textContent), "Log y", "the focus stays");
 }
 
-async function still(open) {
+async function still({ open }) {
   const page = await open({ reducedMotion: "reduce" });
   await figureOf(page, "spawn-chain").getByRole("button", { name: "Log y" }).click();
   await page.locator("nav a").last().click();
@@ -71,7 +71,7 @@ async function still(open) {
   assert.equal(await page.evaluate(() => getComputedStyle(document.documentElement).scrollBehavior), "auto");
 }
 
-async function sheets(open) {
+async function sheets({ open }) {
   const page = await open({ colorScheme: "dark", viewport: { width: 700, height: 1000 } });
   await page.emulateMedia({ media: "print" });
   await page.evaluate(() => window.dispatchEvent(new Event("beforeprint")));
@@ -90,7 +90,7 @@ async function sheets(open) {
 
 // CLOCK: the browser's own, for what is asked is whether its frames come.
 // The bounds are wide, because the machine may do much else.
-async function many(open) {
+async function many({ open }) {
   const LONGEST = 3000;
   const FRAMES = 8;
   const page = await open({

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
-import { chartOf, figureOf, picture, seriesOf } from "./look.mjs";
+import { chartOf, figureOf, picture, seriesOf, stored } from "./look.mjs";
 
 const fixture = (name) => readFile(new URL(`./${name}`, import.meta.url), "utf8");
 const lines = (page, id) => figureOf(page, id).locator("button[data-contender]").allTextContents();
@@ -17,7 +17,7 @@ async function paste(page, text) {
 
 const graph = (page, label) => figureOf(page, "signals").getByLabel("Graph").selectOption({ label });
 
-async function pasted(open) {
+async function pasted({ open }) {
   const page = await open();
   assert.equal(await chartOf(page, "signals").count(), 0);
   const text = await fixture("two_runs.txt");
@@ -43,7 +43,7 @@ async function pasted(open) {
   assert.ok((await page.locator(".chart").count()) > 5, "the page's own charts are there");
 }
 
-async function forms(open) {
+async function forms({ open }) {
   const looks = [];
   for (const name of ["default.txt", "crlf.txt"]) {
     const page = await open();
@@ -63,7 +63,7 @@ async function forms(open) {
   assert.equal((await seriesOf(page, "signals", "25 · off_heap")).length, 3);
 }
 
-async function malformed(open) {
+async function malformed({ open }) {
   const page = await open();
   const whole = await fixture("default.txt");
   const title = whole.split("\n").find((line) => line.startsWith("Scenario:"));
@@ -105,7 +105,7 @@ function drop(page, files) {
   }, files);
 }
 
-async function files(open, stored) {
+async function files({ open }) {
   const page = await open();
   const own = await picture(chartOf(page, "spawn-chain"));
   const text = JSON.stringify({ ...stored, started: "2026-11-22T17:30:00Z" });
@@ -124,7 +124,7 @@ async function files(open, stored) {
   assert.equal(await chartOf(page, "signals").count(), 1);
 }
 
-async function covered(open) {
+async function covered({ open }) {
   const page = await open({ script: () => { Object.defineProperty(Document.prototype, "fullscreenEnabled", { get: () => false }); } });
   await figureOf(page, "spawn-chain").getByRole("button", { name: "Full screen" }).click();
   await drop(page, [{ name: "otp.txt", text: await fixture("default.txt") }]);
@@ -132,7 +132,7 @@ async function covered(open) {
   assert.equal(await page.locator("html.covered").count(), 0, "the page is seen again");
 }
 
-async function shared(open) {
+async function shared({ open }) {
   const page = await open();
   assert.deepEqual(await seriesOf(page, "signals", "beam · off_heap"), [[1, 1], [2, 2], [4, 4]]);
   await paste(page, await fixture("default.txt"));

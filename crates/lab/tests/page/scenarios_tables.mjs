@@ -1,7 +1,7 @@
 // What a reader does with the tables, and what the top of the page says.
 
 import assert from "node:assert/strict";
-import { columnOf } from "./look.mjs";
+import { columnOf, stored } from "./look.mjs";
 
 const sectionOf = (page, id) => page.locator("section", { has: page.locator(`#experiment-${id}`) });
 
@@ -18,7 +18,7 @@ function size(text) {
   return (found[1] ? -1 : 1) * number * (UNITS[found[3]] || 1);
 }
 
-async function sorting(open) {
+async function sorting({ open }) {
   const page = await open();
   await unfold(page);
   const tables = await page.locator("table.sortable").all();
@@ -56,7 +56,7 @@ async function sorting(open) {
   assert.ok(await button.evaluate((element) => element === document.activeElement));
 }
 
-async function strips(open, stored) {
+async function strips({ open }) {
   const page = await open();
   const section = sectionOf(page, "ping-pong");
   const all = section.getByRole("img", { name: /^samples from −.* to \+.* of their median$/ });
@@ -67,7 +67,7 @@ async function strips(open, stored) {
   assert.match(await section.locator("th", { hasText: "Spread" }).textContent(), /±\d+\u00a0%/);
 }
 
-async function glance(open, stored) {
+async function glance({ open }) {
   const page = await open();
   const matrix = page.locator("table.matrix");
   assert.equal(await matrix.locator("td.tint").count(), stored.ratios.length);
@@ -81,7 +81,7 @@ async function glance(open, stored) {
   assert.match(figures[1], /^beam.*6\.77\u202f×indistinguishable from purlin/);
 }
 
-async function top(open) {
+async function top({ open }) {
   const page = await open();
   const care = page.getByRole("region", { name: "Read with care" });
   const few = ["the load was 3.2 on 2 cores. End what else runs.", "Ping-pong, beam: its later samples are slower."];
@@ -100,7 +100,7 @@ async function top(open) {
 }
 
 // Which steps the results have stands in page_in_browser.rs.
-async function ladder(open) {
+async function ladder({ open }) {
   const page = await open();
   const title = "Acknowledged messages, then and now";
   const section = page.getByRole("region", { name: title, exact: true });
@@ -123,7 +123,7 @@ async function ladder(open) {
   assert.ok(await section.getByRole("heading").evaluate((heading) => heading.getBoundingClientRect().top < innerHeight));
 }
 
-async function variants(open) {
+async function variants({ open }) {
   const page = await open();
   const cell = page.locator(".matrix tr", { hasText: "ack-sync-ack" }).locator("td").first();
   assert.match(await cell.textContent(), /^2.00\s× worse than purlinbuffer-64k 1.50\s× worse than purlin$/);

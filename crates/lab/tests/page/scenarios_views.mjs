@@ -1,22 +1,22 @@
 // What a reader does with the controls of a chart and with the link that keeps them.
 
 import assert from "node:assert/strict";
-import { BEAM, changed, chartOf, figureOf, optionOf, painted, picture, seriesOf } from "./look.mjs";
+import { BEAM, changed, chartOf, figureOf, optionOf, painted, picture, seriesOf, stored } from "./look.mjs";
 
 const choose = (page, id, name, label) => figureOf(page, id).getByLabel(name, { exact: true }).selectOption({ label });
 const press = (page, id, name) => figureOf(page, id).getByRole("button", { name, exact: true }).click();
 
 // The figures of one contender's points, by x, in the unit of the results.
-function stated(stored, id, contender) {
+function stated(id, contender) {
   const own = stored.results.filter((result) => result.experiment === id && result.contender === contender && result.x !== undefined && !result.fit);
   return new Map(own.map((result) => [result.x, result.median]));
 }
 
 // What the viewer of OTP shows, and what it would if less were better.
-async function percentages(open, stored) {
+async function percentages({ open }) {
   const page = await open();
   for (const [id, better] of [["serial-spawn", "higher"], ["spawn-chain", "lower"]]) {
-    const lines = ["purlin", "beam", "tokio"].map((contender) => stated(stored, id, contender));
+    const lines = ["purlin", "beam", "tokio"].map((contender) => stated(id, contender));
     const bounds = (x) => {
       const all = lines.map((line) => line.get(x));
       return [Math.min(...all), Math.max(...all)];
@@ -43,7 +43,7 @@ async function percentages(open, stored) {
   assert.match(bars.xAxis[0].name, /% more than the best/);
 }
 
-async function kinds(open) {
+async function kinds({ open }) {
   const page = await open();
   const chart = chartOf(page, "spawn-chain");
   const shapes = () => chart.locator(`svg path[fill="${BEAM}"][fill-opacity="0.85"]`).count();
@@ -69,7 +69,7 @@ async function kinds(open) {
   assert.equal(await shapes(), 0);
 }
 
-async function spacing(open) {
+async function spacing({ open }) {
   const page = await open();
   const at = async () => (await seriesOf(page, "serial-spawn", "purlin")).map(([x]) => x);
   assert.deepEqual(await at(), [1, 10, 100, 1000]);
@@ -84,7 +84,7 @@ async function spacing(open) {
 }
 
 // Raw samples: faint dots beside a sweep's points, or on a plain bar.
-async function samples(open, stored) {
+async function samples({ open }) {
   const page = await open();
   const count = async (id) => (await optionOf(page, id)).series.filter((one) => one.type === "scatter" && one.symbolSize === 4).reduce((sum, one) => sum + one.data.length, 0);
   const taken = stored.results.filter((result) => result.experiment === "spawn-chain" && result.x !== undefined).reduce((sum, one) => sum + one.samples.length, 0);
@@ -99,7 +99,7 @@ async function samples(open, stored) {
 }
 
 // A second figure of the same run can be drawn instead.
-async function figures(open) {
+async function figures({ open }) {
   const page = await open();
   const id = "serial-spawn";
   await choose(page, id, "Figure", "latency p99");
@@ -111,7 +111,7 @@ async function figures(open) {
 }
 
 // Everything chosen is in the link, and a page opened by it looks the same.
-async function link(open) {
+async function link({ open, url }) {
   const page = await open();
   const hash = () => page.evaluate(() => location.hash);
   assert.equal(await hash(), "", "the usual view needs no words");
@@ -125,7 +125,7 @@ async function link(open) {
   await page.locator("nav a[href='#experiment-serial-spawn']").click();
   await page.waitForFunction(() => location.hash.startsWith("#experiment-serial-spawn?theme=dark"));
   const kept = await hash();
-  const again = await open({ hash: kept });
+  const again = await open({ url: url + kept });
   assert.equal(await picture(chartOf(again, "spawn-chain")), await picture(chartOf(page, "spawn-chain")));
   assert.equal(await figureOf(again, "spawn-chain").getByRole("button", { name: "beam" }).getAttribute("aria-pressed"), "false");
   assert.equal(await again.evaluate(() => document.documentElement.dataset.theme), "dark");
@@ -146,8 +146,8 @@ async function link(open) {
 }
 
 // A link that names a place alone leads to it, and who loads the page again is where he was.
-async function places(open) {
-  const page = await open({ hash: "#experiment-serial-spawn" });
+async function places({ open, url }) {
+  const page = await open({ url: `${url}#experiment-serial-spawn` });
   const top = () => page.locator("#experiment-serial-spawn").evaluate((title) => title.getBoundingClientRect().top);
   assert.ok((await top()) > -5 && (await top()) < 500, `the link leads to its place: ${await top()}`);
   await page.evaluate(() => window.scrollBy(0, -700));
@@ -161,15 +161,15 @@ async function places(open) {
   await page.waitForFunction((place) => Math.abs(window.scrollY - place) < 100, before);
 }
 
-async function badLinks(open) {
+async function badLinks({ open, url }) {
   const plain = await picture(chartOf(await open(), "spawn-chain"));
   for (const hash of ["#nowhere?spawn-chain=g99,m77,nonsense,-,%E0%A4%A&__proto__=worst", "#%%%?theme=pink&=&&x&constructor=toString,__proto__"]) {
-    const page = await open({ hash });
+    const page = await open({ url: url + hash });
     assert.equal(await picture(chartOf(page, "spawn-chain")), plain, hash);
   }
 }
 
-async function copy(open) {
+async function copy({ open }) {
   const page = await open();
   await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
   await choose(page, "ping-pong", "Shown as", "% more than the best");
@@ -186,7 +186,7 @@ async function copy(open) {
   assert.match(await field.inputValue(), /^file:.*#$/);
 }
 
-async function covering(open) {
+async function covering({ open }) {
   const page = await open({ script: () => { Object.defineProperty(Document.prototype, "fullscreenEnabled", { get: () => false }); } });
   const figure = figureOf(page, "spawn-chain");
   const before = (await chartOf(page, "spawn-chain").boundingBox()).height;

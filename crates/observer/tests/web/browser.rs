@@ -1,145 +1,37 @@
 //! Opens the page in a real Chromium and operates each view.
 //!
-//! Each test has a node of its own, in which it has things happen when the scenario of the script
-//! `page/drive.mjs` asks for them. Node and Chromium must be installed; `PURLIN_CHROMIUM` names another
-//! browser, `PURLIN_SKIP_BROWSER=1` leaves these tests out, aloud, and `PURLIN_PICTURES` names a folder for
-//! the guide's pictures.
+//! Each test has a node of its own, in which it has things happen when its scenario, one of those in
+//! `page`, asks for them. The pictures that scenarios take are the guide's.
 
-use std::env;
-use std::ffi::OsString;
-use std::fs;
-use std::io::{BufRead, BufReader, ErrorKind, Write};
-use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::io::Write;
 use std::sync::mpsc::{Receiver, channel};
-use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use purlin::supervisor::{ChildSpec, SupervisorRef, SupervisorSpec};
 use purlin::{Down, ExitReason, Node, Pid, Process, Reply};
 use purlin_ack::server::Server;
 use purlin_ack::wire::{Head, Id, SizeOrder};
+use purlin_browser::{Browser, nothing};
 use purlin_dist::cluster::Cluster;
 use purlin_dist::epmd;
 use serde_json::{Value, json};
 
 use crate::support::Seen;
 
-/// The files that the script needs around it.
-const FILES: [(&str, &str); 6] = [
-    ("package.json", include_str!("page/package.json")),
-    ("package-lock.json", include_str!("page/package-lock.json")),
-    (".npmrc", include_str!("page/.npmrc")),
-    ("drive.mjs", include_str!("page/drive.mjs")),
-    ("scenarios.mjs", include_str!("page/scenarios.mjs")),
-    ("access.mjs", include_str!("page/access.mjs")),
-];
+static BROWSER: Browser = Browser::new(
+    concat!(env!("CARGO_TARGET_TMPDIR"), "/observer-in-browser"),
+    &[
+        ("scenarios.mjs", include_str!("page/scenarios.mjs")),
+        ("access.mjs", include_str!("page/access.mjs")),
+    ],
+);
 
 /// Text that runs or shows up as elements wherever it is taken for markup.
 const HOSTILE: &str = r#"</script><img src=x onerror="window.hostile=1">{{constructor}}"#;
 
-/// The folder with the script and its one package; made once in a run.
-fn workshop() -> &'static Path {
-    static WORKSHOP: OnceLock<PathBuf> = OnceLock::new();
-    WORKSHOP.get_or_init(|| {
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("observer-in-browser");
-        fs::create_dir_all(&folder).expect("the target folder is writable");
-        let lock = fs::read_to_string(folder.join("package-lock.json")).ok();
-        let package = folder.join("node_modules/playwright-core/package.json");
-        let fresh = lock.as_deref() == Some(FILES[1].1) && package.exists();
-        for (name, text) in FILES {
-            fs::write(folder.join(name), text).expect("the target folder is writable");
-        }
-        if !fresh {
-            let mut install = Command::new("npm");
-            install.args(["ci", "--no-audit", "--no-fund", "--omit=optional"]);
-            let output = install.current_dir(&folder).output();
-            let output = output.unwrap_or_else(|problem| missing("npm", &problem));
-            let said = String::from_utf8_lossy(&output.stderr);
-            assert!(output.status.success(), "npm could not install playwright-core: {said}");
-        }
-        folder
-    })
-}
-
-fn missing(program: &str, problem: &std::io::Error) -> ! {
-    match problem.kind() {
-        ErrorKind::NotFound => panic!(
-            "{program} is not installed: on Debian `apt-get install nodejs npm chromium`, \
-             or PURLIN_SKIP_BROWSER=1 to leave the browser tests out"
-        ),
-        _ => panic!("{program} did not start: {problem}"),
-    }
-}
-
-fn chromium() -> OsString {
-    let path = env::var_os("PURLIN_CHROMIUM").unwrap_or_else(|| "/usr/bin/chromium".into());
-    assert!(
-        Path::new(&path).exists(),
-        "no Chromium at {}: on Debian `apt-get install chromium`, set PURLIN_CHROMIUM to another, \
-         or PURLIN_SKIP_BROWSER=1 to leave the browser tests out",
-        path.to_string_lossy()
-    );
-    path
-}
-
-/// The script with its browser. It ends when this program does, whose end closes its input.
-struct Driver {
-    script: Child,
-    requests: ChildStdin,
-    answers: BufReader<ChildStdout>,
-}
-
-impl Driver {
-    fn start() -> Self {
-        let mut command = Command::new("node");
-        command.arg("drive.mjs").current_dir(workshop()).env("PURLIN_CHROMIUM", chromium());
-        command.stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut script = command.spawn().unwrap_or_else(|problem| missing("node", &problem));
-        let requests = script.stdin.take().expect("its input is a pipe");
-        let answers = BufReader::new(script.stdout.take().expect("its output is a pipe"));
-        Self { script, requests, answers }
-    }
-
-    /// What is wrong, or null; `None` where the script has ended.
-    fn ask(&mut self, request: &Value, act: &mut dyn FnMut(&str)) -> Option<Value> {
-        writeln!(self.requests, "{request}").ok()?;
-        loop {
-            let mut line = String::new();
-            self.answers.read_line(&mut line).ok()?;
-            let mut answer = serde_json::from_str::<Value>(&line).ok()?;
-            let Some(wish) = answer["do"].as_str() else { return Some(answer["problem"].take()) };
-            act(wish);
-            writeln!(self.requests, "{{}}").ok()?;
-        }
-    }
-}
-
 /// Has a scenario operate the page; `act` does what it asks for.
-fn operate(seen: &Seen, scenario: &str, about: &Value, mut act: impl FnMut(&str)) {
-    static DRIVER: Mutex<Option<Driver>> = Mutex::new(None);
-    if env::var_os("PURLIN_SKIP_BROWSER").is_some_and(|value| value == "1") {
-        eprintln!("skipped: PURLIN_SKIP_BROWSER=1, so no browser has seen the page ({scenario})");
-        return;
-    }
-    let url = seen.observer.url().expect("the page is there");
-    let request = json!({"scenario": scenario, "url": url, "about": about});
-    let mut driver = DRIVER.lock().unwrap_or_else(PoisonError::into_inner);
-    let answer = driver.get_or_insert_with(Driver::start).ask(&request, &mut act);
-    if let (None, Some(mut ended)) = (&answer, driver.take_if(|_| answer.is_none())) {
-        // It may still hang; the browser ends with it.
-        let _ = ended.script.kill();
-    }
-    drop(driver);
-    match answer {
-        Some(Value::Null) => {}
-        Some(problem) => panic!("{scenario}: {}", problem.as_str().unwrap_or("no words")),
-        None => panic!("{scenario}: the script with the browser ended; its words are above"),
-    }
-}
-
-fn nothing(wish: &str) {
-    panic!("nobody does {wish} here");
+fn operate(seen: &Seen, scenario: &str, about: &Value, act: impl FnMut(&str)) {
+    BROWSER.operate(scenario, seen.observer.url().expect("the page is there"), about, act);
 }
 
 async fn idle(mut me: Process<u32>) {

@@ -1,0 +1,60 @@
+//! Whether a scenario that should fail does, and whether what it asks for is done.
+
+#![forbid(unsafe_code)]
+
+use std::fs;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+
+use purlin_browser::{Browser, nothing};
+use serde_json::{Value, json};
+
+const FOLDER: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/browser");
+static BROWSER: Browser = Browser::new(FOLDER, &[("scenarios.mjs", include_str!("scenarios.mjs"))]);
+
+/// Has a scenario operate a page that is ready at once; whether it failed, with its words, unless it was left out.
+fn judged(scenario: &str, about: &Value, act: impl FnMut(&str)) -> Option<Result<(), String>> {
+    fs::create_dir_all(FOLDER).expect("the target folder is writable");
+    let page = Path::new(FOLDER).join(format!("{scenario} #1.html"));
+    fs::write(&page, "<!doctype html><html data-ready><main>a till</main>").expect("it is written");
+    let page = page.to_str().expect("cargo's paths are text");
+    let judge = AssertUnwindSafe(|| BROWSER.operate(scenario, page, about, act));
+    let judged = catch_unwind(judge).map_err(|words| *words.downcast::<String>().expect("a text"));
+    let left_out = std::env::var_os("PURLIN_SKIP_BROWSER").is_some_and(|value| value == "1");
+    (!left_out).then_some(judged)
+}
+
+#[test]
+fn what_a_scenario_asks_for_is_done_before_it_goes_on() {
+    let mut done = Vec::new();
+    let judged = judged("asks", &json!(["first", "second"]), |wish| done.push(wish.to_owned()));
+    if let Some(judged) = judged {
+        assert_eq!((judged, done), (Ok(()), vec!["first".to_owned(), "second".to_owned()]));
+    }
+}
+
+#[test]
+fn a_scenario_that_fails_says_why_and_what_was_seen() {
+    for (scenario, words) in [
+        ("wrong", "a shop"),
+        ("wrong", "a till"),
+        ("complains", "console: too much to do"),
+        ("throws", "page: Error: too little"),
+        ("strays", "request: http://127.0.0.1:9/"),
+        ("reads", "request: file:///"),
+        ("none", "there is no scenario none"),
+    ] {
+        let Some(judged) = judged(scenario, &Value::Null, nothing) else { return };
+        assert!(judged.is_err_and(|said| said.contains(words)), "{scenario}: {words}");
+    }
+}
+
+#[test]
+fn one_who_does_not_do_what_is_asked_for_spoils_nothing_for_the_next() {
+    let asks = json!(["first"]);
+    if let Some(judged) = judged("asks", &asks, nothing) {
+        assert_eq!(judged, Err("nobody does first here".to_owned()));
+    }
+    let next = judged("expects", &Value::Null, nothing);
+    assert!(next.is_none_or(|next| next == Ok(())));
+}
