@@ -26,6 +26,7 @@ use axum::response::{IntoResponse, Response};
 
 use super::answer::Refusal;
 use super::site::Site;
+use super::token::Token;
 
 /// What a browser is told about every answer.
 const HEADERS: [(HeaderName, &str); 6] = [
@@ -44,20 +45,28 @@ const HEADERS: [(HeaderName, &str); 6] = [
 
 /// Lets a request in, or says why not.
 pub(crate) async fn guard(State(site): State<Arc<Site>>, request: Request, next: Next) -> Response {
-    let mut answer = match admit(&site, request.method(), request.uri(), request.headers()) {
-        Ok(()) => next.run(request).await,
-        Err(refusal) => refusal.into_response(),
-    };
+    let mut answer =
+        match admit(&site.hosts, &site.token, request.method(), request.uri(), request.headers()) {
+            Ok(()) => next.run(request).await,
+            Err(refusal) => refusal.into_response(),
+        };
     for (name, value) in HEADERS {
         answer.headers_mut().insert(name, HeaderValue::from_static(value));
     }
     answer
 }
 
-fn admit(site: &Site, method: &Method, uri: &Uri, headers: &HeaderMap) -> Result<(), Refusal> {
+/// Whether a request may be answered that names one of those hosts, or an address, and says that token.
+fn admit(
+    hosts: &[String],
+    known: &Token,
+    method: &Method,
+    uri: &Uri,
+    headers: &HeaderMap,
+) -> Result<(), Refusal> {
     let host = said(headers, HOST).or_else(|| uri.authority().map(|it| it.as_str()));
     let host = host.unwrap_or_default();
-    if !may_be_called(host, &site.hosts) {
+    if !may_be_called(host, hosts) {
         return Err(Refusal::new(
             StatusCode::MISDIRECTED_REQUEST,
             "the observer is not called that: use an address, localhost, or a name that Observer::host allows",
@@ -66,9 +75,8 @@ fn admit(site: &Site, method: &Method, uri: &Uri, headers: &HeaderMap) -> Result
     let harmless = method == Method::GET || method == Method::HEAD;
     let own = own_file(uri.path());
     let opens = harmless && own;
-    if said(headers, HeaderName::from_static("sec-fetch-site"))
-        .is_some_and(|from| !opens && !["same-origin", "none"].contains(&from))
-    {
+    let mut from = headers.get_all("sec-fetch-site").iter();
+    if !opens && !from.all(|from| from == "same-origin" || from == "none") {
         return Err(Refusal::forbidden("another site's page may not ask the observer"));
     }
     if !harmless && headers.contains_key(ORIGIN) {
@@ -78,7 +86,7 @@ fn admit(site: &Site, method: &Method, uri: &Uri, headers: &HeaderMap) -> Result
         }
     }
     let token = said(headers, AUTHORIZATION).and_then(|all| all.strip_prefix("Bearer "));
-    if !own && !token.is_some_and(|token| site.token.is(token.as_bytes())) {
+    if !own && !token.is_some_and(|token| known.is(token.as_bytes())) {
         return Err(Refusal::new(
             StatusCode::UNAUTHORIZED,
             "say the token that was printed when the node started: Authorization: Bearer TOKEN",
@@ -118,9 +126,63 @@ fn may_be_called(host: &str, allowed: &[String]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::net::IpAddr;
+
+    use axum::http::header::{AUTHORIZATION, HOST, HeaderMap, HeaderName, HeaderValue, ORIGIN};
+    use axum::http::uri::Authority;
+    use axum::http::{Method, Uri};
     use proptest::prelude::*;
 
-    use super::may_be_called;
+    use super::{admit, may_be_called};
+    use crate::web::token::Token;
+
+    const TOKEN: &str = "a-token-that-nobody-can-guess";
+
+    /// The host that a text names as those read it who send requests, in lower case.
+    fn host_of(text: &str) -> Option<String> {
+        let authority = text.parse::<Authority>().ok()?;
+        Some(authority.host().trim_matches(['[', ']']).to_ascii_lowercase())
+    }
+
+    fn is_ours(host: &str) -> bool {
+        ["localhost", "shop.example"].contains(&host) || host.parse::<IpAddr>().is_ok()
+    }
+
+    /// A host as headers name it, and much that is near it.
+    fn host() -> impl Strategy<Value = String> {
+        let ours = ["localhost", "LocalHost", "shop.example", "127.0.0.1", "[::1]"];
+        let others = ["evil.example", "127.0.0.1.evil.example", "[::1", ""];
+        let name = prop::sample::select([&ours[..], &others].concat());
+        let before = prop_oneof![4 => "", 1 => "[a-z]{0,3}[@./:\\[]"];
+        let behind =
+            prop_oneof!["", ":[0-9]{0,6}", "[.:@/#? ]{1,2}[a-z0-9.]{0,8}", "[\\[\\]:]{1,2}"];
+        (before, name, behind).prop_map(|(before, name, behind)| before + name + &behind)
+    }
+
+    /// An origin, in which `OWN` stands for the host that is asked.
+    fn origin() -> impl Strategy<Value = String> {
+        let scheme = prop_oneof![2 => "https?://", 1 => "[a-z]{0,4}://", 1 => "[a-z]{0,4}:?/?"];
+        let host = prop_oneof![2 => Just("OWN".to_owned()), 1 => host()];
+        prop_oneof![1 => "null", 4 => (scheme, host).prop_map(|(scheme, host)| scheme + &host)]
+    }
+
+    fn site() -> impl Strategy<Value = String> {
+        prop_oneof!["same-origin", "none", "cross-site", "same-site", "[a-z-]{0,9}"]
+    }
+
+    fn authorization() -> impl Strategy<Value = String> {
+        let near = "(Bearer|Basic|bearer) {0,2}[a-z-]{0,29}";
+        prop_oneof![2 => Just(format!("Bearer {TOKEN}")), 1 => Just(TOKEN.to_owned()), 1 => near]
+    }
+
+    /// What a header says that is there once, as a rule.
+    fn said(text: impl Strategy<Value = String>) -> impl Strategy<Value = Vec<String>> {
+        let times = prop_oneof![3 => Just(1), 1 => 0..3_usize];
+        (prop::collection::vec(text, 2), times).prop_map(|(mut said, times)| {
+            said.truncate(times);
+            said
+        })
+    }
 
     #[test]
     fn addresses_localhost_and_allowed_names_are_hosts_and_nothing_else_is() {
@@ -147,9 +209,49 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(4096))]
+
         #[test]
-        fn no_text_makes_the_reading_of_a_host_panic(text in "\\[?[a-z0-9.:]{0,20}\\]?:?[0-9]{0,6}|.{0,40}") {
-            may_be_called(&text, &[]);
+        fn whoever_reads_a_host_that_is_let_in_reads_one_of_ours(
+            text in prop_oneof![host(), "\\[?[a-z0-9.:]{0,20}\\]?:?[0-9]{0,6}", ".{0,40}"],
+        ) {
+            if may_be_called(&text, &["shop.example".to_owned()]) {
+                prop_assert!(host_of(&text).is_none_or(|host| is_ours(&host)), "{text}");
+            }
+        }
+
+        #[test]
+        fn who_is_let_in_says_the_token_once_and_comes_from_no_other_site(
+            hosts in said(host()),
+            origins in said(origin()),
+            sites in said(site()),
+            tokens in said(authorization()),
+            method in prop::sample::select(vec![Method::GET, Method::HEAD, Method::POST]),
+            path in prop::sample::select(vec!["/", "/page/main.js", "/page", "/api/about", "//page/x"]),
+        ) {
+            let own = hosts.first().map_or("", String::as_str);
+            let origins: Vec<_> = origins.iter().map(|origin| origin.replace("OWN", own)).collect();
+            let mut headers = HeaderMap::new();
+            let site = HeaderName::from_static("sec-fetch-site");
+            let all = [(HOST, &hosts), (ORIGIN, &origins), (site, &sites), (AUTHORIZATION, &tokens)];
+            for (name, texts) in all {
+                for text in texts {
+                    headers.append(&name, HeaderValue::from_str(text).expect("plain letters"));
+                }
+            }
+            let token = Token::chosen(TOKEN).expect("it is long enough");
+            let uri = Uri::from_static(path);
+            if admit(&["shop.example".to_owned()], &token, &method, &uri, &headers).is_ok() {
+                prop_assert_eq!(hosts.len(), 1);
+                prop_assert!(host_of(&hosts[0]).is_none_or(|host| is_ours(&host)));
+                let (file, post) = (path == "/" || path == "/page/main.js", method == Method::POST);
+                let right = format!("Bearer {TOKEN}");
+                prop_assert!(file || tokens == [right]);
+                let same = |site: &String| site == "same-origin" || site == "none";
+                prop_assert!(file && !post || sites.iter().all(same));
+                let own = ["http://", "https://"].map(|scheme| vec![scheme.to_owned() + own]);
+                prop_assert!(!post || origins.is_empty() || own.contains(&origins));
+            }
         }
     }
 }
