@@ -16,7 +16,16 @@ struct Said<'a> {
 
 impl Refusal {
     pub(crate) fn new(status: StatusCode, why: impl Into<String>) -> Self {
-        Self(status, why.into())
+        let mut line = String::new();
+        // WHY: some repeat what was asked, which may be several lines.
+        for letter in why.into().chars() {
+            if letter.is_control() {
+                line.extend(letter.escape_default());
+            } else {
+                line.push(letter);
+            }
+        }
+        Self(status, line)
     }
 
     /// What was asked makes no sense.

@@ -5,6 +5,7 @@ mod browser;
 #[cfg(feature = "metrics")]
 #[path = "../support/prometheus.rs"]
 mod prometheus;
+mod questions;
 mod safety;
 #[cfg(feature = "metrics")]
 mod scrape;
