@@ -58,6 +58,7 @@
 //! | `ids.rs`, `reason.rs`, `gen_call.rs` | names, exit reasons and calls, on both sides |
 //! | `deliver.rs` | what has come, given to a process of ours |
 //! | `nodes.rs` | being told which nodes come and go |
+//! | `ping.rs` | whether a node answers, and how soon |
 //! | `groups/` | groups shared with `pg` |
 //! | `global/` | a published node: `global` is answered |
 //! | `alias.rs` | aliases of ours and of theirs |
@@ -84,6 +85,7 @@ mod incoming;
 mod ledger;
 mod logs;
 mod nodes;
+mod ping;
 mod reach;
 mod reason;
 mod remote;
@@ -123,6 +125,7 @@ pub use global::NotRegistered;
 pub use groups::NotShared;
 pub use logs::Logs;
 pub use nodes::NodeChange;
+pub use ping::PingError;
 pub use reason::Why;
 pub use serving::{Caller, Served};
 pub use spawn::NotSpawned;
