@@ -8,6 +8,7 @@ mod prometheus;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use prometheus::Scrape;
 use purlin::{Node, Process};
@@ -44,8 +45,11 @@ fn scrapes() -> [Scrape; 2] {
         let memory = &mut Arc::make_mut(&mut census.overview).memory;
         memory.resident = memory.resident.or(Some(1 << 20));
         let warnings = Linter::default().look(&census);
-        let servers = [("orders".to_owned(), Counts::default())];
-        Scrape::read(&exporter.scrape(&census, &warnings, &servers))
+        Scrape::read(&exporter.scrape(|recording| {
+            recording.tell(&census, &warnings);
+            recording.tell_round_trip("bank@127.0.0.1", Duration::from_millis(20));
+            recording.tell_server("orders", &Counts::default());
+        }))
     });
     node.stop_blocking();
     scrapes
@@ -59,6 +63,7 @@ fn what_is_scraped_is_what_the_node_is_and_every_metric_is_told_with_type_and_he
     assert_eq!(second.value("purlin_mailbox_longest_message_count"), 5.0);
     assert_eq!(second.value("purlin_mailbox_message_count"), 5.0);
     assert!(second.value("purlin_node_uptime_seconds") > first.value("purlin_node_uptime_seconds"));
+    assert_eq!(second.value("purlin_peer_round_trip_duration_seconds"), 0.02);
     assert_eq!(second.of("purlin_worker_utilization_ratio").count(), 2);
     let kinds: Vec<_> = second.of("purlin_warning_count").collect();
     assert!(kinds.len() > 4 && kinds.iter().all(|kind| kind.value == 0.0), "{kinds:?}");
@@ -100,7 +105,7 @@ fn what_processes_do_is_counted_and_nothing_else() {
     }
     let counted = (0..60).any(|_| {
         census = next(&sampler, census.number);
-        let scrape = Scrape::read(&exporter.scrape(&census, &[], &[]));
+        let scrape = Scrape::read(&exporter.scrape(|recording| recording.tell(&census, &[])));
         let sent = scrape.value("purlin_sent_messages_total");
         let turns: f64 = scrape.of("purlin_worker_turns_total").map(|one| one.value).sum();
         assert!(sent < 10_000.0 && turns < 100_000.0, "{sent} sent, {turns} turns");
@@ -108,6 +113,19 @@ fn what_processes_do_is_counted_and_nothing_else() {
     });
     assert!(counted, "a thousand messages and turns were not counted");
     node.stop_blocking();
+}
+
+#[test]
+fn a_node_that_has_gone_is_soon_told_of_no_more() {
+    let exporter = Exporter::new("shop");
+    let of_bank = |text: String| text.contains(r#"purlin_peer_node_name="bank""#);
+    assert!(of_bank(
+        exporter.scrape(|recording| recording.tell_round_trip("bank", Duration::ZERO))
+    ));
+    let began = Instant::now();
+    while of_bank(exporter.scrape(|_| {})) {
+        assert!(began.elapsed() < Duration::from_secs(60), "it is told of for ever");
+    }
 }
 
 #[test]

@@ -11,7 +11,7 @@
 //! `_total` are added as its conventions want, and a part of a whole is a `_ratio`.
 //!
 //! There are few series: for each node those of [`ALL`], some of them for each worker, each reason of a
-//! drop, each kind of warning or each server that acknowledges. Processes are in the table of the [census](crate::census), which can be
+//! drop, each kind of warning, each connected node or each server that acknowledges. Processes are in the table of the [census](crate::census), which can be
 //! asked; a series for each would be the end of whoever stores them.
 //!
 //! | file | role |

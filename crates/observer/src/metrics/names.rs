@@ -33,11 +33,12 @@ pub(super) const NODE: &str = "purlin.node.name";
 pub(super) const WORKER: &str = "purlin.worker.id";
 pub(super) const REASON: &str = "purlin.drop.reason";
 pub(super) const KIND: &str = "purlin.warning.kind";
+pub(super) const PEER: &str = "purlin.peer.node.name";
 pub(super) const SERVER: &str = "purlin.ack.server.name";
 pub(super) const CLOSED_FOR: &str = "purlin.ack.close.reason";
 
 /// All that there are.
-pub const ALL: [Metric; 25] = [
+pub const ALL: [Metric; 26] = [
     UPTIME,
     PROCESSES,
     PROCESS_LIMIT,
@@ -58,6 +59,7 @@ pub const ALL: [Metric; 25] = [
     OBSERVER_BUSY,
     OBSERVER_LEFT_OUT,
     TABLE_AGE,
+    ROUND_TRIP,
     ACK_CONNECTIONS,
     ACK_MESSAGES,
     ACK_ACKS,
@@ -133,6 +135,12 @@ pub(super) const TABLE_AGE: Metric = gauge(
     Unit::Seconds,
     "How old the table is from which figures of all processes together are taken.",
 );
+pub(super) const ROUND_TRIP: Metric = gauge(
+    "purlin.peer.round_trip.duration",
+    Unit::Seconds,
+    "How long it took lately until a connected node had answered.",
+)
+.of(&[PEER]);
 pub(super) const ACK_CONNECTIONS: Metric =
     gauge("purlin.ack.connection.count", Unit::Count, "Connections that a server has.")
         .of(&[SERVER]);
@@ -181,7 +189,7 @@ mod tests {
             let plain = |c: char| c.is_ascii_lowercase() || "._".contains(c);
             assert!(name.chars().all(plain) && !name.contains(".."), "{name}");
             let last = name.rsplit('.').next().unwrap_or_default();
-            let gauges = ["count", "limit", "usage", "utilization", "uptime", "age"];
+            let gauges = ["count", "limit", "usage", "utilization", "uptime", "age", "duration"];
             assert_eq!(gauges.contains(&last), metric.kind == Type::Gauge, "{name}");
             assert_eq!(last.ends_with('s'), metric.kind == Type::Counter, "{name}");
             assert!(metric.what.ends_with('.'), "{name}");

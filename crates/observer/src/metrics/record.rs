@@ -1,5 +1,7 @@
 //! From censuses to the facade. A value that never changes: any thread may tell.
 
+use std::time::Duration;
+
 use metrics::{counter, gauge};
 use purlin_ack::server::Counts;
 
@@ -66,6 +68,11 @@ impl Recording {
         ] {
             self.count(&names::ACK_CLOSED, &[name, reason], closed);
         }
+    }
+
+    /// Tells how long it took lately until a connected node had answered.
+    pub fn tell_round_trip(&self, peer: &str, took: Duration) {
+        self.set(&names::ROUND_TRIP, &[peer], took.as_secs_f64());
     }
 
     fn tell_figures(&self, census: &Census) {
@@ -150,7 +157,8 @@ mod tests {
         let exporter = Exporter::new("shop");
         let sent = [5, 7, 6].map(|messages| {
             let overview = Arc::new(Overview { messages, ..Overview::default() });
-            let text = exporter.scrape(&Census { overview, ..Census::none() }, &[], &[]);
+            let census = Census { overview, ..Census::none() };
+            let text = exporter.scrape(|recording| recording.tell(&census, &[]));
             let mut lines = text.lines();
             let line = lines.find(|line| line.starts_with("purlin_sent_messages_total{"));
             line.expect("it is told").rsplit(' ').next().map(str::to_owned)
@@ -160,7 +168,8 @@ mod tests {
 
     #[test]
     fn a_name_with_quotes_and_lines_stays_one_label() {
-        let text = Exporter::new("a\"b\nc\\").scrape(&Census::none(), &[], &[]);
+        let exporter = Exporter::new("a\"b\nc\\");
+        let text = exporter.scrape(|recording| recording.tell(&Census::none(), &[]));
         assert!(text.contains(r#"purlin_timer_count{purlin_node_name="a\"b\nc\\"} 0"#), "{text}");
     }
 }

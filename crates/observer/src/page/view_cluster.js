@@ -1,12 +1,14 @@
-// The nodes this one is connected to.
+// The nodes this one is connected to, what crosses, and how soon they answer.
 
 import * as api from "./api.js";
 import { facts, h, put, refill, say } from "./dom.js";
-import { bytes, count } from "./format.js";
+import { bytes, count, time } from "./format.js";
 
 export const title = "Cluster";
 
 const EVERY = 1000;
+// Nodes are asked every two seconds, in nanoseconds.
+const ASKED_EVERY = 2e9;
 
 export function open(place) {
   const nodes = h("div", { id: "nodes" });
@@ -32,7 +34,16 @@ const COLUMNS = [
   ["Received", (node) => bytes(node.bytes_in)],
   ["Sent", (node) => bytes(node.bytes_out)],
   ["Waiting to be sent", (node) => bytes(node.waiting_bytes)],
+  ["Round trip", roundTrip],
 ];
+
+function roundTrip({ round_trip_ns: took, round_trip_age_ns: age, unanswered_ns: waited }) {
+  if (waited > ASKED_EVERY) {
+    const before = took === null ? "" : `, before that ${time(took)}`;
+    return h("span", { class: "alarm" }, `no answer for ${time(1e9 * Math.floor(waited / 1e9))}${before}`);
+  }
+  return h("span", { title: took === null ? null : `measured ${time(age)} ago` }, time(took));
+}
 
 function show({ name, nodes, undecoded }) {
   return [

@@ -4,9 +4,13 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
+use purlin_dist::NodeName;
 use purlin_dist::cluster::Cluster;
+use purlin_dist::link::Traffic;
 use serde::Serialize;
 
+use super::look::ns;
+use super::round_trips::RoundTrip;
 use super::site::Site;
 
 #[derive(Serialize)]
@@ -22,22 +26,28 @@ struct Shown {
     nodes: Vec<Peer>,
 }
 
-/// A connected node. Of the time that a message takes nothing is known: the protocol has no answer that says it.
+/// A connected node.
 #[derive(Serialize)]
 struct Peer {
     name: String,
     bytes_in: u64,
     bytes_out: u64,
     waiting_bytes: usize,
+    round_trip_ns: Option<u64>,
+    round_trip_age_ns: Option<u64>,
+    unanswered_ns: Option<u64>,
 }
 
 impl Shown {
-    fn of(cluster: &Cluster) -> Self {
-        let nodes = cluster.traffic().into_iter().map(|(name, traffic)| Peer {
+    fn of(cluster: &Cluster, site: &Site) -> Self {
+        let nodes = peers(cluster, site).map(|(name, traffic, round_trip)| Peer {
             name: name.to_string(),
             bytes_in: traffic.bytes_in,
             bytes_out: traffic.bytes_out,
             waiting_bytes: traffic.waiting,
+            round_trip_ns: round_trip.took.map(ns),
+            round_trip_age_ns: round_trip.age.map(ns),
+            unanswered_ns: round_trip.unanswered.map(ns),
         });
         Self {
             name: cluster.name().to_string(),
@@ -47,7 +57,18 @@ impl Shown {
     }
 }
 
+/// Connected nodes, what has crossed, and how soon they answer; has those asked whose time has come.
+pub(crate) fn peers(
+    cluster: &Cluster,
+    site: &Site,
+) -> impl Iterator<Item = (NodeName, Traffic, RoundTrip)> + use<> {
+    let traffic = cluster.traffic();
+    let answers = site.round_trips.look(cluster, traffic.iter().map(|(node, _)| node));
+    let both = traffic.into_iter().zip(answers);
+    both.map(|((node, traffic), round_trip)| (node, traffic, round_trip))
+}
+
 pub(crate) async fn cluster(State(site): State<Arc<Site>>) -> Json<Answer> {
     let cluster = site.board.read().cluster.and_then(|cluster| cluster.upgrade());
-    Json(Answer { cluster: cluster.as_ref().map(Shown::of) })
+    Json(Answer { cluster: cluster.as_ref().map(|cluster| Shown::of(cluster, &site)) })
 }

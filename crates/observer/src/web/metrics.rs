@@ -1,25 +1,45 @@
 //! The figures of the node as Prometheus reads them, with the same token as everything else.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
+use purlin_dist::NodeName;
 
 use super::answer::Refusal;
+use super::cluster::peers;
 use super::processes::aside;
 use super::site::Site;
 use super::warnings::latest;
 use crate::metrics::CONTENT_TYPE as TEXT;
 
 pub(crate) async fn metrics(State(site): State<Arc<Site>>) -> Result<Response, Refusal> {
+    // WHY twice: who is asked now has most likely answered when the census is there.
+    round_trips(&site);
     let census = site.measured().await?;
     let found = latest(&site, census.number).await?;
-    let own = Arc::clone(&site);
+    let (own, round_trips) = (Arc::clone(&site), round_trips(&site));
     let text = aside(&site, move || {
-        let shown = own.board.read().servers.into_iter();
-        let servers: Vec<_> = shown.map(|(name, server)| (name, server.counts())).collect();
-        own.exporter.scrape(&census, found.warnings(), &servers)
+        own.exporter.scrape(|recording| {
+            recording.tell(&census, found.warnings());
+            for (node, took) in round_trips {
+                recording.tell_round_trip(node.as_str(), took);
+            }
+            for (name, server) in own.board.read().servers {
+                recording.tell_server(&name, &server.counts());
+            }
+        })
     });
     Ok(([(CONTENT_TYPE, TEXT)], text.await?).into_response())
+}
+
+/// How soon those connected nodes answer that do; has those asked whose time has come.
+fn round_trips(site: &Site) -> Vec<(NodeName, Duration)> {
+    let Some(cluster) = site.board.read().cluster.and_then(|cluster| cluster.upgrade()) else {
+        return Vec::new();
+    };
+    let nodes = peers(&cluster, site);
+    nodes.filter_map(|(node, _, round_trip)| Some((node, round_trip.of_now()?))).collect()
 }

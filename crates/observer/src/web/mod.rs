@@ -13,7 +13,8 @@
 //! | `answer`, `routes`, `assets` | refusals; what is where; the page's own files |
 //! | `live`, `look` | the figures of the node, as they come |
 //! | `processes`, `process`, `tree` | the table; one process; supervisors with theirs |
-//! | `cluster`, `servers` | connected nodes; servers that acknowledge |
+//! | `cluster`, `round_trips` | connected nodes; how soon they answer |
+//! | `servers` | servers that acknowledge |
 //! | `trace` | what chosen processes do, one thing after the other |
 //! | `warnings`, `metrics` | what looks wrong; the figures for Prometheus |
 //!
@@ -31,6 +32,7 @@ mod metrics;
 mod observer;
 mod process;
 mod processes;
+mod round_trips;
 mod routes;
 mod server;
 mod servers;

@@ -11,6 +11,7 @@ use tokio::time::{Instant, sleep_until, timeout};
 use super::answer::Refusal;
 use super::board::Board;
 use super::observer::Observer;
+use super::round_trips::RoundTrips;
 use super::token::Token;
 use super::trace::Tracing;
 use super::warnings::Found;
@@ -35,6 +36,7 @@ pub(crate) struct Site {
     pub(crate) hosts: Vec<String>,
     pub(crate) may_exit: bool,
     pub(crate) board: Arc<Board>,
+    pub(crate) round_trips: Arc<RoundTrips>,
     pub(crate) streams: Arc<Semaphore>,
     /// Room for one who does what takes long.
     pub(crate) workshop: Arc<Semaphore>,
@@ -58,6 +60,7 @@ impl Site {
             hosts: observer.hosts.clone(),
             may_exit: observer.may_exit,
             board: Arc::clone(&observer.board),
+            round_trips: Arc::default(),
             streams: Arc::new(Semaphore::new(STREAMS)),
             workshop: Arc::new(Semaphore::new(1)),
             warnings: watch::Sender::default(),

@@ -6,7 +6,7 @@ use std::time::Duration;
 use purlin::supervisor::{ChildSpec, SupervisorSpec};
 use purlin::{Node, Pid, Process, Reply};
 use purlin_ack::server::Server;
-use purlin_dist::cluster::Cluster;
+use purlin_dist::cluster::{Cluster, GenCall};
 use purlin_dist::epmd;
 use purlin_term::Term;
 use serde_json::{Value, json};
@@ -206,11 +206,8 @@ fn a_server_that_is_shown_tells_what_it_has_done() {
     assert_eq!(seen.json("/api/overview")["connections"], 0);
 }
 
-#[test]
-fn a_cluster_that_is_shown_tells_its_nodes_and_what_crossed_and_is_not_kept() {
-    let seen = Seen::start();
-    assert_eq!(seen.json("/api/cluster"), json!({"cluster": null}));
-    let other = Node::builder().workers(1).build().expect("it starts");
+/// The node's cluster, and that of another node, which are connected.
+fn pair(seen: &Seen, other: &Node) -> (Cluster, Cluster) {
     let epmd = other.block_on(async |_: Process<()>| {
         epmd::Server::start(("127.0.0.1", 0)).await.expect("it starts")
     });
@@ -222,11 +219,20 @@ fn a_cluster_that_is_shown_tells_its_nodes_and_what_crossed_and_is_not_kept() {
         })
     };
     let (ours, theirs) =
-        (cluster("ours@127.0.0.1", &seen.node), cluster("theirs@127.0.0.1", &other));
-    seen.observer.show_cluster(&ours);
+        (cluster("ours@127.0.0.1", &seen.node), cluster("theirs@127.0.0.1", other));
     let (calling, to) = (ours.clone(), theirs.name().clone());
     seen.node
         .block_on(async move |_: Process<()>| calling.connect(&to).await.expect("they connect"));
+    (ours, theirs)
+}
+
+#[test]
+fn a_cluster_that_is_shown_tells_its_nodes_and_what_crossed_and_is_not_kept() {
+    let seen = Seen::start();
+    assert_eq!(seen.json("/api/cluster"), json!({"cluster": null}));
+    let other = Node::builder().workers(1).build().expect("it starts");
+    let (ours, theirs) = pair(&seen, &other);
+    seen.observer.show_cluster(&ours);
     let found = seen.until("/api/cluster", |found| {
         found["cluster"]["nodes"].as_array().is_some_and(|all| all.len() == 1)
     });
@@ -244,6 +250,45 @@ fn a_cluster_that_is_shown_tells_its_nodes_and_what_crossed_and_is_not_kept() {
         ["bytes_in", "bytes_out"].iter().all(|bytes| node[*bytes].as_u64() > Some(20))
             && node["waiting_bytes"] == 0
     });
+    drop(ours);
+    seen.until("/api/cluster", |found| found["cluster"].is_null());
+    other.stop_blocking();
+}
+
+#[test]
+fn a_node_is_asked_one_question_at_a_time_and_its_answer_is_told_with_its_age() {
+    let seen = Seen::start();
+    let other = Node::builder().workers(1).build().expect("it starts");
+    let (ours, theirs) = pair(&seen, &other);
+    // It answers in the place of the node, what the test has it answer.
+    let (asked, questions) = std::sync::mpsc::channel();
+    let kernel = other.spawn(async move |mut me: Process<Term>| {
+        while let Ok(call) = GenCall::try_from(me.receive().await) {
+            let _ = asked.send(call);
+        }
+    });
+    other.register("net_kernel", &kernel).expect("nobody has the name");
+    seen.observer.show_cluster(&ours);
+    let told = |found: &Value| found["cluster"]["nodes"][0].clone();
+
+    let second = Duration::from_secs(1).as_nanos() as u64;
+    let found =
+        seen.until("/api/cluster", |found| told(found)["unanswered_ns"].as_u64() > Some(second));
+    assert_eq!(
+        (&told(&found)["round_trip_ns"], &told(&found)["round_trip_age_ns"]),
+        (&Value::Null, &Value::Null)
+    );
+    let question = questions.recv().expect("it is asked");
+    assert_eq!(question.request.to_string(), "{is_auth,'ours@127.0.0.1'}");
+    assert!(questions.try_recv().is_err(), "it has not answered the first");
+    theirs.reply(question, Term::atom("yes"));
+    let found = seen.until("/api/cluster", |found| told(found)["unanswered_ns"].is_null());
+    let (took, age) = (&told(&found)["round_trip_ns"], &told(&found)["round_trip_age_ns"]);
+    assert!(took.as_u64() > Some(second), "{found}");
+    assert!(age.as_u64() < took.as_u64(), "{found}");
+
+    // Nor does a question that nobody answers keep the node in its cluster.
+    seen.until("/api/cluster", |found| told(found)["unanswered_ns"].is_u64());
     drop(ours);
     seen.until("/api/cluster", |found| found["cluster"].is_null());
     other.stop_blocking();

@@ -14,6 +14,7 @@ use purlin_ack::wire::{Head, Id, SizeOrder};
 use purlin_browser::{Browser, nothing};
 use purlin_dist::cluster::Cluster;
 use purlin_dist::epmd;
+use purlin_term::Term;
 use serde_json::{Value, json};
 
 use crate::support::Seen;
@@ -202,7 +203,7 @@ async fn till(mut me: Process<u32>) -> Result<(), std::io::Error> {
 
 // issue 8, 1: the cluster
 #[test]
-fn the_cluster_shows_connected_nodes_and_what_crosses() {
+fn the_cluster_shows_connected_nodes_what_crosses_and_how_soon_they_answer_or_that_they_do_not() {
     let seen = Seen::start();
     let other = Node::builder().workers(1).build().expect("it starts");
     let epmd = other.block_on(async |_: Process<()>| epmd::Server::start(("127.0.0.1", 0)).await);
@@ -233,7 +234,14 @@ fn the_cluster_shows_connected_nodes_and_what_crosses() {
             nobody.send(1);
         }
     });
-    operate(&seen, "cluster", &Value::Null, nothing);
+    operate(&seen, "cluster", &Value::Null, |wish| match wish {
+        "silence" => {
+            // It answers in the place of the node, and never does.
+            let mute = other.spawn(async |_: Process<Term>| std::future::pending::<()>().await);
+            other.register("net_kernel", &mute).expect("nobody has the name");
+        }
+        _ => nothing(wish),
+    });
     other.stop_blocking();
 }
 

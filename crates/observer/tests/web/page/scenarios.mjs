@@ -205,13 +205,15 @@ async function wide({ open }) {
   }
 }
 
-// The connected nodes, with what crosses.
-async function cluster({ open, picture }) {
+// The connected nodes, with what crosses, and how soon they answer, or that they do not.
+async function cluster({ open, act, picture }) {
   const page = await open({ at: "#/cluster" });
-  const line = page.getByRole("row", { name: /theirs@127\.0\.0\.1 .* B .* B 0 B/ });
+  const line = page.getByRole("row", { name: /theirs@127\.0\.0\.1 .* B .* B 0 B [\d.]+\s(µs|ms)/ });
   await line.waitFor();
   await page.locator(".facts", { hasText: "ours@127.0.0.1" }).waitFor();
   await picture(page, "cluster");
+  await act("silence");
+  await page.getByRole("row", { name: /theirs@127\.0\.0\.1 .* no answer for \d+\ss, before that [\d.]+\s(µs|ms)/ }).waitFor();
 }
 
 // A server that acknowledges: its connections and rates.
