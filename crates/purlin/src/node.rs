@@ -185,6 +185,24 @@ impl Node {
         self.inner.scheduler.timers().wheel(0).now()
     }
 
+    /// [`Node::uptime`] of the node on which the current process lives; `None` outside of processes.
+    ///
+    /// ```
+    /// use purlin::{Node, yield_now};
+    ///
+    /// #[purlin::main]
+    /// async fn main() {
+    ///     let before = Node::current_uptime();
+    ///     yield_now().await;
+    ///     assert!(before.is_some() && before <= Node::current_uptime());
+    /// }
+    /// ```
+    ///
+    /// COST: a look at the clock. Unlike [`Node::current`] it writes to nothing that threads share.
+    pub fn current_uptime() -> Option<std::time::Duration> {
+        here(|here| here.timers.now())
+    }
+
     /// Makes a process on this node, from any thread; see [`spawn()`](crate::spawn()).
     pub fn spawn<M, F, Fut>(&self, function: F) -> Pid<M>
     where
