@@ -1,13 +1,14 @@
 //! What a server has done so far. Written by its processes, read by anybody.
 //!
-//! COST: an atomic addition for each ack, connection or refusal, never for a
-//! message.
+//! COST: an atomic addition for each ack, connection or refusal, and another for how
+//! long the ack took, never for a message.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::ending::End;
+use super::latency::{Latencies, Latency};
 
 /// What a server has done so far. What is under way may be missing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -55,6 +56,7 @@ pub(crate) struct Counters {
     failed: AtomicU64,
     over_address: AtomicU64,
     exhausted: AtomicU64,
+    pub(crate) latencies: Latencies,
 }
 
 impl Counters {
@@ -141,6 +143,12 @@ impl Watch {
     #[must_use]
     pub fn counts(&self) -> Counts {
         self.counters.read()
+    }
+
+    /// How long its acks took: [`Server::latency`](super::Server::latency).
+    #[must_use]
+    pub fn latency(&self) -> Latency {
+        self.counters.latencies.read()
     }
 }
 

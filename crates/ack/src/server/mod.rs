@@ -20,7 +20,7 @@
 //! | `reader`, `pace`, `socket`, `waiting` | how it reads and waits |
 //! | `ending` | why it ends |
 //! | `sessions` | whose session is where |
-//! | `counts` | what has been done so far |
+//! | `counts`, `latency` | what has been done so far, and how long acks took |
 //!
 //! How a connection reads and acknowledges is its [strategy](crate::strategy); what
 //! becomes of the messages is its [handler](crate::handler)'s.
@@ -30,6 +30,7 @@ mod builder;
 mod connection;
 pub(crate) mod counts;
 pub(crate) mod ending;
+mod latency;
 mod limits;
 mod pace;
 mod permits;
@@ -49,6 +50,7 @@ use purlin::supervisor::{SupervisorRef, SupervisorSpec};
 
 pub use self::builder::{Builder, StartError};
 pub use self::counts::{Counts, Watch};
+pub use self::latency::Latency;
 pub use self::limits::Limits;
 use self::shared::Shared;
 use crate::handler::Count;
@@ -127,6 +129,12 @@ impl Door {
         self.shared.counters.read()
     }
 
+    /// How long its acks took: [`Server::latency`].
+    #[must_use]
+    pub fn latency(&self) -> Latency {
+        self.shared.counters.latencies.read()
+    }
+
     /// Reads what it has done for as long as one likes, and keeps nothing else of it.
     #[must_use]
     pub fn watch(&self) -> Watch {
@@ -156,6 +164,28 @@ impl Server {
     #[must_use]
     pub fn counts(&self) -> Counts {
         self.door.counts()
+    }
+
+    /// How long its acks have taken since its start; [`Latency::since`] makes the last minute of it.
+    ///
+    /// An ack counts with the message in it that had waited longest, and that waits from the read which made it
+    /// whole until the ack is given to the socket. So the time has in it what the server adds: for how long
+    /// messages wait for those before them, the handler's work and what it waits for, such as a process's or
+    /// another node's confirmation or a write to the disk, and for how long there is no room for the ack because the
+    /// client does not read. It has nothing of the network and of what waits to be read. In particular:
+    ///
+    /// | strategy | counts | from | until |
+    /// |---|---|---|---|
+    /// | `request-reply` | each reply | the last read | the reply is written |
+    /// | `throttle`, `head-rest` | each tick's ack | the read that made the first message whole that the tick acknowledges | the ack is written; the tick's own 5 ms are in it |
+    /// | `sync-ack` | each read's ack | that read | the ack is written |
+    /// | `async-ack` | each ack of up to 22 blocks | the read of the first block in which a message became whole | the ack is written; the time in the responder's mailbox is in it, and the 5 ms in which it waits for more |
+    /// | `best` | each batch's answer, acks and refusals of a session together | the read before it | the answer is written |
+    ///
+    /// What opens a session and what is never acknowledged does not count.
+    #[must_use]
+    pub fn latency(&self) -> Latency {
+        self.door.latency()
     }
 
     /// Reads what it has done for as long as one likes, also after its end, and keeps nothing else of it.

@@ -16,7 +16,7 @@
 //!   whoever has to be woken: eager
 //! ```
 //!
-//! COST: a few additions for each read, a look at the clock for each stretch of reads.
+//! COST: a few additions for each read.
 
 use std::time::Duration;
 
@@ -73,12 +73,12 @@ impl Pace {
     }
 
     /// A read found so many bytes.
-    pub(crate) fn read(&mut self, bytes: usize, now: impl FnOnce() -> Duration) {
+    pub(crate) fn read(&mut self, bytes: usize, now: Duration) {
         self.reads += 1;
         self.bytes += bytes as u64;
         self.left -= 1;
         if self.left == 0 {
-            self.next(now());
+            self.next(now);
         }
     }
 
@@ -129,7 +129,7 @@ mod tests {
             let (bytes, micros) = if pace.lingers() { lingering } else { eager };
             lingered += u32::from(pace.lingers());
             now += Duration::from_micros(micros);
-            pace.read(bytes, || now);
+            pace.read(bytes, now);
         }
         lingered
     }
@@ -157,13 +157,13 @@ mod tests {
     fn who_is_woken_is_eager() {
         let mut pace = Pace::new(Duration::ZERO);
         for _ in 0..LOOK {
-            pace.read(17, || Duration::from_micros(100));
+            pace.read(17, Duration::from_micros(100));
         }
         assert!(pace.lingers());
         pace.woken(|| Duration::from_micros(200));
         assert!(!pace.lingers());
         for read in 0..10 * LOOK {
-            pace.read(17, || Duration::from_micros(300));
+            pace.read(17, Duration::from_micros(300));
             pace.woken(|| Duration::from_micros(300));
             assert!(!pace.lingers(), "{read}");
         }

@@ -22,7 +22,8 @@
 //! *Lingering.* A client that writes little at a time, and a lot of it, is read from
 //! less often, where that [moves more](Pace).
 //!
-//! COST: a read that finds something is one system call and a look at the mailbox.
+//! COST: a read that finds something is one system call, a look at the mailbox and one
+//! at the clock.
 //! A connection that has been quiet for [`REST`] gives back its
 //! buffer.
 
@@ -66,6 +67,8 @@ pub(crate) struct Reader {
     heard_at: Duration,
     /// One has since.
     heard: bool,
+    /// When it last read something, on the node's clock.
+    read_at: Duration,
     keen: Keen,
     pace: Pace,
 }
@@ -79,6 +82,7 @@ impl Reader {
             silence,
             heard_at: now(),
             heard: false,
+            read_at: Duration::ZERO,
             keen: Keen::default(),
             pace: Pace::new(now()),
         }
@@ -154,7 +158,7 @@ impl Reader {
             self.pace.woken(now);
             if self.wait(until).await? {
                 if self.take(buffer, needed, amount)? {
-                    self.keen.woken(now().saturating_sub(began));
+                    self.keen.woken(self.read_at.saturating_sub(began));
                     return Ok(());
                 }
             } else if until == silent {
@@ -165,6 +169,11 @@ impl Reader {
                 until = silent;
             }
         }
+    }
+
+    /// When it last read something, on the node's clock.
+    pub(crate) fn read_at(&self) -> Duration {
+        self.read_at
     }
 
     /// A message has become whole.
@@ -243,8 +252,9 @@ impl Reader {
             Some(count) => {
                 self.heard |= buffer.waiting().is_empty();
                 buffer.filled(count);
+                self.read_at = now();
                 if amount == Amount::Available {
-                    self.pace.read(count, now);
+                    self.pace.read(count, self.read_at);
                 }
                 Ok(true)
             }

@@ -10,7 +10,7 @@ use purlin::{Node, Process, receive};
 
 /// The time on the node's clock.
 pub(crate) fn now() -> Duration {
-    Node::current().map_or(Duration::ZERO, |node| node.uptime())
+    Node::current_uptime().unwrap_or_default()
 }
 
 /// Lets time pass.

@@ -47,7 +47,7 @@ async fn read(reader: &mut Reader, responder: &Pid<Item>) -> Result<Infallible, 
         reader.heard();
         let block = buffer.waiting().to_vec();
         buffer.used(block.len());
-        responder.send(Item::Block(block));
+        responder.send(Item::Block(block, reader.read_at()));
         yield_now().await;
     }
 }

@@ -52,6 +52,9 @@ pub(super) async fn run<H: Handler>(
                 Some(open) => {
                     let answers = open.take(&mut handler, batch, shared).await?;
                     reader.write(&answers).await?;
+                    if !answers.is_empty() {
+                        shared.counters.latencies.acked(reader.read_at());
+                    }
                 }
             }
             buffer.used(found.used);

@@ -72,7 +72,8 @@ async fn read(
         }
         reader.heard();
         // WHY no timeout: the collector is linked to this process, and a slow handler is allowed to be.
-        let handed = collector.call_timeout(|reply| Collect::One(buffer, reply), Duration::MAX);
+        let handed = collector
+            .call_timeout(|reply| Collect::One(buffer, reader.read_at(), reply), Duration::MAX);
         buffer = match handed.await {
             Ok(handed) => handed?,
             Err(CallError::Ended(reason)) => return Err(End::Failed(reason)),

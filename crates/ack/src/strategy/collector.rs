@@ -6,6 +6,7 @@
 //! is acknowledged when everybody is told to end.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use purlin::{Exit, ExitReason, Process, ProcessId, Reply, receive};
 
@@ -18,13 +19,13 @@ use crate::server::shared::Shared;
 
 /// What the collector is told.
 pub(super) enum Collect {
-    /// By the reader: the first message of this buffer, which is whole. The buffer comes back, or why the
-    /// connection is to end.
-    One(Box<InBuf>, Handed),
+    /// By the reader: the first message of this buffer, which is whole, and when that was last read to. The
+    /// buffer comes back, or why the connection is to end.
+    One(Box<InBuf>, Duration, Handed),
     /// By the ticker: to say when something is owed, and whether anything more will be.
     Due(Reply<bool>),
-    /// By the ticker: to hand over what is owed.
-    Take(Reply<Owed>),
+    /// By the ticker: to hand over what is owed, and when the first message of it had become whole.
+    Take(Reply<(Owed, Duration)>),
     /// By the reader: there was the last message.
     Last,
     /// An exit signal.
@@ -46,6 +47,8 @@ pub(super) struct Collector<H> {
     parent: ProcessId,
     shared: Arc<Shared>,
     owed: Owed,
+    /// When the first message that is owed had become whole, on the node's clock.
+    owed_since: Duration,
     /// The ticker waits for something to be owed.
     waits: Option<Reply<bool>>,
     last: bool,
@@ -53,7 +56,8 @@ pub(super) struct Collector<H> {
 
 impl<H: Handler> Collector<H> {
     pub(super) fn new(handler: H, parent: ProcessId, shared: Arc<Shared>) -> Self {
-        Self { handler, parent, shared, owed: Owed::default(), waits: None, last: false }
+        let (owed, owed_since) = Default::default();
+        Self { handler, parent, shared, owed, owed_since, waits: None, last: false }
     }
 
     /// The process.
@@ -61,7 +65,10 @@ impl<H: Handler> Collector<H> {
         me.trap_exit(true);
         loop {
             match me.receive().await {
-                Collect::One(buffer, reply) => {
+                Collect::One(buffer, read_at, reply) => {
+                    if self.owed.count() == 0 {
+                        self.owed_since = read_at;
+                    }
                     if !self.one(&mut me, buffer, reply).await {
                         return ExitReason::Normal;
                     }
@@ -71,7 +78,7 @@ impl<H: Handler> Collector<H> {
                     self.tell();
                 }
                 Collect::Take(reply) => {
-                    reply.send(std::mem::take(&mut self.owed));
+                    reply.send((std::mem::take(&mut self.owed), self.owed_since));
                     if self.last {
                         return ExitReason::Normal;
                     }

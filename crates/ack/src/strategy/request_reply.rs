@@ -43,6 +43,7 @@ pub(super) async fn run<H: Handler>(
         while let Some(ack) = next_ack(&mut owed, &shared.counters) {
             // A reply is what an ack begins with: the id.
             reader.write(&ack[..REPLY]).await?;
+            shared.counters.latencies.acked(reader.read_at());
         }
         yield_now().await;
     }

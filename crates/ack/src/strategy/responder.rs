@@ -30,8 +30,8 @@ const QUIET: Duration = Duration::from_millis(5);
 
 /// What the responder is told.
 pub(super) enum Item {
-    /// By the reader: what was read.
-    Block(Vec<u8>),
+    /// By the reader: what was read, and when, on the node's clock.
+    Block(Vec<u8>, Duration),
     /// By the reader: there was the last block.
     Last,
     /// An exit signal.
@@ -53,6 +53,8 @@ pub(super) struct Responder<H> {
     /// The beginning of a message that is not whole.
     tail: Vec<u8>,
     owed: Owed,
+    /// When the block was read with which the first message became whole that is owed.
+    owed_since: Duration,
     blocks: u32,
     /// When a message last began or became whole, on the node's clock.
     whole_at: Duration,
@@ -60,8 +62,9 @@ pub(super) struct Responder<H> {
 
 impl<H: Handler> Responder<H> {
     pub(super) fn new(handler: H, parent: ProcessId, socket: Socket, shared: Arc<Shared>) -> Self {
-        let (tail, owed) = (Vec::new(), Owed::default());
-        Self { handler, parent, socket, shared, tail, owed, blocks: 0, whole_at: now() }
+        let (tail, owed, owed_since) = Default::default();
+        let whole_at = now();
+        Self { handler, parent, socket, shared, tail, owed, owed_since, blocks: 0, whole_at }
     }
 
     /// The process.
@@ -74,7 +77,10 @@ impl<H: Handler> Responder<H> {
                 receive_within(&mut me, QUIET).await
             };
             let done = match item {
-                Some(Item::Block(block)) => {
+                Some(Item::Block(block, read_at)) => {
+                    if self.owed.count() == 0 {
+                        self.owed_since = read_at;
+                    }
                     let parent = self.parent;
                     let parsed = tokio::select! {
                         biased;
@@ -152,6 +158,7 @@ impl<H: Handler> Responder<H> {
             let parent = self.parent;
             let left = |item: &Item| matches!(item, Item::Exit(exit) if exit.from == Some(parent));
             write_all(me, &self.socket, &ack, self.shared.silence(), left).await?;
+            self.shared.counters.latencies.acked(self.owed_since);
         }
         Ok(())
     }

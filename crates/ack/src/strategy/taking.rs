@@ -58,6 +58,7 @@ pub(super) async fn acknowledge(
 ) -> Result<(), End> {
     while let Some(ack) = next_ack(owed, counters) {
         reader.write(&ack).await?;
+        counters.latencies.acked(reader.read_at());
     }
     Ok(())
 }

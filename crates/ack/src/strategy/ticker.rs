@@ -36,7 +36,8 @@ pub(super) async fn ticker(
         if more {
             pass(&mut me, TICK).await;
         }
-        let Ok(mut owed) = collector.call_timeout(Collect::Take, Duration::MAX).await else {
+        let Ok((mut owed, since)) = collector.call_timeout(Collect::Take, Duration::MAX).await
+        else {
             return ExitReason::Normal;
         };
         while let Some(ack) = next_ack(&mut owed, &shared.counters) {
@@ -45,6 +46,7 @@ pub(super) async fn ticker(
             if let Err(end) = written {
                 return ExitReason::shutdown_with(end);
             }
+            shared.counters.latencies.acked(since);
         }
         if !more {
             return ExitReason::Normal;
