@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use prometheus::Scrape;
 use purlin::{Node, Process};
-use purlin_ack::server::Counts;
+use purlin_ack::server::{Counts, Latency};
 use purlin_observer::census::{Census, Sampler};
 use purlin_observer::metrics::{ALL, Exporter, Type};
 use purlin_observer::warnings::Linter;
@@ -48,7 +48,7 @@ fn scrapes() -> [Scrape; 2] {
         Scrape::read(&exporter.scrape(|recording| {
             recording.tell(&census, &warnings);
             recording.tell_round_trip("bank@127.0.0.1", Duration::from_millis(20));
-            recording.tell_server("orders", &Counts::default());
+            recording.tell_server("orders", &Counts::default(), &Latency::default());
         }))
     });
     node.stop_blocking();
@@ -153,7 +153,8 @@ fn the_dashboard_asks_for_what_is_exported_and_for_all_of_it() {
 /// follows.
 fn metrics_of(expression: &str) -> BTreeSet<String> {
     let mut depth = 0;
-    let outside = expression.replace("by (purlin_node_name)", "").chars().fold(
+    let expression = expression.replace("by (purlin_node_name)", "");
+    let outside = expression.replace("histogram_quantile(", "(").chars().fold(
         String::new(),
         |mut text, character| {
             match character {

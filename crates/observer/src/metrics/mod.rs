@@ -14,6 +14,10 @@
 //! drop, each kind of warning, each connected node or each server that acknowledges. Processes are in the table of the [census](crate::census), which can be
 //! asked; a series for each would be the end of whoever stores them.
 //!
+//! How long acks took is counted as Prometheus' histograms are, in series that each have all acks below a limit, the
+//! label `le`. The facade's own histograms want each single time, of which there may be hundreds of thousands in a
+//! second.
+//!
 //! | file | role |
 //! |---|---|
 //! | `names` | what there is, with its unit |

@@ -35,10 +35,12 @@ pub(super) const REASON: &str = "purlin.drop.reason";
 pub(super) const KIND: &str = "purlin.warning.kind";
 pub(super) const PEER: &str = "purlin.peer.node.name";
 pub(super) const SERVER: &str = "purlin.ack.server.name";
+/// WHY not a name like the others: it is that by which Prometheus knows a bucket.
+pub(super) const SECONDS: &str = "le";
 pub(super) const CLOSED_FOR: &str = "purlin.ack.close.reason";
 
 /// All that there are.
-pub const ALL: [Metric; 26] = [
+pub const ALL: [Metric; 27] = [
     UPTIME,
     PROCESSES,
     PROCESS_LIMIT,
@@ -63,6 +65,7 @@ pub const ALL: [Metric; 26] = [
     ACK_CONNECTIONS,
     ACK_MESSAGES,
     ACK_ACKS,
+    ACK_LATENCY,
     ACK_REFUSALS,
     ACK_CLOSED,
 ];
@@ -148,6 +151,11 @@ pub(super) const ACK_MESSAGES: Metric =
     counter("purlin.ack.messages", "Messages that a server has acknowledged.").of(&[SERVER]);
 pub(super) const ACK_ACKS: Metric =
     counter("purlin.ack.acks", "Acks that a server has sent.").of(&[SERVER]);
+pub(super) const ACK_LATENCY: Metric = counter(
+    "purlin.ack.latency.acks",
+    "Acks that took less than so many seconds, from when messages were read until they were acknowledged.",
+)
+.of(&[SERVER, SECONDS]);
 pub(super) const ACK_REFUSALS: Metric =
     counter("purlin.ack.refusals", "Messages that a server has refused.").of(&[SERVER]);
 pub(super) const ACK_CLOSED: Metric = counter(

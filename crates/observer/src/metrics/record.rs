@@ -1,13 +1,17 @@
 //! From censuses to the facade. A value that never changes: any thread may tell.
 
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use metrics::{counter, gauge};
-use purlin_ack::server::Counts;
+use purlin_ack::server::{Counts, Latency};
 
 use super::names::{self, ALL, Metric, NODE};
 use crate::census::Census;
 use crate::warnings::{Kind, Warning};
+
+/// Of which powers of two, in nanoseconds, it is told how many acks took less: from 4 µs to half a minute.
+const POWERS: RangeInclusive<u32> = 12..=35;
 
 /// What is told to the facade: to the recorder that is installed, or to a local one
 /// (`metrics::with_local_recorder`).
@@ -52,8 +56,14 @@ impl Recording {
         }
     }
 
-    /// Tells what a server that acknowledges has done, under that name.
-    pub fn tell_server(&self, name: &str, counts: &Counts) {
+    /// Tells what a server that acknowledges has done, under that name, and how long its acks took.
+    pub fn tell_server(&self, name: &str, counts: &Counts, latency: &Latency) {
+        for nanoseconds in POWERS.map(|power| 1 << power) {
+            let limit = Duration::from_nanos(nanoseconds);
+            let seconds = limit.as_secs_f64().to_string();
+            self.count(&names::ACK_LATENCY, &[name, &seconds], latency.below(limit));
+        }
+        self.count(&names::ACK_LATENCY, &[name, "+Inf"], latency.count());
         self.set(&names::ACK_CONNECTIONS, &[name], counts.connections as f64);
         self.count(&names::ACK_MESSAGES, &[name], counts.messages);
         self.count(&names::ACK_ACKS, &[name], counts.acks);

@@ -1,9 +1,9 @@
-// Servers that acknowledge: rates, connections, and why connections were closed.
+// Servers that acknowledge: rates, connections, how long acks took, and why connections were closed.
 
 import * as api from "./api.js";
 import { Chart } from "./chart.js";
 import { facts, h, put, say } from "./dom.js";
-import { about, count, rate } from "./format.js";
+import { about, count, rate, time } from "./format.js";
 
 export const title = "Ack server";
 
@@ -44,13 +44,14 @@ class Shown {
     this.now = h("div");
     this.rates = new Chart("Per second", { show: rate });
     this.connections = new Chart("Connections", { show: about });
+    this.took = new Chart("From read to ack", { show: time });
     this.element = h("section", { "data-server": server.name }, h("h2", {}, `${server.name} at ${server.address}`), this.now,
-      h("div", { class: "graphs" }, this.rates.element, this.connections.element));
+      h("div", { class: "graphs" }, this.rates.element, this.took.element, this.connections.element));
   }
 
-  update({ counts }, at_ns) {
+  update({ counts, latency }, at_ns) {
     const { history } = this;
-    history.push({ at_ns, ...counts });
+    history.push({ at_ns, latency, ...counts });
     if (history.length > REMEMBERED) history.shift();
     const speed = (key) => history.map((look, at) => {
       const before = history[at - 1];
@@ -59,14 +60,22 @@ class Shown {
     const times = history.map((look) => look.at_ns);
     this.rates.draw(times, [{ name: "messages", values: speed("messages") }, { name: "acks", values: speed("acks") }]);
     this.connections.draw(times, [{ name: "connections", values: history.map((look) => look.connections) }]);
+    const took = (key) => history.map((look) => look.latency?.[key] ?? null);
+    this.took.draw(times, [{ name: "half", values: took("p50_ns") }, { name: "99 %", values: took("p99_ns") }, { name: "slowest", values: took("max_ns") }]);
     const closed = Object.entries(WHY).filter(([key]) => counts[key] > 0).map(([key, words]) => [words, h("span", { class: "alarm" }, count(counts[key]))]);
     this.now.replaceChildren(facts([
       ["Connections", count(counts.connections)], ["Connections ever", count(counts.connections_ever)],
       ["Messages acknowledged", count(counts.messages)], ["Acks", count(counts.acks)],
       ["Messages for each ack", counts.acks ? (counts.messages / counts.acks).toFixed(1) : null],
+      ["From read to ack", latency?.acks ? lately(latency) : null],
       ...closed,
     ]));
   }
+}
+
+// How long the acks of the last seconds took.
+function lately({ span_ns: span, p50_ns: half, p90_ns: most, p99_ns: nearly, max_ns: slowest }) {
+  return `half ${time(half)}, 90 % ${time(most)}, 99 % ${time(nearly)}, slowest ${time(slowest)}; last ${time(1e9 * Math.round(span / 1e9))}`;
 }
 
 const WHY = {

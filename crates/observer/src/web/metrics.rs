@@ -28,7 +28,7 @@ pub(crate) async fn metrics(State(site): State<Arc<Site>>) -> Result<Response, R
                 recording.tell_round_trip(node.as_str(), took);
             }
             for (name, server) in own.board.read().servers {
-                recording.tell_server(&name, &server.counts());
+                recording.tell_server(&name, &server.counts(), &server.latency());
             }
         })
     });

@@ -14,7 +14,7 @@
 //! | `live`, `look` | the figures of the node, as they come |
 //! | `processes`, `process`, `tree` | the table; one process; supervisors with theirs |
 //! | `cluster`, `round_trips` | connected nodes; how soon they answer |
-//! | `servers` | servers that acknowledge |
+//! | `servers`, `lately` | servers that acknowledge; how long their acks took lately |
 //! | `trace` | what chosen processes do, one thing after the other |
 //! | `warnings`, `metrics` | what looks wrong; the figures for Prometheus |
 //!
@@ -25,6 +25,7 @@ mod assets;
 mod board;
 mod cluster;
 mod guard;
+mod lately;
 mod live;
 mod look;
 #[cfg_attr(not(feature = "metrics"), path = "no_metrics.rs")]

@@ -1,10 +1,11 @@
-//! Servers that acknowledge: what they have done so far. The page makes rates of it.
+//! Servers that acknowledge: what they have done so far, of which the page makes rates, and how long acks took.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Json;
 use axum::extract::State;
-use purlin_ack::server::Counts;
+use purlin_ack::server::{Counts, Latency};
 use serde::Serialize;
 
 use super::answer::Refusal;
@@ -23,6 +24,27 @@ struct Shown {
     name: String,
     address: String,
     counts: Counted,
+    /// Nothing if nobody has looked for a while.
+    latency: Option<Took>,
+}
+
+/// How long the acks of the last few seconds took.
+#[derive(Serialize)]
+struct Took {
+    span_ns: u64,
+    acks: u64,
+    p50_ns: Option<u64>,
+    p90_ns: Option<u64>,
+    p99_ns: Option<u64>,
+    max_ns: Option<u64>,
+}
+
+impl Took {
+    fn of(span: Duration, latency: &Latency) -> Self {
+        let [p50_ns, p90_ns, p99_ns, max_ns] =
+            [0.5, 0.9, 0.99, 1.0].map(|part| latency.quantile(part).map(ns));
+        Self { span_ns: ns(span), acks: latency.count(), p50_ns, p90_ns, p99_ns, max_ns }
+    }
 }
 
 #[derive(Serialize)]
@@ -62,10 +84,14 @@ impl From<Counts> for Counted {
 
 pub(crate) async fn servers(State(site): State<Arc<Site>>) -> Result<Json<Answer>, Refusal> {
     let at_ns = ns(site.node()?.uptime());
-    let servers = site.board.read().servers.into_iter().map(|(name, server)| Shown {
-        name,
-        address: server.local_addr().to_string(),
-        counts: server.counts().into(),
+    let servers = site.board.read().servers.into_iter().map(|(name, server)| {
+        let lately = site.lately.look(&name, server.latency());
+        Shown {
+            name,
+            address: server.local_addr().to_string(),
+            counts: server.counts().into(),
+            latency: lately.map(|(span, latency)| Took::of(span, &latency)),
+        }
     });
     Ok(Json(Answer { at_ns, servers: servers.collect() }))
 }

@@ -10,6 +10,7 @@ use tokio::time::{Instant, sleep_until, timeout};
 
 use super::answer::Refusal;
 use super::board::Board;
+use super::lately::Lately;
 use super::observer::Observer;
 use super::round_trips::RoundTrips;
 use super::token::Token;
@@ -37,6 +38,7 @@ pub(crate) struct Site {
     pub(crate) may_exit: bool,
     pub(crate) board: Arc<Board>,
     pub(crate) round_trips: Arc<RoundTrips>,
+    pub(crate) lately: Lately,
     pub(crate) streams: Arc<Semaphore>,
     /// Room for one who does what takes long.
     pub(crate) workshop: Arc<Semaphore>,
@@ -61,6 +63,7 @@ impl Site {
             may_exit: observer.may_exit,
             board: Arc::clone(&observer.board),
             round_trips: Arc::default(),
+            lately: Lately::default(),
             streams: Arc::new(Semaphore::new(STREAMS)),
             workshop: Arc::new(Semaphore::new(1)),
             warnings: watch::Sender::default(),

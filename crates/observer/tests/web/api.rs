@@ -1,11 +1,12 @@
 //! What the page is told: each answer against a node that does something.
 
 use std::io::{BufRead, BufReader, Write};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use purlin::supervisor::{ChildSpec, SupervisorSpec};
 use purlin::{Node, Pid, Process, Reply};
 use purlin_ack::server::Server;
+use purlin_ack::wire::{Head, Id, SizeOrder};
 use purlin_dist::cluster::{Cluster, GenCall};
 use purlin_dist::epmd;
 use purlin_term::Term;
@@ -204,6 +205,38 @@ fn a_server_that_is_shown_tells_what_it_has_done() {
     );
     assert_eq!(shown["counts"]["connections"], 0);
     assert_eq!(seen.json("/api/overview")["connections"], 0);
+}
+
+#[test]
+fn a_server_that_is_shown_tells_how_long_its_acks_took_lately() {
+    let seen = Seen::start();
+    let on = seen.node.clone();
+    let server = seen.node.block_on(async move |_: Process<()>| {
+        Server::builder(([127, 0, 0, 1], 0).into()).start(&on).await.expect("it starts")
+    });
+    seen.observer.show_server("orders", &server);
+    let told = |found: &Value| found["servers"][0]["latency"].clone();
+    assert_eq!(told(&seen.json("/api/servers")), Value::Null, "nobody had looked");
+    let none = told(&seen.json("/api/servers"));
+    assert_eq!(
+        (&none["acks"], &none["p50_ns"], &none["max_ns"]),
+        (&json!(0), &Value::Null, &Value::Null)
+    );
+
+    let (mut client, began) =
+        (std::net::TcpStream::connect(server.local_addr()).expect("it listens"), Instant::now());
+    client
+        .write_all(&Head { id: Id::from(0), size: 0 }.to_bytes(SizeOrder::Little))
+        .expect("it reads");
+    let found = told(&seen.until("/api/servers", |found| told(found)["acks"] == 1));
+    let took = ["p50_ns", "p90_ns", "p99_ns", "max_ns"].map(|name| found[name].as_u64());
+    let most = server.latency().max().map(|most| most.as_nanos() as u64);
+    assert!(took.iter().all(|took| *took == most), "there was one: {found}");
+    assert!(most < Some(began.elapsed().as_nanos() as u64), "{found}");
+    #[cfg(feature = "metrics")]
+    assert!(seen.get("/metrics").body.contains(r#"purlin_ack_server_name="orders",le="+Inf"} 1"#));
+    seen.until("/api/servers", |found| told(found)["acks"] == 0);
+    assert_eq!(server.latency().count(), 1, "it is not of the last seconds, but it was");
 }
 
 /// The node's cluster, and that of another node, which are connected.

@@ -247,7 +247,7 @@ fn the_cluster_shows_connected_nodes_what_crosses_and_how_soon_they_answer_or_th
 
 // issue 8, 1: the ack server
 #[test]
-fn a_server_that_acknowledges_shows_its_connections_and_rates() {
+fn a_server_that_acknowledges_shows_its_connections_its_rates_and_how_long_acks_took() {
     let seen = Seen::start();
     let on = seen.node.clone();
     let start =

@@ -216,7 +216,7 @@ async function cluster({ open, act, picture }) {
   await page.getByRole("row", { name: /theirs@127\.0\.0\.1 .* no answer for \d+\ss, before that [\d.]+\s(µs|ms)/ }).waitFor();
 }
 
-// A server that acknowledges: its connections and rates.
+// A server that acknowledges: its connections, its rates, and how long acks took.
 async function servers({ open, act, picture }) {
   const page = await open({ at: "#/servers" });
   await page.getByRole("heading", { name: /^orders at 127\.0\.0\.1:/ }).waitFor();
@@ -224,6 +224,9 @@ async function servers({ open, act, picture }) {
     await act("send");
     await page.locator(".facts div", { hasText: new RegExp(`^Messages acknowledged${sum}$`) }).waitFor();
   }
+  const took = /half [\d.]+\s(µs|ms), 90 % [\d.]+\s(µs|ms), 99 % [\d.]+\s(µs|ms), slowest [\d.]+\s(µs|ms); last [1-4]\ss$/;
+  await page.locator(".facts div", { hasText: took }).waitFor();
+  await page.getByRole("img", { name: /^From read to ack, last \d+ seconds\. Now: half [\d.]+\s(µs|ms), / }).waitFor();
   await page.getByRole("img", { name: /^Per second, last [1-9]\d* seconds/ }).waitFor();
   await page.locator(".facts div", { hasText: /^Connections1$/ }).waitFor();
   await picture(page, "servers");

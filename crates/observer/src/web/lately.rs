@@ -1,0 +1,88 @@
+//! How long the acks of servers took lately: what was read now less what was read before.
+//!
+//! It is known for as long as somebody looks: of each server two readings are kept, which are replaced every
+//! [`HALF`] by a look that finds them so old.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use purlin_ack::server::Latency;
+
+/// A time that is told of is from one to two of these.
+const HALF: Duration = Duration::from_secs(2);
+/// After how long without a look one begins anew.
+const FORGOTTEN: Duration = Duration::from_secs(10);
+
+/// What was read of servers before, by their names.
+#[derive(Default)]
+pub(crate) struct Lately(Mutex<BTreeMap<String, Window>>);
+
+/// What was read of a server, and when.
+struct Window {
+    /// What it is told from.
+    from: (Instant, Latency),
+    /// What it will be told from next.
+    next: (Instant, Latency),
+}
+
+impl Window {
+    fn new(now: Instant, read: Latency) -> Self {
+        Self { from: (now, read.clone()), next: (now, read) }
+    }
+
+    /// How long ago the earlier reading was, and what came since; `None` if this is the first.
+    fn look(&mut self, now: Instant, read: Latency) -> Option<(Duration, Latency)> {
+        let since_next = now.saturating_duration_since(self.next.0);
+        if since_next > FORGOTTEN {
+            *self = Self::new(now, read);
+            return None;
+        }
+        let (from, before) = &self.from;
+        let told = (now.saturating_duration_since(*from), read.since(before));
+        if since_next >= HALF {
+            self.from = std::mem::replace(&mut self.next, (now, read));
+        }
+        Some(told).filter(|(span, _)| !span.is_zero())
+    }
+}
+
+impl Lately {
+    /// How long the acks took that came since an earlier reading, and how long ago that was; `None` if nobody has
+    /// looked for a while.
+    pub(crate) fn look(&self, server: &str, read: Latency) -> Option<(Duration, Latency)> {
+        // WHY: nothing can panic while it is locked, so it is never half-changed.
+        let mut windows = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = Instant::now();
+        if let Some(window) = windows.get_mut(server) {
+            return window.look(now, read);
+        }
+        windows.insert(server.to_owned(), Window::new(now, read));
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_told_of_is_the_last_two_to_four_seconds_and_nothing_after_a_rest() {
+        let began = Instant::now();
+        let at = |millis| began + Duration::from_millis(millis);
+        let mut window = Window::new(began, Latency::default());
+        let mut span = |millis| {
+            let told = window.look(at(millis), Latency::default());
+            told.map(|(span, _)| span.as_millis())
+        };
+        assert_eq!(span(0), None);
+        let beginning: Vec<_> = (1..=9).map(|half| span(500 * half)).collect();
+        let spans = [500, 1000, 1500, 2000, 2500, 3000, 3500, 4000, 2500];
+        assert_eq!(beginning, spans.map(Some));
+        assert_eq!(
+            [12_000, 12_001, 14_000].map(&mut span),
+            [Some(10_000), Some(8_001), Some(10_000)]
+        );
+        assert_eq!([24_001, 25_001].map(&mut span), [None, Some(1000)]);
+    }
+}
