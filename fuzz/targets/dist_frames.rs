@@ -5,23 +5,24 @@
 
 use libfuzzer_sys::fuzz_target;
 use purlin_dist::Flags;
+use purlin_dist::control::Control;
 use purlin_dist::frame::{
-    Broken, Incoming, Limits, Outgoing, Payload, Signal, Size, Unread, take_frame,
+    Broken, Incoming, Limits, Outgoing, Payload, Recipient, Signal, Size, Unread, take_frame,
 };
-use purlin_term::Encoder;
+use purlin_term::{Encoder, PidParts};
 
 fuzz_target!(|input: &[u8]| {
     let Some((choice, mut bytes)) = input.split_first() else { return };
     let term = purlin_term::Limits { memory: 1 << 20, ..Default::default() };
     let limits = Limits { frame: 4096, fragments: 8192, sequences: 4, term };
-    let mut incoming = Incoming::new(limits);
+    let (mut incoming, mut last) = (Incoming::new(limits), None);
     let mut signals = Vec::new();
     // As they are read, the lengths have four bytes, which a fuzzer seldom guesses; here each has one.
     let _ = take_frame(bytes, limits.frame);
     while let Some((length, behind)) = bytes.split_first() {
         let frame;
         (frame, bytes) = behind.split_at(usize::from(*length).min(behind.len()));
-        match take(&mut incoming, frame) {
+        match take(&mut incoming, &mut last, frame) {
             Ok(signal) => signals.extend(signal),
             Err(broken) => {
                 assert_eq!(broken.to_string().lines().count(), 1);
@@ -45,19 +46,28 @@ fuzz_target!(|input: &[u8]| {
     let mut written = Vec::new();
     outgoing.swap(&mut written);
     let (mut rest, mut came) = (&written[..], Vec::new());
-    let mut incoming = Incoming::new(Limits::default());
+    let (mut incoming, mut last) = (Incoming::new(Limits::default()), None);
     while let Some((frame, used)) = take_frame(rest, usize::MAX).expect("no limit") {
-        came.extend(take(&mut incoming, frame).expect("what was written"));
+        came.extend(take(&mut incoming, &mut last, frame).expect("what was written"));
         rest = &rest[used..];
     }
     assert_eq!(came, due);
 });
 
-/// What a frame says, with its payload read. That the short way to read a message agrees with the long one is seen
-/// by the way.
-fn take(incoming: &mut Incoming, frame: &[u8]) -> Result<Option<Signal>, Broken> {
+/// What a frame says, with its payload read. That the short way to read a message agrees with the long one, in whom
+/// it is for and what it says, is seen by the way; `last` is whom the last was for.
+fn take(
+    incoming: &mut Incoming,
+    last: &mut Option<String>,
+    frame: &[u8],
+) -> Result<Option<Signal>, Broken> {
     let Some(said) = incoming.take(frame)? else { return Ok(None) };
-    let message = said.message().map(|(to, message)| (format!("{to:?}"), message.term()));
+    let message = said.message().map(|(to, message)| {
+        if to != Recipient::Same {
+            *last = Some(format!("{to:?}"));
+        }
+        message.term()
+    });
     let (control, payload) = match said.signal() {
         Ok(signal) => signal,
         Err(broken) => {
@@ -66,10 +76,23 @@ fn take(incoming: &mut Incoming, frame: &[u8]) -> Result<Option<Signal>, Broken>
         }
     };
     let payload = payload.map(Unread::term).transpose();
-    if let Some((_, term)) = message {
+    if let Some(term) = message {
         assert_eq!(term.map(Some), payload);
+        assert_eq!(*last, recipient(&control).map(|to| format!("{to:?}")));
     }
     Ok(Some(Signal { control, payload: payload? }))
+}
+
+/// Whom a message is for.
+fn recipient(control: &Control) -> Option<Recipient<'_>> {
+    match control {
+        Control::Send { to, .. } | Control::SendSender { to, .. } => {
+            let (id, serial, creation) = (to.id, to.serial, to.creation);
+            Some(Recipient::Pid(PidParts { node: to.node.as_str().into(), id, serial, creation }))
+        }
+        Control::RegSend { to, .. } => Some(Recipient::Name(to.as_str().into())),
+        _ => None,
+    }
 }
 
 /// Puts out a signal, in small pieces if there may be any; not if no node could be told it.

@@ -48,7 +48,7 @@ pub struct ProcessInfo {
     pub bound: Option<MailboxBound>,
     /// Messages it has received.
     pub messages_in: u64,
-    /// Messages and signals it has sent in turns that are over.
+    /// Messages and signals it has sent in turns that are over; answers to calls are not among them.
     pub messages_out: u64,
     /// What it has done in turns that are over: one for each turn, for each message or signal sent,
     /// for each time a receive is polled, and for each message that [`crate::receive!`] looks at; two

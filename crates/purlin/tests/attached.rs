@@ -5,7 +5,7 @@ use std::sync::mpsc::{Sender, channel};
 
 use purlin::{BuildError, Node, Process};
 
-/// Says when it is dropped, and whether the node's processes had ended by then.
+/// Says its name when it is dropped.
 struct Told(Sender<&'static str>, &'static str);
 
 impl Drop for Told {

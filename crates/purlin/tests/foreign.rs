@@ -215,6 +215,7 @@ fn what_stands_for_a_process_elsewhere_is_not_followed() {
         assert_eq!(trace.follow(there.id()), Err(FollowError::Serves(there.id())));
         me.trap_exit(true);
         me.link(&there);
+        trace.unfollow(there.id());
         there.send(because("rust"));
         assert_eq!(me.receive().await, Msg::Exit(because("rust")));
     });

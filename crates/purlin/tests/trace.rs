@@ -223,6 +223,29 @@ fn children_are_followed_where_that_was_asked_for() {
     }
 }
 
+// a place belongs to who lives: a server may have as many children as it likes, one after the other
+#[test]
+fn children_that_have_ended_make_room_and_those_that_find_none_are_counted() {
+    for (places, ends, left_out) in [(2, 6, 0), (1, 1, 5)] {
+        let node = node(1);
+        let trace = Trace::start(&node, Options::default().children(true).processes(places));
+        let worker = node.spawn(async |mut me: Process<()>| {
+            me.receive().await;
+            for _ in 0..5 {
+                spawn(async |_: Process<()>| {}).ended().await;
+            }
+        });
+        trace.follow(worker.id()).expect("it lives");
+        worker.send(());
+        let _ = outside(worker.ended());
+        let ended = trace.events(0).iter().filter(|event| event.kind == EventKind::End).count();
+        let status = trace.status();
+        assert_eq!((ended, status.left_out), (ends, left_out), "{status:?}");
+        assert!(status.processes.len() <= places);
+        stop(&node);
+    }
+}
+
 // a trace keeps neither its node nor, once it is dropped, anything in the processes it followed
 #[test]
 fn a_trace_that_is_dropped_is_forgotten() {

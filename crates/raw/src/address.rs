@@ -189,7 +189,7 @@ impl<W: World> Ref<W> {
 
     /// Messages that wait; past 32767 of those still in transit are not all counted.
     pub fn mailbox(&self) -> usize {
-        self.base().waiting.load(Ordering::Relaxed) as usize + self.base().head.count()
+        self.base().mailbox()
     }
 
     /// How many references to the process there are, its own and the table's with them: at most so many, as

@@ -171,6 +171,12 @@ impl Base {
         self.turn.store(self.turn.load(Ordering::Relaxed) | what, Ordering::Relaxed);
     }
 
+    /// Messages that wait; past 32767 of those still in transit are not all counted.
+    #[inline]
+    pub(crate) fn mailbox(&self) -> usize {
+        self.waiting.load(Ordering::Relaxed) as usize + self.head.count()
+    }
+
     /// So many messages have come into the FIFO.
     #[inline]
     pub(crate) fn came(&self, more: usize) {

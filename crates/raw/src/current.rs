@@ -271,7 +271,8 @@ pub fn is_traced() -> bool {
 #[cold]
 pub(crate) fn untraced(f: impl FnOnce()) {
     if running().is_null() {
-        return;
+        // It is no process: what it has sent was counted so far.
+        return trace_turn(false);
     }
     trace_turn(false);
     f();

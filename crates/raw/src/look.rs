@@ -107,7 +107,7 @@ impl Look {
         Self {
             slot: base.slot,
             state,
-            mailbox: base.waiting.load(Ordering::Relaxed) as usize + base.head.count(),
+            mailbox: base.mailbox(),
             received: base.received.load(Ordering::Relaxed),
             sent: base.sent.load(Ordering::Relaxed),
             reductions: base.reductions.load(Ordering::Relaxed),

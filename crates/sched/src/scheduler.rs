@@ -211,8 +211,8 @@ impl Shared {
         }
     }
 
-    /// Wakes a worker that was taken from the sleepers. It may have been woken by a timer meanwhile,
-    /// and even been relieved: then this makes a sleep of its successor a short one.
+    /// Wakes a worker that was taken from the sleepers, or that has to see something. It may have been woken by a
+    /// timer meanwhile, and even been relieved: then this makes a sleep of its successor a short one.
     #[cold]
     pub(crate) fn unpark(&self, worker: usize) {
         self.waker(worker).wake_by_ref();

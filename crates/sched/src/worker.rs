@@ -177,7 +177,7 @@ impl Worker {
             // WHY before all else: whoever was relieved in its last turn has a successor, whose figures these are.
             self.with_post(|_| ())?;
             self.timers().look();
-            self.add_up();
+            self.add_up(1);
             if self.queue().gathers() {
                 self.gather()?;
             }
@@ -265,13 +265,13 @@ impl Worker {
         &self.shared.tallies[self.index]
     }
 
-    /// Shows what has been done.
+    /// Shows what has been done, without the turn that is under way if there is one.
     // WHY not inlined, here and below: the loop would save more registers.
     #[cold]
     #[inline(never)]
-    fn add_up(&self) {
-        // WHY less: it has looked for the next turn so often, and found none.
-        let turns = self.seat.turn().wrapping_sub(self.idle_looks.get());
+    fn add_up(&self, under_way: u32) {
+        // WHY less: it has looked for the next turn so often and found none, or not yet looked.
+        let turns = self.seat.turn().wrapping_sub(self.idle_looks.get() + under_way);
         self.done.set(self.tally().add_up(turns, self.done.get()));
     }
 
@@ -306,7 +306,7 @@ impl Worker {
     #[cold]
     #[inline(never)]
     fn park(&self, rest: Rest) {
-        self.add_up();
+        self.add_up(0);
         let now = || self.shared.timers.clock().now();
         if self.shared.measuring.load(Ordering::Relaxed) > 0 {
             self.tally().falls_asleep(now());

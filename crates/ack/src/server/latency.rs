@@ -66,7 +66,7 @@ impl Latencies {
 /// // … and some time later:
 /// let lately = server.latency().since(&before);
 /// match lately.quantile(0.99) {
-///     Some(time) => println!("99 of 100 acks took {time:?} or less"),
+///     Some(time) => println!("99 of 100 acks took about {time:?} or less"),
 ///     None => println!("there was no ack"),
 /// }
 /// # node.stop_blocking();
@@ -90,7 +90,7 @@ impl Latency {
         self.0.iter().sum()
     }
 
-    /// How long that part of them, from 0 to 1, took at most; `None` if there were none.
+    /// About how long that part of them, from 0 to 1, took at most; `None` if there were none.
     #[must_use]
     pub fn quantile(&self, part: f64) -> Option<Duration> {
         let count = self.count();
@@ -103,7 +103,7 @@ impl Latency {
         found.map(|bucket| Duration::from_nanos(begin(bucket) + width(bucket) / 2))
     }
 
-    /// How long the slowest took; `None` if there were none.
+    /// About how long the slowest took; `None` if there were none.
     #[must_use]
     pub fn max(&self) -> Option<Duration> {
         self.quantile(1.0)

@@ -129,11 +129,10 @@ impl Core {
     }
 
     pub(super) fn traffic(&self) -> Vec<(NodeName, Traffic)> {
-        let state = self.state();
-        let up = |(node, there): (&NodeName, &Arc<Connection>)| {
-            Some((node.clone(), there.link()?.traffic()))
-        };
-        let mut nodes: Vec<_> = state.connections.iter().filter_map(up).collect();
+        // WHY not under the lock: a link is locked while a message is written to it, which can take long.
+        let all: Vec<_> = self.state().connections.values().cloned().collect();
+        let up = |there: Arc<Connection>| Some((there.node.clone(), there.link()?.traffic()));
+        let mut nodes: Vec<_> = all.into_iter().filter_map(up).collect();
         nodes.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
         nodes
     }

@@ -77,7 +77,8 @@ impl<'a> Said<'a> {
         }
     }
 
-    /// The message that it is, to a pid or a name; `None` if it is anything else, or came in parts.
+    /// The message that it is, to a pid or a name; `None` if it is anything else, came in parts, or has no
+    /// header of its own.
     ///
     /// COST: none; most of what nodes say are these.
     pub fn message(&self) -> Option<(Recipient<'_>, Unread<'_>)> {

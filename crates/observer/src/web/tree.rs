@@ -97,7 +97,7 @@ pub(crate) async fn tree(State(site): State<Arc<Site>>) -> Result<Json<Answer>, 
         Json(Answer {
             roots,
             more,
-            forgotten: (journal.all_crashes + journal.missed).saturating_sub(crashes.len() as u64),
+            forgotten: journal.all_crashes.saturating_sub(crashes.len() as u64),
             crashes,
         })
     })

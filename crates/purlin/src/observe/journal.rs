@@ -74,7 +74,8 @@ pub struct Report {
 pub struct Restarts {
     /// Which supervisor.
     pub supervisor: ProcessId,
-    /// How often in all, with the attempt at which it gave up, if it did.
+    /// How often since the journal last forgot it, as it does where more supervisors have restarted than it keeps;
+    /// with the attempt at which it gave up, if it did.
     pub total: u64,
     /// When last, in the time of the node.
     pub last: Duration,
@@ -121,11 +122,14 @@ struct Pages {
 }
 
 impl Journal {
-    fn write(&self, write: impl FnOnce(&mut Pages)) {
+    /// Gives the next number to what `write` keeps. WHY under the lock: so they stand in their order.
+    fn write(&self, numbers: &AtomicU64, write: impl FnOnce(&mut Pages, u64)) {
+        let next = || numbers.fetch_add(1, Ordering::Relaxed) + 1;
         match self.pages.try_lock() {
-            Ok(mut pages) => write(&mut pages),
-            Err(TryLockError::Poisoned(pages)) => write(&mut pages.into_inner()),
+            Ok(mut pages) => write(&mut pages, next()),
+            Err(TryLockError::Poisoned(pages)) => write(&mut pages.into_inner(), next()),
             Err(TryLockError::WouldBlock) => {
+                next();
                 self.missed.fetch_add(1, Ordering::Relaxed);
             }
         }
@@ -133,14 +137,18 @@ impl Journal {
 
     /// A process has crashed; its number is given here.
     pub(crate) fn crashed(&self, mut crash: Crash) {
-        crash.number = self.all_crashes.fetch_add(1, Ordering::Relaxed) + 1;
-        self.write(|pages| keep(&mut pages.crashes, Arc::new(crash)));
+        self.write(&self.all_crashes, |pages, number| {
+            crash.number = number;
+            keep(&mut pages.crashes, Arc::new(crash));
+        });
     }
 
     /// A supervisor has reported; the number is given here.
     pub(crate) fn reported(&self, mut report: Report) {
-        report.number = self.all_reports.fetch_add(1, Ordering::Relaxed) + 1;
-        self.write(|pages| keep(&mut pages.reports, Arc::new(report)));
+        self.write(&self.all_reports, |pages, number| {
+            report.number = number;
+            keep(&mut pages.reports, Arc::new(report));
+        });
     }
 
     /// A supervisor restarts something; how often it has is counted here.

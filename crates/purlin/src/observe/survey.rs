@@ -29,7 +29,7 @@ pub struct Seen {
     pub mailbox_len: usize,
     /// Messages it has received.
     pub messages_in: u64,
-    /// Messages and signals it has sent in turns that are over.
+    /// Messages and signals it has sent in turns that are over; answers to calls are not among them.
     pub messages_out: u64,
     /// What it has done in turns that are over: see [`crate::ProcessInfo::reductions`].
     pub reductions: u64,
@@ -123,7 +123,7 @@ impl Node {
     /// ```
     ///
     /// A process that ends in the very moment in which it is looked at, for some ten nanoseconds, waits for
-    /// that; nothing else waits for anything.
+    /// that, and so does whoever looks it up by its id; nothing else waits for anything.
     ///
     /// COST: some 30 ns for each process where their memory has to be fetched; nothing is allocated.
     pub fn survey(&self, from: u32, most: u32, mut take: impl FnMut(Seen)) -> Option<u32> {

@@ -1,7 +1,7 @@
 //! What is kept of a trace, and when it is too much.
 //!
 //! Processes that are followed write, each in its own turn; whoever reads copies a piece. A writer does not wait
-//! for the lock: an event that cannot be written down at once is lost, and counted.
+//! for the lock: an event that cannot be written down at once is lost, and counted, and so is a child.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -49,8 +49,11 @@ impl fmt::Display for State {
 pub struct Status {
     /// Whether it goes on.
     pub state: State,
-    /// Whom it was told to follow, with those that were followed as children; some may have ended.
+    /// Whom it was told to follow, with those that were followed as children. Some may have ended; they go when
+    /// their places are needed.
     pub processes: Vec<ProcessId>,
+    /// Children that are not followed, because it follows as many as it may or somebody was just reading.
+    pub left_out: u64,
     /// Events it has seen.
     pub seen: u64,
     /// Events that are not kept any more because there were too many.
@@ -65,22 +68,30 @@ pub(crate) struct Book {
     clock: TimerWheel,
     state: AtomicU8,
     lost: AtomicU64,
+    left_out: AtomicU64,
     pages: Mutex<Pages>,
 }
 
 #[derive(Default)]
 struct Pages {
     events: VecDeque<Event>,
-    processes: Vec<ProcessId>,
+    followed: Vec<Followed>,
     seen: u64,
     second: u64,
     in_second: u32,
 }
 
+#[derive(Clone, Copy)]
+struct Followed {
+    id: ProcessId,
+    ended: bool,
+}
+
 impl Book {
     pub(super) fn new(options: Options, clock: TimerWheel) -> Self {
-        let (state, lost) = (AtomicU8::new(number(State::Running)), AtomicU64::new(0));
-        Self { options, clock, state, lost, pages: Mutex::default() }
+        let state = AtomicU8::new(number(State::Running));
+        let (lost, left_out, pages) = Default::default();
+        Self { options, clock, state, lost, left_out, pages }
     }
 
     fn pages(&self) -> MutexGuard<'_, Pages> {
@@ -115,19 +126,31 @@ impl Book {
         if state != State::Running {
             return Err(FollowError::Stopped(state));
         }
-        let processes = &mut self.pages().processes;
-        if processes.contains(&id) {
-            return Ok(());
+        let most = self.options.processes;
+        if self.pages().enter(id, most) { Ok(()) } else { Err(FollowError::TooMany(most)) }
+    }
+
+    /// The same for one that a process which is followed has just spawned, in that one's turn.
+    pub(super) fn enter_child(&self, id: ProcessId) -> bool {
+        let entered =
+            self.at_once().is_some_and(|mut pages| pages.enter(id, self.options.processes));
+        if !entered {
+            self.left_out.fetch_add(1, Ordering::Relaxed);
         }
-        if processes.len() >= self.options.processes {
-            return Err(FollowError::TooMany(self.options.processes));
-        }
-        processes.push(id);
-        Ok(())
+        entered
     }
 
     pub(super) fn leave(&self, id: ProcessId) {
-        self.pages().processes.retain(|known| *known != id);
+        self.pages().followed.retain(|one| one.id != id);
+    }
+
+    /// The pages, unless somebody has them.
+    fn at_once(&self) -> Option<MutexGuard<'_, Pages>> {
+        match self.pages.try_lock() {
+            Ok(pages) => Some(pages),
+            Err(TryLockError::Poisoned(pages)) => Some(pages.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        }
     }
 
     /// Writes down what a process did.
@@ -142,14 +165,17 @@ impl Book {
             return;
         }
         let (at, what) = (self.clock.now(), what.into());
-        let mut pages = match self.pages.try_lock() {
-            Ok(pages) => pages,
-            Err(TryLockError::Poisoned(pages)) => pages.into_inner(),
-            Err(TryLockError::WouldBlock) => {
-                self.lost.fetch_add(1, Ordering::Relaxed);
-                return;
-            }
+        let Some(mut pages) = self.at_once() else {
+            self.lost.fetch_add(1, Ordering::Relaxed);
+            return;
         };
+        if kind == EventKind::End {
+            pages
+                .followed
+                .iter_mut()
+                .filter(|one| one.id == process)
+                .for_each(|one| one.ended = true);
+        }
         if let Err(why) = pages.count(at, &self.options) {
             return self.stop(why);
         }
@@ -171,7 +197,8 @@ impl Book {
         let pages = self.pages();
         Status {
             state: self.state(),
-            processes: pages.processes.clone(),
+            processes: pages.followed.iter().map(|one| one.id).collect(),
+            left_out: self.left_out.load(Ordering::Relaxed),
             seen: pages.seen,
             gone: pages.seen - pages.events.len() as u64,
             lost: self.lost.load(Ordering::Relaxed),
@@ -180,6 +207,19 @@ impl Book {
 }
 
 impl Pages {
+    /// Follows one more, in the place of one that has ended if there is no other; `false` if all places are taken.
+    fn enter(&mut self, id: ProcessId, most: usize) -> bool {
+        if self.followed.iter().any(|one| one.id == id) {
+            return true;
+        }
+        if self.followed.len() >= most {
+            let Some(free) = self.followed.iter().position(|one| one.ended) else { return false };
+            self.followed.remove(free);
+        }
+        self.followed.push(Followed { id, ended: false });
+        true
+    }
+
     /// Counts one event more, if there may be one.
     fn count(&mut self, at: Duration, options: &Options) -> Result<(), State> {
         if self.second != at.as_secs() {

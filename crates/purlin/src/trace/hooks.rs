@@ -83,7 +83,7 @@ pub(crate) fn spawned(child: &Peer, function: &'static str) {
     let Some((me, book)) = followed() else { return };
     let id = ProcessId::of(child);
     book.write(me, EventKind::Spawn, Some(id), function);
-    if book.options.children && book.enter(id).is_ok() {
+    if book.options.children && book.enter_child(id) {
         tell(child, Signal::Follow(book));
     }
 }

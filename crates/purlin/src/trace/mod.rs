@@ -28,7 +28,8 @@
 //!
 //! An event has the type of a message, not its content: writing that down would run code of the program's in
 //! the middle of the process that is followed, takes as long as the message is large, and might show what
-//! is secret to whoever may look. Whoever wants it says how, type by type: [`Options::show`].
+//! is secret to whoever may look. Whoever wants it says how, type by type: [`Options::show`]. An answer to a call
+//! goes to who waits for it and to no mailbox: it is no event.
 //!
 //! A process is told by a signal that it is followed, in order with all else it is sent (M2), so it is from its
 //! next turn on; one that does not await is not before it does. A process is followed by one trace at a
@@ -79,7 +80,7 @@ pub enum FollowError {
     NoProcess(ProcessId),
     /// It is no process of a program's, but serves those, as what stands for a process of another node.
     Serves(ProcessId),
-    /// The trace follows as many as it may: [`Options::processes`].
+    /// The trace follows as many that live as it may: [`Options::processes`].
     TooMany(usize),
     /// The trace has stopped.
     Stopped(State),
@@ -116,8 +117,10 @@ impl Trace {
             return Err(FollowError::Serves(id));
         }
         self.book.enter(id)?;
-        let told = peer.signal(Signal::Follow(Arc::clone(&self.book)));
-        told.map_err(|_| FollowError::NoProcess(id))
+        peer.signal(Signal::Follow(Arc::clone(&self.book))).map_err(|_| {
+            self.book.leave(id);
+            FollowError::NoProcess(id)
+        })
     }
 
     /// Follows a process no more, from its next turn on.
@@ -129,7 +132,7 @@ impl Trace {
     }
 
     fn let_go(&self, node: &Node, id: ProcessId) {
-        if let Some(peer) = node.find(id) {
+        if let Some(peer) = node.find(id).filter(|peer| !peer.shared().serves()) {
             tell(&peer, Signal::Unfollow(Arc::clone(&self.book)));
         }
     }
