@@ -103,6 +103,29 @@ pub(crate) struct Tracing {
 }
 
 impl Tracing {
+    /// A trace of these processes.
+    fn start(node: &Node, processes: &[ProcessId]) -> Result<Self, FollowError> {
+        let options = Options::default()
+            .processes(PROCESSES)
+            .events_per_second(PER_SECOND)
+            .events(IN_ALL)
+            .kept(KEPT);
+        let mut tracing = Self { trace: Trace::start(node, options), names: FxHashMap::default() };
+        tracing.ask_names(node, processes);
+        for &id in processes {
+            tracing.trace.follow(id)?;
+        }
+        Ok(tracing)
+    }
+
+    /// Follows those again that it follows, of whom another trace may have taken some.
+    fn follow_again(&self) {
+        for id in self.trace.status().processes {
+            // Who has ended, or was never there, is followed no more; nor is anybody if it has stopped.
+            let _ = self.trace.follow(id);
+        }
+    }
+
     /// All events that are kept; those who occur in them are asked for their names.
     fn read(&mut self, node: &Node) -> Vec<Event> {
         let mut events: Vec<Event> = Vec::new();
@@ -133,6 +156,19 @@ impl Tracing {
     }
 }
 
+/// Has another trace, of these processes, take the place of the one that there is. If it is refused, that one
+/// goes on.
+fn replace(
+    current: &mut Option<Tracing>,
+    node: &Node,
+    processes: &[ProcessId],
+) -> Result<(), FollowError> {
+    let new = Tracing::start(node, processes);
+    // WHY again: a process is followed by one trace, the last that asked it to.
+    *current = Some(new.inspect_err(|_| current.iter().for_each(Tracing::follow_again))?);
+    Ok(())
+}
+
 /// Follows these processes from now on; what was traced before is forgotten.
 pub(crate) async fn start(
     State(site): State<Arc<Site>>,
@@ -144,22 +180,8 @@ pub(crate) async fn start(
     }
     let node = site.node()?;
     let ids = processes.iter().map(|text| pid(text, &node)).collect::<Result<Vec<_>, _>>()?;
-    // WHY first: a process that follows the new trace follows the one that is under way no more.
-    if let Some(&id) = ids.iter().find(|&&id| node.process_info(id).is_none()) {
-        return Err(Refusal::gone(FollowError::NoProcess(id).to_string()));
-    }
-    let options = Options::default()
-        .processes(PROCESSES)
-        .events_per_second(PER_SECOND)
-        .events(IN_ALL)
-        .kept(KEPT);
-    let trace = Trace::start(&node, options);
-    let mut tracing = Tracing { trace, names: FxHashMap::default() };
-    tracing.ask_names(&node, &ids);
-    for id in ids {
-        tracing.trace.follow(id).map_err(|error| Refusal::gone(error.to_string()))?;
-    }
-    site.tracing().replace(tracing);
+    let started = replace(&mut site.tracing(), &node, &ids);
+    started.map_err(|error| Refusal::gone(error.to_string()))?;
     Ok(Done::YES)
 }
 
@@ -219,11 +241,11 @@ pub(crate) async fn file(State(site): State<Arc<Site>>) -> Result<Json<Value>, R
 
 #[cfg(test)]
 mod tests {
-    use purlin::trace::{Options, Trace};
+    use purlin::trace::{FollowError, Options, Trace};
     use purlin::{Node, Process};
     use rustc_hash::FxHashMap;
 
-    use super::{NAMES, Tracing};
+    use super::{NAMES, Tracing, replace};
 
     #[test]
     fn everybody_is_called_by_their_own_name_however_many_they_are() {
@@ -241,6 +263,25 @@ mod tests {
         for (number, id) in ids.iter().enumerate() {
             assert_eq!(tracing.names[id], format!("till-{number}"));
         }
+        node.stop_blocking();
+    }
+
+    #[test]
+    fn a_trace_that_is_refused_for_a_service_takes_nobody_from_the_one_under_way() {
+        let node = Node::builder().workers(1).build().expect("the node starts");
+        let till = node.spawn(async |mut me: Process<()>| me.receive().await);
+        let service = node.serve(std::future::pending()).expect("there is room");
+        let mut current = None;
+        assert_eq!(replace(&mut current, &node, &[till.id()]), Ok(()));
+        let refused = replace(&mut current, &node, &[till.id(), service]);
+        assert_eq!(refused, Err(FollowError::Serves(service)));
+        let id = till.id();
+        node.block_on(async move |_: Process<()>| {
+            till.send(());
+            till.ended().await;
+        });
+        let events = current.expect("it goes on").trace.events(0);
+        assert!(events.iter().any(|event| event.process == id), "{events:?}");
         node.stop_blocking();
     }
 }
