@@ -57,9 +57,13 @@ impl Known {
         if self.waits || since.is_some_and(|since| since < EVERY) {
             return false;
         }
-        // WHY: of the time in which nobody looked it is not known whether it would have answered.
         let looked = since.is_some_and(|since| since < 2 * PATIENCE);
-        self.unanswered = self.unanswered.filter(|_| looked).or(Some(now));
+        if !looked && self.unanswered.take().is_some() {
+            // WHY: of the time in which nobody looked it is not known whether it would have answered, and what was
+            // known before is of no node that answers.
+            self.last = None;
+        }
+        self.unanswered = self.unanswered.or(Some(now));
         (self.asked, self.waits) = (Some(now), true);
         true
     }
@@ -162,8 +166,25 @@ mod tests {
         node.hears(None, at(44));
         // Nobody looks for an hour.
         assert!(node.asks(at(3644)));
-        assert_eq!(node.told(at(3645)).unanswered, Some(seconds(1)));
+        let due = RoundTrip { unanswered: Some(seconds(1)), ..RoundTrip::default() };
+        assert_eq!(node.told(at(3645)), due);
         node.hears(Some(MILLISECOND), at(3646));
         assert_eq!(node.told(at(3646)).unanswered, None);
+    }
+
+    #[test]
+    fn one_that_is_asked_each_minute_has_a_round_trip_for_as_long_as_it_answers() {
+        let began = Instant::now();
+        let at = |seconds| began + Duration::from_secs(seconds);
+        let mut node = Known::default();
+        let took =
+            [true, true, false, false, true].into_iter().zip(0..).map(|(answers, minute)| {
+                assert!(node.asks(at(60 * minute)));
+                let told = node.told(at(60 * minute + 1)).took;
+                node.hears(answers.then_some(MILLISECOND), at(60 * minute + 20));
+                told.is_some()
+            });
+        // Until it has answered, or has not, what is told is of the question before.
+        assert_eq!(took.collect::<Vec<_>>(), [false, true, true, false, false]);
     }
 }
