@@ -56,7 +56,8 @@ impl Recording {
         }
     }
 
-    /// Tells what a server that acknowledges has done, under that name, and how long its acks took.
+    /// Tells what a server that acknowledges has done, under that name, and how long its acks took. Counters do not
+    /// go backwards, so another server wants another name.
     pub fn tell_server(&self, name: &str, counts: &Counts, latency: &Latency) {
         for nanoseconds in POWERS.map(|power| 1 << power) {
             let limit = Duration::from_nanos(nanoseconds);

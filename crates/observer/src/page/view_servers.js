@@ -23,7 +23,9 @@ export function open(place) {
       trouble.hidden = true;
       none.hidden = servers.length > 0;
       for (const server of servers) {
-        if (!shown.has(server.name)) {
+        const before = shown.get(server.name);
+        if (before?.address !== server.address) {
+          before?.element.remove();
           shown.set(server.name, new Shown(server));
           put(list, shown.get(server.name).element);
         }
@@ -40,6 +42,7 @@ export function open(place) {
 
 class Shown {
   constructor(server) {
+    this.address = server.address;
     this.history = [];
     this.now = h("div");
     this.rates = new Chart("Per second", { show: rate });
@@ -55,7 +58,7 @@ class Shown {
     if (history.length > REMEMBERED) history.shift();
     const speed = (key) => history.map((look, at) => {
       const before = history[at - 1];
-      return before && look.at_ns > before.at_ns ? (look[key] - before[key]) / ((look.at_ns - before.at_ns) / 1e9) : null;
+      return before && look.at_ns > before.at_ns ? Math.max(0, look[key] - before[key]) / ((look.at_ns - before.at_ns) / 1e9) : null;
     });
     const times = history.map((look) => look.at_ns);
     this.rates.draw(times, [{ name: "messages", values: speed("messages") }, { name: "acks", values: speed("acks") }]);

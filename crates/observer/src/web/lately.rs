@@ -4,6 +4,7 @@
 //! [`HALF`] by a look that finds them so old.
 
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -14,9 +15,9 @@ const HALF: Duration = Duration::from_secs(2);
 /// After how long without a look one begins anew.
 const FORGOTTEN: Duration = Duration::from_secs(10);
 
-/// What was read of servers before, by their names.
+/// What was read of servers before, by their names, and where they were.
 #[derive(Default)]
-pub(crate) struct Lately(Mutex<BTreeMap<String, Window>>);
+pub(crate) struct Lately(Mutex<BTreeMap<String, (SocketAddr, Window)>>);
 
 /// What was read of a server, and when.
 struct Window {
@@ -49,15 +50,22 @@ impl Window {
 
 impl Lately {
     /// How long the acks took that came since an earlier reading, and how long ago that was; `None` if nobody has
-    /// looked for a while.
-    pub(crate) fn look(&self, server: &str, read: Latency) -> Option<(Duration, Latency)> {
+    /// looked for a while, or another server had that name.
+    pub(crate) fn look(
+        &self,
+        server: &str,
+        address: SocketAddr,
+        now: Instant,
+        read: Latency,
+    ) -> Option<(Duration, Latency)> {
         // WHY: nothing can panic while it is locked, so it is never half-changed.
         let mut windows = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let now = Instant::now();
-        if let Some(window) = windows.get_mut(server) {
+        if let Some((known, window)) = windows.get_mut(server)
+            && *known == address
+        {
             return window.look(now, read);
         }
-        windows.insert(server.to_owned(), Window::new(now, read));
+        windows.insert(server.to_owned(), (address, Window::new(now, read)));
         None
     }
 }
@@ -84,5 +92,16 @@ mod tests {
             [Some(10_000), Some(8_001), Some(10_000)]
         );
         assert_eq!([24_001, 25_001].map(&mut span), [None, Some(1000)]);
+    }
+
+    #[test]
+    fn another_server_of_the_same_name_begins_anew() {
+        let (lately, began) = (Lately::default(), Instant::now());
+        let looks = [1, 1, 2, 2, 1].into_iter().zip(0..).map(|(port, second)| {
+            let address = SocketAddr::from(([127, 0, 0, 1], port));
+            let now = began + Duration::from_secs(second);
+            lately.look("orders", address, now, Latency::default()).is_some()
+        });
+        assert_eq!(looks.collect::<Vec<_>>(), [false, true, false, true, false]);
     }
 }

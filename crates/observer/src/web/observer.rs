@@ -143,6 +143,9 @@ impl Observer {
 
     /// Shows a server that acknowledges too, under that name; one that had it is shown no more. The server,
     /// or its [`Door`](purlin_ack::server::Door), is not kept.
+    ///
+    /// In the metrics a name stands for one server: counters do not go backwards, so those of another with the same
+    /// name stand still until it has done more than the first. Choose another name for another server.
     pub fn show_server(&self, name: impl Into<String>, server: impl Into<Watch>) {
         self.board.show_server(name.into(), server.into());
     }

@@ -1,7 +1,7 @@
 //! Servers that acknowledge: what they have done so far, of which the page makes rates, and how long acks took.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::Json;
 use axum::extract::State;
@@ -83,12 +83,13 @@ impl From<Counts> for Counted {
 }
 
 pub(crate) async fn servers(State(site): State<Arc<Site>>) -> Result<Json<Answer>, Refusal> {
-    let at_ns = ns(site.node()?.uptime());
+    let (at_ns, now) = (ns(site.node()?.uptime()), Instant::now());
     let servers = site.board.read().servers.into_iter().map(|(name, server)| {
-        let lately = site.lately.look(&name, server.latency());
+        let address = server.local_addr();
+        let lately = site.lately.look(&name, address, now, server.latency());
         Shown {
             name,
-            address: server.local_addr().to_string(),
+            address: address.to_string(),
             counts: server.counts().into(),
             latency: lately.map(|(span, latency)| Took::of(span, &latency)),
         }
