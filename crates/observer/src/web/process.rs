@@ -119,10 +119,10 @@ pub(crate) async fn process(
     which: Result<Asked<Which>, QueryRejection>,
 ) -> Result<Json<Shown>, Refusal> {
     let Asked(Which { pid: text }) = which.map_err(|error| Refusal::bad(error.body_text()))?;
-    let (id, info) = {
+    let (id, info, at) = {
         let node = site.node()?;
         let id = pid(&text, &node)?;
-        (id, node.process_info(id).ok_or_else(|| ended(id))?)
+        (id, node.process_info(id).ok_or_else(|| ended(id))?, node.uptime())
     };
     // WHY without the node: it may take long, and the node may end meanwhile.
     let census = site.census().await?;
@@ -133,7 +133,7 @@ pub(crate) async fn process(
     let details = timeout(PATIENCE, node.process_details(id)).await.ok().flatten();
     Ok(Json(Shown {
         pid: id.to_string(),
-        at_ns: ns(node.uptime()),
+        at_ns: ns(at),
         name: info.name.map(|name| name.to_string()),
         state: word(info.state),
         waits_for: waits_for.map(|callee| callee.to_string()),
