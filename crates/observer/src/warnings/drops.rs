@@ -62,7 +62,8 @@ impl Rule for Dropped {
         }
         let to_nobody = |drops: Drops| drops.ended + drops.alias;
         let to_nobody = to_nobody(now).saturating_sub(to_nobody(before)) as f64;
-        let many = span > 0.0 && to_nobody / span >= MANY_TO_NOBODY;
+        // WHY measured: the time in which nobody looked is no look.
+        let many = census.overview.measured && span > 0.0 && to_nobody / span >= MANY_TO_NOBODY;
         self.looks = if many { self.looks + 1 } else { 0 };
         if self.looks >= LOOKS {
             let each = to_nobody / span;
@@ -137,6 +138,18 @@ mod tests {
             lines_each(2, &many)[3],
             ["20 messages a second go to processes that have ended"]
         );
+    }
+
+    #[test]
+    fn looks_before_and_after_a_rest_are_not_in_a_row() {
+        let mut rule = Dropped::default();
+        let told = (1..=6).map(|second| {
+            let mut census = at(second);
+            let overview = overview(&mut census);
+            (overview.measured, overview.drops.total.ended) = (second != 3, 20 * second);
+            rule.look(&census).len()
+        });
+        assert_eq!(told.collect::<Vec<_>>(), [0, 0, 0, 0, 0, 1]);
     }
 
     #[test]

@@ -12,11 +12,13 @@ pub(crate) fn pid(number: u32) -> ProcessId {
     ProcessId::from_parts(number, 0, 1).expect("there can be such a pid")
 }
 
-/// The census of that second, of a node that has no process and room for a thousand.
+/// The census of that second, of a node that has no process and room for a thousand. Somebody had looked just
+/// before.
 pub(crate) fn at(second: u64) -> Census {
     let mut census = Census::none();
     census.number = second;
     overview(&mut census).at = Duration::from_secs(second);
+    overview(&mut census).measured = true;
     overview(&mut census).max_processes = 1000;
     with(census, &[])
 }

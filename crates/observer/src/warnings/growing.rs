@@ -57,6 +57,10 @@ struct Kept {
 impl Rule for Growing {
     fn look(&mut self, census: &Census) -> Vec<Sighting> {
         let at = census.processes.made().1;
+        // WHY: what was seen before a rest is no look in a row with this one.
+        if !census.overview.measured {
+            self.kept.clear();
+        }
         if at > self.at {
             let span = at.saturating_sub(self.at).as_secs_f64();
             self.take(census, at, span);
@@ -118,7 +122,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::{FLOOR, Growing, TABLES};
-    use crate::warnings::fixture::{at, pid, row, with};
+    use crate::warnings::fixture::{at, overview, pid, row, with};
     use crate::warnings::{Rule, Sighting};
 
     /// What is seen of a process with these messages waiting, second by second; it receives ten a second.
@@ -156,6 +160,20 @@ mod tests {
         for waiting in [vec![5000; 20], (0..99).collect(), [100, 900].repeat(10)] {
             assert!(seen(&waiting).iter().all(Vec::is_empty), "{waiting:?}");
         }
+    }
+
+    #[test]
+    fn looks_before_and_after_a_rest_are_not_in_a_row() {
+        let mut rule = Growing::default();
+        let told =
+            [100, 200, 300, 400, 500, 600, 700].into_iter().zip(1..).map(|(waiting, second)| {
+                let mut process = row(pid(3));
+                process.mailbox_len = waiting;
+                let mut census = with(at(second), &[process]);
+                overview(&mut census).measured = second != 3;
+                rule.look(&census).len()
+            });
+        assert_eq!(told.collect::<Vec<_>>(), [0, 0, 0, 0, 0, 0, 1]);
     }
 
     #[test]

@@ -39,6 +39,10 @@ pub(super) struct Hogs {
 
 impl Rule for Hogs {
     fn look(&mut self, census: &Census) -> Vec<Sighting> {
+        if !census.overview.measured {
+            // WHY: those before a rest are none of the last seconds.
+            self.looks.clear();
+        }
         if self.looks.len() == LOOKS {
             self.looks.pop_front();
         }
@@ -121,6 +125,18 @@ mod tests {
         let seen = look(&mut rule, 4, &[(1, 20)]);
         let due = "<0.1.0> held up its thread at 4 of 4 looks; it runs crate::compute";
         assert_eq!(seen[0].line, due);
+    }
+
+    #[test]
+    fn what_was_found_before_a_rest_does_not_count() {
+        let mut rule = Hogs::default();
+        for second in 1..=2 {
+            assert!(look(&mut rule, second, &[(1, 20)]).is_empty());
+        }
+        let mut census = at(3600);
+        overview(&mut census).measured = false;
+        rule.look(&census);
+        assert!(look(&mut rule, 3601, &[(1, 20)]).is_empty());
     }
 
     proptest! {
