@@ -4,7 +4,7 @@
 //! are the same few for most processes, so a row has the number of its *kind*; names, which few have,
 //! lie beside the columns.
 //!
-//! COST: 69 bytes a row; beside the table that is whole there is one that is being made.
+//! COST: 81 bytes a row; beside the table that is whole there is one that is being made.
 
 use std::time::Duration;
 
@@ -51,8 +51,8 @@ pub(super) struct Kind {
     bytes_of_message: u32,
 }
 
-/// Hundredths of a second of the node's time, doubled, and one if a process that was first seen then had been
-/// born a moment before.
+/// Tenths of a second of the node's time, which last for six years, doubled, and one if a process that was first seen
+/// then had been born a moment before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Moment(u32);
 
@@ -114,13 +114,13 @@ impl Age {
 
 impl Moment {
     pub(super) fn new(at: Duration, born: bool) -> Self {
-        let hundredths = u32::try_from(at.as_millis() / 10).unwrap_or(u32::MAX);
-        Self(hundredths.min(u32::MAX >> 1) << 1 | u32::from(born))
+        let tenths = u32::try_from(at.as_millis() / 100).unwrap_or(u32::MAX);
+        Self(tenths.min(u32::MAX >> 1) << 1 | u32::from(born))
     }
 
     /// In the node's time.
     pub(super) fn nanos(self) -> u64 {
-        u64::from(self.0 >> 1) * 10_000_000
+        u64::from(self.0 >> 1) * 100_000_000
     }
 
     fn age(self, now: Duration) -> Age {
@@ -331,14 +331,20 @@ mod tests {
 
     #[test]
     fn an_age_is_known_of_who_was_born_while_somebody_looked() {
-        let (then, now) = (Duration::from_millis(1230), Duration::from_secs(5));
+        let (then, now) = (Duration::from_millis(1200), Duration::from_secs(5));
         assert_eq!(Moment::new(then, true).age(now), Age::About(now - then));
         assert_eq!(Moment::new(then, false).age(now), Age::MoreThan(now - then));
         assert_eq!(Moment::new(now, true).age(then).time(), Duration::ZERO);
         let late = Moment::new(Duration::MAX, true);
         assert_eq!(
             late.age(Duration::MAX),
-            Age::About(Duration::MAX - Duration::from_millis(10 * (u64::MAX >> 33)))
+            Age::About(Duration::MAX - Duration::from_millis(100 * (u64::MAX >> 33)))
         );
+    }
+
+    #[test]
+    fn a_process_of_a_node_that_has_run_for_years_is_as_old_as_it_is() {
+        let (years, second) = (Duration::from_secs(6 * 365 * 86_400), Duration::from_secs(1));
+        assert_eq!(Moment::new(years, true).age(years + second), Age::About(second));
     }
 }
