@@ -17,34 +17,36 @@ export function open(place) {
     h("button", { type: "button", class: "switch", id: "stop", click: () => act("api/trace/stop") }, "Stop"),
     h("button", { type: "button", class: "switch", id: "export", click: save }, "Save for Chrome’s trace viewer"));
   const told = h("p", { class: "notice", role: "alert", hidden: true });
+  const trouble = h("p", { class: "notice", role: "alert", hidden: true });
   const state = h("div", { id: "trace-state", role: "status" });
   const diagram = h("div", { class: "scroller", role: "region", "aria-label": "Sequence diagram", tabindex: "0", id: "diagram" });
-  put(place, controls, told, state, diagram);
+  put(place, controls, told, trouble, state, diagram);
 
   function start(event) {
     event.preventDefault();
     act("api/trace/start", { processes: pids.value.split(/[\s,]+/).filter(Boolean) });
   }
 
-  async function attempt(work) {
+  // Each notice stays until what it tells of has succeeded: a look each second hides none of what was asked for.
+  async function attempt(notice, work) {
     try {
       await work();
-      told.hidden = true;
+      notice.hidden = true;
     } catch (error) {
-      say(told, error.message);
-      told.hidden = false;
+      say(notice, error.message);
+      notice.hidden = false;
     }
   }
 
   function act(path, body) {
-    return attempt(async () => {
+    return attempt(told, async () => {
       await api.post(path, body);
       await look();
     });
   }
 
   function save() {
-    return attempt(async () => {
+    return attempt(told, async () => {
       const found = await api.get("api/trace/chrome");
       const address = URL.createObjectURL(new Blob([JSON.stringify(found)], { type: "application/json" }));
       h("a", { href: address, download: "purlin-trace.json" }).click();
@@ -69,7 +71,7 @@ export function open(place) {
   }
 
   function look() {
-    return attempt(async () => show(await api.get("api/trace")));
+    return attempt(trouble, async () => show(await api.get("api/trace")));
   }
 
   return { close: api.every(EVERY, look) };
