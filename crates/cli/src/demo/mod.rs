@@ -54,7 +54,7 @@ Exit status:
 const VIEWS: &str = "\
 What to look at:
   Overview     the load of each worker; a hog takes one for two seconds of every fifteen
-  Processes    sorted by mailbox: that of archive grows for twelve seconds of every thirty
+  Processes    sorted by mailbox: that of archive grows for twelve seconds of every 32
   Supervision  a worker of the pool crashes every eight seconds, and another takes its place
   Ack server   its load comes and goes
   Warnings     the hog, the mailbox, and after thirty seconds billing and stock, which call

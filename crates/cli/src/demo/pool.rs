@@ -16,8 +16,8 @@ const WORKERS: usize = 4;
 const TICK: Duration = Duration::from_millis(50);
 /// Every so many jobs hold something that is no number: one in eight seconds.
 const FAULTY: usize = 160;
-/// The supervisor expects more restarts in a minute than there are, which is seven or eight.
-const INTENSITY: usize = 11;
+/// The supervisor expects far more restarts in a minute than there are, which is seven or eight: no storm.
+const INTENSITY: usize = 15;
 const PERIOD: Duration = Duration::from_secs(60);
 
 /// What a worker is asked: the sum of these.
