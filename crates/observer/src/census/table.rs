@@ -47,6 +47,7 @@ pub(super) struct Kind {
     pub(super) function: &'static str,
     pub(super) message_type: &'static str,
     pub(super) serves: bool,
+    supervises: bool,
     bytes: u32,
     bytes_of_message: u32,
 }
@@ -74,6 +75,8 @@ pub struct Row<'a> {
     pub parent: Option<ProcessId>,
     /// It serves the node's processes and is none of a program's.
     pub serves: bool,
+    /// It is a supervisor.
+    pub supervises: bool,
     /// Messages that waited.
     pub mailbox_len: u64,
     /// Messages it had received.
@@ -185,6 +188,7 @@ impl Table {
             message_type: kind.message_type,
             parent: self.parents[row],
             serves: kind.serves,
+            supervises: kind.supervises,
             mailbox_len: self.mailboxes[row].into(),
             messages_in: self.received[row],
             messages_in_per_second: self.received_rates[row],
@@ -202,17 +206,11 @@ impl Table {
         (0..self.len()).filter_map(|row| self.row(row))
     }
 
-    /// Each row's process, who spawned it, and whether what it receives is of that type.
-    pub(crate) fn kin(
-        &self,
-        message_type: &str,
-    ) -> impl Iterator<Item = (ProcessId, Option<ProcessId>, bool)> {
-        // WHY first: what has a million rows has a few kinds.
-        let is: Vec<_> =
-            self.all_kinds.iter().map(|kind| kind.message_type == message_type).collect();
-        let kinds = self.kinds.iter().map(move |kind| is[*kind as usize]);
-        let kin = self.ids.iter().zip(&self.parents).zip(kinds);
-        kin.map(|((id, parent), is)| (*id, *parent, is))
+    /// Each row's process, who spawned it, and whether it is a supervisor.
+    pub(crate) fn kin(&self) -> impl Iterator<Item = (ProcessId, Option<ProcessId>, bool)> {
+        let supervises = self.kinds.iter().map(|kind| self.all_kinds[*kind as usize].supervises);
+        let kin = self.ids.iter().zip(&self.parents).zip(supervises);
+        kin.map(|((id, parent), supervises)| (*id, *parent, supervises))
     }
 
     /// The row of a process, if it is there.
@@ -281,6 +279,7 @@ impl Table {
                 function: seen.kind.function(),
                 message_type: seen.kind.message_type(),
                 serves: seen.serves,
+                supervises: seen.kind.supervises(),
                 bytes: seen.kind.bytes() as u32,
                 bytes_of_message: seen.kind.bytes_of_message() as u32,
             });
@@ -300,6 +299,7 @@ impl Table {
                 function: row.function,
                 message_type: row.message_type,
                 serves: row.serves,
+                supervises: row.supervises,
                 bytes: row.memory as u32,
                 bytes_of_message: 0,
             };

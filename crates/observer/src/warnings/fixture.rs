@@ -46,6 +46,7 @@ pub(crate) fn row(id: ProcessId) -> Row<'static> {
         message_type: "crate::Message",
         parent: None,
         serves: false,
+        supervises: false,
         mailbox_len: 0,
         messages_in: 0,
         messages_in_per_second: 0.0,

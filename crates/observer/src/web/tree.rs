@@ -3,7 +3,6 @@
 //! A supervisor's children are the processes that it has spawned. So the tree is read out of the table of
 //! processes, and no supervisor is asked for anything: one that restarts its children has other things to do.
 
-use std::any::type_name;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,7 +10,6 @@ use axum::Json;
 use axum::extract::State;
 use purlin::ProcessId;
 use purlin::observe::{Crash, Crashes};
-use purlin::supervisor::SupervisorMail;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
@@ -19,7 +17,7 @@ use super::answer::Refusal;
 use super::look::ns;
 use super::processes::aside;
 use super::site::Site;
-use crate::census::{Row, Table};
+use crate::census::Table;
 
 /// How many children of one supervisor are shown, and how many members a tree has.
 const MOST_CHILDREN: usize = 100;
@@ -82,10 +80,6 @@ struct Families<'a> {
     left: usize,
 }
 
-fn is_supervisor(row: &Row<'_>) -> bool {
-    row.message_type == type_name::<SupervisorMail>()
-}
-
 pub(crate) async fn tree(State(site): State<Arc<Site>>) -> Result<Json<Answer>, Refusal> {
     let census = site.census().await?;
     let node = site.node()?;
@@ -123,10 +117,10 @@ impl Crashed {
 /// Those that are shown, and how many are not.
 fn roots(table: &Table, journal: &Crashes) -> (Vec<Member>, usize) {
     let mut children: FxHashMap<_, _> = FxHashMap::default();
-    let kin = || table.kin(type_name::<SupervisorMail>());
-    children.extend(kin().filter(|(_, _, is)| *is).map(|(id, _, _)| (id, Vec::new())));
+    let supervisors = table.kin().filter(|(_, _, supervises)| *supervises);
+    children.extend(supervisors.map(|(id, _, _)| (id, Vec::new())));
     let mut roots = Vec::new();
-    for (row, (_, parent, supervises)) in kin().enumerate() {
+    for (row, (_, parent, supervises)) in table.kin().enumerate() {
         match parent.and_then(|parent| children.get_mut(&parent)) {
             Some(siblings) => siblings.push(row),
             None if supervises => roots.push(row),
@@ -146,7 +140,6 @@ impl Families<'_> {
         let below = self.children.remove(&row.id).unwrap_or_default();
         let shown = below.iter().take(if deeper == 0 { 0 } else { MOST_CHILDREN });
         let children: Vec<_> = shown.filter_map(|&child| self.member(child, deeper - 1)).collect();
-        let supervises = is_supervisor(&row);
         let restarts = self.journal.restarts.iter().find(|known| known.supervisor == row.id);
         let alike = |crash: &&Arc<Crash>| {
             row.parent.is_some()
@@ -161,7 +154,7 @@ impl Families<'_> {
             crashes: crashes.count(),
             pid: row.id.to_string(),
             name: row.name.map(ToString::to_string),
-            kind: if supervises { "supervisor" } else { "process" },
+            kind: if row.supervises { "supervisor" } else { "process" },
             function: row.function,
             more: below.len() - children.len(),
             children,
@@ -171,11 +164,9 @@ impl Families<'_> {
 
 #[cfg(test)]
 mod tests {
-    use std::any::type_name;
     use std::time::Duration;
 
     use purlin::observe::Crashes;
-    use purlin::supervisor::SupervisorMail;
 
     use super::{MOST, roots};
     use crate::census::{Row, Table};
@@ -183,9 +174,8 @@ mod tests {
 
     #[test]
     fn supervisors_that_have_no_room_in_the_tree_are_counted() {
-        let message_type = type_name::<SupervisorMail>();
         let supervisors =
-            (1..=MOST + 3).map(|number| Row { message_type, ..row(pid(number as u32)) });
+            (1..=MOST + 3).map(|number| Row { supervises: true, ..row(pid(number as u32)) });
         let table = Table::made_up(&supervisors.collect::<Vec<_>>(), Duration::ZERO);
         let (shown, more) = roots(&table, &Crashes::default());
         assert_eq!((shown.len(), more), (MOST, 3));
