@@ -116,10 +116,10 @@ impl Query {
 
     /// Gives each row a number; the smallest comes first.
     fn numbered(&self, table: &Table, rows: impl Iterator<Item = usize>) -> Vec<(u64, u32)> {
-        // WHY a sum: a number for those who come last in any case has to stay the greatest.
-        let flip = if self.descending { u64::MAX - 1 } else { 0 };
+        // WHY less one: the greatest is for those who come last in any case.
+        let last = u64::MAX - 1;
         let directed =
-            |number: u64| if self.descending { flip.saturating_sub(number) } else { number };
+            |number: u64| if self.descending { last.saturating_sub(number) } else { number };
         let mut found = Vec::new();
         let all = |number: &dyn Fn(usize) -> u64| {
             found.extend(rows.map(|row| (number(row), row as u32)));
