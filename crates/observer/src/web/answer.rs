@@ -47,6 +47,11 @@ impl Refusal {
     pub(crate) fn stopped() -> Self {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, "the node has stopped")
     }
+
+    /// The node has not been looked at in time.
+    pub(crate) fn late() -> Self {
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, "the node has not been looked at in time")
+    }
 }
 
 impl IntoResponse for Refusal {

@@ -99,7 +99,8 @@ impl Site {
         }
         match timeout(FIRST, changes.changed()).await {
             Ok(Ok(())) => Ok(Arc::clone(&changes.borrow())),
-            _ => Err(Refusal::stopped()),
+            Ok(Err(_)) => Err(Refusal::stopped()),
+            Err(_) => Err(Refusal::late()),
         }
     }
 
@@ -116,7 +117,8 @@ impl Site {
         let next = changes.wait_for(|it| it.overview.measured && it.number > first.number);
         match timeout(FIRST, next).await {
             Ok(Ok(next)) => Ok(Arc::clone(&next)),
-            _ => Err(Refusal::stopped()),
+            Ok(Err(_)) => Err(Refusal::stopped()),
+            Err(_) => Err(Refusal::late()),
         }
     }
 
