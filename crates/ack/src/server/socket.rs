@@ -99,7 +99,10 @@ impl Socket {
     /// connection has been closed.
     pub(crate) fn give_up_after(&self, time: Duration) {
         // Where that cannot be set it gives up in its own time.
+        #[cfg(target_os = "linux")]
         let _ = SockRef::from(&self.stream).set_tcp_user_timeout(Some(time));
+        #[cfg(not(target_os = "linux"))]
+        let _ = time;
     }
 
     /// Has the last close of it end the connection at once, and drop what has not been sent.

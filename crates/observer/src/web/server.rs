@@ -18,7 +18,6 @@ use axum::Router;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
-use socket2::SockRef;
 use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::Builder;
@@ -128,8 +127,7 @@ async fn serve(listening: Listening, site: Arc<Site>) {
 
 /// Serves one connection to its end, which has come when the client takes nothing for so long.
 async fn converse(stream: TcpStream, routes: Router, unread: Duration) {
-    // Where that cannot be set the system gives up in its own time.
-    let _ = SockRef::from(&stream).set_tcp_user_timeout(Some(unread));
+    give_up_after(&stream, unread);
     let mut server = http1::Builder::new();
     server.timer(TokioTimer::new()).header_read_timeout(HEAD);
     server.max_buf_size(HEAD_BYTES).max_headers(FIELDS);
@@ -139,12 +137,21 @@ async fn converse(stream: TcpStream, routes: Router, unread: Duration) {
     }
 }
 
+/// Has the operating system end the connection when the client takes nothing for so long. Where that cannot be set it
+/// gives up in its own time.
+fn give_up_after(stream: &TcpStream, time: Duration) {
+    #[cfg(target_os = "linux")]
+    let _ = socket2::SockRef::from(stream).set_tcp_user_timeout(Some(time));
+    #[cfg(not(target_os = "linux"))]
+    let _ = (stream, time);
+}
+
 /// Says that there is no room. What does not fit into the socket's buffer at once is not said.
 async fn turn_away(mut stream: TcpStream) {
     let _ = timeout(Duration::from_millis(10), stream.write_all(FULL)).await;
 }
 
-#[cfg(test)]
+#[cfg(all(test, target_os = "linux"))]
 mod tests {
     use std::time::Duration;
 
