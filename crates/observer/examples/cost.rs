@@ -69,8 +69,14 @@ fn run(asked: &Asked) -> Result<(), Box<dyn std::error::Error>> {
     let [before, now] = [&mut closed, &mut open].map(|times| median(times));
     let slower = (now / before - 1.0) * 100.0;
     println!("medians: {before:.1} ns, looked at {now:.1}: {slower:+.1} %");
-    let slowest = pages.iter().copied().fold(0.0, f64::max);
-    println!("{} pages: median {:.1} ms, slowest {slowest:.1}", pages.len(), median(&mut pages));
+    if !pages.is_empty() {
+        let slowest = pages.iter().copied().fold(0.0, f64::max);
+        println!(
+            "{} pages: median {:.1} ms, slowest {slowest:.1}",
+            pages.len(),
+            median(&mut pages)
+        );
+    }
     node.stop_blocking();
     Ok(())
 }

@@ -1,0 +1,35 @@
+//! Runs the example `cost` as a user would, with few processes and for a second.
+//!
+//! `cargo test -p purlin-observer` builds it; with `--test cost` alone, build it before by
+//! `cargo build -p purlin-observer --examples`.
+
+use std::process::{Command, Output};
+
+fn cost(arguments: &[&str]) -> Output {
+    // This test is target/PROFILE/deps/cost-HASH; what it runs is in target/PROFILE/examples.
+    let test = std::env::current_exe().expect("a test knows its own program");
+    let profile = test.ancestors().nth(2).expect("a test is two folders below");
+    let program = profile.join("examples").join(format!("cost{}", std::env::consts::EXE_SUFFIX));
+    let output = Command::new(&program).args(arguments).output();
+    output.unwrap_or_else(|error| panic!("{}: {error}", program.display()))
+}
+
+#[test]
+fn each_round_and_the_medians_of_all_are_told() {
+    let output = cost(&["100", "1", "2"]);
+    let (told, errors) = (String::from_utf8_lossy(&output.stdout), output.stderr);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&errors));
+    let begins: Vec<_> = told.lines().filter_map(|line| line.split_once(':')).collect();
+    assert_eq!(begins.len(), 3, "{told}");
+    assert_eq!([begins[0].0, begins[1].0], ["round 1", "medians"]);
+    assert!(begins[2].0.ends_with(" pages"), "{told}");
+}
+
+#[test]
+fn what_is_no_number_above_nought_is_refused_in_a_line() {
+    for arguments in [&["0"][..], &["many"], &["1", "1", "1", "1"]] {
+        let output = cost(arguments);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!((output.status.code(), errors.lines().count()), (Some(2), 1), "{errors}");
+    }
+}
