@@ -6,15 +6,18 @@ use std::time::Duration;
 
 use common::{node, outside, stop, until};
 use purlin::trace::{Event, EventKind, FollowError, Options, State, Trace};
-use purlin::{Down, ExitReason, Node, Pid, Process, ProcessId, Reply, spawn};
+use purlin::{Down, ExitReason, Node, Pid, Process, ProcessId, ProcessState, Reply, spawn};
 
 fn kinds(events: &[Event]) -> Vec<EventKind> {
     events.iter().map(|event| event.kind).collect()
 }
 
-/// The events, once that many have been seen.
-fn events(trace: &Trace, many: usize) -> Vec<Event> {
-    until("it has been seen", || trace.events(0).len() >= many);
+/// The events, once a process has received so many messages and waits for more. WHY not asked for before: what it
+/// does while somebody reads is lost.
+fn events<M: Send + 'static>(trace: &Trace, pid: &Pid<M>, received: u64) -> Vec<Event> {
+    until("it has received them", || {
+        pid.info().messages_in == received && pid.info().state == ProcessState::Receiving
+    });
     trace.events(0)
 }
 
@@ -71,7 +74,7 @@ fn all_that_a_process_does_is_seen_in_order() {
     worker.send(Order::Exit(other.clone()));
     let _ = outside(other.ended());
     // The down, and the message that it becomes.
-    let seen = events(&trace, 14);
+    let seen = events(&trace, &worker, 7);
     worker.send(Order::End);
     let _ = outside(worker.ended());
     use EventKind::*;
@@ -92,7 +95,7 @@ fn all_that_a_process_does_is_seen_in_order() {
         Receive,
     ];
     assert_eq!(kinds(&seen), before);
-    let all = events(&trace, 16);
+    let all = trace.events(0);
     assert_eq!(kinds(&all[14..]), [Receive, End]);
     assert!(all.iter().all(|event| event.process == worker.id()));
     assert!(all.iter().map(|event| event.number).eq(1..=16));
@@ -176,7 +179,7 @@ fn nobody_is_followed_who_was_not_to_be_and_who_is_let_go_is_not() {
     assert_eq!(trace.follow(other.id()), Err(FollowError::TooMany(1)));
     pid.send(1);
     other.send(1);
-    assert_eq!(kinds(&events(&trace, 1)), [EventKind::Receive]);
+    assert_eq!(kinds(&events(&trace, &pid, 1)), [EventKind::Receive]);
     trace.unfollow(pid.id());
     pid.send(0);
     other.send(0);
@@ -256,7 +259,7 @@ fn a_trace_that_is_dropped_is_forgotten() {
     let trace = Trace::start(&node, Options::default().show(move |_: &u64| format!("{kept:?}")));
     trace.follow(pid.id()).expect("it lives");
     pid.send(1);
-    events(&trace, 1);
+    assert_eq!(events(&trace, &pid, 1).len(), 1);
     drop(trace);
     until("it is forgotten", || std::sync::Arc::strong_count(&witness) == 1);
     let trace = Trace::start(&node, Options::default());
