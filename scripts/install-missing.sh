@@ -3,12 +3,16 @@
 #
 # As root where there is apt-get it installs what is missing and says so. Elsewhere, or with PURLIN_NO_INSTALL=1,
 # it names the one command that would. Either way it ends with status 0: whoever called goes on with what is there.
-# Knows: cc, chromium, elixir, erlc, go, node, npm, strace.
+# Knows: cc, chromium, elixir, erlc, etop (a module of Erlang's), go, node, npm, strace.
 set -euo pipefail
 
 present() {
   local name
   case $1 in
+    etop)
+      erl -noshell -eval 'halt(case code:which(etop) of non_existing -> 1; _ -> 0 end).' >/dev/null 2>&1
+      return
+      ;;
     chromium) set -- chromium chromium-browser google-chrome google-chrome-stable ;;
   esac
   for name in "$@"; do
@@ -22,10 +26,11 @@ packages_for() {
   case $1:$2 in
     apt-get:cc) echo gcc libc6-dev ;;
     apt-get:erlc) echo erlang-base ;;
+    apt-get:etop | dnf:etop) echo erlang-observer ;;
     apt-get:go) echo golang-go ;;
     apt-get:node) echo nodejs ;;
     brew:cc | dnf:cc | pacman:cc) echo gcc ;;
-    brew:erlc | dnf:erlc | pacman:erlc) echo erlang ;;
+    brew:erlc | brew:etop | dnf:erlc | pacman:erlc | pacman:etop) echo erlang ;;
     brew:node | brew:npm) echo node ;;
     dnf:go) echo golang ;;
     dnf:node | pacman:node) echo nodejs ;;
@@ -36,9 +41,9 @@ packages_for() {
 missing=()
 for command in "$@"; do
   case $command in
-    cc | chromium | elixir | erlc | go | node | npm | strace) ;;
+    cc | chromium | elixir | erlc | etop | go | node | npm | strace) ;;
     *)
-      echo "install-missing: unknown command '$command'; known are cc, chromium, elixir, erlc, go, node, npm, strace" >&2
+      echo "install-missing: unknown command '$command'; known are cc, chromium, elixir, erlc, etop, go, node, npm, strace" >&2
       exit 2
       ;;
   esac

@@ -4,8 +4,8 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 find_cargo
-step "set-up: a C compiler, Erlang, Elixir, Go, a browser, node and strace, for the tests that use the real thing" \
-  scripts/install-missing.sh cc erlc elixir go chromium node npm strace
+step "set-up: a C compiler, Erlang with its etop, Elixir, Go, a browser, node and strace, for the tests that use the real thing" \
+  scripts/install-missing.sh cc erlc etop elixir go chromium node npm strace
 scripts/check.sh
 step "tests: unit, integration and doc tests of every crate" scripts/test-workspace.sh
 step "differential: some thousand programs on the BEAM and on purlin" scripts/differential.sh --programs 5000

@@ -52,6 +52,14 @@ async fn shop(epmd: &Epmd) -> Cluster {
     cluster
 }
 
+/// One that also has `etop`.
+async fn looker_with_etop(epmd: &Epmd) -> Beam {
+    let mut beam = looker(epmd).await;
+    let found = beam.eval("code:which(etop) =/= non_existing").await;
+    assert_eq!(found, "true", "etop is not installed: on Debian `apt-get install erlang-observer`");
+    beam
+}
+
 /// A BEAM that knows how to call ours: `C(Module, Function, Arguments)`.
 async fn looker(epmd: &Epmd) -> Beam {
     let mut beam = Beam::start(epmd, "beam").await;
@@ -62,7 +70,7 @@ async fn looker(epmd: &Epmd) -> Beam {
 #[tokio::test]
 async fn etop_prints_our_processes() {
     let epmd = Epmd::start();
-    let mut beam = looker(&epmd).await;
+    let mut beam = looker_with_etop(&epmd).await;
     let _cluster = shop(&epmd).await;
     let options = "[{node, N}, {output, text}, {lines, 20}, {interval, 1}, {tracing, off}]";
     beam.tell(&format!("spawn(fun() -> etop:start({options}) end)")).await;
@@ -93,7 +101,7 @@ async fn etop_prints_our_processes() {
 #[tokio::test]
 async fn etop_that_is_to_trace_is_told_that_it_cannot() {
     let epmd = Epmd::start();
-    let mut beam = looker(&epmd).await;
+    let mut beam = looker_with_etop(&epmd).await;
     let _cluster = shop(&epmd).await;
     beam.tell("etop:start([{node, N}, {output, text}])").await;
     // It may have printed a table by then.
