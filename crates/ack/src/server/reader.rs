@@ -22,8 +22,8 @@
 //! *Lingering.* A client that writes little at a time, and a lot of it, is read from
 //! less often, where that [moves more](Pace).
 //!
-//! COST: a read that finds something is one system call, a look at the mailbox and one
-//! at the clock.
+//! COST: a read that finds something is one system call and a look at the mailbox, and one at
+//! the clock where it takes what there is.
 //! A connection that has been quiet for [`REST`] gives back its
 //! buffer.
 
@@ -67,7 +67,7 @@ pub(crate) struct Reader {
     heard_at: Duration,
     /// One has since.
     heard: bool,
-    /// When it last read something, on the node's clock.
+    /// When it last took what there was, on the node's clock.
     read_at: Duration,
     keen: Keen,
     pace: Pace,
@@ -158,7 +158,7 @@ impl Reader {
             self.pace.woken(now);
             if self.wait(until).await? {
                 if self.take(buffer, needed, amount)? {
-                    self.keen.woken(self.read_at.saturating_sub(began));
+                    self.keen.woken(now().saturating_sub(began));
                     return Ok(());
                 }
             } else if until == silent {
@@ -171,7 +171,7 @@ impl Reader {
         }
     }
 
-    /// When it last read something, on the node's clock.
+    /// When it last took what there was, on the node's clock.
     pub(crate) fn read_at(&self) -> Duration {
         self.read_at
     }
@@ -252,8 +252,8 @@ impl Reader {
             Some(count) => {
                 self.heard |= buffer.waiting().is_empty();
                 buffer.filled(count);
-                self.read_at = now();
                 if amount == Amount::Available {
+                    self.read_at = now();
                     self.pace.read(count, self.read_at);
                 }
                 Ok(true)

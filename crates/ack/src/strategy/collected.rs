@@ -72,8 +72,11 @@ async fn read(
         }
         reader.heard();
         // WHY no timeout: the collector is linked to this process, and a slow handler is allowed to be.
-        let handed = collector
-            .call_timeout(|reply| Collect::One(buffer, reader.read_at(), reply), Duration::MAX);
+        // WHY not where it is exact: a message is then handed over as soon as it is whole, and each would cost two
+        // looks at the clock.
+        let whole_at = (amount == Amount::Available).then(|| reader.read_at());
+        let handed =
+            collector.call_timeout(|reply| Collect::One(buffer, whole_at, reply), Duration::MAX);
         buffer = match handed.await {
             Ok(handed) => handed?,
             Err(CallError::Ended(reason)) => return Err(End::Failed(reason)),

@@ -16,12 +16,13 @@ use crate::inbuf::InBuf;
 use crate::owed::Owed;
 use crate::server::ending::End;
 use crate::server::shared::Shared;
+use crate::server::waiting::now;
 
 /// What the collector is told.
 pub(super) enum Collect {
-    /// By the reader: the first message of this buffer, which is whole, and when that was last read to. The
-    /// buffer comes back, or why the connection is to end.
-    One(Box<InBuf>, Duration, Handed),
+    /// By the reader: the first message of this buffer, which is whole, and when that was last read to unless it
+    /// is just now. The buffer comes back, or why the connection is to end.
+    One(Box<InBuf>, Option<Duration>, Handed),
     /// By the ticker: to say when something is owed, and whether anything more will be.
     Due(Reply<bool>),
     /// By the ticker: to hand over what is owed, and when the first message of it had become whole.
@@ -65,9 +66,9 @@ impl<H: Handler> Collector<H> {
         me.trap_exit(true);
         loop {
             match me.receive().await {
-                Collect::One(buffer, read_at, reply) => {
+                Collect::One(buffer, whole_at, reply) => {
                     if self.owed.count() == 0 {
-                        self.owed_since = read_at;
+                        self.owed_since = whole_at.unwrap_or_else(now);
                     }
                     if !self.one(&mut me, buffer, reply).await {
                         return ExitReason::Normal;

@@ -169,12 +169,10 @@ impl Book {
             self.lost.fetch_add(1, Ordering::Relaxed);
             return;
         };
-        if kind == EventKind::End {
-            pages
-                .followed
-                .iter_mut()
-                .filter(|one| one.id == process)
-                .for_each(|one| one.ended = true);
+        if kind == EventKind::End
+            && let Some(own) = pages.followed.iter_mut().find(|one| one.id == process)
+        {
+            own.ended = true;
         }
         if let Err(why) = pages.count(at, &self.options) {
             return self.stop(why);
