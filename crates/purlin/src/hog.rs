@@ -24,8 +24,8 @@ impl Node {
     /// while others waited, and still do not (F2). Their worker has another thread by now, so they
     /// hold up nobody else.
     ///
-    /// One that goes on for ten milliseconds is put last by the operating system's scheduler, and
-    /// reported as a `tracing` warning; so is its end, with the time it took.
+    /// One that goes on for ten milliseconds is reported as a `tracing` warning, and so is its end, with
+    /// the time it took. If it computes, the operating system's scheduler is told to put it last.
     ///
     /// ```
     /// use purlin::{Node, Process};

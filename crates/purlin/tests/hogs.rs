@@ -208,6 +208,31 @@ fn a_hog_that_awaits_again_is_a_process_like_others() {
     assert_eq!(hog.exit_reason(), Some(ExitReason::Shutdown));
 }
 
+// F2, L4: one that is killed while it hogs does not hold up others, and awaits nothing any more
+#[test]
+fn a_hog_that_is_killed_ends_at_its_next_await() {
+    let (_test, leash) = Test::begin();
+    let node = node(1);
+    let (spins, went_on) = (leash.clone(), Arc::new(AtomicBool::new(false)));
+    let goes_on = Arc::clone(&went_on);
+    let (began, begins) = std::sync::mpsc::channel();
+    let hog = node.spawn(async move |_: Process<()>| {
+        began.send(()).expect("the test waits");
+        spins.spin();
+        yield_now().await;
+        goes_on.store(true, Ordering::Release);
+    });
+    begins.recv().expect("it begins");
+    hog.exit(ExitReason::Kill);
+    let other = node.spawn(async |_: Process<()>| {});
+    assert_eq!(ends(&other), ExitReason::Normal);
+    assert_eq!(hog.exit_reason(), None, "nothing can interrupt it");
+    leash.let_go();
+    assert_eq!(ends(&hog), ExitReason::Killed);
+    assert!(!went_on.load(Ordering::Acquire));
+    stop(&node);
+}
+
 // F2: a blocking call is a hog too
 #[test]
 fn a_blocking_call_in_a_process_holds_up_only_itself() {

@@ -2,6 +2,7 @@
 
 mod common;
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use common::{node, outside, stop, until};
@@ -12,8 +13,7 @@ fn kinds(events: &[Event]) -> Vec<EventKind> {
     events.iter().map(|event| event.kind).collect()
 }
 
-/// The events, once a process has received so many messages and waits for more. WHY not asked for before: what it
-/// does while somebody reads is lost.
+/// The events, once a process has received so many messages and waits for more.
 fn events<M: Send + 'static>(trace: &Trace, pid: &Pid<M>, received: u64) -> Vec<Event> {
     until("it has received them", || {
         pid.info().messages_in == received && pid.info().state == ProcessState::Receiving
@@ -155,17 +155,49 @@ fn the_last_events_are_kept_and_the_others_are_counted() {
     pid.send(0);
     let _ = outside(pid.ended());
     let status = trace.status();
-    let seen = status.seen + status.lost;
-    assert_eq!(
-        (seen, status.gone),
-        (22, status.seen - 5),
-        "20 and a zero are received, and it ends"
-    );
+    assert_eq!((status.seen, status.gone), (22, 17), "20 and a zero are received, and it ends");
     let events = trace.events(0);
     assert_eq!(events.len(), 5);
     assert_eq!(events.last().map(|event| event.kind), Some(EventKind::End));
     let last = events.last().map_or(0, |event| event.number);
     assert_eq!((trace.events(last - 1).len(), trace.events(last).len()), (1, 0));
+    stop(&node);
+}
+
+#[test]
+fn nothing_is_lost_to_those_who_read() {
+    let node = node(2);
+    let trace = Trace::start(&node, Options::default());
+    let pids = [node.spawn(idle), node.spawn(idle)];
+    pids.iter().for_each(|pid| trace.follow(pid.id()).expect("it lives"));
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let readers = [(); 2].map(|()| {
+            scope.spawn(|| {
+                while !done.load(Ordering::Relaxed) {
+                    let events = trace.events(0);
+                    let numbers = events.iter().map(|event| event.number);
+                    assert!(numbers.eq(1..=events.len() as u64));
+                }
+            })
+        });
+        for n in (0..400).rev() {
+            pids.iter().for_each(|pid| pid.send(n));
+        }
+        pids.iter().for_each(|pid| drop(outside(pid.ended())));
+        done.store(true, Ordering::Relaxed);
+        for reader in readers {
+            reader.join().expect("it only reads");
+        }
+    });
+    // Fewer than there is room for, should a reader be stopped while it reads.
+    let status = trace.status();
+    assert_eq!((status.seen, status.lost), (802, 0));
+    for pid in pids {
+        let mut own = trace.events(0);
+        own.retain(|event| event.process == pid.id());
+        assert_eq!((own.len(), own[400].kind), (401, EventKind::End), "in the order it did it");
+    }
     stop(&node);
 }
 

@@ -55,27 +55,19 @@
 //! bytes. With lanes: see there, and one compare-and-swap here per lane and batch.
 
 mod aside;
+mod word;
 
 use std::ptr::{self, NonNull};
 
+use word::{
+    ASLEEP, CLOSED, COUNT_MAX, COUNT_SHIFT, DEAF, LINK, SIGNAL, WOKEN, arrival, count, era, flags,
+    has_lanes, has_room, is_closed, is_lone, is_quiet, link,
+};
+
 use crate::chain::Chain;
-use crate::lanes::{LAST_ERA, Lanes, MOST, Traffic};
+use crate::lanes::{Lanes, Traffic};
 use crate::link::{Class, Link};
 use crate::sync::{AtomicPtr, Ordering};
-
-const ASLEEP: usize = 0b001;
-const WOKEN: usize = 0b010;
-const DEAF: usize = 0b100;
-const SIGNAL: usize = 0b1000;
-const FLAGS: usize = 0b1111;
-const LANES: usize = 1 << 63;
-// WHY with LANES: a push then finds both by the sign of the word.
-const CLOSED: usize = LANES | FLAGS;
-const COUNT_SHIFT: u32 = 48;
-const COUNT_MAX: usize = (LANES >> COUNT_SHIFT) - 1;
-const LINK: usize = ((1 << COUNT_SHIFT) - 1) & !FLAGS;
-const FIRST_LANE: u32 = FLAGS.count_ones();
-const _: () = assert!(LAST_ERA <= COUNT_MAX && FIRST_LANE as usize + MOST <= COUNT_SHIFT as usize);
 
 /// What the sender must do next.
 #[must_use]
@@ -99,6 +91,17 @@ pub enum Slept {
     Again,
 }
 
+/// What an owner finds that looks for a single message.
+#[derive(Debug)]
+pub enum Lone {
+    /// It, which is taken.
+    Link(NonNull<Link>),
+    /// Nothing has come.
+    Nothing,
+    /// More than that, or something else: to be taken all at once.
+    Others,
+}
+
 /// What was in the word when the owner emptied it.
 #[derive(Debug)]
 pub struct Taken {
@@ -114,53 +117,6 @@ pub struct Head {
     word: AtomicPtr<Link>,
     /// Null until lanes are first installed; stays for as long as the head.
     lanes: AtomicPtr<Lanes>,
-}
-
-#[inline(always)]
-fn flags(word: *mut Link) -> usize {
-    word.addr() & FLAGS
-}
-
-#[inline(always)]
-fn link(word: *mut Link) -> *mut Link {
-    word.map_addr(|addr| addr & LINK)
-}
-
-#[inline(always)]
-fn count(word: *mut Link) -> usize {
-    (word.addr() & !LANES) >> COUNT_SHIFT
-}
-
-/// The era, of a word with lanes.
-#[inline(always)]
-fn era(word: *mut Link) -> usize {
-    count(word)
-}
-
-/// Also true of a closed word.
-#[inline(always)]
-fn has_lanes(word: *mut Link) -> bool {
-    word.addr() & LANES != 0
-}
-
-#[inline(always)]
-fn is_closed(word: *mut Link) -> bool {
-    word.addr() == CLOSED
-}
-
-/// No flag, no link, no lane: nothing has come.
-#[inline(always)]
-fn is_quiet(word: *mut Link) -> bool {
-    word.addr() & (LINK | FLAGS) == 0
-}
-
-/// The flags once a signal of that class has arrived, and whether that wakes.
-#[inline(always)]
-fn arrival(word: *mut Link, class: Class) -> (usize, bool) {
-    let old = flags(word);
-    let wakes = old & ASLEEP != 0 && (old & DEAF == 0 || class == Class::Signal);
-    let news = if class == Class::Signal { SIGNAL } else { 0 };
-    (if wakes { old & SIGNAL } else { old } | news, wakes)
 }
 
 /// Notes in a link that its push met another sender, if so. An owner that emptied the stack, or
@@ -193,7 +149,8 @@ impl Head {
     /// the same for one sender; it is asked only where it may matter.
     ///
     /// # Safety
-    /// The caller owns the link and gives it away, except on [`Pushed::Closed`].
+    /// The caller owns the link, which is as [`Link::new`] makes it, and gives it away, except on
+    /// [`Pushed::Closed`].
     #[inline]
     pub unsafe fn push(
         &self,
@@ -202,23 +159,39 @@ impl Head {
         sender: impl Fn() -> u32,
     ) -> Pushed {
         debug_assert_eq!(new.addr().get() & !LINK, 0, "an address beyond 48 bits");
+        // SAFETY: by the contract.
+        debug_assert!(unsafe { new.as_ref().next() }.is_null(), "a link that was sent before");
         let word = self.word.load(Ordering::Relaxed);
-        if has_lanes(word) {
+        // ORDER: release to `take` (the payload); acquire from `sleep` (the owner's state), which
+        // matters only when this push wakes.
+        let (order, relaxed) = (Ordering::AcqRel, Ordering::Relaxed);
+        let exchange = |next| self.word.compare_exchange_weak(word, next, order, relaxed);
+        // WHY apart from `push_once`: these are what most pushes find, and little is to be worked out.
+        let exchanged = if word.addr() == ASLEEP {
+            let signal = if class == Class::Signal { SIGNAL } else { 0 };
+            let next = new.as_ptr().map_addr(|addr| addr | signal | 1 << COUNT_SHIFT);
+            exchange(next).map(|_| Pushed::Schedule)
+        } else if class == Class::Message && has_room(word) {
+            debug_assert_ne!(flags(word) & (ASLEEP | DEAF), ASLEEP, "such a sleeper has no mail");
+            // SAFETY: the link is the caller's until the exchange below succeeds.
+            unsafe { new.as_ref().put_upon(link(word)) };
+            let rest = word.addr().wrapping_add(1 << COUNT_SHIFT) & !LINK;
+            exchange(new.as_ptr().map_addr(|addr| addr | rest)).map(|_| Pushed::Queued)
+        } else {
             // SAFETY: by the contract.
             return unsafe { self.push_on(new, class, sender()) };
-        }
-        // SAFETY: by the contract; a push that failed has left the link alone.
-        match unsafe { self.push_once(word, new, class) } {
-            Ok(pushed) => pushed,
-            // SAFETY: by the contract.
-            Err(now) => unsafe {
+        };
+        exchanged.unwrap_or_else(|now| {
+            // SAFETY: by the contract; a push that failed has left the link alone.
+            unsafe {
                 note_contention(new, now);
                 self.push_on(new, class, sender())
-            },
-        }
+            }
+        })
     }
 
-    /// Tries to add a link to a stack that was `word`; gives back what it has become instead.
+    /// Tries to add a link to a stack that was `word`, read with acquire; gives back what it has become
+    /// instead.
     ///
     /// # Safety
     /// As for `push`; on failure the caller has the link back.
@@ -234,9 +207,8 @@ impl Head {
         let (flags, wakes) = arrival(word, class);
         let waiting = ((word.addr() >> COUNT_SHIFT) + 1).min(COUNT_MAX) << COUNT_SHIFT;
         let next = new.as_ptr().map_addr(|addr| addr | flags | waiting);
-        // ORDER: release to `take` (the payload); acquire from `sleep` (the owner's state),
-        // which matters only when this push wakes.
-        self.word.compare_exchange_weak(word, next, Ordering::AcqRel, Ordering::Relaxed)?;
+        // ORDER: release to `take` (the payload). What `sleep` released was acquired with the word.
+        self.word.compare_exchange_weak(word, next, Ordering::Release, Ordering::Relaxed)?;
         Ok(if wakes { Pushed::Schedule } else { Pushed::Queued })
     }
 
@@ -248,7 +220,7 @@ impl Head {
     #[inline(never)]
     unsafe fn push_on(&self, new: NonNull<Link>, class: Class, sender: u32) -> Pushed {
         loop {
-            // ORDER: acquire from the installation (the lanes).
+            // ORDER: acquire from the installation (the lanes), and from `sleep`.
             let word = self.word.load(Ordering::Acquire);
             if is_closed(word) {
                 return Pushed::Closed;
@@ -318,21 +290,28 @@ impl Head {
         taken(word, arrived)
     }
 
-    /// Takes what arrived if it is one message and nothing else: what most receives find. Only for
-    /// the owner, awake.
+    /// Takes what arrived if it is one message and nothing else: what most receives find that find
+    /// anything. Only for the owner, awake.
     #[inline]
-    pub fn take_lone(&self, traffic: &mut Traffic) -> Option<NonNull<Link>> {
+    pub fn take_lone(&self, traffic: &mut Traffic) -> Lone {
         let word = self.word.load(Ordering::Relaxed);
-        if word.addr() & !LINK != 1 << COUNT_SHIFT || traffic.wants_lanes() {
-            return None;
+        if is_quiet(word) {
+            return Lone::Nothing;
+        }
+        if !is_lone(word) || !traffic.is_calm() {
+            return Lone::Others;
         }
         // ORDER: as the swap in `take`.
         let (acquire, relaxed) = (Ordering::Acquire, Ordering::Relaxed);
-        self.word.compare_exchange(word, ptr::null_mut(), acquire, relaxed).ok()?;
-        let lone = NonNull::new(link(word))?;
-        // SAFETY: the exchange gave the link to us.
-        traffic.lone(unsafe { lone.as_ref().tags() });
-        Some(lone)
+        if self.word.compare_exchange(word, ptr::null_mut(), acquire, relaxed).is_err() {
+            return Lone::Others;
+        }
+        // SAFETY: a count of one is that of a link, which the exchange gave to us.
+        unsafe {
+            let lone = NonNull::new_unchecked(link(word));
+            traffic.calm_lone(lone.as_ref().tags());
+            Lone::Link(lone)
+        }
     }
 
     /// Goes to sleep unless there is something to do. Only for the owner, awake.
@@ -341,19 +320,24 @@ impl Head {
     /// keeps it awake like any other.
     #[inline]
     pub fn sleep(&self, deaf: bool) -> Slept {
-        let mut word = if deaf { self.word.load(Ordering::Relaxed) } else { ptr::null_mut() };
+        // ORDER: release to whoever takes ASLEEP away: everything the owner wrote in its turn. On
+        // failure nothing is read through the word.
+        let (release, relaxed) = (Ordering::Release, Ordering::Relaxed);
+        let sleeper = ptr::without_provenance_mut(ASLEEP);
+        // WHY first: it is how most turns end, and nothing is to be worked out.
+        if !deaf && self.word.compare_exchange(ptr::null_mut(), sleeper, release, relaxed).is_ok() {
+            return Slept::Asleep;
+        }
+        let asleep = if deaf { ASLEEP | DEAF } else { ASLEEP };
+        let mut word = self.word.load(Ordering::Relaxed);
         loop {
-            if flags(word) & (WOKEN | SIGNAL) != 0 {
+            if flags(word) & (WOKEN | SIGNAL) != 0 || !deaf && !is_quiet(word) {
                 return Slept::Again;
             }
-            let asleep = if deaf { ASLEEP | DEAF } else { ASLEEP };
             let next = word.map_addr(|addr| addr | asleep);
-            // ORDER: release to whoever takes ASLEEP away: everything the owner wrote in its turn.
-            // On failure nothing is read through the word.
-            match self.word.compare_exchange(word, next, Ordering::Release, Ordering::Relaxed) {
+            match self.word.compare_exchange(word, next, release, relaxed) {
                 Ok(_) => return Slept::Asleep,
-                Err(now) if deaf || is_quiet(now) => word = now,
-                Err(_) => return Slept::Again,
+                Err(now) => word = now,
             }
         }
     }

@@ -37,7 +37,7 @@ use crate::sync::{AtomicPtr, Ordering};
 pub(crate) const MOST: usize = 32;
 /// The last era. WHY: an inbox that has changed its mode so often keeps its lanes, so that no number
 /// is ever used twice.
-pub(crate) const LAST_ERA: usize = (1 << 15) - 1;
+pub(crate) const LAST_ERA: usize = (1 << 15) - 2;
 
 const FROZEN: usize = 1;
 const TOP_SHIFT: u32 = 48;
@@ -89,12 +89,17 @@ impl Traffic {
         }
     }
 
-    /// Counts one message with these tags that was alone in the stack.
+    /// Whether no sender has met another for long enough.
     #[inline]
-    pub(crate) fn lone(&mut self, tags: usize) {
-        if self.0 != 0 || tags & CONTENDED != 0 {
-            let contended = usize::from(tags & CONTENDED != 0);
-            self.change(contended * WEIGHT, 1 - contended);
+    pub(crate) fn is_calm(&self) -> bool {
+        self.0 == 0
+    }
+
+    /// Counts one message with these tags that was alone in the stack, where it is calm.
+    #[inline]
+    pub(crate) fn calm_lone(&mut self, tags: usize) {
+        if tags & CONTENDED != 0 {
+            self.change(WEIGHT, 0);
         }
     }
 
@@ -109,7 +114,7 @@ impl Traffic {
     }
 
     pub(crate) fn wants_stack(&self) -> bool {
-        self.0 == 0
+        self.is_calm()
     }
 
     pub(crate) fn installed(&mut self) {

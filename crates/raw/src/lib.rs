@@ -182,7 +182,7 @@ pub struct End<'a, W: World> {
 pub mod model {
     pub use crate::chain::Chain;
     pub use crate::fence::kernel::has_barrier;
-    pub use crate::head::{Head, Pushed, Slept, Taken};
+    pub use crate::head::{Head, Lone, Pushed, Slept, Taken};
     pub use crate::lanes::{Found, Lanes, Traffic};
     pub use crate::link::{Class, Link};
     pub use crate::stock::Stock;

@@ -88,6 +88,16 @@ impl Link {
         self.next.with(|next| unsafe { *next }).map_addr(|addr| addr & !TAGS)
     }
 
+    /// Puts another link behind this one, of a message that is in no chain yet and has no mark.
+    ///
+    /// # Safety
+    /// The caller owns the envelope.
+    #[inline(always)]
+    pub(crate) unsafe fn put_upon(&self, link: *mut Link) {
+        // SAFETY: the caller owns the envelope, so nobody else touches `next` now.
+        self.next.with_mut(|next| unsafe { *next = link });
+    }
+
     /// Puts another link behind this one; the class and the mark stay.
     ///
     /// # Safety

@@ -15,6 +15,7 @@ use crate::credit;
 use crate::current::{is_running, is_traced, on_local, untraced};
 use crate::edge::Edge;
 use crate::fifo::Fifo;
+use crate::head::Lone;
 use crate::link::{Class, Envelope, Link, Paper};
 use crate::quiet::quietly;
 use crate::sync::Ordering;
@@ -40,12 +41,9 @@ pub struct NotHere;
 /// What a receive finds.
 enum Next {
     /// A message that has left the FIFO.
-    Message(NonNull<Link>),
-    /// A message that never was there.
-    Lone(NonNull<Link>),
-    Nothing,
-    /// What arrived, with signals in it, oldest first.
-    Sort(*mut Link),
+    Fetched(NonNull<Link>),
+    /// The FIFO is empty. What is in the word, of which a message never was in the FIFO.
+    New(Lone),
 }
 
 /// What a signal turns into when its receiver acts on it.
@@ -163,34 +161,40 @@ impl<W: World, M: Send + 'static> Owner<W, M> {
 
     /// Takes the oldest message, out of what has arrived if nothing is left of what was fetched.
     #[inline]
-    pub fn next(&self, mut act: impl FnMut(W::Signal) -> Turned<M>) -> Result<Option<M>, NotHere> {
+    pub fn next(&self, act: impl FnMut(W::Signal) -> Turned<M>) -> Result<Option<M>, NotHere> {
+        let next = self.fifo(|fifo| {
+            if let Some(link) = fifo.pop() {
+                return Next::Fetched(link);
+            }
+            let base = self.base();
+            // SAFETY: this thread is in the turn, and `take_lone` does not come back here.
+            Next::New(
+                base.traffic.with_mut(|traffic| base.head.take_lone(unsafe { &mut *traffic })),
+            )
+        })?;
+        match next {
+            Next::Fetched(link) => Ok(Some(self.received(link))),
+            Next::New(Lone::Link(link)) => Ok(Some(self.opened(link))),
+            Next::New(Lone::Nothing) => Ok(None),
+            Next::New(Lone::Others) => self.next_of_others(act),
+        }
+    }
+
+    /// WHY apart: so the common cases save few registers.
+    #[inline(never)]
+    fn next_of_others(
+        &self,
+        mut act: impl FnMut(W::Signal) -> Turned<M>,
+    ) -> Result<Option<M>, NotHere> {
         loop {
-            let next = self.fifo(|fifo| {
-                if let Some(link) = fifo.pop() {
-                    return Next::Message(link);
-                }
-                let base = self.base();
-                // SAFETY: this thread is in the turn, and `take_lone` does not come back here.
-                let lone =
-                    base.traffic.with_mut(|traffic| base.head.take_lone(unsafe { &mut *traffic }));
-                if let Some(link) = lone {
-                    return Next::Lone(link);
-                }
-                if !base.head.has_news() {
-                    return Next::Nothing;
-                }
-                let arrived = self.take(fifo, false);
-                if !arrived.only_messages {
-                    return Next::Sort(arrived.oldest);
-                }
-                fifo.pop().map_or(Next::Nothing, Next::Message)
-            })?;
-            match next {
-                Next::Message(link) => return Ok(Some(self.received(link))),
-                Next::Lone(link) => return Ok(Some(self.opened(link))),
-                Next::Nothing => return Ok(None),
-                Next::Sort(oldest) if self.sort(oldest, &mut act)?.is_none() => return Ok(None),
-                Next::Sort(_) => {}
+            let Chain { oldest, only_messages, .. } = self.fifo(|fifo| self.take(fifo, false))?;
+            if !only_messages && self.sort(oldest, &mut act)?.is_none() {
+                return Ok(None);
+            }
+            match self.fifo(Fifo::pop)? {
+                Some(link) => return Ok(Some(self.received(link))),
+                None if only_messages || !self.has_news() => return Ok(None),
+                None => {}
             }
         }
     }

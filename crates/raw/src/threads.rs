@@ -1,7 +1,7 @@
 //! What a thread is to the kernel: its number, what it is at, and how much it counts.
 //!
 //! Any thread may ask for its own number and demote any thread of this program. Nothing here ever
-//! raises a thread again: without privileges the kernel would not allow it.
+//! raises another thread: without privileges the kernel would not allow it.
 
 use std::time::Duration;
 
@@ -28,6 +28,11 @@ impl ThreadId {
     /// The processor time the thread has used; nothing where that is not known. The caller sees to
     /// it that the thread has not ended, here and below.
     ///
+    /// On Linux, since 6.6, this is more than a question: if the thread runs, the kernel adds up what
+    /// it has used until now, and marks it to make room if its slice is over and others wait
+    /// (`update_curr` in the kernel's `fair.c`). It would otherwise find that out at its next tick,
+    /// milliseconds later.
+    ///
     /// COST: a system call on Linux.
     pub fn time_used(self) -> Option<Duration> {
         if self.0 == 0 { None } else { kernel::time_used(self.0) }
@@ -45,6 +50,18 @@ impl ThreadId {
     /// elsewhere nothing happens.
     pub fn run_often() {
         kernel::run_often();
+    }
+
+    /// From now on, or no longer, has this thread run as soon as it wakes, whoever has the processor:
+    /// as a real-time thread of the lowest rank. That is for a thread that runs briefly, takes part in
+    /// no spinning, and sleeps. Threads that it begins meanwhile are ordinary ones.
+    ///
+    /// Nothing happens unless Linux lets the program have such threads (`CAP_SYS_NICE`, or a limit of
+    /// 1 for `RLIMIT_RTPRIO`), and to a thread of another policy or niceness than the usual one.
+    ///
+    /// COST: up to three system calls.
+    pub fn run_at_once(yes: bool) {
+        kernel::run_at_once(yes);
     }
 
     /// Has the thread count a tenth of others for good. The rest as for [`ThreadId::demote`].
@@ -119,6 +136,39 @@ mod kernel {
         set_slice(0, i32::MIN, SLICE);
     }
 
+    pub(super) fn run_at_once(yes: bool) {
+        // WHY the flag also below: without privileges it cannot be taken back.
+        let real_time = libc::SCHED_RR | libc::SCHED_RESET_ON_FORK;
+        let own = policy_and_flag(0);
+        if yes && own & !libc::SCHED_RESET_ON_FORK == libc::SCHED_OTHER && niceness(0) == 0 {
+            set_policy(0, real_time, 1);
+        } else if !yes && own == real_time {
+            set_policy(0, libc::SCHED_OTHER | libc::SCHED_RESET_ON_FORK, 0);
+        }
+    }
+
+    /// A thread's policy, and beside it whether those it begins are ordinary threads.
+    // WHY no functions of the C library, here and below: musl's do nothing.
+    fn policy_and_flag(thread: i32) -> libc::c_int {
+        // SAFETY: the call takes a number only.
+        unsafe { libc::syscall(libc::SYS_sched_getscheduler, thread) as libc::c_int }
+    }
+
+    /// Whether the kernel agreed.
+    fn set_policy(thread: i32, policy: libc::c_int, priority: libc::c_int) -> bool {
+        // SAFETY: the kernel reads one integer, the only field of its `sched_param`, from the
+        // pointer, and touches no other memory of ours.
+        let changed = unsafe {
+            libc::syscall(libc::SYS_sched_setscheduler, thread, policy, &raw const priority)
+        };
+        changed == 0
+    }
+
+    fn niceness(thread: i32) -> i32 {
+        // SAFETY: the call takes numbers only.
+        unsafe { libc::getpriority(libc::PRIO_PROCESS, thread as _) }
+    }
+
     pub(super) fn lower(thread: i32) {
         set_slice(thread, NICE, Duration::ZERO);
     }
@@ -126,11 +176,7 @@ mod kernel {
     /// Gives an ordinary thread slices so long, the usual ones if zero, and at least that niceness.
     /// Whoever has chosen another policy for the program is left alone.
     fn set_slice(thread: i32, nice: i32, slice: Duration) {
-        // SAFETY: the calls take numbers only.
-        let (policy, before) = unsafe {
-            (libc::sched_getscheduler(thread), libc::getpriority(libc::PRIO_PROCESS, thread as _))
-        };
-        if policy != libc::SCHED_OTHER {
+        if policy_and_flag(thread) & !libc::SCHED_RESET_ON_FORK != libc::SCHED_OTHER {
             return;
         }
         // The kernel's `struct sched_attr`: sched_setattr(2). The time is that of a slice, as the
@@ -150,7 +196,7 @@ mod kernel {
             size: size_of::<Attributes>() as u32,
             policy: libc::SCHED_OTHER as u32,
             flags: 0,
-            nice: nice.max(before),
+            nice: nice.max(niceness(thread)),
             priority: 0,
             slice: slice.as_nanos() as u64,
             deadline: 0,
@@ -161,18 +207,7 @@ mod kernel {
     }
 
     pub(super) fn demote(thread: i32) {
-        let priority: libc::c_int = 0;
-        // SAFETY: the kernel reads one integer, the only field of its `sched_param`, from the
-        // pointer, and touches no other memory of ours.
-        let idle = unsafe {
-            libc::syscall(
-                libc::SYS_sched_setscheduler,
-                thread,
-                libc::SCHED_IDLE,
-                &raw const priority,
-            )
-        };
-        if idle != 0 {
+        if !set_policy(thread, libc::SCHED_IDLE, 0) {
             // SAFETY: the call takes numbers only.
             unsafe { libc::syscall(libc::SYS_setpriority, libc::PRIO_PROCESS, thread, NICEST) };
         }
@@ -196,6 +231,8 @@ mod kernel {
     }
 
     pub(super) fn run_often() {}
+
+    pub(super) fn run_at_once(_: bool) {}
 
     pub(super) fn lower(_: i32) {}
 
@@ -262,19 +299,46 @@ mod tests {
         assert_eq!((often, lowered, twice), (usual, usual.max(10), usual.max(10)));
     }
 
+    /// Fields 40 and 41 of the kernel's line about this thread: its real-time priority and its
+    /// policy. The name before them ends with `)`.
+    #[cfg(target_os = "linux")]
+    fn priority_and_policy() -> (String, String) {
+        let path = format!("/proc/self/task/{}/stat", ThreadId::current().number());
+        let line = std::fs::read_to_string(path).expect("the thread lives");
+        let rest = line.rsplit_once(')').expect("a name in brackets").1;
+        let mut fields = rest.split_whitespace().skip(37).map(str::to_owned);
+        fields.next().zip(fields.next()).expect("so many fields")
+    }
+
     #[cfg(target_os = "linux")]
     #[test]
     fn a_demoted_thread_is_scheduled_as_idle() {
-        let policy = std::thread::spawn(|| {
-            let own = ThreadId::current();
-            own.demote();
-            // Field 41 of the kernel's line about a thread; the name before it ends with `)`.
-            let path = format!("/proc/self/task/{}/stat", own.number());
-            let line = std::fs::read_to_string(path).expect("the thread lives");
-            let rest = line.rsplit_once(')').expect("a name in brackets").1;
-            rest.split_whitespace().nth(38).map(str::to_owned)
+        let thread = std::thread::spawn(|| {
+            ThreadId::current().demote();
+            priority_and_policy()
         });
-        let policy = policy.join().expect("it only reads");
-        assert_eq!(policy.as_deref(), Some("5"), "SCHED_IDLE is 5");
+        let (_, policy) = thread.join().expect("it only reads");
+        assert_eq!(policy, "5", "SCHED_IDLE is 5");
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_thread_that_runs_at_once_begins_ordinary_threads_and_is_one_again() {
+        let before = priority_and_policy();
+        let seen = std::thread::spawn(|| {
+            ThreadId::run_at_once(true);
+            let itself = priority_and_policy();
+            let begun = std::thread::spawn(priority_and_policy).join();
+            ThreadId::run_at_once(false);
+            let after = priority_and_policy();
+            ThreadId::run_at_once(true);
+            assert_eq!(priority_and_policy(), itself, "as often as it likes");
+            (itself, begun.expect("it only reads"), after)
+        });
+        let (itself, begun, after) = seen.join().expect("it only asks and reads");
+        let pair = |priority: &str, policy: &str| (priority.to_owned(), policy.to_owned());
+        // SCHED_RR is 2. Which of the two it is depends on what the program may do.
+        assert!(itself == pair("1", "2") || itself == before, "{itself:?}");
+        assert_eq!((begun, after), (before.clone(), before));
     }
 }

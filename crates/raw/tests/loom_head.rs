@@ -11,7 +11,7 @@ use loom::sync::Arc;
 use loom::sync::atomic::{AtomicUsize, Ordering};
 use loom::thread;
 use mail::{model, open, open_all, push, take};
-use purlin_raw::model::{Class, Head, Pushed, Slept, Traffic};
+use purlin_raw::model::{Class, Head, Lone, Pushed, Slept, Traffic};
 
 #[test]
 fn a_message_is_seen_before_sleep_or_wakes_the_sleeper() {
@@ -42,8 +42,9 @@ fn a_message_that_is_alone_is_taken_in_its_turn_and_a_second_is_not_lost_behind_
         let mut seen = Vec::new();
         while seen.len() < 2 {
             match head.take_lone(&mut Traffic::new()) {
-                Some(link) => seen.push(open(link)),
-                None => seen.extend(take(&head)),
+                Lone::Link(link) => seen.push(open(link)),
+                Lone::Nothing => {}
+                Lone::Others => seen.extend(take(&head)),
             }
             thread::yield_now();
         }

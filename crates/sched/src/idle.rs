@@ -21,7 +21,8 @@
 //!
 //! # The monitor rests
 //!
-//! While all workers sleep the monitor has nothing to watch and *rests*; a bit of `state` says so.
+//! While all workers sleep the monitor has nothing to watch, as a rule, and *rests*; a bit of `state`
+//! says so.
 //! Setting it is a read-modify-write that tells whether all sleep. Whoever is taken from the
 //! sleepers changes `state` first and then looks at the bit: either that change came before the bit,
 //! and the monitor sees somebody awake and does not rest; or after it, and the worker sees the bit,

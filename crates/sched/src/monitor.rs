@@ -10,18 +10,26 @@
 //!   same queue under the same number. The hog finds out when it next schedules something or ends
 //!   its turn: what it schedules goes to the common queue, and when the turn is over it ends.
 //!
+//! At each look it also asks what processor time the hogs have used, for which the kernel lets those
+//! run who wait for theirs (`hogs`). It does not wait for them itself where it may be real-time: it is
+//! while it rests, while all workers are busy, while there are hogs or may be, and for twenty looks
+//! after that; and never while it runs code of the program.
+//!
 //! A post is taken only from a thread that is in a turn (`Seat::running`): such a thread is neither
 //! asleep nor counted as searching, and before it could be either it has to use its post and finds
 //! that gone. So `idle` need not know.
 //!
 //! COST: a tick in which nothing is amiss, with two workers, takes 0.2 µs (the lowest tenth of 2,000
-//! on a busy machine); a worker that is stuck costs a `membarrier` a tick; a relief costs a thread,
-//! for which the monitor needs 15 to 80 µs there. At rest it costs nothing.
+//! on a busy machine), and to be woken for it 15 to 25 µs of processor time (an AMD EPYC, virtual),
+//! which is 3 to 5 % of a core while a worker is busy; a worker that is stuck costs a `membarrier` a
+//! tick, a hog a system call a look; a relief costs a thread, for which the monitor needs 15 to 80 µs
+//! there. At rest it costs nothing.
 
 use std::sync::Arc;
+use std::thread::available_parallelism;
 use std::time::Duration;
 
-use purlin_raw::ThreadId;
+use purlin_raw::{Slot, ThreadId};
 
 use crate::crew::{Assignment, Crew};
 use crate::ebb;
@@ -68,6 +76,8 @@ pub(crate) struct Monitor {
     helpless: bool,
     /// Somebody has been in a turn for a little too long.
     suspicious: bool,
+    /// It has asked to run at once when it wakes.
+    urgent: bool,
 }
 
 impl Monitor {
@@ -88,21 +98,29 @@ impl Monitor {
             spare: None,
             helpless: false,
             suspicious: false,
+            urgent: false,
         }
     }
 
     /// Watches until the scheduler stops.
     pub(crate) fn run(mut self) {
         ThreadId::run_often();
-        let mut quiet = 0;
+        let processors = available_parallelism().map_or(1, usize::from);
+        let (mut quiet, mut calm) = (0, 0);
         while self.wait() {
             let now = Instant::now();
             self.crew.shared.ticks.fetch_add(1, Ordering::Relaxed);
             self.look(now);
-            self.demote(now);
-            self.crew.shared.timers.fire_overdue();
+            let hogs = self.crew.shared.hogs.look(now);
+            self.serve(&hogs.news);
+            let all_busy = self.crew.shared.idle.free() == 0;
+            let hurries = all_busy || self.suspicious || hogs.mercy || hogs.computing > 0;
+            calm = if hurries { 0 } else { TICKS_BEFORE_REST.min(calm + 1) };
+            self.hurry(calm < TICKS_BEFORE_REST);
+            // WHY so many: while there are fewer, a thread that wakes finds a processor without one.
+            let crowd = hogs.mercy || hogs.computing >= processors;
             let idle = &self.crew.shared.idle;
-            let all_quiet = idle.all_asleep() && !self.crew.shared.hogs.any_on_mercy();
+            let all_quiet = idle.all_asleep() && !crowd;
             quiet = if all_quiet { quiet + 1 } else { 0 };
             if quiet >= TICKS_BEFORE_REST && idle.begin_rest() {
                 quiet = 0;
@@ -112,6 +130,8 @@ impl Monitor {
                 self.spread = Spread::new();
                 self.pace.fill(FIRST_PATIENCE);
                 self.tidy();
+                calm = 0;
+                self.hurry(true);
                 self.parker.park();
             }
         }
@@ -246,13 +266,14 @@ impl Monitor {
         let shared = &self.crew.shared;
         let seat = &self.seats[index];
         let (turn, since) = (self.views[index].turn, self.since[index]);
+        let used = seat.thread().time_used().zip(self.used[index]);
+        let computes = used.is_none_or(|(now, before)| now.saturating_sub(before) >= TICK / 2);
         let post = seat.post.take(|post| {
             let Some(slot) = seat.running().filter(|_| seat.turn() == turn) else { return false };
             let take = post.lay_open() || somebody_waits;
             if take {
                 // WHY here: the thread cannot end before it has seen that its post is gone.
-                seat.thread().lower();
-                shared.hogs.add(seat, slot, since);
+                shared.hogs.add(seat, slot, since, computes);
             }
             take
         });
@@ -271,15 +292,33 @@ impl Monitor {
         debug_assert!(given.is_ok(), "a spare thread does nothing but wait");
     }
 
-    fn demote(&self, now: Instant) {
-        for (slot, since) in self.crew.shared.hogs.demote_overdue(now) {
+    /// Tells of hogs, and fires timers.
+    fn serve(&mut self, news: &[(Slot, Instant)]) {
+        let timers = &self.crew.shared.timers;
+        let now = timers.clock().now();
+        if news.is_empty() && !timers.any_overdue(now) {
+            return;
+        }
+        // WHY: this runs code of the program, which may take long, or spin until others get on.
+        self.hurry(false);
+        for &(slot, since) in news {
             self.crew.above.hogging(slot, since);
+        }
+        self.crew.shared.timers.fire_overdue(now);
+    }
+
+    /// Where there are hogs, waits for them no longer than it must. WHY not always: a thread that runs
+    /// at once does so on the processor where it slept, though another has nothing to do.
+    fn hurry(&mut self, urgent: bool) {
+        if std::mem::replace(&mut self.urgent, urgent) != urgent {
+            ThreadId::run_at_once(urgent);
         }
     }
 
     /// Tells once, until it is better again.
     fn tell_helpless(&mut self, why: &str) {
         if !std::mem::replace(&mut self.helpless, true) {
+            self.hurry(false);
             self.crew.above.helpless(why);
         }
     }

@@ -4,9 +4,10 @@
 
 use std::ptr::{self, NonNull};
 
-use super::{
-    COUNT_SHIFT, FIRST_LANE, FLAGS, Head, LANES, Pushed, arrival, era, has_lanes, is_closed, link,
+use super::word::{
+    COUNT_SHIFT, FIRST_LANE, FLAGS, LANES, arrival, era, has_lanes, is_closed, link,
 };
+use super::{Head, Pushed};
 use crate::chain::Chain;
 use crate::lanes::{Found, LAST_ERA, Lanes, Traffic};
 use crate::link::{Class, Link};
