@@ -27,7 +27,7 @@ const MOST: u64 = 200 << 20;
 const LIMITED: &str = "PURLIN_ACK_LIMITED";
 /// Of a server that is limited.
 const PER_ADDRESS: usize = 100;
-const SILENCE: Duration = Duration::from_secs(1);
+const SILENCE: Duration = Duration::from_secs(3);
 
 /// A server that says its counts whenever it is told anything.
 #[test]

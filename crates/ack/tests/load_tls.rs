@@ -5,7 +5,7 @@
 mod common;
 
 use std::io::{Read as _, Write as _};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
@@ -71,9 +71,10 @@ fn refused(plan: Plan) -> (String, bool) {
 }
 
 fn gone(server: Running, connections: u64) {
-    server.until("all have gone", |counts| counts.connections == 0);
-    let counts = server.drain();
-    assert_eq!((counts.messages, counts.connections_ever), (0, connections));
+    server.until("all have come and gone", |counts| {
+        (counts.connections, counts.connections_ever) == (0, connections)
+    });
+    assert_eq!(server.drain().messages, 0);
 }
 
 #[test]
@@ -295,7 +296,12 @@ fn answer(tls: &mut ServerConnection, stream: &mut TcpStream, messages: u64, ack
 #[test]
 fn a_stream_that_is_cut_a_record_that_was_changed_and_an_answer_too_many_end_the_load() {
     let files = Files::new();
-    let cut = secure(&files, |mut tls, mut stream| answer(&mut tls, &mut stream, 1000, 1000));
+    let cut = secure(&files, |mut tls, mut stream| {
+        answer(&mut tls, &mut stream, 1000, 1000);
+        // WHY not closed: what is not read then has the connection reset.
+        stream.shutdown(Shutdown::Write).expect("the load is there");
+        rest(&mut stream);
+    });
     let changed = secure(&files, |mut tls, mut stream| {
         answer(&mut tls, &mut stream, 1000, 1000);
         let forged = [&[23, 3, 3, 0, 100][..], &[7; 100]].concat();
