@@ -15,17 +15,14 @@ use std::io;
 use std::net::TcpListener;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
 
 use purlin::supervisor::{SimpleRef, StartChildError};
 use purlin::{Exit, ExitReason, Process};
 
 use super::permits::Room;
 use super::shared::{Newcomer, Shared};
+use super::shortage::{PAUSE, is_for_want};
 use super::waiting::receive_within;
-
-/// How long it waits for the operating system to have what it had not.
-const PAUSE: Duration = Duration::from_millis(100);
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
@@ -101,12 +98,6 @@ async fn hand_over(connections: &SimpleRef<Newcomer>, newcomer: Newcomer) -> Res
         }
         Ok(_) => Ok(()),
     }
-}
-
-/// Whether the operating system has not what it needs, and may have it later.
-fn is_for_want(error: &io::Error) -> bool {
-    let wants = [libc::EMFILE, libc::ENFILE, libc::ENOBUFS, libc::ENOMEM];
-    error.raw_os_error().is_some_and(|error| wants.contains(&error))
 }
 
 /// Lets some time pass in which there may be descriptors again; why it is to end, if it is.

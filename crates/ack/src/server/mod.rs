@@ -37,6 +37,7 @@ mod permits;
 pub(crate) mod reader;
 pub(crate) mod sessions;
 pub(crate) mod shared;
+mod shortage;
 pub(crate) mod socket;
 pub(crate) mod waiting;
 

@@ -94,8 +94,8 @@ impl Reader {
     }
 
     /// The connection, for another process to write to.
-    pub(crate) fn socket(&self) -> Result<Socket, End> {
-        self.socket.try_clone().map_err(End::Lost)
+    pub(crate) fn socket(&self) -> Socket {
+        self.socket.clone()
     }
 
     /// Starts a process that does a part of the work, linked to this one.

@@ -2,12 +2,17 @@
 //!
 //! Nothing here blocks a thread. [`Socket::read`] and [`Socket::write`] do what
 //! can be done at once; [`Socket::ready`] waits. One process may read while
-//! another writes, each with a `Socket` of its own, made by [`Socket::try_clone`].
+//! another writes, each with a clone of the `Socket`; both have one descriptor, so
+//! a connection that was accepted needs no more to be served.
 //!
 //! WHY it is known to tokio only while somebody waits: tokio's thread is woken
 //! for every segment that comes to a socket it knows, whether or not anybody
 //! waits for it, and the sender pays for that wake. A connection that always has
 //! something to read never waits, and so costs nobody anything.
+//!
+//! Tokio knows a descriptor once, so where both processes wait at the same time, as
+//! they may for a client that does not read, who came second has a descriptor more
+//! for as long. Where there is none it looks again after [`PAUSE`].
 //!
 //! With TLS there is a channel between: one for all of them, behind a lock that is
 //! held for a read or a write and never while somebody waits.
@@ -15,7 +20,7 @@
 //! COST: a read or a write is one system call. A wait is two more, and a block of
 //! memory, to make the socket known and unknown again.
 
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::net::{Shutdown, TcpStream};
 use std::os::fd::{AsRawFd, RawFd};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -24,15 +29,17 @@ use std::time::Duration;
 use socket2::SockRef;
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
+use tokio::time::sleep;
 
+use super::shortage::{PAUSE, is_for_want};
 use crate::attempt::at_once;
 use crate::tls::Channel;
 use crate::tls::server::Tls;
 
-/// One end of a connection.
-#[derive(Debug)]
+/// One end of a connection. A clone is the same end, for another process.
+#[derive(Clone, Debug)]
 pub(crate) struct Socket {
-    stream: TcpStream,
+    stream: Arc<TcpStream>,
     tls: Option<Arc<Mutex<Channel>>>,
 }
 
@@ -42,19 +49,15 @@ impl Socket {
         stream.set_nonblocking(true)?;
         stream.set_nodelay(true)?;
         let channel = tls.map(Tls::accept).transpose()?;
-        Ok(Self { stream, tls: channel.map(|channel| Arc::new(Mutex::new(channel))) })
-    }
-
-    /// The same connection, for another process.
-    pub(crate) fn try_clone(&self) -> io::Result<Self> {
-        Ok(Self { stream: self.stream.try_clone()?, tls: self.tls.clone() })
+        let tls = channel.map(|channel| Arc::new(Mutex::new(channel)));
+        Ok(Self { stream: Arc::new(stream), tls })
     }
 
     /// Reads what there is; `None` if there is nothing now, 0 if there will be nothing more.
     pub(crate) fn read(&self, room: &mut [u8]) -> io::Result<Option<usize>> {
         match &self.tls {
-            None => at_once(|| (&self.stream).read(room)),
-            Some(tls) => lock(tls).read(&mut &self.stream, room),
+            None => at_once(|| (&*self.stream).read(room)),
+            Some(tls) => lock(tls).read(&mut &*self.stream, room),
         }
     }
 
@@ -62,8 +65,8 @@ impl Socket {
     /// when it is [flushed](Self::flush).
     pub(crate) fn write(&self, bytes: &[u8]) -> io::Result<Option<usize>> {
         match &self.tls {
-            None => at_once(|| (&self.stream).write(bytes)),
-            Some(tls) => lock(tls).write(&mut &self.stream, bytes),
+            None => at_once(|| (&*self.stream).write(bytes)),
+            Some(tls) => lock(tls).write(&mut &*self.stream, bytes),
         }
     }
 
@@ -71,7 +74,7 @@ impl Socket {
     pub(crate) fn flush(&self) -> io::Result<bool> {
         match &self.tls {
             None => Ok(true),
-            Some(tls) => lock(tls).flush(&mut &self.stream),
+            Some(tls) => lock(tls).flush(&mut &*self.stream),
         }
     }
 
@@ -79,7 +82,7 @@ impl Socket {
     /// say so. What is read afterwards is of no meaning: it is not decrypted any more.
     pub(crate) fn finish(&mut self) -> io::Result<bool> {
         if let Some(tls) = &self.tls
-            && !lock(tls).finish(&mut &self.stream)?
+            && !lock(tls).finish(&mut &*self.stream)?
         {
             return Ok(false);
         }
@@ -100,7 +103,7 @@ impl Socket {
     pub(crate) fn give_up_after(&self, time: Duration) {
         // Where that cannot be set it gives up in its own time.
         #[cfg(target_os = "linux")]
-        let _ = SockRef::from(&self.stream).set_tcp_user_timeout(Some(time));
+        let _ = SockRef::from(&*self.stream).set_tcp_user_timeout(Some(time));
         #[cfg(not(target_os = "linux"))]
         let _ = time;
     }
@@ -108,7 +111,7 @@ impl Socket {
     /// Has the last close of it end the connection at once, and drop what has not been sent.
     pub(crate) fn reset(&self) {
         // Where that cannot be set it is closed like any other.
-        let _ = SockRef::from(&self.stream).set_linger(Some(Duration::ZERO));
+        let _ = SockRef::from(&*self.stream).set_linger(Some(Duration::ZERO));
     }
 
     /// Waits until it can be read from or written to, as far as is known.
@@ -119,15 +122,32 @@ impl Socket {
             None => interest,
             Some(tls) => lock(tls).awaits(interest),
         };
-        #[expect(
-            deprecated,
-            reason = "its successor is unsafe; what that demands holds here, since the descriptor is \
-                      borrowed from a stream for as long as tokio knows it"
-        )]
-        let known = AsyncFd::with_interest(Descriptor(&self.stream), interest)?;
-        drop(known.ready(interest).await?);
-        Ok(())
+        match known_until(&self.stream, interest).await {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+                match self.stream.try_clone() {
+                    Ok(again) => known_until(&again, interest).await,
+                    Err(error) if is_for_want(&error) => {
+                        sleep(PAUSE).await;
+                        Ok(())
+                    }
+                    Err(error) => Err(error),
+                }
+            }
+            waited => waited,
+        }
     }
+}
+
+/// Has tokio know the stream until it can be read from or written to.
+async fn known_until(stream: &TcpStream, interest: Interest) -> io::Result<()> {
+    #[expect(
+        deprecated,
+        reason = "its successor is unsafe; what that demands holds here, since the descriptor is \
+                  borrowed from a stream for as long as tokio knows it"
+    )]
+    let known = AsyncFd::with_interest(Descriptor(stream), interest)?;
+    drop(known.ready(interest).await?);
+    Ok(())
 }
 
 /// What tokio is told of a socket that somebody waits for.
@@ -142,4 +162,52 @@ impl AsRawFd for Descriptor<'_> {
 fn lock(channel: &Mutex<Channel>) -> MutexGuard<'_, Channel> {
     // WHY: who panics while it is locked takes all processes of the connection along.
     channel.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::{Ipv4Addr, TcpListener};
+
+    use tokio::runtime::Builder;
+    use tokio::task::yield_now;
+
+    use super::*;
+
+    #[test]
+    fn two_processes_may_wait_at_the_same_time_for_different_things() {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("there is a port");
+        let address = listener.local_addr().expect("it is bound");
+        let client = TcpStream::connect(address).expect("somebody listens");
+        let (stream, _) = listener.accept().expect("somebody has come");
+        let writes = Socket::new(stream, None).expect("it is connected");
+        let reads = writes.clone();
+        let runtime = Builder::new_current_thread().enable_all().build().expect("it starts");
+        runtime.block_on(async {
+            let (mut written, mut sent) = (0, false);
+            while let Some(count) = writes.write(&[0; 1 << 16]).expect("it is connected") {
+                written += count;
+            }
+            let mut room = std::pin::pin!(writes.ready(Interest::WRITABLE));
+            tokio::select! {
+                biased;
+                _ = &mut room => panic!("there is no room"),
+                () = yield_now() => {}
+            }
+            tokio::select! {
+                _ = &mut room => panic!("there is no room"),
+                ready = reads.ready(Interest::READABLE) => ready.expect("both may wait"),
+                () = async {
+                    yield_now().await;
+                    assert_eq!((&client).write(&[1]).expect("it is connected"), 1);
+                    sent = true;
+                    std::future::pending().await
+                } => {}
+            }
+            assert!(sent, "it was ready before anything came");
+            let mut taken = vec![0; written];
+            (&client).read_exact(&mut taken).expect("it was written");
+            room.await.expect("it is connected");
+            assert!(writes.write(&[2]).expect("it is connected").is_some(), "there is room");
+        });
+    }
 }

@@ -40,7 +40,7 @@ pub(super) async fn run<H: Handler>(
     shared: &Arc<Shared>,
     amount: Amount,
 ) -> Result<Infallible, End> {
-    let socket = reader.socket()?;
+    let socket = reader.socket();
     let parent = reader.pid().id();
     let collector = Collector::new(handler, parent, Arc::clone(shared));
     let collector = reader.helper(SpawnOptions::new(), move |me| collector.run(me))?;
