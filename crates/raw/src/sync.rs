@@ -137,10 +137,6 @@ impl<T> Local<std::cell::Cell<T>> {
     pub(crate) fn set(&'static self, value: T) {
         self.with(|cell| cell.set(value));
     }
-
-    pub(crate) fn replace(&'static self, value: T) -> T {
-        self.with(|cell| cell.replace(value))
-    }
 }
 
 #[cfg(loom)]

@@ -71,13 +71,23 @@ impl ThreadId {
         }
     }
 
-    /// Puts the thread last for good: it runs where nobody else wants to. Where the system has no
+    /// Puts the thread last: it runs where nobody else wants to. Where the system has no
     /// such thing nothing happens. The caller sees to it that the thread has not ended, since its
     /// number may be given to another then.
     pub fn demote(self) {
         if self.0 != 0 {
             kernel::demote(self.0);
         }
+    }
+
+    /// Has this thread, which was demoted, be no longer last. It keeps its niceness.
+    ///
+    /// Nothing happens unless Linux lets the program do so (`CAP_SYS_NICE`, or a limit for
+    /// `RLIMIT_NICE` that allows that niceness).
+    ///
+    /// COST: two system calls.
+    pub fn restore() {
+        kernel::restore();
     }
 }
 
@@ -212,6 +222,13 @@ mod kernel {
             unsafe { libc::syscall(libc::SYS_setpriority, libc::PRIO_PROCESS, thread, NICEST) };
         }
     }
+
+    pub(super) fn restore() {
+        let own = policy_and_flag(0);
+        if own & !libc::SCHED_RESET_ON_FORK == libc::SCHED_IDLE {
+            set_policy(0, libc::SCHED_OTHER | own & libc::SCHED_RESET_ON_FORK, 0);
+        }
+    }
 }
 
 #[cfg(not(all(target_os = "linux", not(any(shuttle, miri)))))]
@@ -237,6 +254,8 @@ mod kernel {
     pub(super) fn lower(_: i32) {}
 
     pub(super) fn demote(_: i32) {}
+
+    pub(super) fn restore() {}
 }
 
 #[cfg(test)]
@@ -312,13 +331,18 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn a_demoted_thread_is_scheduled_as_idle() {
+    fn a_demoted_thread_is_scheduled_as_idle_until_it_is_restored() {
+        let before = priority_and_policy();
         let thread = std::thread::spawn(|| {
             ThreadId::current().demote();
-            priority_and_policy()
+            let (_, demoted) = priority_and_policy();
+            ThreadId::restore();
+            (demoted, priority_and_policy())
         });
-        let (_, policy) = thread.join().expect("it only reads");
-        assert_eq!(policy, "5", "SCHED_IDLE is 5");
+        let (demoted, restored) = thread.join().expect("it only reads");
+        assert_eq!(demoted, "5", "SCHED_IDLE is 5");
+        // Which of the two it is depends on what the program may do.
+        assert!(restored == before || restored.1 == demoted, "{restored:?}");
     }
 
     #[cfg(target_os = "linux")]

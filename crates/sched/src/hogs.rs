@@ -1,18 +1,18 @@
 //! The threads that were relieved of their posts and are still in the turn they were relieved in.
 //!
-//! The monitor adds a thread while it takes the post from it, so that the thread, which finds out
-//! after that, finds itself here; the thread takes itself off before it ends. So whoever is in the
-//! list lives, and its number is its own.
+//! The monitor adds a thread while it takes the post from it, and drops it when it finds that the turn
+//! is over; in between it does something to the thread only while it [holds](Relief::hold) it.
 //!
-//! As long as a thread is in the list the monitor asks at each look what processor time it has used.
+//! As long as a thread is in its turn the monitor asks at each look what processor time it has used.
 //! For the kernel that is the occasion to let those run who wait for that processor
-//! ([`purlin_raw::ThreadId::time_used`]).
+//! ([`ThreadId::time_used`]).
 
 use std::sync::{Arc, PoisonError, TryLockError};
 use std::time::Duration;
 
-use purlin_raw::Slot;
+use purlin_raw::{Slot, ThreadId};
 
+use crate::relief::Relief;
 use crate::seat::Seat;
 use crate::sync::{Instant, Mutex, MutexGuard};
 
@@ -21,7 +21,7 @@ use crate::sync::{Instant, Mutex, MutexGuard};
 /// WHY not at once: most turns that are too long are over soon, and a thread that was put last may
 /// have to wait long for what little it had left to do.
 const MERCY: Duration = Duration::from_millis(10);
-/// The processor time it uses before it counts less than others, and before it is put last.
+/// The processor time it uses in the turn before it counts less than others, and before it is put last.
 ///
 /// WHY any: a thread that only waits takes nothing from others. As a rule it waits for a lock, and what
 /// it does with that would take so much longer, while all who want the lock wait too.
@@ -32,14 +32,16 @@ const MUCH: Duration = Duration::from_millis(2);
 #[derive(Default)]
 pub(crate) struct Hogs(Mutex<Vec<Hog>>);
 
-pub(crate) struct Hog {
-    seat: Arc<Seat>,
-    pub(crate) slot: Slot,
-    pub(crate) since: Instant,
-    /// It has been told of.
-    pub(crate) told: bool,
+struct Hog {
+    relief: Arc<Relief>,
+    standing: Standing,
+}
+
+/// How a thread stands with the kernel.
+struct Standing {
+    thread: ThreadId,
     rank: Rank,
-    /// The processor time it had used when it was relieved, and at the last look.
+    /// The processor time it had used when its turn began, as far as was seen, and at the last look.
     before: Option<Duration>,
     used: Option<Duration>,
 }
@@ -63,9 +65,10 @@ pub(crate) struct Report {
     pub(crate) computing: usize,
 }
 
-impl Hog {
-    /// Has the kernel treat it as it deserves by now.
-    fn settle_rank(&mut self, mercy: bool) {
+impl Standing {
+    /// Has the kernel look at the thread, and treat it as it deserves by now.
+    fn settle(&mut self, mercy: bool) {
+        self.used = self.thread.time_used();
         // What is not known is taken for much.
         let used = self.used.zip(self.before).map_or(MUCH, |(now, then)| now.saturating_sub(then));
         let due = match used {
@@ -76,10 +79,30 @@ impl Hog {
         if due > self.rank {
             self.rank = due;
             match due {
-                Rank::Last => self.seat.thread().demote(),
-                _ => self.seat.thread().lower(),
+                Rank::Last => self.thread.demote(),
+                _ => self.thread.lower(),
             }
         }
+    }
+}
+
+impl Hog {
+    /// Sees how it gets on, and whether that is to be told; `false` if its turn is over.
+    fn look(&mut self, now: Instant, report: &mut Report) -> bool {
+        let Self { relief, standing } = self;
+        let held = relief.hold(|| {
+            let mercy = now.duration_since(relief.since) < MERCY;
+            let before = standing.used;
+            standing.settle(mercy);
+            relief.set_last(standing.rank == Rank::Last);
+            report.computing += usize::from(standing.used != before);
+            report.mercy |= mercy;
+            if !mercy && !relief.told() {
+                relief.tell();
+                report.news.push((relief.slot, relief.since));
+            }
+        });
+        held.is_some()
     }
 }
 
@@ -89,26 +112,21 @@ impl Hogs {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A thread is relieved, which `computes` or only waits.
-    pub(crate) fn add(&self, seat: &Arc<Seat>, slot: Slot, since: Instant, computes: bool) {
-        let rank = if computes { Rank::Lowered } else { Rank::Usual };
-        if computes {
-            seat.thread().lower();
-        }
-        let (seat, before) = (Arc::clone(seat), seat.thread().time_used());
-        self.list().push(Hog { seat, slot, since, told: false, rank, before, used: None });
-    }
-
-    /// The thread's turn is over.
-    pub(crate) fn remove(&self, seat: &Arc<Seat>) -> Option<Hog> {
-        let mut list = self.list();
-        let at = list.iter().position(|hog| Arc::ptr_eq(&hog.seat, seat))?;
-        Some(list.swap_remove(at))
+    /// A thread is relieved in a turn that began then, `before` which it had used so much processor
+    /// time. The caller sees to it that it does not end meanwhile.
+    pub(crate) fn add(&self, seat: &Seat, slot: Slot, since: Instant, before: Option<Duration>) {
+        let relief = Arc::new(Relief::new(slot, since));
+        let thread = seat.thread();
+        let mut standing = Standing { thread, rank: Rank::Usual, before, used: None };
+        standing.settle(true);
+        let first = seat.relief.set(Arc::clone(&relief));
+        debug_assert!(first.is_ok(), "a thread has one post to lose");
+        self.list().push(Hog { relief, standing });
     }
 
     /// Sees whose mercy has run out and who has computed, and has the kernel look at each.
     ///
-    /// An empty report if the list is locked: whoever has it was perhaps put last and has no
+    /// An empty report if the list is locked: whoever asks who hogs was perhaps put last and has no
     /// processor, and a look does not wait for that.
     ///
     /// COST: a system call for each.
@@ -119,27 +137,19 @@ impl Hogs {
             Err(TryLockError::Poisoned(list)) => list.into_inner(),
             Err(TryLockError::WouldBlock) => return report,
         };
-        for hog in list.iter_mut() {
-            if !hog.told && now.duration_since(hog.since) >= MERCY {
-                hog.told = true;
-                report.news.push((hog.slot, hog.since));
-            }
-            report.mercy |= !hog.told;
-            let used = hog.seat.thread().time_used();
-            report.computing += usize::from(used != hog.used);
-            hog.used = used;
-            hog.settle_rank(!hog.told);
-        }
+        list.retain_mut(|hog| hog.look(now, &mut report));
         report
     }
 
     pub(crate) fn count(&self) -> usize {
-        self.list().len()
+        self.list().iter().filter(|hog| !hog.relief.is_over()).count()
     }
 
     /// Who hogs now, and since when.
     pub(crate) fn now(&self) -> Vec<(Slot, Instant)> {
-        self.list().iter().map(|hog| (hog.slot, hog.since)).collect()
+        let list = self.list();
+        let reliefs = list.iter().map(|hog| &hog.relief).filter(|relief| !relief.is_over());
+        reliefs.map(|relief| (relief.slot, relief.since)).collect()
     }
 }
 
@@ -210,9 +220,8 @@ mod tests {
         let threads = [Thread::computing(), Thread::computing()];
         let began = Instant::now();
         for (thread, n) in threads.iter().zip(1..) {
-            hogs.add(&thread.seat, Thread::slot(n), began, true);
+            hogs.add(&thread.seat, Thread::slot(n), began, None);
         }
-        // At the first look nothing is known of what they had used.
         let before = hogs.look(began);
         assert!(before.mercy && before.news.is_empty());
         until_computing(&hogs, began, 2);
@@ -234,7 +243,7 @@ mod tests {
         });
         drop(locked);
         for Thread { seat, wait: _, end, thread } in threads {
-            assert!(hogs.remove(&seat).is_some());
+            seat.relief.get().expect("it was relieved").end();
             drop(end);
             thread.join().expect("it only waits");
         }
@@ -265,7 +274,7 @@ mod tests {
         }
         let usual = rank_of(&waits.seat);
         for (thread, n) in [&computes, &waits].into_iter().zip(1..) {
-            hogs.add(&thread.seat, Thread::slot(n), began, false);
+            hogs.add(&thread.seat, Thread::slot(n), began, thread.seat.thread().time_used());
         }
         let mut news = 0;
         while rank_of(&computes.seat).1 != IDLE {
@@ -275,7 +284,7 @@ mod tests {
         assert_eq!(news, 2, "both are told of");
         assert_eq!(rank_of(&waits.seat), usual);
         for Thread { seat, wait, end, thread } in [computes, waits] {
-            assert!(hogs.remove(&seat).is_some());
+            seat.relief.get().expect("it was relieved").end();
             drop((wait.send(()), end));
             thread.join().expect("it only waits");
         }

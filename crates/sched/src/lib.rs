@@ -27,6 +27,7 @@
 //! | `judge` | what the monitor decides |
 //! | `load` | what the workers have done, for those who look |
 //! | `hogs` | the threads that were relieved and are still in that turn |
+//! | `relief` | what such a thread and the monitor agree on |
 //! | `sync` | what threads share and wait with: `std`'s and crossbeam's, or a model's |
 //!
 //! # What runs next
@@ -55,6 +56,7 @@ mod monitor;
 mod post;
 mod queue;
 mod recent;
+mod relief;
 mod scheduler;
 mod seat;
 mod simulation;
@@ -84,6 +86,7 @@ pub const LIFO_STREAK_OF_SHORT_TURNS: u32 = 4 * LIFO_STREAK;
 #[doc(hidden)]
 pub mod model {
     pub use crate::idle::Idle;
+    pub use crate::relief::Relief;
 }
 
 /// The time of shuttle's models.

@@ -266,14 +266,13 @@ impl Monitor {
         let shared = &self.crew.shared;
         let seat = &self.seats[index];
         let (turn, since) = (self.views[index].turn, self.since[index]);
-        let used = seat.thread().time_used().zip(self.used[index]);
-        let computes = used.is_none_or(|(now, before)| now.saturating_sub(before) >= TICK / 2);
+        let before = self.used[index];
         let post = seat.post.take(|post| {
             let Some(slot) = seat.running().filter(|_| seat.turn() == turn) else { return false };
             let take = post.lay_open() || somebody_waits;
             if take {
                 // WHY here: the thread cannot end before it has seen that its post is gone.
-                shared.hogs.add(seat, slot, since, computes);
+                shared.hogs.add(seat, slot, since, before);
             }
             take
         });

@@ -5,10 +5,12 @@
 //! own.
 
 use std::num::NonZero;
+use std::sync::{Arc, OnceLock};
 
 use purlin_raw::{Slot, Taker, ThreadId};
 
 use crate::post::Post;
+use crate::relief::Relief;
 use crate::sync::{AtomicI32, AtomicU32, AtomicU64, Ordering};
 
 /// No process has this slot.
@@ -27,6 +29,8 @@ pub(crate) struct Seat {
     thread: AtomicI32,
     /// The way to the thread's post.
     pub(crate) post: Taker<Post>,
+    /// There before the thread can find out that its post has been taken.
+    pub(crate) relief: OnceLock<Arc<Relief>>,
 }
 
 impl Seat {
@@ -36,6 +40,7 @@ impl Seat {
             running: AtomicU64::new(NOBODY),
             thread: AtomicI32::new(0),
             post,
+            relief: OnceLock::new(),
         }
     }
 

@@ -1,7 +1,7 @@
 //! What threads share and wait with: `std`'s and crossbeam's, or those of loom or shuttle when a
 //! model is built with `--cfg loom` or `--cfg shuttle`.
 //!
-//! Loom's models use `idle` alone. Shuttle's run the whole scheduler, so what shuttle cannot see
+//! Loom's models use `idle` and `relief` alone. Shuttle's run the whole scheduler, so what shuttle cannot see
 //! into has stand-ins for it: the queues, parking and the machine's time.
 
 #[cfg(loom)]
@@ -9,6 +9,8 @@ pub(crate) use loom::sync::{
     Condvar, Mutex, MutexGuard,
     atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence},
 };
+#[cfg(loom)]
+pub(crate) use loom::thread::yield_now;
 #[cfg(shuttle)]
 pub(crate) use shuttle::{
     hint,
@@ -17,13 +19,17 @@ pub(crate) use shuttle::{
         atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence},
         mpsc,
     },
-    thread, thread_local,
+    thread,
+    thread::yield_now,
+    thread_local,
 };
 #[cfg(not(any(loom, shuttle)))]
 pub(crate) use std::sync::{
     Condvar, Mutex, MutexGuard,
     atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence},
 };
+#[cfg(not(any(loom, shuttle)))]
+pub(crate) use std::thread::yield_now;
 #[cfg(not(shuttle))]
 pub(crate) use std::{hint, sync::mpsc, thread, thread_local};
 

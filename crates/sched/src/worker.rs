@@ -12,7 +12,7 @@
 use std::cell::{Cell, OnceCell};
 use std::sync::Arc;
 
-use purlin_raw::{Holder, Ran, Runnable};
+use purlin_raw::{Holder, Ran, Runnable, ThreadId};
 
 use crate::above::Above;
 use crate::crew::Assignment;
@@ -86,7 +86,7 @@ pub(crate) fn work(shared: Arc<Shared>, above: Arc<dyn Above>, assignment: Assig
             idle_looks,
         });
         worker.seat.sit_down();
-        purlin_raw::ThreadId::run_often();
+        ThreadId::run_often();
         worker.timers().wake();
         if let Err(Relieved) = worker.run_all() {
             worker.retire();
@@ -322,10 +322,16 @@ impl Worker {
     #[cold]
     fn retire(&self) {
         debug_assert!(!self.searching.get(), "it was in a turn");
-        if let Some(hog) = self.shared.hogs.remove(&self.seat)
-            && hog.told
-        {
-            self.above.over(hog.slot, hog.since.elapsed());
+        if let Some(relief) = self.seat.relief.get() {
+            relief.end();
+            if relief.is_last() {
+                // WHY: it may have to wait for locks from here on, and hold some: the allocator's, the
+                // kernel's for the map of memory, the C library's for stacks.
+                ThreadId::restore();
+            }
+            if relief.told() {
+                self.above.over(relief.slot, relief.since.elapsed());
+            }
         }
         // WHY: it may rest already, and have left memory alone for the hog's sake.
         self.shared.rouse_monitor();

@@ -27,8 +27,7 @@ pub(super) async fn run<H: Handler>(
     handler: H,
     shared: &Arc<Shared>,
 ) -> Result<Infallible, End> {
-    let responder =
-        Responder::new(handler, reader.pid().id(), reader.socket(), Arc::clone(shared));
+    let responder = Responder::new(handler, reader.pid().id(), reader.socket(), Arc::clone(shared));
     let bound = SpawnOptions::new().bound(BLOCKS, Overflow::Wait);
     let responder = reader.helper(bound, move |me| responder.run(me))?;
     let ended = read(reader, &responder).await;
