@@ -123,6 +123,7 @@ fn counted(folder: &Path) -> Vec<Value> {
         let fields = sample.as_object_mut().expect("an object");
         let times = [fields.remove("at_ms"), fields.remove("wall_ns")];
         assert!(times.iter().all(Option::is_some), "{times:?}");
+        fields.remove("stolen_ms");
         if fields["experiment"] == "idle-memory" {
             fields.remove("reply");
         }

@@ -245,8 +245,12 @@ fn every_sample_is_a_line_on_disk() {
     assert_eq!(counted.count(), 3 * 2 * 5);
     let warm_up = samples.iter().position(|sample| sample["kind"] == "warm-up");
     assert_eq!(warm_up, Some(0));
+    let mut last = samples.last().unwrap().clone();
+    // Where the kernel tells it.
+    let stolen = last.as_object_mut().and_then(|fields| fields.remove("stolen_ms"));
+    assert_eq!(stolen.is_some_and(|ms| ms.is_u64()), cfg!(target_os = "linux"));
     assert_eq!(
-        keys(samples.last().unwrap()),
+        keys(&last),
         [
             "afresh",
             "at_ms",

@@ -35,6 +35,9 @@ pub struct Reply {
     /// The time from the request to the answer as the lab saw it, in ns: the
     /// work and what was set up for it. 0 where nobody looked.
     pub wall_ns: u64,
+    /// The processor time that the hypervisor gave to others meanwhile, where
+    /// that is known, in ms.
+    pub stolen_ms: Option<u64>,
     /// The answer as it came, with whatever more it holds.
     pub raw: Map<String, Value>,
 }
@@ -79,6 +82,7 @@ impl Reply {
             sent: field("sent")?,
             received: field("received")?,
             wall_ns: 0,
+            stolen_ms: None,
             raw,
         })
     }

@@ -16,6 +16,7 @@ use super::answer::{Hello, Reply, object, one_line, quoted};
 use super::find::CommandLine;
 use super::lines::{Event, LINE_LIMIT, LastWords, watch};
 use super::resident::{Peak, resident};
+use super::stopwatch::Stopwatch;
 use crate::interrupt::Interrupt;
 use crate::sampling::Request;
 
@@ -134,11 +135,10 @@ impl Client {
     pub fn run(&mut self, request: &Request<'_>) -> Result<Reply, Failure> {
         let Request { experiment, params, seed, .. } = request;
         let line = json!({"op": "run", "experiment": experiment, "params": params, "seed": seed});
-        let asked = Instant::now();
+        let stopwatch = Stopwatch::start();
         let raw = self.ask(&line)?;
-        let wall_ns = u64::try_from(asked.elapsed().as_nanos()).unwrap_or(u64::MAX);
         match Reply::read(raw) {
-            Ok(reply) => Ok(Reply { wall_ns, ..reply }),
+            Ok(reply) => Ok(stopwatch.stop(reply)),
             Err(what) => Err(self.nonsense(&format!("answered nonsense: {what}"))),
         }
     }

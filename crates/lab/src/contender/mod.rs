@@ -18,6 +18,7 @@ mod paired;
 mod resident;
 mod served;
 mod sources;
+mod stopwatch;
 
 pub use answer::{Hello, Reply};
 pub use choice::{Choice, Contender, choose};

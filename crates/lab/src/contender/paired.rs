@@ -6,7 +6,6 @@
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
-use std::time::Instant;
 
 use serde_json::{Map, Value, json};
 
@@ -14,6 +13,7 @@ use super::answer::Reply;
 use super::client::{Client, Failure};
 use super::find::{BUILT_IN, CommandLine, Surroundings};
 use super::fleet::Means;
+use super::stopwatch::Stopwatch;
 use crate::sampling::Request;
 
 /// The pairs of which a contender is the near node, by the far one's kind.
@@ -105,7 +105,7 @@ impl Pair {
     ///
     /// Why there is none. Nobody knows in what state that leaves the two.
     fn run(&mut self, request: &Request<'_>) -> Result<Reply, Failure> {
-        let began = Instant::now();
+        let stopwatch = Stopwatch::start();
         let far = |failure: Failure| match failure {
             Failure::Interrupted => Failure::Interrupted,
             other => Failure::Broken(format!("its far node {other}")),
@@ -125,8 +125,7 @@ impl Pair {
             return Err(far(self.far.nonsense("does not say how much it has received")));
         };
         reply.raw.insert("taken".into(), taken.into());
-        reply.wall_ns = u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        Ok(reply)
+        Ok(stopwatch.stop(reply))
     }
 }
 

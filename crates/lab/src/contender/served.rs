@@ -3,13 +3,14 @@
 //! The client is a program like a contender, and speaks their protocol; it is started when it is
 //! first needed, and afresh after a failure. Used by one thread.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use super::answer::Reply;
 use super::client::{Client, Failure};
 use super::find::CommandLine;
+use super::stopwatch::Stopwatch;
 use crate::experiments::Params;
 use crate::interrupt::Interrupt;
 use crate::sampling::Request;
@@ -70,7 +71,7 @@ pub(super) fn run(
     load: &mut LoadClient,
     request: &Request<'_>,
 ) -> Result<Reply, Failure> {
-    let began = Instant::now();
+    let stopwatch = Stopwatch::start();
     let (mut to_serve, mut to_send) = (Params::new(), request.params.clone());
     to_serve.extend(SERVERS.into_iter().filter_map(|name| to_send.remove_entry(name)));
     let line = json!({"op": "serve", "experiment": request.experiment, "params": to_serve});
@@ -93,6 +94,5 @@ pub(super) fn run(
         return Err(server.nonsense("does not say how much it has received"));
     };
     reply.raw.insert("acknowledged".into(), acknowledged.into());
-    reply.wall_ns = u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX);
-    Ok(reply)
+    Ok(stopwatch.stop(reply))
 }

@@ -157,7 +157,7 @@ impl StealWatch {
     /// From now on.
     #[must_use]
     pub fn begin() -> Self {
-        Self(text("/proc/stat").and_then(|stat| Ticks::read(&stat)))
+        Self(Ticks::now())
     }
 
     /// The percentage of the time since then.
@@ -166,8 +166,15 @@ impl StealWatch {
         self.stolen().map(|(_, percent)| tenths(percent))
     }
 
+    /// The processor time since then, of all cores together, in ms.
+    #[must_use]
+    pub fn stolen_ms(&self) -> Option<u64> {
+        let ticks = Ticks::now()?.lost_since(self.0?);
+        Some(ticks * 1000 / ticks_per_second()?)
+    }
+
     fn stolen(&self) -> Option<(u64, f64)> {
-        Ticks::read(&text("/proc/stat")?)?.stolen_since(self.0?)
+        Ticks::now()?.stolen_since(self.0?)
     }
 
     /// The same, if it is worth a warning.
@@ -177,6 +184,21 @@ impl StealWatch {
         let (_, percent) = self.stolen().filter(much)?;
         Some(Warning::Steal { experiment: Some(experiment.to_owned()), percent })
     }
+}
+
+impl Ticks {
+    fn now() -> Option<Self> {
+        Self::read(&text("/proc/stat")?)
+    }
+}
+
+/// How many of those that `/proc/stat` counts are a second: proc(5).
+fn ticks_per_second() -> Option<u64> {
+    #[cfg(unix)]
+    let ticks = nix::unistd::sysconf(nix::unistd::SysconfVar::CLK_TCK).ok().flatten();
+    #[cfg(not(unix))]
+    let ticks = None;
+    ticks.and_then(|ticks: i64| u64::try_from(ticks).ok()).filter(|&ticks| ticks > 0)
 }
 
 /// The busiest programs but this one.

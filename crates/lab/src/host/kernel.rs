@@ -24,8 +24,13 @@ impl Ticks {
     /// ran others though this machine had work. `None` where no time has passed.
     pub(super) fn stolen_since(self, earlier: Self) -> Option<(u64, f64)> {
         let all = self.all.checked_sub(earlier.all).filter(|&all| all > 0)?;
-        let stolen = self.stolen.saturating_sub(earlier.stolen);
+        let stolen = self.lost_since(earlier);
         Some((stolen, 100.0 * stolen as f64 / all as f64))
+    }
+
+    /// In how many ticks since `earlier` it did so, however short that is ago.
+    pub(super) fn lost_since(self, earlier: Self) -> u64 {
+        self.stolen.saturating_sub(earlier.stolen)
     }
 }
 
@@ -73,6 +78,7 @@ mod tests {
         };
         let (before, after) = (stat(2_683_018, 13_554).unwrap(), stat(2_683_198, 13_574).unwrap());
         assert_eq!(after.stolen_since(before), Some((20, 10.0)));
+        assert_eq!((after.lost_since(before), before.lost_since(before)), (20, 0));
         assert_eq!(before.stolen_since(before), None);
         assert_eq!(before.stolen_since(after), None);
         // Kernels before 2.6.11 did not know of it.

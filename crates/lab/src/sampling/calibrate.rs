@@ -96,6 +96,7 @@ mod tests {
             sent: 0,
             received: 0,
             wall_ns,
+            stolen_ms: None,
             raw: serde_json::Map::new(),
         };
         assert_eq!(taken(&reply(100, 799)), 100);

@@ -84,6 +84,9 @@ pub struct Record<'a> {
     /// The time from the request to the answer as the lab saw it, in ns.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wall_ns: Option<u64>,
+    /// The processor time that the hypervisor gave to others meanwhile, in ms.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stolen_ms: Option<u64>,
     /// What was asked.
     pub params: &'a Params,
     /// What was answered.

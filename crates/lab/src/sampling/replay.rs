@@ -83,7 +83,8 @@ fn sample(line: &[u8]) -> Option<(Result<Reply, Failure>, Value)> {
     let answer = match (record.get("reply"), record.get("problem")) {
         (Some(Value::Object(raw)), None) => {
             let wall_ns = record.get("wall_ns").and_then(Value::as_u64)?;
-            Ok(Reply { wall_ns, ..Reply::read(raw.clone()).ok()? })
+            let stolen_ms = record.get("stolen_ms").and_then(Value::as_u64);
+            Ok(Reply { wall_ns, stolen_ms, ..Reply::read(raw.clone()).ok()? })
         }
         // Whatever the failure was, its line is what the run made of it.
         (None, Some(Value::String(problem))) => Err(Failure::Broken(problem.clone())),
@@ -189,6 +190,14 @@ mod tests {
         let zeros = [LINE.as_bytes(), b"\n\0\0\0\n"].concat();
         assert_eq!(Past::read(&zeros).unwrap().0.len(), 1);
         assert!(Past::read(LINE.as_bytes()).unwrap().0.is_empty());
+    }
+
+    #[test]
+    fn what_was_stolen_is_read_where_it_was_written() {
+        let told = LINE.replacen("\"wall_ns\":9", "\"wall_ns\":9,\"stolen_ms\":20", 1);
+        let (past, _) = Past::read(format!("{LINE}\n{told}\n").as_bytes()).unwrap();
+        let stolen = past.answers.iter().map(|answer| answer.as_ref().unwrap().stolen_ms);
+        assert_eq!(stolen.collect::<Vec<_>>(), [None, Some(20)]);
     }
 
     #[test]

@@ -259,6 +259,7 @@ impl<'a> Session<'a> {
             order,
             afresh: request.manner == Manner::Afresh || self.budget.fresh && round.is_some(),
             wall_ns: answer.as_ref().ok().map(|reply| reply.wall_ns),
+            stolen_ms: answer.as_ref().ok().and_then(|reply| reply.stolen_ms),
             params: &params,
             reply: answer.as_ref().ok().map(|reply| &reply.raw),
             void: void.as_deref(),
