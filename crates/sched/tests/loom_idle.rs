@@ -6,26 +6,13 @@
 //! Run with `scripts/test-loom.sh`.
 #![cfg(loom)]
 
+mod executions;
+
+use executions::model;
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicUsize, Ordering};
 use loom::thread;
 use purlin_sched::model::Idle;
-
-/// Every execution of `f`, up to a bound of preemptions in one execution.
-fn model(f: impl Fn() + Sync + Send + 'static) {
-    let asked = std::env::var("LOOM_MAX_PREEMPTIONS").ok().and_then(|text| text.parse().ok());
-    let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = asked.or(Some(3));
-    let executions = std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(0));
-    let counted = std::sync::Arc::clone(&executions);
-    builder.check(move || {
-        counted.fetch_add(1, Ordering::Relaxed);
-        f();
-    });
-    let executions = executions.load(Ordering::Relaxed);
-    assert!(executions > 1, "nothing in this model meets anything else");
-    println!("{executions} executions");
-}
 
 /// What the workers of a model share.
 struct World {

@@ -5,9 +5,12 @@
 //! Run with `scripts/test-loom.sh`.
 #![cfg(loom)]
 
+mod executions;
+
 use std::num::NonZero;
 use std::time::Instant;
 
+use executions::model;
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicU32, Ordering};
 use loom::thread;
@@ -25,7 +28,7 @@ struct World {
 // F2: a hog's thread is not mistaken for another
 #[test]
 fn a_thread_does_not_end_while_it_is_held_and_is_not_held_once_it_has_ended() {
-    loom::model(|| {
+    model(|| {
         let slot = Slot::from_bits(NonZero::new(1).expect("not nobody's"));
         let world = Arc::new(World {
             relief: Relief::new(slot, Instant::now()),

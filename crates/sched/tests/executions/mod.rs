@@ -1,0 +1,20 @@
+//! How the loom models are run.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Every execution of `f`, up to a bound of preemptions in one execution.
+pub(crate) fn model(f: impl Fn() + Sync + Send + 'static) {
+    let asked = std::env::var("LOOM_MAX_PREEMPTIONS").ok().and_then(|text| text.parse().ok());
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = asked.or(Some(3));
+    let executions = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&executions);
+    builder.check(move || {
+        counted.fetch_add(1, Ordering::Relaxed);
+        f();
+    });
+    let executions = executions.load(Ordering::Relaxed);
+    assert!(executions > 1, "nothing in this model meets anything else");
+    println!("{executions} executions");
+}
