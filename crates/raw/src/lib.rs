@@ -59,6 +59,8 @@ mod credit;
 mod current;
 mod edge;
 mod erased;
+#[cfg(loom)]
+mod executions;
 mod fence;
 mod fifo;
 mod head;
@@ -181,6 +183,7 @@ pub struct End<'a, W: World> {
 #[doc(hidden)]
 pub mod model {
     pub use crate::chain::Chain;
+    pub use crate::executions::{model, model_within};
     pub use crate::fence::kernel::has_barrier;
     pub use crate::head::{Head, Lone, Pushed, Slept, Taken};
     pub use crate::lanes::{Found, Lanes, Traffic};

@@ -4,15 +4,13 @@
 //! Run with `scripts/test-loom.sh`.
 #![cfg(loom)]
 
-mod mail;
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 
 use loom::cell::UnsafeCell;
 use loom::thread;
-use mail::model;
+use purlin_raw::model::model;
 use purlin_raw::{Answer, oneshot};
 
 /// An answer whose accesses loom checks, and which counts that it is dropped.

@@ -6,20 +6,18 @@
 //! Run with `scripts/test-loom.sh`.
 #![cfg(loom)]
 
-mod mail;
-
 use loom::cell::Cell;
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicUsize, Ordering};
 use loom::thread;
-use purlin_raw::model::has_barrier;
+use purlin_raw::model::{self, has_barrier};
 use purlin_raw::{Holder, biased};
 
 /// With a kernel that has a barrier, and with one that has none.
 fn model(f: impl Fn() + Clone + Sync + Send + 'static) {
     for it_has in [true, false] {
         has_barrier(it_has);
-        mail::model(f.clone());
+        model::model(f.clone());
     }
 }
 

@@ -4,15 +4,13 @@
 //! Run with `scripts/test-loom.sh`. Everything is used as the layers above use it.
 #![cfg(loom)]
 
-mod mail;
-
 use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 
 use loom::sync::{Arc, Mutex};
 use loom::thread;
-use mail::model;
+use purlin_raw::model::model;
 use purlin_raw::{
     Address, Body, Edge, End, Host, Manner, Overflow, Owner, Place, Ran, Realm, Refused, Runnable,
     Sent, Spilled, Turned, World,

@@ -10,8 +10,8 @@ use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicUsize, Ordering};
 use loom::thread;
-use mail::{model, open, open_all, push, take};
-use purlin_raw::model::{Class, Head, Lone, Pushed, Slept, Traffic};
+use mail::{open, open_all, push, take};
+use purlin_raw::model::{Class, Head, Lone, Pushed, Slept, Traffic, model};
 
 #[test]
 fn a_message_is_seen_before_sleep_or_wakes_the_sleeper() {

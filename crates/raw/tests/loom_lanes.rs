@@ -10,8 +10,8 @@ use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicUsize, Ordering};
 use loom::thread::{self, JoinHandle};
-use mail::{model, model_within, open, open_all, push_as, seal, take};
-use purlin_raw::model::{Class, Found, Head, Lanes, Pushed, Slept, Traffic};
+use mail::{open, open_all, push_as, seal, take};
+use purlin_raw::model::{Class, Found, Head, Lanes, Pushed, Slept, Traffic, model, model_within};
 
 /// Takes what arrived and has lanes afterwards; a wake makes sure that there is something to take.
 fn take_and_install(head: &Head) -> Vec<u32> {

@@ -6,8 +6,6 @@
 //! how often they are dropped.
 #![cfg(loom)]
 
-mod mail;
-
 use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, Waker};
@@ -15,7 +13,7 @@ use std::task::{Context, Poll, Waker};
 use loom::cell::UnsafeCell;
 use loom::sync::{Arc, Mutex};
 use loom::thread;
-use mail::model;
+use purlin_raw::model::model;
 use purlin_raw::{Address, Body, End, Host, Owner, Ran, Realm, Runnable, Unsent, World};
 
 /// How often it was dropped. Not of loom's: it must order nothing.

@@ -4,8 +4,6 @@
 //! batch is one slot, or none where the limit is low.
 #![cfg(loom)]
 
-mod mail;
-
 use std::num::NonZero;
 use std::ptr::NonNull;
 
@@ -13,9 +11,8 @@ use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence};
 use loom::thread;
-use mail::model;
 use purlin_raw::Slot;
-use purlin_raw::model::{Stock, Table};
+use purlin_raw::model::{Stock, Table, model};
 
 /// So low a limit that stocks exchange every slot with the list at once.
 const LOW: u32 = 4;

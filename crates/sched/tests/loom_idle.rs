@@ -6,12 +6,10 @@
 //! Run with `scripts/test-loom.sh`.
 #![cfg(loom)]
 
-mod executions;
-
-use executions::model;
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicUsize, Ordering};
 use loom::thread;
+use purlin_raw::model::model;
 use purlin_sched::model::Idle;
 
 /// What the workers of a model share.

@@ -5,16 +5,14 @@
 //! Run with `scripts/test-loom.sh`.
 #![cfg(loom)]
 
-mod executions;
-
 use std::num::NonZero;
 use std::time::Instant;
 
-use executions::model;
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicU32, Ordering};
 use loom::thread;
 use purlin_raw::Slot;
+use purlin_raw::model::model;
 use purlin_sched::model::Relief;
 
 const OWN: u32 = 1;

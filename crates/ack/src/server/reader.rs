@@ -329,19 +329,14 @@ pub(crate) async fn write_all<M: Send + 'static>(
 
 #[cfg(test)]
 mod tests {
-    use std::net::{Ipv4Addr, TcpListener, TcpStream};
-
     use purlin::Node;
 
     use super::*;
+    use crate::server::socket::tests::connected;
 
     #[test]
     fn a_write_that_waits_for_room_ends_with_the_message_that_ends_it_and_no_other() {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("there is a port");
-        let address = listener.local_addr().expect("it is bound");
-        let _deaf = TcpStream::connect(address).expect("somebody listens");
-        let (stream, _) = listener.accept().expect("somebody has come");
-        let socket = Socket::new(stream, None).expect("it is connected");
+        let (socket, _deaf) = connected();
         let node = Node::builder().workers(1).build().expect("a node starts");
         let ended = node.block_on(async move |_: Process<()>| {
             let writer = purlin::spawn(async move |mut me: Process<u8>| {

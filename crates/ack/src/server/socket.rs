@@ -124,17 +124,22 @@ impl Socket {
         };
         match known_until(&self.stream, interest).await {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-                match self.stream.try_clone() {
-                    Ok(again) => known_until(&again, interest).await,
-                    Err(error) if is_for_want(&error) => {
-                        sleep(PAUSE).await;
-                        Ok(())
-                    }
-                    Err(error) => Err(error),
-                }
+                ready_again(self.stream.try_clone(), interest).await
             }
             waited => waited,
         }
+    }
+}
+
+/// The same for a process that comes second, with a descriptor more, if there is one.
+async fn ready_again(stream: io::Result<TcpStream>, interest: Interest) -> io::Result<()> {
+    match stream {
+        Ok(stream) => known_until(&stream, interest).await,
+        Err(error) if is_for_want(&error) => {
+            sleep(PAUSE).await;
+            Ok(())
+        }
+        Err(error) => Err(error),
     }
 }
 
@@ -165,7 +170,7 @@ fn lock(channel: &Mutex<Channel>) -> MutexGuard<'_, Channel> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use std::net::{Ipv4Addr, TcpListener};
 
     use tokio::runtime::Builder;
@@ -173,13 +178,32 @@ mod tests {
 
     use super::*;
 
-    #[test]
-    fn two_processes_may_wait_at_the_same_time_for_different_things() {
+    /// The server's end of a connection, and the client's.
+    pub(in crate::server) fn connected() -> (Socket, TcpStream) {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("there is a port");
         let address = listener.local_addr().expect("it is bound");
         let client = TcpStream::connect(address).expect("somebody listens");
         let (stream, _) = listener.accept().expect("somebody has come");
-        let writes = Socket::new(stream, None).expect("it is connected");
+        (Socket::new(stream, None).expect("it is connected"), client)
+    }
+
+    #[test]
+    fn who_finds_no_descriptor_looks_again_and_other_errors_are_told() {
+        let runtime = Builder::new_current_thread().enable_all().build().expect("it starts");
+        let again = |number| {
+            let error = io::Error::from_raw_os_error(number);
+            runtime.block_on(ready_again(Err(error), Interest::READABLE))
+        };
+        assert!(again(libc::EMFILE).is_ok());
+        assert_eq!(
+            again(libc::EBADF).map_err(|error| error.raw_os_error()),
+            Err(Some(libc::EBADF))
+        );
+    }
+
+    #[test]
+    fn two_processes_may_wait_at_the_same_time_for_different_things() {
+        let (writes, client) = connected();
         let reads = writes.clone();
         let runtime = Builder::new_current_thread().enable_all().build().expect("it starts");
         runtime.block_on(async {

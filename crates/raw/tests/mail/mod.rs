@@ -4,8 +4,6 @@
 #![allow(dead_code)]
 
 use std::ptr::NonNull;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use loom::cell::UnsafeCell;
 use purlin_raw::model::{Chain, Class, Head, Link, Pushed, Traffic};
@@ -60,25 +58,4 @@ pub(crate) fn push_as(sender: u32, head: &Head, class: Class, payload: u32) -> P
 
 pub(crate) fn push(head: &Head, class: Class, payload: u32) -> Pushed {
     push_as(0, head, class, payload)
-}
-
-/// Every execution of `f`, up to a bound of preemptions in one execution.
-pub(crate) fn model(f: impl Fn() + Sync + Send + 'static) {
-    model_within(usize::MAX, f);
-}
-
-/// The same for a model that is large, up to a bound of its own.
-pub(crate) fn model_within(bound: usize, f: impl Fn() + Sync + Send + 'static) {
-    let asked = std::env::var("LOOM_MAX_PREEMPTIONS").ok().and_then(|text| text.parse().ok());
-    let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(bound.min(asked.unwrap_or(3)));
-    let executions = Arc::new(AtomicUsize::new(0));
-    let counted = Arc::clone(&executions);
-    builder.check(move || {
-        counted.fetch_add(1, Ordering::Relaxed);
-        f();
-    });
-    let executions = executions.load(Ordering::Relaxed);
-    assert!(executions > 1, "nothing in this model meets anything else");
-    println!("{executions} executions");
 }
