@@ -124,17 +124,8 @@ join(Cookie) ->
         false ->
             ok = application:set_env(kernel, inet_dist_use_interface, {127, 0, 0, 1}),
             Name = list_to_atom("beam" ++ os:getpid() ++ "@127.0.0.1"),
-            start(Name, 100)
+            {ok, _} = net_kernel:start([Name, longnames]),
+            ok
     end,
     erlang:set_cookie(binary_to_atom(Cookie)),
     ok.
-
-%% WHY tries: a user's first node makes the user's file with a cookie and protects it thereafter; a node that starts
-%% between the two refuses to use that file.
-start(Name, Tries) ->
-    case net_kernel:start([Name, longnames]) of
-        {ok, _} -> ok;
-        {error, _} when Tries > 1 ->
-            timer:sleep(10),
-            start(Name, Tries - 1)
-    end.

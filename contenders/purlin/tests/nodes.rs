@@ -38,7 +38,10 @@ fn start(kind: Kind, epmd: u16) -> Contender {
         Kind::Purlin => Command::new(env!("CARGO_BIN_EXE_contender-purlin")),
         Kind::Beam => {
             let mut command = Command::new("erl");
-            command.args(["-noshell", "-pa"]).arg(compiled()).args(["-s", "contender", "main"]);
+            // WHY a cookie: without one it makes the user's file of it, and a second that starts meanwhile may
+            // find that file before it is protected, and then refuses to be a node.
+            command.args(["-setcookie", "secret", "-noshell", "-pa"]).arg(compiled());
+            command.args(["-s", "contender", "main"]);
             command
         }
     };
