@@ -1,6 +1,7 @@
 //! A server that has no descriptors left goes on when it has some again, one for each connection. In a
 //! program of its own, which is this one, since descriptors belong to the program.
 
+#[path = "it/common/mod.rs"]
 mod common;
 
 use std::fs::File;

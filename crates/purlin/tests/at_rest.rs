@@ -4,6 +4,7 @@
 
 #![cfg(target_os = "linux")]
 
+#[path = "it/common/mod.rs"]
 mod common;
 
 use std::sync::Arc;

@@ -1,6 +1,7 @@
 //! What the log says of a process that does not await. A program of its own, because the monitor
 //! logs on a thread of its own and so to the subscriber of the whole program.
 
+#[path = "it/common/mod.rs"]
 mod common;
 
 use std::sync::mpsc::channel;

@@ -4,6 +4,7 @@
 //! The allocator counts for the whole program, so one test runs at a time. What the program that
 //! runs the tests allocates for itself is small, and is what the leeways below are for.
 
+#[path = "it/common/mod.rs"]
 mod common;
 
 use std::alloc::System;

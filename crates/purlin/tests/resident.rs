@@ -5,6 +5,7 @@
 // WHY only there: elsewhere it is the C library's business what it gives back, and when.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 
+#[path = "it/common/mod.rs"]
 mod common;
 
 use std::process::Command;

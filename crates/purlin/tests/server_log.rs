@@ -1,6 +1,7 @@
 //! What the log says of a server that crashes. A program of its own, because the subscriber is the
 //! whole program's.
 
+#[path = "it/common/mod.rs"]
 mod common;
 
 use std::sync::mpsc::Receiver;

@@ -1,5 +1,6 @@
 //! What processes log says who they are, where that was asked for.
 
+#[path = "it/common/mod.rs"]
 mod common;
 
 use std::io;

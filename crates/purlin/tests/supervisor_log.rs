@@ -1,5 +1,6 @@
 //! What supervisors report. A program of its own, because it listens to the whole program's log.
 
+#[path = "it/common/mod.rs"]
 mod common;
 
 use common::{node, said, stop};

@@ -1,0 +1,316 @@
+//! The client against servers that fail: what was sent, what was handled, what was told.
+
+#![forbid(unsafe_code)]
+
+
+use std::collections::BTreeSet;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use crate::common::SOON;
+use crate::common::plain::{LARGEST, Rules, Server, number};
+use purlin_ack::client::outbox::Window;
+use purlin_ack::client::{Builder, Client, ConnectError, Ended, Lost, SendError};
+use purlin_ack::session::{Level, Status};
+use purlin_ack::wire::Reason;
+
+/// In small writes, so that there are many.
+fn builder(address: SocketAddr) -> Builder {
+    Client::builder(address).batch(200).backoff(SOON)
+}
+
+async fn send(client: &Client, numbers: std::ops::Range<u32>) {
+    for one in numbers {
+        client.send(&number(one)).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn each_message_is_handled_once_and_in_order_as_long_as_nothing_fails() {
+    let server = Server::start(|_| Rules::default()).await;
+    let client = builder(server.address).connect().await.unwrap();
+    assert_eq!(client.answered(), None);
+    send(&client, 0..10_000).await;
+    client.flush().await.unwrap();
+    assert_eq!(client.answered(), Some(9_999));
+    client.close().await.unwrap();
+    assert!(server.ledger().numbers().into_iter().eq(0..10_000));
+    assert_eq!(server.ledger().connections, 1);
+}
+
+#[tokio::test]
+async fn in_a_session_each_message_is_handled_once_though_every_connection_dies() {
+    let server =
+        Server::start(|_| Rules { dies_after: Some(700), window: 100, ..Rules::default() }).await;
+    let client = builder(server.address).session(Level::Handled).connect().await.unwrap();
+    send(&client, 0..10_000).await;
+    client.close().await.unwrap();
+    assert!(server.ledger().numbers().into_iter().eq(0..10_000));
+    assert!(server.ledger().connections > 10);
+    let openings: BTreeSet<_> =
+        server.ledger().openings.iter().map(|opening| (opening.client, opening.epoch)).collect();
+    assert_eq!(openings.len(), 1, "it is one client all the time");
+}
+
+#[tokio::test]
+async fn without_a_session_each_message_is_handled_at_least_once() {
+    let dies = |connection| (connection < 5).then_some(300 * (connection + 1));
+    let server =
+        Server::start(move |number| Rules { dies_after: dies(number), ..Rules::default() }).await;
+    let client = builder(server.address).connect().await.unwrap();
+    send(&client, 0..10_000).await;
+    client.close().await.unwrap();
+    let handled = server.ledger().numbers();
+    assert!(BTreeSet::from_iter(handled).into_iter().eq(0..10_000));
+    assert_eq!(server.ledger().connections, 6);
+}
+
+#[tokio::test]
+async fn a_server_that_is_killed_and_started_again_gets_what_it_had_not_answered() {
+    let server = Server::start(|_| Rules::default()).await;
+    let client = builder(server.address).session(Level::Durable).connect().await.unwrap();
+    send(&client, 0..1000).await;
+    let (address, ledger) = server.kill().await;
+    send(&client, 1000..2000).await;
+    let server = Server::on(address, ledger, 1, |_| Rules::default()).await;
+    client.close().await.unwrap();
+    assert!(server.ledger().numbers().into_iter().eq(0..2000));
+}
+
+#[tokio::test]
+async fn a_server_that_has_forgotten_a_session_is_sent_what_was_not_answered() {
+    let server = Server::start(|_| Rules::default()).await;
+    let client = builder(server.address).session(Level::Handled).connect().await.unwrap();
+    send(&client, 0..1000).await;
+    client.flush().await.unwrap();
+    let (address, _) = server.kill().await;
+    send(&client, 1000..2000).await;
+    let server = Server::on(address, Arc::default(), 1, |_| Rules::default()).await;
+    client.close().await.unwrap();
+    assert!(server.ledger().numbers().into_iter().eq(1000..2000));
+}
+
+#[tokio::test]
+async fn what_is_refused_is_told_with_its_payload_even_if_the_connection_dies_before_it_is_said() {
+    let server =
+        Server::start(|_| Rules { refuses: Some(7), dies_after: Some(1000), ..Rules::default() })
+            .await;
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let tell = Arc::clone(&told);
+    let client = builder(server.address)
+        .session(Level::Handled)
+        .on_refused(move |refused| tell.lock().unwrap().push(refused))
+        .connect()
+        .await
+        .unwrap();
+    send(&client, 0..5000).await;
+    client.close().await.unwrap();
+    let told = told.lock().unwrap();
+    assert!(told.iter().all(|one| one.reason == Reason::NOT_TAKEN));
+    assert!(
+        told.iter()
+            .map(|one| one.payload.clone())
+            .eq((0..5000).filter(|number| number % 256 == 7).map(|one| number(one).to_vec()))
+    );
+    assert!(told.iter().all(|one| number(one.id as u32)[..] == one.payload));
+    let handled = server.ledger().numbers();
+    assert!(handled.into_iter().eq((0..5000).filter(|number| number % 256 != 7)));
+    let line = format!("{:?}", told[0]);
+    assert!(line.contains("id: 7") && !line.contains("payload"), "{line}");
+}
+
+#[tokio::test]
+async fn an_answer_that_does_not_follow_costs_the_connection_and_no_message() {
+    let server =
+        Server::start(|connection| Rules { lies: connection < 3, ..Rules::default() }).await;
+    let client = builder(server.address).connect().await.unwrap();
+    send(&client, 0..1000).await;
+    client.close().await.unwrap();
+    assert_eq!(server.ledger().connections, 4);
+    assert!(BTreeSet::from_iter(server.ledger().numbers()).into_iter().eq(0..1000));
+}
+
+#[tokio::test]
+async fn what_is_unanswered_is_bounded_by_the_window_and_handed_back_when_patience_ends() {
+    let server = Server::start(|_| Rules { mute: true, ..Rules::default() }).await;
+    // CLOCK: the machine's; it is the client's own patience that is tested.
+    let client = builder(server.address)
+        .window(Window { messages: 50, bytes: 1 << 20 })
+        .silence(Duration::from_millis(20))
+        .patience(Duration::from_millis(100))
+        .connect()
+        .await
+        .unwrap();
+    for one in 0..50 {
+        assert_eq!(client.try_send(&number(one)).unwrap(), Some(one.into()));
+    }
+    assert_eq!(client.try_send(&number(50)).unwrap(), None);
+    let flushed = client.flush().await.unwrap_err();
+    assert!(matches!(&flushed, Ended::GaveUp(_, _)), "{flushed}");
+    assert!(flushed.to_string().contains("has not answered"), "{flushed}");
+    let refused = client.send(&number(51)).await.unwrap_err();
+    assert!(matches!(refused, SendError::Ended(Ended::GaveUp(..))), "{refused}");
+    let left = client.close().await.unwrap_err();
+    assert!(left.to_string().starts_with("50 messages are unanswered: "), "{left}");
+    let due = (0..50).map(|one| (u64::from(one), number(one).to_vec()));
+    assert!(left.messages.into_iter().eq(due));
+}
+
+#[tokio::test]
+async fn a_sender_that_waits_for_room_goes_on_when_there_is_some() {
+    let server = Server::start(|_| Rules::default()).await;
+    let client = builder(server.address).window(Window { messages: 1, bytes: 1 }).connect().await;
+    let client = Arc::new(client.unwrap());
+    let senders: Vec<_> = (0..4)
+        .map(|sender| {
+            let client = Arc::clone(&client);
+            tokio::spawn(async move { send(&client, sender * 100..(sender + 1) * 100).await })
+        })
+        .collect();
+    for sender in senders {
+        sender.await.unwrap();
+    }
+    client.close().await.unwrap();
+    assert!(BTreeSet::from_iter(server.ledger().numbers()).into_iter().eq(0..400));
+    assert_eq!(server.ledger().handled.len(), 400);
+}
+
+#[tokio::test]
+async fn messages_that_linger_go_out_together_and_at_once_when_somebody_waits_for_their_answers() {
+    let server = Server::start(|_| Rules::default()).await;
+    let hour = Duration::from_secs(3600);
+    let client = builder(server.address).linger(hour).connect().await.unwrap();
+    send(&client, 0..3).await;
+    client.flush().await.unwrap();
+    send(&client, 3..5).await;
+    client.flush().await.unwrap();
+    assert_eq!(server.ledger().reads, [3, 2]);
+    // A batch of 200 bytes takes twelve of these and does not wait.
+    send(&client, 5..18).await;
+    while client.answered() < Some(16) {
+        tokio::task::yield_now().await;
+    }
+    client.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn messages_that_linger_go_out_when_there_is_no_room_for_more() {
+    let server = Server::start(|_| Rules::default()).await;
+    let client = builder(server.address)
+        .linger(Duration::from_secs(3600))
+        .window(Window { messages: 10, bytes: 1 << 20 })
+        .connect()
+        .await
+        .unwrap();
+    for one in 0..25 {
+        send(&client, one..one + 1).await;
+        // The client's task gets to see that there is something that may linger.
+        tokio::task::yield_now().await;
+    }
+    client.close().await.unwrap();
+    assert_eq!(server.ledger().reads, [10, 10, 5]);
+}
+
+#[tokio::test]
+async fn a_client_that_is_dropped_still_sends_what_it_has_taken() {
+    let server = Server::start(|_| Rules::default()).await;
+    let client = builder(server.address).connect().await.unwrap();
+    send(&client, 0..1000).await;
+    drop(client);
+    while server.ledger().handled.len() < 1000 {
+        tokio::task::yield_now().await;
+    }
+    assert!(server.ledger().numbers().into_iter().eq(0..1000));
+}
+
+#[tokio::test]
+async fn a_closed_client_takes_nothing_and_can_be_closed_again() {
+    let server = Server::start(|_| Rules::default()).await;
+    let client = builder(server.address).connect().await.unwrap();
+    client.close().await.unwrap();
+    client.close().await.unwrap();
+    client.flush().await.unwrap();
+    let refused = client.send(b"late").await.unwrap_err();
+    assert_eq!(refused.to_string(), "the client is closed");
+}
+
+#[tokio::test]
+async fn what_is_too_large_for_the_server_is_not_taken() {
+    let server = Server::start(|_| Rules::default()).await;
+    let client = builder(server.address).session(Level::Handled).connect().await.unwrap();
+    let large = vec![0; LARGEST as usize + 1];
+    let refused = client.send(&large).await.unwrap_err();
+    assert_eq!(
+        refused.to_string(),
+        "a payload of 1048577 bytes, where the server takes 1048576 at most"
+    );
+    client.send(&large[1..]).await.unwrap();
+    client.close().await.unwrap();
+    assert_eq!(server.ledger().handled[0].1.len(), LARGEST as usize);
+}
+
+#[tokio::test]
+async fn a_client_that_lost_its_numbers_raises_its_epoch_and_begins_anew() {
+    let server = Server::start(|_| Rules::default()).await;
+    let same = || builder(server.address).session(Level::Handled).identity([7; 16]).epoch(5);
+    let before = same().connect().await.unwrap();
+    send(&before, 0..10).await;
+    before.close().await.unwrap();
+    let after = same().connect().await.unwrap();
+    assert_eq!(after.send(&number(10)).await.unwrap(), 0);
+    after.close().await.unwrap();
+    assert!(server.ledger().numbers().into_iter().eq(0..11));
+    let epochs: Vec<_> = server.ledger().openings.iter().map(|opening| opening.epoch).collect();
+    assert_eq!(epochs[..2], [5, 5]);
+    assert!(epochs[2] > 5);
+
+    let stale = same().connect().await.unwrap_err();
+    assert!(matches!(stale, ConnectError::Refused(Status::STALE)), "{stale}");
+}
+
+#[tokio::test]
+async fn a_client_that_is_replaced_by_a_later_epoch_ends_with_what_it_has_left() {
+    let server = Server::start(|_| Rules { dies_after: Some(10), ..Rules::default() }).await;
+    let client = builder(server.address).session(Level::Handled).identity([7; 16]).epoch(5);
+    let client = client.connect().await.unwrap();
+    server.ledger().openings.last_mut().unwrap().epoch = 6;
+    send(&client, 0..20).await;
+    let left = client.close().await.unwrap_err();
+    assert!(matches!(left.why, Ended::Refused(Status::STALE)), "{left}");
+    assert_eq!(left.messages.len(), 20);
+}
+
+#[tokio::test]
+async fn a_server_that_is_busy_is_asked_again() {
+    let busy = |number| (1..4).contains(&number).then_some(Status::BUSY);
+    let server = Server::start(move |number| Rules {
+        status: busy(number),
+        dies_after: Some(10),
+        ..Rules::default()
+    })
+    .await;
+    let client = builder(server.address).session(Level::Handled).connect().await.unwrap();
+    send(&client, 0..20).await;
+    client.close().await.unwrap();
+    assert!(server.ledger().numbers().into_iter().eq(0..20));
+    assert!(server.ledger().connections >= 5);
+}
+
+#[tokio::test]
+async fn a_session_that_is_not_to_be_had_is_told_at_once() {
+    for status in [Status::LEVEL, Status::VERSION, Status::NOT_ALLOWED, Status::MALFORMED] {
+        let server =
+            Server::start(move |_| Rules { status: Some(status), ..Rules::default() }).await;
+        let refused = builder(server.address).session(Level::Durable).connect().await.unwrap_err();
+        assert_eq!(refused.to_string(), status.to_string());
+    }
+}
+
+#[tokio::test]
+async fn where_nobody_listens_there_is_no_client() {
+    let (address, _) = Server::start(|_| Rules::default()).await.kill().await;
+    let refused = builder(address).connect().await.unwrap_err();
+    assert!(matches!(refused, ConnectError::Lost(Lost::Io(_))), "{refused}");
+    assert_eq!(refused.to_string().lines().count(), 1);
+}

@@ -1,0 +1,266 @@
+//! The bytes: each strategy against what `docs/ack/protocol.md` says, however a client cuts them, over
+//! TCP and over TLS.
+
+
+use std::io::Write as _;
+
+use crate::common::over::{Wire, cases};
+use crate::common::{Client, Keep, counting, message, payload, rest, start};
+use purlin_ack::frames::Frames;
+use purlin_ack::handler::Count;
+use purlin_ack::server::Limits;
+use purlin_ack::strategy::Strategy;
+use purlin_ack::wire::{ACK, Ack, HEAD, Id, REPLY};
+
+/// Payloads of all kinds of lengths, the limit among them.
+const LENGTHS: [usize; 9] = [0, 1, 5, 99, 100, 101, 65_535, 65_536, LIMIT];
+const LIMIT: usize = 1 << 20;
+
+/// Where a message of that length is cut: at any byte, but for those in the middle of a large one.
+fn cuts(length: usize) -> impl Iterator<Item = usize> {
+    let end = HEAD + length;
+    (0..=end).filter(move |cut| {
+        length <= 100 || *cut <= HEAD + 2 || end - cut <= 2 || cut % (64 << 10) == 0
+    })
+}
+
+#[test]
+fn a_message_split_at_any_byte_is_acknowledged_once() {
+    for case in cases() {
+        let limits = Limits { largest: LIMIT as u32, ..Limits::default() };
+        let server = start(case.builder().limits(limits));
+        let mut client = Client::connect(server.address(), case);
+        let mut id = 0;
+        // WHY fewer over TLS: large messages are cut into records there, wherever the client cuts them.
+        let lengths = [0, 1, 5, 99, 100, 65_536, LIMIT];
+        for length in lengths.into_iter().filter(|length| !case.tls || *length < 65_536) {
+            for cut in cuts(length) {
+                let (one, two) = (
+                    message(id, b"first", client.order),
+                    message(id + 1, &payload(id + 1, length), client.order),
+                );
+                // The part comes with a message that is whole, whose ack says that it has been read.
+                client.send(&[&one[..], &two[..cut]].concat());
+                if cut < two.len() {
+                    client.until(id);
+                }
+                client.send(&two[cut..]);
+                client.until(id + 1);
+                id += 2;
+            }
+        }
+        drop(client);
+        assert_eq!(server.drain().messages, id, "{case}");
+    }
+}
+
+#[test]
+fn a_message_that_comes_byte_by_byte_is_acknowledged() {
+    for case in cases() {
+        let server = counting(case);
+        let mut client = Client::connect(server.address(), case);
+        for byte in message(0, &payload(0, 100), client.order) {
+            client.send(&[byte]);
+        }
+        client.until(0);
+        drop(client);
+        server.drain();
+    }
+}
+
+#[test]
+fn payloads_of_any_length_come_as_they_were_sent() {
+    for case in cases() {
+        let keep = Keep::default();
+        let limits = Limits { largest: LIMIT as u32, ..Limits::default() };
+        let make = keep.clone();
+        let builder = case.builder().limits(limits);
+        let server = start(builder.handler(move |_| make.clone()));
+        let mut client = Client::connect(server.address(), case);
+        // Twice, so that each stands before and behind others.
+        let sent: Vec<_> =
+            (0..).zip(LENGTHS.repeat(2)).map(|(id, length)| (id, payload(id, length))).collect();
+        let stream: Vec<u8> =
+            sent.iter().flat_map(|(id, bytes)| message(*id, bytes, client.order)).collect();
+        client.send(&stream);
+        client.until(sent.len() as u64 - 1);
+        assert!(keep.0.take() == sent, "{case}: what came is not what was sent");
+        drop(client);
+        server.drain();
+    }
+}
+
+#[test]
+fn many_messages_in_one_segment_are_all_acknowledged() {
+    for case in cases() {
+        let keep = Keep::default();
+        let make = keep.clone();
+        let builder = case.builder();
+        let server = start(builder.handler(move |_| make.clone()));
+        let mut client = Client::connect(server.address(), case);
+        for first in (0..10_000).step_by(1000) {
+            let order = client.order;
+            let segment: Vec<u8> =
+                (first..first + 1000).flat_map(|id| message(id, b"hello", order)).collect();
+            client.send(&segment);
+        }
+        client.until(9999);
+        assert_eq!(keep.0.ids(), (0..10_000).collect::<Vec<_>>(), "{case}");
+        drop(client);
+        let counts = server.drain();
+        assert_eq!(counts.messages, 10_000);
+        if case.strategy == Strategy::RequestReply {
+            assert_eq!(counts.acks, 10_000);
+        }
+    }
+}
+
+#[test]
+fn a_message_over_the_limit_ends_the_connection_behind_the_acks_of_those_before() {
+    for case in cases() {
+        let limits = Limits { largest: 100, ..Limits::default() };
+        let server = start(case.builder().limits(limits));
+        let mut client = Client::connect(server.address(), case);
+        let order = client.order;
+        let stream = [
+            message(0, &payload(0, 100), order),
+            message(1, b"", order),
+            message(2, &payload(2, 101), order),
+            message(3, b"behind", order),
+        ];
+        client.send(&stream.concat());
+        assert_eq!(client.until_closed(), Some(1), "{case}");
+        drop(client);
+        server.until("it is counted", |counts| counts.too_large == 1 && counts.connections == 0);
+        assert_eq!(server.drain().messages, 2);
+    }
+}
+
+#[test]
+fn garbage_ends_the_connection_and_is_not_acknowledged() {
+    for case in cases() {
+        let server = counting(case);
+        let mut client = Client::connect(server.address(), case);
+        client.send(&[0xff; 4096]);
+        assert_eq!(client.until_closed(), None, "{case}");
+        drop(client);
+        server.until("it is counted", |counts| counts.too_large == 1);
+        server.drain();
+    }
+}
+
+#[test]
+fn a_size_over_the_limit_is_known_wherever_its_head_is_cut() {
+    for case in cases() {
+        let limits = Limits { largest: 100, ..Limits::default() };
+        let server = start(case.builder().limits(limits));
+        for cut in 0..HEAD {
+            let mut client = Client::connect(server.address(), case);
+            let (one, two) =
+                (message(0, b"first", client.order), message(1, &payload(1, 101), client.order));
+            client.send(&[&one[..], &two[..cut]].concat());
+            client.until(0);
+            // Not a byte behind the head is needed.
+            client.send(&two[cut..HEAD]);
+            assert_eq!(client.until_closed(), Some(0), "{case}");
+        }
+        server.until("they are counted", |counts| counts.too_large == HEAD as u64);
+        server.drain();
+    }
+}
+
+#[test]
+fn of_any_bytes_what_is_whole_is_acknowledged_and_nothing_else() {
+    let mut chance = fastrand::Rng::with_seed(6);
+    for case in cases() {
+        let limits = Limits { largest: 1000, ..Limits::default() };
+        let server = start(case.builder().limits(limits));
+        for _ in 0..50 {
+            // Some messages, and then anything, of which some may look like messages.
+            let mut bytes = Vec::new();
+            for id in 0..chance.u64(..5) {
+                let length = chance.usize(..1000);
+                bytes.extend(message(id, &payload(id, length), case.strategy.order()));
+            }
+            let most = chance.u8(1..);
+            bytes.extend((0..chance.usize(..5000)).map(|_| chance.u8(..most)));
+            let mut frames = Frames::new(&bytes, case.strategy.order(), 1000);
+            let ids: Vec<Id> = frames.by_ref().map(|frame| frame.id).collect();
+
+            let mut stream = Wire::connect(server.address(), case.tls);
+            // It may be closed before everything is written.
+            let _ = stream.write_all(&bytes);
+            let _ = stream.finish();
+            let told = rest(&mut stream);
+            let told: Vec<(Id, u64)> = match case.strategy {
+                Strategy::RequestReply => {
+                    told.as_chunks::<REPLY>().0.iter().map(|reply| (Id(*reply), 1)).collect()
+                }
+                _ => told
+                    .as_chunks::<ACK>()
+                    .0
+                    .iter()
+                    .map(|ack| Ack::from_bytes(*ack))
+                    .map(|Ack { id, skipped }| (id, u64::from(skipped) + 1))
+                    .collect(),
+            };
+            let mut count = 0;
+            for (id, more) in told {
+                count += more;
+                assert_eq!(Some(&id), ids.get(count as usize - 1), "{case}: {bytes:?}");
+            }
+            assert_eq!(count, ids.len() as u64, "{case}: {bytes:?}");
+        }
+        server.drain();
+    }
+}
+
+#[test]
+fn a_client_that_ends_its_half_is_answered_and_an_incomplete_message_is_dropped() {
+    for case in cases() {
+        let keep = Keep::default();
+        let make = keep.clone();
+        let builder = case.builder();
+        let server = start(builder.handler(move |_| make.clone()));
+        let mut client = Client::connect(server.address(), case);
+        let order = client.order;
+        let cut = message(2, b"incomplete", order);
+        let whole = [message(0, b"a", order), message(1, b"b", order)].concat();
+        client.send(&[&whole[..], &cut[..cut.len() - 1]].concat());
+        client.stream.finish().expect("it is connected");
+        assert_eq!(client.until_closed(), Some(1), "{case}");
+        drop(client);
+        assert_eq!(keep.0.ids(), [0, 1]);
+        server.drain();
+    }
+}
+
+#[test]
+fn ids_come_back_as_they_are() {
+    for case in cases() {
+        let server = counting(case);
+        let mut client = Client::connect(server.address(), case);
+        let mut bytes = message(0, b"hello", client.order);
+        bytes[..8].copy_from_slice(b"anything");
+        client.send(&bytes);
+        client.stream.finish().expect("it is connected");
+        let answer = match case.strategy {
+            Strategy::RequestReply => &b"anything"[..],
+            _ => b"anything\0\0\0\0",
+        };
+        assert_eq!(rest(&mut client.stream), answer, "{case}");
+        server.drain();
+    }
+}
+
+#[test]
+fn a_connection_without_a_byte_ends_without_one() {
+    for case in cases() {
+        let server = start(case.builder().handler(|_| Count));
+        let mut client = Client::connect(server.address(), case);
+        client.stream.finish().expect("it is connected");
+        assert_eq!(client.until_closed(), None);
+        drop(client);
+        assert_eq!(server.drain().messages, 0);
+    }
+}

@@ -1,0 +1,136 @@
+//! A server that stops acknowledges what it has read, and nothing that it has not handled.
+
+
+use std::collections::HashSet;
+use std::io::Write as _;
+use std::net::Shutdown;
+use std::thread;
+use std::time::Duration;
+
+use crate::common::over::cases;
+use crate::common::{Client, Gated, Keep, anywhere, message, start};
+use purlin_ack::server::{Limits, Server};
+use purlin_ack::strategy::Strategy;
+
+#[test]
+fn what_was_read_before_a_drain_is_handled_and_acknowledged() {
+    for case in cases() {
+        let gated = Gated::default();
+        let make = gated.clone();
+        let builder = case.builder();
+        let server = start(builder.handler(move |_| make.clone()));
+        let mut client = Client::connect(server.address(), case);
+        client.message(0, b"first");
+        // The handler has the first; whatever is sent now may be read or not.
+        gated.wait();
+        let more: Vec<u8> =
+            (1..50).flat_map(|id| message(id, b"more", case.strategy.order())).collect();
+        client.send(&more);
+        let drained = thread::spawn(move || server.drain());
+        gated.open();
+        let acknowledged = client.until_closed();
+        drop(client);
+        let counts = drained.join().expect("it drains");
+        let handled = gated.kept.ids();
+        assert_eq!(acknowledged, handled.last().copied(), "{case}");
+        assert_eq!(counts.messages, handled.len() as u64, "{case}");
+        assert!(handled.contains(&0), "{case}: what was read is not acknowledged");
+    }
+}
+
+#[test]
+fn a_drain_while_clients_send_loses_nothing_that_is_acknowledged() {
+    for strategy in Strategy::ALL {
+        let keep = Keep::default();
+        let make = keep.clone();
+        let builder = Server::builder(anywhere()).strategy(strategy);
+        let server = start(builder.handler(move |_| make.clone()));
+        let address = server.address();
+        let clients: Vec<_> = (0..4).map(|_| Client::connect(address, strategy)).collect();
+        // Who has not been let in is not a client of this server, and would be refused.
+        server.until("all are let in", |counts| counts.connections == 4);
+        let clients: Vec<_> = (0..4_u64)
+            .zip(clients)
+            .map(|(number, mut client)| {
+                thread::spawn(move || send_until_closed(&mut client, number << 32))
+            })
+            .collect();
+        server.until("some is acknowledged", |counts| counts.messages > 1000);
+        let counts = server.drain();
+        let kept: HashSet<u64> =
+            keep.0.take().into_iter().map(|(_, payload)| number(&payload)).collect();
+        let mut acknowledged = 0;
+        for client in clients {
+            let (base, newest) = client.join().expect("it ends");
+            let count = newest.map_or(0, |newest| newest + 1);
+            assert!((0..count).all(|id| kept.contains(&(base + id))), "{strategy}: lost");
+            acknowledged += count;
+        }
+        assert_eq!(
+            acknowledged,
+            kept.len() as u64,
+            "{strategy}: what was handled was acknowledged"
+        );
+        assert_eq!(counts.messages, acknowledged, "{strategy}");
+    }
+}
+
+fn number(payload: &[u8]) -> u64 {
+    u64::from_le_bytes(payload.try_into().expect("a number"))
+}
+
+/// Sends messages with numbers from `base` on until the server closes; the newest acknowledged id.
+fn send_until_closed(client: &mut Client, base: u64) -> (u64, Option<u64>) {
+    let mut writer = client.stream.try_clone().expect("there is a descriptor");
+    let order = client.order;
+    let sending = thread::spawn(move || {
+        for first in (0..).step_by(50) {
+            let segment: Vec<u8> = (first..first + 50)
+                .flat_map(|id: u64| message(id, &(base + id).to_le_bytes(), order))
+                .collect();
+            if writer.write_all(&segment).is_err() {
+                break;
+            }
+        }
+    });
+    let newest = client.until_closed();
+    // The writer is told by the connection.
+    let _ = client.stream.shutdown(Shutdown::Both);
+    sending.join().expect("it ends");
+    (base, newest)
+}
+
+#[test]
+fn a_handler_that_does_not_come_to_an_end_is_killed_and_nothing_of_its_batch_is_acknowledged() {
+    for strategy in Strategy::ALL {
+        let gated = Gated::default();
+        let make = gated.clone();
+        let limits = Limits { drain: Duration::from_millis(50), ..Limits::default() };
+        let builder = Server::builder(anywhere()).strategy(strategy).limits(limits);
+        let server = start(builder.handler(move |_| make.clone()));
+        let mut client = Client::connect(server.address(), strategy);
+        client.message(0, b"hello");
+        gated.wait();
+        assert_eq!(server.drain().messages, 0, "{strategy}");
+        assert_eq!(client.until_closed(), None, "{strategy}");
+    }
+}
+
+#[test]
+fn a_node_that_stops_has_its_connections_acknowledge_what_they_have_read() {
+    for case in cases() {
+        let gated = Gated::default();
+        let make = gated.clone();
+        let builder = case.builder();
+        let server = start(builder.handler(move |_| make.clone()));
+        let mut client = Client::connect(server.address(), case);
+        client.message(0, b"hello");
+        gated.wait();
+        let node = server.node.clone();
+        let stopped = thread::spawn(move || node.stop_blocking());
+        gated.open();
+        assert_eq!(client.until_closed(), Some(0), "{case}");
+        drop(client);
+        stopped.join().expect("it stops");
+    }
+}

@@ -1,0 +1,93 @@
+//! What goes wrong, with a ledger: what is acknowledged has been handled.
+
+
+use crate::common;
+use std::io::Write as _;
+use std::net::Shutdown;
+
+use crate::common::{Client, Nervous, anywhere, connect, message, start};
+use purlin::ExitReason;
+use purlin_ack::handler::{Batch, Handler, Unhandled};
+use purlin_ack::server::Server;
+use purlin_ack::strategy::Strategy;
+
+#[test]
+fn a_handler_that_panics_ends_its_connection_and_nothing_of_its_batch_is_acknowledged() {
+    for strategy in Strategy::ALL {
+        let nervous = Nervous::default();
+        let make = nervous.clone();
+        let builder = Server::builder(anywhere()).strategy(strategy);
+        let server = start(builder.handler(move |_| make.clone()));
+        let mut acknowledged = 0;
+        for _ in 0..3 {
+            let mut client = Client::connect(server.address(), strategy);
+            let mut writer = client.stream.try_clone().expect("there is a descriptor");
+            let order = strategy.order();
+            let sending = std::thread::spawn(move || {
+                (0..)
+                    .map(|id| message(id, b"hello", order))
+                    .all(|bytes| writer.write_all(&bytes).is_ok())
+            });
+            acknowledged += client.until_closed().map_or(0, |newest| newest + 1);
+            // The writer is told by the connection.
+            let _ = client.stream.shutdown(Shutdown::Both);
+            sending.join().expect("it ends");
+        }
+        let kept = nervous.kept.ids().len() as u64;
+        assert!(acknowledged <= kept, "{strategy}: {acknowledged} acknowledged, {kept} handled");
+        server.until("all have ended", |counts| counts.connections == 0);
+        let counts = server.drain();
+        assert_eq!(counts.failed, 3, "{strategy}");
+        assert!(counts.messages <= kept, "{strategy}: {} claimed, {kept} handled", counts.messages);
+    }
+}
+
+/// Fails at the message with the id 3.
+#[derive(Clone, Copy, Default)]
+struct Failing;
+
+impl Handler for Failing {
+    async fn handle(&mut self, batch: Batch<'_>) -> Result<(), Unhandled> {
+        if batch.frames().any(|frame| frame.id.number() == 3) {
+            return Err(Unhandled::Failed(ExitReason::shutdown_with("on purpose")));
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn a_handler_that_fails_ends_its_connection_behind_the_acks_of_what_it_had_taken() {
+    for strategy in Strategy::ALL {
+        let server = start(Server::builder(anywhere()).strategy(strategy).handler(|_| Failing));
+        let mut client = Client::connect(server.address(), strategy);
+        for id in 0..3 {
+            client.message(id, b"hello");
+            client.until(id);
+        }
+        client.message(3, b"hello");
+        assert_eq!(client.until_closed(), Some(2), "{strategy}");
+        drop(client);
+        server.until("it is counted", |counts| counts.failed == 1 && counts.connections == 0);
+        server.drain();
+    }
+}
+
+#[test]
+fn clients_that_are_killed_in_the_middle_leave_nothing_behind() {
+    for strategy in Strategy::ALL {
+        let server = start(Server::builder(anywhere()).strategy(strategy));
+        let before = server.node.processes().len();
+        for cut in 0..20 {
+            let mut client = connect(server.address());
+            let bytes = message(0, b"hello", strategy.order());
+            client
+                .write_all(&[&bytes[..], &bytes[..cut % bytes.len()]].concat())
+                .expect("it reads");
+        }
+        server.until("all have gone", |counts| {
+            counts.connections_ever == 20 && counts.connections == 0
+        });
+        common::until("their processes have ended", || server.node.processes().len() <= before);
+        server.drain();
+    }
+}

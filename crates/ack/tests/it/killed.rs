@@ -1,0 +1,159 @@
+//! A server that is killed and started again while a client keeps sending: nothing that was acknowledged
+//! is lost, and with a durable session nothing is handled twice. The server is a program of its own.
+
+
+use crate::common;
+use std::collections::BTreeSet;
+use std::env;
+use std::ffi::OsStr;
+use std::fs;
+use std::io::{Read as _, Write as _};
+use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::path::{Path, PathBuf};
+use std::thread;
+
+use crate::common::programs::{self, Program};
+use crate::common::{PATIENCE, SOON, answer, anywhere, connect, message, newest, runtime, start};
+use purlin::Node;
+use purlin_ack::checked::Checked;
+use purlin_ack::client::outbox::Window;
+use purlin_ack::client::{Builder, Client};
+use purlin_ack::frames::Frames;
+use purlin_ack::handler::File;
+use purlin_ack::server::Server;
+use purlin_ack::session::{Level, NAME, Opening};
+use purlin_ack::wire::SizeOrder;
+
+/// Where the server stores what it gets, and where it listens.
+const STORE: &str = "PURLIN_ACK_STORE";
+const AT: &str = "PURLIN_ACK_AT";
+const MESSAGES: u64 = 5000;
+const KILLS: u64 = 5;
+
+#[test]
+fn the_server_that_is_killed() {
+    if !programs::is("killed::the_server_that_is_killed") {
+        return;
+    }
+    let at = env::var(AT).expect("it is told").parse().expect("an address");
+    let node = Node::builder().workers(1).build().expect("a node starts");
+    let path = env::var_os(STORE).expect("it is told");
+    let file = File::open(&node, path).expect("it can be written");
+    let server = start(Server::builder(at).handler(move |_| file.clone()));
+    println!("\nlistening on {}", server.address());
+    // Until it is killed, or whoever started it has gone.
+    programs::told();
+}
+
+fn server(at: SocketAddr, store: &Path) -> (Program, SocketAddr) {
+    let at = at.to_string();
+    let settings = [(STORE, store.as_os_str()), (AT, OsStr::new(&at))];
+    let mut server = Program::start("killed::the_server_that_is_killed", &settings);
+    let address = server.said("listening on ").parse().expect("an address");
+    (server, address)
+}
+
+/// What is stored there, openings left out: ids and payloads.
+fn stored(store: &Path) -> Vec<(u64, u64)> {
+    let bytes = fs::read(store).expect("it is there");
+    let frames = Frames::new(&bytes, SizeOrder::Little, u32::MAX);
+    let number = |payload: &[u8]| u64::from_le_bytes(payload.try_into().expect("a number"));
+    let messages = frames.filter(|frame| frame.id != NAME);
+    messages.map(|frame| (frame.id.number(), number(frame.payload))).collect()
+}
+
+fn somewhere(name: &str) -> PathBuf {
+    env::temp_dir().join(format!("purlin-ack-{name}-{}", std::process::id()))
+}
+
+/// Opens the session; what is stored of it.
+fn open(stream: &mut TcpStream) -> Option<u64> {
+    let opening = Opening { client: [7; 16], epoch: 1, level: Level::Durable };
+    stream.write_all(&opening.to_bytes()).expect("the server reads");
+    newest(answer(stream))
+}
+
+#[test]
+fn nothing_acknowledged_is_lost_and_nothing_is_stored_twice() {
+    let store = somewhere("killed");
+    let mut acknowledged = None;
+    for target in (1..=KILLS).map(|kill| MESSAGES * kill / KILLS - 1) {
+        let (server, address) = server(anywhere(), &store);
+        let mut stream = connect(address);
+        let newest = open(&mut stream);
+        assert!(newest >= acknowledged, "acknowledged up to {acknowledged:?}, and then {newest:?}");
+        let mut checked = Checked::session(newest);
+        let mut writer = stream.try_clone().expect("there is a descriptor");
+        let sending = thread::spawn(move || {
+            let first = newest.map_or(0, |newest| newest + 1);
+            // It fails when the server is killed.
+            (first..MESSAGES)
+                .map(|id| message(id, &id.to_le_bytes(), SizeOrder::Little))
+                .all(|bytes| writer.write_all(&bytes).is_ok())
+        });
+        let mut room = [0; 4096];
+        while checked.newest().is_none_or(|newest| newest < target) {
+            let count = stream.read(&mut room).expect("the server acknowledges");
+            assert!(count > 0, "the server has closed");
+            let mut bytes = &room[..count];
+            while checked.take(&mut bytes).expect("acks leave no gap").is_some() {}
+        }
+        acknowledged = checked.newest();
+        server.kill();
+        // The writer is told by the connection.
+        let _ = stream.shutdown(Shutdown::Both);
+        sending.join().expect("it ends");
+    }
+    let stored = stored(&store);
+    fs::remove_file(&store).expect("it is there");
+    assert!(stored.into_iter().eq((0..MESSAGES).map(|id| (id, id))), "each once, in order");
+}
+
+/// Has a client of the library send numbers while its server is killed again and again; what is stored
+/// in the end.
+fn send_while_it_is_killed(name: &str, set: impl FnOnce(Builder) -> Builder) -> Vec<(u64, u64)> {
+    let store = somewhere(name);
+    let (mut running, address) = server(anywhere(), &store);
+    let runtime = runtime();
+    let window = Window { messages: 200, bytes: 1 << 20 };
+    let builder = Client::builder(address).batch(1000).window(window).backoff(SOON);
+    let client =
+        runtime.block_on(set(builder.patience(PATIENCE)).connect()).expect("somebody listens");
+    let client = std::sync::Arc::new(client);
+    let sender = std::sync::Arc::clone(&client);
+    let sending = runtime.spawn(async move {
+        for number in 0..MESSAGES {
+            sender.send(&number.to_le_bytes()).await.expect("it is taken");
+        }
+    });
+    for target in (1..KILLS).map(|kill| MESSAGES * kill / KILLS) {
+        common::until("some more are answered", || client.answered() >= Some(target));
+        running.kill();
+        let answered = client.answered().expect("some are");
+        // What is acknowledged is there before the server comes back.
+        let there: BTreeSet<_> = stored(&store).into_iter().map(|(_, number)| number).collect();
+        assert!((0..=answered).all(|number| there.contains(&number)), "up to {answered}");
+        (running, _) = server(address, &store);
+    }
+    runtime.block_on(async {
+        sending.await.expect("all are taken");
+        client.close().await.expect("all are answered");
+    });
+    running.kill();
+    let stored = stored(&store);
+    fs::remove_file(&store).expect("it is there");
+    stored
+}
+
+#[test]
+fn a_client_with_a_durable_session_has_each_message_stored_once_though_its_server_is_killed() {
+    let stored = send_while_it_is_killed("once", |builder| builder.session(Level::Durable));
+    assert!(stored.into_iter().eq((0..MESSAGES).map(|id| (id, id))), "each once, in order");
+}
+
+#[test]
+fn a_client_without_a_session_has_each_message_stored_at_least_once_though_its_server_is_killed() {
+    let stored = send_while_it_is_killed("least", |builder| builder);
+    let numbers: BTreeSet<_> = stored.into_iter().map(|(_, number)| number).collect();
+    assert!(numbers.into_iter().eq(0..MESSAGES));
+}

@@ -1,0 +1,283 @@
+//! The client library against servers whose handlers fail, with a ledger of what was sent, handled and
+//! acknowledged; and clients that are killed or stopped.
+
+
+use crate::common;
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use crate::common::programs::{self, Program};
+use crate::common::{Kept, Nervous, PATIENCE, SOON, anywhere, runtime, start, until};
+use purlin::ExitReason;
+use purlin_ack::client::outbox::Window;
+use purlin_ack::client::{Builder, Client, Ended, Refused, Unanswered};
+use purlin_ack::handler::{Batch, Handler, Unhandled};
+use purlin_ack::server::{Limits, Server};
+use purlin_ack::session::Level;
+use purlin_ack::strategy::Strategy;
+use purlin_ack::wire::{Reason, Refusal};
+
+/// Those that the client library speaks to.
+const BATCHING: [Strategy; 5] =
+    [Strategy::Throttle, Strategy::HeadRest, Strategy::SyncAck, Strategy::AsyncAck, Strategy::Best];
+const MESSAGES: u64 = 10_000;
+
+/// In small writes and a small window, so that a failure costs little and there are many.
+fn builder(address: SocketAddr) -> Builder {
+    let window = Window { messages: 300, bytes: 1 << 20 };
+    Client::builder(address).batch(400).window(window).backoff(SOON).patience(PATIENCE)
+}
+
+/// Sends numbers and waits until all are answered.
+async fn send(client: &Client, numbers: std::ops::Range<u64>) -> Result<(), Unanswered> {
+    for number in numbers {
+        if client.send(&number.to_le_bytes()).await.is_err() {
+            break;
+        }
+    }
+    client.close().await
+}
+
+fn number(payload: &[u8]) -> u64 {
+    u64::from_le_bytes(payload.try_into().expect("a number"))
+}
+
+/// The numbers that were handled, in order.
+fn handled(kept: &Kept) -> Vec<u64> {
+    kept.take().into_iter().map(|(_, payload)| number(&payload)).collect()
+}
+
+#[test]
+fn a_handler_that_panics_at_every_thousandth_message_loses_nothing() {
+    let runtime = runtime();
+    for strategy in BATCHING {
+        let nervous = Nervous::default();
+        let make = nervous.clone();
+        let server =
+            start(Server::builder(anywhere()).strategy(strategy).handler(move |_| make.clone()));
+        let address = server.address();
+        runtime.block_on(async {
+            let client = builder(address).connect().await.expect("somebody listens");
+            send(&client, 0..MESSAGES).await.expect("all are answered");
+        });
+        let panics = nervous.seen.load(Ordering::Relaxed) / 1000;
+        assert!(panics >= MESSAGES / 1000, "{strategy}: {panics} panics");
+        let handled = BTreeSet::from_iter(handled(&nervous.kept));
+        assert!(handled.into_iter().eq(0..MESSAGES), "{strategy}: lost");
+        server.until("all are gone", |counts| counts.connections == 0);
+        assert_eq!(server.drain().failed, panics, "{strategy}");
+    }
+}
+
+#[test]
+fn in_a_session_a_handler_that_panics_has_each_message_handled_once() {
+    let nervous = Nervous::default();
+    let make = nervous.clone();
+    let server = start(Server::builder(anywhere()).handler(move |_| make.clone()));
+    let address = server.address();
+    runtime().block_on(async {
+        let client = builder(address).session(Level::Handled).connect().await;
+        let client = client.expect("there is a session");
+        send(&client, 0..MESSAGES).await.expect("all are answered");
+    });
+    assert!(nervous.seen.load(Ordering::Relaxed) >= MESSAGES + 10, "it has panicked");
+    assert!(handled(&nervous.kept).into_iter().eq(0..MESSAGES));
+    server.drain();
+}
+
+/// What a handler does with the message that it cannot take.
+#[derive(Clone, Copy)]
+enum Does {
+    Fail,
+    Panic,
+    Refuse,
+}
+
+/// There is a message that it can never take.
+#[derive(Clone)]
+struct Poisoned {
+    kept: Kept,
+    times: Arc<AtomicU64>,
+    does: Does,
+}
+
+const POISON: u64 = 700;
+
+impl Handler for Poisoned {
+    async fn handle(&mut self, batch: Batch<'_>) -> Result<(), Unhandled> {
+        let poison = batch.frames().find(|frame| number(frame.payload) == POISON);
+        if let Some(poison) = poison {
+            self.times.fetch_add(1, Ordering::Relaxed);
+            match self.does {
+                Does::Fail => {
+                    return Err(Unhandled::Failed(ExitReason::shutdown_with("on purpose")));
+                }
+                Does::Panic => panic!("on purpose"),
+                Does::Refuse => {
+                    self.kept.push(&batch);
+                    let refusal = Refusal { id: poison.id.number(), reason: Reason::NOT_TAKEN };
+                    return Err(Unhandled::Refused(vec![refusal]));
+                }
+            }
+        }
+        self.kept.push(&batch);
+        Ok(())
+    }
+}
+
+// CLOCK: the machine's; it is the client's patience that is tested.
+#[test]
+fn a_message_that_always_fails_is_sent_again_until_the_clients_patience_ends() {
+    let runtime = runtime();
+    for (does, level) in [
+        (Does::Fail, Some(Level::Handled)),
+        (Does::Panic, Some(Level::Handled)),
+        (Does::Fail, None),
+        (Does::Panic, None),
+    ] {
+        let poisoned = Poisoned { kept: Kept::default(), times: Arc::default(), does };
+        let make = poisoned.clone();
+        let server = start(Server::builder(anywhere()).handler(move |_| make.clone()));
+        let address = server.address();
+        let left = runtime.block_on(async {
+            let builder = builder(address).patience(Duration::from_millis(200));
+            let builder = match level {
+                Some(level) => builder.session(level),
+                None => builder,
+            };
+            let client = builder.connect().await.expect("somebody listens");
+            send(&client, 0..MESSAGES).await.expect_err("one is never answered")
+        });
+        assert!(matches!(left.why, Ended::GaveUp(..)), "{left}");
+        assert!(poisoned.times.load(Ordering::Relaxed) > 1, "it was tried again");
+        // What is handed back begins with a message of the batch that fails, and ends behind it.
+        let ids: Vec<_> = left.messages.iter().map(|(id, _)| *id).collect();
+        assert!(ids[0] <= POISON && ids.contains(&POISON), "{ids:?}");
+        assert!(left.messages.iter().all(|(id, payload)| number(payload) == *id));
+        let handled = handled(&poisoned.kept);
+        if level.is_some() {
+            // A handler that panics takes the connection with it, and acks that were on their way.
+            let count = handled.len() as u64;
+            assert!((ids[0]..=POISON).contains(&count), "{count} are handled, {ids:?} are left");
+            assert!(handled.into_iter().eq(0..count), "each once");
+        } else {
+            assert!(BTreeSet::from_iter(handled).is_superset(&(0..ids[0]).collect()));
+        }
+        server.drain();
+    }
+}
+
+#[test]
+fn a_message_that_is_refused_holds_up_no_other() {
+    let poisoned = Poisoned { kept: Kept::default(), times: Arc::default(), does: Does::Refuse };
+    let make = poisoned.clone();
+    let server = start(Server::builder(anywhere()).handler(move |_| make.clone()));
+    let address = server.address();
+    let refused = Arc::new(std::sync::Mutex::new(Vec::new()));
+    let tell = Arc::clone(&refused);
+    runtime().block_on(async {
+        let builder = builder(address).session(Level::Handled);
+        let builder =
+            builder.on_refused(move |refused| tell.lock().expect("it is whole").push(refused));
+        let client = builder.connect().await.expect("there is a session");
+        send(&client, 0..MESSAGES).await.expect("all are answered");
+    });
+    assert_eq!(poisoned.times.load(Ordering::Relaxed), 1);
+    assert!(handled(&poisoned.kept).into_iter().eq(0..MESSAGES));
+    let refused = refused.lock().expect("it is whole");
+    let told: Vec<_> =
+        refused.iter().map(|Refused { id, payload, .. }| (*id, number(payload))).collect();
+    assert_eq!(told, [(POISON, POISON)]);
+    server.drain();
+}
+
+const ADDRESS: &str = "PURLIN_ACK_ADDRESS";
+const SESSION: &str = "PURLIN_ACK_SESSION";
+
+/// A client in a program of its own. Says how far it has been answered.
+#[test]
+fn the_client_in_a_program() {
+    if !programs::is("ledger::the_client_in_a_program") {
+        return;
+    }
+    let address = std::env::var(ADDRESS).expect("it is told").parse().expect("an address");
+    let session = std::env::var_os(SESSION).is_some();
+    runtime().block_on(async {
+        let builder = builder(address);
+        let builder = if session { builder.session(Level::Handled) } else { builder };
+        let client = builder.connect().await.expect("somebody listens");
+        println!("\nconnected");
+        for number in 0..MESSAGES {
+            client.send(&number.to_le_bytes()).await.expect("it is taken");
+            if number % 100 == 99 {
+                client.flush().await.expect("all are answered");
+                println!("answered {number}");
+            }
+        }
+        client.close().await.expect("all are answered");
+        println!("done");
+    });
+}
+
+fn client(address: SocketAddr, session: bool) -> Program {
+    let address = address.to_string();
+    let mut settings = vec![(ADDRESS, OsStr::new(&address))];
+    settings.extend(session.then_some((SESSION, OsStr::new("1"))));
+    Program::start("ledger::the_client_in_a_program", &settings)
+}
+
+#[test]
+fn of_a_client_that_is_killed_all_is_handled_that_it_was_told_and_nothing_is_left_behind() {
+    for strategy in BATCHING {
+        let keep = common::Keep::default();
+        let kept = keep.0.clone();
+        let server =
+            start(Server::builder(anywhere()).strategy(strategy).handler(move |_| keep.clone()));
+        let before = server.node.processes().len();
+        let mut client = client(server.address(), false);
+        client.said("answered 999");
+        client.signal("KILL");
+        let answered = client.all_said("answered ");
+        let answered = answered.last().map_or(999, |last| last.parse().expect("a number"));
+        server.until("it is gone", |counts| counts.connections == 0);
+        until("its processes have ended", || server.node.processes().len() <= before);
+        let counts = server.drain();
+        let handled = handled(&kept);
+        let count = handled.len() as u64;
+        assert!(handled.into_iter().eq(0..count), "{strategy}: whole messages, in order");
+        assert!(count > answered, "{strategy}: {answered} is answered, {count} are handled");
+        assert!(counts.messages <= count, "{strategy}: {} claimed", counts.messages);
+    }
+}
+
+// CLOCK: the machine's; it is the server's patience with silence that is tested.
+#[test]
+fn a_client_that_is_stopped_is_closed_after_the_silence_and_goes_on_where_it_was() {
+    for session in [true, false] {
+        let keep = common::Keep::default();
+        let kept = keep.0.clone();
+        let limits = Limits { silence: Some(Duration::from_millis(100)), ..Limits::default() };
+        let builder = Server::builder(anywhere()).limits(limits);
+        let server = start(builder.handler(move |_| keep.clone()));
+        let mut client = client(server.address(), session);
+        client.said("answered 999");
+        client.signal("STOP");
+        // Its socket is there and says nothing, as that of a machine that has lost its network.
+        server.until("it is closed", |counts| counts.connections == 0);
+        assert!(server.counts().silent >= 1);
+        client.signal("CONT");
+        client.said("done");
+        client.finish();
+        let handled = handled(&kept);
+        if session {
+            assert!(handled.into_iter().eq(0..MESSAGES), "each once");
+        } else {
+            assert!(BTreeSet::from_iter(handled).into_iter().eq(0..MESSAGES), "each at least once");
+        }
+        assert!(server.drain().connections_ever > 1);
+    }
+}

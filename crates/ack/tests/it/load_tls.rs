@@ -1,0 +1,326 @@
+//! A load over TLS: it is the load that it is over TCP, and what there is of TLS to fail is told.
+
+#![forbid(unsafe_code)]
+
+
+use std::io::{Read as _, Write as _};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use crate::common::certificates::{Files, known};
+use crate::common::over::{Case, cases};
+use crate::common::{Gated, Keep, Running, anywhere, rest, runtime, start};
+use purlin_ack::client::Tls;
+use purlin_ack::load::{Load, LoadError, Plan, Summary};
+use purlin_ack::server::{Limits, Server};
+use purlin_ack::session::Level;
+use purlin_ack::strategy::Strategy;
+use rustls::crypto::ring;
+use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::{ServerConfig, ServerConnection, Stream};
+
+fn secured() -> impl Iterator<Item = Case> {
+    cases().filter(|case| case.tls)
+}
+
+/// Trusts the server that [`Case`] starts.
+fn knowing() -> Tls {
+    Tls::new(Arc::clone(&known().client))
+}
+
+fn three_rounds(address: SocketAddr, strategy: Strategy, tls: Tls) -> Plan {
+    let preset = Plan::classic(strategy);
+    Plan { address: address.to_string(), rounds: 3, messages: 1000, tls: Some(tls), ..preset }
+}
+
+/// Connects and sends all rounds; what was found, and why no more.
+fn run(plan: Plan) -> (Option<Summary>, Result<(), LoadError>) {
+    runtime().block_on(async {
+        let mut load = match Load::connect(plan).await {
+            Ok(load) => load,
+            Err(error) => return (None, Err(error)),
+        };
+        let done = async {
+            while load.round().await?.is_some() {}
+            load.finish().await
+        };
+        let done = done.await;
+        (Some(load.summary()), done)
+    })
+}
+
+/// All of it has to be answered.
+fn done(plan: Plan) -> Summary {
+    let (found, done) = run(plan);
+    done.expect("all is answered");
+    found.expect("it was connected")
+}
+
+/// Nothing is to be answered; why there is no load, and whether it is TLS that is to blame.
+fn refused(plan: Plan) -> (String, bool) {
+    let (found, done) = run(plan);
+    assert_eq!(found.map_or(0, |found| found.answered.messages), 0);
+    let error = done.expect_err("it is refused");
+    let line = error.to_string();
+    assert_eq!(line.lines().count(), 1, "{line}");
+    (line, matches!(error, LoadError::Failed(failed) if failed.is_insecure()))
+}
+
+fn gone(server: Running, connections: u64) {
+    server.until("all have come and gone", |counts| {
+        (counts.connections, counts.connections_ever) == (0, connections)
+    });
+    assert_eq!(server.drain().messages, 0);
+}
+
+#[test]
+fn a_server_of_any_strategy_gets_every_message_and_every_answer_is_counted() {
+    for case in secured() {
+        let keep = Keep::default();
+        let make = keep.clone();
+        let server = start(case.builder().handler(move |_| make.clone()));
+        let found = done(three_rounds(server.address(), case.strategy, knowing()));
+        assert!(found.rounds.iter().all(|round| round.messages == 1000));
+        assert_eq!((found.rounds.len(), found.answered.messages), (3, 3000));
+        assert_eq!((found.answered.refused, found.latency.len()), (0, 3000));
+        assert!(found.to_string().contains(", over TLS"), "{found}");
+        assert_eq!(found.to_json()["plan"]["tls"], true);
+        if case.strategy == Strategy::RequestReply {
+            assert_eq!(found.answered.answers, 3000);
+        }
+        let kept = keep.0.take();
+        assert!(kept.iter().map(|(id, _)| *id).eq(0..3000), "{case}");
+        assert!(kept.iter().all(|(_, payload)| payload == b"hello"), "{case}");
+        server.until("it has gone", |counts| counts.connections == 0);
+        let counts = server.drain();
+        assert_eq!((counts.messages, counts.insecure), (3000, 0), "{case}");
+    }
+}
+
+#[test]
+fn every_knob_is_what_it_is_over_tcp() {
+    let case = Case { strategy: Strategy::Best, tls: true };
+    let server = start(case.builder());
+    let plan = three_rounds(server.address(), case.strategy, knowing());
+    for plan in [
+        Plan { connections: 4, ..plan.clone() },
+        Plan { window: Some(10), ..plan.clone() },
+        Plan { batch: 1, window: Some(1), ..plan.clone() },
+        Plan { look: Duration::ZERO, batch: 7, nodelay: true, ..plan.clone() },
+        Plan { level: Some(Level::Handled), connections: 2, ..plan },
+    ] {
+        let all = 3000 * u64::from(plan.connections);
+        let found = done(plan.clone());
+        assert_eq!((found.answered.messages, found.latency.len()), (all, all), "{plan:?}");
+        if let Some(window) = plan.window {
+            // No ack can cover more than may be unanswered.
+            assert!(found.answered.answers >= all / window, "{plan:?}");
+        }
+    }
+    server.drain();
+}
+
+#[test]
+fn messages_of_every_size_are_sent_whole_though_there_is_no_room_for_them() {
+    for strategy in [Strategy::SyncAck, Strategy::Best] {
+        let gated = Gated::default();
+        let make = gated.clone();
+        let case = Case { strategy, tls: true };
+        let server = start(case.builder().handler(move |_| make.clone()));
+        let plan = three_rounds(server.address(), strategy, knowing());
+        // More than the sockets hold, and the handler has not begun.
+        let plan = Plan { size: 100_000, rounds: 1, messages: 300, ..plan };
+        let sending = thread::spawn(move || done(plan));
+        gated.wait();
+        gated.open();
+        assert_eq!(sending.join().expect("all is answered").answered.messages, 300);
+        let kept = gated.kept.take();
+        assert!(kept.iter().map(|(id, _)| *id).eq(0..300), "{strategy}");
+        let hello = b"hello".repeat(20_000);
+        assert!(kept.iter().all(|(_, payload)| *payload == hello), "{strategy}");
+        for size in [0, 1, 16_384, 65_536] {
+            let plan = three_rounds(server.address(), strategy, knowing());
+            done(Plan { size, rounds: 1, messages: 100, ..plan });
+            let kept = gated.kept.take();
+            assert!(kept.iter().all(|(_, payload)| payload.len() == size as usize), "{strategy}");
+            assert_eq!(kept.len(), 100, "{strategy}");
+        }
+        server.drain();
+    }
+}
+
+#[test]
+fn a_server_that_demands_a_certificate_takes_a_load_that_has_one_and_no_other() {
+    let files = Files::new();
+    let as_who = |who: &str| {
+        let (certificate, key) =
+            (files.path(&format!("{who}.pem")), files.path(&format!("{who}.key")));
+        files.client().identity(certificate, key).expect("the files are in order")
+    };
+    for strategy in Strategy::ALL {
+        let builder = Server::builder(anywhere()).strategy(strategy).tls(files.server_for_ours());
+        let server = start(builder);
+        let plan = three_rounds(server.address(), strategy, as_who("ours-client"));
+        assert_eq!(done(plan.clone()).answered.messages, 3000, "{strategy}");
+        for (tls, due) in [
+            (files.client(), "received fatal alert: CertificateRequired"),
+            (as_who("theirs-client"), "received fatal alert: UnknownCA"),
+        ] {
+            let (line, insecure) = refused(Plan { tls: Some(tls), ..plan.clone() });
+            assert!(line.contains(due) && insecure, "{strategy}: {line}");
+        }
+        server.until("all have gone", |counts| counts.connections == 0);
+        let counts = server.drain();
+        assert_eq!((counts.messages, counts.insecure), (3000, 2), "{strategy}");
+    }
+}
+
+#[test]
+fn a_server_that_is_not_whom_the_plan_trusts_is_sent_nothing() {
+    let files = Files::new();
+    let server = start(Server::builder(anywhere()).tls(files.server()));
+    let plan = three_rounds(server.address(), Strategy::Best, files.client());
+    let theirs = Tls::from_pem(files.path("theirs.pem")).expect("the file is in order");
+    for (tls, due) in [
+        (theirs, "invalid peer certificate: UnknownIssuer"),
+        (files.client().server_name("other.example"), "not valid for name"),
+        (files.client().server_name("no host"), "no certificate can be for \"no host\""),
+    ] {
+        let (line, _) = refused(Plan { tls: Some(tls), ..plan.clone() });
+        assert!(line.starts_with(&plan.address) && line.contains(due), "{line}");
+    }
+    gone(server, 3);
+}
+
+#[test]
+fn a_server_may_be_known_by_another_name_than_it_is_reached_by() {
+    let files = Files::new();
+    let elsewhere = SocketAddr::from(([127, 0, 0, 2], 0));
+    let server = start(Server::builder(elsewhere).tls(files.server()));
+    let plan = three_rounds(server.address(), Strategy::Best, files.client());
+    assert!(refused(plan.clone()).0.contains("invalid peer certificate"));
+    done(Plan { tls: Some(files.client().server_name("localhost")), ..plan });
+    server.drain();
+}
+
+/// Does that with each who comes, for as long as the test takes.
+fn listening(mut act: impl FnMut(TcpStream) + Send + 'static) -> SocketAddr {
+    let listener = TcpListener::bind(anywhere()).expect("there is a port");
+    let address = listener.local_addr().expect("it is bound");
+    thread::spawn(move || listener.incoming().for_each(|came| act(came.expect("a connection"))));
+    address
+}
+
+#[test]
+fn a_server_that_does_not_speak_tls_is_told_from_one_that_does() {
+    let words = listening(|mut stream| {
+        let _ = stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n");
+        rest(&mut stream);
+    });
+    let silent = listening(drop);
+    // Whatever it takes the handshake for is over its limit.
+    let limits = Limits { largest: 0, ..Limits::default() };
+    let plain = start(Server::builder(anywhere()).strategy(Strategy::SyncAck).limits(limits));
+    for (address, due) in [
+        (words, "the server does not speak TLS: "),
+        (silent, "perhaps the server does not speak TLS"),
+        (plain.address(), "perhaps the server does not speak TLS"),
+    ] {
+        let (line, _) = refused(three_rounds(address, Strategy::SyncAck, knowing()));
+        assert!(line.starts_with(&address.to_string()) && line.contains(due), "{line}");
+    }
+    gone(plain, 1);
+}
+
+/// A server of the test's own, which does that with each connection after the handshake.
+fn secure(files: &Files, act: impl Fn(ServerConnection, TcpStream) + Send + 'static) -> SocketAddr {
+    let certificate = CertificateDer::from_pem_file(files.path("ours-server.pem"));
+    let key = PrivateKeyDer::from_pem_file(files.path("ours-server.key")).expect("it is a key");
+    let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .expect("there is one")
+        .with_no_client_auth()
+        .with_single_cert(vec![certificate.expect("it is a certificate")], key);
+    let config = Arc::new(config.expect("the key fits"));
+    listening(move |mut stream| {
+        let mut tls = ServerConnection::new(Arc::clone(&config)).expect("in order");
+        while tls.is_handshaking() {
+            tls.complete_io(&mut stream).expect("there is a handshake");
+        }
+        act(tls, stream);
+    })
+}
+
+// CLOCK: the machine's; it is the load's own patience that is tested.
+#[test]
+fn a_record_that_comes_byte_by_byte_is_waited_for_no_longer_than_an_answer() {
+    const DRIP: Duration = Duration::from_millis(20);
+    let files = Files::new();
+    let address = secure(&files, |_, mut stream| {
+        stream.set_read_timeout(Some(DRIP)).expect("it is a socket");
+        // The beginning of a record: a byte whenever nothing has come for a while.
+        for byte in [23, 3, 3, 0x40, 0].into_iter().chain(std::iter::repeat(7)) {
+            let mut came = [0; 4096];
+            loop {
+                match stream.read(&mut came) {
+                    Ok(0) => return,
+                    Ok(_) => {}
+                    Err(_) => break,
+                }
+            }
+            if stream.write_all(&[byte]).is_err() {
+                return;
+            }
+        }
+    });
+    let plan = three_rounds(address, Strategy::SyncAck, files.client());
+    let plan = Plan { patience: Duration::from_millis(50), messages: 1, ..plan };
+    let (line, insecure) = refused(plan);
+    assert!(line.contains("the server has not answered for 50ms"), "{line}");
+    assert!(!insecure);
+}
+
+/// Answers as many messages of five bytes as there are.
+fn answer(tls: &mut ServerConnection, stream: &mut TcpStream, messages: u64, acked: u64) {
+    let mut stream = Stream::new(tls, stream);
+    let mut came = vec![0; 17 * messages as usize];
+    stream.read_exact(&mut came).expect("they come");
+    let ack = [(acked - 1).to_le_bytes().to_vec(), (acked as u32 - 1).to_le_bytes().to_vec()];
+    stream.write_all(&ack.concat()).expect("the load reads");
+}
+
+#[test]
+fn a_stream_that_is_cut_a_record_that_was_changed_and_an_answer_too_many_end_the_load() {
+    let files = Files::new();
+    let cut = secure(&files, |mut tls, mut stream| {
+        answer(&mut tls, &mut stream, 1000, 1000);
+        // WHY not closed: what is not read then has the connection reset.
+        stream.shutdown(Shutdown::Write).expect("the load is there");
+        rest(&mut stream);
+    });
+    let changed = secure(&files, |mut tls, mut stream| {
+        answer(&mut tls, &mut stream, 1000, 1000);
+        let forged = [&[23, 3, 3, 0, 100][..], &[7; 100]].concat();
+        stream.write_all(&forged).expect("the load reads");
+        rest(&mut stream);
+    });
+    let lying = secure(&files, |mut tls, mut stream| {
+        answer(&mut tls, &mut stream, 1000, 1001);
+        rest(&mut stream);
+    });
+    for (address, answered, due) in [
+        (cut, 1000, "the stream was cut: it ended, and nobody had said so"),
+        (changed, 1000, "cannot decrypt peer's message"),
+        (lying, 0, "the server answered message 1000, which has not been sent"),
+    ] {
+        let plan = three_rounds(address, Strategy::SyncAck, files.client());
+        let (found, done) = run(Plan { batch: 1000, ..plan });
+        let error = done.expect_err("the second round fails, at the latest");
+        assert!(error.to_string().contains(due), "{error}");
+        assert!(!matches!(error, LoadError::Failed(failed) if failed.is_insecure()));
+        assert_eq!(found.expect("it was connected").answered.messages, answered);
+    }
+}

@@ -1,0 +1,25 @@
+//! Integration tests of this crate, one program for all that need no process of their own.
+
+mod client;
+mod common;
+mod conformance;
+mod crowd;
+mod drain;
+mod faithful;
+mod faults;
+mod file;
+mod killed;
+mod latency;
+mod ledger;
+mod limits;
+mod load;
+#[cfg(feature = "tls")]
+mod load_tls;
+mod outbox;
+mod protocol;
+mod sessions;
+mod slow;
+mod stream;
+#[cfg(feature = "tls")]
+mod tls;
+mod upgrade;

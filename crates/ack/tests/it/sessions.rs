@@ -1,0 +1,420 @@
+//! Sessions of `best`: what a client is told, and what becomes of messages that come twice.
+
+
+use crate::common;
+use std::io::Write as _;
+use std::net::{SocketAddr, TcpStream};
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+use crate::common::{
+    Gated, Keep, Kept, Running, answer, anywhere, connect, exactly, message, newest, rest, start,
+};
+use purlin::ExitReason;
+use purlin_ack::handler::{Batch, Handler, Stored, Unhandled};
+use purlin_ack::server::{Limits, Server};
+use purlin_ack::session::{Answer, Level, NAME, Opening, Status};
+use purlin_ack::strategy::Strategy;
+use purlin_ack::wire::{Ack, Id, Reason, Refusal, SizeOrder};
+
+const ME: [u8; 16] = *b"sixteen letters!";
+
+fn opening(epoch: u64) -> Opening {
+    Opening { client: ME, epoch, level: Level::Handled }
+}
+
+/// Opens a session; the connection, and what the server says.
+fn open(to: SocketAddr, opening: &Opening) -> (TcpStream, Answer) {
+    let mut stream = connect(to);
+    stream.write_all(&opening.to_bytes()).expect("the server reads");
+    let answer = answer(&mut stream);
+    (stream, answer)
+}
+
+fn send(stream: &mut TcpStream, ids: std::ops::Range<u64>) {
+    let bytes: Vec<u8> = ids.flat_map(|id| message(id, b"hello", SizeOrder::Little)).collect();
+    stream.write_all(&bytes).expect("the server reads");
+}
+
+/// Reads acks until that one.
+fn acked(stream: &mut TcpStream, id: u64) {
+    loop {
+        let ack = Ack::from_bytes(exactly(stream).expect("there is an ack"));
+        if ack.id == Id::from(id) {
+            return;
+        }
+    }
+}
+
+fn keeping() -> (Running, Kept) {
+    let keep = Keep::default();
+    let kept = keep.0.clone();
+    (start(Server::builder(anywhere()).handler(move |_| keep.clone())), kept)
+}
+
+#[test]
+fn a_client_that_comes_back_is_told_what_it_has_been_answered_and_nothing_is_handled_twice() {
+    let (server, kept) = keeping();
+    let (mut first, told) = open(server.address(), &opening(1));
+    assert_eq!(newest(told), None);
+    send(&mut first, 0..42);
+    acked(&mut first, 41);
+    drop(first);
+    let (mut second, told) = open(server.address(), &opening(1));
+    assert_eq!(newest(told), Some(41));
+    // It sends too much all the same; the acks begin behind what it was told.
+    send(&mut second, 30..50);
+    let ack = Ack::from_bytes(exactly(&mut second).expect("there is an ack"));
+    assert_eq!(41 + u64::from(ack.skipped) + 1, ack.id.number());
+    if ack.id != Id::from(49) {
+        acked(&mut second, 49);
+    }
+    assert_eq!(kept.ids(), (0..50).collect::<Vec<_>>());
+    drop(second);
+    assert_eq!(server.drain().messages, 50);
+}
+
+#[test]
+fn an_opening_split_at_any_byte_is_answered() {
+    let (server, _) = keeping();
+    let bytes = opening(1).to_bytes();
+    for (id, cut) in (0..).zip(1..bytes.len()) {
+        let mut stream = connect(server.address());
+        stream.write_all(&bytes[..cut]).expect("the server reads");
+        stream.write_all(&bytes[cut..]).expect("the server reads");
+        assert_eq!(newest(answer(&mut stream)), u64::checked_sub(id, 1));
+        send(&mut stream, id..id + 1);
+        acked(&mut stream, id);
+    }
+    server.drain();
+}
+
+#[test]
+fn messages_right_behind_the_opening_are_handled() {
+    let (server, kept) = keeping();
+    let mut stream = connect(server.address());
+    let one = message(0, b"hello", SizeOrder::Little);
+    stream.write_all(&[&opening(1).to_bytes()[..], &one].concat()).expect("the server reads");
+    assert_eq!(newest(answer(&mut stream)), None);
+    acked(&mut stream, 0);
+    assert_eq!(kept.ids(), [0]);
+    drop(stream);
+    server.drain();
+}
+
+#[test]
+fn a_later_epoch_begins_anew_and_an_older_one_is_stale() {
+    let (server, _) = keeping();
+    let (mut first, _) = open(server.address(), &opening(1));
+    send(&mut first, 0..10);
+    acked(&mut first, 9);
+    let (second, told) = open(server.address(), &opening(2));
+    assert_eq!(newest(told), None);
+    // The older connection has been closed.
+    assert_eq!(rest(&mut first), b"");
+    let (mut third, told) = open(server.address(), &opening(1));
+    assert_eq!(told, Answer::Refused(Status::STALE));
+    assert_eq!(rest(&mut third), b"");
+    // And that has not disturbed the newer one.
+    assert_eq!(server.counts().connections_ever, 3);
+    drop((first, second, third));
+    server.drain();
+}
+
+#[test]
+fn an_opening_that_cannot_be_granted_is_answered_with_why_and_closed() {
+    let (server, _) = keeping();
+    let durable = Opening { level: Level::Durable, ..opening(1) };
+    let mut malformed = message(0, b"short", SizeOrder::Little);
+    malformed[..8].copy_from_slice(&NAME.0);
+    let mut version = opening(1).to_bytes();
+    version[7] = b'2';
+    for (bytes, status) in [
+        (&durable.to_bytes()[..], Status::LEVEL),
+        (&malformed[..], Status::MALFORMED),
+        (&version[..], Status::VERSION),
+    ] {
+        let mut stream = connect(server.address());
+        stream.write_all(bytes).expect("the server reads");
+        assert_eq!(answer(&mut stream), Answer::Refused(status));
+        assert_eq!(rest(&mut stream), b"");
+    }
+    server.drain();
+}
+
+#[test]
+fn a_client_that_comes_back_while_its_batch_is_handled_waits_for_that() {
+    let gated = Gated::default();
+    let make = gated.clone();
+    let server = start(Server::builder(anywhere()).handler(move |_| make.clone()));
+    let (mut first, _) = open(server.address(), &opening(1));
+    send(&mut first, 0..1);
+    gated.wait();
+    let mut second = connect(server.address());
+    second.write_all(&opening(1).to_bytes()).expect("the server reads");
+    server.until("the second is there", |counts| counts.connections_ever == 2);
+    gated.open();
+    assert_eq!(newest(answer(&mut second)), Some(0));
+    assert_eq!(gated.kept.ids(), [0]);
+    drop((first, second));
+    server.drain();
+}
+
+/// Says how many handlers were at work at most; each waits at the gate.
+#[derive(Clone, Default)]
+struct Alone {
+    gated: Gated,
+    now: Arc<AtomicU64>,
+    most: Arc<AtomicU64>,
+}
+
+impl Handler for Alone {
+    async fn handle(&mut self, batch: Batch<'_>) -> Result<(), Unhandled> {
+        /// Leaves however the handler ends.
+        struct Here(Arc<AtomicU64>);
+        impl Drop for Here {
+            fn drop(&mut self) {
+                self.0.fetch_sub(1, Ordering::SeqCst);
+            }
+        }
+        let now = self.now.fetch_add(1, Ordering::SeqCst) + 1;
+        let _here = Here(Arc::clone(&self.now));
+        self.most.fetch_max(now, Ordering::SeqCst);
+        self.gated.handle(batch).await
+    }
+}
+
+#[test]
+fn of_many_connections_of_a_client_one_handles_at_a_time_and_one_remains() {
+    let alone = Alone::default();
+    let make = alone.clone();
+    let server = start(Server::builder(anywhere()).handler(move |_| make.clone()));
+    // Each sends a message right behind its opening; the first has it at the gate.
+    let together = [&opening(1).to_bytes()[..], &message(0, b"hello", SizeOrder::Little)].concat();
+    let (mut first, _) = open(server.address(), &opening(1));
+    send(&mut first, 0..1);
+    alone.gated.wait();
+    let mut others: Vec<_> = (2..10)
+        .map(|_| {
+            let mut other = connect(server.address());
+            other.write_all(&together).expect("the server reads");
+            other
+        })
+        .collect();
+    server.until("all are there", |counts| counts.connections_ever == 9);
+    alone.gated.open();
+    server.until("one remains", |counts| counts.connections == 1);
+    // All have been told the same.
+    let told = others.iter_mut().map(|other| newest(answer(other)));
+    assert!(told.into_iter().all(|newest| newest == Some(0)));
+    let ack = Ack { id: Id::from(1), skipped: 0 }.to_bytes();
+    let acked = others.iter_mut().filter_map(|other| {
+        other.write_all(&message(1, b"hello", SizeOrder::Little)).ok()?;
+        exactly::<12>(other).ok().filter(|told| *told == ack)
+    });
+    assert_eq!(acked.count(), 1, "of those that were closed nothing is read");
+    assert_eq!(alone.most.load(Ordering::SeqCst), 1);
+    assert_eq!(alone.gated.kept.ids(), [0, 1], "each once");
+    drop((first, others));
+    server.drain();
+}
+
+// CLOCK: the node's, which is the machine's; it is the server's patience with the handler that is tested.
+#[test]
+fn a_connection_whose_handler_waits_for_ever_is_killed_when_its_client_comes_back() {
+    let alone = Alone::default();
+    let make = alone.clone();
+    let limits = Limits { drain: Duration::from_millis(50), ..Limits::default() };
+    let server = start(Server::builder(anywhere()).limits(limits).handler(move |_| make.clone()));
+    let (mut first, _) = open(server.address(), &opening(1));
+    send(&mut first, 0..1);
+    alone.gated.wait();
+    let (mut second, told) = open(server.address(), &opening(1));
+    assert_eq!(newest(told), None, "what it had has not been answered");
+    assert_eq!(rest(&mut first), b"", "nor acknowledged");
+    alone.gated.open();
+    send(&mut second, 0..1);
+    acked(&mut second, 0);
+    assert_eq!((alone.most.load(Ordering::SeqCst), &alone.gated.kept.ids()[..]), (1, &[0][..]));
+    drop((first, second));
+    server.drain();
+}
+
+/// Computes, as far as anybody can see, until it is let go.
+#[derive(Clone, Default)]
+struct Stuck {
+    kept: Kept,
+    at_work: Arc<AtomicU64>,
+    free: Arc<AtomicBool>,
+}
+
+impl Handler for Stuck {
+    async fn handle(&mut self, batch: Batch<'_>) -> Result<(), Unhandled> {
+        self.at_work.fetch_add(1, Ordering::SeqCst);
+        while !self.free.load(Ordering::SeqCst) {
+            std::thread::yield_now();
+        }
+        self.kept.push(&batch);
+        Ok(())
+    }
+}
+
+// CLOCK: as above
+#[test]
+fn a_client_whose_old_connection_cannot_be_killed_is_told_to_come_again() {
+    let stuck = Stuck::default();
+    let make = stuck.clone();
+    let limits = Limits { drain: Duration::from_millis(50), ..Limits::default() };
+    let server = start(Server::builder(anywhere()).limits(limits).handler(move |_| make.clone()));
+    let (mut first, _) = open(server.address(), &opening(1));
+    send(&mut first, 0..1);
+    common::until("it is at work", || stuck.at_work.load(Ordering::SeqCst) == 1);
+    let busy = Answer::Refused(Status::BUSY).to_bytes();
+    for _ in 0..2 {
+        // Two at a time: one waits for the first, and may have to end for the other before that.
+        let mut two = [connect(server.address()), connect(server.address())];
+        for stream in &mut two {
+            stream.write_all(&opening(1).to_bytes()).expect("the server reads");
+        }
+        let told = two.each_mut().map(rest);
+        assert!(told.iter().all(|told| told.is_empty() || *told == busy), "{told:?}");
+        assert!(told.contains(&busy), "{told:?}");
+    }
+    assert_eq!(stuck.at_work.load(Ordering::SeqCst), 1);
+    stuck.free.store(true, Ordering::SeqCst);
+    // What it had is answered before it comes to a place where it can be killed.
+    acked(&mut first, 0);
+    let (mut second, told) = loop {
+        let (stream, told) = open(server.address(), &opening(1));
+        if told != Answer::Refused(Status::BUSY) {
+            break (stream, told);
+        }
+    };
+    assert_eq!(newest(told), Some(0));
+    send(&mut second, 0..2);
+    acked(&mut second, 1);
+    assert_eq!(stuck.kept.ids(), [0, 1], "each once");
+    drop((first, second));
+    server.drain();
+}
+
+/// Knows of a client what another server has stored.
+#[derive(Clone)]
+struct Storing(Stored);
+
+impl Handler for Storing {
+    async fn handle(&mut self, _: Batch<'_>) -> Result<(), Unhandled> {
+        Ok(())
+    }
+
+    async fn stored(&mut self, _: [u8; 16]) -> Result<Option<Stored>, ExitReason> {
+        Ok(Some(self.0.clone()))
+    }
+}
+
+#[test]
+fn refusals_that_were_stored_are_told_after_a_restart() {
+    let refused = vec![Refusal { id: 3, reason: Reason::NOT_TAKEN }];
+    let storing = Storing(Stored { epoch: 1, newest: 7, refused: refused.clone() });
+    let server = start(Server::builder(anywhere()).handler(move |_| storing.clone()));
+    for _ in 0..2 {
+        let (_, told) = open(server.address(), &opening(1));
+        let Answer::Opened(opened) = told else { panic!("{told:?}") };
+        assert_eq!((opened.newest, opened.refused), (Some(7), refused.clone()));
+    }
+    let (_, told) = open(server.address(), &opening(0));
+    assert_eq!(told, Answer::Refused(Status::STALE));
+    server.drain();
+}
+
+#[test]
+fn who_is_forgotten_is_told_so() {
+    let limits = Limits { clients: NonZeroUsize::MIN, ..Limits::default() };
+    let server = start(Server::builder(anywhere()).limits(limits));
+    let (mut one, _) = open(server.address(), &opening(1));
+    send(&mut one, 0..3);
+    acked(&mut one, 2);
+    let other = Opening { client: [7; 16], ..opening(1) };
+    let (two, _) = open(server.address(), &other);
+    let (three, told) = open(server.address(), &opening(1));
+    assert_eq!(newest(told), None);
+    drop((one, two, three));
+    server.drain();
+}
+
+/// Refuses what is odd.
+#[derive(Clone, Default)]
+struct Even(Kept);
+
+impl Handler for Even {
+    async fn handle(&mut self, batch: Batch<'_>) -> Result<(), Unhandled> {
+        self.0.push(&batch);
+        let odd = batch.frames().map(|frame| frame.id.number()).filter(|id| id % 2 == 1);
+        let reason = Reason(Reason::FIRST_OWN.0 + 7);
+        Err(Unhandled::Refused(odd.map(|id| Refusal { id, reason }).collect()))
+    }
+}
+
+#[test]
+fn messages_that_the_handler_refuses_are_refused_one_by_one_and_told_again() {
+    let server = start(Server::builder(anywhere()).handler(|_| Even::default()));
+    let (mut stream, _) = open(server.address(), &opening(1));
+    send(&mut stream, 0..5);
+    let refused = |id: u64| {
+        let mut bytes = [0xff; 16];
+        bytes[..8].copy_from_slice(&id.to_le_bytes());
+        bytes[12..].copy_from_slice(&(Reason::FIRST_OWN.0 + 7).to_le_bytes());
+        bytes
+    };
+    let ack = |id: u64| Ack { id: Id::from(id), skipped: 0 }.to_bytes();
+    let due = [&ack(0)[..], &refused(1), &ack(2), &refused(3), &ack(4)].concat();
+    let told: [u8; 68] = exactly(&mut stream).expect("all are answered");
+    assert_eq!(told[..], due);
+    drop(stream);
+    let (stream, told) = open(server.address(), &opening(1));
+    let Answer::Opened(opened) = told else { panic!("{told:?}") };
+    assert_eq!(opened.newest, Some(4));
+    assert_eq!(opened.refused.iter().map(|refusal| refusal.id).collect::<Vec<_>>(), [1, 3]);
+    drop(stream);
+    let counts = server.drain();
+    assert_eq!((counts.messages, counts.refusals), (3, 2));
+}
+
+#[test]
+fn without_a_session_a_refusal_ends_the_connection_behind_what_was_before_it() {
+    for strategy in Strategy::ALL {
+        let builder = Server::builder(anywhere()).strategy(strategy);
+        let server = start(builder.handler(|_| Even::default()));
+        let mut client = common::Client::connect(server.address(), strategy);
+        let order = strategy.order();
+        let stream: Vec<u8> = (0..5).flat_map(|id| message(id, b"hello", order)).collect();
+        client.send(&stream);
+        assert_eq!(client.until_closed(), Some(0), "{strategy}");
+        drop(client);
+        server.until("it has ended", |counts| counts.connections == 0);
+        let counts = server.drain();
+        assert_eq!((counts.messages, counts.failed), (1, 1), "{strategy}");
+    }
+}
+
+#[test]
+fn a_message_over_the_limit_is_refused_and_the_connection_closed() {
+    let limits = Limits { largest: 100, ..Limits::default() };
+    let server = start(Server::builder(anywhere()).limits(limits));
+    let (mut stream, told) = open(server.address(), &opening(1));
+    let Answer::Opened(opened) = told else { panic!("{told:?}") };
+    assert_eq!(opened.largest, 100);
+    let bytes = [message(0, b"hello", SizeOrder::Little), message(1, &[0; 101], SizeOrder::Little)];
+    stream.write_all(&bytes.concat()).expect("the server reads");
+    let ack = Ack { id: Id::from(0), skipped: 0 }.to_bytes();
+    let refusal = Refusal { id: 1, reason: Reason::TOO_LARGE }.to_bytes();
+    assert_eq!(rest(&mut stream), [&ack[..], &refusal].concat());
+    drop(stream);
+    // It is answered, so it need not be sent again.
+    let (stream, told) = open(server.address(), &opening(1));
+    assert_eq!(newest(told), Some(1));
+    drop(stream);
+    assert_eq!(server.drain().too_large, 1);
+}

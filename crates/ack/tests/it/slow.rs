@@ -1,0 +1,92 @@
+//! A slow handler: the server's memory stays bounded, TCP slows the sender down, and everything that was
+//! sent is acknowledged when the handler goes on. The server is a program of its own, so that its memory
+//! can be told from the sender's.
+
+
+use std::env;
+use std::ffi::OsStr;
+use std::io::{ErrorKind, Write as _};
+use std::net::Shutdown;
+use std::time::Duration;
+
+use crate::common::programs::{self, Program};
+use crate::common::{Client, Gated, PATIENCE, anywhere, message, payload, start};
+use purlin_ack::server::Server;
+use purlin_ack::strategy::Strategy;
+
+const STRATEGY: &str = "PURLIN_ACK_STRATEGY";
+const CLIENTS: usize = 2;
+/// More than any buffer on the way could hold.
+const MANY: u64 = 1 << 30;
+/// What a connection may cost: the blocks that wait in async-ack, and room for the allocator.
+const MOST: u64 = 12 << 20;
+
+#[test]
+fn the_server_with_a_slow_handler() {
+    if !programs::is("slow::the_server_with_a_slow_handler") {
+        return;
+    }
+    let strategy: Strategy = env::var(STRATEGY).expect("it is told").parse().expect("a strategy");
+    let gated = Gated::default();
+    let make = gated.clone();
+    let server =
+        start(Server::builder(anywhere()).strategy(strategy).handler(move |_| make.clone()));
+    println!("\nlistening on {}", server.address());
+    assert_eq!(programs::told().as_deref(), Some("go"));
+    gated.open();
+    programs::told();
+    println!("acknowledged {}", server.drain().messages);
+}
+
+// CLOCK: the machine's; a sender for whose next byte there is no room for that long is held up.
+#[test]
+fn a_slow_handler_holds_up_the_sender_and_takes_no_more_memory() {
+    const HELD_UP: Duration = Duration::from_millis(300);
+    for strategy in Strategy::ALL {
+        let name = OsStr::new(strategy.name());
+        let mut server = Program::start("slow::the_server_with_a_slow_handler", &[(STRATEGY, name)]);
+        let address = server.said("listening on ").parse().expect("an address");
+        let before = server.resident();
+        let mut clients: Vec<_> =
+            (0..CLIENTS).map(|_| Client::connect(address, strategy)).collect();
+        let mut sent = Vec::new();
+        for client in &mut clients {
+            let stream = &mut client.stream;
+            stream.set_write_timeout(Some(HELD_UP)).expect("it is a socket");
+            let (mut id, mut bytes, mut written, mut all) = (0, Vec::new(), 0, 0);
+            let held_up = loop {
+                if written == bytes.len() {
+                    (bytes, written) = (message(id, &payload(id, 10_000), strategy.order()), 0);
+                    id += 1;
+                }
+                match stream.write(&bytes[written..]) {
+                    Ok(count) => (written, all) = (written + count, all + count as u64),
+                    Err(error) => break error,
+                }
+                assert!(all < MANY, "{strategy}: nothing holds the sender up");
+            };
+            let known = [ErrorKind::WouldBlock, ErrorKind::TimedOut];
+            assert!(known.contains(&held_up.kind()), "{strategy}: {held_up}");
+            // The message that is cut goes out whole when there is room.
+            sent.push((id, bytes.split_off(written)));
+        }
+        let grown = server.resident().saturating_sub(before);
+        println!("{strategy}: {grown} bytes for {CLIENTS} clients that were held up");
+        assert!(grown < CLIENTS as u64 * MOST, "{strategy}: {grown} bytes more");
+        server.tell("go");
+        for (client, (_, rest)) in clients.iter_mut().zip(&sent) {
+            client.stream.set_write_timeout(Some(PATIENCE)).expect("it is a socket");
+            client.send(rest);
+            client.stream.shutdown(Shutdown::Write).expect("it is connected");
+        }
+        let mut due = 0;
+        for (client, (count, _)) in clients.iter_mut().zip(&sent) {
+            assert_eq!(client.until_closed(), Some(count - 1), "{strategy}");
+            due += count;
+        }
+        drop(clients);
+        server.tell("end");
+        assert_eq!(server.said("acknowledged "), due.to_string(), "{strategy}");
+        server.finish();
+    }
+}

@@ -1,0 +1,337 @@
+//! Servers and clients over TLS: who is let in, what is refused, and what becomes of a stream that is cut.
+//! That each strategy does over TLS what it does over TCP is in `conformance.rs` and `drain.rs`.
+
+
+use crate::common;
+use std::collections::BTreeSet;
+use std::io::{self, ErrorKind, Read as _, Write as _};
+use std::net::Shutdown;
+use std::thread;
+use std::time::Duration;
+
+use crate::common::certificates::{Files, known};
+use crate::common::over::{Case, Wire, cases};
+use crate::common::{Client, Keep, PATIENCE, Running, anywhere, connect, message, rest, start};
+use purlin_ack::client::{self, Builder, ConnectError};
+use purlin_ack::server::{Limits, Server, Tls};
+use purlin_ack::session::Level;
+use purlin_ack::strategy::Strategy;
+use tokio::runtime::Runtime;
+
+const SOON: Duration = Duration::from_millis(50);
+
+/// What an alert begins with, where nothing is encrypted yet.
+const ALERT: u8 = 21;
+
+fn secured() -> impl Iterator<Item = Case> {
+    cases().filter(|case| case.tls)
+}
+
+/// Why a client is not served: it sends a message and reads until the connection fails.
+fn failure(mut wire: Wire) -> String {
+    let mut answer = [0; 100];
+    // A write may fail or not; a read says why.
+    let _ = wire.write_all(&message(0, b"hello", Strategy::Best.order()));
+    match wire.read(&mut answer) {
+        Ok(count) => panic!("it was answered {:?}", &answer[..count]),
+        Err(error) => error.to_string(),
+    }
+}
+
+/// Nothing was taken on so many connections, since they were not as they should be.
+fn refused(server: Running, connections: u64) {
+    server.until("all are refused and gone", |counts| {
+        counts.insecure == connections && counts.connections == 0
+    });
+    let counts = server.drain();
+    assert_eq!((counts.messages, counts.connections_ever), (0, connections));
+}
+
+#[test]
+fn where_a_certificate_is_demanded_only_who_has_one_of_that_authority_is_let_in() {
+    let files = Files::new();
+    let server = start(Server::builder(anywhere()).tls(files.server_for_ours()));
+    let of = |who| Wire::secure(server.address(), files.config(who));
+    assert_eq!(failure(of(None)), "received fatal alert: CertificateRequired");
+    assert_eq!(failure(of(Some("theirs-client"))), "received fatal alert: UnknownCA");
+    server.until("both have gone", |counts| counts.connections == 0);
+    let mut client = Client::on(of(Some("ours-client")), Strategy::Best);
+    client.message(0, b"hello");
+    client.until(0);
+    drop(client);
+    let counts = server.drain();
+    assert_eq!((counts.insecure, counts.messages), (2, 1));
+}
+
+#[test]
+fn a_client_that_does_not_trust_the_server_sends_it_nothing() {
+    let files = Files::new();
+    let theirs = Tls::from_pem(files.path("theirs-server.pem"), files.path("theirs-server.key"));
+    let server = start(Server::builder(anywhere()).tls(theirs.expect("the files are in order")));
+    let why = failure(Wire::secure(server.address(), files.config(None)));
+    assert_eq!(why, "invalid peer certificate: UnknownIssuer");
+    refused(server, 1);
+}
+
+#[test]
+fn what_is_not_tls_is_refused_with_an_alert_and_counted() {
+    for case in secured() {
+        let server = start(case.builder());
+        let plain = [
+            message(0, b"hello", case.strategy.order()),
+            b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n".to_vec(),
+            vec![0xff; 100_000],
+        ];
+        for bytes in &plain {
+            let mut stream = connect(server.address());
+            // The server may have closed before it has read all of them.
+            let _ = stream.write_all(bytes);
+            let answer = rest(&mut stream);
+            assert_eq!((answer.first(), answer.len()), (Some(&ALERT), 7), "{case}: {answer:?}");
+        }
+        refused(server, plain.len() as u64);
+    }
+}
+
+/// Reads answers until the connection fails, which is told.
+fn until_failure(client: &mut Client) -> io::Error {
+    let mut bytes = [0; 4096];
+    loop {
+        match client.stream.read(&mut bytes) {
+            Ok(0) => panic!("closed as if all were well"),
+            Ok(count) => {
+                let mut bytes = &bytes[..count];
+                while client.checked.take(&mut bytes).expect("acks leave no gap").is_some() {}
+            }
+            Err(error) => return error,
+        }
+    }
+}
+
+#[test]
+fn a_stream_that_is_cut_is_lost_and_what_was_whole_before_is_acknowledged() {
+    for case in secured() {
+        let keep = Keep::default();
+        let make = keep.clone();
+        let server = start(case.builder().handler(move |_| make.clone()));
+        let mut client = Client::connect(server.address(), case);
+        let order = client.order;
+        let cut = message(2, b"incomplete", order);
+        let whole = [message(0, b"a", order), message(1, b"b", order)].concat();
+        client.send(&[&whole[..], &cut[..cut.len() - 1]].concat());
+        client.stream.shutdown(Shutdown::Write).expect("it is connected");
+        assert_eq!(until_failure(&mut client).kind(), ErrorKind::UnexpectedEof, "{case}");
+        assert_eq!(client.checked.newest(), Some(1), "{case}");
+        assert_eq!(keep.0.ids(), [0, 1]);
+        let counts = server.drain();
+        assert_eq!((counts.messages, counts.insecure), (2, 0), "{case}");
+    }
+}
+
+#[test]
+fn bytes_that_somebody_changed_are_refused_and_counted() {
+    for case in secured() {
+        let server = start(case.builder());
+        let mut client = Client::connect(server.address(), case);
+        client.message(0, b"hello");
+        client.until(0);
+        // A record that looks encrypted, and that nobody has encrypted.
+        let forged = [&[23, 3, 3, 0, 100][..], &[7; 100]].concat();
+        (&*client.stream).write_all(&forged).expect("the server reads");
+        let why = until_failure(&mut client).to_string();
+        assert_eq!(why, "received fatal alert: BadRecordMac", "{case}");
+        drop(client);
+        server.until("it is counted", |counts| counts.insecure == 1 && counts.connections == 0);
+        assert_eq!(server.drain().messages, 1, "{case}");
+    }
+}
+
+// CLOCK: the node's, which is the machine's; what is measured is that time.
+#[test]
+fn half_a_handshake_is_closed_after_the_silence() {
+    let limits = Limits { silence: Some(SOON), ..Limits::default() };
+    for case in secured() {
+        let server = start(case.builder().limits(limits.clone()));
+        let mut client =
+            rustls::ClientConnection::new(known().client.clone(), server.address().ip().into())
+                .expect("an address");
+        let mut hello = Vec::new();
+        client.write_tls(&mut hello).expect("there is memory");
+        let mut nothing = connect(server.address());
+        let mut half = connect(server.address());
+        half.write_all(&hello[..hello.len() / 2]).expect("the server reads");
+        let mut whole = connect(server.address());
+        whole.write_all(&hello).expect("the server reads");
+        for stream in [&mut nothing, &mut half, &mut whole] {
+            rest(stream);
+        }
+        drop((nothing, half, whole));
+        server.until("they are counted", |counts| counts.silent == 3 && counts.connections == 0);
+        assert_eq!(server.drain().insecure, 0, "{case}");
+    }
+}
+
+// CLOCK: as above
+#[test]
+fn a_client_that_never_reads_its_acks_is_closed_and_counted() {
+    let limits = Limits { silence: Some(Duration::from_millis(500)), ..Limits::default() };
+    let case = Case { strategy: Strategy::RequestReply, tls: true };
+    let server = start(case.builder().limits(limits));
+    let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None)
+        .expect("there is a descriptor");
+    socket.set_recv_buffer_size(4096).expect("it is a socket");
+    socket.connect(&server.address().into()).expect("somebody listens");
+    let session =
+        rustls::ClientConnection::new(known().client.clone(), server.address().ip().into());
+    let mut client = rustls::StreamOwned::new(session.expect("an address"), socket);
+    let segment = message(0, b"", case.strategy.order()).repeat(1000);
+    while client.write_all(&segment).is_ok() {}
+    server.until("it is counted", |counts| counts.deaf == 1 && counts.connections == 0);
+    server.drain();
+}
+
+fn library(server: &Running, tls: client::Tls) -> Builder {
+    let builder = client::Client::builder(server.address()).tls(tls).batch(200);
+    builder.backoff(common::SOON).patience(PATIENCE)
+}
+
+async fn send(client: &client::Client, numbers: std::ops::Range<u32>) {
+    for number in numbers {
+        client.send(&number.to_le_bytes()).await.expect("it is taken");
+    }
+}
+
+fn numbers(keep: &Keep) -> BTreeSet<u32> {
+    let number = |payload: Vec<u8>| u32::from_le_bytes(payload.try_into().expect("a number"));
+    keep.0.take().into_iter().map(|(_, payload)| number(payload)).collect()
+}
+
+#[test]
+fn the_client_goes_on_over_tls_when_its_server_hands_over_to_another() {
+    let files = Files::new();
+    let tls = files.client().identity(files.path("ours-client.pem"), files.path("ours-client.key"));
+    let tls = tls.expect("the files are in order");
+    for session in [None, Some(Level::Handled)] {
+        let keep = Keep::default();
+        let make = keep.clone();
+        let handler = move |_| make.clone();
+        let first = Server::builder(anywhere()).tls(files.server_for_ours());
+        let first = start(first.handler(handler.clone()));
+        let runtime = Runtime::new().expect("threads can be started");
+        let builder = library(&first, tls.clone());
+        let builder = match session {
+            None => builder,
+            Some(level) => builder.session(level),
+        };
+        let client = runtime.block_on(builder.connect()).expect("the server lets it in");
+        runtime.block_on(send(&client, 0..1000));
+        let listener = first.hand_over();
+        let second = Server::builder_on(listener).tls(files.server_for_ours());
+        let second = start(second.handler(handler));
+        let drained = thread::spawn(move || first.drain());
+        runtime.block_on(send(&client, 1000..2000));
+        runtime.block_on(client.close()).expect("all are answered");
+        drained.join().expect("it drains");
+        assert!(numbers(&keep).into_iter().eq(0..2000), "{session:?}");
+        second.drain();
+    }
+}
+
+#[test]
+fn there_is_no_client_of_a_server_that_it_does_not_trust_or_that_does_not_trust_it() {
+    let files = Files::new();
+    let server = start(Server::builder(anywhere()).tls(files.server_for_ours()));
+    let runtime = Runtime::new().expect("threads can be started");
+    let refused = |tls| {
+        let builder = library(&server, tls).session(Level::Handled);
+        runtime.block_on(builder.connect()).expect_err("it is refused").to_string()
+    };
+    let theirs = client::Tls::from_pem(files.path("theirs.pem")).expect("the file is in order");
+    assert_eq!(refused(theirs), "invalid peer certificate: UnknownIssuer");
+    assert_eq!(refused(files.client()), "received fatal alert: CertificateRequired");
+    self::refused(server, 2);
+}
+
+#[test]
+fn a_client_over_tls_demands_the_name_that_it_was_given() {
+    let files = Files::new();
+    let runtime = Runtime::new().expect("threads can be started");
+    let connect = |server: &Running, host: &str| {
+        let address = format!("{host}:{}", server.address().port());
+        runtime.block_on(client::Client::builder(address).tls(files.client()).connect())
+    };
+    let server = start(Server::builder(anywhere()).tls(files.server()));
+    let client = connect(&server, "localhost").expect("it has a certificate for that");
+    runtime.block_on(client.close()).expect("there is nothing to answer");
+    server.drain();
+
+    let nameless = Tls::from_pem(files.path("ours-client.pem"), files.path("ours-client.key"));
+    let nameless = Server::builder(anywhere()).tls(nameless.expect("the files are in order"));
+    let server = start(nameless);
+    for host in ["localhost", "127.0.0.1"] {
+        let other = connect(&server, host).expect_err("it has no certificate for that");
+        assert!(matches!(other, ConnectError::Lost(_)));
+        assert!(other.to_string().starts_with("invalid peer certificate: "), "{other}");
+    }
+    refused(server, 2);
+}
+
+#[test]
+fn what_is_wrong_with_a_file_is_told_in_one_line() {
+    let files = Files::new();
+    files.write("garbage.pem", "-----BEGIN CERTIFICATE-----\n!\n-----END CERTIFICATE-----\n");
+    files.write("no.pem", "-----BEGIN CERTIFICATE-----\naGVsbG8=\n-----END CERTIFICATE-----\n");
+    files.write("no.key", "-----BEGIN PRIVATE KEY-----\naGVsbG8=\n-----END PRIVATE KEY-----\n");
+    let (certificate, key) = ("ours-server.pem", "ours-server.key");
+    for (certificate, key, due) in [
+        ("none.pem", key, "cannot read {none.pem}: "),
+        (key, key, "there is no certificate in {ours-server.key}"),
+        ("garbage.pem", key, "{garbage.pem} is not PEM: "),
+        ("no.pem", key, "a certificate in {no.pem} is not valid: "),
+        (certificate, "none.key", "cannot read {none.key}: "),
+        (
+            certificate,
+            certificate,
+            "there is no private key in {ours-server.pem} that is not encrypted",
+        ),
+        (certificate, "no.key", "the private key in {no.key} cannot be used: "),
+        (
+            certificate,
+            "ours-client.key",
+            "the private key in {ours-client.key} is not that of the certificate in {ours-server.pem}",
+        ),
+    ] {
+        let (certificate, key) = (files.path(certificate), files.path(key));
+        let folder = certificate.parent().expect("it is in a folder").display().to_string();
+        let due = due.replace('{', &format!("{folder}/")).replace('}', "");
+        let server = Tls::from_pem(&certificate, &key).expect_err(&due).to_string();
+        let client = files.client().identity(&certificate, &key).expect_err(&due).to_string();
+        assert_eq!(server, client);
+        assert!(server.starts_with(&due) && server.lines().count() == 1, "{server}");
+    }
+    for (authorities, due) in [
+        ("none.pem", "cannot read "),
+        (key, "there is no certificate in "),
+        ("garbage.pem", "garbage.pem is not PEM: "),
+        ("no.pem", "a certificate in "),
+    ] {
+        let path = files.path(authorities);
+        let server = files.server().client_certificates(&path).expect_err(due).to_string();
+        let client = client::Tls::from_pem(&path).expect_err(due).to_string();
+        assert_eq!(server, client);
+        assert!(server.contains(due) && server.contains(authorities), "{server}");
+        assert_eq!(server.lines().count(), 1, "{server}");
+    }
+}
+
+#[test]
+fn a_configuration_of_ones_own_is_used_as_it_is() {
+    let files = Files::new();
+    let tls = client::Tls::new(files.config(Some("ours-client")));
+    let server = start(Server::builder(anywhere()).tls(files.server_for_ours()));
+    let runtime = Runtime::new().expect("threads can be started");
+    let client = runtime.block_on(library(&server, tls).connect()).expect("it is let in");
+    runtime.block_on(send(&client, 0..10));
+    runtime.block_on(client.close()).expect("all are answered");
+    assert_eq!(server.drain().messages, 10);
+}

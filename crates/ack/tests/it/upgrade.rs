@@ -1,0 +1,177 @@
+//! An upgrade under load: a second program takes over the listening socket, which is passed to it as a
+//! descriptor, while the first drains. Nobody is refused, and nothing that is acknowledged is lost.
+
+
+use crate::common;
+use std::collections::BTreeSet;
+use std::env;
+use std::ffi::OsStr;
+use std::fs;
+use std::io;
+use std::net::{SocketAddr, TcpListener};
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+
+use crate::common::programs::{self, Program};
+use crate::common::{PATIENCE, SOON, anywhere, runtime, start, until};
+use purlin::Node;
+use purlin_ack::client::Client;
+use purlin_ack::frames::Frames;
+use purlin_ack::handler::File;
+use purlin_ack::server::{Builder, Server};
+use purlin_ack::session::{Level, NAME};
+use purlin_ack::strategy::Strategy;
+use purlin_ack::wire::SizeOrder;
+
+/// Where the first program stores what it gets; the second's name is a little longer.
+const STORE: &str = "PURLIN_ACK_STORE";
+const STRATEGY: &str = "PURLIN_ACK_STRATEGY";
+
+fn second(store: &Path) -> PathBuf {
+    store.with_extension("second")
+}
+
+/// The server, and the node of its file.
+fn serving<F>(builder: Builder<F>, store: &Path) -> (common::Running, Node) {
+    let strategy: Strategy = env::var(STRATEGY).expect("it is told").parse().expect("a strategy");
+    let node = Node::builder().workers(1).build().expect("a node starts");
+    let file = File::open(&node, store).expect("it can be written");
+    (start(builder.strategy(strategy).handler(move |_| file.clone())), node)
+}
+
+fn store() -> PathBuf {
+    env::var_os(STORE).expect("it is told").into()
+}
+
+#[test]
+fn the_first_program() {
+    if !programs::is("upgrade::the_first_program") {
+        return;
+    }
+    let (server, _node) = serving(Server::builder(anywhere()), &store());
+    println!("\nlistening on {}", server.address());
+    assert_eq!(programs::told().as_deref(), Some("upgrade"));
+    let listener = server.hand_over();
+    // WHY as its standard error: what that is, is passed on without unsafe code.
+    let mut command = programs::command("upgrade::the_second_program");
+    command.stderr(Stdio::from(OwnedFd::from(listener)));
+    let mut successor = command.spawn().expect("it starts");
+    println!("first {}", server.drain().messages);
+    assert!(successor.wait().expect("it is a child").success(), "the second program failed");
+}
+
+#[test]
+fn the_second_program() {
+    if !programs::is("upgrade::the_second_program") {
+        return;
+    }
+    let passed = io::stderr().as_fd().try_clone_to_owned().expect("there is a descriptor");
+    let (server, _node) = serving(Server::builder_on(TcpListener::from(passed)), &second(&store()));
+    println!("took over {}", server.address());
+    // Until whoever started the first has gone.
+    programs::told();
+    println!("second {}", server.drain().messages);
+}
+
+/// The payloads in a file, openings left out.
+fn stored(path: &Path) -> Vec<u64> {
+    let bytes = fs::read(path).expect("it is there");
+    fs::remove_file(path).expect("it is there");
+    let number = |payload: &[u8]| u64::from_le_bytes(payload.try_into().expect("a number"));
+    let frames = Frames::new(&bytes, SizeOrder::Little, u32::MAX);
+    frames.filter(|frame| frame.id != NAME).map(|frame| number(frame.payload)).collect()
+}
+
+/// Connects again and again, sends a few numbers each time, and counts what is acknowledged.
+fn come_and_go(
+    address: SocketAddr,
+    strategy: Strategy,
+    base: u64,
+    stop: &AtomicBool,
+    visits: &AtomicU64,
+) -> Vec<u64> {
+    let mut acknowledged = Vec::new();
+    while !stop.load(Ordering::Relaxed) {
+        // It is never refused: this would panic.
+        let mut client = common::Client::connect(address, strategy);
+        let visit = visits.fetch_add(1, Ordering::Relaxed);
+        let numbers: Vec<u64> = (0..20).map(|number| base + visit * 100 + number).collect();
+        for (id, number) in (0..).zip(&numbers) {
+            let bytes = common::message(id, &number.to_le_bytes(), strategy.order());
+            // The server may be about to close.
+            if std::io::Write::write_all(&mut client.stream, &bytes).is_err() {
+                break;
+            }
+        }
+        // It may be closed by a server that stops.
+        let _ = client.stream.shutdown(std::net::Shutdown::Write);
+        let count = client.until_closed().map_or(0, |newest| newest + 1);
+        acknowledged.extend(&numbers[..count as usize]);
+    }
+    acknowledged
+}
+
+#[test]
+fn a_second_program_takes_over_under_load_and_nobody_is_refused_and_nothing_lost() {
+    for strategy in [Strategy::Best, Strategy::Throttle, Strategy::AsyncAck] {
+        let name = format!("purlin-ack-upgrade-{strategy}-{}", std::process::id());
+        let path = env::temp_dir().join(name);
+        let settings = [(STORE, path.as_os_str()), (STRATEGY, OsStr::new(strategy.name()))];
+        let mut server = Program::start("upgrade::the_first_program", &settings);
+        let address: SocketAddr = server.said("listening on ").parse().expect("an address");
+
+        let (stop, visits) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
+        let guests: Vec<_> = (1..3_u64)
+            .map(|number| {
+                let (stop, visits) = (Arc::clone(&stop), Arc::clone(&visits));
+                thread::spawn(move || come_and_go(address, strategy, number << 40, &stop, &visits))
+            })
+            .collect();
+        // One who stays, and comes back when the first program lets it go.
+        let runtime = runtime();
+        let builder = Client::builder(address).batch(1000).backoff(SOON).patience(PATIENCE);
+        let builder = match strategy {
+            Strategy::Best => builder.session(Level::Durable),
+            _ => builder,
+        };
+        let client = Arc::new(runtime.block_on(builder.connect()).expect("somebody listens"));
+        let (sender, ends) = (Arc::clone(&client), Arc::clone(&stop));
+        let sending = runtime.spawn(async move {
+            let mut number = 0_u64;
+            while !ends.load(Ordering::Relaxed) {
+                sender.send(&number.to_le_bytes()).await.expect("it is taken");
+                number += 1;
+                if number.is_multiple_of(100) {
+                    sender.flush().await.expect("all are answered");
+                }
+            }
+            number
+        });
+
+        let some_more = || {
+            let (visit, answered) = (visits.load(Ordering::Relaxed), client.answered());
+            until("guests come and go", || visits.load(Ordering::Relaxed) > visit + 20);
+            until("the other is answered", || client.answered() > answered.map(|id| id + 500));
+        };
+        some_more();
+        server.tell("upgrade");
+        server.said("took over ");
+        some_more();
+        stop.store(true, Ordering::Relaxed);
+        let count = runtime.block_on(sending).expect("it ends");
+        runtime.block_on(client.close()).expect("all are answered");
+        let acknowledged: Vec<u64> =
+            guests.into_iter().flat_map(|guest| guest.join().expect("nobody is refused")).collect();
+        server.finish();
+
+        let (before, after) = (stored(&path), stored(&second(&path)));
+        assert!(!before.is_empty() && !after.is_empty(), "{strategy}: both have served");
+        let all: BTreeSet<u64> = before.iter().chain(&after).copied().collect();
+        assert!(acknowledged.iter().all(|number| all.contains(number)), "{strategy}: lost");
+        assert!((0..count).all(|number| all.contains(&number)), "{strategy}: lost");
+    }
+}

@@ -1,0 +1,119 @@
+//! `purlin ack serve`, under `purlin ack load`.
+
+#![forbid(unsafe_code)]
+#![cfg(unix)]
+
+
+use std::net::TcpListener;
+use std::path::Path;
+use std::process::Output;
+
+use purlin_ack::frames::Frames;
+use purlin_ack::wire::SizeOrder;
+use crate::support::purlin;
+use crate::support::serving::Serving;
+
+fn load(folder: &Path, strategy: &str, address: &str, words: &[&str]) -> Output {
+    let few = ["--rounds", "2", "--messages", "500"];
+    let mut command = purlin(folder);
+    command.args(["ack", "load", address, "--strategy", strategy]).args(few).args(words);
+    command.output().expect("purlin runs")
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[test]
+fn all_six_serve_and_say_in_the_end_what_they_have_done() {
+    let folder = tempfile::tempdir().unwrap();
+    // An address of this machine on which nobody else is likely to listen.
+    let mut serving = Serving::start(folder.path(), &["--listen", "127.0.66.6"]);
+    for (number, due) in ["request-reply", "throttle", "head-rest", "sync-ack", "async-ack", "best"]
+        .iter()
+        .enumerate()
+    {
+        let (strategy, address) = serving.listens();
+        assert_eq!((strategy.as_str(), address), (*due, format!("127.0.66.6:{}", 8001 + number)));
+    }
+    for strategy in ["request-reply", "throttle", "head-rest", "sync-ack", "async-ack", "best"] {
+        let port = purlin_ack::strategy::Strategy::port(strategy.parse().unwrap());
+        let output = load(folder.path(), strategy, &format!("127.0.66.6:{port}"), &[]);
+        assert_eq!(output.status.code(), Some(0), "{strategy}: {}", stderr(&output));
+    }
+    let (status, told) = serving.end("-TERM");
+    assert_eq!(status, Some(0));
+    assert_eq!(told.lines().count(), 6, "{told}");
+    assert!(told.lines().all(|line| line.contains(": 1000 messages in ")), "{told}");
+    assert!(told.lines().all(|line| line.ends_with(" on 1 connections")), "{told}");
+}
+
+#[test]
+fn a_session_of_any_level_stores_its_messages_in_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let words = ["--strategy", "best", "--listen", "127.0.0.1:0", "--handler", "file", "kept"];
+    let mut serving = Serving::start(folder.path(), &words);
+    let (_, address) = serving.listens();
+    for level in ["received", "handled", "durable"] {
+        let output = load(folder.path(), "best", &address, &["--session", level]);
+        assert_eq!(output.status.code(), Some(0), "{level}: {}", stderr(&output));
+    }
+    assert_eq!(serving.end("-INT").0, Some(0));
+    let kept = std::fs::read(folder.path().join("kept")).unwrap();
+    let frames = Frames::new(&kept, SizeOrder::Little, u32::MAX);
+    assert_eq!(frames.filter(|frame| frame.payload == b"hello").count(), 3000);
+}
+
+#[test]
+fn messages_are_handed_to_a_process() {
+    let folder = tempfile::tempdir().unwrap();
+    let words = ["--strategy", "best", "--listen", "127.0.0.1:0", "--handler", "process"];
+    let mut serving = Serving::start(folder.path(), &words);
+    let (_, address) = serving.listens();
+    let output = load(folder.path(), "best", &address, &["--connections", "3"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let (status, told) = serving.end("-TERM");
+    assert_eq!(status, Some(0));
+    assert!(told.starts_with("best: 3000 messages in "), "{told}");
+}
+
+#[test]
+fn a_message_over_the_limit_ends_its_connection_and_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let words = ["--strategy", "sync-ack", "--listen", "127.0.0.1:0", "--largest", "99"];
+    let mut serving = Serving::start(folder.path(), &words);
+    let (_, address) = serving.listens();
+    assert_eq!(load(folder.path(), "sync-ack", &address, &["--size", "99"]).status.code(), Some(0));
+    let output = load(folder.path(), "sync-ack", &address, &["--size", "100"]);
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    let told = serving.end("-TERM").1;
+    assert!(told.contains("1 connections closed for a message over the limit"), "{told}");
+}
+
+#[test]
+fn what_cannot_be_served_is_refused_in_one_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let taken = taken.local_addr().unwrap().to_string();
+    for (words, due) in [
+        (&["--strategy", "bost"][..], "best"),
+        (&["--listen", "127.0.0.1:9000"], "--strategy"),
+        (&["--listen", "here"], "0.0.0.0:9000"),
+        (&["--strategy", "best", "--listen", &taken], "another program"),
+        (&["--handler", "file"], "--handler file PATH"),
+        (&["--handler", "disk"], "only count, file PATH and process"),
+        (&["--handler", "file", "no/such/place"], "no/such/place"),
+        (&["--connections", "0"], "from 1"),
+        (&["--largest", "-1"], "--largest"),
+        (&["--silence", "0"], "above 0"),
+        (&["--level", "sure"], "durable"),
+        (&["now"], "'now'"),
+    ] {
+        let output = purlin(folder.path()).args(["ack", "serve"]).args(words).output();
+        let output = output.expect("purlin runs");
+        let told = stderr(&output);
+        assert_eq!(output.status.code(), Some(2), "{words:?}: {told}");
+        assert!(told.lines().count() == 1 && told.starts_with("purlin: "), "{told}");
+        assert!(told.contains(due), "{words:?}: {told}");
+    }
+}

@@ -1,0 +1,158 @@
+//! `purlin ack serve` and `purlin ack load` over TLS.
+
+#![forbid(unsafe_code)]
+#![cfg(unix)]
+
+
+use std::fs;
+use std::io::{Read as _, Write as _};
+use std::net::TcpListener;
+use std::path::Path;
+use std::process::Output;
+use std::thread;
+
+use purlin_ack::client::{Client, Tls};
+use purlin_ack::strategy::Strategy;
+use crate::support::certificates::{authority, certificate};
+use crate::support::serving::Serving;
+use crate::support::{json, line, purlin};
+
+/// What a server is started with that has a certificate and demands one.
+const SECURE: [&str; 6] =
+    ["--tls-cert", "server.pem", "--tls-key", "server.key", "--tls-clients", "ca.pem"];
+/// What a client is started with that trusts the server, and has a certificate of its own.
+const KNOWN: [&str; 6] =
+    ["--tls-ca", "ca.pem", "--tls-cert", "client.pem", "--tls-key", "client.key"];
+
+/// Two authorities in `ca.pem` and `other.pem`. Of the first a server's certificate in `server.pem` and a
+/// client's in `client.pem`, with their keys in `server.key` and `client.key`.
+fn certificates(folder: &Path) {
+    let [ca, _] = ["ca", "other"].map(|name| authority(folder, name));
+    certificate(folder, &ca, "server", &["127.0.0.1"]);
+    certificate(folder, &ca, "client", &[]);
+}
+
+fn load(folder: &Path, words: &[&str]) -> Output {
+    let few = ["--rounds", "2", "--messages", "500"];
+    purlin(folder).args(["ack", "load"]).args(few).args(words).output().expect("purlin runs")
+}
+
+#[test]
+fn messages_are_taken_from_clients_with_a_certificate() {
+    let folder = tempfile::tempdir().unwrap();
+    certificates(folder.path());
+    let words = ["--strategy", "best", "--listen", "127.0.0.1:0"];
+    let mut serving = Serving::start(folder.path(), &[&words[..], &SECURE].concat());
+    let (_, address) = serving.listens();
+    let path = |name| folder.path().join(name);
+    let tls = Tls::from_pem(path("ca.pem")).unwrap();
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    runtime.block_on(async {
+        let known = tls.clone().identity(path("client.pem"), path("client.key")).unwrap();
+        let client = Client::builder(&address).tls(known).connect().await.unwrap();
+        for _ in 0..100 {
+            client.send(b"hello").await.unwrap();
+        }
+        client.close().await.unwrap();
+        let stranger =
+            Client::builder(&address).tls(tls).session(purlin_ack::session::Level::Handled);
+        let refused = stranger.connect().await.unwrap_err();
+        assert_eq!(refused.to_string(), "received fatal alert: CertificateRequired");
+    });
+    let (status, told) = serving.end("-TERM");
+    assert_eq!(status, Some(0));
+    assert!(told.starts_with("best: 100 messages in "), "{told}");
+    assert!(told.ends_with(" on 2 connections, 1 for bad TLS\n"), "{told}");
+}
+
+#[test]
+fn all_six_are_loaded_over_tls_with_a_certificate_and_under_the_name_that_is_given() {
+    let folder = tempfile::tempdir().unwrap();
+    certificates(folder.path());
+    // An address of this machine on which nobody else is likely to listen.
+    let listen = ["--listen", "127.0.66.7"];
+    let mut serving = Serving::start(folder.path(), &[&listen[..], &SECURE].concat());
+    for strategy in Strategy::ALL {
+        let (_, address) = serving.listens();
+        let words = [&address, "--strategy", strategy.name(), "--json", "x.json"];
+        let name = ["--tls-name", "127.0.0.1"];
+        let output = load(folder.path(), &[&words[..], &KNOWN, &name].concat());
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{strategy}: {told}");
+        assert!(String::from_utf8_lossy(&output.stdout).contains(", over TLS"));
+        let found = json(&folder.path().join("x.json"));
+        assert_eq!((&found["plan"]["tls"], &found["messages"]), (&true.into(), &1000.into()));
+        let told = line(&load(folder.path(), &[&words[..], &KNOWN].concat()), 2);
+        assert!(told.contains("invalid peer certificate: "), "{told}");
+    }
+    let (status, told) = serving.end("-TERM");
+    assert_eq!(status, Some(0));
+    assert_eq!(told.lines().filter(|line| line.contains(": 1000 messages in ")).count(), 6);
+}
+
+#[test]
+fn without_tls_that_both_agree_on_there_is_no_load_and_one_line_says_why() {
+    let folder = tempfile::tempdir().unwrap();
+    certificates(folder.path());
+    fs::write(folder.path().join("bad.pem"), "-----BEGIN CERTIFICATE-----\n!\n").unwrap();
+    let words = ["--strategy", "sync-ack", "--listen", "127.0.0.1:0"];
+    let mut serving = Serving::start(folder.path(), &[&words[..], &SECURE].concat());
+    let (_, address) = serving.listens();
+    for (words, due) in [
+        (&["--tls-name", "127.0.0.1"][..], "--tls-ca"),
+        (&["--tls-cert", "client.pem", "--tls-key", "client.key"], "--tls-ca"),
+        (&["--tls-ca", "ca.pem", "--tls-cert", "client.pem"], "--tls-key"),
+        (&["--tls-ca", "ca.pem", "--tls-key", "client.key"], "--tls-cert"),
+        (&["--tls-ca", "none.pem"], "cannot read none.pem"),
+        (&["--tls-ca", "client.key"], "no certificate in client.key"),
+        (&["--tls-ca", "bad.pem"], "bad.pem is not PEM"),
+        (
+            &["--tls-ca", "ca.pem", "--tls-cert", "client.pem", "--tls-key", "server.key"],
+            "server.key is not that of",
+        ),
+        (&["--tls-ca", "other.pem"], "invalid peer certificate: UnknownIssuer"),
+        (&["--tls-ca", "ca.pem", "--tls-name", "other.example"], "invalid peer certificate: "),
+        (&["--tls-ca", "ca.pem", "--tls-name", "no name"], "no certificate can be for"),
+        (&["--tls-ca", "ca.pem"], "received fatal alert: CertificateRequired"),
+    ] {
+        let words = [&[&*address, "--strategy", "sync-ack"], words].concat();
+        let told = line(&load(folder.path(), &words), 2);
+        assert!(told.contains(due), "{words:?}: {told}");
+    }
+    let told = serving.end("-TERM").1;
+    assert!(told.starts_with("sync-ack: 0 messages in 0 acks"), "{told}");
+
+    let plain = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = plain.local_addr().unwrap().to_string();
+    let answering = thread::spawn(move || {
+        let (mut stream, _) = plain.accept().unwrap();
+        stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").unwrap();
+        // Until the client has read it and gone.
+        let _ = stream.read_to_end(&mut Vec::new());
+    });
+    let told = line(&load(folder.path(), &[&address, "--tls-ca", "ca.pem"]), 2);
+    assert!(told.contains("the server does not speak TLS"), "{told}");
+    answering.join().unwrap();
+}
+
+#[test]
+fn files_that_are_of_no_use_are_refused_in_one_line() {
+    let folder = tempfile::tempdir().unwrap();
+    certificates(folder.path());
+    for (words, due) in [
+        (&["--tls-cert", "server.pem"][..], "--tls-key"),
+        (&["--tls-key", "server.key"], "--tls-cert"),
+        (&["--tls-clients", "ca.pem"], "--tls-cert"),
+        (&["--tls-cert", "none.pem", "--tls-key", "server.key"], "cannot read none.pem"),
+        (&["--tls-cert", "server.key", "--tls-key", "server.key"], "no certificate in server.key"),
+        (&["--tls-cert", "ca.pem", "--tls-key", "server.key"], "server.key is not that of"),
+        (
+            &["--tls-cert", "server.pem", "--tls-key", "server.key", "--tls-clients", "server.key"],
+            "no certificate in server.key",
+        ),
+    ] {
+        let output = purlin(folder.path()).args(["ack", "serve"]).args(words).output();
+        let told = line(&output.expect("purlin runs"), 2);
+        assert!(told.contains(due), "{words:?}: {told}");
+    }
+}

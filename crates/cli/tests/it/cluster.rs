@@ -1,0 +1,223 @@
+//! `purlin node` and `purlin call`, with real nodes of the BEAM.
+
+#![forbid(unsafe_code)]
+#![cfg(unix)]
+
+
+use std::process::Output;
+
+use crate::support::line;
+use crate::support::nodes::{COOKIE, beam, epmd, eval, free_port, keep_cookie, named, node, run};
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+#[test]
+fn a_beam_pings_a_node_of_ours_sends_to_its_echo_and_calls_its_functions() {
+    let (folder, port) = (tempfile::tempdir().unwrap(), free_port());
+    let _epmd = epmd(&port);
+    let (ours, said) = node(folder.path(), &port, &["--cookie", COOKIE]);
+    let erl = format!("ERL_EPMD_PORT={port} erl -name me@127.0.0.1 -setcookie COOKIE");
+    assert_eq!(
+        said,
+        [format!("ours@127.0.0.1 is up; try net_adm:ping('ours@127.0.0.1'). in {erl}")]
+    );
+    let found = eval(
+        folder.path(),
+        &port,
+        &[
+            "net_adm:ping('ours@127.0.0.1')",
+            "nodes(hidden)",
+            "begin {echo, 'ours@127.0.0.1'} ! {self(), hello}, receive {P, What} -> {node(P), What} end end",
+            "gen_server:call({echo, 'ours@127.0.0.1'}, [1, two])",
+            "rpc:call('ours@127.0.0.1', purlin, echo, [<<\"three\">>])",
+            "[N || #{name := N, messages := 0, memory := M, pid := P} <- rpc:call('ours@127.0.0.1', purlin, processes, []), M > 0, node(P) == 'ours@127.0.0.1', N /= undefined]",
+        ],
+    );
+    let due = [
+        "pong",
+        "['ours@127.0.0.1']",
+        "{'ours@127.0.0.1',hello}",
+        "[1,two]",
+        "<<\"three\">>",
+        "[echo]",
+    ];
+    assert_eq!(found, due);
+    assert_eq!(ours.end("-TERM"), (Some(0), String::new()));
+    // Nothing has gone wrong.
+    assert_eq!(std::fs::read_to_string(folder.path().join("errors")).unwrap(), "");
+}
+
+#[test]
+fn a_published_node_is_among_the_nodes_and_answers_global() {
+    let (folder, port) = (tempfile::tempdir().unwrap(), free_port());
+    let _epmd = epmd(&port);
+    let (ours, _) = node(folder.path(), &port, &["--cookie", COOKIE, "--published"]);
+    let asked = [
+        "net_adm:ping('ours@127.0.0.1')",
+        "{nodes(), nodes(hidden)}",
+        "global:sync()",
+        "global:register_name(me, self())",
+    ];
+    let due = ["pong", "{['ours@127.0.0.1'],[]}", "ok", "yes"];
+    assert_eq!(eval(folder.path(), &port, &asked), due);
+    assert_eq!(ours.end("-TERM"), (Some(0), String::new()));
+}
+
+#[test]
+fn a_node_without_an_epmd_starts_one_and_its_cookie_is_in_the_home() {
+    let (folder, port) = (tempfile::tempdir().unwrap(), free_port());
+    keep_cookie(folder.path(), &format!("{COOKIE}\n"), 0o400);
+    let (ours, said) = node(folder.path(), &port, &[]);
+    assert_eq!(
+        said[0],
+        format!(
+            "no epmd at 127.0.0.1:{port}: there is one now, at 127.0.0.1:{port}, as long as this runs"
+        )
+    );
+    assert!(said[1].ends_with(" erl -name me@127.0.0.1"), "{said:?}");
+    assert_eq!(eval(folder.path(), &port, &["net_adm:ping('ours@127.0.0.1')"]), ["pong"]);
+
+    let taken = run(folder.path(), &port, &["node", "--name", "ours@127.0.0.1"]);
+    assert!(line(&taken, 2).contains("epmd knows another node called ours"));
+    assert_eq!(ours.end("-INT"), (Some(0), String::new()));
+    // The epmd has gone with it.
+    let gone = run(folder.path(), &port, &["call", "ours@127.0.0.1", "purlin", "processes"]);
+    assert!(line(&gone, 2).contains("no epmd at"));
+}
+
+#[test]
+fn functions_of_a_beam_are_called_in_the_syntax_of_erlang() {
+    let (folder, port) = (tempfile::tempdir().unwrap(), free_port());
+    let _epmd = epmd(&port);
+    let _beam = beam(folder.path(), &port, "beam");
+    let call = |words: &[&str]| {
+        let words = [&["call", "beam@127.0.0.1"], words, &["--cookie", COOKIE]].concat();
+        run(folder.path(), &port, &words)
+    };
+    for (words, due) in [
+        (&["erlang", "node"][..], "'beam@127.0.0.1'\n"),
+        (&["erlang", "node", "[]"], "'beam@127.0.0.1'\n"),
+        (&["lists", "seq", "[1, 5]"], "[1,2,3,4,5]\n"),
+        (
+            &["maps", "from_list", r#"[[{a, <<"x">>}, {"s", -1.5}]]"#],
+            "#{a => <<\"x\">>,\"s\" => -1.5}\n",
+        ),
+    ] {
+        let output = call(words);
+        assert_eq!((output.status.code(), stdout(&output).as_str()), (Some(0), due), "{output:?}");
+    }
+    for (words, due) in [
+        (&["erlang", "hd", "[[]]"][..], "{badrpc,{'EXIT',{badarg,"),
+        (&["erlang", "nothing"], "{badrpc,{'EXIT',{undef,[{erlang,nothing,"),
+        (&["timer", "sleep", "[infinity]", "--timeout", "0.2"], "no answer within 200ms"),
+        (&["erlang", "halt"], "noconnection"),
+    ] {
+        let output = call(words);
+        assert!(line(&output, 1).contains(due), "{output:?}");
+        assert_eq!(stdout(&output), "");
+    }
+}
+
+#[test]
+fn functions_of_a_node_of_ours_are_called_too() {
+    let (folder, port) = (tempfile::tempdir().unwrap(), free_port());
+    keep_cookie(folder.path(), COOKIE, 0o600);
+    let (_ours, _) = node(folder.path(), &port, &[]);
+    let call = |words: &[&str]| {
+        run(folder.path(), &port, &[&["call", "ours@127.0.0.1", "purlin"], words].concat())
+    };
+    let output = call(&["echo", "[{ok, [1 | x]}]"]);
+    assert_eq!((output.status.code(), stdout(&output).as_str()), (Some(0), "{ok,[1|x]}\n"));
+    assert!(stdout(&call(&["processes"])).contains("name => echo"));
+    let looked_at = ["call", "ours@127.0.0.1", "erlang", "registered"];
+    assert_eq!(stdout(&run(folder.path(), &port, &looked_at)), "[echo]\n");
+    let undef = "{badrpc,{'EXIT',{undef,[{purlin,nothing,[],[]}]}}}";
+    assert_eq!(line(&call(&["nothing"]), 1), format!("purlin: {undef}\n"));
+    let stranger = call(&["echo", "[1]", "--cookie", "another"]);
+    assert!(line(&stranger, 2).contains("most likely it has another one"), "{stranger:?}");
+}
+
+#[test]
+fn what_is_asked_wrongly_is_refused_in_one_line() {
+    let (folder, port) = (tempfile::tempdir().unwrap(), free_port());
+    let a = "a@127.0.0.1";
+    let long = "x".repeat(256);
+    let refused = |words: &[&str], due: &str| {
+        let output = run(folder.path(), &port, words);
+        assert!(line(&output, 2).contains(due), "{words:?}: {output:?}");
+    };
+    refused(&["node", "--name", a], "no cookie: ");
+    refused(&["call", a, "m", "f"], "give one with --cookie");
+    refused(&["call", a, "m", "f", "--cookie", ""], "--cookie must be some characters");
+    refused(&["call", a, "m", "f", "--cookie", "x"], "no epmd at 127.0.0.1:");
+    refused(
+        &["call", "a@nowhere.invalid", "m", "f", "--cookie", "x"],
+        "nowhere.invalid is not known",
+    );
+    refused(&["call", "a", "m", "f", "--cookie", "x"], "name@host");
+    refused(&["call", a, "m", "f", "{a}", "--cookie", "x"], "give a list, such as '[1, two]'");
+    refused(&["call", a, "m", "f", "[a", "--cookie", "x"], "no Erlang term: ");
+    refused(&["call", a, &long, "f", "--cookie", "x"], "255");
+    refused(&["call", a, "m", "f", "--timeout", "-1"], "above 0");
+    refused(&["node", "--name", a, "--cookie", "x", "--epmd", "here"], "an address and a port");
+    refused(
+        &["node", "--name", a, "--cookie", "x", "--epmd", "192.0.2.1:1"],
+        "epmd at 192.0.2.1:1",
+    );
+    refused(&["node", "--name", a, "--cookie", "x", "--log", "much"], "much");
+    keep_cookie(folder.path(), COOKIE, 0o644);
+    refused(&["node", "--name", a], "others may read");
+    keep_cookie(folder.path(), "\n", 0o600);
+    refused(&["node", "--name", a], "is empty");
+}
+
+#[test]
+fn a_port_of_epmd_that_is_none_and_a_node_that_epmd_does_not_know_are_told() {
+    let (folder, port) = (tempfile::tempdir().unwrap(), free_port());
+    let words = ["call", "a@127.0.0.1", "m", "f", "--cookie", "x"];
+    assert!(line(&run(folder.path(), "many", &words), 2).contains("ERL_EPMD_PORT is not a port"));
+    let _epmd = epmd(&port);
+    let unknown = run(folder.path(), &port, &words);
+    assert!(line(&unknown, 2).contains("epmd knows no node a@127.0.0.1"), "{unknown:?}");
+}
+
+#[test]
+fn a_node_of_another_host_is_called_by_the_epmd_of_that_host() {
+    let (folder, port) = (tempfile::tempdir().unwrap(), free_port());
+    keep_cookie(folder.path(), COOKIE, 0o600);
+    let place = format!("127.0.0.2:{port}");
+    let (_ours, said) = named(folder.path(), &port, "ours@127.0.0.2", &["--epmd", &place]);
+    assert!(said[0].starts_with(&format!("no epmd at {place}: ")), "{said:?}");
+    let call = ["call", "ours@127.0.0.2", "purlin", "echo", "[hello]"];
+    assert_eq!(stdout(&run(folder.path(), &port, &call)), "hello\n");
+    let told = run(folder.path(), &free_port(), &[&call[..], &["--epmd", &place]].concat());
+    assert_eq!(stdout(&told), "hello\n");
+    let elsewhere = ["call", "ours@127.0.0.1", "purlin", "echo", "[hello]"];
+    let elsewhere = run(folder.path(), &port, &elsewhere);
+    assert!(line(&elsewhere, 2).contains("no epmd at 127.0.0.1:"), "{elsewhere:?}");
+}
+
+#[test]
+fn a_stranger_costs_a_line_on_the_standard_error_unless_it_is_off() {
+    let refused =
+        " WARN purlin_dist::listener: a handshake was refused: it does not know the cookie";
+    let registered = " INFO purlin_dist::epmd::server: registered";
+    for (words, due) in [
+        (&[][..], &[refused][..]),
+        (&["--log", "off"], &[]),
+        (&["--log", "info"], &[registered, refused]),
+    ] {
+        let (folder, port) = (tempfile::tempdir().unwrap(), free_port());
+        keep_cookie(folder.path(), COOKIE, 0o600);
+        let (ours, _) = node(folder.path(), &port, words);
+        let call = ["call", "ours@127.0.0.1", "purlin", "processes", "--cookie", "another"];
+        assert_eq!(run(folder.path(), &port, &call).status.code(), Some(2));
+        assert_eq!(ours.end("-TERM"), (Some(0), String::new()));
+        let told = std::fs::read_to_string(folder.path().join("errors")).unwrap();
+        let lines: Vec<_> = told.lines().collect();
+        assert_eq!(lines.len(), due.len(), "{told}");
+        assert!(lines.iter().zip(due).all(|(line, due)| line.contains(due)), "{told}");
+    }
+}

@@ -1,0 +1,77 @@
+//! `purlin node` and `purlin call` over TLS.
+
+#![forbid(unsafe_code)]
+#![cfg(unix)]
+
+
+use std::fs;
+use std::path::Path;
+
+use crate::support::certificates::{authority, certificate};
+use crate::support::line;
+use crate::support::nodes::{COOKIE, free_port, keep_cookie, node, run};
+
+const OURS: [&str; 6] = ["--tls-cert", "ours.pem", "--tls-key", "ours.key", "--tls-ca", "ca.pem"];
+
+/// Two authorities in `ca.pem` and `other.pem`, and of each a certificate for 127.0.0.1, in `ours.pem` and
+/// `theirs.pem`.
+fn certificates(folder: &Path) {
+    for (name, who) in [("ca", "ours"), ("other", "theirs")] {
+        certificate(folder, &authority(folder, name), who, &["127.0.0.1"]);
+    }
+}
+
+#[test]
+fn a_node_with_a_certificate_is_called_by_who_has_one_and_by_nobody_else() {
+    let (folder, port) = (tempfile::tempdir().unwrap(), free_port());
+    certificates(folder.path());
+    keep_cookie(folder.path(), COOKIE, 0o600);
+    let (ours, said) = node(folder.path(), &port, &OURS);
+    let erl = "erl -name me@127.0.0.1 -proto_dist inet_tls -ssl_dist_optfile FILE";
+    assert!(said[1].ends_with(erl), "{said:?}");
+    let call = |words: &[&str]| {
+        let call = ["call", "ours@127.0.0.1", "purlin", "echo", "[hello]"];
+        run(folder.path(), &port, &[&call[..], words].concat())
+    };
+    assert_eq!(call(&OURS).stdout, b"hello\n");
+    let theirs = ["--tls-cert", "theirs.pem", "--tls-key", "theirs.key"];
+    for (words, why, due) in [
+        (&[&theirs[..], &["--tls-ca", "ca.pem"]].concat()[..], "UnknownCA", "UnknownIssuer"),
+        (&[&theirs[..], &["--tls-ca", "other.pem"]].concat(), "UnknownIssuer", "UnknownCA"),
+        (&[], "it speaks TLS, which this node does not", "the caller does not speak TLS"),
+    ] {
+        let told = line(&call(words), 2);
+        assert!(told.starts_with("purlin: no connection to ours@127.0.0.1: "), "{told}");
+        assert!(told.contains(why), "{told}");
+        let logged = fs::read_to_string(folder.path().join("errors")).unwrap();
+        assert!(logged.lines().last().is_some_and(|last| last.contains(due)), "{logged}");
+    }
+    assert_eq!(ours.end("-TERM").0, Some(0));
+    let logged = fs::read_to_string(folder.path().join("errors")).unwrap();
+    assert_eq!(logged.lines().count(), 3, "{logged}");
+}
+
+#[test]
+fn what_is_asked_wrongly_is_refused_in_one_line() {
+    let (folder, port) = (tempfile::tempdir().unwrap(), free_port());
+    certificates(folder.path());
+    for command in [&["node", "--name", "ours@127.0.0.1"][..], &["call", "a@127.0.0.1", "m", "f"]] {
+        for (words, due) in [
+            (&["--tls-cert", "ours.pem"][..], "--tls-key"),
+            (&["--tls-key", "ours.key"], "--tls-cert"),
+            (&["--tls-ca", "ca.pem"], "--tls-cert"),
+            (
+                &["--tls-cert", "none", "--tls-key", "ours.key", "--tls-ca", "ca.pem"],
+                "cannot read none",
+            ),
+            (
+                &["--tls-cert", "ours.pem", "--tls-key", "theirs.key", "--tls-ca", "ca.pem"],
+                "theirs.key is not that of",
+            ),
+        ] {
+            let told =
+                line(&run(folder.path(), &port, &[command, &["--cookie", "x"], words].concat()), 2);
+            assert!(told.contains(due), "{words:?}: {told}");
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! `purlin demo`, started, looked at and ended.
+
+#![forbid(unsafe_code)]
+#![cfg(unix)]
+
+
+use crate::support;
+use std::net::TcpListener;
+use std::path::Path;
+use std::process::Stdio;
+
+use crate::support::purlin;
+use crate::support::running::Running;
+
+/// The demo, with its page on any port that is free, and the address of that.
+fn demo(folder: &Path) -> (Running, String) {
+    let mut command = purlin(folder);
+    let mut demo = Running::start(command.args(["demo", "--port", "0"]).stderr(Stdio::piped()));
+    assert!(demo.line().starts_with("a small living system runs"));
+    assert_eq!(demo.line(), "");
+    let url = demo.line().trim().to_owned();
+    assert!(url.starts_with("http://127.0.0.1:") && url.contains("/#token="), "{url}");
+    (demo, url)
+}
+
+#[test]
+fn it_lives_until_it_is_asked_to_end_and_then_ends_well() {
+    for signal in ["-INT", "-TERM"] {
+        let folder = tempfile::tempdir().unwrap();
+        let (mut demo, _url) = demo(folder.path());
+        assert!(demo.goes_on());
+        let (status, rest) = demo.end(signal);
+        assert_eq!(status, Some(0), "{signal}");
+        assert!(rest.contains("purlin observe 'http://"), "{rest}");
+    }
+}
+
+#[test]
+fn what_lives_in_it_is_seen_where_it_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_demo, url) = demo(folder.path());
+    let mut command = purlin(folder.path());
+    let output =
+        command.args(["observe", "--once", "--sort", "name", "--rows", "500", &url]).output();
+    let output = output.unwrap();
+    let seen = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    for name in
+        ["archive", "auditor", "billing", "clerk", "demo", "hog", "meter", "pool", "worker-3"]
+    {
+        let has = |line: &str| line.split_whitespace().nth(1) == Some(name);
+        assert!(seen.lines().any(has), "no {name} in {seen}");
+    }
+}
+
+#[test]
+fn it_ends_by_itself_when_its_time_is_over_and_has_complained_of_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let words = ["demo", "--port", "0", "--for", "1.5"];
+    let output = purlin(folder.path()).args(words).output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+}
+
+#[test]
+fn a_port_that_is_taken_and_a_time_that_is_none_are_refused_in_one_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port().to_string();
+    let output = purlin(folder.path()).args(["demo", "--port", &port]).output().unwrap();
+    let due = format!("port {port} is taken: choose another for the page with --port");
+    assert!(support::line(&output, 2).contains(&due));
+    let output = purlin(folder.path()).args(["demo", "--for", "soon"]).output().unwrap();
+    assert!(support::line(&output, 2).contains("give a number above 0"));
+}

@@ -1,0 +1,26 @@
+//! Integration tests of this crate, one program for all that need no process of their own.
+
+mod ack_forward;
+mod ack_load;
+mod ack_serve;
+mod ack_tls;
+mod advise;
+mod cluster;
+mod cluster_tls;
+mod comparison;
+mod conservation;
+mod demo;
+mod export;
+#[path = "../../../lab/tests/it/support/honest.rs"]
+mod honest;
+mod interruption;
+mod misbehaviour;
+mod observe;
+mod options;
+mod own_runtime;
+mod pairs;
+mod refusals;
+mod results;
+mod servers;
+mod support;
+mod time;

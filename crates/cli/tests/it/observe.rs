@@ -1,0 +1,205 @@
+//! `purlin observe`, of a node that lives in the test.
+
+#![forbid(unsafe_code)]
+#![cfg(unix)]
+
+
+use std::future::pending;
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::process::{Command, Output, Stdio};
+
+use purlin::{Node, Pid, Process};
+use purlin_observer::{Observed, Observer};
+use crate::support::{line, purlin};
+
+/// A name that would clear the terminal, ring, and turn the line round.
+const HOSTILE: &str = "evil\u{1b}[2J\u{7}\u{202e}\r\n";
+
+/// A node with its page.
+struct Seen {
+    node: Node,
+    observer: Observer,
+}
+
+impl Seen {
+    fn start() -> Self {
+        let observer = Observer::at(([127, 0, 0, 1], 0).into()).silent();
+        let node = Node::builder().name("zanzibar").workers(2).observer(observer.clone()).build();
+        Self { node: node.expect("the node starts"), observer }
+    }
+
+    fn url(&self) -> String {
+        self.observer.url().expect("the page is there").to_owned()
+    }
+
+    fn host(&self) -> String {
+        self.observer.local_addr().expect("the page is there").to_string()
+    }
+
+    /// A process that never looks at its mailbox, with that name, and with so many messages.
+    fn lazy(&self, name: &str, messages: u8) -> Pid<u8> {
+        let pid = self.node.spawn(async |_: Process<u8>| pending::<()>().await);
+        self.node.register(name, &pid).expect("the name is free");
+        (0..messages).for_each(|number| pid.send(number));
+        pid
+    }
+}
+
+impl Drop for Seen {
+    fn drop(&mut self) {
+        self.node.stop_blocking();
+    }
+}
+
+fn observe(words: &[&str]) -> Output {
+    observe_with(words, None)
+}
+
+fn observe_with(words: &[&str], token: Option<&str>) -> Output {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let mut command = purlin(folder.path());
+    command.arg("observe").args(words).env_remove("PURLIN_OBSERVER_TOKEN");
+    if let Some(token) = token {
+        command.env("PURLIN_OBSERVER_TOKEN", token);
+    }
+    command.output().expect("purlin runs")
+}
+
+/// What was printed.
+fn printed(output: &Output) -> String {
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert_eq!((output.status.code(), &*errors), (Some(0), ""));
+    String::from_utf8(output.stdout.clone()).expect("it is text")
+}
+
+/// The names of the table's rows, as they come.
+fn names(text: &str) -> Vec<&str> {
+    let rows = text.lines().skip_while(|line| !line.starts_with("PID")).skip(1);
+    rows.filter_map(|row| row.split_whitespace().nth(1)).collect()
+}
+
+#[test]
+fn one_table_is_printed_sorted_and_filtered_as_asked() {
+    let seen = Seen::start();
+    seen.lazy("few", 3);
+    seen.lazy("many", 200);
+    seen.lazy("none", 0);
+    let sorted = |words: &[&str]| {
+        let url = seen.url();
+        let words: Vec<_> = words.iter().copied().chain([url.as_str()]).collect();
+        printed(&observe(&words))
+    };
+    let text = sorted(&["--sort", "mailbox"]);
+    assert!(text.starts_with("zanzibar  up "), "{text}");
+    assert_eq!(names(&text), ["many", "few", "none"], "{text}");
+    let row = text.lines().find(|line| line.contains("many")).expect("it is there");
+    assert!(row.split_whitespace().any(|cell| cell == "200"), "{row}");
+    assert_eq!(names(&sorted(&["--sort", "mailbox", "--ascending"])), ["none", "few", "many"]);
+    assert_eq!(names(&sorted(&["--filter", "an"])), ["many"]);
+    let text = sorted(&["--once", "--rows", "1", "--sort", "mailbox"]);
+    assert!(names(&text)[0] == "many" && text.ends_with("and 2 more\n"), "{text}");
+}
+
+#[test]
+fn the_token_is_taken_from_the_address_the_option_or_the_environment() {
+    let seen = Seen::start();
+    let (url, host) = (seen.url(), seen.host());
+    let token = url.split_once("#token=").expect("it has one").1;
+    printed(&observe(&[&url]));
+    printed(&observe(&[&host, "--token", token]));
+    printed(&observe_with(&[&host], Some(token)));
+    let none = line(&observe(&[&host]), 2);
+    assert!(none.contains("no token: give all of the address"), "{none}");
+    let wrong = line(&observe(&[&host, "--token", "wrong"]), 2);
+    assert!(wrong.contains(&format!("the token is not that of the node at {host}")), "{wrong}");
+    assert!(!wrong.contains(token));
+}
+
+#[test]
+fn the_name_of_a_process_does_not_command_the_terminal() {
+    let seen = Seen::start();
+    seen.lazy(HOSTILE, 1);
+    let text = printed(&observe(&[&seen.url(), "--sort", "mailbox"]));
+    let is_plain = |c: char| c == '\n' || !(c.is_control() || c == '\u{202e}');
+    assert!(text.chars().all(is_plain), "{text:?}");
+    assert!(text.contains("evil\\u{1b}[2J\\u{7}"), "{text}");
+}
+
+#[test]
+fn nobody_there_and_somebody_else_there_are_told_in_one_line() {
+    let gone = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
+    let told = line(&observe(&[&gone, "--token", "x"]), 2);
+    assert!(told.contains(&format!("no node can be observed at {gone}")), "{told}");
+    let other = TcpListener::bind("127.0.0.1:0").unwrap();
+    let host = other.local_addr().unwrap().to_string();
+    let answering = std::thread::spawn(move || {
+        let (mut stream, _) = other.accept().expect("it comes");
+        let _ = stream.read(&mut [0; 4096]);
+        let answer = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello";
+        stream.write_all(answer.as_bytes()).expect("it reads");
+    });
+    let told = line(&observe(&[&host, "--token", "x"]), 2);
+    assert!(told.contains("is not the page of a node"), "{told}");
+    answering.join().expect("it has answered");
+    for (place, due) in [("nonsense", "is no address of a page"), ("https://a:1", "speaks no TLS")]
+    {
+        let told = line(&observe(&[place, "--token", "x"]), 2);
+        assert!(told.contains(due), "{told}");
+    }
+}
+
+/// `purlin observe` in a terminal, which is `script`'s: all that it has written. When the first of the texts is on
+/// the screen something is done; when the second is, it is told to leave.
+fn in_a_terminal(url: &str, first: &str, second: &str, act: impl FnOnce()) -> String {
+    let command = format!("exec {} observe '{url}'", env!("CARGO_BIN_EXE_purlin"));
+    let mut script = Command::new("script")
+        .args(["-qefc", &format!("stty rows 30 cols 160; {command}"), "/dev/null"])
+        .env("TERM", "xterm-256color")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("script is there");
+    let mut written = Vec::new();
+    let mut out = script.stdout.take().expect("it is piped");
+    let mut input = script.stdin.take().expect("it is piped");
+    let mut act = Some(act);
+    let mut left = false;
+    let mut block = [0; 4096];
+    while let Ok(count @ 1..) = out.read(&mut block) {
+        written.extend_from_slice(&block[..count]);
+        let text = String::from_utf8_lossy(&written);
+        if text.contains(first)
+            && let Some(act) = act.take()
+        {
+            act();
+        }
+        if act.is_none() && !left && text.contains(second) {
+            input.write_all(b"q").expect("it reads keys");
+            left = true;
+        }
+    }
+    assert_eq!(script.wait().expect("it ends").code(), Some(0));
+    String::from_utf8_lossy(&written).into_owned()
+}
+
+#[test]
+fn a_terminal_follows_the_node_and_is_left_as_it_was() {
+    let seen = Seen::start();
+    seen.lazy("counter", 9);
+    seen.lazy(HOSTILE, 1);
+    let written = in_a_terminal(&seen.url(), "counter", "FUNCTION", || {});
+    assert!(written.contains("zanzibar") && written.contains("FUNCTION"), "{written:?}");
+    // The other screen, there and back.
+    assert!(written.contains("\u{1b}[?1049h") && written.contains("\u{1b}[?1049l"), "{written:?}");
+    assert!(!written.contains("evil\u{1b}") && !written.contains('\u{7}'), "{written:?}");
+}
+
+#[test]
+fn a_node_that_ends_is_told_of_on_the_screen() {
+    let seen = Seen::start();
+    seen.lazy("counter", 9);
+    let (node, url) = (seen.node.clone(), seen.url());
+    let told = in_a_terminal(&url, "counter", "trying again", || drop(node.stop_blocking()));
+    assert!(told.contains("no node can be observed"), "{told:?}");
+}

@@ -1,0 +1,50 @@
+//! The program on the page about one's own runtime is measured as the page says.
+
+#![forbid(unsafe_code)]
+
+
+use crate::support;
+use std::process::Command;
+
+use crate::support::{list, principals, quick};
+
+/// The page.
+const PAGE: &str = include_str!("../../../../docs/lab/own-runtime.md");
+
+/// What the page says to type after `purlin lab run`, without the contender that is no part of this test.
+const TYPED: [&str; 4] = ["-e", "throughput,ping-pong", "-c", "mine=python3 mine.py"];
+
+#[test]
+fn a_runtime_in_twenty_lines_is_measured_as_its_page_says() {
+    let line = "purlin lab run -e throughput,ping-pong -c purlin -c 'mine=python3 mine.py'";
+    assert!(PAGE.contains(line), "the page says something else");
+    // WHY not a failure: nothing of purlin needs Python.
+    if let Err(error) = Command::new("python3").arg("--version").output() {
+        println!(
+            "skipped: python3 cannot be started ({error}): install Python, on Debian with `apt-get install python3`"
+        );
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let program = PAGE.split("```python\n").nth(1).and_then(|rest| rest.split("```").next());
+    std::fs::write(folder.path().join("mine.py"), program.unwrap()).unwrap();
+    let output = quick(folder.path()).args(TYPED).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let results = support::json(&folder.path().join("run/results.json"));
+    assert!(list(&results, "void").is_empty() && list(&results, "problems").is_empty());
+    for experiment in ["throughput", "ping-pong"] {
+        assert_eq!(principals(&results, experiment, "mine"), 1, "{experiment}");
+    }
+    let version = list(&results, "contenders")[0]["version"].as_str().unwrap();
+    assert!(version.starts_with("Python 3"), "{version}");
+}
+
+#[test]
+fn help_and_list_say_where_to_read_about_a_runtime_of_ones_own() {
+    let folder = tempfile::tempdir().unwrap();
+    for words in [["lab", "run", "--help"].as_slice(), &["lab", "list"]] {
+        let output = support::purlin(folder.path()).args(words).output().unwrap();
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(text.contains("docs/lab/own-runtime.md"), "{text}");
+    }
+}

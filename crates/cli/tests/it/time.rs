@@ -1,0 +1,151 @@
+//! `purlin lab time` on real commands.
+
+#![forbid(unsafe_code)]
+#![cfg(unix)]
+
+
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+use crate::support::{json, purlin};
+
+fn time(folder: &Path, words: &[&str]) -> Output {
+    purlin(folder).args(["lab", "time"]).args(words).output().expect("purlin runs")
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// The figures of a file, and its times.
+fn stored(path: &Path) -> (Value, Vec<f64>) {
+    let document = json(path);
+    let result = document["results"][0].clone();
+    let times = result["times"].as_array().expect("there are times");
+    let times = times.iter().map(|time| time.as_f64().expect("a time is a number")).collect();
+    (result, times)
+}
+
+#[test]
+fn so_many_runs_are_made_and_each_is_in_the_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = time(
+        folder.path(),
+        &["-n", "7", "--warmup", "2", "--json", "x.json", "--", "sh", "-c", "echo x >> runs"],
+    );
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let runs = std::fs::read_to_string(folder.path().join("runs")).unwrap();
+    assert_eq!(runs.lines().count(), 9);
+    let (result, times) = stored(&folder.path().join("x.json"));
+    assert_eq!(times.len(), 7);
+    assert_eq!(result["command"], "sh -c 'echo x >> runs'");
+    let mean = times.iter().sum::<f64>() / 7.0;
+    assert!((result["mean"].as_f64().unwrap() / mean - 1.0).abs() < 1e-9);
+    assert!(result["exit_codes"].as_array().unwrap().iter().all(|status| status == 0));
+    let text = stdout(&output);
+    assert!(text.contains("of 7 runs") && text.contains("95 % interval"), "{text}");
+    assert!(text.contains("little more than it takes to start a program"), "{text}");
+}
+
+// CLOCK: the machine's; the command that is timed sleeps, and its time is what is tested.
+#[test]
+fn a_command_that_sleeps_takes_as_long_as_it_sleeps_and_computes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = time(folder.path(), &["-t", "0.2", "--json", "x.json", "--", "sleep", "0.05"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let (result, times) = stored(&folder.path().join("x.json"));
+    assert!((1..=4).contains(&times.len()), "{times:?}");
+    assert!(times.iter().all(|&time| time >= 0.05), "{times:?}");
+    assert!(result["user"].as_f64().unwrap() < 0.05, "{result}");
+}
+
+#[test]
+fn a_command_that_computes_has_its_time_told_as_the_users() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = "i=0; while [ $i -lt 30000 ]; do i=$((i+1)); done";
+    let output = time(folder.path(), &["-n", "2", "--json", "x.json", "--", "sh", "-c", script]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let (result, _) = stored(&folder.path().join("x.json"));
+    let (user, system) = (result["user"].as_f64().unwrap(), result["system"].as_f64().unwrap());
+    assert!(user > 0.001 && user + system <= 1.2 * result["max"].as_f64().unwrap(), "{result}");
+    assert!(stdout(&output).contains("2 runs are too few"), "{}", stdout(&output));
+}
+
+#[test]
+fn a_command_that_fails_ends_it_with_what_it_said_and_what_came_before_is_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let script =
+        "[ -e a ] && [ -e b ] && { echo no more >&2; exit 3; }; [ -e a ] && touch b; touch a";
+    let output = time(folder.path(), &["-n", "9", "--json", "x.json", "--", "sh", "-c", script]);
+    assert_eq!(output.status.code(), Some(2));
+    let told = stderr(&output);
+    assert_eq!(told.lines().count(), 1, "{told}");
+    assert!(told.contains("exit status: 3") && told.contains("it said last: no more"), "{told}");
+    assert_eq!(stored(&folder.path().join("x.json")).1.len(), 2);
+    assert!(stdout(&output).contains("of 2 runs"), "{}", stdout(&output));
+}
+
+#[test]
+fn failures_that_are_to_be_ignored_are_timed_and_told_of() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = time(
+        folder.path(),
+        &["-n", "6", "--ignore-failure", "--json", "x.json", "--", "sh", "-c", "exit 4"],
+    );
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(stdout(&output).contains("6 runs failed"), "{}", stdout(&output));
+    let (result, _) = stored(&folder.path().join("x.json"));
+    assert!(result["exit_codes"].as_array().unwrap().iter().all(|status| status == 4));
+}
+
+#[test]
+fn what_cannot_be_timed_is_refused_in_one_line() {
+    let folder = tempfile::tempdir().unwrap();
+    for (words, reason) in [
+        (&["--", "no-such-program-anywhere"][..], "cannot start no-such-program-anywhere"),
+        (&["-n", "3"][..], "COMMAND"),
+        (&["-n", "0", "--", "true"][..], "whole number from 1"),
+        (&["-t", "-1", "--", "true"][..], "number above 0"),
+        (&["--json", "no/such/place.json", "--", "true"][..], "cannot write no/such/place.json"),
+    ] {
+        let output = time(folder.path(), words);
+        let told = stderr(&output);
+        assert_eq!(output.status.code(), Some(2), "{told}");
+        assert!(told.contains(reason) && told.lines().count() == 1, "{told}");
+    }
+}
+
+#[test]
+fn ctrl_c_keeps_what_there_is_and_leaves_nobody_running() {
+    let folder = tempfile::tempdir().unwrap();
+    // The third run tells that it began, and would go on for ten minutes.
+    let script =
+        "[ -e a ] && [ -e b ] && { echo $$ > pid; exec sleep 600; }; [ -e a ] && touch b; touch a";
+    let timing = purlin(folder.path())
+        .args(["lab", "time", "-n", "9", "--json", "x.json", "--", "sh", "-c", script])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("purlin runs");
+    let pid = loop {
+        let pid = std::fs::read_to_string(folder.path().join("pid")).unwrap_or_default();
+        if pid.ends_with('\n') {
+            break pid.trim().to_owned();
+        }
+        std::thread::yield_now();
+    };
+    let sent = Command::new("kill").args(["-INT", &timing.id().to_string()]).status();
+    assert!(sent.expect("there is kill").success());
+    let output = timing.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
+    let (result, times) = stored(&folder.path().join("x.json"));
+    assert_eq!((times.len(), &result["interrupted"]), (2, &Value::Bool(true)));
+    assert!(stdout(&output).contains("interrupted"), "{}", stdout(&output));
+    let alive = Command::new("kill").args(["-0", &pid]).stderr(Stdio::null()).status();
+    assert!(!alive.unwrap().success(), "the command {pid} still runs");
+}

@@ -1,0 +1,415 @@
+//! A purlin node and real BEAM nodes, one cluster.
+
+
+use std::time::Duration;
+
+use crate::processes::{LONG, Told, down, exit, found, join, pid, start, term};
+use purlin::{ExitReason, Monitored, Process, receive};
+use purlin_dist::cluster::{CallError, GenCall, Why};
+use purlin_term::{Pid, Term};
+use serde::{Deserialize, Serialize};
+use crate::support::{Beam, Epmd};
+use tokio::sync::oneshot;
+
+fn why(reason: &ExitReason) -> Term {
+    let ExitReason::Error(cause) = reason else { panic!("{reason} is no term") };
+    cause.downcast_ref::<Why>().expect("a term").0.clone()
+}
+
+fn parse(text: &str) -> Term {
+    text.parse().expect("a term")
+}
+
+#[tokio::test]
+async fn a_beam_pings_us_sends_to_a_name_and_to_a_pid_and_is_answered() {
+    let epmd = Epmd::start();
+    let mut beam = Beam::start(&epmd, "beam").await;
+    let cluster = join(&epmd, "ours").await;
+    assert_eq!(beam.eval("net_adm:ping('ours@127.0.0.1')").await, "pong");
+    assert_eq!(beam.eval("nodes(hidden)").await, "['ours@127.0.0.1']");
+    assert_eq!(cluster.nodes(), [beam.name.clone()]);
+
+    let answers = cluster.clone();
+    let echo = cluster.node().spawn(async move |mut me: Process<Term>| {
+        loop {
+            let message = me.receive().await;
+            let Some([Term::Pid(from), what]) = message.as_tuple() else { panic!("{message}") };
+            let own = Term::from(answers.term_of(me.id()));
+            let from = answers.pid::<Term>(from).expect("there is room");
+            from.send(Term::tuple([own, what.clone()]));
+        }
+    });
+    cluster.node().register("echo", &echo).expect("nobody has it");
+    beam.eval("{echo, 'ours@127.0.0.1'} ! {self(), [1, 2 | three]}").await;
+    let answer = beam.eval("receive {Echo, What} -> What end").await;
+    assert_eq!(answer, "[1,2|three]");
+    beam.eval("Echo ! {self(), again}").await;
+    assert_eq!(beam.eval("receive {Echo, again} -> node(Echo) end").await, "'ours@127.0.0.1'");
+}
+
+#[tokio::test]
+async fn a_beam_calls_a_server_of_ours_and_is_told_if_there_is_none() {
+    let epmd = Epmd::start();
+    let mut beam = Beam::start(&epmd, "beam").await;
+    let cluster = join(&epmd, "ours").await;
+    let answers = cluster.clone();
+    let counter = cluster.node().spawn(async move |mut me: Process<Term>| {
+        let mut count = 0;
+        loop {
+            let call = GenCall::try_from(me.receive().await).expect("a call");
+            if call.request.is_atom("stop") {
+                return ExitReason::error(Why(Term::atom("told_to")));
+            }
+            count += 1;
+            answers.reply(call, Term::from(count));
+        }
+    });
+    cluster.node().register("counter", &counter).expect("nobody has it");
+    let call = "gen_server:call({counter, 'ours@127.0.0.1'}, next)";
+    assert_eq!(beam.eval(call).await, "1");
+    assert_eq!(beam.eval(call).await, "2");
+    let multi = "gen_server:multi_call(['ours@127.0.0.1'], counter, next)";
+    assert_eq!(beam.eval(multi).await, "{[{'ours@127.0.0.1',3}],[]}");
+    let gone = beam.eval("gen_server:call({nobody, 'ours@127.0.0.1'}, next)").await;
+    assert!(gone.starts_with("{exit,{noproc,"), "{gone}");
+    let stopped = beam.eval("gen_server:call({counter, 'ours@127.0.0.1'}, stop)").await;
+    assert!(stopped.starts_with("{exit,{told_to,"), "{stopped}");
+}
+
+// L1, L2, L6
+#[tokio::test]
+async fn a_process_of_ours_and_one_of_theirs_are_linked_by_either() {
+    let epmd = Epmd::start();
+    let mut beam = Beam::start(&epmd, "beam").await;
+    let cluster = join(&epmd, "ours").await;
+    // Theirs links itself to ours, and ours ends.
+    let _waits: oneshot::Receiver<()> = start(&cluster, "waits", async |mut me, _| {
+        let reason = term(&mut me).await;
+        purlin::exit(ExitReason::error(Why(reason)))
+    });
+    let ours = cluster.node().local_name("waits").expect("it waits").id();
+    let shell = beam.eval("register(main, self())").await;
+    assert_eq!(shell, "true");
+    let main = cluster.named::<Term>("main", &beam.name).expect("there is room");
+    main.send(Term::from(cluster.term_of(ours)));
+    beam.eval("Ours = receive P -> P end, link(Ours), Ours ! {oh, no}").await;
+    assert_eq!(beam.eval("receive {'EXIT', Ours, Why} -> Why end").await, "{oh,no}");
+    beam.eval("link(Ours)").await;
+    assert_eq!(beam.eval("receive {'EXIT', Ours, noproc} -> yes end").await, "yes");
+
+    // Ours links itself to theirs, and theirs ends.
+    let links = start(&cluster, "links", async |mut me, cluster| {
+        me.trap_exit(true);
+        let theirs = cluster.pid::<Term>(&pid(&mut me).await).expect("there is room");
+        me.link(&theirs);
+        theirs.send(parse("{so, it, is}"));
+        let first = exit(&mut me).await;
+        me.link(&theirs);
+        let second = exit(&mut me).await;
+        assert_eq!([first.from, second.from], [Some(theirs.id()); 2]);
+        assert_eq!(second.reason, ExitReason::NoProcess);
+        why(&first.reason)
+    });
+    beam.eval("Theirs = spawn(fun() -> receive R -> exit(R) end end)").await;
+    beam.eval("{links, 'ours@127.0.0.1'} ! Theirs").await;
+    assert_eq!(found(links).await, parse("{so, it, is}"));
+}
+
+// L5: the unlink is acknowledged by the other node.
+#[tokio::test]
+async fn after_an_unlink_by_either_nothing_of_the_link_is_seen() {
+    let epmd = Epmd::start();
+    let mut beam = Beam::start(&epmd, "beam").await;
+    let cluster = join(&epmd, "ours").await;
+    let unlinks = start(&cluster, "unlinks", async |mut me, cluster| {
+        me.trap_exit(true);
+        let theirs = cluster.pid::<Term>(&pid(&mut me).await).expect("there is room");
+        me.link(&theirs);
+        me.unlink(&theirs);
+        me.link(&theirs);
+        me.unlink(&theirs);
+        let monitor = me.monitor(&theirs);
+        theirs.send(Term::atom("now"));
+        let down = down(&mut me).await;
+        assert_eq!(down.monitor, monitor);
+        let none = receive!(me, { Told::Exit(_) => false, after Duration::ZERO => true });
+        assert!(none, "an exit");
+        // And by them.
+        let theirs = cluster.pid::<Term>(&pid(&mut me).await).expect("there is room");
+        theirs.send(Term::from(cluster.term_of(me.id())));
+        assert_eq!(term(&mut me).await, Term::atom("unlinked"));
+        theirs.send(Term::atom("now"));
+        let monitor = me.monitor(&theirs);
+        let last = receive!(me, { Told::Down(down) => Some(down), Told::Exit(_) => None });
+        assert_eq!(last.expect("no exit").monitor, monitor);
+        why(&down.reason)
+    });
+    beam.eval("Theirs = spawn(fun() -> receive R -> exit(R) end end)").await;
+    beam.eval("{unlinks, 'ours@127.0.0.1'} ! Theirs").await;
+    beam.eval(
+        "Other = spawn(fun() -> receive P -> link(P), unlink(P), P ! unlinked end, \
+         receive R -> exit(R) end end), {unlinks, 'ours@127.0.0.1'} ! Other",
+    )
+    .await;
+    assert_eq!(found(unlinks).await, Term::atom("now"));
+}
+
+// D1, D2, D5
+#[tokio::test]
+async fn monitors_fire_across_nodes_by_pid_and_by_name() {
+    let epmd = Epmd::start();
+    let mut beam = Beam::start(&epmd, "beam").await;
+    let cluster = join(&epmd, "ours").await;
+    let shell = beam.name.clone();
+    let watches = start(&cluster, "watches", async move |mut me, cluster| {
+        let theirs = cluster.pid::<Term>(&pid(&mut me).await).expect("there is room");
+        let by_pid = me.monitor(&theirs);
+        let named = cluster.named::<Term>("theirs", &shell).expect("there is room");
+        let by_name = me.monitor(&named);
+        let taken_back = me.monitor(&theirs);
+        me.demonitor(taken_back);
+        let nobody = cluster.named::<Term>("nobody", &shell).expect("there is room");
+        let of_nobody = me.monitor(&nobody);
+        assert_eq!(down(&mut me).await.monitor, of_nobody);
+        // By its name it is monitored when it has been asked by it: another way, and no order between the two.
+        named.send(cluster.term_of(me.id()).into());
+        assert!(term(&mut me).await.is_atom("here"));
+        theirs.send(Term::atom("enough"));
+        let mut downs = [down(&mut me).await, down(&mut me).await];
+        downs.sort_by_key(|down| down.monitor);
+        let mut monitors = [by_pid, by_name];
+        monitors.sort();
+        assert_eq!(downs.clone().map(|down| down.monitor), monitors);
+        assert_eq!(downs[0].process, Monitored::Process(theirs.id()));
+        downs.map(|down| why(&down.reason))
+    });
+    let theirs = "receive P -> P ! here end, receive R -> exit(R) end";
+    beam.eval(&format!("Theirs = spawn(fun() -> {theirs} end)")).await;
+    beam.eval("register(theirs, Theirs), {watches, 'ours@127.0.0.1'} ! Theirs").await;
+    assert_eq!(found(watches).await, [Term::atom("enough"), Term::atom("enough")]);
+
+    let waits = start(&cluster, "waits", async |mut me, _| {
+        term(&mut me).await;
+    });
+    beam.eval("Ref = monitor(process, {waits, 'ours@127.0.0.1'})").await;
+    beam.eval("Back = monitor(process, {waits, 'ours@127.0.0.1'}), demonitor(Back)").await;
+    beam.eval("{waits, 'ours@127.0.0.1'} ! end_now").await;
+    let seen = beam.eval("receive {'DOWN', Ref, process, Of, Reason} -> {Of, Reason} end").await;
+    assert_eq!(seen, "{{waits,'ours@127.0.0.1'},normal}");
+    found(waits).await;
+    beam.eval("Gone = monitor(process, {waits, 'ours@127.0.0.1'})").await;
+    let seen = beam.eval("receive {'DOWN', Gone, process, _, Late} -> Late end").await;
+    assert_eq!(seen, "noproc");
+}
+
+// L4
+#[tokio::test]
+async fn exit_signals_are_sent_across_in_both_directions() {
+    let epmd = Epmd::start();
+    let mut beam = Beam::start(&epmd, "beam").await;
+    let cluster = join(&epmd, "ours").await;
+    let kills = start(&cluster, "kills", async |mut me, cluster| {
+        me.trap_exit(true);
+        let theirs = cluster.pid::<Term>(&pid(&mut me).await).expect("there is room");
+        let monitor = me.monitor(&theirs);
+        theirs.exit(ExitReason::Kill);
+        let down = down(&mut me).await;
+        assert_eq!((down.monitor, down.reason), (monitor, ExitReason::Killed));
+        // And by them.
+        let theirs = cluster.pid::<Term>(&pid(&mut me).await).expect("there is room");
+        theirs.send(Term::from(cluster.term_of(me.id())));
+        why(&exit(&mut me).await.reason)
+    });
+    beam.eval("{kills, 'ours@127.0.0.1'} ! spawn(fun() -> receive never -> ok end end)").await;
+    beam.eval(
+        "{kills, 'ours@127.0.0.1'} ! spawn(fun() -> receive P -> exit(P, {by, them}) end end)",
+    )
+    .await;
+    assert_eq!(found(kills).await, parse("{by, them}"));
+}
+
+#[tokio::test]
+async fn a_beam_calls_functions_of_ours_by_rpc_and_erpc() {
+    let epmd = Epmd::start();
+    let mut beam = Beam::start(&epmd, "beam").await;
+    let cluster = join(&epmd, "ours").await;
+    let sum = async |arguments: Vec<Term>| match &arguments[..] {
+        [Term::Integer(a), Term::Integer(b)] => Ok(Term::from(a + b)),
+        _ => Err(Term::atom("badarg")),
+    };
+    cluster.export("rust", "sum", 2, sum).expect("short names");
+    let node = "'ours@127.0.0.1'";
+    assert_eq!(beam.eval(&format!("erpc:call({node}, rust, sum, [40, 2])")).await, "42");
+    assert_eq!(beam.eval(&format!("rpc:call({node}, rust, sum, [40, 2])")).await, "42");
+    let both = format!("erpc:multicall([node(), {node}], rust, sum, [1, 1])");
+    let both = beam.eval(&both).await;
+    assert!(both.starts_with("[{error,{exception,undef,") && both.ends_with("{ok,2}]"), "{both}");
+    let bad = beam.eval(&format!("erpc:call({node}, rust, sum, [a, b])")).await;
+    assert!(bad.contains("badarg"), "{bad}");
+    let undef = beam.eval(&format!("erpc:call({node}, rust, nothing, [])")).await;
+    assert!(undef.contains("undef"), "{undef}");
+    assert_eq!(beam.eval(&format!("erpc:cast({node}, rust, sum, [1, 2])")).await, "ok");
+}
+
+#[tokio::test]
+async fn ours_calls_servers_and_functions_of_a_beam() {
+    let epmd = Epmd::start();
+    let beam = Beam::start(&epmd, "beam").await;
+    let cluster = join(&epmd, "ours").await;
+    let node = cluster.rpc(&beam.name, "erlang", "node", vec![], LONG).await;
+    assert_eq!(node, Ok(parse("'beam@127.0.0.1'")));
+    let badrpc = cluster.rpc(&beam.name, "erlang", "hd", vec![Term::NIL], LONG).await;
+    assert!(matches!(badrpc, Err(CallError::BadRpc(_))), "{badrpc:?}");
+    let known = cluster.call("kernel_sup", &beam.name, Term::atom("which_children"), LONG).await;
+    assert!(known.expect("it answers").as_list().is_some_and(|children| !children.is_empty()));
+    let nobody = cluster.call("nobody", &beam.name, Term::NIL, LONG).await;
+    assert_eq!(nobody, Err(CallError::Ended(ExitReason::NoProcess)));
+    let nowhere = "nowhere@127.0.0.1".parse().expect("a name");
+    let nowhere = cluster.call("rex", &nowhere, Term::NIL, LONG).await;
+    assert_eq!(nowhere, Err(CallError::Ended(ExitReason::NoConnection)));
+}
+
+#[tokio::test]
+async fn functions_of_ours_are_called_through_rex_by_a_node_of_ours_and_by_a_beam() {
+    let epmd = Epmd::start();
+    let mut beam = Beam::start(&epmd, "beam").await;
+    let (one, two) = (join(&epmd, "one").await, join(&epmd, "two").await);
+    let half = async |mut arguments: Vec<Term>| match arguments.pop().and_then(|it| it.as_integer())
+    {
+        Some(0) => panic!("no half of nothing"),
+        Some(whole) => Ok(Term::from(whole / 2)),
+        None => Err(Term::atom("badarg")),
+    };
+    two.export("rust", "half", 1, half).expect("short names");
+    let call = async |name: &str, arguments: &str| {
+        let arguments = parse(arguments).as_list().expect("a list").to_vec();
+        one.rpc(two.name(), "rust", name, arguments, LONG).await
+    };
+    let bad = |why: &str| Err(CallError::BadRpc(parse(why)));
+    assert_eq!(call("half", "[84]").await, Ok(Term::from(42)));
+    assert_eq!(call("half", "[x]").await, bad("{'EXIT', {badarg, []}}"));
+    assert_eq!(call("third", "[x]").await, bad("{'EXIT', {undef, [{rust, third, [x], []}]}}"));
+    let panicked = call("half", "[0]").await.expect_err("no value").to_string();
+    assert!(
+        panicked.starts_with("{badrpc,{'EXIT',{panic,<<\"no half of nothing\">>"),
+        "{panicked}"
+    );
+
+    let rex = "gen_server:call({rex, 'two@127.0.0.1'}, {call, rust, half, [84], group_leader()})";
+    assert_eq!(beam.eval(rex).await, "42");
+    // What is no call is not answered, and ends nobody.
+    beam.eval("gen_server:cast({rex, 'two@127.0.0.1'}, {cast, rust, half, [84], self()})").await;
+    beam.eval("{rex, 'two@127.0.0.1'} ! {'$gen_call', {self(), tag}, nonsense}").await;
+    assert_eq!(beam.eval(rex).await, "42");
+}
+
+#[tokio::test]
+async fn a_node_that_is_killed_is_noticed_and_one_started_again_is_a_new_one() {
+    let epmd = Epmd::start();
+    let mut beam = Beam::start(&epmd, "beam").await;
+    let cluster = join(&epmd, "ours").await;
+    let name = beam.name.clone();
+    let watches = start(&cluster, "watches", async move |mut me, cluster| {
+        me.trap_exit(true);
+        let theirs = pid(&mut me).await;
+        let theirs = cluster.pid::<Term>(&theirs).expect("there is room");
+        let own = me.pid();
+        cluster.when_down(&name, move |node| {
+            own.send(Told::Term(Term::from(node.as_str())));
+        });
+        me.link(&theirs);
+        me.monitor(&theirs);
+        me.monitor(&theirs);
+        let shell = cluster.named::<Term>("main", &name).expect("there is room");
+        shell.send(Term::atom("ready"));
+        let exit = exit(&mut me).await.reason;
+        let downs = [down(&mut me).await.reason, down(&mut me).await.reason];
+        let gone = term(&mut me).await;
+        // The next of that name: what it is sent by its name arrives, and the old pid is of nobody.
+        assert_eq!(term(&mut me).await, Term::atom("again"));
+        shell.send(Term::atom("hello"));
+        me.monitor(&theirs);
+        let late = down(&mut me).await.reason;
+        (exit, downs, gone, late)
+    });
+    beam.eval("register(main, self()), {watches, 'ours@127.0.0.1'} ! self()").await;
+    assert_eq!(beam.eval("receive ready -> yes end").await, "yes");
+    beam.kill().await;
+    let mut again = Beam::start(&epmd, "beam").await;
+    again.eval("register(main, self()), {watches, 'ours@127.0.0.1'} ! again").await;
+    assert_eq!(again.eval("receive hello -> yes end").await, "yes");
+    let (exit, downs, gone, late) = found(watches).await;
+    assert_eq!(exit, ExitReason::NoConnection);
+    assert_eq!(downs, [ExitReason::NoConnection, ExitReason::NoConnection]);
+    assert_eq!(gone, Term::from("beam@127.0.0.1"));
+    assert_eq!(late, ExitReason::NoProcess);
+}
+
+#[tokio::test]
+async fn a_beam_is_told_when_our_node_leaves() {
+    let epmd = Epmd::start();
+    let mut beam = Beam::start(&epmd, "beam").await;
+    let cluster = join(&epmd, "ours").await;
+    let waits = cluster.node().spawn(async |mut me: Process<Term>| {
+        me.receive().await;
+    });
+    cluster.node().register("waits", &waits).expect("nobody has it");
+    beam.eval(
+        "monitor_node('ours@127.0.0.1', true), R = monitor(process, {waits, 'ours@127.0.0.1'})",
+    )
+    .await;
+    assert_eq!(beam.eval("net_adm:ping('ours@127.0.0.1')").await, "pong");
+    drop(cluster);
+    assert_eq!(beam.eval("receive {nodedown, Node} -> Node end").await, "'ours@127.0.0.1'");
+    assert_eq!(beam.eval("receive {'DOWN', R, _, _, Why} -> Why end").await, "noconnection");
+}
+
+/// What two nodes of ours say to each other.
+#[derive(Serialize, Deserialize)]
+enum Order {
+    Count { from: u32, to: u32, reply: Pid },
+}
+
+// M2: between two nodes of ours, with types of Rust's own.
+#[tokio::test]
+async fn two_nodes_of_ours_send_each_other_values_of_rust_in_order() {
+    let epmd = Epmd::start();
+    let (one, two) = (join(&epmd, "one").await, join(&epmd, "two").await);
+    one.receives::<u32>();
+    two.receives::<Order>();
+    let inside = two.clone();
+    let counter = two.node().spawn(async move |mut me: Process<Order>| {
+        loop {
+            let Order::Count { from, to, reply } = me.receive().await;
+            let reply = inside.pid::<u32>(&reply).expect("there is room");
+            for number in from..to {
+                reply.send(number);
+                purlin::consume_budget().await;
+            }
+        }
+    });
+    two.node().register("counter", &counter).expect("nobody has it");
+    let (told, result) = oneshot::channel();
+    let inside = one.clone();
+    let there = two.name().clone();
+    one.node().spawn(async move |mut me: Process<u32>| {
+        let counter = inside.named::<Order>("counter", &there).expect("there is room");
+        let reply = inside.term_of(me.id());
+        counter.send(Order::Count { from: 0, to: 100_000, reply });
+        for expected in 0..100_000 {
+            assert_eq!(me.receive().await, expected);
+        }
+        // What is none is counted.
+        let nonsense = inside.named::<Term>("counter", &there).expect("there is room");
+        nonsense.send(Term::atom("nonsense"));
+        let reply = inside.term_of(me.id());
+        counter.send(Order::Count { from: 7, to: 8, reply });
+        let _ = told.send(me.receive().await);
+    });
+    assert_eq!(found(result).await, 7);
+    // WHY waited for: it was sent by another stand-in than what came last.
+    while two.undecoded() == 0 {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(two.undecoded(), 1);
+}

@@ -1,0 +1,353 @@
+//! What a cluster does when something ends: a node, a connection, a process that nobody needs, a function of
+//! the user's.
+
+
+use std::time::Duration;
+
+use crate::processes::{LONG, Told, exit, found, join, pid, start, term};
+use purlin::{ExitReason, Pid as Address, Process, receive};
+use purlin_dist::NodeName;
+use purlin_dist::cluster::{CallError, Cluster, GenCall};
+use purlin_dist::control::Control;
+use purlin_term::{Pid, Term};
+use crate::support::{Beam, Connected, Epmd, Ours};
+use tokio::sync::oneshot;
+
+/// What comes next of that kind; anything else is passed over.
+async fn next<T>(peer: &mut Connected, take: impl Fn(Control) -> Option<T>) -> T {
+    loop {
+        if let Some(found) = take(peer.next().await.control) {
+            return found;
+        }
+    }
+}
+
+/// A node that the test speaks for, the pid of a process of ours that is registered there, and ours of its.
+async fn speaks_for_itself(epmd: &Epmd, cluster: &Cluster, name: &str) -> (Ours, Connected, Pid) {
+    let raw = Ours::start(epmd, "raw").await;
+    let connected = raw.call(cluster.name()).await;
+    let process = cluster.node().local_name(name).expect("it is there").id();
+    (raw, connected, cluster.term_of(process))
+}
+
+async fn sends(peer: &Connected, to: &Pid, what: Term) {
+    peer.send(Control::Send { to: to.clone(), token: None }, Some(what)).await;
+}
+
+// E1: the stop of a node is nothing that a process elsewhere is told, but that the node is gone.
+#[tokio::test]
+async fn the_stop_of_our_node_harms_nobody_elsewhere() {
+    let epmd = Epmd::start();
+    let mut beam = Beam::start(&epmd, "beam").await;
+    let cluster = join(&epmd, "ours").await;
+    let _links = start(&cluster, "links", async |mut me, cluster| {
+        let theirs = cluster.pid::<Term>(&pid(&mut me).await).expect("there is room");
+        me.link(&theirs);
+        me.monitor(&theirs);
+        theirs.send(Term::atom("linked"));
+        let unharmed = cluster.pid::<Term>(&pid(&mut me).await).expect("there is room");
+        unharmed.send(Term::atom("hello"));
+        theirs.send(Term::atom("known"));
+        std::future::pending::<()>().await;
+    });
+    beam.eval("{links, 'ours@127.0.0.1'} ! self(), monitor_node('ours@127.0.0.1', true)").await;
+    assert_eq!(beam.eval("receive linked -> yes end").await, "yes");
+    // One that traps no exits, and is known here.
+    beam.eval("P = spawn(fun() -> receive never -> ok end end), {links, 'ours@127.0.0.1'} ! P")
+        .await;
+    assert_eq!(beam.eval("receive known -> yes end").await, "yes");
+    let node = cluster.node().clone();
+    let stopped =
+        tokio::task::spawn_blocking(move || node.stop_blocking()).await.expect("it stops");
+    assert!(stopped.hogs.is_empty() && stopped.stranded.is_empty());
+    assert_eq!(beam.eval("receive {nodedown, Node} -> Node end").await, "'ours@127.0.0.1'");
+    let told = beam.eval("receive {'EXIT', _, Why} -> Why end").await;
+    // It traps exits and does not end, so it is killed when its time is up. That is said, before the
+    // connection ends.
+    assert_eq!(told, "killed");
+    let rest = "receive Other -> Other after 0 -> is_process_alive(P) end";
+    assert_eq!(beam.eval(rest).await, "true");
+}
+
+#[tokio::test]
+async fn stand_ins_end_with_the_cluster_and_nothing_connects_any_more() {
+    let epmd = Epmd::start();
+    let mut beam = Beam::start(&epmd, "beam").await;
+    let cluster = join(&epmd, "ours").await;
+    let node = cluster.node().clone();
+    let theirs: Address<Term> = cluster.named("main", &beam.name).expect("there is room");
+    beam.eval("register(main, self())").await;
+    theirs.send(Term::atom("here"));
+    assert_eq!(beam.eval("receive here -> nodes(hidden) end").await, "['ours@127.0.0.1']");
+    assert_eq!(beam.eval("monitor_node('ours@127.0.0.1', true)").await, "true");
+    drop(cluster);
+    assert_eq!(beam.eval("receive {nodedown, Node} -> Node end").await, "'ours@127.0.0.1'");
+    let ended = tokio::task::spawn_blocking(move || {
+        node.block_on(async move |_: Process<()>| theirs.ended().await)
+    });
+    assert_eq!(ended.await.expect("it ends"), ExitReason::Normal);
+    assert_eq!(beam.eval("nodes(hidden)").await, "[]");
+}
+
+// Memory: a stand-in lasts as long as somebody needs it.
+#[tokio::test]
+async fn a_hundred_thousand_callers_that_come_and_go_leave_nothing() {
+    const CALLERS: usize = 100_000;
+    let epmd = Epmd::start();
+    let mut beam = Beam::start(&epmd, "beam").await;
+    let cluster = join(&epmd, "ours").await;
+    let counts = start(&cluster, "counts", async |mut me, cluster| {
+        let before = cluster.node().processes().len();
+        let (mut exits, mut answered) = (0, 0);
+        while exits < CALLERS {
+            match me.receive().await {
+                Told::Exit(_) => exits += 1,
+                Told::Term(Term::Pid(from)) => {
+                    let from = cluster.pid::<Term>(&from).expect("there is room");
+                    from.send(Term::atom("go"));
+                    answered += 1;
+                }
+                other => panic!("{other:?}"),
+            }
+        }
+        (answered, cluster.node().processes().len() - before)
+    });
+    let to = cluster.term_of(cluster.node().local_name("counts").expect("it counts").id());
+    let main = cluster.named::<Term>("main", &beam.name).expect("there is room");
+    beam.eval("register(main, self())").await;
+    main.send(Term::from(to));
+    beam.eval("Pid = receive P -> P end").await;
+    let callers = "[begin {C, R} = spawn_monitor(fun() -> link(Pid), Pid ! self(), receive go -> ok end end), \
+                   case N rem 500 of 0 -> receive {'DOWN', R, _, _, _} -> ok end; _ -> C end end || N <- lists:seq(1, 10000)], done";
+    // A busy machine has a minute for each.
+    for _ in 0..CALLERS / 10_000 {
+        assert_eq!(beam.eval(callers).await, "done");
+    }
+    let (answered, left) = found(counts).await;
+    assert_eq!(answered, CALLERS);
+    assert!(left < 5000, "{left} processes are left");
+}
+
+#[tokio::test]
+async fn calls_leave_nothing() {
+    let epmd = Epmd::start();
+    let beam = Beam::start(&epmd, "beam").await;
+    let cluster = join(&epmd, "ours").await;
+    for _ in 0..3000 {
+        let called = cluster.call("nobody", &beam.name, Term::NIL, LONG).await;
+        assert_eq!(called, Err(CallError::Ended(ExitReason::NoProcess)));
+    }
+    let left = cluster.node().processes().len();
+    assert!(left < 20, "{left} processes are left");
+}
+
+#[tokio::test]
+async fn a_function_of_the_users_that_panics_does_no_harm_to_the_connection() {
+    let epmd = Epmd::start();
+    let mut beam = Beam::start(&epmd, "beam").await;
+    let cluster = join(&epmd, "ours").await;
+    cluster.receives_by::<u8, _>(|term| panic!("what is {term}?"));
+    let careless = cluster.node().spawn(async |mut me: Process<u8>| {
+        me.receive().await;
+    });
+    cluster.node().register("careless", &careless).expect("nobody has it");
+    cluster.export("rust", "slips", 0, async |_| panic!("slipped")).expect("short names");
+    cluster.connect(&beam.name).await.expect("it is there");
+    let (told, gone) = oneshot::channel();
+    cluster.when_down(&beam.name, |_| panic!("slipped"));
+    cluster.when_down(&beam.name, |_| told.send(()).expect("somebody waits"));
+    beam.eval("{careless, 'ours@127.0.0.1'} ! 7").await;
+    let slipped = beam.eval("erpc:call('ours@127.0.0.1', rust, slips, [])").await;
+    assert!(slipped.contains("slipped"), "{slipped}");
+    assert_eq!(beam.eval("net_adm:ping('ours@127.0.0.1')").await, "pong");
+    assert_eq!(cluster.undecoded(), 1);
+    assert!(careless.is_alive());
+    assert!(cluster.disconnect(&beam.name));
+    found(gone).await;
+}
+
+// M2: what a process sends before its end is there before its end, whichever way each goes.
+#[tokio::test]
+async fn what_a_process_has_sent_arrives_before_its_end() {
+    let epmd = Epmd::start();
+    let mut beam = Beam::start(&epmd, "beam").await;
+    let cluster = join(&epmd, "ours").await;
+    let _spawns = start(&cluster, "spawns", async |mut me, cluster| {
+        loop {
+            let theirs = pid(&mut me).await;
+            let inside = cluster.clone();
+            let to = theirs.clone();
+            let worker = cluster.node().spawn(async move |mut me: Process<Term>| {
+                me.receive().await;
+                let to = inside.pid::<u32>(&to).expect("there is room");
+                for number in 0..3 {
+                    to.send(number);
+                }
+            });
+            let answer = cluster.pid::<Term>(&theirs).expect("there is room");
+            answer.send(Term::from(cluster.term_of(worker.id())));
+        }
+    });
+    let round = "fun Round(0) -> ok; Round(N) -> \
+         {spawns, 'ours@127.0.0.1'} ! self(), \
+         W = receive P when is_pid(P) -> P end, \
+         case N rem 2 of 0 -> link(W); 1 -> monitor(process, W) end, W ! go, \
+         Next = fun() -> receive M -> M end end, \
+         case [Next(), Next(), Next()] of [0, 1, 2] -> ok; Other -> exit({N, Other}) end, \
+         receive {'DOWN', _, _, W, normal} -> ok; {'EXIT', W, normal} -> ok end, \
+         Round(N - 1) end";
+    assert_eq!(beam.eval(&format!("({round})(2000)")).await, "ok");
+}
+
+// M2: an answer, too.
+#[tokio::test]
+async fn what_a_server_has_sent_its_caller_arrives_before_the_answer() {
+    let epmd = Epmd::start();
+    let mut beam = Beam::start(&epmd, "beam").await;
+    let cluster = join(&epmd, "ours").await;
+    let _serves = start(&cluster, "serves", async |mut me, cluster| {
+        loop {
+            let call = GenCall::try_from(term(&mut me).await).expect("a call");
+            let caller = cluster.pid::<Term>(&call.from).expect("there is room");
+            caller.send(Term::atom("before"));
+            cluster.reply(call, Term::atom("answered"));
+        }
+    });
+    let round = "fun Round(0) -> ok; Round(N) -> \
+         answered = gen_server:call({serves, 'ours@127.0.0.1'}, ask), \
+         receive before -> ok after 0 -> exit(N) end, Round(N - 1) end";
+    assert_eq!(beam.eval(&format!("({round})(2000)")).await, "ok");
+}
+
+#[tokio::test]
+async fn a_message_that_panics_when_it_is_written_is_dropped_and_the_next_one_arrives() {
+    struct Slips(bool);
+    impl serde::Serialize for Slips {
+        fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            assert!(!self.0, "slipped");
+            serializer.serialize_u8(7)
+        }
+    }
+    let epmd = Epmd::start();
+    let mut beam = Beam::start(&epmd, "beam").await;
+    let cluster = join(&epmd, "ours").await;
+    let main = cluster.named::<Slips>("main", &beam.name).expect("there is room");
+    beam.eval("register(main, self())").await;
+    main.send(Slips(true));
+    main.send(Slips(false));
+    assert_eq!(beam.eval("receive First -> First end").await, "7");
+}
+
+// L5: what was under way when the connection was lost is over with it.
+#[tokio::test]
+async fn an_unlink_that_was_never_acknowledged_does_not_void_the_next_link() {
+    let epmd = Epmd::start();
+    let cluster = join(&epmd, "ours").await;
+    let unlinks = start(&cluster, "unlinks", async |mut me, cluster| {
+        let theirs = cluster.pid::<Term>(&pid(&mut me).await).expect("there is room");
+        me.link(&theirs);
+        me.unlink(&theirs);
+        term(&mut me).await;
+    });
+    let (raw, mut peer, ours) = speaks_for_itself(&epmd, &cluster, "unlinks").await;
+    let theirs = raw.pid(7);
+    sends(&peer, &ours, Term::from(theirs.clone())).await;
+    next(&mut peer, |said| matches!(said, Control::UnlinkId { .. }).then_some(())).await;
+    peer.link.close();
+    peer.link.ended().await;
+    let mut peer = raw.call(cluster.name()).await;
+    peer.send(Control::Link { from: theirs.clone(), to: ours.clone() }, None).await;
+    sends(&peer, &ours, Term::atom("end")).await;
+    found(unlinks).await;
+    let ends = |said| match said {
+        Control::Exit { from, to, .. } => Some((from, to)),
+        _ => None,
+    };
+    assert_eq!(next(&mut peer, ends).await, (ours, theirs));
+}
+
+// L1, L2: one link, whatever stands for the other end; and its end is seen by each name once.
+#[tokio::test]
+async fn a_process_that_is_linked_by_two_names_is_told_once_for_each() {
+    let epmd = Epmd::start();
+    let mut beam = Beam::start(&epmd, "beam").await;
+    let cluster = join(&epmd, "ours").await;
+    let links = start(&cluster, "links", async |mut me, cluster| {
+        for round in 0..2 {
+            let theirs = pid(&mut me).await;
+            let [one, two] = [(); 2].map(|()| cluster.pid::<Term>(&theirs).expect("there is room"));
+            assert_eq!(one.id(), two.id(), "one stand-in for one type of message");
+            let other = cluster.pid::<u32>(&theirs).expect("there is room");
+            me.link(&one);
+            me.link(&other);
+            one.send(Term::atom("a"));
+            other.send(1);
+            receive!(me, { Told::Term(term) if term.is_atom("ready") => () });
+            if round == 0 {
+                one.send(Term::atom("end"));
+            } else {
+                cluster.disconnect(&theirs.node.as_str().parse().expect("a name"));
+            }
+            let mut seen = [exit(&mut me).await.from, exit(&mut me).await.from];
+            let mut names = [Some(one.id()), Some(other.id())];
+            seen.sort();
+            names.sort();
+            assert_eq!(seen, names);
+        }
+        let none = receive!(me, { Told::Exit(_) => false, after Duration::ZERO => true });
+        assert!(none, "an exit more");
+    });
+    let theirs = "spawn(fun() -> receive a -> ok end, receive 1 -> ok end, \
+         {links, 'ours@127.0.0.1'} ! ready, receive end_ -> ok; 'end' -> ok end end)";
+    for _ in 0..2 {
+        beam.eval(&format!("{{links, 'ours@127.0.0.1'}} ! {theirs}")).await;
+    }
+    found(links).await;
+}
+
+// D1, L2: whenever the connection is lost, nobody waits for ever.
+#[tokio::test]
+async fn connections_lost_again_and_again_leave_no_link_and_no_monitor_unanswered() {
+    let epmd = Epmd::start();
+    let mut beam = Beam::start(&epmd, "beam").await;
+    let cluster = join(&epmd, "ours").await;
+    beam.eval("register(main, self())").await;
+    let watches = start(&cluster, "watches", async |mut me, cluster| {
+        let theirs = pid(&mut me).await;
+        let node: NodeName = theirs.node.as_str().parse().expect("a name");
+        for round in 0..300 {
+            let known = cluster.pid::<Term>(&theirs).expect("there is room");
+            let monitor = me.monitor(&known);
+            me.link(&known);
+            known.send(Term::from(round));
+            if round % 3 == 0 {
+                me.unlink(&known);
+                me.link(&known);
+            }
+            for _ in 0..round % 7 {
+                purlin::yield_now().await;
+            }
+            cluster.disconnect(&node);
+            // Whatever was connected in the end: it is ended until both have fired.
+            let mut fired = (false, false);
+            while fired != (true, true) {
+                let told = receive!(me, {
+                    told @ (Told::Down(_) | Told::Exit(_)) => Some(told),
+                    after Duration::from_millis(20) => None,
+                });
+                match told {
+                    Some(Told::Down(down)) => {
+                        assert_eq!(down.monitor, monitor);
+                        assert!(!std::mem::replace(&mut fired.0, true), "twice");
+                    }
+                    Some(Told::Exit(_)) => {
+                        assert!(!std::mem::replace(&mut fired.1, true), "twice");
+                    }
+                    _ => drop(cluster.disconnect(&node)),
+                }
+            }
+        }
+    });
+    beam.eval("{watches, 'ours@127.0.0.1'} ! self()").await;
+    found(watches).await;
+}

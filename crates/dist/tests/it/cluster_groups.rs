@@ -1,0 +1,170 @@
+//! Groups that processes of ours and of BEAMs are in together: `pg` there, `purlin::pg` here.
+
+
+use crate::processes::{beam_until, found, idler, join, join_published, until};
+use purlin::pg::Groups;
+use purlin::{ExitReason, Pid, Process};
+use purlin_dist::cluster::{Cluster, NotShared};
+use purlin_term::Term;
+use crate::support::{Beam, Epmd};
+use tokio::sync::oneshot;
+
+/// Starts a scope on our node, whose groups are shared.
+async fn scope(cluster: &Cluster, name: &'static str) -> Groups {
+    let (told, groups) = oneshot::channel();
+    cluster.node().spawn(async move |_: Process<()>| {
+        let _ = told.send(Groups::start(name).await.expect("it starts"));
+    });
+    let groups = found(groups).await;
+    cluster.share_groups::<Term>(name).await.expect("there is the scope");
+    groups
+}
+
+/// Has a process of ours join a group, or leave it.
+async fn joins(
+    cluster: &Cluster,
+    groups: &Groups,
+    group: &'static str,
+    who: &Pid<Term>,
+    in_it: bool,
+) {
+    let (told, done) = oneshot::channel();
+    let (groups, who) = (groups.clone(), who.clone());
+    cluster.node().spawn(async move |_: Process<()>| {
+        if in_it {
+            groups.join(group, &who).await.expect("the scope is there");
+        } else {
+            assert!(groups.leave(group, &who).await.expect("the scope is there"));
+        }
+        let _ = told.send(());
+    });
+    found(done).await;
+}
+
+fn members(groups: &Groups, group: &str) -> usize {
+    groups.members::<Term>(group).len()
+}
+
+#[tokio::test]
+async fn processes_of_ours_and_of_a_beam_are_members_of_one_group() {
+    let epmd = Epmd::start();
+    let mut beam = Beam::start(&epmd, "beam").await;
+    let cluster = join(&epmd, "ours").await;
+    beam.eval("{ok, _} = pg:start_link(), register(main, self()), pg:join(clerks, self())").await;
+    let groups = scope(&cluster, "pg").await;
+    let early = idler(&cluster);
+    joins(&cluster, &groups, "clerks", &early, true).await;
+    cluster.connect(&beam.name).await.expect("it is there");
+    // What was there before is known to both.
+    beam_until(&mut beam, "length(pg:get_members(clerks)) =:= 2").await;
+    assert_eq!(beam.eval("pg:get_local_members(clerks) =:= [self()]").await, "true");
+    until("both are known", || members(&groups, "clerks") == 2).await;
+    // What comes after, too; and the members are sent to.
+    let late = idler(&cluster);
+    joins(&cluster, &groups, "{shop,7}", &late, true).await;
+    beam_until(&mut beam, "length(pg:get_members({shop, 7})) =:= 1").await;
+    beam.eval("pg:join({shop, 7}, [self(), self()])").await;
+    until("twice", || members(&groups, "{shop,7}") == 3).await;
+    groups.members::<Term>("{shop,7}").into_iter().for_each(|each| each.send(Term::atom("hello")));
+    let got = beam.eval("[receive hello -> got end || _ <- [1, 2]]").await;
+    assert_eq!(got, "[got,got]");
+    // They leave, and end.
+    assert_eq!(beam.eval("pg:leave({shop, 7}, self())").await, "ok");
+    until("once", || members(&groups, "{shop,7}") == 2).await;
+    joins(&cluster, &groups, "{shop,7}", &late, false).await;
+    beam_until(&mut beam, "pg:get_members({shop, 7}) =:= [self()]").await;
+    beam.eval("[P ! stop || P <- pg:get_members(clerks), P =/= self()]").await;
+    assert_eq!(early.ended().await, ExitReason::Normal);
+    beam_until(&mut beam, "pg:get_members(clerks) =:= [self()]").await;
+    beam.eval("Q = spawn(fun() -> receive stop -> ok end end), pg:join(clerks, Q)").await;
+    until("one more", || members(&groups, "clerks") == 2).await;
+    beam.eval("Q ! stop").await;
+    until("one less", || members(&groups, "clerks") == 1).await;
+    // Nothing of ours is a member for long that has ended.
+    for _ in 0..100 {
+        let short = idler(&cluster);
+        short.send(Term::atom("stop"));
+        joins(&cluster, &groups, "short", &short, true).await;
+    }
+    joins(&cluster, &groups, "last", &late, true).await;
+    beam_until(&mut beam, "pg:get_members(last) =/= []").await;
+    beam_until(&mut beam, "pg:get_members(short) =:= []").await;
+}
+
+#[tokio::test]
+async fn a_node_that_is_gone_has_no_members_and_one_that_comes_back_has_them_again() {
+    let epmd = Epmd::start();
+    let mut beam = Beam::start(&epmd, "beam").await;
+    let mut killed = Beam::start(&epmd, "killed").await;
+    let cluster = join(&epmd, "ours").await;
+    let groups = scope(&cluster, "shop").await;
+    let own = idler(&cluster);
+    joins(&cluster, &groups, "clerks", &own, true).await;
+    for beam in [&mut beam, &mut killed] {
+        beam.eval("{ok, _} = pg:start_link(shop), pg:join(shop, clerks, self())").await;
+        cluster.connect(&beam.name).await.expect("it is there");
+        beam_until(beam, "length(pg:get_members(shop, clerks)) >= 2").await;
+    }
+    until("all three", || members(&groups, "clerks") == 3).await;
+    killed.kill().await;
+    until("two", || members(&groups, "clerks") == 2).await;
+    assert!(cluster.disconnect(&beam.name));
+    until("own", || members(&groups, "clerks") == 1).await;
+    beam_until(&mut beam, "pg:get_members(shop, clerks) =:= [self()]").await;
+    cluster.connect(&beam.name).await.expect("it is there");
+    until("both again", || members(&groups, "clerks") == 2).await;
+    beam_until(&mut beam, "length(pg:get_members(shop, clerks)) =:= 2").await;
+    // Their scope ends, and another one is started: a hidden node has to meet it.
+    beam.eval("unlink(whereis(shop)), exit(whereis(shop), kill)").await;
+    until("own", || members(&groups, "clerks") == 1).await;
+    // Our node leaves, and its members do.
+    beam_until(&mut beam, "whereis(shop) =:= undefined").await;
+    beam.eval("{ok, _} = pg:start_link(shop), pg:join(shop, clerks, self())").await;
+    assert!(cluster.disconnect(&beam.name));
+    until("nobody is connected", || cluster.nodes().is_empty()).await;
+    cluster.connect(&beam.name).await.expect("it is there");
+    beam_until(&mut beam, "length(pg:get_members(shop, clerks)) =:= 2").await;
+    until("theirs", || members(&groups, "clerks") == 2).await;
+    let _node = cluster.node().clone();
+    drop(cluster);
+    beam_until(&mut beam, "pg:get_members(shop, clerks) =:= [self()]").await;
+    until("own", || members(&groups, "clerks") == 1).await;
+    assert!(own.is_alive());
+}
+
+#[tokio::test]
+async fn a_published_node_finds_scopes_that_are_started_after_it_has_come() {
+    let epmd = Epmd::start();
+    let mut beam = Beam::start(&epmd, "beam").await;
+    let cluster = join_published(&epmd, "ours").await;
+    let groups = scope(&cluster, "pg").await;
+    joins(&cluster, &groups, "clerks", &idler(&cluster), true).await;
+    cluster.connect(&beam.name).await.expect("it is there");
+    beam_until(&mut beam, "nodes() =:= ['ours@127.0.0.1']").await;
+    beam.eval("{ok, _} = pg:start_link(), pg:join(clerks, self())").await;
+    beam_until(&mut beam, "length(pg:get_members(clerks)) =:= 2").await;
+    until("both", || members(&groups, "clerks") == 2).await;
+}
+
+#[tokio::test]
+async fn two_nodes_of_ours_share_their_groups() {
+    let epmd = Epmd::start();
+    let (one, two) = (join(&epmd, "one").await, join(&epmd, "two").await);
+    let none = one.share_groups::<Term>("pg").await;
+    assert!(matches!(none, Err(NotShared::NoScope(_))), "{none:?}");
+    let (of_one, of_two) = (scope(&one, "pg").await, scope(&two, "pg").await);
+    assert_eq!(one.share_groups::<Term>("pg").await, Err(NotShared::Shared));
+    one.connect(two.name()).await.expect("it is there");
+    let (first, second) = (idler(&one), idler(&two));
+    joins(&one, &of_one, "clerks", &first, true).await;
+    joins(&two, &of_two, "clerks", &second, true).await;
+    until("each knows both", || [&of_one, &of_two].iter().all(|all| members(all, "clerks") == 2))
+        .await;
+    of_one.members::<Term>("clerks").into_iter().for_each(|each| each.send(Term::atom("stop")));
+    assert_eq!(
+        (first.ended().await, second.ended().await),
+        (ExitReason::Normal, ExitReason::Normal)
+    );
+    until("nobody is left", || [&of_one, &of_two].iter().all(|all| members(all, "clerks") == 0))
+        .await;
+}

@@ -1,0 +1,133 @@
+//! What a cluster promises of order, of mailboxes with bounds, and after a connection was lost.
+
+
+use crate::processes::{LONG, Told, found, join, pid, start, term};
+use purlin::{ExitReason, Node, Overflow, Process, SpawnOptions};
+use purlin_dist::cluster::Cluster;
+use purlin_term::Term;
+use crate::support::{Beam, COOKIE, Epmd};
+
+/// A process of the BEAM that gives back what it is sent, and lives on when it loses a link.
+const ECHO: &str = "spawn(fun() -> process_flag(trap_exit, true),
+    (fun Echo() -> receive {From, What} when is_pid(From) -> From ! What, Echo() end end)() end)";
+
+// L2: one cut fires each link once. Whoever has been told can link itself again, and is not told again of the
+// connection that was lost.
+#[tokio::test]
+async fn whoever_is_told_noconnection_is_linked_anew_on_a_new_connection() {
+    let epmd = Epmd::start();
+    let mut beam = Beam::start(&epmd, "beam").await;
+    let cluster = join(&epmd, "ours").await;
+    let name = beam.name.clone();
+    let links = start(&cluster, "links", async move |mut me, cluster| {
+        let theirs = cluster.pid::<Term>(&pid(&mut me).await).expect("there is room");
+        let own = Term::from(cluster.term_of(me.id()));
+        for round in 0..200 {
+            me.link(&theirs);
+            theirs.send(Term::tuple([own.clone(), Term::from(round)]));
+            match me.receive().await {
+                Told::Term(answer) => assert_eq!(answer.as_integer(), Some(round)),
+                other => panic!("round {round}: {other:?}"),
+            }
+            assert!(cluster.disconnect(&name), "it was connected");
+            match me.receive().await {
+                Told::Exit(exit) => assert_eq!(exit.reason, ExitReason::NoConnection),
+                other => panic!("round {round}: {other:?}"),
+            }
+        }
+    });
+    beam.eval(&format!("{{links, 'ours@127.0.0.1'}} ! {ECHO}")).await;
+    found(links).await;
+}
+
+// M2: what a process elsewhere sends to one of ours comes in order, whether by its pid or by its name.
+#[tokio::test]
+async fn what_comes_from_elsewhere_by_name_and_by_pid_is_in_order() {
+    const COUNT: i64 = 20_000;
+    let epmd = Epmd::start();
+    let mut beam = Beam::start(&epmd, "beam").await;
+    let cluster = join(&epmd, "ours").await;
+    let counts = start(&cluster, "counts", async |mut me, cluster| {
+        let from = cluster.pid::<Term>(&pid(&mut me).await).expect("there is room");
+        from.send(cluster.term_of(me.id()).into());
+        for number in 0..COUNT {
+            assert_eq!(term(&mut me).await.as_integer(), Some(number));
+        }
+    });
+    beam.eval("{counts, 'ours@127.0.0.1'} ! self()").await;
+    beam.eval("Counts = receive Pid -> Pid end").await;
+    let to = "case N rem 3 of 0 -> {counts, 'ours@127.0.0.1'}; _ -> Counts end";
+    beam.eval(&format!("[({to}) ! N || N <- lists:seq(0, {})], ok", COUNT - 1)).await;
+    found(counts).await;
+}
+
+// M2: the order of each sender is kept where many of them send to one process elsewhere at once, so that the
+// inbox of its stand-in has lanes, and signals stand among the messages.
+#[tokio::test]
+async fn many_who_send_to_one_elsewhere_are_each_heard_in_order() {
+    const SENDERS: i64 = 8;
+    const COUNT: i64 = 5_000;
+    let epmd = Epmd::start();
+    let mut beam = Beam::start(&epmd, "beam").await;
+    let node = Node::builder().workers(4).build().expect("a node");
+    let joins = Cluster::builder("ours@127.0.0.1".parse().expect("a name"));
+    let joins = joins.cookie(COOKIE).epmd(([127, 0, 0, 1], epmd.port).into());
+    let cluster = joins.start(&node).await.expect("it joins");
+    beam.eval("register(main, self())").await;
+    beam.eval(
+        "Hears = fun Hears(Next, 0) -> maps:size(Next);
+            Hears(Next, Left) -> receive
+                {Who, N} -> N = maps:get(Who, Next, 0), Hears(Next#{Who => N + 1}, Left - 1)
+            end end",
+    )
+    .await;
+    let own = beam.eval("term_to_binary(self())").await;
+    let bytes = own.trim_matches(['<', '>']).split(',').map(|byte| byte.parse().expect("a byte"));
+    let own = Term::decode(&bytes.collect::<Vec<u8>>()).expect("a pid");
+    let theirs = own.as_pid().expect("a pid");
+    for who in 0..SENDERS {
+        let to = cluster.pid::<(i64, i64)>(theirs).expect("there is room");
+        node.spawn(async move |me: Process<Told>| {
+            for number in 0..COUNT {
+                to.send((who, number));
+                if number % 7 == 0 {
+                    let monitor = me.monitor(&to);
+                    me.demonitor(monitor);
+                }
+            }
+        });
+    }
+    let heard = beam.eval(&format!("Hears(#{{}}, {})", SENDERS * COUNT)).await;
+    assert_eq!(heard, SENDERS.to_string());
+}
+
+// B1: who sends from elsewhere is not a process of this node and is not suspended; nobody else is either.
+#[tokio::test]
+async fn a_full_mailbox_holds_up_nobody_elsewhere() {
+    let epmd = Epmd::start();
+    let mut beam = Beam::start(&epmd, "beam").await;
+    let cluster = join(&epmd, "ours").await;
+    let node = cluster.node();
+    let full = |name: &'static str, overflow| {
+        let options = SpawnOptions::new().name(name).bound(2, overflow);
+        node.spawn_opt(options, async |_: Process<Term>| std::future::pending::<()>().await)
+            .expect("nobody has the name")
+    };
+    let policies =
+        [("waits", Overflow::Wait), ("rejects", Overflow::Reject), ("drops", Overflow::DropOldest)];
+    let full = policies.map(|(name, overflow)| full(name, overflow));
+    let behind = start(&cluster, "behind", async |mut me, _| term(&mut me).await);
+    beam.eval(
+        "[{Name, 'ours@127.0.0.1'} ! N || Name <- [waits, rejects, drops], N <- lists:seq(1, 100)],
+         {behind, 'ours@127.0.0.1'} ! done",
+    )
+    .await;
+    let done = tokio::time::timeout(LONG, found(behind)).await.expect("nobody is held up");
+    assert!(done.is_atom("done"));
+    let [waits, rejects, drops] = full.map(|pid| pid.info());
+    let dropped = |info: &purlin::ProcessInfo| info.bound.as_ref().map(|bound| bound.dropped);
+    assert_eq!((waits.mailbox_len, dropped(&waits)), (100, Some(0)), "all of it is accepted");
+    assert_eq!((rejects.mailbox_len, dropped(&rejects)), (2, Some(98)));
+    // The oldest are dropped by their receiver when it next looks.
+    assert!(drops.mailbox_len <= 100 && dropped(&drops).is_some());
+}

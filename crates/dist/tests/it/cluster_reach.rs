@@ -1,0 +1,252 @@
+//! What ours reach on a BEAM, and how it reaches them: processes spawned there, and aliases both ways.
+
+
+use crate::processes;
+use crate::processes::{Told, down, exit, found, join, start, term};
+use purlin::{ExitReason, Monitored, receive};
+use purlin_dist::cluster::{NotSpawned, Why};
+use purlin_dist::control::Control;
+use purlin_dist::frame::Signal;
+use purlin_dist::{Flags, NodeName};
+use purlin_term::Term;
+use crate::support::{Beam, Epmd, Ours, welcome};
+
+fn why(reason: &ExitReason) -> Term {
+    let ExitReason::Error(cause) = reason else { panic!("{reason} is no term") };
+    cause.downcast_ref::<Why>().expect("a term").0.clone()
+}
+
+/// A module `t` on a BEAM, whose `f/1` does what the test says.
+async fn module(beam: &mut Beam, function: &str) {
+    let source = format!("-module(t). -export([f/1]). {function}");
+    let load = format!(
+        "Forms = fun Split(S, Found) -> case erl_scan:tokens([], S, 1) of \
+           {{done, {{ok, Tokens, _}}, Rest}} -> {{ok, Form}} = erl_parse:parse_form(Tokens), \
+             Split(Rest, [Form | Found]); \
+           _ -> lists:reverse(Found) end end, \
+         {{ok, t, Binary}} = compile:forms(Forms(\"{source} \", [])), \
+         {{module, t}} = code:load_binary(t, \"t\", Binary), loaded"
+    );
+    assert_eq!(beam.eval(&load).await, "loaded");
+}
+
+#[tokio::test]
+async fn ours_spawn_a_process_on_a_beam_and_send_to_it() {
+    let epmd = Epmd::start();
+    let mut beam = Beam::start(&epmd, "beam").await;
+    let cluster = join(&epmd, "ours").await;
+    module(&mut beam, "f(To) -> receive M -> To ! {self(), node(), group_leader(), M} end.").await;
+    let there = beam.name.clone();
+    let spawns = start(&cluster, "spawns", async move |mut me, cluster| {
+        let to = Term::from(cluster.term_of(me.id()));
+        let new = cluster.spawn(&there, "t", "f", vec![to]).await.expect("it is there");
+        new.send(Term::atom("hello"));
+        let answer = term(&mut me).await;
+        let Some([Term::Pid(from), rest @ ..]) = answer.as_tuple() else { panic!("{answer}") };
+        let same = cluster.pid::<Term>(from).expect("there is room");
+        assert_eq!(same.id(), new.id(), "one stand-in");
+        rest.to_vec()
+    });
+    let user = beam.eval("whereis(user)").await;
+    let said = found(spawns).await;
+    assert_eq!([&said[0], &said[2]], [&Term::atom("beam@127.0.0.1"), &Term::atom("hello")]);
+    let Term::Pid(leader) = &said[1] else { panic!("{said:?}") };
+    // Elsewhere its first number is that of the node.
+    let number = format!(".{}.{}>", leader.id, leader.serial);
+    assert!(user.ends_with(&number), "{user} {leader:?}");
+}
+
+// D1, L8: from its beginning, however short it lives.
+#[tokio::test]
+async fn a_process_spawned_elsewhere_with_a_monitor_is_never_missed() {
+    const TIMES: usize = 300;
+    let epmd = Epmd::start();
+    let beam = Beam::start(&epmd, "beam").await;
+    let cluster = join(&epmd, "ours").await;
+    let there = beam.name.clone();
+    let spawns = start(&cluster, "spawns", async move |mut me, cluster| {
+        for round in 0..TIMES {
+            let reason = Term::tuple([Term::atom("round"), Term::from(round as u64)]);
+            let spawned =
+                cluster.spawn_monitor(&me, &there, "erlang", "exit", vec![reason.clone()]);
+            let (new, monitor) = spawned.await.expect("it is there");
+            let down = down(&mut me).await;
+            assert_eq!((down.monitor, why(&down.reason)), (monitor, reason));
+            assert_eq!(down.process, Monitored::Process(new.id()));
+        }
+        // Taken back, and never seen.
+        let (new, monitor) = cluster
+            .spawn_monitor(&me, &there, "timer", "sleep", vec![Term::atom("infinity")])
+            .await
+            .expect("it is there");
+        let other = me.monitor(&new);
+        assert!(me.demonitor(monitor));
+        new.exit(ExitReason::Kill);
+        let down = down(&mut me).await;
+        assert_eq!((down.monitor, down.reason), (other, ExitReason::Killed));
+        receive!(me, { Told::Down(_) => false, after std::time::Duration::ZERO => true })
+    });
+    assert!(found(spawns).await, "a down more");
+}
+
+// L1, L2, L8
+#[tokio::test]
+async fn a_process_spawned_elsewhere_with_a_link_ends_with_ours_and_ours_with_it() {
+    let epmd = Epmd::start();
+    let mut beam = Beam::start(&epmd, "beam").await;
+    let cluster = join(&epmd, "ours").await;
+    beam.eval("register(main, self())").await;
+    module(
+        &mut beam,
+        "f(N) -> process_flag(trap_exit, true), main ! {there, self()}, \
+         receive {'EXIT', P, Why} -> main ! {N, node(P), Why} end.",
+    )
+    .await;
+    let there = beam.name.clone();
+    let spawns = start(&cluster, "spawns", async move |mut me, cluster| {
+        for round in 0..100 {
+            let reason = Term::tuple([Term::atom("round"), Term::from(round as u64)]);
+            let spawned = cluster.spawn_link(&me, &there, "erlang", "exit", vec![reason.clone()]);
+            let new = spawned.await.expect("it is there");
+            let exit = exit(&mut me).await;
+            assert_eq!((exit.from, why(&exit.reason)), (Some(new.id()), reason));
+        }
+        let unlinked = cluster.spawn_link(&me, &there, "t", "f", vec![Term::from(1)]).await;
+        me.unlink(&unlinked.expect("it is there"));
+        let linked = cluster.spawn_link(&me, &there, "t", "f", vec![Term::from(2)]).await;
+        linked.expect("it is there");
+        purlin::exit(ExitReason::error(Why(Term::atom("done"))))
+    });
+    let told = beam.eval("receive {N, Node, Why} -> {N, Node, Why} end").await;
+    assert_eq!(told, "{2,'ours@127.0.0.1',done}");
+    assert_eq!(beam.eval("receive {1, _, _} -> told after 0 -> untold end").await, "untold");
+    drop(spawns.await);
+}
+
+#[tokio::test]
+async fn why_nothing_was_spawned_elsewhere_is_told() {
+    let epmd = Epmd::start();
+    // What it logs would stand among its answers.
+    let quiet = ["-kernel", "logger_level", "none"];
+    let mut beam = Beam::start_with(epmd.port, "beam", &quiet).await;
+    let cluster = join(&epmd, "ours").await;
+    let other = join(&epmd, "other").await;
+    let old = Flags::OFFERED.without(Flags::SPAWN);
+    let old = Ours::start_with(epmd.ask(), "old", old, welcome).await;
+    let _connected = old.call(cluster.name()).await;
+    let (there, of_ours) = (beam.name.clone(), other.name().clone());
+    let spawns = start(&cluster, "spawns", async move |mut me, cluster| {
+        let nowhere: NodeName = "nowhere@127.0.0.1".parse().expect("a name");
+        let refused = cluster.spawn_monitor(&me, &nowhere, "a", "b", vec![]).await;
+        assert!(matches!(refused, Err(NotSpawned::NoConnection(_))), "{refused:?}");
+        let many = vec![Term::NIL; 256];
+        let refused = cluster.spawn_link(&me, &there, "a", "b", many).await;
+        assert!(matches!(refused, Err(NotSpawned::BadArgument)), "{refused:?}");
+        let refused = cluster.spawn(&there, &"a".repeat(256), "b", vec![]).await;
+        assert!(matches!(refused, Err(NotSpawned::BadArgument)), "{refused:?}");
+        let old = "old@127.0.0.1".parse().expect("a name");
+        let refused = cluster.spawn_monitor(&me, &old, "a", "b", vec![]).await;
+        assert!(matches!(refused, Err(NotSpawned::NotSupported)), "{refused:?}");
+        // Not refused, but it ends; on a node of ours as on a BEAM.
+        let mut ends = vec![];
+        for there in [there, of_ours] {
+            let spawned = cluster.spawn_monitor(&me, &there, "no", "such", vec![]).await;
+            let (_, monitor) = spawned.expect("it is there");
+            let down = down(&mut me).await;
+            assert_eq!(down.monitor, monitor, "of the others there is none");
+            ends.push(why(&down.reason));
+        }
+        ends
+    });
+    for undef in found(spawns).await {
+        assert_eq!(undef.as_tuple().map(|parts| parts[0].clone()), Some(Term::atom("undef")));
+    }
+    assert_eq!(beam.eval("net_adm:ping('ours@127.0.0.1')").await, "pong");
+}
+
+#[tokio::test]
+async fn a_request_to_spawn_is_over_when_the_connection_is_lost() {
+    let epmd = Epmd::start();
+    let cluster = join(&epmd, "ours").await;
+    let raw = Ours::start(&epmd, "raw").await;
+    let mut peer = raw.call(cluster.name()).await;
+    let there = raw.local.name.clone();
+    let spawns = start(&cluster, "spawns", async move |mut me, cluster| {
+        let refused = cluster.spawn_monitor(&me, &there, "a", "b", vec![]).await;
+        assert!(matches!(refused, Err(NotSpawned::Lost)), "{refused:?}");
+        receive!(me, { Told::Down(_) => false, after std::time::Duration::ZERO => true })
+    });
+    loop {
+        match peer.next().await {
+            // Who is `user`?
+            Signal { control: Control::Monitor { from, to, reference }, .. } => {
+                let noproc = Some(Term::atom("noproc"));
+                let down = Control::Down { from: to, to: from, reference, reason: noproc };
+                peer.send(down, None).await;
+            }
+            Signal { control: Control::Spawn(_), .. } => break,
+            _ => {}
+        }
+    }
+    peer.link.close();
+    assert!(found(spawns).await, "a down of a process that never was");
+    let left = cluster.node().processes().len();
+    assert!(left < 10, "{left} processes are left");
+}
+
+// L9
+#[tokio::test]
+async fn a_beam_sends_to_an_alias_of_ours_while_it_is_good() {
+    let epmd = Epmd::start();
+    let mut beam = Beam::start(&epmd, "beam").await;
+    let cluster = join(&epmd, "ours").await;
+    beam.eval("register(main, self())").await;
+    let there = beam.name.clone();
+    let gives = start(&cluster, "gives", async move |mut me, cluster| {
+        let main = cluster.named::<Term>("main", &there).expect("there is room");
+        let (alias, once) = (me.alias(), me.alias_once());
+        let told = [&alias, &once].map(|alias| Term::from(cluster.term_of_alias(alias)));
+        main.send(Term::list(told));
+        let mut got = vec![];
+        for _ in 0..4 {
+            got.push(term(&mut me).await);
+        }
+        assert!(me.unalias(&alias));
+        main.send(Term::atom("taken_back"));
+        got.push(term(&mut me).await);
+        got
+    });
+    beam.eval("[A, Once] = receive L when is_list(L) -> L end").await;
+    beam.eval("A ! 1, Once ! 2, Once ! never, A ! 3, A ! 4").await;
+    beam.eval("receive taken_back -> ok end, A ! late, {gives, 'ours@127.0.0.1'} ! 5").await;
+    assert_eq!(found(gives).await, [1, 2, 3, 4, 5].map(Term::from));
+    let dropped = cluster.node().drops();
+    assert_eq!(dropped.alias, 2, "{dropped:?}");
+    // Of nobody, or of another life of ours.
+    beam.eval("A ! nobody, make_ref() ! nobody").await;
+    assert_eq!(beam.eval("net_adm:ping('ours@127.0.0.1')").await, "pong");
+}
+
+#[tokio::test]
+async fn ours_send_to_an_alias_of_a_beam_and_answer_its_calls_by_one() {
+    let epmd = Epmd::start();
+    let mut beam = Beam::start(&epmd, "beam").await;
+    let cluster = join(&epmd, "ours").await;
+    let sends = start(&cluster, "sends", async |mut me, cluster| {
+        let Term::Reference(alias) = term(&mut me).await else { panic!("no alias") };
+        for number in 0..3 {
+            cluster.send_to_alias(&alias, Term::from(number)).await.expect("it is connected");
+        }
+        term(&mut me).await;
+        cluster.send_to_alias(&alias, Term::atom("late")).await.expect("it is connected");
+        let pid = processes::pid(&mut me).await;
+        cluster.pid::<Term>(&pid).expect("there is room").send(Term::atom("last"));
+    });
+    beam.eval("A = alias(), {sends, 'ours@127.0.0.1'} ! A").await;
+    let got = beam.eval("[receive N -> M end || M <- [0, 1, 2], N <- [M]]").await;
+    assert_eq!(got, "[0,1,2]");
+    beam.eval("unalias(A), {sends, 'ours@127.0.0.1'} ! go, {sends, 'ours@127.0.0.1'} ! self()")
+        .await;
+    assert_eq!(beam.eval("receive M1 -> M1 end").await, "last");
+    found(sends).await;
+}

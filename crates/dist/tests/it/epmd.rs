@@ -1,0 +1,98 @@
+//! A real epmd: names are kept in it, found in it, and registered again when it comes back.
+
+
+use purlin_dist::epmd::{self, Alive, Failed, Kind, Registration, Server};
+use crate::support::{Beam, Epmd, Ours, free_port};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+fn alive(name: &str) -> Alive {
+    Alive { alive: name.to_owned(), port: 4711, kind: Kind::Hidden }
+}
+
+#[tokio::test]
+async fn a_name_is_found_with_its_port_as_long_as_it_is_held() {
+    let epmd = Epmd::start();
+    let registration = Registration::new(epmd.ask(), alive("shop")).await.expect("it is free");
+    assert_ne!(registration.creation(), 0);
+    let found = epmd.ask().find("shop").await.expect("epmd answers").expect("it is there");
+    assert_eq!((found.port, found.kind, found.speaks_ours()), (4711, Kind::Hidden, true));
+    assert_eq!(epmd.ask().find("shed").await.expect("epmd answers"), None);
+    assert_eq!(epmd.ask().names().await.expect("epmd answers"), [("shop".to_owned(), 4711)]);
+
+    let taken = Registration::new(epmd.ask(), alive("shop")).await;
+    assert!(matches!(taken, Err(Failed::Taken(name)) if name == "shop"));
+    drop(registration);
+    while epmd.ask().find("shop").await.expect("epmd answers").is_some() {}
+    Registration::new(epmd.ask(), alive("shop")).await.expect("it is free again");
+}
+
+#[tokio::test]
+async fn a_name_is_registered_again_when_epmd_comes_back() {
+    let port = free_port();
+    let first = Epmd::start_on(port.clone());
+    let registration = Registration::new(first.ask(), alive("shop")).await.expect("it is free");
+    let creation = registration.creation();
+    drop(first);
+    let second = Epmd::start_on(port);
+    while second.ask().find("shop").await.expect("epmd answers").is_none() {}
+    assert_eq!(registration.creation(), creation);
+}
+
+#[tokio::test]
+async fn where_there_is_no_epmd_it_is_said_so() {
+    let port = free_port();
+    let here = epmd::Epmd::of_host("localhost", port.number).await.expect("it is known");
+    assert!(here.names().await.is_err());
+    let nowhere = epmd::Epmd::at(([127, 0, 0, 1], port.number).into());
+    let failed = nowhere.find("shop").await.expect_err("nobody is there");
+    assert!(failed.to_string().starts_with("no epmd at 127.0.0.1:"), "{failed}");
+}
+
+#[tokio::test]
+async fn a_beam_finds_us_and_we_find_it() {
+    let epmd = Epmd::start();
+    let _ours = Ours::start(&epmd, "ours").await;
+    let mut beam = Beam::start(&epmd, "beam").await;
+    let found = epmd.ask().find("beam").await.expect("epmd answers").expect("it is there");
+    assert_eq!(found.kind, Kind::Normal);
+    let names =
+        beam.eval("{ok, Names} = erl_epmd:names(), lists:sort([N || {N, _} <- Names])").await;
+    assert_eq!(names, r#"["beam","ours"]"#);
+}
+
+#[tokio::test]
+async fn two_beams_register_with_ours_find_each_other_and_are_forgotten() {
+    let server = Server::start(("127.0.0.1", 0)).await.expect("a port");
+    let port = server.address().port();
+    let ask = epmd::Epmd::at(server.address());
+    let mut one = Beam::start_with(port, "one", &[]).await;
+    let two = Beam::start_with(port, "two", &[]).await;
+    assert_eq!(one.eval("net_adm:ping('two@127.0.0.1')").await, "pong");
+    assert_eq!(one.eval("net_adm:ping('three@127.0.0.1')").await, "pang");
+    let names =
+        one.eval("{ok, Names} = erl_epmd:names(), lists:sort([N || {N, _} <- Names])").await;
+    assert_eq!(names, r#"["one","two"]"#);
+    let found = ask.find("two").await.expect("it answers").expect("it is there");
+    assert_eq!(found.kind, Kind::Normal);
+    two.kill().await;
+    while ask.find("two").await.expect("it answers").is_some() {}
+
+    let first = Registration::new(ask, alive("shop")).await.expect("it is free").creation();
+    while ask.find("shop").await.expect("it answers").is_some() {}
+    let second = Registration::new(ask, alive("shop")).await.expect("it is free").creation();
+    assert_ne!(first, second);
+}
+
+#[tokio::test]
+async fn garbage_and_requests_to_end_it_are_not_answered_by_ours() {
+    let server = Server::start(("127.0.0.1", 0)).await.expect("a port");
+    for bytes in [&b"\xff\xff"[..], b"\0\x01k", b"\0\x05sshop", b"GET / HTTP/1.1\r\n\r\n"] {
+        let mut stream = TcpStream::connect(server.address()).await.expect("it listens");
+        stream.write_all(bytes).await.expect("it reads");
+        let mut answer = Vec::new();
+        let _ = stream.read_to_end(&mut answer).await;
+        assert!(answer.is_empty());
+    }
+    assert!(epmd::Epmd::at(server.address()).names().await.expect("it answers").is_empty());
+}

@@ -1,0 +1,196 @@
+//! What a link promises to those who send, over a stream in memory.
+
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use crate::pair::{established, link, message, pair, pid};
+use proptest::prelude::*;
+use proptest::test_runner::TestRunner;
+use purlin_dist::Flags;
+use purlin_dist::control::Control;
+use purlin_dist::frame::{Broken, Signal, Unread, Unsendable};
+use purlin_dist::link::{Ended, Link, Receive, Settings, Unsent};
+use purlin_term::Term;
+use tokio::io::AsyncReadExt;
+use tokio::time::timeout;
+
+/// Long, on a clock that goes on when everybody waits.
+const LONG: Duration = Duration::from_secs(1);
+
+fn large(bytes: usize) -> Term {
+    Term::from(vec![7; bytes].as_slice())
+}
+
+#[tokio::test]
+async fn a_small_message_overtakes_a_large_one_of_another_process_but_not_of_its_own() {
+    let (a, _b, mut signals) = pair(Settings::default());
+    a.signal(message(1, large(10 << 20))).expect("it goes on");
+    a.signal(message(1, Term::atom("mine"))).expect("it goes on");
+    a.signal(message(2, Term::atom("others"))).expect("it goes on");
+    let mut order = Vec::new();
+    for _ in 0..3 {
+        let Signal { payload, .. } = signals.recv().await.expect("it goes on");
+        let payload = payload.expect("a message");
+        order.push(
+            payload
+                .as_atom()
+                .map_or("large", |atom| if *atom == "mine" { "mine" } else { "others" }),
+        );
+    }
+    assert_eq!(order, ["others", "large", "mine"]);
+}
+
+#[test]
+fn what_a_process_sends_arrives_in_its_order_whatever_its_size() {
+    let sizes = prop_oneof![4 => 0..100usize, 1 => 60_000..70_000usize, 1 => 0..500_000usize];
+    let sends = prop::collection::vec((0..4u32, sizes, any::<bool>()), 1..40);
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    let runtime = runtime.expect("a runtime");
+    let config =
+        ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() };
+    let ran = TestRunner::new(config).run(&sends, |sends| {
+        let came = runtime.block_on(async {
+            let (a, _b, mut signals) = pair(Settings::default());
+            let count = sends.len();
+            tokio::spawn(async move {
+                for (number, (from, size, waits)) in sends.into_iter().enumerate() {
+                    let payload = Term::tuple([Term::from(number), large(size)]);
+                    let sent = match waits {
+                        true => a.send(message(from, payload)).await,
+                        false => a.signal(message(from, payload)),
+                    };
+                    sent.expect("it goes on");
+                }
+                a
+            });
+            let mut came = Vec::new();
+            while came.len() < count {
+                let Signal { control, payload } = signals.recv().await.expect("it goes on");
+                let number = payload.as_ref().and_then(Term::as_tuple).expect("a tuple")[0].clone();
+                came.push((control.sender().cloned(), number.as_integer().expect("a number")));
+            }
+            came
+        });
+        let mut last = HashMap::new();
+        for (sender, number) in came {
+            let before = last.insert(sender, number);
+            prop_assert!(before.is_none_or(|before| before < number));
+        }
+        Ok(())
+    });
+    ran.expect("every order is kept");
+}
+
+#[tokio::test]
+async fn a_large_message_arrives_though_others_send_as_much_as_they_can() {
+    let (a, _b, mut signals) = pair(Settings::default());
+    let sender = a.clone();
+    let flood =
+        tokio::spawn(async move { while sender.send(message(2, large(1000))).await.is_ok() {} });
+    // It goes on when as much is sent as there is room for.
+    while a.waiting() < 1 << 20 {
+        tokio::task::yield_now().await;
+    }
+    a.signal(message(1, large(10 << 20))).expect("it goes on");
+    let mut others = 0;
+    while signals.recv().await.expect("it goes on").control.sender() != Some(&pid("a@h", 1)) {
+        others += 1;
+    }
+    // Its 160 portions have waited for what is busy at most, each.
+    assert!(others < 160 * 1100, "{others}");
+    flood.abort();
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_sends_to_a_node_that_does_not_read_waits_and_goes_on_when_it_does() {
+    let (a, _signals, mut there) = link(Settings::default());
+    let mut sent = 0u32;
+    while timeout(LONG, a.send(message(1, large(10_000)))).await.is_ok_and(|sent| sent.is_ok()) {
+        sent += 1;
+    }
+    // As much as makes it busy, and what fits into the stream.
+    let most = (1 << 20) + (64 << 10) + 20_000;
+    assert!((1 << 20..most).contains(&(sent * 10_000)), "{sent}");
+    assert!(a.waiting() < most as usize);
+
+    let sender = a.clone();
+    let more = tokio::spawn(async move { sender.send(message(1, Term::atom("last"))).await });
+    let mut bytes = vec![0; 1 << 20];
+    while !more.is_finished() {
+        assert!(there.read(&mut bytes).await.is_ok_and(|count| count > 0));
+    }
+    assert_eq!(more.await.expect("it does not panic"), Ok(()));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_large_message_to_a_node_that_does_not_read_takes_no_room_but_its_own() {
+    let (a, _signals, there) = link(Settings::default());
+    a.signal(message(1, large(50 << 20))).expect("it goes on");
+    assert!(timeout(LONG, a.ended()).await.is_err());
+    assert!(a.waiting() <= 4 * (64 << 10), "{}", a.waiting());
+    // And it is given up when the link ends.
+    drop(there);
+    assert!(matches!(a.ended().await, Ended::ByPeer | Ended::Io(_)));
+}
+
+#[tokio::test]
+async fn closing_writes_what_was_sent_before_and_ends_both_sides() {
+    let (a, b, mut signals) = pair(Settings::default());
+    a.signal(message(1, large(3 << 20))).expect("it goes on");
+    a.signal(message(1, Term::atom("last"))).expect("it goes on");
+    a.close();
+    let mut came = Vec::new();
+    while let Some(Signal { payload, .. }) = signals.recv().await {
+        came.push(payload.expect("a message"));
+    }
+    assert_eq!(came.last(), Some(&Term::atom("last")));
+    assert_eq!(came.len(), 2);
+    assert_eq!((a.ended().await, b.ended().await), (Ended::ByUs, Ended::ByPeer));
+    let unsent = a.send(message(1, Term::NIL)).await;
+    assert_eq!(unsent, Err(Unsent::Ended(Ended::ByUs)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_link_whose_other_end_does_not_read_is_closed_all_the_same() {
+    let (a, _signals, _there) = link(Settings::default());
+    a.signal(message(1, large(1 << 20))).expect("it goes on");
+    a.close();
+    assert_eq!(a.signal(message(1, Term::NIL)), Err(Unsent::Ended(Ended::ByUs)));
+    assert_eq!(timeout(Settings::default().tick_time, a.ended()).await, Ok(Ended::ByUs));
+}
+
+#[tokio::test]
+async fn a_receiver_that_panics_ends_its_link() {
+    struct Panics;
+    impl Receive for Panics {
+        async fn signal(&mut self, _: Control, _: Option<Unread<'_>>) -> Result<(), Broken> {
+            panic!("on purpose")
+        }
+    }
+    let (a, _signals, there) = link(Settings::default());
+    let b = Link::start(there, established("a@h", Flags::OFFERED), Settings::default(), Panics);
+    a.signal(message(1, Term::NIL)).expect("it goes on");
+    assert_eq!((a.ended().await, b.ended().await), (Ended::ByPeer, Ended::ByUs));
+}
+
+#[tokio::test(start_paused = true)]
+async fn two_links_that_say_nothing_keep_one_another() {
+    let (a, b, _signals) = pair(Settings::default());
+    assert!(timeout(Duration::from_secs(3600), a.ended()).await.is_err());
+    assert!(timeout(LONG, b.ended()).await.is_err());
+}
+
+#[tokio::test]
+async fn what_lacks_its_payload_is_not_sent() {
+    let (a, _b, _signals) = pair(Settings::default());
+    let link = Control::Link { from: pid("a@h", 1), to: pid("b@h", 1) };
+    let bad = [Signal { control: link, payload: Some(Term::NIL) }, {
+        let Signal { control, .. } = message(1, Term::NIL);
+        Signal { control, payload: None }
+    }];
+    for signal in bad {
+        assert_eq!(a.signal(signal), Err(Unsent::Unsendable(Unsendable::Payload)));
+    }
+}

@@ -1,0 +1,82 @@
+//! What is logged here is told to the `logger` of a BEAM that asks for it.
+
+
+use crate::processes::until;
+use purlin::Node;
+use purlin_dist::cluster::{Cluster, Logs};
+use crate::support::{Beam, COOKIE, Epmd};
+use tracing_subscriber::filter::filter_fn;
+use tracing_subscriber::prelude::*;
+
+/// The next line with that in it.
+async fn line_with(beam: &mut Beam, what: &str) -> String {
+    loop {
+        let line = beam.line().await;
+        if line.contains(what) {
+            return line;
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_beam_that_asks_for_it_logs_what_is_logged_here_until_it_is_gone() {
+    let logs = Logs::new();
+    // WHY no hogs: the panic below is one if its backtrace takes long, and is told of at any time.
+    let no_hogs = filter_fn(|event| event.target() != "purlin::hog");
+    tracing_subscriber::registry().with(logs.clone().with_filter(no_hogs)).init();
+    let epmd = Epmd::start();
+    let mut beam = Beam::start(&epmd, "beam").await;
+    let node = Node::builder().workers(1).build().expect("a node");
+    let name = "ours@127.0.0.1".parse().expect("a name");
+    let builder = Cluster::builder(name).cookie(COOKIE).epmd(([127, 0, 0, 1], epmd.port).into());
+    let _cluster = builder.logs(&logs).start(&node).await.expect("it joins");
+    tracing::error!("nobody has asked");
+
+    // One line for each event, with what it is to be seen by.
+    let template = "#{template => [level, \" \", node, \" \", msg, \"\\n\"], single_line => true}";
+    let format = format!(
+        "logger:update_handler_config(default, formatter, {{logger_formatter, {template}}}), \
+         logger:add_handler_filter(default, own, {{fun logger_filters:domain/2, \
+         {{stop, sub, [otp]}}}}), logger:set_primary_config(level, all), Ask = fun(L) -> \
+         rpc:call('ours@127.0.0.1', purlin, log_to, [group_leader(), L]) end"
+    );
+    beam.eval(&format).await;
+    assert_eq!(beam.eval("Ask(warning)").await, "ok");
+    tracing::info!("too little");
+    tracing::warn!(disks = 7, full = true, name = "bertha", "a disk is full");
+    let line = line_with(&mut beam, "disk").await;
+    assert!(line.starts_with("warning "), "{line}");
+    for field in [
+        "disks: 7",
+        "full: true",
+        "<<\"bertha\">>",
+        "<<\"a disk is full\">>",
+        "target: <<\"logs\">>",
+    ] {
+        assert!(line.contains(field), "{field}: {line}");
+    }
+    assert!(line.contains("node: 'ours@127.0.0.1'"), "{line}");
+
+    // A crash of ours, as the node reports it, and another level.
+    node.spawn(async |_: purlin::Process<()>| panic!("on purpose"));
+    let line = line_with(&mut beam, "on purpose").await;
+    assert!(line.starts_with("error "), "{line}");
+    assert_eq!(beam.eval("Ask(info)").await, "ok");
+    tracing::info!("just enough");
+    assert!(line_with(&mut beam, "just enough").await.starts_with("info "));
+    let one_watches = || {
+        let all = node.processes();
+        all.iter().filter(|one| one.function.contains("gone")).count() == 1
+    };
+    until("it is watched for what it has asked last", one_watches).await;
+    let bad = beam.eval("Ask(nonsense)").await;
+    assert!(bad.contains("badarg"), "{bad}");
+    let bad = beam.eval("rpc:call('ours@127.0.0.1', purlin, log_to, [me, info])").await;
+    assert!(bad.contains("badarg"), "{bad}");
+    assert_eq!(logs.dropped(), 0);
+
+    // Its node is gone: nobody is told, and none is called for it.
+    assert!(format!("{logs:?}").contains("told: 1"), "{logs:?}");
+    beam.kill().await;
+    until("nobody is told", || format!("{logs:?}").contains("told: 0")).await;
+}

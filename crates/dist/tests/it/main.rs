@@ -1,0 +1,33 @@
+//! Integration tests of this crate, one program for all that need no process of their own.
+
+mod beam;
+#[path = "support/certificates.rs"]
+mod certificates;
+mod cluster;
+mod cluster_ends;
+mod cluster_groups;
+mod cluster_order;
+mod cluster_published;
+mod cluster_reach;
+mod echo;
+mod epmd;
+mod example;
+mod hosts;
+mod link;
+#[path = "support/log.rs"]
+mod log;
+mod logs;
+mod nodes;
+mod observed;
+#[path = "support/pair.rs"]
+mod pair;
+mod ping;
+#[path = "support/processes.rs"]
+mod processes;
+mod refused;
+mod served;
+mod spawned;
+mod strangers;
+mod support;
+#[cfg(feature = "tls")]
+mod tls;

@@ -1,0 +1,264 @@
+//! A real node of the BEAM as a peer: who comes in, who does not, what ends a connection.
+
+
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use crate::log::Log;
+use purlin_dist::connect::{self, Lengths, NoConnection};
+use purlin_dist::control::Control;
+use purlin_dist::frame::Signal;
+use purlin_dist::handshake::{Called, Refused, Verdict};
+use purlin_dist::link::{Ended, Settings};
+use purlin_dist::{Flags, NodeName, Peers};
+use purlin_term::{Atom, Term};
+use crate::support::{Beam, Epmd, Ours, cookie, welcome};
+
+#[tokio::test]
+async fn a_beam_with_another_cookie_is_refused_in_one_line_and_refuses_us() {
+    let log = Log::new();
+    let epmd = Epmd::start();
+    let mut ours = Ours::start(&epmd, "ours").await;
+    let mut beam = Beam::start(&epmd, "beam").await;
+    beam.eval("erlang:set_cookie('ours@127.0.0.1', wrong)").await;
+    beam.tell("net_adm:ping('ours@127.0.0.1')").await;
+    tokio::select! {
+        line = beam.line() => assert_eq!(line, "pang"),
+        _ = ours.called() => panic!("nobody may come in"),
+    }
+    log.is_one_line_with("a handshake was refused: it does not know the cookie");
+
+    // It closes the connection when our proof is wrong.
+    let mut stream = connect::dial(&ours.epmd, &beam.name).await.expect("it listens");
+    let called =
+        connect::call(&mut stream, Lengths::Two, &ours.local, beam.name.clone(), cookie(), || true)
+            .await;
+    assert!(matches!(called, Err(NoConnection::HungUp)), "{called:?}");
+}
+
+#[tokio::test]
+async fn a_beam_understands_us_whatever_forms_of_frames_we_agree_on() {
+    let epmd = Epmd::start();
+    let mut beam = Beam::start(&epmd, "beam").await;
+    beam.eval("register(here, self())").await;
+    let without = |flags| Flags::OFFERED.without(flags);
+    for (name, flags) in [
+        ("neither", without(Flags::FRAGMENTS | Flags::DIST_HDR_ATOM_CACHE)),
+        ("cache", without(Flags::FRAGMENTS)),
+        ("fragments", without(Flags::DIST_HDR_ATOM_CACHE)),
+        ("both", Flags::OFFERED),
+    ] {
+        let ours = Ours::start_with(epmd.ask(), name, flags, welcome).await;
+        let mut connected = ours.call(&beam.name).await;
+        assert_eq!(connected.link.flags(), flags & connected.link.flags());
+        // Twice, for the atoms are new only once; and as large as to be cut.
+        for round in 0..2 {
+            for size in [10, 100_000] {
+                let text = format!("{name} {round}");
+                let data = Term::list([Term::atom("data"), Term::from(vec![7; size].as_slice())]);
+                let message = Term::tuple([
+                    Term::Pid(Box::new(ours.pid(7))),
+                    Term::Atom(Atom::new(&text).expect("short")),
+                    data.clone(),
+                ]);
+                let to = Atom::from_static("here");
+                let to_name = Control::RegSend { from: ours.pid(7), to, token: None };
+                connected.send(to_name, Some(message)).await;
+                let echo = "(fun() -> receive {From, Text, Data} -> From ! {Text, Data} end end)()";
+                beam.tell(echo).await;
+                let Signal { payload, .. } = connected.next().await;
+                let text = Term::Atom(Atom::new(&text).expect("short"));
+                assert_eq!(payload, Some(Term::tuple([text, data])), "{name}");
+                beam.line().await;
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn who_is_not_allowed_hears_of_it() {
+    let epmd = Epmd::start();
+    let decide = |_: &_| (Verdict::NotAllowed, cookie());
+    let mut ours = Ours::start_with(epmd.ask(), "ours", Flags::OFFERED, decide).await;
+    let mut beam = Beam::start(&epmd, "beam").await;
+    beam.tell("net_adm:ping('ours@127.0.0.1')").await;
+    tokio::select! {
+        line = beam.line() => assert_eq!(line, "pang"),
+        _ = ours.called() => panic!("nobody may come in"),
+    }
+    // And so do we: a BEAM that allows others.
+    beam.eval("net_kernel:allow(['friend@127.0.0.1'])").await;
+    let mut stream = connect::dial(&ours.epmd, &beam.name).await.expect("it listens");
+    let called =
+        connect::call(&mut stream, Lengths::Two, &ours.local, beam.name.clone(), cookie(), || true)
+            .await;
+    assert!(matches!(called, Err(NoConnection::Refused(Refused::NotAllowed))), "{called:?}");
+}
+
+#[tokio::test]
+async fn a_beam_that_thinks_we_are_there_lets_us_in_when_we_say_that_we_were_not() {
+    let epmd = Epmd::start();
+    let ours = Ours::start(&epmd, "ours").await;
+    let mut beam = Beam::start(&epmd, "beam").await;
+    let first = ours.call(&beam.name).await;
+    assert_eq!(beam.eval("nodes(hidden)").await, "['ours@127.0.0.1']");
+    // The same node, which says that the first connection is dead and ends it.
+    let mut stream = connect::dial(&ours.epmd, &beam.name).await.expect("it listens");
+    let call =
+        connect::call(&mut stream, Lengths::Two, &ours.local, beam.name.clone(), cookie(), || {
+            first.link.close();
+            true
+        });
+    let established = call.await.expect("it lets us in");
+    assert_eq!(established.peer, beam.name);
+    // One that says it is not dead is not let in.
+    let mut stream = connect::dial(&ours.epmd, &beam.name).await.expect("it listens");
+    let name = beam.name.clone();
+    let refused =
+        connect::call(&mut stream, Lengths::Two, &ours.local, name, cookie(), || false).await;
+    assert!(matches!(refused, Err(NoConnection::Refused(Refused::Connected))), "{refused:?}");
+}
+
+#[tokio::test]
+async fn a_beam_gives_a_name_to_a_node_that_has_none_and_so_do_we() {
+    let epmd = Epmd::start();
+    let names: Arc<Mutex<Vec<String>>> = Arc::default();
+    let asked = Arc::clone(&names);
+    let decide = move |caller: &purlin_dist::handshake::Caller| match &caller.called {
+        Called::Host(host) => {
+            asked.lock().expect("nobody panics").push(host.clone());
+            let name: NodeName = format!("guest@{host}").parse().expect("a name");
+            (Verdict::Named(name, 77), cookie())
+        }
+        Called::Name(_) => (Verdict::Ok, cookie()),
+    };
+    let mut ours = Ours::start_with(epmd.ask(), "ours", Flags::OFFERED, decide).await;
+    // A node without a name, as remote shells are.
+    let mut beam = Beam::start_nameless(epmd.port).await;
+    beam.tell("{net_kernel:connect_node('ours@127.0.0.1'), node()}").await;
+    let connected = ours.called().await;
+    assert_eq!(beam.line().await, "{true,'guest@127.0.0.1'}");
+    assert_eq!(connected.link.peer().as_str(), "guest@127.0.0.1");
+    assert_eq!(connected.link.creation(), 77);
+    assert_eq!(*names.lock().expect("nobody panics"), ["127.0.0.1"]);
+}
+
+#[tokio::test]
+async fn a_node_that_is_started_again_under_its_name_is_another_one() {
+    let epmd = Epmd::start();
+    let ours = Ours::start(&epmd, "ours").await;
+    let beam = Beam::start(&epmd, "beam").await;
+    let first = ours.call(&beam.name).await;
+    beam.kill().await;
+    assert!(matches!(first.link.ended().await, Ended::ByPeer | Ended::Io(_)));
+    while epmd.ask().find("beam").await.expect("epmd answers").is_some() {}
+    let beam = Beam::start(&epmd, "beam").await;
+    let second = ours.call(&beam.name).await;
+    assert_ne!(first.link.creation(), second.link.creation());
+}
+
+#[tokio::test]
+async fn a_beam_that_is_stopped_is_noticed_and_one_that_only_ticks_is_kept() {
+    let epmd = Epmd::start();
+    let ours = Ours::start(&epmd, "ours").await;
+    // Both with a tick time of two seconds.
+    let mut beam = Beam::start_with(epmd.port, "beam", &["-kernel", "net_ticktime", "2"]).await;
+    let tick_time = Duration::from_secs(2);
+    let mut connected =
+        ours.call_with(&beam.name, Settings { tick_time, ..Settings::default() }).await;
+    let start = Instant::now();
+    // CLOCK: the BEAM's own; for more than two tick times neither node has anything to say.
+    beam.tell("erlang:send_after(5000, self(), now), receive now -> ok end").await;
+    assert_eq!(beam.line().await, "ok");
+    assert!(start.elapsed() >= Duration::from_secs(5));
+    beam.tell("{here, 'ours@127.0.0.1'} ! still").await;
+    assert_eq!(connected.next().await.payload, Some(Term::atom("still")));
+
+    beam.stop();
+    assert_eq!(connected.link.ended().await, Ended::Silent);
+}
+
+#[tokio::test]
+async fn two_nodes_that_call_each_other_at_once_are_connected_once() {
+    let epmd = Epmd::start();
+    // Of `ours` and `beam` the first is greater, of `also` and `beam` the second.
+    for alive in ["ours", "also"] {
+        let name: NodeName = format!("{alive}@127.0.0.1").parse().expect("a name");
+        let peers = Arc::new(Mutex::new(Peers::new(name.clone())));
+        let decides = Arc::clone(&peers);
+        let decide = move |caller: &purlin_dist::handshake::Caller| {
+            let Called::Name(name) = &caller.called else { return (Verdict::NotAllowed, cookie()) };
+            (decides.lock().expect("nobody panics").called(name), cookie())
+        };
+        let mut ours = Ours::start_with(epmd.ask(), alive, Flags::OFFERED, decide).await;
+        let mut beam = Beam::start(&epmd, &format!("beam_{alive}")).await;
+        for _ in 0..5 {
+            let called = peers.lock().expect("nobody panics").call(&beam.name);
+            assert!(called);
+            let mut stream = connect::dial(&ours.epmd, &beam.name).await.expect("it listens");
+            beam.tell(&format!("net_kernel:connect_node('{name}')")).await;
+            let (local, peer) = (ours.local.clone(), beam.name.clone());
+            let call = connect::call(&mut stream, Lengths::Two, &local, peer, cookie(), || true);
+            tokio::pin!(call);
+            let _held = tokio::select! {
+                established = &mut call => match established {
+                    Ok(_) => {
+                        peers.lock().expect("nobody panics").up(&beam.name, true);
+                        None
+                    }
+                    Err(NoConnection::Refused(Refused::TheirCall)) => {
+                        let held = ours.called_raw().await;
+                        peers.lock().expect("nobody panics").up(&beam.name, false);
+                        Some(held)
+                    }
+                    Err(other) => panic!("{other}"),
+                },
+                held = ours.called_raw() => {
+                    let up = peers.lock().expect("nobody panics").up(&beam.name, false);
+                    assert!(up.give_up_call);
+                    Some(held)
+                }
+            };
+            assert_eq!(beam.line().await, "true");
+            assert_eq!(beam.eval("nodes(connected)").await, format!("['{name}']"));
+            beam.eval(&format!("erlang:disconnect_node('{name}')")).await;
+            *peers.lock().expect("nobody panics") = Peers::new(name.clone());
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_hundred_megabytes_on_their_way_do_not_hold_up_pings() {
+    let epmd = Epmd::start();
+    let ours = Ours::start(&epmd, "ours").await;
+    // Two schedulers, for one of them reads the large message for a while.
+    let mut beam = Beam::start_with(epmd.port, "beam", &["+S", "2:2"]).await;
+    let mut connected = ours.call(&beam.name).await;
+    beam.eval("Echo = fun Echo() -> receive {P, _} -> P ! pong, Echo() end end").await;
+    beam.eval("register(echo, spawn(Echo)), register(large, spawn(Echo))").await;
+    let to = |from, name, message| {
+        let from = ours.pid(from);
+        let message = Term::tuple([Term::Pid(Box::new(from.clone())), message]);
+        let control = Control::RegSend { from, to: Atom::from_static(name), token: None };
+        Signal { control, payload: Some(message) }
+    };
+    let small = || to(2, "echo", Term::from(&b"ping"[..]));
+    // All that is new happens once before.
+    connected.link.signal(small()).expect("it goes on");
+    connected.next().await;
+
+    let large = Term::from(vec![7; 100 << 20].as_slice());
+    connected.link.signal(to(1, "large", large)).expect("it goes on");
+    let mut trips = 0;
+    loop {
+        connected.link.signal(small()).expect("it goes on");
+        let Control::SendSender { to, .. } = connected.next().await.control else {
+            panic!("a message")
+        };
+        if to == ours.pid(1) {
+            break;
+        }
+        trips += 1;
+    }
+    assert!(trips > 10, "{trips}");
+}

@@ -1,0 +1,276 @@
+//! Strangers and broken peers: each costs one line in the log and its connection, and nothing else.
+
+
+use std::net::Ipv4Addr;
+use std::time::Duration;
+
+use crate::log::Log;
+use crate::pair::{frame, link, message, pair, pid};
+use purlin_dist::connect::{self, Lengths, NoConnection, answer};
+use purlin_dist::control::Control;
+use purlin_dist::frame::{Broken, Limits, Signal};
+use purlin_dist::handshake::{Caller, Established, Local, Refused, Verdict};
+use purlin_dist::link::{Ended, Settings};
+use purlin_dist::{Came, Cookie, Flags, Listener};
+use purlin_term::{Reason, Term};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, duplex};
+use tokio::net::TcpStream;
+use tokio::time::{Instant, advance, timeout};
+
+fn local(name: &str) -> Local {
+    Local { name: name.parse().expect("a name"), creation: 1, flags: Flags::OFFERED }
+}
+
+fn welcome(_: &Caller) -> (Verdict, Cookie) {
+    (Verdict::Ok, Cookie::new("right"))
+}
+
+/// A node that listens, and a connection to it.
+async fn listening() -> (Listener, TcpStream) {
+    let (socket, address) = Listener::bind((Ipv4Addr::LOCALHOST, 0)).await.expect("a port");
+    let listener = Listener::new(socket, local("b@h"), welcome);
+    (listener, TcpStream::connect(address).await.expect("it listens"))
+}
+
+/// `a@h` calls `b@h`, with that cookie.
+async fn calls<S>(stream: &mut S, cookie: &str) -> Result<Established, NoConnection>
+where
+    S: AsyncRead + AsyncWrite + Unpin,
+{
+    let (us, peer) = (local("a@h"), local("b@h").name);
+    connect::call(stream, Lengths::Two, &us, peer, Cookie::new(cookie), || true).await
+}
+
+/// The next that knows the cookie.
+async fn came_up(listener: &mut Listener) -> Established {
+    loop {
+        if let Came::Up(_, established) = listener.next().await {
+            return established;
+        }
+    }
+}
+
+/// Waits until the other side has closed the connection.
+async fn closed(stream: &mut TcpStream) {
+    let mut bytes = Vec::new();
+    // Reset, if something was not read.
+    let _ = stream.read_to_end(&mut bytes).await;
+}
+
+#[tokio::test]
+async fn a_caller_that_does_not_know_the_cookie() {
+    let log = Log::new();
+    let (mut listener, mut stream) = listening().await;
+    let call = calls(&mut stream, "wrong");
+    let (refused, came) = tokio::join!(call, listener.next());
+    assert!(matches!(refused, Err(NoConnection::HungUp)), "{refused:?}");
+    assert!(matches!(came, Came::Failed(_)), "nobody may come in");
+    log.is_one_line_with("a handshake was refused: it does not know the cookie");
+}
+
+#[tokio::test]
+async fn an_acceptor_that_does_not_know_the_cookie() {
+    let (mut here, mut there) = duplex(4096);
+    let call = calls(&mut here, "wrong");
+    let (called, answered) = tokio::join!(call, async move {
+        // An acceptor that believes anybody: it says what it would say, with a digest of its own.
+        let answered = answer(&mut there, Lengths::Two, local("b@h"), welcome).await;
+        drop(there);
+        answered
+    });
+    assert!(matches!(answered, Err(NoConnection::Refused(Refused::WrongCookie))));
+    assert!(matches!(called, Err(NoConnection::HungUp)), "{called:?}");
+}
+
+#[tokio::test]
+async fn callers_that_say_nothing_keep_others_waiting_for_as_long_as_they_may_and_no_longer() {
+    let (mut listener, first) = listening().await;
+    let address = first.peer_addr().expect("it is connected");
+    let mut silent = vec![first];
+    // As many as there may be at once.
+    while silent.len() < 128 {
+        silent.push(TcpStream::connect(address).await.expect("it listens"));
+    }
+    let mut stream = TcpStream::connect(address).await.expect("the kernel has it wait");
+    let call = calls(&mut stream, "right");
+    let came = async {
+        // One of them gives up, and there is room for one.
+        drop(silent.pop());
+        came_up(&mut listener).await.peer
+    };
+    let (called, came) = tokio::join!(call, came);
+    assert_eq!(came, local("a@h").name);
+    assert_eq!(called.expect("it is let in").peer, local("b@h").name);
+}
+
+#[tokio::test]
+async fn garbage_instead_of_a_handshake() {
+    for (bytes, line) in [
+        (&b"GET / HTTP/1.1\r\n\r\n"[..], "a frame of 18245 bytes; a handshake needs at most"),
+        (b"\0\x05hello", "not a handshake: a name was due"),
+        (b"\0\0", "not a handshake: a name was due"),
+    ] {
+        let log = Log::new();
+        let (mut listener, mut stream) = listening().await;
+        stream.write_all(bytes).await.expect("it listens");
+        tokio::select! {
+            () = closed(&mut stream) => {}
+            _ = came_up(&mut listener) => panic!("nobody may come in"),
+        }
+        log.is_one_line_with(line);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_caller_that_says_nothing_or_a_byte_now_and_then() {
+    for slowly in [false, true] {
+        let (mut here, mut there) = duplex(4096);
+        let talks = tokio::spawn(async move {
+            let mut clock = tokio::time::interval(Duration::from_secs(1));
+            while slowly && there.write_all(&[0]).await.is_ok() {
+                clock.tick().await;
+            }
+            there
+        });
+        let start = Instant::now();
+        let answered = answer(&mut here, Lengths::Two, local("b@h"), welcome).await;
+        // Two bytes of length, which are nought, make a frame that is no name.
+        match slowly {
+            false => assert!(matches!(answered, Err(NoConnection::Slow))),
+            true => assert!(matches!(answered, Err(NoConnection::Refused(_)))),
+        }
+        assert!(start.elapsed() <= connect::PATIENCE);
+        talks.abort();
+    }
+}
+
+#[tokio::test]
+async fn a_frame_of_four_gigabytes() {
+    let log = Log::new();
+    let (link, _signals, mut there) = link(Settings::default());
+    there.write_all(b"\xff\xff\xff\xff\x83\x44").await.expect("it reads");
+    assert_eq!(link.ended().await, Ended::Broken(Broken::TooLong(u32::MAX)));
+    log.is_one_line_with("a frame of 4294967295 bytes, more than allowed");
+}
+
+#[tokio::test]
+async fn garbage_instead_of_a_frame() {
+    let log = Log::new();
+    let (link, _signals, mut there) = link(Settings::default());
+    there.write_all(b"\0\0\0\x05hello").await.expect("it reads");
+    assert_eq!(link.ended().await, Ended::Broken(Broken::Unknown));
+    log.is_one_line_with("a frame that begins like none");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_node_that_never_ticks() {
+    let log = Log::new();
+    let (link, _signals, mut there) = link(Settings::default());
+    let start = Instant::now();
+    let mut ticks = Vec::new();
+    let (ended, read) = tokio::join!(link.ended(), there.read_to_end(&mut ticks));
+    assert_eq!(ended, Ended::Silent);
+    read.expect("the stream ends");
+    // Found out within a quarter of the tick time, and told every quarter that we are there.
+    assert!((45..=75).contains(&start.elapsed().as_secs()), "{:?}", start.elapsed());
+    assert!(ticks.len() >= 3 * 4 && ticks.iter().all(|byte| *byte == 0), "{ticks:?}");
+    log.is_one_line_with("silent for the tick time");
+}
+
+// The clock is the monotonic one, which nobody can set; but a machine that has slept finds it far ahead.
+#[tokio::test(start_paused = true)]
+async fn a_clock_that_jumps_ahead_ends_nothing() {
+    let log = Log::new();
+    let (a, b, mut signals) = pair(Settings::default());
+    for hours in 1..20 {
+        advance(Duration::from_secs(3600 * hours)).await;
+        a.send(message(1, Term::from(hours))).await.expect("it goes on");
+        let Signal { payload, .. } = signals.recv().await.expect("it goes on");
+        assert_eq!(payload, Some(Term::from(hours)));
+    }
+    assert!(timeout(Duration::from_secs(1), a.ended()).await.is_err());
+    assert!(timeout(Duration::from_secs(1), b.ended()).await.is_err());
+    assert_eq!(log.lines(), Vec::<String>::new());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_node_that_floods_us_is_slowed_down_and_loses_nothing() {
+    let (link, mut signals, mut there) = link(Settings::default());
+    let payload = Term::from([7; 1000].as_slice());
+    let bytes = frame(message(1, payload.clone()), Flags::REQUIRED);
+    let mut count = 0;
+    while timeout(Duration::from_secs(1), there.write_all(&bytes)).await.is_ok() {
+        count += 1;
+    }
+    // The stream holds 64 KiB, the reader as much, the channel four signals.
+    assert!((60..400).contains(&count), "{count}");
+    // Long after, the link is there: it is we who do not read.
+    assert!(timeout(Duration::from_secs(3600), link.ended()).await.is_err());
+    for _ in 0..count {
+        let signal = signals.recv().await.expect("it goes on");
+        assert_eq!(signal.payload.as_ref(), Some(&payload));
+    }
+}
+
+/// A frame without a header, of a message with these bytes as its payload.
+fn passed_through(payload: &[u8]) -> Vec<u8> {
+    let nothing = frame(message(1, Term::NIL), Flags::REQUIRED);
+    // Without its length and without the empty list and its version.
+    let control = &nothing[4..nothing.len() - 2];
+    let length = (control.len() + payload.len()) as u32;
+    [&length.to_be_bytes(), control, payload].concat()
+}
+
+#[tokio::test]
+async fn a_term_that_is_more_than_it_may_be() {
+    let mut deep = vec![131];
+    for _ in 0..1_000_000 {
+        deep.extend_from_slice(&[108, 0, 0, 0, 1]);
+    }
+    let bomb = [&[131, 80][..], &u32::MAX.to_be_bytes(), b"\x78\x9c\x03\0"].concat();
+    let huge = [&[131, 109][..], &u32::MAX.to_be_bytes(), b"some"].concat();
+    for (payload, reason) in [
+        (deep, Reason::Depth),
+        (bomb, Reason::Memory),
+        (huge, Reason::Ended),
+        (vec![131, 255], Reason::Tag(255)),
+    ] {
+        let log = Log::new();
+        let (link, _signals, mut there) = link(Settings::default());
+        // It may be gone before all is written.
+        let (ended, _) = tokio::join!(link.ended(), async {
+            let _ = there.write_all(&passed_through(&payload)).await;
+        });
+        let Ended::Broken(Broken::Term(error)) = ended else { panic!("{ended:?}") };
+        assert_eq!(error.reason, reason);
+        log.is_one_line_with("broke the protocol: no Erlang term: ");
+    }
+}
+
+#[tokio::test]
+async fn a_node_that_speaks_for_another() {
+    let log = Log::new();
+    let (link, _signals, mut there) = link(Settings::default());
+    let control = Control::Link { from: pid("c@h", 5), to: pid("a@h", 1) };
+    let bytes = frame(Signal { control, payload: None }, Flags::OFFERED);
+    there.write_all(&bytes).await.expect("it reads");
+    assert_eq!(link.ended().await, Ended::Broken(Broken::NotItsOwn(pid("c@h", 5))));
+    log.is_one_line_with("it speaks of the process 5.0 of c@h, which is not its own");
+}
+
+#[tokio::test]
+async fn more_in_fragments_than_is_allowed() {
+    let limits = Limits { fragments: 10_000, ..Limits::default() };
+    let (link, _signals, mut there) = link(Settings { limits, ..Settings::default() });
+    for left in (1..10u64).rev() {
+        let kind = if left == 9 { 69 } else { 70 };
+        let table: &[u8] = if left == 9 { b"\0" } else { b"" };
+        let head = [&[131, kind][..], &7u64.to_be_bytes(), &left.to_be_bytes(), table].concat();
+        let length = (head.len() as u32 + 2000).to_be_bytes();
+        let bytes = [&length[..], &head, &[0; 2000]].concat();
+        if there.write_all(&bytes).await.is_err() {
+            break;
+        }
+    }
+    assert_eq!(link.ended().await, Ended::Broken(Broken::TooMuch));
+}

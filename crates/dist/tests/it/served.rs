@@ -1,0 +1,260 @@
+//! Typed servers and supervisors of ours, as `gen_server`, `sys`, `supervisor` and Elixir ask them.
+
+
+use std::convert::Infallible;
+
+use crate::processes::{found, join, start, term};
+use purlin::server::{self, Init, Mail, Next, Server};
+use purlin::supervisor::{ChildSpec, SupervisorSpec};
+use purlin::{ExitReason, Process, Reply};
+use purlin_dist::cluster::{Cluster, Served};
+use purlin_term::Term;
+use serde::{Deserialize, Serialize};
+use crate::support::{Beam, Epmd};
+
+/// How many tickets are left.
+#[derive(Debug, Serialize)]
+struct Tickets {
+    left: u32,
+}
+
+#[derive(Debug)]
+enum Call {
+    Left(Reply<u32>),
+    Buy(u32, Reply<Result<u32, String>>),
+    Forget,
+    Unsaid(Reply<std::collections::HashMap<Vec<u8>, Unsaid>>),
+    Crash,
+}
+
+/// What is no term.
+#[derive(Debug)]
+struct Unsaid;
+
+impl Serialize for Unsaid {
+    fn serialize<S: serde::Serializer>(&self, _: S) -> Result<S::Ok, S::Error> {
+        Err(serde::ser::Error::custom("not to be said"))
+    }
+}
+
+impl Server for Tickets {
+    type Args = u32;
+    type Call = Call;
+    type Cast = u32;
+    type Info = String;
+    type Continue = Infallible;
+
+    async fn init(left: u32, _: &mut Process<Mail<Self>>) -> server::Result<Init<Self>> {
+        Ok(Init::Ready(Self { left }))
+    }
+
+    async fn handle_call(
+        &mut self,
+        call: Call,
+        _: &mut Process<Mail<Self>>,
+    ) -> server::Result<Next<Self>> {
+        match call {
+            Call::Left(reply) => reply.send(self.left),
+            Call::Buy(number, reply) if number <= self.left => {
+                self.left -= number;
+                reply.send(Ok(self.left));
+            }
+            Call::Buy(_, reply) => reply.send(Err("sold out".to_owned())),
+            Call::Forget => {}
+            Call::Unsaid(reply) => reply.send([(vec![1], Unsaid)].into()),
+            Call::Crash => panic!("on purpose"),
+        }
+        Ok(Next::Wait)
+    }
+
+    async fn handle_cast(
+        &mut self,
+        printed: u32,
+        _: &mut Process<Mail<Self>>,
+    ) -> server::Result<Next<Self>> {
+        self.left += printed;
+        Ok(Next::Wait)
+    }
+
+    async fn handle_info(
+        &mut self,
+        info: String,
+        _: &mut Process<Mail<Self>>,
+    ) -> server::Result<Next<Self>> {
+        self.left = info.len() as u32;
+        Ok(Next::Wait)
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Ask {
+    Left,
+    Buy(u32),
+    Forget,
+    Unsaid,
+    Crash,
+}
+
+async fn tickets(cluster: &Cluster, name: &str) {
+    let served = Served::<Tickets>::new()
+        .calls(|ask, caller| match ask {
+            Ask::Left => Call::Left(caller.reply()),
+            Ask::Buy(number) => Call::Buy(number, caller.reply()),
+            Ask::Forget => Call::Forget,
+            Ask::Unsaid => Call::Unsaid(caller.reply()),
+            Ask::Crash => Call::Crash,
+        })
+        .casts(|printed: u32| printed)
+        .infos(|text: String| text);
+    cluster.serves(served);
+    let started = cluster.node().start::<Tickets>(10).name(name).await;
+    started.expect("nobody has the name");
+}
+
+#[tokio::test]
+async fn a_beam_calls_a_typed_server_casts_and_sends_to_it() {
+    let epmd = Epmd::start();
+    let mut beam = Beam::start(&epmd, "beam").await;
+    let cluster = join(&epmd, "ours").await;
+    tickets(&cluster, "tickets").await;
+    beam.eval("S = {tickets, 'ours@127.0.0.1'}, C = fun(Q) -> gen_server:call(S, Q) end").await;
+    assert_eq!(beam.eval("C(left)").await, "10");
+    assert_eq!(beam.eval("C({buy, 3})").await, "{'Ok',7}");
+    assert_eq!(beam.eval("C({buy, 8})").await, "{'Err',<<\"sold out\">>}");
+    assert_eq!(beam.eval("gen_server:cast(S, 5), C(left)").await, "12");
+    assert_eq!(beam.eval("S ! <<\"four\">>, C(left)").await, "4");
+    let multi = "gen_server:multi_call(['ours@127.0.0.1'], tickets, left)";
+    assert_eq!(beam.eval(multi).await, "{[{'ours@127.0.0.1',4}],[]}");
+    assert_eq!(
+        beam.eval("gen_server:wait_response(gen_server:send_request(S, left), 5000)").await,
+        "{reply,4}"
+    );
+    // What is not to be read harms nobody but who asks, who is told at once.
+    for nonsense in ["C(nonsense)", "C({buy, -1})", "C(#{})"] {
+        let told = beam.eval(nonsense).await;
+        assert!(told.starts_with("{exit,{{bad_call,<<"), "{told}");
+    }
+    beam.eval("gen_server:cast(S, nonsense), S ! {no, text}").await;
+    assert_eq!(beam.eval("C(left)").await, "4");
+    assert_eq!(cluster.undecoded(), 5);
+    // What is not answered is not answered.
+    for question in ["forget", "unsaid"] {
+        let waits = beam.eval(&format!("gen_server:call(S, {question}, 50)")).await;
+        assert!(waits.starts_with("{exit,{timeout,"), "{waits}");
+    }
+    let crash = beam.eval("C(crash)").await;
+    assert!(crash.starts_with("{exit,{{panic,<<\"on purpose\">>"), "{crash}");
+    let gone = beam.eval("C(left)").await;
+    assert!(gone.starts_with("{exit,{noproc,"), "{gone}");
+}
+
+#[tokio::test]
+async fn sys_shows_and_stops_a_server_of_ours() {
+    let epmd = Epmd::start();
+    let mut beam = Beam::start(&epmd, "beam").await;
+    let cluster = join(&epmd, "ours").await;
+    tickets(&cluster, "tickets").await;
+    beam.eval("S = {tickets, 'ours@127.0.0.1'}").await;
+    assert_eq!(beam.eval("sys:get_state(S)").await, "<<\"Tickets { left: 10 }\">>");
+    cluster.serves(Served::<Tickets>::new().state(|tickets| tickets.left));
+    assert_eq!(beam.eval("sys:get_state(S)").await, "10");
+    let status = beam.eval("sys:get_status(S)").await;
+    assert!(status.starts_with("{status,<") && status.contains("{module,gen_server}"), "{status}");
+    assert!(status.contains("{\"State\",10}") && status.contains("served::Tickets"), "{status}");
+    let unknown = beam.eval("catch sys:replace_state(S, fun(X) -> X end)").await;
+    assert!(unknown.contains("unknown_system_msg"), "{unknown}");
+    // Of calls it was not told the last time.
+    let told = beam.eval("gen_server:call(S, left)").await;
+    assert!(told.starts_with("{exit,{{bad_call,<<"), "{told}");
+    beam.eval("M = monitor(process, S)").await;
+    assert_eq!(beam.eval("gen_server:stop(S, {shutdown, enough}, 5000)").await, "ok");
+    let end = beam.eval("receive {'DOWN', M, _, _, Why} -> Why end").await;
+    assert_eq!(end, "{shutdown,enough}");
+}
+
+// As `sys` of OTP 26.1 and later wants it, of which there is no BEAM here.
+#[tokio::test]
+async fn a_node_with_a_newer_sys_is_told_the_state_in_its_way() {
+    let epmd = Epmd::start();
+    let (ours, newer) = (join(&epmd, "ours").await, join(&epmd, "newer").await);
+    tickets(&ours, "tickets").await;
+    let version = async |_| Ok(Term::tuple([Term::atom("ok"), Term::string("5.1")]));
+    newer.export("application", "get_key", 2, version).expect("short names");
+    let there = ours.name().clone();
+    let told = start(&newer, "asks", async move |mut me, newer| {
+        let tickets = newer.named::<Term>("tickets", &there).expect("there is room");
+        let asker = Term::tuple([newer.term_of(me.id()).into(), Term::atom("tag")]);
+        tickets.send(Term::tuple([Term::atom("system"), asker, Term::atom("get_state")]));
+        term(&mut me).await.to_string()
+    });
+    assert_eq!(found(told).await, "{tag,{ok,<<\"Tickets { left: 10 }\">>}}");
+}
+
+async fn idle(mut me: Process<()>) {
+    me.receive().await;
+}
+
+// G2
+#[tokio::test]
+async fn a_beam_looks_at_a_supervisor_of_ours_and_at_its_children() {
+    let epmd = Epmd::start();
+    let mut beam = Beam::start(&epmd, "beam").await;
+    let cluster = join(&epmd, "ours").await;
+    let under = SupervisorSpec::one_for_one().child(ChildSpec::worker("deep", idle));
+    let tree = SupervisorSpec::one_for_one()
+        .name("top")
+        .child(ChildSpec::worker("first", idle))
+        .child(ChildSpec::supervisor("second", under));
+    let (told, up) = tokio::sync::oneshot::channel();
+    cluster.node().spawn(async move |mut me: Process<()>| {
+        let started = tree.start_link(&me).await.is_ok();
+        let _ = told.send(started);
+        me.receive().await;
+    });
+    assert_eq!(up.await, Ok(true));
+    beam.eval("S = {top, 'ours@127.0.0.1'}").await;
+    let children = "[{I, node(P), T} || {I, P, T, _} <- supervisor:which_children(S)]";
+    let expected = "[{second,'ours@127.0.0.1',supervisor},{first,'ours@127.0.0.1',worker}]";
+    assert_eq!(beam.eval(children).await, expected);
+    let counts = "[{specs,2},{active,2},{supervisors,1},{workers,1}]";
+    assert_eq!(beam.eval("supervisor:count_children(S)").await, counts);
+    let deep = "{_, Second, _, _} = lists:keyfind(second, 1, supervisor:which_children(S)), \
+                [I || {I, _, worker, _} <- supervisor:which_children(Second)]";
+    assert_eq!(beam.eval(deep).await, "[deep]");
+    assert_eq!(beam.eval("supervisor:terminate_child(S, first)").await, "ok");
+    assert_eq!(beam.eval("supervisor:delete_child(S, second)").await, "{error,running}");
+    assert_eq!(beam.eval("supervisor:terminate_child(S, third)").await, "{error,not_found}");
+    let absent = "lists:keyfind(first, 1, supervisor:which_children(S))";
+    assert_eq!(beam.eval(absent).await, "{first,undefined,worker,dynamic}");
+    let again = beam.eval("element(1, supervisor:restart_child(S, first))").await;
+    assert_eq!(again, "ok");
+    let bad = beam.eval("supervisor:start_child(S, [])").await;
+    assert_eq!(bad, "{error,{bad_call,{start_child,[]}}}");
+    assert_eq!(beam.eval("gen_server:call(S, {7, x})").await, "{error,{bad_call,{7,x}}}");
+    assert_eq!(beam.eval("length(sys:get_state(S))").await, "2");
+    assert!(beam.eval("sys:get_status(S)").await.contains("{module,supervisor}"));
+    let stopped = "M = monitor(process, S), sys:terminate(S, shutdown), \
+                   receive {'DOWN', M, _, _, Why} -> Why end";
+    assert_eq!(beam.eval(stopped).await, ExitReason::Shutdown.to_string());
+}
+
+#[tokio::test]
+async fn elixir_calls_a_typed_server_and_looks_at_it() {
+    let epmd = Epmd::start();
+    let mut beam = Beam::start_elixir(&epmd, "elixir").await;
+    let cluster = join(&epmd, "ours").await;
+    tickets(&cluster, "tickets").await;
+    let mut elixir = async |code: &str| {
+        let code = code.replace("THERE", "{:tickets, :\\\"ours@127.0.0.1\\\"}");
+        beam.eval(&format!("element(1, 'Elixir.Code':eval_string(<<\"{code}\">>))")).await
+    };
+    assert_eq!(elixir("GenServer.call(THERE, :left)").await, "10");
+    assert_eq!(elixir("GenServer.call(THERE, {:buy, 4})").await, "{'Ok',6}");
+    assert_eq!(elixir("GenServer.cast(THERE, 1)").await, "ok");
+    assert_eq!(elixir(":sys.get_state(THERE)").await, "<<\"Tickets { left: 7 }\">>");
+    let caught = "try do GenServer.call(THERE, :nonsense) catch :exit, {{why, _}, _} -> why end";
+    assert_eq!(elixir(caught).await, "bad_call");
+    assert_eq!(elixir("GenServer.stop(THERE)").await, "ok");
+    assert_eq!(elixir("GenServer.whereis(THERE) |> elem(0)").await, "tickets");
+}

@@ -1,0 +1,180 @@
+//! What a whole node bears: strangers at its door, and nodes that know the cookie and have gone wrong. Each costs a
+//! line in the log and its own connection; others notice nothing.
+
+
+use std::time::Duration;
+
+use crate::log::Log;
+use crate::pair::frame;
+use crate::processes::{echoes, found, join, start, term};
+use purlin::Node;
+use purlin_dist::cluster::Cluster;
+use purlin_dist::connect::{self, Lengths};
+use purlin_dist::control::Control;
+use purlin_dist::frame::Signal;
+use purlin_dist::handshake::Local;
+use purlin_dist::link::Settings;
+use purlin_dist::{Flags, NodeName};
+use purlin_term::{Atom, Pid, Term};
+use crate::support::{Beam, COOKIE, Epmd, cookie};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::sync::oneshot;
+
+fn name(text: &str) -> NodeName {
+    text.parse().expect("a name")
+}
+
+async fn echoes_to(beam: &mut Beam) {
+    assert_eq!(beam.eval("gen_server:call({echo, 'ours@127.0.0.1'}, hello)").await, "hello");
+}
+
+/// A connection of somebody who has said nothing yet.
+async fn stranger(epmd: &Epmd, cluster: &Cluster) -> TcpStream {
+    connect::dial(&epmd.ask(), cluster.name()).await.expect("it listens")
+}
+
+/// A connection of the node `wrong@127.0.0.1`, which knows the cookie.
+async fn let_in(epmd: &Epmd, cluster: &Cluster) -> TcpStream {
+    let mut stream = stranger(epmd, cluster).await;
+    let local = Local { name: name("wrong@127.0.0.1"), creation: 7, flags: Flags::OFFERED };
+    let us = cluster.name().clone();
+    let called = connect::call(&mut stream, Lengths::Two, &local, us, cookie(), || true).await;
+    called.expect("it knows the cookie");
+    stream
+}
+
+/// Waits until the other side has closed the connection.
+async fn closed(mut stream: TcpStream) {
+    let mut bytes = Vec::new();
+    // Reset, if something was not read.
+    let _ = stream.read_to_end(&mut bytes).await;
+}
+
+/// Waits until the cluster has no connection to that node.
+async fn gone(cluster: &Cluster, node: &str) {
+    let (told, down) = oneshot::channel::<()>();
+    cluster.when_down(&name(node), move |_| drop(told));
+    down.await.expect_err("nothing is sent");
+}
+
+/// A process of the node that has gone wrong.
+fn theirs() -> Pid {
+    Pid { node: Atom::from_static("wrong@127.0.0.1"), id: 5, serial: 0, creation: 7 }
+}
+
+/// A message for the process that has that name.
+fn message(to: &str, payload: Term) -> Signal {
+    let to = Atom::new(to).expect("short");
+    Signal { control: Control::RegSend { from: theirs(), to, token: None }, payload: Some(payload) }
+}
+
+/// A frame of a message for the process `echo`, with these bytes as its payload.
+fn bytes_for_echo(payload: &[u8]) -> Vec<u8> {
+    let nothing = frame(message("echo", Term::NIL), Flags::REQUIRED);
+    // Without its length and without the empty list and its version.
+    let control = &nothing[4..nothing.len() - 2];
+    let length = (control.len() + payload.len()) as u32;
+    [&length.to_be_bytes(), control, payload].concat()
+}
+
+#[tokio::test]
+async fn garbage_from_strangers_costs_a_line_each() {
+    let epmd = Epmd::start();
+    let mut beam = Beam::start(&epmd, "beam").await;
+    let cluster = join(&epmd, "ours").await;
+    echoes(&cluster);
+    for (bytes, line) in [
+        (&b"GET / HTTP/1.1\r\n\r\n"[..], "a frame of 18245 bytes; a handshake needs at most"),
+        (b"\xff\xff\xff\xff\xff\xff", "a frame of 65535 bytes; a handshake needs at most"),
+        (b"\x16\x03\x01\x02\x00\x01\x00", "it speaks TLS, which this node does not"),
+        (b"\0\x05hello", "not a handshake: a name was due"),
+        (b"", "a handshake came to nothing: "),
+    ] {
+        let log = Log::new();
+        let mut stream = stranger(&epmd, &cluster).await;
+        stream.write_all(bytes).await.expect("it listens");
+        stream.shutdown().await.expect("it listens");
+        closed(stream).await;
+        log.is_one_line_with(line);
+        echoes_to(&mut beam).await;
+    }
+    assert_eq!(cluster.nodes(), [name("beam@127.0.0.1")]);
+}
+
+#[tokio::test]
+async fn a_node_that_has_gone_wrong_is_disconnected_with_a_line_and_nobody_else_is() {
+    let epmd = Epmd::start();
+    let mut beam = Beam::start(&epmd, "beam").await;
+    let cluster = join(&epmd, "ours").await;
+    echoes(&cluster);
+    let mut deep = vec![131];
+    for _ in 0..1_000_000 {
+        deep.extend_from_slice(&[108, 0, 0, 0, 1]);
+    }
+    let bomb = [&[131, 80][..], &u32::MAX.to_be_bytes(), b"\x78\x9c\x03\0"].concat();
+    let huge = [&[131, 109][..], &u32::MAX.to_be_bytes(), b"some"].concat();
+    for (bytes, line) in [
+        (b"\xff\xff\xff\xff\x83\x44".to_vec(), "a frame of 4294967295 bytes, more than allowed"),
+        (b"\0\0\0\x05hello".to_vec(), "a frame that begins like none"),
+        (bytes_for_echo(&deep), "broke the protocol: no Erlang term: "),
+        (bytes_for_echo(&bomb), "broke the protocol: no Erlang term: "),
+        (bytes_for_echo(&huge), "broke the protocol: no Erlang term: "),
+    ] {
+        let log = Log::new();
+        let mut stream = let_in(&epmd, &cluster).await;
+        // It may be gone before all is written.
+        let _ = stream.write_all(&bytes).await;
+        gone(&cluster, "wrong@127.0.0.1").await;
+        log.is_one_line_with(line);
+        assert!(log.lines()[0].contains("peer=wrong@127.0.0.1"), "{:?}", log.lines());
+        echoes_to(&mut beam).await;
+    }
+}
+
+/// How many bytes of memory this program has.
+fn memory() -> usize {
+    let pages = std::fs::read_to_string("/proc/self/statm").expect("Linux");
+    pages.split(' ').nth(1).expect("the second number").parse::<usize>().expect("a number") * 4096
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_million_atoms_take_no_room_that_lasts() {
+    const MESSAGES: usize = 1000;
+    let epmd = Epmd::start();
+    let cluster = join(&epmd, "ours").await;
+    let takes = start(&cluster, "takes", async |mut me, _| {
+        for _ in 0..MESSAGES {
+            assert_eq!(term(&mut me).await.as_list().map(<[Term]>::len), Some(1000));
+        }
+    });
+    let mut stream = let_in(&epmd, &cluster).await;
+    let before = memory();
+    for message_number in 0..MESSAGES {
+        let atoms = (0..1000).map(|number| {
+            let text = format!("{:0150}", 1000 * message_number + number);
+            Term::Atom(Atom::new(&text).expect("short"))
+        });
+        let bytes = frame(message("takes", Term::list(atoms)), Flags::REQUIRED);
+        stream.write_all(&bytes).await.expect("it reads");
+    }
+    found(takes).await;
+    let more = memory().saturating_sub(before);
+    // Kept, they would be more than 150 MB.
+    assert!(more < 75 << 20, "{more} bytes");
+    assert_eq!(cluster.nodes(), [name("wrong@127.0.0.1")]);
+}
+
+#[tokio::test]
+async fn a_node_that_never_ticks_is_gone_after_the_tick_time_with_a_line() {
+    let (epmd, log) = (Epmd::start(), Log::new());
+    let settings = Settings { tick_time: Duration::from_millis(400), ..Settings::default() };
+    let builder = Cluster::builder(name("ours@127.0.0.1")).cookie(COOKIE).settings(settings);
+    let builder = builder.epmd(([127, 0, 0, 1], epmd.port).into());
+    let cluster = builder.start(&Node::builder().build().expect("a node")).await.expect("it joins");
+    let stream = let_in(&epmd, &cluster).await;
+    gone(&cluster, "wrong@127.0.0.1").await;
+    log.is_one_line_with("disconnected: the other node has been silent for the tick time");
+    closed(stream).await;
+}

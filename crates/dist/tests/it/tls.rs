@@ -1,0 +1,175 @@
+//! Clusters over TLS, as `-proto_dist inet_tls` speaks it with `verify_peer`: who is let in, and that all is as
+//! without it.
+
+
+use std::time::{Duration, Instant};
+
+use crate::certificates::Files;
+use crate::log::Log;
+use crate::processes::{builder, echoes};
+use purlin::Node;
+use purlin_dist::Tls;
+use purlin_dist::cluster::Cluster;
+use purlin_dist::link::Settings;
+use purlin_term::Term;
+use crate::support::{Beam, Epmd};
+use tokio::sync::oneshot;
+
+async fn join(epmd: &Epmd, name: &str, tls: Option<Tls>, settings: Settings) -> Cluster {
+    let node = Node::builder().workers(2).build().expect("a node");
+    let builder = builder(epmd, name).settings(settings);
+    let builder = match tls {
+        Some(tls) => builder.tls(tls),
+        None => builder,
+    };
+    builder.start(&node).await.expect("it joins")
+}
+
+async fn beam(epmd: &Epmd, options: &str, more: &[&str]) -> Beam {
+    let tls = ["-proto_dist", "inet_tls", "-ssl_dist_optfile", options];
+    Beam::start_with(epmd.port, "beam", &[&tls[..], more].concat()).await
+}
+
+const SOON: Duration = Duration::from_secs(60);
+
+/// Both ways, small and large.
+async fn all_is_well(beam: &mut Beam, cluster: &Cluster) {
+    echoes(cluster);
+    let echoed = "begin X = binary:copy(<<\"large\">>, 1000000), \
+                  X =:= gen_server:call({echo, 'ours@127.0.0.1'}, X, 60000) end";
+    assert_eq!(beam.eval(echoed).await, "true");
+    assert!(cluster.nodes().contains(&beam.name));
+    let large = Term::from("large".repeat(1_000_000).as_bytes());
+    let asked = [Term::atom("erlang"), Term::atom("byte_size"), Term::list([large])];
+    let size = cluster.rpc(&beam.name, "erlang", "apply", asked.into(), SOON).await;
+    assert_eq!(size.expect("it answers"), Term::from(5_000_000));
+}
+
+#[tokio::test]
+async fn a_beam_calls_us_with_the_tls_that_it_has_unless_told_otherwise() {
+    let (epmd, files) = (Epmd::start(), Files::new());
+    let log = Log::new();
+    let cluster = join(&epmd, "ours", Some(files.tls("ours-here")), Settings::default()).await;
+    let mut beam = beam(&epmd, &files.options("ours-here", ""), &[]).await;
+    assert_eq!(beam.eval("net_adm:ping('ours@127.0.0.1')").await, "pong");
+    all_is_well(&mut beam, &cluster).await;
+    // It has read all that was for it, and ends without a word to TLS.
+    assert_eq!(beam.eval("gen_server:call({echo, 'ours@127.0.0.1'}, last)").await, "last");
+    let (told, down) = oneshot::channel::<()>();
+    cluster.when_down(&beam.name, move |_| drop(told));
+    beam.kill().await;
+    down.await.expect_err("nothing is sent");
+    log.is_one_line_with("disconnected: closed by the other node");
+}
+
+#[tokio::test]
+async fn we_call_a_beam_with_either_version_of_tls() {
+    for version in ["tlsv1.2", "tlsv1.3"] {
+        let (epmd, files) = (Epmd::start(), Files::new());
+        let cluster = join(&epmd, "ours", Some(files.tls("ours-here")), Settings::default()).await;
+        let more = format!(", {{versions, ['{version}']}}");
+        let mut beam = beam(&epmd, &files.options("ours-here", &more), &[]).await;
+        cluster.connect(&beam.name).await.expect("it speaks TLS");
+        all_is_well(&mut beam, &cluster).await;
+    }
+}
+
+#[tokio::test]
+async fn nodes_that_say_nothing_keep_one_another_by_ticks_over_tls() {
+    let (epmd, files) = (Epmd::start(), Files::new());
+    let settings = Settings { tick_time: Duration::from_secs(4), ..Settings::default() };
+    let cluster = join(&epmd, "ours", Some(files.tls("ours-here")), settings).await;
+    let more = ["-kernel", "net_ticktime", "4"];
+    let mut beam = beam(&epmd, &files.options("ours-here", ""), &more).await;
+    cluster.connect(&beam.name).await.expect("it speaks TLS");
+    let start = Instant::now();
+    // CLOCK: the BEAM's own; for more than two tick times neither node has anything to say.
+    assert_eq!(
+        beam.eval("erlang:send_after(9000, self(), now), receive now -> ok end").await,
+        "ok"
+    );
+    assert!(start.elapsed() >= Duration::from_secs(9));
+    assert_eq!(beam.eval("nodes(hidden)").await, "['ours@127.0.0.1']");
+    // And who says nothing at all is gone.
+    let (told, down) = oneshot::channel::<()>();
+    cluster.when_down(&beam.name, move |_| drop(told));
+    beam.stop();
+    down.await.expect_err("nothing is sent");
+}
+
+#[tokio::test]
+async fn two_nodes_of_ours_talk_over_tls() {
+    let (epmd, files) = (Epmd::start(), Files::new());
+    let [a, b] = ["a", "b"].map(|name| (name, files.tls("ours-here")));
+    let a = join(&epmd, a.0, Some(a.1), Settings::default()).await;
+    let b = join(&epmd, b.0, Some(b.1), Settings::default()).await;
+    echoes(&a);
+    echoes(&b);
+    let large = Term::from([7; 5_000_000].as_slice());
+    let echoed = a.call("echo", b.name(), large.clone(), SOON).await;
+    assert!(echoed.expect("it answers") == large, "not what was sent");
+    let echoed = b.call("echo", a.name(), Term::atom("back"), SOON).await;
+    assert_eq!(echoed.expect("it answers"), Term::atom("back"));
+}
+
+/// Calls `b`, and says why it is not connected and what `b` says of it.
+async fn refused(caller: Option<Tls>, called: Option<Tls>) -> (String, Vec<String>) {
+    let (epmd, log) = (Epmd::start(), Log::new());
+    let a = join(&epmd, "a", caller, Settings::default()).await;
+    let b = join(&epmd, "b", called, Settings::default()).await;
+    let why = a.connect(b.name()).await.expect_err("it is not let in");
+    assert!(a.nodes().is_empty() && b.nodes().is_empty());
+    // The other one may be at it still.
+    while log.lines().is_empty() {
+        tokio::task::yield_now().await;
+    }
+    (why.to_string(), log.lines())
+}
+
+#[tokio::test]
+async fn a_node_that_shows_a_wrong_certificate_or_none_is_refused_in_a_line() {
+    let files = Files::new();
+    let ours = || Some(files.tls("ours-here"));
+    for (caller, called, why, line) in [
+        // Of another authority, whichever of them.
+        (Some(files.tls("theirs-here")), ours(), "fatal alert: UnknownCA", "UnknownIssuer"),
+        (ours(), Some(files.tls("theirs-here")), "UnknownIssuer", "fatal alert: UnknownCA"),
+        // Of another host than its name says.
+        (
+            ours(),
+            Some(files.tls("ours-elsewhere")),
+            "not valid for name",
+            "fatal alert: BadCertificate",
+        ),
+        // In plain TCP.
+        (None, ours(), "it speaks TLS, which this node does not", "the caller does not speak TLS"),
+        (
+            ours(),
+            None,
+            "perhaps the node does not speak TLS",
+            "it speaks TLS, which this node does not",
+        ),
+    ] {
+        let (told, lines) = refused(caller, called).await;
+        assert!(told.contains(why) && told.lines().count() == 1, "{told}");
+        assert!(matches!(&lines[..], [one] if one.contains(line)), "{line}: {lines:#?}");
+    }
+}
+
+#[tokio::test]
+async fn a_beam_with_a_wrong_certificate_or_in_plain_tcp_is_refused_in_a_line() {
+    let (epmd, files) = (Epmd::start(), Files::new());
+    let log = Log::new();
+    let cluster = join(&epmd, "ours", Some(files.tls("ours-here")), Settings::default()).await;
+    let mut stranger = beam(&epmd, &files.options("theirs-here", ""), &[]).await;
+    assert_eq!(stranger.eval("net_adm:ping('ours@127.0.0.1')").await, "pang");
+    log.is_one_line_with("UnknownIssuer");
+    let mut plain = Beam::start(&epmd, "plain").await;
+    assert_eq!(plain.eval("net_adm:ping('ours@127.0.0.1')").await, "pang");
+    let lines = log.lines();
+    assert!(matches!(&lines[..], [_, line] if line.contains("does not speak TLS")), "{lines:#?}");
+    // And they are not called.
+    let why = cluster.connect(&stranger.name).await.expect_err("of another authority");
+    assert!(why.to_string().contains("UnknownIssuer"), "{why}");
+    assert!(cluster.nodes().is_empty());
+}

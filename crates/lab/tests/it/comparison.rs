@@ -1,0 +1,332 @@
+//! Two runs compared: what is called a change, on noise as machines make it, and what is not compared.
+
+#![forbid(unsafe_code)]
+
+
+use crate::noise::{Cost, DRIFTING, LOUD, Machine, QUIET, entry, run};
+use proptest::prelude::*;
+use purlin_lab::comparison::{Comparison, Verdict, compare, compare_within, markdown, sides, text};
+use purlin_lab::results::ResultEntry;
+use purlin_lab::stored::Figures;
+use serde_json::json;
+
+fn compared<'a>(old: &'a Figures, new: &'a Figures) -> Comparison<'a> {
+    compare(("old.json", old), ("new.json", new), true).expect("they have something in common")
+}
+
+/// Of so many pairs of runs with these true costs, how many figures of `contender` have this verdict.
+fn told(
+    verdict: Verdict,
+    contender: &str,
+    machine: &Machine,
+    (old, new): (&[Cost<'_>], &[Cost<'_>]),
+    rounds: usize,
+    pairs: u64,
+) -> usize {
+    let mut dice = fastrand::Rng::with_seed(42);
+    let mut count = 0;
+    for _ in 0..pairs {
+        let (old, new) = (machine.run(old, rounds, &mut dice), machine.run(new, rounds, &mut dice));
+        let compared = compared(&old, &new);
+        let own = compared.principal.iter().filter(|one| one.new.contender == contender);
+        count += own.filter(|one| one.moved.verdict == verdict).count();
+    }
+    count
+}
+
+#[test]
+fn of_two_hundred_comparisons_of_the_same_at_most_sixteen_are_called_different() {
+    let same: &[Cost<'_>] = &[("ping-pong", "a", 100.0)];
+    for machine in [QUIET, LOUD] {
+        for rounds in [11, 15] {
+            let alike = told(Verdict::Indistinguishable, "a", &machine, (same, same), rounds, 200);
+            assert!(200 - alike <= 16, "{} of 200 in {rounds} rounds", 200 - alike);
+        }
+    }
+}
+
+#[test]
+fn among_many_figures_that_did_not_move_hardly_any_is_called_different() {
+    let names: Vec<String> = (0..20).map(|number| format!("experiment {number}")).collect();
+    let same: Vec<Cost<'_>> = names.iter().map(|name| (name.as_str(), "a", 100.0)).collect();
+    let alike = told(Verdict::Indistinguishable, "a", &LOUD, (&same, &same), 11, 10);
+    assert!(200 - alike <= 8, "{} of 200", 200 - alike);
+}
+
+#[test]
+fn five_percent_are_found_in_nine_of_ten_pairs_of_full_runs_and_in_eight_of_quick_ones() {
+    let before: &[Cost<'_>] = &[("ping-pong", "a", 100.0), ("ping-pong", "b", 300.0)];
+    let after: &[Cost<'_>] = &[("ping-pong", "a", 105.0), ("ping-pong", "b", 300.0)];
+    for (rounds, pairs, due) in [(15, 100, 90), (11, 100, 80)] {
+        let found = told(Verdict::Worse, "a", &QUIET, (before, after), rounds, pairs);
+        assert!(found >= due, "{found} of {pairs} in {rounds} rounds");
+    }
+}
+
+/// Of so many runs with these two contenders, how many times the second is told to be so.
+fn told_within(verdict: Verdict, machine: &Machine, costs: &[Cost<'_>; 2], runs: u64) -> usize {
+    let mut dice = fastrand::Rng::with_seed(42);
+    let all = (0..runs).map(|_| machine.run(costs, 15, &mut dice));
+    all.filter(|run| {
+        let sides = sides(run, ["a", "b"]).expect("both are there");
+        let compared = compare_within("run.json", &sides, false).expect("they have figures");
+        compared.principal[0].moved.verdict == verdict
+    })
+    .count()
+}
+
+#[test]
+fn of_two_hundred_runs_of_the_same_twice_at_most_sixteen_are_called_different_even_if_it_drifts() {
+    let same = [("ping-pong", "a", 100.0), ("ping-pong", "b", 100.0)];
+    for machine in [QUIET, LOUD, DRIFTING] {
+        let alike = told_within(Verdict::Indistinguishable, &machine, &same, 200);
+        assert!(200 - alike <= 16, "{} of 200", 200 - alike);
+    }
+}
+
+#[test]
+fn five_percent_within_a_run_are_found_in_nine_of_ten_even_if_it_drifts() {
+    let slowed = [("ping-pong", "a", 100.0), ("ping-pong", "b", 105.0)];
+    for machine in [QUIET, DRIFTING] {
+        let found = told_within(Verdict::Worse, &machine, &slowed, 100);
+        assert!(found >= 90, "{found} of 100");
+    }
+}
+
+#[test]
+fn a_rate_that_fell_within_a_run_is_told_worse_and_one_that_is_missing_by_name() {
+    let rate = |contender: &str, value: f64| ResultEntry {
+        better: "higher".into(),
+        unit: "processes/s".into(),
+        contender: contender.into(),
+        ..about(value)
+    };
+    let run = run(vec![rate("a", 110.0), rate("b", 100.0)]);
+    let there = sides(&run, ["a", "b"]).unwrap();
+    let compared = compare_within("run.json", &there, false).unwrap();
+    assert_eq!(compared.principal[0].word(), "slower");
+    let ratio = compared.principal[0].moved.ratio.unwrap();
+    assert!((ratio.value - 1.1).abs() < 1e-9 && ratio.high - ratio.low < 1e-9, "{ratio:?}");
+    assert!(text(&compared).contains("a → b") && text(&compared).contains("both are of one run"));
+    assert_eq!(sides(&run, ["a", "c"]).unwrap_err(), "c");
+}
+
+#[test]
+fn a_machine_that_drifts_is_said_to() {
+    let mut dice = fastrand::Rng::with_seed(3);
+    let costs: Vec<Cost<'_>> = vec![("ping-pong", "a", 1.0), ("call", "a", 1.0)];
+    let mut noted = |machine: Machine| {
+        let (old, new) = (machine.run(&costs, 15, &mut dice), machine.run(&costs, 15, &mut dice));
+        compared(&old, &new).notes.iter().any(|note| note.contains("drifted within a run"))
+    };
+    let drifting = (0..20).filter(|_| noted(DRIFTING)).count();
+    let quiet = (0..20).filter(|_| noted(QUIET)).count();
+    assert!(drifting >= 10 && quiet <= 6, "{drifting} of 20 that drift, {quiet} that do not");
+}
+
+/// A figure with eleven samples about this value, with a spread of one percent.
+fn about(value: f64) -> ResultEntry {
+    let samples = [3, -2, 5, 0, -5, 1, 4, -1, -3, 2, -4];
+    let samples = samples.map(|step| value * (1.0 + f64::from(step) / 500.0)).to_vec();
+    ResultEntry { samples, ..entry("ping-pong", "a") }
+}
+
+fn verdict(old: ResultEntry, new: ResultEntry) -> (Verdict, &'static str) {
+    let (old, new) = (run(vec![old]), run(vec![new]));
+    let compared = compared(&old, &new);
+    let one = compared.principal.first().expect("it is principal");
+    (one.moved.verdict, one.word())
+}
+
+#[test]
+fn a_word_says_which_way_a_figure_went_and_only_of_speed_that_it_is_faster() {
+    let of = |unit: &str, better: &str, value: f64| ResultEntry {
+        unit: unit.into(),
+        better: better.into(),
+        ..about(value)
+    };
+    for (unit, better, old, new, word) in [
+        ("ns", "lower", 100.0, 110.0, "slower"),
+        ("ns", "lower", 110.0, 100.0, "faster"),
+        ("processes/s", "higher", 100.0, 110.0, "faster"),
+        ("processes/s", "higher", 110.0, 100.0, "slower"),
+        ("bytes", "lower", 100.0, 110.0, "worse"),
+        ("bytes", "lower", 110.0, 100.0, "better"),
+        ("ns", "lower", 100.0, 100.3, "indistinguishable"),
+        // Two percent are needed even where the samples hardly differ.
+        ("bytes", "lower", 100.0, 101.5, "indistinguishable"),
+    ] {
+        let told = verdict(of(unit, better, old), of(unit, better, new)).1;
+        assert_eq!(told, word, "{unit} {old} {new}");
+    }
+}
+
+#[test]
+fn a_figure_about_zero_has_no_ratio_and_is_judged_by_its_ranks() {
+    let zero =
+        ResultEntry { samples: vec![-2.0, 1.0, 0.0, -1.0, 2.0, 0.5, -0.5], ..entry("call", "a") };
+    let far = ResultEntry { samples: (50..57).map(f64::from).collect(), ..entry("call", "a") };
+    assert_eq!(verdict(zero.clone(), far.clone()).0, Verdict::Worse);
+    assert_eq!(verdict(zero.clone(), zero.clone()).0, Verdict::Indistinguishable);
+    let (old, new) = (run(vec![zero]), run(vec![far]));
+    let compared = compared(&old, &new);
+    assert_eq!(compared.principal[0].moved.ratio, None);
+    assert_eq!(compared.beyond(0.0).count(), 0);
+    assert!(compared.notes.iter().any(|note| note.contains("does not judge it")));
+}
+
+#[test]
+fn a_bound_is_passed_by_the_whole_interval_of_a_principal_figure() {
+    let (old, new) = (run(vec![about(100.0)]), run(vec![about(110.0)]));
+    let over = compared(&old, &new);
+    let low = over.principal[0].moved.ratio.unwrap().low;
+    assert!(low < 1.10 && low > 1.08, "{low}");
+    assert_eq!(over.beyond(100.0 * (low - 1.0) - 0.01).count(), 1);
+    assert_eq!(over.beyond(100.0 * (low - 1.0) + 0.01).count(), 0);
+    assert_eq!(compared(&new, &old).beyond(0.0).count(), 0);
+    let minor = |value| run(vec![ResultEntry { principal: false, ..about(value) }]);
+    let (old, new) = (minor(100.0), minor(200.0));
+    assert_eq!((compared(&old, &new).rest.len(), compared(&old, &new).beyond(1.0).count()), (1, 0));
+}
+
+#[test]
+fn what_was_set_by_time_may_differ_and_all_else_that_was_asked_may_not() {
+    let with = |experiment: &str, params: serde_json::Value| {
+        let params = params.as_object().cloned().unwrap_or_default();
+        run(vec![ResultEntry { experiment: experiment.into(), params, ..about(100.0) }])
+    };
+    let (old, new) = (with("ping-pong", json!({"n": 5})), with("ping-pong", json!({"n": 7})));
+    assert_eq!(compared(&old, &new).principal.len(), 1);
+    let mut new = with("fork-join", json!({"n": 7}));
+    let old = with("fork-join", json!({"n": 5}));
+    assert!(compare(("a", &old), ("b", &new), true).is_none());
+    new.results.push(about(1.0));
+    let mut old = old;
+    old.results.push(about(1.0));
+    let lines = compared(&old, &new).apart;
+    assert_eq!(lines, ["fork-join a: differs in what was asked (n 5 → 7)"]);
+}
+
+#[test]
+fn what_only_one_run_has_is_listed_and_another_version_is_noted() {
+    let named = |experiment: &str| ResultEntry { experiment: experiment.into(), ..about(5.0) };
+    let (mut old, mut new) =
+        (run(vec![about(1.0), named("call"), named("call")]), run(vec![about(1.0), named("hog")]));
+    for (run, version) in [(&mut old, "a 1"), (&mut new, "a 2")] {
+        run.contenders = serde_json::from_value(
+            json!([{"id": "a", "label": "a", "version": version, "notes": [], "variants": {}}]),
+        )
+        .unwrap();
+    }
+    let compared = compared(&old, &new);
+    assert_eq!(
+        compared.apart,
+        ["call a: 2 figures, only in the old run", "hog a: only in the new run"]
+    );
+    assert_eq!(compared.notes, ["a is another version: a 1 → a 2"]);
+}
+
+#[test]
+fn one_that_moved_though_it_is_the_same_casts_doubt_on_the_machine() {
+    let same = json!([{"id": "a", "label": "a", "version": "1", "notes": [], "variants": {}}]);
+    let with = |value| Figures {
+        contenders: serde_json::from_value(same.clone()).unwrap(),
+        ..run(vec![about(value)])
+    };
+    let (old, new) = (with(100.0), with(120.0));
+    let [note] = compared(&old, &new).notes.try_into().expect("one note");
+    assert!(note.starts_with("moved at the same version: a;"), "{note}");
+    assert!(compared(&old, &old).notes.is_empty());
+}
+
+#[test]
+fn the_text_keeps_within_a_hundred_columns_even_with_long_names() {
+    let long = "a-contender-with-a-very-long-name-of-more-than-forty-letters";
+    let named =
+        |value| run(vec![ResultEntry { contender: long.into(), ..about(value) }, about(value)]);
+    let (old, new) = (named(123_456.0), named(150_000.0));
+    let mut compared = compared(&old, &new);
+    let flat = text(&compared);
+    assert!(flat.contains("ping-pong: time, ns\n"), "{flat}");
+    compared.principal.remove(0);
+    let flat = text(&compared);
+    assert!(flat.contains("ping-pong   a          ns    123k  150k  1.215 ("), "{flat}");
+    assert!(flat.lines().all(|line| line.chars().count() <= 100), "{flat}");
+}
+
+#[test]
+fn markdown_keeps_its_columns_whatever_the_names_hold() {
+    let named = |value| {
+        let contender = "beam:+sbwt none|x".into();
+        run(vec![
+            ResultEntry { contender, ..about(value) },
+            ResultEntry { principal: false, ..about(value) },
+        ])
+    };
+    let (old, new) = (named(100.0), named(120.0));
+    let text = markdown(&compared(&old, &new));
+    assert!(
+        text.contains("| ping-pong | beam:+sbwt none\\|x | ns | 100 | 120 | 1.200 ("),
+        "{text}"
+    );
+    assert!(text.contains("| **slower** |") && text.contains("<details>"), "{text}");
+}
+
+fn samples() -> impl Strategy<Value = Vec<f64>> {
+    prop::collection::vec(1.0f64..1e6, 1..16)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn swapping_the_runs_inverts_the_ratio_and_the_word(some in samples(), others in samples(), rate: bool) {
+        let of = |samples: &[f64]| {
+            let better = if rate { "higher" } else { "lower" }.into();
+            run(vec![ResultEntry { samples: samples.to_vec(), better, ..entry("call", "a") }])
+        };
+        let (old, new) = (of(&some), of(&others));
+        let there = compared(&old, &new).principal[0].moved;
+        let back = compared(&new, &old).principal[0].moved;
+        let (one, other) = (there.ratio.unwrap(), back.ratio.unwrap().inverse());
+        for (one, other) in [(one.value, other.value), (one.low, other.low), (one.high, other.high)] {
+            prop_assert!((one / other - 1.0).abs() < 1e-9);
+        }
+        prop_assert_eq!(there.verdict, match back.verdict {
+            Verdict::Better => Verdict::Worse,
+            Verdict::Worse => Verdict::Better,
+            Verdict::Indistinguishable => Verdict::Indistinguishable,
+        });
+    }
+
+    #[test]
+    fn whatever_the_figures_are_they_are_compared_and_shown(
+        some in prop::collection::vec(any::<f64>().prop_filter("JSON has no others", |one| one.is_finite()), 1..9),
+        others in prop::collection::vec(any::<f64>().prop_filter("JSON has no others", |one| one.is_finite()), 1..9),
+        word in "(lower|higher|.{0,4})"
+    ) {
+        let of = |samples: &[f64]| {
+            let better = word.clone();
+            run(vec![ResultEntry { samples: samples.to_vec(), better, ..entry("call", &word) }])
+        };
+        let (old, new) = (of(&some), of(&others));
+        let compared = compared(&old, &new);
+        prop_assert!(text(&compared).contains(compared.principal[0].word()));
+        prop_assert!(markdown(&compared).contains(compared.principal[0].word()));
+    }
+
+    #[test]
+    fn a_run_compared_with_itself_is_all_indistinguishable(figures in prop::collection::vec(samples(), 1..6)) {
+        let entries = figures.into_iter().enumerate();
+        let results = entries.map(|(number, samples)| {
+            ResultEntry { samples, x: Some(number as u64), ..entry("call", "a") }
+        });
+        let own = run(results.collect());
+        let compared = compared(&own, &own);
+        prop_assert!(compared.apart.is_empty());
+        for one in &compared.principal {
+            prop_assert_eq!(one.moved.verdict, Verdict::Indistinguishable);
+            prop_assert!((one.moved.ratio.unwrap().value - 1.0).abs() < 1e-12);
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! What the samples say against their figures is told when it is there, and hardly ever when it is not.
+
+#![forbid(unsafe_code)]
+
+
+use crate::noise::{Machine, QUIET, entry};
+use purlin_lab::results::{ResultEntry, drifts, outliers};
+use purlin_lab::warning::Warning;
+
+/// One whose samples have nothing in common with their neighbours.
+const STEADY: Machine = Machine { drift: (0.0, 0.0), ..QUIET };
+
+/// A principal figure of these samples.
+fn figure(contender: &str, samples: &[f64]) -> ResultEntry {
+    ResultEntry { samples: samples.to_vec(), ..entry("call", contender) }
+}
+
+#[test]
+fn a_figure_that_rises_through_the_run_has_drifted_and_its_neighbour_has_not() {
+    let rising: Vec<f64> = (0..11).map(|round| 100.0 + f64::from(round)).collect();
+    let level = [3.0, 9.0, 1.0, 10.0, 4.0, 0.0, 7.0, 2.0, 8.0, 5.0, 6.0].map(|part| 100.0 + part);
+    let results = [figure("a", &rising), figure("b", &level)];
+    let [Warning::Drift { contender, percent, rounds, .. }] = &drifts(&results)[..] else {
+        panic!("{:?}", drifts(&results));
+    };
+    assert_eq!((contender.as_str(), *rounds), ("a", 11));
+    assert!((percent - 9.5).abs() < 0.1, "{percent}");
+    // One percent is what two runs of the same program differ by.
+    let little: Vec<f64> = rising.iter().map(|sample| 1000.0 + sample).collect();
+    assert!(drifts(&[figure("a", &little)]).is_empty());
+    // Of five samples nothing is said.
+    assert!(drifts(&[figure("a", &rising[..5])]).is_empty());
+}
+
+/// Of runs without drift about one in twenty at most is said to have any: with 200 runs of 24
+/// figures, 10 ± 2·3.1.
+#[test]
+fn a_steady_machine_is_hardly_ever_said_to_drift() {
+    let mut dice = fastrand::Rng::with_seed(7);
+    let names: Vec<String> = (0..24).map(|number| number.to_string()).collect();
+    let costs: Vec<_> = names.iter().map(|name| (name.as_str(), "a", 100.0)).collect();
+    let noisy = Machine { spread: 0.05, ..STEADY };
+    let alarms =
+        (0..200).filter(|_| !drifts(&noisy.run(&costs, 11, &mut dice).results).is_empty()).count();
+    assert!(alarms <= 16, "{alarms} of 200");
+}
+
+#[test]
+fn samples_that_lie_apart_are_counted_by_contender_and_stay() {
+    let some = [100.0, 101.0, 99.0, 100.5, 99.5, 150.0, 170.0];
+    let none = [100.0, 101.0, 99.0, 100.5, 99.5, 100.2, 99.8];
+    let results = [figure("a", &some), figure("b", &none)];
+    let Some(Warning::Outliers { experiment, apart }) = outliers(&results) else {
+        panic!("none is told");
+    };
+    let [apart] = apart.as_slice() else { panic!("{apart:?}") };
+    assert_eq!((experiment.as_str(), apart.contender.as_str()), ("call", "a"));
+    assert_eq!((apart.count, apart.of), (2, 7));
+    assert_eq!(outliers(&results[1..]), None);
+    assert_eq!(outliers(&[]), None);
+}

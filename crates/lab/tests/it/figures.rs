@@ -1,0 +1,359 @@
+//! Figures made of samples whose true costs are known, on a made-up runtime.
+
+#![forbid(unsafe_code)]
+
+
+use purlin_lab::experiments::ALL;
+use purlin_lab::results::{ResultEntry, figures, ratios};
+use serde_json::json;
+use crate::support::{MadeUpRuntime, entrants, experiment, sampled};
+
+/// The results of so many contenders; the k-th costs k times the base time.
+fn results(id: &str, contenders: usize) -> Vec<ResultEntry> {
+    let (outcome, _) = sampled(id, &entrants(contenders), 1, &mut MadeUpRuntime::default());
+    let lanes = outcome.lanes.iter();
+    lanes.flat_map(|lane| figures(experiment(id), lane, Some(2.0))).collect()
+}
+
+fn principal(results: &[ResultEntry]) -> &ResultEntry {
+    results.iter().find(|result| result.principal).expect("there is one")
+}
+
+fn near(found: f64, due: f64) -> bool {
+    (found / due - 1.0).abs() < 1e-6
+}
+
+#[test]
+fn every_experiment_gives_each_contender_exactly_one_principal_figure() {
+    for experiment in ALL {
+        let results = results(experiment.id, 2);
+        for label in ["a", "b"] {
+            let own = results.iter().filter(|result| result.contender == label && result.principal);
+            let own: Vec<_> = own.collect();
+            assert_eq!(own.len(), 1, "{} {label}", experiment.id);
+            assert_eq!(
+                (own[0].metric.as_str(), own[0].unit.as_str()),
+                (experiment.metric, experiment.unit)
+            );
+            assert_eq!(own[0].samples.len(), 5);
+        }
+    }
+}
+
+#[test]
+fn the_principal_figures_are_the_costs_that_went_in() {
+    for (id, due) in [
+        ("call-vs-send", 100.0),
+        ("tail-call", 1.0),
+        ("spawn-chain", 100.0),
+        ("exchange", 100.0),
+        ("message-size", 1.0),
+        ("serial-spawn", 1e7),
+        ("ping-pong", 100.0),
+        ("throughput", 100.0),
+        ("fan-in", 100.0),
+        ("thread-ring", 100.0),
+        ("fork-join", 100.0),
+        ("skynet", 10.0),
+        ("fan-out", 100.0),
+        ("call", 100.0),
+        ("call-deep", 1.0),
+        ("selective", 1.0),
+        ("timers", 100.0),
+        ("idle-memory", 100.0),
+        ("hog", 12.0),
+        ("monitor-churn", 100.0),
+        ("link-churn", 100.0),
+        ("exit-cascade", 100.0),
+        ("restart", 1e7),
+        ("signals", 1e7),
+        ("ack-request-reply", 1e7),
+        ("ack-throttle", 1e7),
+        ("ack-head-rest", 1e7),
+        ("ack-sync-ack", 1e7),
+        ("ack-async-ack", 1e7),
+        ("ack-best", 1e7),
+        ("ack-sync-or-async", 1e7),
+    ] {
+        let found = principal(&results(id, 1)).median;
+        assert!(near(found, due), "{id}: {found}, not {due}");
+    }
+}
+
+#[test]
+fn a_line_is_stored_in_the_unit_of_its_points() {
+    let results = results("message-size", 1);
+    let line = principal(&results);
+    let fit = line.fit.expect("there is a line");
+    let n = line.params["n"].as_u64().unwrap() as f64;
+    assert!(near(fit.slope, n), "{}", fit.slope);
+    assert!(fit.r2 > 0.999_999);
+    let points: Vec<_> = results.iter().filter(|result| result.x.is_some()).collect();
+    assert_eq!(points.len(), 5);
+    for point in points {
+        let x = point.x.unwrap() as f64;
+        assert!(near(fit.slope * x + fit.intercept, point.median));
+    }
+    assert!(
+        !line.params.contains_key("s"),
+        "what differs between points is no parameter of the line"
+    );
+}
+
+#[test]
+fn bandwidth_is_highest_where_it_says() {
+    let results = results("bandwidth", 1);
+    let peak = principal(&results);
+    // n·s / (n·(100 + s)) elements per nanosecond, highest for the largest s.
+    assert_eq!(peak.x, Some(10_000));
+    assert!(near(peak.median, 1e9 * 10_000.0 / 10_100.0), "{}", peak.median);
+    assert!(results.iter().any(|result| result.metric == "time with no messages"));
+}
+
+#[test]
+fn what_goes_with_a_send_is_there_beside_it() {
+    let results = results("call-vs-send", 1);
+    let value = |part: &str| {
+        let found = results.iter().find(|result| result.metric.contains(part));
+        found.unwrap_or_else(|| panic!("no {part}")).median
+    };
+    assert!(near(value("remote over local"), 101.0));
+    assert!(near(value("ticks"), 200.0));
+    assert!(near(value("local call"), 100.0));
+    assert!(near(value("peak"), 3.0));
+}
+
+#[test]
+fn latency_and_memory_stand_beside_a_figure_at_each_of_its_points() {
+    for id in ["ping-pong", "throughput", "fan-in", "call"] {
+        let results = results(id, 2);
+        for (metric, unit, due) in [
+            ("latency p50", "µs", 2.0),
+            ("latency p99", "µs", 4.0),
+            ("latency max", "µs", 6.0),
+            ("resident memory", "MB", 10.0),
+        ] {
+            let of_b = |result: &&ResultEntry| result.contender == "b" && result.metric == metric;
+            let found: Vec<_> = results.iter().filter(of_b).collect();
+            assert_eq!(found.len(), if id == "fan-in" { 5 } else { 1 }, "{id} {metric}");
+            for result in found {
+                assert!(near(result.median, due), "{id} {metric}: {}", result.median);
+                assert_eq!((result.unit.as_str(), result.better.as_str()), (unit, "lower"));
+                assert!(!result.principal && result.samples.len() == 5);
+                assert_eq!(result.x.is_some(), id == "fan-in");
+            }
+        }
+    }
+}
+
+#[test]
+fn who_tells_of_no_single_messages_has_its_figure_all_the_same() {
+    let mut silent = MadeUpRuntime::spoiling(|_, _, answer| {
+        let answer = answer.as_object_mut().unwrap();
+        answer.retain(|name, _| !name.ends_with("_ns") || name == "elapsed_ns");
+        Ok(())
+    });
+    let (outcome, _) = sampled("throughput", &entrants(1), 1, &mut silent);
+    let results = figures(experiment("throughput"), &outcome.lanes[0], None);
+    let told: Vec<_> = results.iter().map(|result| result.metric.as_str()).collect();
+    assert_eq!(told, ["time per message", "resident memory"]);
+}
+
+#[test]
+fn times_of_single_messages_that_are_not_in_order_make_a_sample_void() {
+    let mut odd = MadeUpRuntime::spoiling(|_, _, answer| {
+        answer["p99_ns"] = 999.into();
+        Ok(())
+    });
+    let (outcome, _) = sampled("call", &entrants(1), 1, &mut odd);
+    assert!(outcome.lanes[0].points[0].replies.is_empty());
+    assert_eq!(outcome.void[0].reason, "p50_ns, p99_ns and max_ns are not in order");
+}
+
+#[test]
+fn a_call_with_a_deep_mailbox_is_over_one_with_an_empty_one_in_the_same_round() {
+    let results = results("call-deep", 2);
+    let of_b = |part: &str| {
+        let mut own = results.iter().filter(|result| result.contender == "b");
+        own.find(|result| result.metric.contains(part)).unwrap().median
+    };
+    assert!(near(of_b("nothing waiting"), 100.0) && near(of_b("all of it"), 200.0));
+    assert!(near(of_b("over that"), 2.0));
+}
+
+#[test]
+fn round_trips_beside_hogs_have_three_figures_for_each_loop() {
+    let results = results("hog", 1);
+    let found: Vec<_> = results.iter().map(|one| (one.metric.as_str(), one.median)).collect();
+    assert_eq!(
+        found,
+        [
+            ("median round trip, open loop", 12.0),
+            ("99th percentile, open loop", 20.0),
+            ("longest of a sample, open loop", 30.0),
+            ("median round trip, closed loop", 12.0),
+            ("99th percentile, closed loop", 20.0),
+            ("longest of a sample, closed loop", 30.0),
+        ]
+    );
+}
+
+#[test]
+fn memory_that_shrank_is_no_panic_and_no_ratio() {
+    let mut runtime = MadeUpRuntime::spoiling(|_, place, answer| {
+        if place == 1 {
+            answer["resident_after"] = json!(5);
+        }
+        Ok(())
+    });
+    let (outcome, _) = sampled("idle-memory", &entrants(2), 1, &mut runtime);
+    let lanes = outcome.lanes.iter();
+    let results: Vec<_> =
+        lanes.flat_map(|lane| figures(experiment("idle-memory"), lane, None)).collect();
+    assert!(results[1].median < 0.0);
+    assert!(ratios(&results, 1).is_empty());
+}
+
+#[test]
+fn without_a_time_stamp_counter_there_are_no_ticks() {
+    let (outcome, _) = sampled("call-vs-send", &entrants(1), 1, &mut MadeUpRuntime::default());
+    let results = figures(experiment("call-vs-send"), &outcome.lanes[0], None);
+    assert!(results.iter().all(|result| result.unit != "ticks"));
+}
+
+#[test]
+fn a_ratio_above_one_says_that_the_other_is_better_whichever_way_the_metric_goes() {
+    for id in ["ping-pong", "serial-spawn", "spawn-chain", "restart"] {
+        let ratios = ratios(&results(id, 2), 1);
+        assert_eq!(ratios.len(), 1);
+        assert_eq!((ratios[0].contender.as_str(), ratios[0].against.as_str()), ("b", "a"));
+        assert!(near(ratios[0].ratio, 2.0), "{id}: {}", ratios[0].ratio);
+        assert!(ratios[0].low <= ratios[0].ratio && ratios[0].ratio <= ratios[0].high);
+    }
+}
+
+#[test]
+fn purlin_is_the_one_compared_with_wherever_it_stands() {
+    let mut results = results("ping-pong", 2);
+    for result in &mut results {
+        if result.contender == "b" {
+            result.contender = "purlin".into();
+        }
+    }
+    let ratios = ratios(&results, 1);
+    assert_eq!((ratios[0].contender.as_str(), ratios[0].against.as_str()), ("a", "purlin"));
+    assert!(near(ratios[0].ratio, 0.5));
+}
+
+#[test]
+fn of_variants_only_the_natural_one_is_principal() {
+    let mut own = entrants(1);
+    own[0].variants.insert("bandwidth".into(), vec!["moved".into(), "copied".into()]);
+    let (outcome, _) = sampled("bandwidth", &own, 1, &mut MadeUpRuntime::default());
+    let results: Vec<_> = outcome
+        .lanes
+        .iter()
+        .flat_map(|lane| figures(experiment("bandwidth"), lane, None))
+        .collect();
+    let principal: Vec<_> = results.iter().filter(|result| result.principal).collect();
+    assert_eq!(principal.len(), 1);
+    assert_eq!(principal[0].variant.as_deref(), Some("moved"));
+    assert!(results.iter().any(|result| result.variant.as_deref() == Some("copied")));
+}
+
+#[test]
+fn other_variants_are_compared_behind_the_natural_one_and_those_of_purlin_with_nothing() {
+    let mut own = entrants(3);
+    own[0].label = "purlin".into();
+    for entrant in &mut own[..2] {
+        entrant.variants.insert("ack-sync-ack".into(), vec!["x".into(), "y".into()]);
+    }
+    let (outcome, _) = sampled("ack-sync-ack", &own, 3, &mut MadeUpRuntime::default());
+    let lanes = outcome.lanes.iter();
+    let mut results: Vec<_> =
+        lanes.flat_map(|lane| figures(experiment("ack-sync-ack"), lane, None)).collect();
+    for (number, result) in results.iter_mut().enumerate() {
+        // What is set by time is another number in each of them.
+        result.params.insert("messages".into(), number.into());
+        if result.variant.as_deref() == Some("y") {
+            result.samples.iter_mut().for_each(|sample| *sample *= 4.0);
+        }
+    }
+    let found: Vec<_> = ratios(&results, 1)
+        .into_iter()
+        .map(|one| (one.contender, one.variant, (one.ratio * 10.0).round() / 10.0))
+        .collect();
+    let due =
+        |who: &str, variant: Option<&str>, ratio| (who.into(), variant.map(Into::into), ratio);
+    assert_eq!(found, [due("b", None, 2.0), due("b", Some("y"), 0.5), due("c", None, 3.0)]);
+}
+
+#[test]
+fn without_its_principal_figure_an_experiment_gives_nothing() {
+    let mut runtime = MadeUpRuntime::spoiling(|_, _, answer| {
+        if answer["sent"] != json!(0) {
+            answer["received"] = json!(0);
+        }
+        Ok(())
+    });
+    let (outcome, _) = sampled("call-vs-send", &entrants(1), 1, &mut runtime);
+    assert!(figures(experiment("call-vs-send"), &outcome.lanes[0], None).is_empty());
+}
+
+#[test]
+fn signals_are_told_in_both_ways_and_each_point_in_the_picture_that_it_belongs_to() {
+    let results = results("signals", 1);
+    // Two scenarios, two modes, four numbers of senders.
+    assert_eq!(results.len(), 2 * 2 * 2 * 4);
+    let graph = |result: &ResultEntry| result.graph.clone().expect("it has one");
+    for (metric, due) in [
+        ("send throughput", 1e7),
+        ("send throughput, as OTP computes it", 1e7),
+        ("receive throughput", 1e7),
+        // The receiver was done as long after the senders as they took.
+        ("receive throughput, as OTP computes it", 5e6),
+    ] {
+        let own: Vec<_> = results.iter().filter(|result| result.metric == metric).collect();
+        assert_eq!(own.len(), 8, "{metric}");
+        assert!(own.iter().all(|result| near(result.median, due)), "{metric}");
+        let mode = if metric.starts_with("send") { "Send " } else { "Receive " };
+        assert!(own.iter().all(|result| graph(result).starts_with(mode)));
+    }
+    assert_eq!(
+        graph(principal(&results)),
+        "Receive Throughput, send_duration=50 ms,  50.000000% {exit_signal_size,1},  50.000000% {message_size,1}"
+    );
+}
+
+#[test]
+fn where_senders_ended_early_nothing_is_told_as_otp_would() {
+    let mut runtime = MadeUpRuntime::spoiling(|_, _, answer| {
+        answer["cut"] = json!(1);
+        Ok(())
+    });
+    let (outcome, _) = sampled("signals", &entrants(1), 1, &mut runtime);
+    let results = figures(experiment("signals"), &outcome.lanes[0], None);
+    assert_eq!(results.len(), 2 * 2 * 4);
+    assert!(results.iter().all(|result| !result.metric.contains("OTP")));
+}
+
+#[test]
+fn how_long_messages_waited_for_their_acks_stands_beside_the_rate() {
+    let results = results("ack-best", 1);
+    for (metric, due) in [("latency p50", 1.0), ("latency p99", 2.0), ("latency max", 3.0)] {
+        let own: Vec<_> = results.iter().filter(|result| result.metric == metric).collect();
+        assert_eq!(own.len(), 3, "for one, two and four connections");
+        assert!(own.iter().all(|one| near(one.median, due) && one.unit == "µs" && !one.principal));
+    }
+}
+
+#[test]
+fn sync_ack_and_async_ack_are_compared_in_a_picture_for_each_number_of_cores() {
+    let results = results("ack-sync-or-async", 1);
+    assert!(results.iter().all(|one| one.x.is_some() && one.unit == "messages/s"));
+    let mut graphs: Vec<_> = results.iter().filter_map(|one| one.graph.as_deref()).collect();
+    assert_eq!(graphs.len(), results.len());
+    graphs.dedup();
+    let cores = std::thread::available_parallelism().map_or(1, usize::from).min(2);
+    assert_eq!(graphs, ["1 core, 1 connection", "2 cores, 1 connection"][..cores]);
+}

@@ -1,0 +1,15 @@
+//! Integration tests of this crate, one program for all that need no process of their own.
+
+mod comparison;
+mod coverage;
+mod doubts;
+mod figures;
+#[path = "support/noise.rs"]
+mod noise;
+mod otp_text;
+mod page_in_browser;
+mod quoted_figures;
+mod references;
+mod resume;
+mod rounds;
+mod support;

@@ -1,0 +1,176 @@
+//! Applications: trees that start and stop as one, and their node with them.
+
+
+use std::time::{Duration, Instant};
+
+use crate::common::{node, outside, stop};
+use purlin::application::{ApplicationError, ApplicationSpec, ApplicationType};
+use purlin::supervisor::{ChildSpec, Restart, SupervisorSpec};
+use purlin::{Exit, ExitReason, Node, Pid, Process};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+
+struct Told(Exit);
+
+impl From<Exit> for Told {
+    fn from(exit: Exit) -> Self {
+        Self(exit)
+    }
+}
+
+type Log = UnboundedSender<String>;
+
+/// A child that says when it comes and goes.
+fn talkative(id: &'static str, log: &Log) -> ChildSpec {
+    let log = log.clone();
+    ChildSpec::worker(id, move |mut me: Process<Told>| async move {
+        me.trap_exit(true);
+        let _ = log.send(format!("{id} up"));
+        let Told(exit) = me.receive().await;
+        let _ = log.send(format!("{id} {}", exit.reason));
+        exit.reason
+    })
+}
+
+fn say(log: &Log, what: &str) -> impl Fn() -> std::future::Ready<()> + Send + Sync + 'static {
+    let (log, what) = (log.clone(), what.to_owned());
+    move || {
+        let _ = log.send(what.clone());
+        std::future::ready(())
+    }
+}
+
+async fn next<const N: usize>(said: &mut UnboundedReceiver<String>) -> [String; N] {
+    let mut all = std::array::from_fn(|_| String::new());
+    for one in &mut all {
+        *one = said.recv().await.expect("somebody speaks");
+    }
+    all
+}
+
+// E1, G4: applications stop in reverse order, each with what is done before and after
+#[test]
+fn a_node_stops_its_applications_first_and_in_reverse() {
+    let node = node(2);
+    let (log, mut said) = unbounded_channel();
+    let starter = node.clone();
+    let logs = log.clone();
+    let mut said = node.block_on(move |_: Process<()>| async move {
+        for name in ["store", "shop"] {
+            let tree = SupervisorSpec::one_for_one().child(talkative(name, &logs));
+            let spec = ApplicationSpec::new(name, tree)
+                .prep_stop(say(&logs, &format!("{name} prepares")))
+                .stop(say(&logs, &format!("{name} stopped")));
+            starter.start_application(spec).await.expect("it starts");
+            assert_eq!(next(&mut said).await, [format!("{name} up")]);
+        }
+        let names = starter.applications();
+        assert_eq!(names.iter().map(|name| &**name).collect::<Vec<_>>(), ["store", "shop"]);
+        let shop = starter.application("shop").expect("it runs");
+        assert!(starter.process_info(shop.id()).is_some_and(|master| master.parent.is_some()));
+        assert!(starter.application("closed").is_none());
+        said
+    });
+    let late = node.spawn(async move |mut me: Process<Told>| {
+        me.trap_exit(true);
+        me.receive().await;
+        let _ = log.send("the rest".to_string());
+    });
+    stop(&node);
+    assert!(!late.is_alive());
+    let all: Vec<String> = std::iter::from_fn(|| said.try_recv().ok()).collect();
+    let expected = [
+        "shop prepares",
+        "shop shutdown",
+        "shop stopped",
+        "store prepares",
+        "store shutdown",
+        "store stopped",
+    ];
+    assert_eq!(all[..6], expected);
+    // It may have been told before it could trap.
+    assert!(all[6..].iter().all(|last| last == "the rest"), "{all:?}");
+}
+
+// G4: no tree, no application; and one of each name
+#[purlin::test]
+async fn an_application_whose_tree_cannot_start_is_none() {
+    let (log, _said) = unbounded_channel();
+    let node = Node::current().expect("a process lives on a node");
+    let bad = || SupervisorSpec::one_for_one().child(talkative("a", &log).significant());
+    let spec = || ApplicationSpec::new("shop", bad());
+    let error = node.start_application(spec()).await.expect_err("its tree is none");
+    assert!(matches!(&error, ApplicationError::Failed(name, _) if &**name == "shop"), "{error}");
+    assert!(node.applications().is_empty());
+
+    let good = || ApplicationSpec::new("shop", SupervisorSpec::one_for_one());
+    let shop = node.start_application(good()).await.expect("the name is free");
+    let error = node.start_application(good()).await.expect_err("the name is taken");
+    assert_eq!(error, ApplicationError::AlreadyStarted("shop".into()));
+    assert_eq!(shop.stop().await, ExitReason::Normal);
+    node.start_application(good()).await.expect("the name is free again");
+}
+
+// G4, E1: the time it has is the most that its stop takes
+#[purlin::test]
+async fn an_application_that_does_not_stop_in_its_time_is_killed() {
+    let node = Node::current().expect("a process lives on a node");
+    let spec = ApplicationSpec::new("shop", SupervisorSpec::one_for_one())
+        .shutdown(Duration::from_millis(30))
+        .prep_stop(std::future::pending);
+    let shop = node.start_application(spec).await.expect("it starts");
+    let began = Instant::now();
+    assert_eq!(shop.stop().await, ExitReason::Killed);
+    assert!(began.elapsed() >= Duration::from_millis(30), "it had its time");
+}
+
+// G4: what is the user's may panic, and the stop goes on
+#[purlin::test]
+async fn a_tree_is_stopped_in_order_although_a_hook_panics() {
+    let (log, mut said) = unbounded_channel();
+    let node = Node::current().expect("a process lives on a node");
+    let tree = SupervisorSpec::one_for_one().child(talkative("child", &log));
+    let spec = ApplicationSpec::new("shop", tree)
+        .prep_stop(async || panic!("as is planned"))
+        .stop(say(&log, "stopped"));
+    let shop = node.start_application(spec).await.expect("it starts");
+    assert_eq!(next(&mut said).await, ["child up"]);
+    assert_eq!(shop.stop().await, ExitReason::Normal);
+    assert_eq!(next(&mut said).await, ["child shutdown", "stopped"]);
+}
+
+// G4: permanent, transient, temporary
+#[test]
+fn the_end_of_a_permanent_application_stops_its_node() {
+    for (application_type, stops) in [
+        (ApplicationType::Permanent, true),
+        (ApplicationType::Transient, true),
+        (ApplicationType::Temporary, false),
+    ] {
+        let node = node(2);
+        let starter = node.clone();
+        let watcher: Pid<Told> = node.spawn(async |mut me: Process<Told>| {
+            me.trap_exit(true);
+            me.receive().await;
+        });
+        let shop = node.block_on(move |_: Process<()>| async move {
+            let crash = async |_: Process<()>| ExitReason::error("no more");
+            let child = ChildSpec::worker("crash", crash).restart(Restart::Permanent);
+            let spec = ApplicationSpec::new("shop", SupervisorSpec::one_for_one().child(child))
+                .application_type(application_type);
+            starter.start_application(spec).await
+        });
+        // It may have given up before it was seen to be up.
+        let reason = match shop {
+            Ok(shop) => outside(shop.ended()),
+            Err(ApplicationError::Failed(_, reason)) => reason,
+            Err(other) => panic!("{other}"),
+        };
+        assert_eq!(reason, ExitReason::Shutdown);
+        if stops {
+            outside(watcher.ended());
+        } else {
+            assert!(watcher.is_alive());
+        }
+        stop(&node);
+    }
+}

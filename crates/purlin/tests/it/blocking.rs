@@ -1,0 +1,114 @@
+//! Processes that may block their thread.
+
+
+use std::sync::mpsc;
+use std::time::Duration;
+
+use crate::common::{node, outside, stop};
+use purlin::{ExitReason, Node, Process, Reply, spawn, spawn_blocking, yield_now};
+
+const PATIENCE: Duration = Duration::from_secs(20);
+
+// F2, P1: it blocks, on a node of one worker, and nobody waits for it
+#[test]
+fn a_process_that_may_block_holds_up_no_worker() {
+    let node = node(1);
+    let (release, released) = mpsc::channel::<()>();
+    let (began, begins) = mpsc::channel();
+    let blocked = node.spawn_blocking(async move |_: Process<()>| {
+        began.send(()).expect("the test waits");
+        released.recv().expect("it is released");
+    });
+    begins.recv().expect("it begins");
+    let other = node.spawn(async |_: Process<()>| {});
+    assert_eq!(outside(other.ended()), ExitReason::Normal);
+    assert!(node.hogs().is_empty(), "it was known beforehand");
+    assert!(blocked.is_alive());
+    release.send(()).expect("it waits");
+    assert_eq!(outside(blocked.ended()), ExitReason::Normal);
+    stop(&node);
+}
+
+// P1, M2, R1: in all else it is a process like others
+#[test]
+fn a_process_that_may_block_receives_spawns_calls_and_yields() {
+    let node = node(2);
+    let sum = node.spawn_blocking(async |mut me: Process<(u64, Reply<u64>)>| {
+        assert_eq!(Node::current().expect("it is on a node").workers(), 2);
+        let doubler = spawn(async |mut me: Process<(u64, Reply<u64>)>| {
+            loop {
+                let (n, reply) = me.receive().await;
+                reply.send(2 * n);
+            }
+        });
+        let mut sum = 0;
+        for _ in 0..100 {
+            let (n, reply) = me.receive().await;
+            yield_now().await;
+            sum += doubler.call(|reply| (n, reply)).await.expect("it answers");
+            sum += doubler.call_blocking(|reply| (n, reply), PATIENCE).expect("it answers");
+            // Tokio's timers, which such a process may await like any other.
+            let never =
+                tokio::time::timeout(Duration::from_micros(1), std::future::pending::<()>());
+            assert!(never.await.is_err());
+            reply.send(sum);
+        }
+        let nested = Node::current().expect("it is on a node");
+        assert_eq!(nested.block_on(async |_: Process<()>| 5), 5);
+    });
+    let mut expected = 0;
+    for n in 0..100 {
+        expected += 4 * n;
+        assert_eq!(sum.call_blocking(|reply| (n, reply), PATIENCE), Ok(expected));
+    }
+    assert_eq!(outside(sum.ended()), ExitReason::Normal);
+    stop(&node);
+}
+
+// P2: a panic in it is its reason, and the thread goes on
+#[purlin::test]
+async fn a_panic_ends_only_the_process_that_may_block() {
+    for _ in 0..3 {
+        let pid = spawn_blocking(async |_: Process<()>| panic!("out of paper"));
+        let ExitReason::Panic(panic) = pid.ended().await else { panic!("another reason") };
+        assert_eq!(panic.message, "out of paper");
+    }
+    let child = spawn_blocking(async |mut me: Process<()>| me.receive().await);
+    child.send(());
+    assert_eq!(child.ended().await, ExitReason::Normal);
+}
+
+// F2: a thread of the pool is a node's only while it runs a process
+#[test]
+fn other_work_on_the_pool_is_in_no_process() {
+    let node = node(1);
+    node.block_on(async |_: Process<()>| {
+        for _ in 0..20 {
+            spawn_blocking(async |_: Process<()>| {}).ended().await;
+            let inside = tokio::task::spawn_blocking(|| Node::current().is_some()).await;
+            assert!(!inside.expect("it only asks"));
+        }
+    });
+    stop(&node);
+}
+
+// E1: it is told to end like others; one that blocks on is named, and ends when it lets go
+#[test]
+fn a_node_stops_while_a_process_that_may_block_blocks() {
+    let node = node(1);
+    let (release, released) = mpsc::channel::<()>();
+    let (began, begins) = mpsc::channel();
+    let blocked = node.spawn_blocking(async move |mut me: Process<()>| {
+        began.send(()).expect("the test waits");
+        released.recv().expect("it is released");
+        me.receive().await;
+    });
+    begins.recv().expect("it begins");
+    let waits = node.spawn_blocking(async |mut me: Process<()>| me.receive().await);
+    let report = node.stop_blocking();
+    assert_eq!(report.hogs.iter().map(|hog| hog.id).collect::<Vec<_>>(), [blocked.id()]);
+    assert_eq!(waits.exit_reason(), Some(ExitReason::Shutdown));
+    drop(node);
+    release.send(()).expect("it waits");
+    assert_eq!(outside(blocked.ended()), ExitReason::Killed);
+}

@@ -1,0 +1,588 @@
+//! Mailboxes that have a bound: what becomes of one message too many, and of whoever sends it.
+
+
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::task::Poll;
+use std::time::{Duration, Instant};
+
+use crate::common::{Census, Notice, Token, here, node, outside, stop};
+use futures_util::FutureExt;
+use purlin::{
+    CallError, Down, Drops, Exit, ExitReason, Overflow, Pid, Process, ProcessState, Reply,
+    SendError, SpawnError, SpawnOptions, exit_process, receive, spawn, spawn_opt, whereis,
+    yield_now,
+};
+
+fn bounded(limit: usize, overflow: Overflow) -> SpawnOptions {
+    SpawnOptions::new().bound(limit, overflow)
+}
+
+/// Lets others run until something is so, which it is within a short time.
+async fn comes(what: &str, mut holds: impl FnMut() -> bool) {
+    let began = Instant::now();
+    while !holds() {
+        assert!(began.elapsed() < Duration::from_secs(20), "waited in vain until {what}");
+        yield_now().await;
+    }
+}
+
+/// What a receiver is told: to go on, or what to end with.
+type Gate = tokio::sync::mpsc::UnboundedReceiver<usize>;
+
+/// Receives so many messages as it is told each time, without waiting for them, and collects them.
+async fn takes<M: Send + 'static>(me: &mut Process<M>, gate: &mut Gate) -> Vec<M> {
+    let mut taken = Vec::new();
+    while let Some(many) = gate.recv().await {
+        taken.extend((0..many).map_while(|_| me.try_receive()));
+    }
+    taken
+}
+
+/// A process with a bound that receives only what it is told to, and says in the end what it got.
+fn taker(
+    options: SpawnOptions,
+) -> (Pid<u32>, tokio::sync::mpsc::UnboundedSender<usize>, tokio::sync::oneshot::Receiver<Vec<u32>>)
+{
+    let (tell, mut gate) = tokio::sync::mpsc::unbounded_channel();
+    let (done, taken) = tokio::sync::oneshot::channel();
+    let pid = spawn_opt(options, async move |mut me: Process<u32>| {
+        let taken = takes(&mut me, &mut gate).await;
+        done.send(taken).expect("the test waits");
+    });
+    (pid.expect("there is room"), tell, taken)
+}
+
+// B1, B3, E2: what a full mailbox rejects is handed back, or counted
+#[purlin::test]
+async fn a_full_mailbox_that_rejects_hands_the_message_back() {
+    let (pid, tell, taken) = taker(bounded(3, Overflow::Reject));
+    for n in 0..3 {
+        assert_eq!(pid.try_send(n), Ok(()));
+    }
+    assert_eq!(pid.try_send(3), Err(SendError::Full(3)));
+    assert_eq!(SendError::Full(3).into_inner(), 3);
+    pid.send(4);
+    assert_eq!((here().drops().rejected, here().dropped_messages()), (1, 1));
+    let bound = pid.info().bound.expect("it has one");
+    assert_eq!((bound.limit, bound.overflow, bound.dropped), (3, Overflow::Reject, 1));
+    assert_eq!(pid.mailbox_len(), 3);
+    tell.send(10).expect("it lives");
+    drop(tell);
+    assert_eq!(taken.await, Ok(vec![0, 1, 2]));
+    assert_eq!(pid.ended().await, ExitReason::Normal);
+    assert_eq!(pid.try_send(5), Err(SendError::NoProcess(5)), "what has ended is not full");
+    assert_eq!(here().drops().rejected, 1);
+}
+
+// B1: a sender that has heard of the receive finds the room
+#[purlin::test(workers = 2)]
+async fn a_mailbox_has_room_again_when_a_message_has_been_received() {
+    let options = bounded(1, Overflow::Reject);
+    let echo = spawn_opt(options, async |mut me: Process<Reply<()>>| {
+        for _ in 0..1000 {
+            me.receive().await.send(());
+        }
+    });
+    let echo = echo.expect("there is room");
+    for _ in 0..1000 {
+        assert_eq!(echo.call(|reply| reply).await, Ok(()));
+    }
+    assert_eq!(echo.ended().await, ExitReason::Normal);
+}
+
+// B1, B3: drop the newest
+#[purlin::test]
+async fn a_full_mailbox_that_drops_the_newest_keeps_what_it_has() {
+    let (pid, tell, taken) = taker(bounded(3, Overflow::DropNewest));
+    (0..5).for_each(|n| pid.send(n));
+    assert_eq!(pid.try_send(5), Ok(()), "its sender is not told");
+    assert_eq!((here().drops().newest, here().dropped_messages()), (3, 3));
+    assert_eq!(pid.info().bound.map(|bound| bound.dropped), Some(3));
+    tell.send(10).expect("it lives");
+    drop(tell);
+    assert_eq!(taken.await, Ok(vec![0, 1, 2]));
+}
+
+// B1, B3: drop the oldest, also in one that waits for something else
+#[purlin::test(workers = 1)]
+async fn a_full_mailbox_that_drops_the_oldest_keeps_what_came_last() {
+    let (pid, tell, taken) = taker(bounded(3, Overflow::DropOldest));
+    (0..5).for_each(|n| pid.send(n));
+    yield_now().await;
+    comes("the oldest are dropped", || pid.mailbox_len() == 3).await;
+    (5..7).for_each(|n| pid.send(n));
+    tell.send(10).expect("it lives");
+    drop(tell);
+    assert_eq!(taken.await, Ok(vec![4, 5, 6]));
+    assert_eq!((here().drops().oldest, here().dropped_messages()), (4, 4));
+}
+
+// B1: at twice the limit the newest go, as the receiver does not come to its mailbox
+#[test]
+fn a_receiver_that_does_not_let_go_has_at_most_twice_its_limit() {
+    let node = node(1);
+    let (begin, begun) = std::sync::mpsc::channel();
+    let (let_go, may_go) = std::sync::mpsc::channel::<()>();
+    let options = bounded(10, Overflow::DropOldest).blocking();
+    let hog = node.spawn_opt(options, async move |mut me: Process<u32>| {
+        begin.send(()).expect("the test waits");
+        may_go.recv().expect("the test lets it go");
+        yield_now().await;
+        assert_eq!(me.flush(), (10..20).collect::<Vec<_>>());
+    });
+    let hog = hog.expect("there is room");
+    begun.recv().expect("it begins");
+    (0..100).for_each(|n| hog.send(n));
+    assert_eq!(hog.mailbox_len(), 20);
+    let_go.send(()).expect("it waits");
+    assert_eq!(outside(hog.ended()), ExitReason::Normal);
+    assert_eq!((node.drops().newest, node.drops().oldest), (80, 10));
+    stop(&node);
+}
+
+// R4: what was passed over stays passed over when the oldest are dropped
+#[purlin::test(workers = 1)]
+async fn a_selective_receive_goes_on_where_it_was_when_the_oldest_are_dropped() {
+    let looked = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&looked);
+    let options = bounded(4, Overflow::DropOldest);
+    let picky = spawn_opt(options, async move |mut me: Process<u32>| {
+        let looks = |n: u32| {
+            counted.fetch_add(1, Ordering::Relaxed);
+            n == 9
+        };
+        let nine = receive!(me, { n if looks(n) => n });
+        assert_eq!((nine, me.flush()), (9, vec![6, 7, 8]));
+    });
+    let picky = picky.expect("there is room");
+    for n in [0, 1, 2, 3, 4, 5, 6, 7, 8, 9] {
+        picky.send(n);
+        yield_now().await;
+        comes("it has looked", || looked.load(Ordering::Relaxed) >= 1 || n == 0).await;
+    }
+    assert_eq!(picky.ended().await, ExitReason::Normal);
+    assert_eq!(looked.load(Ordering::Relaxed), 10, "each was looked at once");
+}
+
+/// Waits until a process sleeps, and not for a message.
+async fn until_waiting<M: Send + 'static>(pid: &Pid<M>) {
+    comes("it waits", || pid.info().state == ProcessState::Waiting).await;
+}
+
+/// A process that sends numbers one after the other, and where it is.
+fn sender(to: &Pid<u32>, count: u32) -> (Pid<()>, Arc<AtomicUsize>) {
+    let (to, at) = (to.clone(), Arc::new(AtomicUsize::new(0)));
+    let sent = Arc::clone(&at);
+    let pid = spawn(async move |_: Process<()>| {
+        for n in 0..count {
+            to.send(n);
+            sent.fetch_add(1, Ordering::Relaxed);
+            yield_now().await;
+        }
+    });
+    (pid, at)
+}
+
+// M1, B1: the message is accepted, and the sender suspended at its next await until there is room
+#[purlin::test(workers = 2)]
+async fn a_sender_into_a_full_mailbox_is_suspended_until_there_is_room() {
+    let (pid, tell, taken) = taker(bounded(3, Overflow::Wait));
+    let (sender, at) = sender(&pid, 10);
+    comes("it is past the limit", || at.load(Ordering::Relaxed) == 4).await;
+    until_waiting(&sender).await;
+    assert_eq!(pid.mailbox_len(), 4, "the one past the limit was accepted");
+    // As full as it may be is not room for one more.
+    tell.send(1).expect("it lives");
+    comes("one is received", || pid.mailbox_len() == 3).await;
+    until_waiting(&pid).await;
+    assert_eq!((at.load(Ordering::Relaxed), sender.info().state), (4, ProcessState::Waiting));
+    tell.send(1).expect("it lives");
+    comes("it goes on", || at.load(Ordering::Relaxed) == 6).await;
+    until_waiting(&sender).await;
+    while sender.is_alive() {
+        tell.send(1).expect("it lives");
+        yield_now().await;
+    }
+    tell.send(10).expect("it lives");
+    drop(tell);
+    assert_eq!(taken.await, Ok((0..10).collect::<Vec<_>>()));
+    assert_eq!(here().dropped_messages(), 0);
+}
+
+// M1: nothing else wakes it; what woke it before is looked at afterwards
+#[purlin::test(workers = 2)]
+async fn a_suspended_sender_is_not_polled_by_what_else_comes() {
+    let (pid, tell, taken) = taker(bounded(1, Overflow::Wait));
+    let polls = Arc::new(AtomicUsize::new(0));
+    let (counted, to) = (Arc::clone(&polls), pid.clone());
+    let sender = spawn(async move |mut me: Process<&'static str>| {
+        to.send(1);
+        to.send(2);
+        let mut first = true;
+        let mail = std::pin::pin!(me.receive());
+        let mut mail = mail;
+        poll_fn(|cx| {
+            counted.fetch_add(1, Ordering::Relaxed);
+            if std::mem::take(&mut first) {
+                cx.waker().wake_by_ref();
+                return Poll::Pending;
+            }
+            mail.poll_unpin(cx)
+        })
+        .await;
+    });
+    comes("it is suspended", || polls.load(Ordering::Relaxed) == 1).await;
+    until_waiting(&sender).await;
+    sender.send("mail");
+    assert_eq!(sender.details().await.map(|details| details.traps_exits), Some(false));
+    assert_eq!(polls.load(Ordering::Relaxed), 1);
+    tell.send(2).expect("it lives");
+    let outcome = sender.ended().await;
+    assert_eq!(outcome, ExitReason::Normal);
+    drop(tell);
+    assert_eq!(taken.await, Ok(vec![1, 2]));
+}
+
+// M1: neither a thread nor a process that sends to itself is suspended
+#[test]
+fn a_thread_is_not_blocked_and_nobody_waits_for_himself() {
+    let node = node(1);
+    let options = bounded(1, Overflow::Wait);
+    let own = node.spawn_opt(options, async |mut me: Process<u32>| {
+        (0..10).for_each(|n| me.pid().send(n));
+        assert_eq!(me.pid().send_wait(10).await, Err(SendError::Full(10)));
+        for n in 0..10 {
+            assert_eq!(receive!(me, { own if own < 20 => own }), n);
+        }
+        assert_eq!((me.receive().await, me.receive().await), (20, 21));
+    });
+    let own = own.expect("there is room");
+    (20..22).for_each(|n| own.send(n));
+    assert_eq!(outside(own.ended()), ExitReason::Normal);
+    stop(&node);
+}
+
+// B1, L4: a suspended sender can be killed, and leaves nothing in the line
+#[purlin::test(workers = 2)]
+async fn a_suspended_sender_can_be_killed() {
+    let (pid, tell, taken) = taker(bounded(1, Overflow::Wait));
+    let senders: Vec<_> = (0..10).map(|_| sender(&pid, 10).0).collect();
+    for sender in &senders {
+        until_waiting(sender).await;
+    }
+    for (n, sender) in senders.iter().enumerate() {
+        let reason = if n % 2 == 0 { ExitReason::Kill } else { ExitReason::error("enough") };
+        sender.exit(reason);
+        assert_ne!(sender.ended().await, ExitReason::Normal);
+    }
+    tell.send(100).expect("it lives");
+    drop(tell);
+    let taken = taken.await.expect("it tells");
+    assert!((10..=20).contains(&taken.len()), "{taken:?}");
+}
+
+// B1, D4: a receiver that ends lets its senders go
+#[purlin::test(workers = 2)]
+async fn senders_go_on_when_the_receiver_ends() {
+    let (pid, tell, taken) = taker(bounded(2, Overflow::Wait));
+    let soft: Vec<_> = (0..10).map(|_| sender(&pid, 10)).collect();
+    for (sender, _) in &soft {
+        until_waiting(sender).await;
+    }
+    let strict: Vec<_> = (0..10)
+        .map(|n| {
+            let to = pid.clone();
+            spawn(async move |_: Process<()>| {
+                assert_eq!(to.send_wait(n).await, Err(SendError::NoProcess(n)));
+            })
+        })
+        .collect();
+    for sender in &strict {
+        until_waiting(sender).await;
+    }
+    pid.exit(ExitReason::Kill);
+    assert!(taken.await.is_err());
+    for (sender, at) in soft {
+        assert_eq!(sender.ended().await, ExitReason::Normal);
+        assert_eq!(at.load(Ordering::Relaxed), 10);
+    }
+    for sender in strict {
+        assert_eq!(sender.ended().await, ExitReason::Normal);
+    }
+    drop(tell);
+    assert_eq!(here().drops().ended, 100);
+}
+
+// B1: whatever the policy, who waits for room is not past the limit; tasks of other runtimes too
+#[test]
+fn whoever_waits_for_room_sends_when_there_is_room() {
+    const EACH: u32 = 200;
+    for overflow in [Overflow::Wait, Overflow::Reject, Overflow::DropNewest, Overflow::DropOldest] {
+        let node = node(2);
+        let most = if overflow == Overflow::DropOldest { 8 } else { 4 };
+        let options = bounded(4, overflow);
+        let pid = node.spawn_opt(options, async move |mut me: Process<u32>| {
+            let mut sum = 0;
+            for _ in 0..4 * EACH {
+                assert!(me.mailbox_len() <= most);
+                sum += me.receive().await;
+            }
+            assert_eq!(sum, 4 * (0..EACH).sum::<u32>());
+        });
+        let pid = pid.expect("there is room");
+        for _ in 0..2 {
+            let to = pid.clone();
+            node.spawn(async move |_: Process<()>| {
+                for n in 0..EACH {
+                    assert_eq!(to.send_wait(n).await, Ok(()));
+                }
+            });
+        }
+        let threads: Vec<_> = (0..2)
+            .map(|_| {
+                let to = pid.clone();
+                std::thread::spawn(move || {
+                    outside(async {
+                        for n in 0..EACH {
+                            assert_eq!(to.send_wait(n).await, Ok(()))
+                        }
+                    });
+                })
+            })
+            .collect();
+        threads.into_iter().for_each(|thread| thread.join().expect("a thread sends"));
+        if overflow == Overflow::DropOldest {
+            pid.exit(ExitReason::Shutdown);
+        } else {
+            assert_eq!(outside(pid.ended()), ExitReason::Normal, "{overflow:?}");
+            assert_eq!(node.dropped_messages(), 0);
+        }
+        stop(&node);
+    }
+}
+
+// B1: a wait that is given up has sent nothing, and holds up nobody
+#[purlin::test(workers = 1)]
+async fn a_wait_for_room_that_is_given_up_sends_nothing() {
+    let (pid, tell, taken) = taker(bounded(1, Overflow::Wait));
+    pid.send(0);
+    for n in 1..10 {
+        assert_eq!(pid.send_wait(n).now_or_never(), None);
+    }
+    let mut late = std::pin::pin!(pid.send_wait(10));
+    assert!(late.as_mut().now_or_never().is_none());
+    tell.send(1).expect("it lives");
+    assert_eq!(late.await, Ok(()));
+    tell.send(1).expect("it lives");
+    drop(tell);
+    assert_eq!(taken.await, Ok(vec![0, 10]));
+}
+
+// B2: exits, down signals and what is sent to an alias pass, and count as messages that wait
+#[purlin::test(workers = 1)]
+async fn signals_pass_every_bound() {
+    #[derive(Debug)]
+    enum Msg {
+        Plain,
+        Down(Down),
+        Exit,
+        Aliased,
+    }
+    impl From<Down> for Msg {
+        fn from(down: Down) -> Self {
+            Self::Down(down)
+        }
+    }
+    impl From<Exit> for Msg {
+        fn from(_: Exit) -> Self {
+            Self::Exit
+        }
+    }
+    for overflow in [Overflow::Wait, Overflow::Reject, Overflow::DropNewest] {
+        let (tell, alias) = tokio::sync::oneshot::channel();
+        let go = Arc::new(AtomicBool::new(false));
+        let gone = Arc::clone(&go);
+        let pid = spawn_opt(bounded(1, overflow), async move |mut me: Process<Msg>| {
+            me.trap_exit(true);
+            me.monitor(&spawn(async |_: Process<()>| ()));
+            let child = me.spawn_link(async |_: Process<()>| ());
+            tell.send(me.alias()).expect("the test waits");
+            child.ended().await;
+            while !gone.load(Ordering::Relaxed) {
+                yield_now().await;
+            }
+            let all = me.flush();
+            let count = |is_it: fn(&Msg) -> bool| all.iter().filter(|msg| is_it(msg)).count();
+            assert_eq!(count(|msg| matches!(msg, Msg::Plain)), 1);
+            assert_eq!(count(|msg| matches!(msg, Msg::Aliased)), 1);
+            assert_eq!(
+                count(|msg| matches!(msg, Msg::Down(down) if down.reason == ExitReason::Normal)),
+                1
+            );
+            assert_eq!(count(|msg| matches!(msg, Msg::Exit)), 2);
+            // What they left is room again.
+            assert_eq!(me.pid().try_send(Msg::Plain).map_err(|_| ()), Ok(()));
+            assert_eq!(me.mailbox_len(), 1);
+        });
+        let pid = pid.expect("there is room");
+        let alias = alias.await.expect("it tells");
+        pid.send(Msg::Plain);
+        alias.send(Msg::Aliased);
+        exit_process(&pid, ExitReason::error("told"));
+        comes("all wait", || pid.mailbox_len() == 5).await;
+        if overflow == Overflow::Reject {
+            assert!(matches!(pid.try_send(Msg::Plain), Err(SendError::Full(Msg::Plain))));
+        }
+        go.store(true, Ordering::Relaxed);
+        assert_eq!(pid.ended().await, ExitReason::Normal);
+    }
+}
+
+// B1: a down message that is taken back leaves room
+#[purlin::test(workers = 1)]
+async fn a_message_that_is_withdrawn_leaves_room() {
+    let options = bounded(1, Overflow::Reject);
+    let pid = spawn_opt(options, async |me: Process<Option<Down>>| {
+        let (child, monitor) = me.spawn_monitor(async |_: Process<()>| ());
+        child.ended().await;
+        comes("the down message is there", || me.mailbox_len() == 1).await;
+        yield_now().await;
+        assert_eq!(me.pid().try_send(None), Err(SendError::Full(None)));
+        assert!(!me.demonitor_flush(monitor));
+        assert_eq!(me.pid().try_send(None), Ok(()));
+    });
+    assert_eq!(pid.expect("there is room").ended().await, ExitReason::Normal);
+}
+
+// C1, B1: a call to a full mailbox is told at once, or is made and waits
+#[purlin::test(workers = 2)]
+async fn a_call_to_a_full_mailbox_ends_as_its_policy_says() {
+    struct Ask(Option<Reply<u32>>);
+    async fn answers(mut me: Process<Ask>, mut gate: tokio::sync::oneshot::Receiver<()>) {
+        (&mut gate).await.expect("the test opens the gate");
+        while let Some(Ask(reply)) = me.try_receive() {
+            reply.into_iter().for_each(|reply| reply.send(7));
+        }
+    }
+    for overflow in [Overflow::Wait, Overflow::Reject, Overflow::DropNewest] {
+        let (open, gate) = tokio::sync::oneshot::channel();
+        let options = bounded(1, overflow);
+        let pid = spawn_opt(options, move |me| answers(me, gate)).expect("there is room");
+        pid.send(Ask(None));
+        let patience = Duration::from_millis(5);
+        let answer = pid.call_timeout(|reply| Ask(Some(reply)), patience).await;
+        let expected = match overflow {
+            Overflow::Reject => CallError::Full,
+            Overflow::DropNewest => CallError::NoReply,
+            _ => CallError::Timeout(patience),
+        };
+        assert_eq!(answer, Err(expected));
+        let call = pid.call(|reply| Ask(Some(reply)));
+        open.send(()).expect("it waits");
+        if overflow == Overflow::Wait {
+            assert_eq!(call.await, Ok(7));
+        }
+        pid.ended().await;
+    }
+}
+
+// B1, B3, N3: a timer's message is subject to the bound, and is counted where it is dropped
+#[purlin::test(workers = 1)]
+async fn what_a_timer_sends_is_subject_to_the_bound() {
+    for (overflow, kept) in [
+        (Overflow::Wait, vec![0, 1]),
+        (Overflow::Reject, vec![0]),
+        (Overflow::DropNewest, vec![0]),
+        (Overflow::DropOldest, vec![1]),
+    ] {
+        let before = here().drops();
+        let (pid, tell, taken) = taker(bounded(1, overflow));
+        pid.send(0);
+        let timer = pid.send_after(Duration::from_millis(1), 1);
+        while timer.read().is_some() {
+            yield_now().await;
+        }
+        until_waiting(&pid).await;
+        let ticks = pid.send_interval(Duration::from_millis(1), || 2);
+        while pid.info().bound.is_none_or(|bound| bound.dropped < 3) && overflow != Overflow::Wait {
+            yield_now().await;
+        }
+        ticks.cancel();
+        let dropped = pid.info().bound.expect("it has one").dropped;
+        tell.send(100).expect("it lives");
+        drop(tell);
+        let taken = taken.await.expect("it tells");
+        if overflow != Overflow::DropOldest {
+            assert_eq!(taken[..kept.len()], kept, "{overflow:?}");
+        }
+        let after = here().drops();
+        let at_bound = |drops: Drops| drops.rejected + drops.newest + drops.oldest;
+        assert!(at_bound(after) - at_bound(before) >= dropped);
+        assert_eq!(after.ended, before.ended);
+    }
+}
+
+// E2: a bound that cannot be, a name that is none or taken: the function is handed back
+#[purlin::test]
+async fn options_that_cannot_be_hand_the_function_back() {
+    let census = Census::default();
+    let attempt = |options: SpawnOptions| {
+        let token = census.token();
+        spawn_opt(options, async move |mut me: Process<Token>| {
+            let _token = token;
+            me.receive().await;
+        })
+    };
+    let first = attempt(SpawnOptions::new().name("one")).expect("the name is free");
+    assert_eq!(whereis::<Token>("one"), Ok(first.clone()));
+    let none = attempt(bounded(0, Overflow::Wait)).expect_err("no bound");
+    assert!(matches!(none, SpawnError::BadBound(_)), "{none:?}");
+    let large = attempt(bounded(1 << 32, Overflow::Wait)).expect_err("too large a bound");
+    assert_eq!(large.to_string(), "the bound of a mailbox is from 1 to 4,294,967,295 messages");
+    let bad = attempt(SpawnOptions::new().name("undefined")).expect_err("no name");
+    assert!(matches!(bad, SpawnError::Name(..)), "{bad:?}");
+    let taken = attempt(bounded(1, Overflow::Wait).name("one")).expect_err("a name that is taken");
+    assert_eq!(census.dropped(), 0);
+    drop((none, large, bad, taken.into_inner()));
+    assert_eq!(census.dropped(), census.born() - 1);
+    first.exit(ExitReason::Shutdown);
+    first.ended().await;
+    assert_eq!(census.dropped(), census.born());
+    let again = attempt(SpawnOptions::new().name("one").blocking()).expect("free again");
+    again.exit(ExitReason::Shutdown);
+    again.ended().await;
+}
+
+// N1, L8: a process that is spawned with a name has it in its first turn, linked or monitored too
+#[purlin::test(workers = 2)]
+async fn a_process_has_its_name_and_its_link_before_it_runs(mut me: Process<Notice>) {
+    me.trap_exit(true);
+    for bound in [false, true] {
+        for blocking in [false, true] {
+            let mut options = SpawnOptions::new().name("child");
+            if bound {
+                options = options.bound(1, Overflow::Reject);
+            }
+            if blocking {
+                options = options.blocking();
+            }
+            let child = async |me: Process<()>| {
+                assert_eq!(whereis::<()>("child"), Ok(me.pid()));
+                assert!(me.pid().info().bound.is_none_or(|bound| bound.limit == 1));
+            };
+            let linked = me.spawn_link_opt(options.clone(), child).expect("it is free");
+            let Notice::Exit(exit) = me.receive().await else { unreachable!("it is linked") };
+            assert_eq!((exit.from, exit.reason), (Some(linked.id()), ExitReason::Normal));
+            let (watched, monitor) = me.spawn_monitor_opt(options, child).expect("it is free");
+            let Notice::Down(down) = me.receive().await else { unreachable!("it is monitored") };
+            assert_eq!((down.monitor, down.reason), (monitor, ExitReason::Normal));
+            assert_eq!(watched.info().bound.is_some(), bound);
+        }
+    }
+    let options = SpawnOptions::new().bound(0, Overflow::Wait);
+    assert!(me.spawn_link_opt(options.clone(), async |_: Process<()>| ()).is_err());
+    assert!(me.spawn_monitor_opt(options, async |_: Process<()>| ()).is_err());
+    assert_eq!(me.try_receive().map(|_| ()), None, "nothing comes of it");
+}

@@ -1,0 +1,171 @@
+//! Crowds before mailboxes that have a bound, with senders that are killed and receivers that end or
+//! do not let go, under one law: whatever was sent was received, handed back, or dropped and counted.
+//!
+//! `PURLIN_SEED` repeats a run as far as threads allow; `PURLIN_STRESS` is how many seconds it takes,
+//! 2 unless said otherwise.
+
+
+use std::hint::black_box;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::common::chance::{Chance, rounds};
+use crate::common::{Census, Numbered, node, outside, stop};
+use purlin::{
+    Drops, ExitReason, Node, Overflow, Pid, Process, SendError, SpawnOptions, consume_budget,
+    yield_now,
+};
+
+const POLICIES: [Overflow; 4] =
+    [Overflow::Wait, Overflow::Reject, Overflow::DropNewest, Overflow::DropOldest];
+/// Messages of each sender.
+const EACH: usize = 300;
+/// Senders of each kind.
+const SENDERS: usize = 6;
+
+/// One mailbox and those before it.
+#[derive(Clone)]
+struct Crowd {
+    to: Pid<Numbered>,
+    census: Census,
+    back: Arc<AtomicUsize>,
+}
+
+impl Crowd {
+    /// `false` if the process has ended.
+    fn settle(&self, sent: Result<(), SendError<Numbered>>) -> bool {
+        self.back.fetch_add(usize::from(sent.is_err()), Ordering::Relaxed);
+        !matches!(sent, Err(SendError::NoProcess(_)))
+    }
+
+    /// As its policy has it, and suspended if so.
+    async fn sends(self, sender: usize) {
+        for number in 0..EACH {
+            self.to.send(self.census.message(sender, number));
+            consume_budget().await;
+        }
+    }
+
+    /// When there is room.
+    async fn waits(self, sender: usize) {
+        for number in 0..EACH {
+            let sent = self.to.send_wait(self.census.message(sender, number)).await;
+            if !self.settle(sent) {
+                return;
+            }
+        }
+    }
+
+    /// If there is room.
+    fn tries(self, sender: usize) {
+        for number in 0..EACH {
+            let sent = self.to.try_send(self.census.message(sender, number));
+            if !self.settle(sent) {
+                return;
+            }
+        }
+    }
+}
+
+/// Receives up to `most` messages, each sender's in order, and now and then does not let go.
+async fn receives(mut me: Process<Numbered>, most: usize, hogs: bool, received: Arc<AtomicUsize>) {
+    let mut next = [0; 4 * SENDERS];
+    for count in 0..most {
+        let message = me.receive().await;
+        assert!(message.number >= next[message.sender], "M2: in the order sent");
+        next[message.sender] = message.number + 1;
+        received.fetch_add(1, Ordering::Relaxed);
+        match count % 64 {
+            7 => yield_now().await,
+            // It does not await for a while, and others send.
+            40 if hogs => (0..20_000).for_each(|_| {
+                black_box(me.mailbox_len());
+            }),
+            _ => {}
+        }
+    }
+}
+
+/// A crowd of every kind before one mailbox; gives back the handles of its threads, and processes.
+fn gather(
+    node: &Node,
+    crowd: &Crowd,
+    chance: u64,
+) -> (Vec<std::thread::JoinHandle<()>>, Vec<Pid<()>>) {
+    let mut threads = Vec::new();
+    let mut processes = Vec::new();
+    for n in 0..SENDERS {
+        let all = crowd.clone();
+        processes.push(node.spawn(move |_| all.sends(n)));
+        let all = crowd.clone();
+        processes.push(node.spawn(move |_| all.waits(SENDERS + n)));
+    }
+    for n in 0..2 {
+        let all = crowd.clone();
+        threads.push(std::thread::spawn(move || all.tries(2 * SENDERS + n)));
+        let all = crowd.clone();
+        threads.push(std::thread::spawn(move || outside(all.waits(3 * SENDERS + n))));
+    }
+    // Of those who may be suspended some are killed.
+    for (n, process) in processes.iter().step_by(2).enumerate() {
+        if chance >> n & 1 == 1 {
+            process.exit(ExitReason::Kill);
+        }
+    }
+    (threads, processes)
+}
+
+/// Crowds before a mailbox of each policy, on one node.
+fn round(seed: u64) -> Drops {
+    let mut chance = Chance::new(seed);
+    let node = node(2);
+    let received = Arc::new(AtomicUsize::new(0));
+    let all: Vec<_> = POLICIES
+        .map(|overflow| {
+            let limit = 1 + chance.below(40) as usize;
+            let all = 4 * SENDERS * EACH;
+            let most = if chance.below(2) == 0 { all } else { chance.below(1000) as usize };
+            let (hogs, received) = (chance.below(4) == 0, Arc::clone(&received));
+            let options = SpawnOptions::new().bound(limit, overflow);
+            let to = node.spawn_opt(options, move |me| receives(me, most, hogs, received));
+            let to = to.unwrap_or_else(|error| panic!("{error}"));
+            let crowd = Crowd { to, census: Census::default(), back: Arc::default() };
+            let gathered = gather(&node, &crowd, chance.next());
+            (crowd, gathered)
+        })
+        .into();
+    let (mut sent, mut gone, mut back) = (0, 0, 0);
+    for (crowd, (threads, processes)) in all {
+        threads.into_iter().for_each(|thread| thread.join().expect("a thread sends"));
+        for process in processes {
+            let reason = outside(process.ended());
+            assert!(matches!(reason, ExitReason::Normal | ExitReason::Killed), "{reason}");
+        }
+        crowd.to.exit(ExitReason::Shutdown);
+        let reason = outside(crowd.to.ended());
+        assert!(matches!(reason, ExitReason::Normal | ExitReason::Shutdown), "{reason}");
+        sent += crowd.census.born();
+        gone += crowd.census.dropped();
+        back += crowd.back.load(Ordering::Relaxed);
+    }
+    assert_eq!(gone, sent, "payloads leaked or were dropped twice");
+    let (drops, received) = (node.drops(), received.load(Ordering::Relaxed));
+    let dropped = node.dropped_messages() as usize;
+    assert_eq!(sent, received + back + dropped, "messages were lost or doubled: {drops:?}");
+    stop(&node);
+    drops
+}
+
+// B1, B3, M2, F3: sent = received + handed back + dropped, whoever is killed or ends meanwhile
+#[test]
+fn nothing_is_lost_at_the_edge_of_a_mailbox() {
+    let mut all = [0; 3];
+    let rounds = rounds(2, |seed| {
+        let drops = round(seed);
+        for (sum, more) in all.iter_mut().zip([drops.rejected, drops.newest, drops.oldest]) {
+            *sum += more;
+        }
+    });
+    println!("{rounds} rounds, {all:?} messages rejected, and dropped as newest and as oldest");
+    assert!(all.iter().all(|dropped| *dropped > 0), "no mailbox was full");
+}

@@ -1,0 +1,371 @@
+//! Calls: one question, one answer, or the reason why there is none.
+
+
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::sync::mpsc;
+use std::time::Duration;
+
+use crate::common::{node, outside, stop};
+use purlin::{CallError, ExitReason, Node, Pid, Process, Reply, spawn, yield_now};
+use tokio::sync::oneshot;
+
+/// How long a test waits for what must come.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// How long a test waits for what must not come.
+const MOMENT: Duration = Duration::from_millis(10);
+
+enum Ask {
+    /// Answer with the double.
+    Double(u64, Reply<u64>),
+    /// Throw the right to answer away.
+    Forget(Reply<u64>),
+    /// Keep it until `AnswerKept`.
+    Keep(Reply<u64>),
+    /// Answer all that were kept; say how many were still wanted.
+    AnswerKept(Reply<usize>),
+    /// Return, with the right to answer in hand.
+    Return(Reply<u64>),
+    /// Panic, with the right to answer in hand.
+    Panic(Reply<u64>),
+    /// Fail, with the right to answer still in the mailbox.
+    Fail,
+}
+
+async fn server(mut me: Process<Ask>) -> Result<(), String> {
+    let mut kept = Vec::new();
+    loop {
+        match me.receive().await {
+            Ask::Double(n, reply) => reply.send(n * 2),
+            Ask::Forget(reply) => drop(reply),
+            Ask::Keep(reply) => kept.push(reply),
+            Ask::AnswerKept(reply) => {
+                let wanted = kept.iter().filter(|reply| reply.is_wanted()).count();
+                kept.drain(..).for_each(|late| late.send(0));
+                reply.send(wanted);
+            }
+            Ask::Return(_reply) => return Ok(()),
+            Ask::Panic(_reply) => std::panic::resume_unwind(Box::new("asked to")),
+            Ask::Fail => return Err("asked to fail".to_string()),
+        }
+    }
+}
+
+fn ended(error: Result<u64, CallError>) -> ExitReason {
+    match error {
+        Err(CallError::Ended(reason)) => reason,
+        other => panic!("{other:?}"),
+    }
+}
+
+// C1: with the reply
+#[purlin::test]
+async fn a_call_ends_with_the_reply() {
+    let pid = spawn(server);
+    for n in 0..1000 {
+        assert_eq!(pid.call(|reply| Ask::Double(n, reply)).await, Ok(n * 2));
+    }
+    assert_eq!(pid.call_timeout(|reply| Ask::Double(4, reply), Duration::MAX).await, Ok(8));
+}
+
+// C1: many callers at a time, each with its own answer
+#[test]
+fn every_caller_gets_its_own_answer() {
+    let node = node(4);
+    let pid = node.spawn(server);
+    let callers: Vec<_> = (0..50)
+        .map(|caller| {
+            let pid = pid.clone();
+            node.spawn(async move |_: Process<()>| {
+                for n in caller * 1000..caller * 1000 + 100 {
+                    assert_eq!(pid.call(|reply| Ask::Double(n, reply)).await, Ok(n * 2));
+                }
+            })
+        })
+        .collect();
+    for caller in callers {
+        assert_eq!(outside(caller.ended()), ExitReason::Normal);
+    }
+    stop(&node);
+}
+
+// C1: with the reason why the server ended, whether it held the reply or had not looked yet
+#[purlin::test(workers = 4)]
+async fn a_call_ends_with_the_reason_why_the_server_ended() {
+    for _ in 0..100 {
+        let reason = ended(spawn(server).call(Ask::Panic).await);
+        assert!(matches!(&reason, ExitReason::Panic(panic) if panic.message == "asked to"));
+        assert_eq!(ended(spawn(server).call(Ask::Return).await), ExitReason::Normal);
+        let pid = spawn(server);
+        pid.send(Ask::Fail);
+        match pid.call(|reply| Ask::Double(1, reply)).await {
+            Err(CallError::Ended(reason)) => assert_eq!(reason.to_string(), "asked to fail"),
+            other => assert_eq!(other, Err(CallError::NoProcess)),
+        }
+    }
+}
+
+// C1: also when the server takes its time to end after the reply is gone
+#[test]
+fn a_server_that_ends_slowly_is_not_taken_for_one_that_gave_no_answer() {
+    /// Lets a moment pass when it is dropped, unless it is told that there is no need.
+    struct Slow(mpsc::Receiver<()>);
+    impl Drop for Slow {
+        fn drop(&mut self) {
+            let _ = self.0.recv_timeout(MOMENT);
+        }
+    }
+    let node = node(2);
+    let (_hold, held) = mpsc::channel();
+    let pid = node.spawn(async move |mut me: Process<Reply<u64>>| {
+        let _slow = Slow(held);
+        let _reply = me.receive().await;
+        std::panic::resume_unwind(Box::new("slowly"));
+    });
+    let answer = pid.call_blocking(|reply| reply, PATIENCE);
+    assert!(matches!(ended(answer), ExitReason::Panic(panic) if panic.message == "slowly"));
+    stop(&node);
+}
+
+// C1: with the reason, when the server's node is stopped under it
+#[test]
+fn a_call_to_a_server_that_is_stopped_ends_with_shutdown() {
+    let (ours, theirs) = (node(1), node(1));
+    let pid = theirs.spawn(server);
+    let (tell, told) = mpsc::channel();
+    let caller = ours.spawn(async move |_: Process<()>| {
+        tell.send(()).expect("the test waits");
+        let answer = pid.call(Ask::Keep).await;
+        assert_eq!(ended(answer), ExitReason::Shutdown);
+    });
+    told.recv().expect("it calls");
+    while theirs.processes().iter().any(|info| info.messages_in == 0) {
+        std::thread::yield_now();
+    }
+    stop(&theirs);
+    assert_eq!(outside(caller.ended()), ExitReason::Normal);
+    stop(&ours);
+}
+
+// C1: at once, when the server throws the right to answer away and lives on
+#[purlin::test]
+async fn a_call_whose_reply_is_thrown_away_says_so() {
+    let pid = spawn(server);
+    for _ in 0..100 {
+        assert_eq!(pid.call(Ask::Forget).await, Err(CallError::NoReply));
+    }
+    assert!(pid.is_alive());
+    let error = pid.call(Ask::Forget).await.expect_err("there is no answer");
+    assert_eq!(error.to_string(), "the process dropped the call without an answer");
+}
+
+// C1, M4: `noproc`, and the message is not among those dropped in silence
+#[purlin::test]
+async fn a_call_to_the_dead_is_noproc() {
+    let node = Node::current().expect("this runs in a process");
+    let pid = spawn(async |_: Process<Reply<()>>| {});
+    pid.ended().await;
+    let before = node.dropped_messages();
+    let error = pid.call(|reply| reply).await.expect_err("nobody is there");
+    assert_eq!(error, CallError::NoProcess);
+    assert_eq!(error.to_string(), "noproc: the process has ended");
+    assert_eq!(pid.call_blocking(|reply| reply, PATIENCE), Err(CallError::NoProcess));
+    assert_eq!(node.dropped_messages(), before);
+}
+
+// C1: `timeout`, and the late reply is never seen
+#[purlin::test]
+async fn a_late_reply_is_dropped_and_never_seen_as_a_message(mut me: Process<u64>) {
+    let pid = spawn(server);
+    let error = pid.call_timeout(Ask::Keep, MOMENT).await.expect_err("it keeps it");
+    assert_eq!(error, CallError::Timeout(MOMENT));
+    assert_eq!(error.to_string(), "timeout: no answer within 10ms");
+    assert_eq!(pid.call(Ask::AnswerKept).await, Ok(0), "nobody waits for the late one");
+    assert_eq!(pid.call(|reply| Ask::Double(1, reply)).await, Ok(2));
+    yield_now().await;
+    assert_eq!(me.try_receive(), None);
+    assert_eq!(pid.info().messages_in, 3);
+}
+
+// C1: giving up is no harm to either side
+#[purlin::test]
+async fn a_call_that_is_given_up_leaves_no_trace() {
+    let pid = spawn(server);
+    for _ in 0..10 {
+        tokio::select! {
+            biased;
+            answer = pid.call(Ask::Keep) => panic!("{answer:?}"),
+            () = yield_now() => {}
+        }
+    }
+    assert_eq!(pid.call(Ask::AnswerKept).await, Ok(0));
+}
+
+// C1: from a thread that knows nothing of nodes
+#[test]
+fn a_plain_thread_can_call() {
+    let node = node(2);
+    let pid = node.spawn(server);
+    std::thread::scope(|scope| {
+        for caller in 0..4u64 {
+            let pid = &pid;
+            scope.spawn(move || {
+                for n in caller * 1000..caller * 1000 + 250 {
+                    let answer = pid.call_blocking(|reply| Ask::Double(n, reply), PATIENCE);
+                    assert_eq!(answer, Ok(n * 2));
+                }
+            });
+        }
+    });
+    let never = pid.call_blocking(Ask::Keep, MOMENT);
+    assert_eq!(never, Err(CallError::Timeout(MOMENT)));
+    assert_eq!(pid.call_blocking(Ask::Forget, PATIENCE), Err(CallError::NoReply));
+    let reason = ended(pid.call_blocking(Ask::Panic, PATIENCE));
+    assert!(matches!(reason, ExitReason::Panic(_)));
+    assert_eq!(pid.call_blocking(Ask::Keep, PATIENCE), Err(CallError::NoProcess));
+    stop(&node);
+}
+
+// C1: from a task of a runtime that is not the node's
+#[test]
+fn a_task_of_another_runtime_can_call() {
+    let node = node(2);
+    let pid = node.spawn(server);
+    outside(async {
+        let caller = pid.clone();
+        let task = tokio::spawn(async move { caller.call(|reply| Ask::Double(21, reply)).await });
+        assert_eq!(task.await.ok(), Some(Ok(42)));
+        assert_eq!(pid.call_timeout(Ask::Keep, MOMENT).await, Err(CallError::Timeout(MOMENT)));
+        assert_eq!(ended(pid.call(Ask::Return).await), ExitReason::Normal);
+    });
+    stop(&node);
+}
+
+/// The output of a future, and how often it was polled for it.
+async fn polls<F: Future>(future: F) -> (F::Output, u32) {
+    let mut future = pin!(future);
+    let mut polls = 0;
+    let output = poll_fn(|cx| {
+        polls += 1;
+        future.as_mut().poll(cx)
+    });
+    (output.await, polls)
+}
+
+// C1, N1: by name, while somebody has it
+#[purlin::test]
+async fn a_server_is_called_by_its_name() {
+    let pid = spawn(server);
+    purlin::register("doubler", &pid).expect("the name is free");
+    let found = purlin::whereis::<Ask>("doubler").expect("it lives");
+    assert_eq!(found.call(|reply| Ask::Double(4, reply)).await, Ok(8));
+    pid.exit(ExitReason::Kill);
+    pid.ended().await;
+    let nobody = purlin::whereis::<Ask>("doubler").expect_err("it has ended");
+    assert_eq!(nobody.to_string(), "noproc: no process has the name \"doubler\"");
+    assert_eq!(found.call(|reply| Ask::Double(4, reply)).await, Err(CallError::NoProcess));
+}
+
+// R5: as many turns and reductions, and no message is looked at
+#[purlin::test(workers = 1)]
+async fn a_call_costs_the_same_whatever_waits_in_the_mailbox(mut me: Process<u64>) {
+    const WAITING: u64 = 1_000_000;
+    async fn hundred_calls(own: &Pid<u64>, pid: &Pid<Ask>) -> (u32, u64) {
+        let (mut turns, before) = (0, own.info().reductions);
+        for n in 0..100 {
+            let (answer, took) = polls(pid.call(|reply| Ask::Double(n, reply))).await;
+            assert_eq!(answer, Ok(n * 2));
+            turns += took;
+        }
+        (turns, own.info().reductions - before)
+    }
+    let (own, pid) = (me.pid(), spawn(server));
+    // A turn is counted when it is over, and what was done before the calls is not theirs.
+    yield_now().await;
+    let empty = hundred_calls(&own, &pid).await;
+    (0..WAITING).for_each(|n| own.send(n));
+    yield_now().await;
+    assert_eq!(hundred_calls(&own, &pid).await, empty);
+    assert_eq!(empty.0, 200, "each call asks, sleeps, and is woken once");
+    // The same when they have been fetched, and one of them was received.
+    assert_eq!(me.receive().await, 0);
+    yield_now().await;
+    assert_eq!(hundred_calls(&own, &pid).await, empty);
+    assert_eq!(me.mailbox_len() as u64, WAITING - 1);
+    assert_eq!(me.flush(), (1..WAITING).collect::<Vec<_>>());
+}
+
+// R5: what arrives during a call does not wake the caller
+#[purlin::test(workers = 1)]
+async fn messages_that_arrive_during_a_call_do_not_wake_the_caller(mut me: Process<u64>) {
+    let own = me.pid();
+    let pid = spawn(async move |mut me: Process<Reply<()>>| {
+        let reply = me.receive().await;
+        for n in 0..100 {
+            own.send(n);
+            yield_now().await;
+        }
+        reply.send(());
+    });
+    assert_eq!(polls(pid.call(|reply| reply)).await, (Ok(()), 2));
+    assert_eq!(me.flush(), (0..100).collect::<Vec<_>>());
+}
+
+// C1, R7: several calls at a time in one process, each woken through a combinator of its own
+#[purlin::test]
+async fn calls_of_one_process_may_wait_side_by_side(mut me: Process<u64>) {
+    let pid = spawn(server);
+    let mut calls: futures_util::stream::FuturesUnordered<_> =
+        (0..100).map(|n| pid.call(move |reply| Ask::Double(n, reply))).collect();
+    let mut answers = Vec::new();
+    while let Some(answer) = futures_util::StreamExt::next(&mut calls).await {
+        answers.push(answer.expect("it answers"));
+    }
+    answers.sort_unstable();
+    assert_eq!(answers, (0..100).map(|n| n * 2).collect::<Vec<_>>());
+    assert_eq!(me.try_receive(), None);
+}
+
+// C1: the answer is dropped once, wherever it ends
+#[purlin::test]
+async fn an_answer_is_dropped_once_whether_it_is_wanted_or_not() {
+    let alive = std::sync::Arc::new(());
+    let given = std::sync::Arc::clone(&alive);
+    let pid = spawn(async move |mut me: Process<Reply<std::sync::Arc<()>>>| {
+        loop {
+            let reply = me.receive().await;
+            // Those who call with no patience at all have given up by now.
+            yield_now().await;
+            reply.send(std::sync::Arc::clone(&given));
+        }
+    });
+    for _ in 0..100 {
+        let impatient = pid.call_timeout(|reply| reply, Duration::ZERO).await;
+        assert!(matches!(impatient, Err(CallError::Timeout(_)) | Ok(_)));
+        drop(impatient);
+        assert!(pid.call(|reply| reply).await.is_ok());
+    }
+    assert_eq!(std::sync::Arc::strong_count(&alive), 2);
+}
+
+// C1: the answer need not come from the process that was asked
+#[purlin::test]
+async fn a_reply_may_be_handed_on() {
+    let (hand_on, handed) = oneshot::channel::<Reply<&str>>();
+    let front = spawn(async move |mut me: Process<Reply<&str>>| {
+        drop(hand_on.send(me.receive().await));
+        me.receive().await;
+    });
+    spawn(async move |_: Process<()>| handed.await.expect("it is handed on").send("from behind"));
+    assert_eq!(front.call(|reply| reply).await, Ok("from behind"));
+}
+
+// C3: at once, and nothing is sent
+#[purlin::test]
+async fn a_process_that_calls_itself_gets_an_error_at_once(mut me: Process<Reply<u8>>) {
+    let own: Pid<Reply<u8>> = me.pid();
+    assert_eq!(own.call(|reply| reply).await, Err(CallError::OwnProcess));
+    assert_eq!(own.call_blocking(|reply| reply, PATIENCE), Err(CallError::OwnProcess));
+    assert_eq!(CallError::OwnProcess.to_string(), "calling_self: a process cannot wait for itself");
+    assert!(me.try_receive().is_none());
+}

@@ -1,0 +1,107 @@
+//! A crowd of senders before one receiver, processes and threads, messages and signals: enough for
+//! the inbox to change its mode as the machine pleases.
+//!
+//! Blind spot: how often it does depends on the cores; the unit tests of `purlin-raw` force it.
+
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::common::{Census, Numbered, node, outside, stop};
+use futures_util::FutureExt;
+use purlin::{ExitReason, Pid, Process, consume_budget, spawn};
+
+const PROCESSES: usize = 24;
+const THREADS: usize = 4;
+const EACH: usize = 5_000;
+
+/// What the senders share.
+#[derive(Clone)]
+struct Crowd {
+    to: Pid<Numbered>,
+    census: Census,
+    accepted: Arc<AtomicUsize>,
+}
+
+impl Crowd {
+    /// Sends one message, and now and then a signal before it; `false` if it came back.
+    fn send(&self, sender: usize, number: usize) -> bool {
+        if number % 50 == 49 {
+            // A question whose answer nobody awaits: a signal on its way to the receiver.
+            let _ = self.to.ended().now_or_never();
+        }
+        let sent = self.to.try_send(self.census.message(sender, number)).is_ok();
+        self.accepted.fetch_add(usize::from(sent), Ordering::Relaxed);
+        sent
+    }
+}
+
+/// Receives until it has had `most`, and checks the order of each sender.
+async fn receive_some(mut me: Process<Numbered>, most: usize, received: Arc<AtomicUsize>) {
+    let mut next = [0; PROCESSES + THREADS];
+    for _ in 0..most {
+        let message = me.receive().await;
+        assert_eq!(message.number, next[message.sender], "M2: in the order sent");
+        next[message.sender] += 1;
+        received.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// A crowd before a receiver that takes `most` messages.
+fn crowd(most: usize) {
+    let node = node(2);
+    let (census, accepted) = (Census::default(), Arc::new(AtomicUsize::new(0)));
+    let received = Arc::new(AtomicUsize::new(0));
+    let to = node.spawn({
+        let received = Arc::clone(&received);
+        move |me| receive_some(me, most, received)
+    });
+    let all = Crowd { to: to.clone(), census: census.clone(), accepted: Arc::clone(&accepted) };
+    let threads: Vec<_> = (0..THREADS)
+        .map(|thread| {
+            let all = all.clone();
+            std::thread::spawn(move || {
+                (0..EACH).all(|number| all.send(PROCESSES + thread, number));
+            })
+        })
+        .collect();
+    node.block_on(async move |_: Process<()>| {
+        let senders: Vec<_> = (0..PROCESSES)
+            .map(|sender| {
+                let all = all.clone();
+                spawn(async move |_: Process<()>| {
+                    for number in 0..EACH {
+                        if !all.send(sender, number) {
+                            return;
+                        }
+                        consume_budget().await;
+                    }
+                })
+            })
+            .collect();
+        for sender in senders {
+            assert_eq!(sender.ended().await, ExitReason::Normal);
+        }
+    });
+    threads.into_iter().for_each(|thread| thread.join().expect("a thread sends"));
+    assert_eq!(outside(to.ended()), ExitReason::Normal);
+    let received = received.load(Ordering::Relaxed);
+    assert_eq!(received, most);
+    let dropped = node.dropped_messages() as usize;
+    let accepted = accepted.load(Ordering::Relaxed);
+    assert_eq!(accepted, received + dropped, "messages were lost or doubled");
+    assert_eq!(census.dropped(), census.born(), "payloads leaked");
+    stop(&node);
+}
+
+// M2, M4, F3: each sender's messages in order, none lost, whoever sends and however many
+#[test]
+fn a_crowd_of_processes_and_threads_is_received_in_the_order_of_each() {
+    crowd((PROCESSES + THREADS) * EACH);
+}
+
+// M2, M4: what a receiver did not take before its end is dropped once, and what came later came back
+#[test]
+fn a_crowd_whose_receiver_ends_leaves_nothing_behind() {
+    crowd((PROCESSES + THREADS) * EACH / 2);
+}

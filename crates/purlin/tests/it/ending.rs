@@ -1,0 +1,473 @@
+//! The end: of a node and its processes, of room for more, and of what outlives them.
+
+
+use crate::common;
+use std::fmt;
+use std::sync::mpsc;
+use std::sync::{Arc, Barrier};
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use crate::common::{Census, PanicsWhenDropped, Token, node, outside, stop};
+use purlin::{
+    BuildError, CallError, ExitReason, Node, Pid, Process, ProcessState, Reply, SpawnError, spawn,
+    try_spawn, yield_now,
+};
+use purlin_testkit::Simulation;
+use tokio::sync::oneshot;
+
+/// How long a test waits for what must come.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The end of a process, if it comes.
+fn end_of<M: Send + 'static>(pid: &Pid<M>) -> Option<ExitReason> {
+    outside(async { tokio::time::timeout(PATIENCE, pid.ended()).await.ok() })
+}
+
+async fn idle(mut me: Process<()>) {
+    loop {
+        me.receive().await;
+    }
+}
+
+// E1: receiving, waiting for others, running, not yet begun: all are told `shutdown`
+#[test]
+fn stopping_a_node_ends_every_process() {
+    let node = node(2);
+    let census = Census::default();
+    let mut pids = Vec::new();
+    for n in 0..1000 {
+        let token = census.token();
+        pids.push(node.spawn(async move |mut me: Process<()>| {
+            let _token = token;
+            match n % 4 {
+                0 => me.receive().await,
+                1 => std::future::pending().await,
+                2 => tokio::time::timeout(Duration::from_secs(3600), me.receive()).await.unwrap(),
+                _ => loop {
+                    yield_now().await;
+                },
+            }
+        }));
+    }
+    stop(&node);
+    assert_eq!((census.born(), census.dropped()), (1000, 1000));
+    for pid in pids {
+        assert_eq!(pid.exit_reason(), Some(ExitReason::Shutdown));
+    }
+    assert!(node.processes().is_empty());
+}
+
+// E1: with the mail that waits
+#[test]
+fn stopping_a_node_drops_the_mail_that_waits() {
+    let node = node(2);
+    let census = Census::default();
+    let pids: Vec<_> = (0..10)
+        .map(|_| node.spawn(async |_: Process<Token>| std::future::pending::<()>().await))
+        .collect();
+    for pid in &pids {
+        (0..100).for_each(|_| pid.send(census.token()));
+    }
+    stop(&node);
+    assert_eq!((census.born(), census.dropped()), (1000, 1000));
+    assert_eq!(node.dropped_messages(), 1000);
+}
+
+// E1: from inside; who stops its own node ends with it
+#[test]
+fn a_process_can_stop_its_own_node() {
+    let node = node(2);
+    let others: Vec<_> = (0..10).map(|_| node.spawn(idle)).collect();
+    let inside = node.clone();
+    let pid = node.spawn(async move |_: Process<()>| {
+        inside.stop().await;
+        std::future::pending::<()>().await
+    });
+    assert_eq!(end_of(&pid), Some(ExitReason::Shutdown));
+    for other in others {
+        assert_eq!(end_of(&other), Some(ExitReason::Shutdown));
+    }
+}
+
+// E1: from a task of another runtime
+#[test]
+fn a_task_can_stop_a_node_and_wait_for_it() {
+    let node = node(2);
+    let pid = node.spawn(idle);
+    let report = outside(node.stop());
+    assert!(report.hogs.is_empty());
+    assert_eq!(pid.exit_reason(), Some(ExitReason::Shutdown));
+}
+
+// E1: again, and from several threads at a time: each returns when the node has stopped
+#[test]
+fn a_node_can_be_stopped_more_than_once() {
+    let node = node(2);
+    let pids: Vec<_> = (0..1000).map(|_| node.spawn(idle)).collect();
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                stop(&node);
+                for pid in &pids {
+                    assert_eq!(pid.exit_reason(), Some(ExitReason::Shutdown));
+                }
+            });
+        }
+    });
+    stop(&node);
+    assert!(outside(node.stop()).hogs.is_empty());
+}
+
+// E1: the last handle
+#[test]
+fn dropping_the_last_handle_stops_the_node() {
+    let node = node(2);
+    let second = node.clone();
+    let pid = node.spawn(idle);
+    drop(node);
+    assert!(pid.is_alive());
+    drop(second);
+    assert_eq!(end_of(&pid), Some(ExitReason::Shutdown));
+}
+
+// E1: the last handle, dropped by a process of the node itself
+#[test]
+fn a_process_can_drop_the_last_handle_of_its_own_node() {
+    let node = node(1);
+    let (give, given) = oneshot::channel::<Node>();
+    let pid = node.spawn(async move |_: Process<()>| {
+        drop(given.await);
+        std::future::pending::<()>().await
+    });
+    assert!(give.send(node).is_ok());
+    assert_eq!(end_of(&pid), Some(ExitReason::Shutdown));
+}
+
+// E1, E2: no process begins on a node that has stopped, and the function is handed back
+#[test]
+fn a_node_that_has_stopped_spawns_nothing() {
+    let node = node(1);
+    stop(&node);
+    let census = Census::default();
+    let token = census.token();
+    let refused = node.try_spawn(async move |_: Process<Token>| drop(token));
+    let error = refused.expect_err("it has stopped");
+    assert_eq!(error.to_string(), "the node is stopping");
+    assert!(matches!(error, SpawnError::Stopping(_)));
+    assert_eq!(census.dropped(), 0);
+    drop(error);
+    assert_eq!(census.dropped(), 1);
+    let pid = node.spawn(async |_: Process<Token>| {});
+    assert_eq!(pid.exit_reason(), Some(ExitReason::SystemLimit));
+    assert_eq!(end_of(&pid), Some(ExitReason::SystemLimit));
+    assert!(pid.try_send(census.token()).is_err());
+}
+
+// E1: a destructor that runs while the node stops may still spawn and send, to no effect
+#[test]
+fn destructors_may_spawn_while_the_node_stops() {
+    struct Spawns(mpsc::Sender<Option<ExitReason>>);
+    impl Drop for Spawns {
+        fn drop(&mut self) {
+            assert!(try_spawn(idle).is_err());
+            let _ = self.0.send(spawn(idle).exit_reason());
+        }
+    }
+    let node = node(1);
+    let (tell, told) = mpsc::channel();
+    node.spawn(async move |_: Process<()>| {
+        let _spawns = Spawns(tell);
+        std::future::pending::<()>().await
+    });
+    node.block_on(async |_: Process<()>| yield_now().await);
+    stop(&node);
+    assert_eq!(told.try_recv(), Ok(Some(ExitReason::SystemLimit)));
+}
+
+// E1: threads spawn as the node stops: each process was refused or has ended, and none holds up
+#[test]
+fn a_process_spawned_while_its_node_stops_is_refused_or_ends() {
+    for round in 0..100 {
+        let node = node(2);
+        let go = Barrier::new(3);
+        let began = std::thread::scope(|scope| {
+            let spawners: Vec<_> = (0..2)
+                .map(|_| {
+                    scope.spawn(|| {
+                        let mut pids = Vec::new();
+                        go.wait();
+                        while let Ok(pid) = node.try_spawn(idle) {
+                            pids.push(pid);
+                        }
+                        pids
+                    })
+                })
+                .collect();
+            go.wait();
+            let began = std::time::Instant::now();
+            stop(&node);
+            for spawner in spawners {
+                for pid in spawner.join().expect("it spawns") {
+                    assert_eq!(end_of(&pid), Some(ExitReason::Shutdown), "round {round}");
+                }
+            }
+            began
+        });
+        assert!(began.elapsed() < Duration::from_secs(4), "round {round}: somebody was not told");
+    }
+}
+
+// E1: the same from inside, where every process spawns others as fast as it can
+#[test]
+fn processes_that_spawn_while_their_node_stops_all_end() {
+    async fn breeder(_me: Process<()>) {
+        loop {
+            if try_spawn(idle).is_err() {
+                std::future::pending::<()>().await;
+            }
+            yield_now().await;
+        }
+    }
+    for round in 0..20 {
+        let node = node(2);
+        (0..4).for_each(|_| drop(node.spawn(breeder)));
+        node.block_on(async |_: Process<()>| {
+            for _ in 0..20 {
+                yield_now().await;
+            }
+        });
+        let began = std::time::Instant::now();
+        stop(&node);
+        assert!(node.processes().is_empty());
+        assert!(began.elapsed() < Duration::from_secs(4), "round {round}: somebody was not told");
+    }
+}
+
+// E2: exactly so many fit, and the function of one more is handed back
+#[test]
+fn a_node_has_room_for_exactly_as_many_processes_as_was_said() {
+    for limit in [1, 50, 1024, 1025, 5000] {
+        let node = Node::builder().workers(2).max_processes(limit).build().expect("a node starts");
+        let pids: Vec<_> = (0..limit).map(|_| node.try_spawn(idle).expect("room")).collect();
+        let census = Census::default();
+        let token = census.token();
+        let error =
+            node.try_spawn(async move |_: Process<()>| drop(token)).expect_err("it is full");
+        assert!(matches!(error, SpawnError::SystemLimit(_)), "{error:?}");
+        assert!(error.to_string().starts_with("system_limit: "), "{error}");
+        assert_eq!(census.dropped(), 0);
+        drop(error.into_inner());
+        assert_eq!(census.dropped(), 1);
+        assert_eq!(node.spawn(idle).exit_reason(), Some(ExitReason::SystemLimit));
+        assert_eq!(node.processes().len(), pids.len());
+        stop(&node);
+    }
+}
+
+// E2: when one has ended there is room for one
+#[test]
+fn there_is_room_again_as_soon_as_the_end_is_told() {
+    let node = Node::builder().workers(2).max_processes(10).build().expect("a node starts");
+    let one = async |mut me: Process<()>| me.receive().await;
+    let mut pids: Vec<_> = (0..10).map(|_| node.try_spawn(one).expect("room")).collect();
+    outside(async {
+        for _ in 0..2000 {
+            let error = node.try_spawn(one).expect_err("it is full");
+            let pid = pids.remove(0);
+            pid.send(());
+            assert_eq!(pid.ended().await, ExitReason::Normal);
+            pids.push(node.try_spawn(error.into_inner()).expect("room again"));
+        }
+    });
+    stop(&node);
+}
+
+// E2: settings that make no sense
+#[test]
+fn settings_that_make_no_sense_are_errors() {
+    let builder = Node::builder;
+    assert!(matches!(builder().workers(0).build(), Err(BuildError::Workers(0))));
+    assert!(matches!(builder().workers(5000).build(), Err(BuildError::Workers(5000))));
+    assert!(matches!(builder().max_processes(0).build(), Err(BuildError::MaxProcesses(0))));
+    let error = builder().name("two words").build().expect_err("that is no name");
+    assert!(error.to_string().starts_with("\"two words\" cannot be a node's name"), "{error}");
+}
+
+// E1: what will not end is named and left, whoever else there is has ended
+#[test]
+fn a_process_that_will_not_end_is_named_and_left() {
+    let node = node(2);
+    let (release, released) = mpsc::channel::<()>();
+    let (tell, told) = mpsc::channel();
+    let hog = node.spawn(async move |_: Process<()>| {
+        tell.send(()).expect("the test waits");
+        // WHY: a thread that is blocked stands for one that computes; it costs less.
+        let _ = released.recv();
+    });
+    told.recv().expect("it begins");
+    let innocent = node.spawn(idle);
+    let began = std::time::Instant::now();
+    let report = node.stop_blocking();
+    assert!(began.elapsed() < Duration::from_secs(9), "the wait is bounded");
+    let hogs: Vec<_> = report.hogs.iter().map(|info| info.id).collect();
+    assert_eq!(hogs, [hog.id()]);
+    assert!(report.hogs[0].function.contains("will_not_end"), "{}", report.hogs[0].function);
+    assert_eq!(innocent.exit_reason(), Some(ExitReason::Shutdown));
+    assert_eq!(hog.exit_reason(), None);
+    hog.send(());
+    release.send(()).expect("it waits");
+    assert_eq!(end_of(&hog), Some(ExitReason::Normal));
+}
+
+// E1: addresses outlive the node
+#[test]
+fn addresses_outlive_the_node_and_do_no_harm() {
+    let node = node(2);
+    let pid = node.spawn(async |mut me: Process<Reply<u8>>| me.receive().await.send(1));
+    let id = pid.id();
+    stop(&node);
+    drop(node);
+    assert!(!pid.is_alive());
+    assert_eq!(pid.info().state, ProcessState::Ended);
+    assert_eq!((pid.id(), pid.mailbox_len(), pid.clone()), (id, 0, pid.clone()));
+    let answer = pid.call_blocking(|reply| reply, PATIENCE);
+    assert_eq!(answer, Err(CallError::NoProcess));
+    let (tell, told) = oneshot::channel();
+    let other = common::node(1);
+    other.block_on(async move |_: Process<()>| {
+        assert_eq!(pid.ended().await, ExitReason::Shutdown);
+        drop(tell.send(pid));
+    });
+    stop(&other);
+    outside(told).expect("it came back");
+}
+
+// E1: so do wakers, and handles that were carried off
+#[test]
+fn wakers_and_handles_outlive_the_node_and_do_no_harm() {
+    let node = node(1);
+    let (tell, told) = mpsc::channel();
+    let pid = node.spawn(async move |me: Process<u8>| {
+        let mut me = Some(me);
+        std::future::poll_fn(|cx| {
+            if let Some(me) = me.take() {
+                tell.send((cx.waker().clone(), me)).expect("the test waits");
+            }
+            Poll::<()>::Pending
+        })
+        .await
+    });
+    let (waker, handle) = told.recv().expect("it tells");
+    waker.wake_by_ref();
+    stop(&node);
+    drop(node);
+    waker.wake_by_ref();
+    let another = waker.clone();
+    drop(waker);
+    another.wake();
+    assert_eq!(handle.pid(), pid);
+    drop(pid);
+    assert_eq!(handle.mailbox_len(), 0);
+    assert!(!handle.pid().is_alive());
+}
+
+/// A waker that panics, without a word.
+struct Panics;
+
+impl std::task::Wake for Panics {
+    fn wake(self: Arc<Self>) {
+        std::panic::resume_unwind(Box::new("in a waker"));
+    }
+}
+
+fn panics() -> Waker {
+    Waker::from(Arc::new(Panics))
+}
+
+// E1: whoever is told of an end may panic, and the node goes on
+#[test]
+fn a_waker_that_panics_does_not_take_the_worker_with_it() {
+    let node = node(1);
+    let (finish, finished) = oneshot::channel::<()>();
+    let pid = node.spawn(async move |_: Process<()>| drop(finished.await));
+    let mut ended = Box::pin(pid.ended());
+    assert!(ended.as_mut().poll(&mut Context::from_waker(&panics())).is_pending());
+    finish.send(()).expect("it waits");
+    assert_eq!(end_of(&pid), Some(ExitReason::Normal));
+    let after = node.spawn(async |_: Process<()>| {});
+    assert_eq!(end_of(&after), Some(ExitReason::Normal));
+    stop(&node);
+}
+
+/// An error whose destructor panics.
+struct Barbed(PanicsWhenDropped);
+
+impl fmt::Debug for Barbed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0.0)
+    }
+}
+
+impl fmt::Display for Barbed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0.0)
+    }
+}
+
+impl std::error::Error for Barbed {}
+
+// P2: a reason goes with the last address of its process, wherever that is, and may panic then.
+// WHY simulated: all is on this thread, so whatever is not caught ends the test.
+#[test]
+fn a_reason_that_panics_when_it_is_dropped_harms_nobody() {
+    let mut simulation = Simulation::new(0);
+    let barbed = async |_: Process<()>| ExitReason::error(Barbed(PanicsWhenDropped("a barb")));
+    drop(simulation.node().spawn(barbed));
+    simulation.run(async move |_: Process<()>| {
+        let pid = spawn(barbed);
+        assert_eq!(pid.ended().await.to_string(), "a barb");
+    });
+    let pid = simulation.node().spawn(barbed);
+    simulation.advance(Duration::ZERO);
+    assert!(!pid.is_alive());
+    drop(pid);
+    assert!(simulation.stop().hogs.is_empty());
+}
+
+// C1: a caller whose waker panics is no harm to the process it called
+#[test]
+fn a_caller_s_waker_that_panics_does_not_end_the_process_that_was_called() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
+    let runtime = runtime.expect("a runtime starts");
+    let _timers = runtime.enter();
+    let node = node(1);
+    let (go, wait) = mpsc::channel::<()>();
+    let (tell, told) = mpsc::channel();
+    let pid = node.spawn(async move |mut me: Process<Reply<u8>>| {
+        drop(me.receive().await);
+        tell.send(()).expect("the test waits");
+        wait.recv().expect("it is told");
+        me.receive().await.send(1);
+    });
+    let mut call = Box::pin(pid.call(|reply| reply));
+    assert!(call.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+    told.recv().expect("it has thrown the reply away");
+    assert!(call.as_mut().poll(&mut Context::from_waker(&panics())).is_pending());
+    go.send(()).expect("it waits");
+    assert_eq!(pid.call_blocking(|reply| reply, PATIENCE), Ok(1));
+    drop(call);
+    stop(&node);
+}
+
+// E1: many nodes, one after the other
+#[test]
+fn nodes_come_and_go() {
+    for _ in 0..50 {
+        let node = node(2);
+        let pid = node.spawn(idle);
+        assert_eq!(node.block_on(async |_: Process<()>| 1), 1);
+        stop(&node);
+        assert!(!pid.is_alive());
+    }
+}

@@ -1,0 +1,212 @@
+//! Fairness: whoever is ready runs, however busy the others are.
+
+
+use std::future::poll_fn;
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::common::{node, outside, stop};
+use purlin::{ExitReason, Pid, Process, consume_budget, spawn, yield_now};
+
+/// A process that runs this often before it ends.
+async fn patient(_me: Process<()>) {
+    for _ in 0..100 {
+        yield_now().await;
+    }
+}
+
+/// Runs `busy` on a node of one worker, and demands that another process runs beside it.
+fn others_run_beside<M, F, Fut>(busy: F)
+where
+    M: Send + 'static,
+    F: FnOnce(Process<M>) -> Fut + Send + 'static,
+    Fut: Future<Output = ()> + Send + 'static,
+{
+    let node = node(1);
+    let busy = node.spawn(busy);
+    let pid = node.spawn(patient);
+    assert_eq!(outside(pid.ended()), ExitReason::Normal);
+    assert!(busy.is_alive());
+    stop(&node);
+    assert_eq!(busy.exit_reason(), Some(ExitReason::Shutdown));
+}
+
+// F1: it always has another message waiting
+#[test]
+fn a_process_with_an_endless_stream_of_messages_lets_others_run() {
+    others_run_beside(async |mut me: Process<u64>| {
+        let own = me.pid();
+        own.send(0);
+        loop {
+            let n = me.receive().await;
+            own.send(n + 1);
+        }
+    });
+}
+
+// F1: the same, passing over everything it has
+#[test]
+fn a_selective_receive_that_never_comes_to_an_end_lets_others_run() {
+    others_run_beside(async |mut me: Process<u64>| {
+        let own = me.pid();
+        (0..2000).for_each(|n| own.send(n));
+        loop {
+            purlin::receive!(me, { u64::MAX => {}, after std::time::Duration::ZERO => {} });
+        }
+    });
+}
+
+// F1: loops that say when they may be put off
+#[test]
+fn loops_that_yield_or_spend_budget_let_others_run() {
+    others_run_beside(async |_: Process<()>| {
+        loop {
+            yield_now().await;
+        }
+    });
+    others_run_beside(async |_: Process<()>| {
+        loop {
+            consume_budget().await;
+        }
+    });
+}
+
+// F1: a yield under another future's waker
+#[test]
+fn a_yield_inside_a_combinator_lets_others_run() {
+    others_run_beside(async |mut me: Process<()>| {
+        loop {
+            let spent = async {
+                for _ in 0..1000 {
+                    consume_budget().await;
+                }
+            };
+            let both = futures_util::future::join_all([
+                Box::pin(yield_now()) as std::pin::Pin<Box<dyn Future<Output = ()> + Send>>,
+                Box::pin(spent),
+            ]);
+            tokio::select! {
+                _ = both => {}
+                () = me.receive() => {}
+            }
+        }
+    });
+}
+
+// F1: two that wake each other for ever, on one worker
+#[test]
+fn two_processes_that_wake_each_other_do_not_starve_a_third() {
+    others_run_beside(async |mut me: Process<()>| {
+        let own = me.pid();
+        let other = spawn(async move |mut me: Process<()>| {
+            loop {
+                me.receive().await;
+                own.send(());
+            }
+        });
+        loop {
+            other.send(());
+            me.receive().await;
+        }
+    });
+}
+
+// F1: what comes from outside is not starved by what goes on inside
+#[test]
+fn a_message_from_outside_arrives_while_many_processes_are_busy() {
+    let node = node(1);
+    for _ in 0..100 {
+        node.spawn(async |_: Process<()>| {
+            loop {
+                yield_now().await;
+            }
+        });
+    }
+    let pid = node.spawn(async |mut me: Process<u8>| {
+        while me.receive().await != 0 {
+            yield_now().await;
+        }
+    });
+    for n in (0..50).rev() {
+        pid.send(n);
+    }
+    assert_eq!(outside(pid.ended()), ExitReason::Normal);
+    stop(&node);
+}
+
+// F1: the budget is per turn and is counted
+#[purlin::test(workers = 1)]
+async fn a_process_yields_after_512_messages() {
+    let pid = spawn(async |mut me: Process<u64>| {
+        let mut turns = 0;
+        let mut all = pin!(async {
+            for n in 0..5120 {
+                assert_eq!(me.receive().await, n);
+            }
+        });
+        poll_fn(|cx| {
+            turns += 1;
+            all.as_mut().poll(cx)
+        })
+        .await;
+        assert!(turns >= 10, "it did not let others run: {turns} turns");
+    });
+    (0..5120).for_each(|n| pid.send(n));
+    assert_eq!(pid.ended().await, ExitReason::Normal);
+}
+
+/// Floods a process with messages from so many others and demands that it gets on.
+fn gets_on_under_a_flood(workers: usize) {
+    const ENOUGH: u64 = 20_000;
+    /// Its fair share comes within far fewer; memory must not run out before the test fails.
+    const TOO_MANY: u32 = 600_000;
+    let node = node(workers);
+    let enough = Arc::new(AtomicBool::new(false));
+    let done = enough.clone();
+    let receiver: Pid<u64> = node.spawn(async move |mut me: Process<u64>| {
+        let mut received = 0;
+        while received < ENOUGH {
+            me.receive().await;
+            received += 1;
+        }
+        done.store(true, Ordering::Relaxed);
+    });
+    let senders: Vec<_> = (0..16)
+        .map(|_| {
+            let (receiver, enough) = (receiver.clone(), enough.clone());
+            node.spawn(async move |_: Process<()>| {
+                let mut sent = 0;
+                while !enough.load(Ordering::Relaxed) {
+                    receiver.send(1);
+                    sent += 1;
+                    assert!(sent < TOO_MANY, "the receiver does not get on");
+                    consume_budget().await;
+                }
+            })
+        })
+        .collect();
+    assert_eq!(outside(receiver.ended()), ExitReason::Normal);
+    for sender in senders {
+        assert_eq!(outside(sender.ended()), ExitReason::Normal);
+    }
+    stop(&node);
+}
+
+// F3: senders that never pause cannot keep their receiver from running
+#[test]
+fn a_flood_of_messages_does_not_starve_its_receiver() {
+    gets_on_under_a_flood(1);
+    gets_on_under_a_flood(4);
+}
+
+// F1: many processes, each of which has to run many times, all come to their end
+#[test]
+fn every_one_of_many_processes_gets_its_turns() {
+    let node = node(4);
+    let pids: Vec<_> = (0..5000).map(|_| node.spawn(patient)).collect();
+    for pid in pids {
+        assert_eq!(outside(pid.ended()), ExitReason::Normal);
+    }
+    stop(&node);
+}

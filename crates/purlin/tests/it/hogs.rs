@@ -1,0 +1,398 @@
+//! A process that computes, sends or blocks without awaiting holds up nobody but itself.
+//!
+//! A hog here spins until it is told to stop, so that a test which goes wrong fails and does not run
+//! for ever: what waits for it has a limit, and the flag is raised when the test ends.
+
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use crate::common::{node, outside, stop, until};
+use purlin::{ExitReason, Node, Pid, Process, Reply, spawn, yield_now};
+
+/// Tells hogs to go on, until it is dropped or told otherwise.
+#[derive(Clone, Default)]
+struct Leash(Arc<AtomicBool>);
+
+impl Leash {
+    fn holds(&self) -> bool {
+        !self.0.load(Ordering::Acquire)
+    }
+
+    fn let_go(&self) {
+        self.0.store(true, Ordering::Release);
+    }
+
+    /// Computes until it is told to stop.
+    fn spin(&self) {
+        while self.holds() {
+            std::hint::spin_loop();
+        }
+    }
+}
+
+/// A leash that lets go when a test ends, however it does.
+struct Test(Leash);
+
+impl Test {
+    fn begin() -> (Self, Leash) {
+        let leash = Leash::default();
+        (Self(leash.clone()), leash)
+    }
+}
+
+impl Drop for Test {
+    fn drop(&mut self) {
+        self.0.let_go();
+    }
+}
+
+/// Waits for the end of a process, but not for ever.
+fn ends(pid: &Pid<impl Send + 'static>) -> ExitReason {
+    outside(async {
+        let ended = tokio::time::timeout(Duration::from_secs(20), pid.ended());
+        ended.await.expect("it is held up")
+    })
+}
+
+fn hog(node: &Node, leash: &Leash) -> Pid<()> {
+    let leash = leash.clone();
+    let (began, begins) = std::sync::mpsc::channel();
+    let pid = node.spawn(async move |_: Process<()>| {
+        began.send(()).expect("the test waits");
+        leash.spin();
+    });
+    begins.recv().expect("it begins");
+    pid
+}
+
+// F2: it waits in the slot of the worker, where no other worker can take it
+#[test]
+fn a_process_that_was_just_woken_by_a_hog_runs() {
+    for workers in [1, 2] {
+        let (_test, leash) = Test::begin();
+        let node = node(workers);
+        let (tell, told) = std::sync::mpsc::channel();
+        let spins = leash.clone();
+        let hog = node.spawn(async move |_: Process<()>| {
+            let child = spawn(async |_: Process<()>| {});
+            tell.send(child).expect("the test waits");
+            spins.spin();
+        });
+        let child = told.recv().expect("the hog begins");
+        assert_eq!(ends(&child), ExitReason::Normal);
+        assert!(hog.is_alive());
+        leash.let_go();
+        assert_eq!(ends(&hog), ExitReason::Normal);
+        stop(&node);
+    }
+}
+
+// F2: what comes from outside, with every worker hogged
+#[test]
+fn what_comes_from_outside_runs_while_every_worker_is_hogged() {
+    let (_test, leash) = Test::begin();
+    let node = node(2);
+    let hogs: Vec<_> = (0..4).map(|_| hog(&node, &leash)).collect();
+    let echo = node.spawn(async |mut me: Process<Reply<u8>>| {
+        loop {
+            me.receive().await.send(7);
+        }
+    });
+    for _ in 0..100 {
+        assert_eq!(echo.call_blocking(|reply| reply, Duration::from_secs(20)), Ok(7));
+    }
+    leash.let_go();
+    for hog in hogs {
+        assert_eq!(ends(&hog), ExitReason::Normal);
+    }
+    stop(&node);
+}
+
+// F1, F2: it has yielded, and nobody was woken for it
+#[test]
+fn a_lone_process_that_yields_runs_beside_one_that_computes() {
+    for workers in [1, 2] {
+        let (_test, leash) = Test::begin();
+        let node = node(workers);
+        let yields = node.spawn({
+            let leash = leash.clone();
+            async move |_: Process<()>| {
+                // The child is next; this one waits behind it, alone in its queue.
+                spawn(async move |_: Process<()>| leash.spin());
+                for _ in 0..10 {
+                    yield_now().await;
+                }
+            }
+        });
+        assert_eq!(ends(&yields), ExitReason::Normal);
+        leash.let_go();
+        stop(&node);
+    }
+}
+
+// F2, M2: a hog that sends for ever is heard while it does
+#[test]
+fn what_a_hog_sends_arrives_in_order_while_it_goes_on() {
+    let (_test, leash) = Test::begin();
+    let node = node(1);
+    let (tell, told) = std::sync::mpsc::channel();
+    let receiver: Pid<u64> = node.spawn(async move |mut me: Process<u64>| {
+        for expected in 0..200_000 {
+            assert_eq!(me.receive().await, expected);
+        }
+        tell.send(()).expect("the test waits");
+    });
+    let (to, spins) = (receiver.clone(), leash.clone());
+    let sender = node.spawn(async move |_: Process<()>| {
+        let mut n = 0;
+        while spins.holds() {
+            // WHY a brake: memory must not run out if the receiver does not get on.
+            if to.is_alive() && to.mailbox_len() < 10_000 {
+                to.send(n);
+                n += 1;
+            }
+        }
+    });
+    told.recv_timeout(Duration::from_secs(30)).expect("the receiver gets on");
+    assert!(sender.is_alive());
+    assert_eq!(ends(&receiver), ExitReason::Normal);
+    leash.let_go();
+    assert_eq!(ends(&sender), ExitReason::Normal);
+    stop(&node);
+}
+
+// F2: who it is can be seen, and is not seen any more when it awaits
+#[test]
+fn a_hog_is_named_while_it_hogs() {
+    let (_test, leash) = Test::begin();
+    let node = node(1);
+    assert!(node.hogs().is_empty());
+    let began = Instant::now();
+    let hog = hog(&node, &leash);
+    let other = node.spawn(async |_: Process<()>| {});
+    assert_eq!(ends(&other), ExitReason::Normal);
+    let named = node.hogs();
+    assert_eq!(named.iter().map(|hog| hog.id).collect::<Vec<_>>(), [hog.id()]);
+    assert!(named[0].function.contains("hogs::hog"), "{}", named[0].function);
+    assert!(named[0].since >= began && named[0].since <= Instant::now());
+    leash.let_go();
+    assert_eq!(ends(&hog), ExitReason::Normal);
+    until("nobody hogs", || node.hogs().is_empty());
+    stop(&node);
+}
+
+// F2, P2: a hog is told to end; whoever waits goes on, and it ends at its next await
+#[test]
+fn a_hog_that_awaits_again_is_a_process_like_others() {
+    let (_test, leash) = Test::begin();
+    let node = node(1);
+    let spins = leash.clone();
+    let (began, begins) = std::sync::mpsc::channel();
+    let hog = node.spawn(async move |mut me: Process<Reply<u8>>| {
+        began.send(()).expect("the test waits");
+        spins.spin();
+        yield_now().await;
+        loop {
+            me.receive().await.send(9);
+        }
+    });
+    begins.recv().expect("it begins");
+    let other = node.spawn(async |_: Process<()>| {});
+    assert_eq!(ends(&other), ExitReason::Normal);
+    leash.let_go();
+    assert_eq!(hog.call_blocking(|reply| reply, Duration::from_secs(20)), Ok(9));
+    stop(&node);
+    assert_eq!(hog.exit_reason(), Some(ExitReason::Shutdown));
+}
+
+// F2, L4: one that is killed while it hogs does not hold up others, and awaits nothing any more
+#[test]
+fn a_hog_that_is_killed_ends_at_its_next_await() {
+    let (_test, leash) = Test::begin();
+    let node = node(1);
+    let (spins, went_on) = (leash.clone(), Arc::new(AtomicBool::new(false)));
+    let goes_on = Arc::clone(&went_on);
+    let (began, begins) = std::sync::mpsc::channel();
+    let hog = node.spawn(async move |_: Process<()>| {
+        began.send(()).expect("the test waits");
+        spins.spin();
+        yield_now().await;
+        goes_on.store(true, Ordering::Release);
+    });
+    begins.recv().expect("it begins");
+    hog.exit(ExitReason::Kill);
+    let other = node.spawn(async |_: Process<()>| {});
+    assert_eq!(ends(&other), ExitReason::Normal);
+    assert_eq!(hog.exit_reason(), None, "nothing can interrupt it");
+    leash.let_go();
+    assert_eq!(ends(&hog), ExitReason::Killed);
+    assert!(!went_on.load(Ordering::Acquire));
+    stop(&node);
+}
+
+// F2: a blocking call is a hog too
+#[test]
+fn a_blocking_call_in_a_process_holds_up_only_itself() {
+    let node = node(1);
+    let (release, released) = std::sync::mpsc::channel::<()>();
+    let (began, begins) = std::sync::mpsc::channel();
+    let blocked = node.spawn(async move |_: Process<()>| {
+        began.send(()).expect("the test waits");
+        released.recv().expect("it is released");
+    });
+    begins.recv().expect("it begins");
+    let other = node.spawn(async |_: Process<()>| {});
+    assert_eq!(ends(&other), ExitReason::Normal);
+    assert!(blocked.is_alive());
+    release.send(()).expect("it waits");
+    assert_eq!(ends(&blocked), ExitReason::Normal);
+    stop(&node);
+}
+
+// F2: hogs that come and go leave no threads behind
+#[test]
+fn the_threads_of_hogs_end_with_their_turns() {
+    let name = "hog-threads";
+    let node = Node::builder().name(name).workers(2).build().expect("a node starts");
+    let threads = || {
+        let tasks = std::fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
+        let named = |path: std::path::PathBuf| {
+            std::fs::read_to_string(path.join("comm")).is_ok_and(|comm| comm.starts_with(name))
+        };
+        tasks.filter(|task| named(task.path())).count()
+    };
+    // The workers, the monitor, the thread for sockets, and one in reserve.
+    let usual = 5;
+    for _ in 0..5 {
+        let (_test, leash) = Test::begin();
+        let hogs: Vec<_> = (0..6).map(|_| hog(&node, &leash)).collect();
+        if cfg!(target_os = "linux") {
+            assert!(threads() >= usual, "each hog has a thread: {}", threads());
+        }
+        leash.let_go();
+        for hog in hogs {
+            assert_eq!(ends(&hog), ExitReason::Normal);
+        }
+    }
+    until("their threads have ended", || threads() <= usual);
+    stop(&node);
+}
+
+// E1, F2: the stop is bounded, names the hog, and finds everybody else
+#[test]
+fn a_node_stops_while_a_process_hogs() {
+    let (_test, leash) = Test::begin();
+    let node = node(1);
+    let hog = hog(&node, &leash);
+    let innocent = node.spawn(async |mut me: Process<()>| me.receive().await);
+    let began = Instant::now();
+    let report = node.stop_blocking();
+    assert!(began.elapsed() < Duration::from_secs(9), "the wait is bounded");
+    assert_eq!(report.hogs.iter().map(|hog| hog.id).collect::<Vec<_>>(), [hog.id()]);
+    assert!(report.stranded.is_empty(), "{:?}", report.stranded);
+    assert_eq!(innocent.exit_reason(), Some(ExitReason::Shutdown));
+    drop(node);
+    leash.let_go();
+    assert_eq!(ends(&hog), ExitReason::Normal);
+}
+
+// E1, F2: what a hog leaves undone when its node has stopped comes to an end with its thread
+#[test]
+fn a_hog_that_awaits_after_its_node_has_stopped_ends() {
+    let (_test, leash) = Test::begin();
+    let node = node(1);
+    let spins = leash.clone();
+    let (began, begins) = std::sync::mpsc::channel();
+    let hog = node.spawn(async move |mut me: Process<()>| {
+        began.send(()).expect("the test waits");
+        spins.spin();
+        yield_now().await;
+        me.receive().await;
+    });
+    begins.recv().expect("it begins");
+    // So that it has been relieved when the node stops.
+    let other = node.spawn(async |_: Process<()>| {});
+    assert_eq!(ends(&other), ExitReason::Normal);
+    let report = node.stop_blocking();
+    assert_eq!(report.hogs.len(), 1, "{report:?}");
+    drop(node);
+    leash.let_go();
+    assert_eq!(ends(&hog), ExitReason::Killed);
+}
+
+// F2: many hogs, one after the other and beside each other, and all others get on
+#[test]
+fn hogs_that_come_and_go_hold_up_nobody() {
+    let node = node(2);
+    let turns = Arc::new(AtomicU64::new(0));
+    let counted = turns.clone();
+    let counter = node.spawn(async move |_: Process<()>| {
+        loop {
+            counted.fetch_add(1, Ordering::Relaxed);
+            yield_now().await;
+        }
+    });
+    for _ in 0..20 {
+        let (_test, leash) = Test::begin();
+        let hogs: Vec<_> = (0..3).map(|_| hog(&node, &leash)).collect();
+        let before = turns.load(Ordering::Relaxed);
+        until("others get on", || turns.load(Ordering::Relaxed) > before + 10);
+        leash.let_go();
+        for hog in hogs {
+            assert_eq!(ends(&hog), ExitReason::Normal);
+        }
+    }
+    assert!(counter.is_alive());
+    stop(&node);
+}
+
+// F2, M4: whatever is relieved and whenever, every message that was sent is received, once and in
+// the order of its sender
+#[test]
+fn nothing_is_lost_while_hogs_come_and_go() {
+    const SENDERS: u64 = 8;
+    const MESSAGES: u64 = 400;
+    for workers in [1, 2, 3] {
+        let node = node(workers);
+        let receiver = node.spawn(async move |mut me: Process<(usize, u64)>| {
+            let mut next = [0; SENDERS as usize];
+            for _ in 0..SENDERS * MESSAGES {
+                let (from, n) = me.receive().await;
+                assert_eq!(n, next[from], "out of order, lost or doubled");
+                next[from] += 1;
+            }
+            assert_eq!(next, [MESSAGES; SENDERS as usize]);
+        });
+        let senders: Vec<_> = (0..SENDERS as usize)
+            .map(|from| {
+                let to = receiver.clone();
+                node.spawn(async move |_: Process<()>| {
+                    for n in 0..MESSAGES {
+                        to.send((from, n));
+                        // Now and then a turn long enough for the monitor, around a send.
+                        if (n * 7 + from as u64).is_multiple_of(61) {
+                            let began = Instant::now();
+                            // CLOCK: the real one, as the monitor's.
+                            while began.elapsed() < Duration::from_micros(1200 + 100 * n % 900) {
+                                std::hint::spin_loop();
+                            }
+                        }
+                        if n.is_multiple_of(3) {
+                            yield_now().await;
+                        }
+                        spawn(async |_: Process<()>| {});
+                    }
+                })
+            })
+            .collect();
+        for sender in senders {
+            assert_eq!(ends(&sender), ExitReason::Normal);
+        }
+        assert_eq!(ends(&receiver), ExitReason::Normal);
+        stop(&node);
+        assert_eq!(node.dropped_messages(), 0);
+        assert!(node.processes().is_empty());
+    }
+}

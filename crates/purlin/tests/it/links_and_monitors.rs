@@ -1,0 +1,736 @@
+//! Links, exits and monitors, clause by clause.
+
+
+use std::future::pending;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, mpsc};
+use std::time::Duration;
+
+use crate::common::{Census, PanicsWhenDropped, node, outside, stop};
+use purlin::{
+    Down, Exit, ExitReason, Message, Monitored, Node, Pid, Process, ProcessId, Reply, exit_process,
+    receive, register, spawn, whereis, yield_now,
+};
+
+/// What the processes of these tests receive.
+#[derive(Debug, Message)]
+enum Msg {
+    Number(u32),
+    #[from]
+    Down(Down),
+    #[from]
+    Exit(Exit),
+}
+
+fn boom() -> ExitReason {
+    ExitReason::error("boom")
+}
+
+/// Ends when it is told a reason.
+async fn mortal(mut me: Process<ExitReason>) -> ExitReason {
+    me.receive().await
+}
+
+/// Waits for ever.
+async fn idle(mut me: Process<()>) {
+    loop {
+        me.receive().await;
+    }
+}
+
+async fn down(me: &mut Process<Msg>) -> Down {
+    receive!(me, { Msg::Down(down) => down })
+}
+
+async fn exit(me: &mut Process<Msg>) -> Exit {
+    receive!(me, { Msg::Exit(exit) => exit })
+}
+
+/// Waits until that process has read what this one has sent it.
+async fn has_read<N: Send + 'static>(of: &Pid<N>) {
+    assert!(of.details().await.is_some(), "{of} lives");
+}
+
+// L1: one link, whoever makes it and however often; it works in both directions
+#[purlin::test]
+async fn a_link_has_no_direction_and_is_one() {
+    for first_ends in [true, false] {
+        let first = spawn(mortal);
+        let to = first.clone();
+        let second = spawn(async move |mut me: Process<ExitReason>| {
+            me.link(&to);
+            me.link(&to);
+            me.receive().await
+        });
+        has_read(&second).await;
+        has_read(&first).await;
+        assert_eq!(first.details().await.unwrap().links, [second.id()]);
+        assert_eq!(second.details().await.unwrap().links, [first.id()]);
+        let (ends, follows) = if first_ends { (&first, &second) } else { (&second, &first) };
+        ends.send(boom());
+        assert_eq!(follows.ended().await, boom());
+    }
+}
+
+// L1: and to oneself it is nothing; D1: nor is a monitor of oneself
+#[purlin::test]
+async fn linking_to_and_monitoring_oneself_does_nothing(mut me: Process<Msg>) {
+    me.link(&me.pid());
+    me.monitor(&me.pid());
+    me.unlink(&me.pid());
+    yield_now().await;
+    assert!(me.try_receive().is_none());
+    assert_eq!(me.pid().info().mailbox_len, 0);
+}
+
+// L2, L3: to every linked process, with the reason; who traps finds it among the messages
+#[purlin::test]
+async fn the_end_of_a_process_reaches_all_that_are_linked_to_it(mut me: Process<Msg>) {
+    me.trap_exit(true);
+    let hub = me.spawn_link(mortal);
+    let others: Vec<_> = (0..50)
+        .map(|_| {
+            let hub = hub.clone();
+            spawn(async move |mut me: Process<()>| {
+                me.link(&hub);
+                me.receive().await;
+            })
+        })
+        .collect();
+    for other in &others {
+        has_read(other).await;
+    }
+    hub.send(boom());
+    assert_eq!(exit(&mut me).await, exit_of(&hub, boom()));
+    for other in others {
+        assert_eq!(other.ended().await, boom());
+    }
+}
+
+fn exit_of<N: Send + 'static>(of: &Pid<N>, reason: ExitReason) -> Exit {
+    Exit { from: Some(of.id()), reason }
+}
+
+// L3: `normal` ends nobody
+#[purlin::test]
+async fn the_normal_end_of_a_linked_process_is_no_harm(mut me: Process<Msg>) {
+    let child = me.spawn_link(mortal);
+    child.send(ExitReason::Normal);
+    child.ended().await;
+    yield_now().await;
+    assert!(me.try_receive().is_none());
+}
+
+// L4: exit(pid, normal) is ignored unless it comes from the process itself
+#[purlin::test]
+async fn normal_from_another_is_ignored_and_from_oneself_is_not(mut me: Process<Msg>) {
+    let other = spawn(idle);
+    other.exit(ExitReason::Normal);
+    has_read(&other).await;
+    let itself = spawn(async |mut me: Process<()>| {
+        me.pid().exit(ExitReason::Normal);
+        me.receive().await;
+        unreachable!("it was told to end");
+    });
+    assert_eq!(itself.ended().await, ExitReason::Normal);
+    me.trap_exit(true);
+    me.pid().exit(ExitReason::Normal);
+    assert_eq!(exit(&mut me).await, exit_of(&me.pid(), ExitReason::Normal));
+}
+
+// L4: kill that is sent cannot be trapped and is seen as killed
+#[purlin::test]
+async fn kill_ends_also_who_traps_and_is_seen_as_killed(mut me: Process<Msg>) {
+    me.trap_exit(true);
+    let stubborn = me.spawn_link(async |mut me: Process<Msg>| {
+        me.trap_exit(true);
+        loop {
+            me.receive().await;
+        }
+    });
+    has_read(&stubborn).await;
+    stubborn.exit(ExitReason::Shutdown);
+    has_read(&stubborn).await;
+    stubborn.exit(ExitReason::Kill);
+    assert_eq!(exit(&mut me).await, exit_of(&stubborn, ExitReason::Killed));
+}
+
+// L4, M2: the signal that came first has ended it, and a kill after it changes nothing
+#[purlin::test]
+async fn a_kill_after_another_exit_leaves_the_reason_as_it_is(mut me: Process<Msg>) {
+    for _ in 0..100 {
+        let victim = spawn(idle);
+        let monitor = me.monitor(&victim);
+        victim.exit(boom());
+        victim.exit(ExitReason::Kill);
+        let down = down(&mut me).await;
+        assert_eq!((down.monitor, down.reason), (monitor, boom()));
+    }
+}
+
+// L4, M2: also where no process sends them; only a node that stops has the last word (E1)
+#[test]
+fn a_kill_from_outside_after_another_exit_leaves_the_reason_as_it_is() {
+    let node = node(1);
+    for _ in 0..100 {
+        let (go, wait) = mpsc::channel::<()>();
+        let pid = node.spawn(async move |mut me: Process<()>| {
+            let _ = wait.recv();
+            me.receive().await;
+        });
+        pid.exit(boom());
+        pid.exit(ExitReason::Kill);
+        drop(go);
+        assert_eq!(outside(pid.ended()), boom());
+    }
+    stop(&node);
+}
+
+// L4: kill as one's own reason is a reason like any other
+#[purlin::test]
+async fn a_process_that_ends_itself_with_kill_is_seen_with_kill(mut me: Process<Msg>) {
+    me.trap_exit(true);
+    let child = me.spawn_link(mortal);
+    child.send(ExitReason::Kill);
+    assert_eq!(exit(&mut me).await, exit_of(&child, ExitReason::Kill));
+}
+
+// L5: nothing of the link after unlink, also if the other ends at that moment
+#[purlin::test]
+async fn no_exit_of_a_link_is_received_after_unlink(mut me: Process<Msg>) {
+    me.trap_exit(true);
+    for _ in 0..300 {
+        let child = me.spawn_link(mortal);
+        child.send(boom());
+        me.unlink(&child);
+        // One that was there before the unlink stays; what is fetched later does not come.
+        while me.try_receive().is_some() {}
+        child.ended().await;
+        yield_now().await;
+        assert!(me.try_receive().is_none());
+        assert_eq!(me.pid().info().mailbox_len, 0);
+    }
+}
+
+// L5: unlink, link and unlink again in any order on both sides leaves both sides of one mind
+#[purlin::test]
+async fn both_ends_agree_whether_they_are_linked() {
+    for round in 0..300_u32 {
+        let first = spawn(idle);
+        let other = first.id();
+        let second = spawn(async move |mut me: Process<Reply<()>>| {
+            for step in 0..10 {
+                if (round >> (step % 8)) & 1 == 0 {
+                    me.link(other)
+                } else {
+                    me.unlink(other)
+                }
+                if step % 3 == 0 {
+                    yield_now().await;
+                }
+            }
+            me.receive().await.send(());
+            me.receive().await;
+        });
+        // It has come to the end; what it sent last has been read, and the answer to that.
+        second.call(|reply| reply).await.expect("it lives");
+        has_read(&first).await;
+        has_read(&second).await;
+        let (a, b) = (first.details().await.unwrap(), second.details().await.unwrap());
+        assert_eq!(a.links.contains(&second.id()), b.links.contains(&first.id()));
+        first.exit(ExitReason::Kill);
+        second.exit(ExitReason::Kill);
+    }
+}
+
+// L6: trapping or not, linking to a dead process sends noproc
+#[purlin::test]
+async fn linking_to_a_dead_process_delivers_noproc(mut me: Process<Msg>) {
+    let dead = spawn(mortal);
+    dead.send(ExitReason::Normal);
+    dead.ended().await;
+    let to = dead.clone();
+    let linker = spawn(async move |mut me: Process<()>| {
+        me.link(&to);
+        me.receive().await;
+    });
+    assert_eq!(linker.ended().await, ExitReason::NoProcess);
+    me.trap_exit(true);
+    me.link(&dead);
+    assert_eq!(exit(&mut me).await, exit_of(&dead, ExitReason::NoProcess));
+    me.link(dead.id());
+    assert_eq!(exit(&mut me).await, exit_of(&dead, ExitReason::NoProcess));
+}
+
+// L7: what it was computing in one poll finishes; its destructors run
+#[purlin::test]
+async fn a_process_that_is_told_to_end_does_so_at_its_next_await() {
+    let census = Census::default();
+    let token = census.token();
+    let pid = spawn(async move |mut me: Process<Reply<u32>>| {
+        let _token = token;
+        let reply = me.receive().await;
+        me.pid().exit(boom());
+        reply.send(7);
+        me.receive().await;
+        unreachable!("it was told to end");
+    });
+    assert_eq!(pid.call(|reply| reply).await, Ok(7));
+    assert_eq!(pid.ended().await, boom());
+    assert_eq!(census.dropped(), 1);
+}
+
+// L7: a receive that finds an exit signal is a place to end, also with `after 0`
+#[purlin::test]
+async fn a_process_that_finds_its_exit_in_a_receive_goes_no_further() {
+    let went_on = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let further = std::sync::Arc::clone(&went_on);
+    let pid = spawn(async move |mut me: Process<u32>| {
+        me.pid().exit(boom());
+        receive!(me, { _ => (), after Duration::ZERO => () });
+        further.store(true, std::sync::atomic::Ordering::SeqCst);
+    });
+    assert_eq!(pid.ended().await, boom());
+    assert!(!went_on.load(std::sync::atomic::Ordering::SeqCst));
+}
+
+// L7, M2: what is sent after an exit signal is not received any more
+#[purlin::test]
+async fn nothing_that_comes_after_an_exit_signal_is_received() {
+    let pid = spawn(async |mut me: Process<u32>| {
+        let myself = me.pid();
+        myself.exit(boom());
+        myself.send(2);
+        assert_eq!(me.try_receive(), None);
+        assert!(me.flush().is_empty());
+        me.receive().await;
+        unreachable!("it was told to end");
+    });
+    assert_eq!(pid.ended().await, boom());
+}
+
+// L7: nor by its destructors
+#[purlin::test]
+async fn what_comes_after_an_exit_signal_is_not_received_by_destructors_either() {
+    struct Receives(Process<u32>, mpsc::Sender<Vec<u32>>);
+    impl Drop for Receives {
+        fn drop(&mut self) {
+            let one = self.0.try_receive();
+            let _ = self.1.send(one.into_iter().chain(self.0.flush()).collect());
+        }
+    }
+    for awake in [false, true] {
+        let (tell, told) = mpsc::channel();
+        let pid = spawn(async move |me: Process<u32>| {
+            let mut me = Receives(me, tell);
+            if awake {
+                me.0.pid().exit(boom());
+                me.0.pid().send(1);
+                assert_eq!(me.0.try_receive(), None);
+            }
+            pending::<()>().await;
+        });
+        pid.details().await;
+        pid.exit(boom());
+        pid.send(2);
+        assert_eq!(pid.ended().await, boom());
+        assert_eq!(told.recv(), Ok(vec![]), "awake: {awake}");
+    }
+}
+
+// L8: the child never lives unlinked or unmonitored
+#[purlin::test]
+async fn spawning_with_a_link_or_a_monitor_is_one_step(mut me: Process<Msg>) {
+    me.trap_exit(true);
+    for _ in 0..200 {
+        let child = me.spawn_link(async |_: Process<()>| boom());
+        assert_eq!(exit(&mut me).await, exit_of(&child, boom()));
+        let (child, monitor) = me.spawn_monitor(async |_: Process<()>| boom());
+        let down = down(&mut me).await;
+        assert_eq!((down.monitor, down.reason), (monitor, boom()));
+        assert_eq!(down.process, Monitored::Process(child.id()));
+    }
+}
+
+// L8: a handle that another process got hold of does neither half of it
+#[purlin::test]
+async fn who_may_not_link_or_monitor_spawns_nothing_either(me: Process<Msg>) {
+    let (me, census) = (Arc::new(me), Census::default());
+    for link in [true, false] {
+        let (me, token) = (Arc::clone(&me), census.token());
+        let other = spawn(async move |_: Process<()>| {
+            let child = async move |mut child: Process<()>| {
+                let _token = token;
+                child.receive().await;
+            };
+            if link {
+                me.spawn_link(child);
+            } else {
+                me.spawn_monitor(child);
+            }
+        });
+        assert!(other.ended().await.to_string().contains("used outside of process"));
+    }
+    assert_eq!(census.dropped(), census.born());
+}
+
+// L8: the child of a parent that ends at once ends with it
+#[purlin::test]
+async fn a_linked_child_ends_with_a_parent_that_is_gone_at_once(mut me: Process<Pid<()>>) {
+    for _ in 0..200 {
+        let to = me.pid();
+        spawn(async move |me: Process<()>| {
+            to.send(me.spawn_link(idle));
+            purlin::exit(boom());
+        });
+        let child = me.receive().await;
+        assert_eq!(child.ended().await, boom());
+    }
+}
+
+// L9: an alias that was taken back, and one for a single message
+#[purlin::test]
+async fn what_arrives_for_an_alias_that_was_taken_back_is_dropped(mut me: Process<Msg>) {
+    let node = Node::current().unwrap();
+    let (alias, once) = (me.alias(), me.alias_once());
+    alias.send(Msg::Number(1));
+    once.send(Msg::Number(2));
+    once.send(Msg::Number(3));
+    me.pid().send(Msg::Number(4));
+    // M2: in the order sent, whatever the address
+    for expected in [1, 2, 4] {
+        assert!(matches!(me.receive().await, Msg::Number(n) if n == expected));
+    }
+    assert!(me.unalias(&alias));
+    assert!(!me.unalias(&alias) && !me.unalias(&once));
+    alias.send(Msg::Number(5));
+    assert!(me.try_receive().is_none());
+    assert_eq!(node.drops().alias, 2);
+}
+
+// L9: also one whose destructor panics is dropped without harm to the process
+#[purlin::test]
+async fn a_message_for_a_lost_alias_may_panic_as_it_is_dropped() {
+    let pid = spawn(async |mut me: Process<PanicsWhenDropped>| {
+        let alias = me.alias();
+        me.unalias(&alias);
+        spawn(async move |_: Process<()>| alias.send(PanicsWhenDropped("a barb")));
+        while Node::current().unwrap().drops().alias == 0 {
+            yield_now().await;
+        }
+        assert!(me.try_receive().is_none());
+    });
+    assert_eq!(pid.ended().await, ExitReason::Normal);
+}
+
+// D1: each monitor fires once, whatever their number
+#[purlin::test]
+async fn every_monitor_fires_once(mut me: Process<Msg>) {
+    let child = spawn(mortal);
+    let mut monitors: Vec<_> = (0..100).map(|_| me.monitor(&child)).collect();
+    child.send(boom());
+    let mut fired = Vec::new();
+    for _ in 0..100 {
+        let down = down(&mut me).await;
+        assert_eq!((down.process, down.reason), (Monitored::Process(child.id()), boom()));
+        fired.push(down.monitor);
+    }
+    monitors.sort();
+    fired.sort();
+    assert_eq!(monitors, fired);
+    yield_now().await;
+    assert!(me.try_receive().is_none());
+}
+
+// D2: of a dead process, and of one that only the id is known of
+#[purlin::test]
+async fn monitoring_the_dead_fires_noproc(mut me: Process<Msg>) {
+    let dead = spawn(mortal);
+    dead.send(boom());
+    dead.ended().await;
+    for monitor in [me.monitor(&dead), me.monitor(dead.id())] {
+        let down = down(&mut me).await;
+        assert_eq!((down.monitor, down.reason), (monitor, ExitReason::NoProcess));
+    }
+}
+
+// D3: before it has fired, while the signal is on its way, and when it waits in the mailbox
+#[purlin::test]
+async fn no_down_is_seen_after_a_demonitor_with_flush(mut me: Process<Msg>) {
+    for round in 0..300 {
+        let (child, monitor) = me.spawn_monitor(mortal);
+        me.pid().send(Msg::Number(1));
+        if round % 3 > 0 {
+            child.send(boom());
+        }
+        if round % 3 > 1 {
+            child.ended().await;
+            // It has been fetched, behind the number.
+            receive!(me, { Msg::Exit(_) => unreachable!(), after Duration::ZERO => () });
+            assert!(!me.demonitor_flush(monitor));
+        } else {
+            me.demonitor_flush(monitor);
+        }
+        child.exit(boom());
+        child.ended().await;
+        yield_now().await;
+        assert!(matches!(me.flush()[..], [Msg::Number(1)]));
+        assert!(!me.demonitor_flush(monitor));
+    }
+}
+
+// D1: without flush a down that is there stays
+#[purlin::test]
+async fn demonitor_alone_leaves_what_has_come(mut me: Process<Msg>) {
+    let (child, monitor) = me.spawn_monitor(mortal);
+    assert!(me.demonitor(monitor));
+    assert!(!me.demonitor(monitor));
+    let (other, second) = me.spawn_monitor(mortal);
+    other.send(boom());
+    other.ended().await;
+    receive!(me, { Msg::Exit(_) => unreachable!(), after Duration::ZERO => () });
+    assert!(!me.demonitor(second));
+    assert_eq!(down(&mut me).await.monitor, second);
+    assert!(child.details().await.unwrap().monitored_by.is_empty());
+}
+
+// D4, M2: messages first, and links and monitors in their order among them
+#[purlin::test]
+async fn what_a_process_sent_comes_before_its_down_and_its_exit(mut me: Process<Msg>) {
+    me.trap_exit(true);
+    for _ in 0..100 {
+        let to = me.pid();
+        let child = me.spawn_link(async move |mut me: Process<ExitReason>| {
+            let reason = me.receive().await;
+            (0..100).for_each(|n| to.send(Msg::Number(n)));
+            reason
+        });
+        me.monitor(&child);
+        child.send(boom());
+        for expected in 0..100 {
+            assert!(matches!(me.receive().await, Msg::Number(n) if n == expected));
+        }
+        let last = [me.receive().await, me.receive().await];
+        assert!(last.iter().any(|msg| matches!(msg, Msg::Down(_))), "{last:?}");
+        assert!(last.iter().any(|msg| matches!(msg, Msg::Exit(_))), "{last:?}");
+    }
+}
+
+// D5: the name is reported, and the monitor stays with the process
+#[purlin::test]
+async fn a_monitor_by_name_reports_the_name_and_follows_the_process(mut me: Process<Msg>) {
+    let (first, second) = (spawn(mortal), spawn(mortal));
+    register("it", &first).unwrap();
+    let monitor = me.monitor_name("it");
+    assert!(purlin::unregister("it"));
+    register("it", &second).unwrap();
+    second.send(boom());
+    second.ended().await;
+    first.send(ExitReason::Shutdown);
+    let fired = down(&mut me).await;
+    assert_eq!((fired.monitor, fired.reason), (monitor, ExitReason::Shutdown));
+    assert_eq!(fired.process, Monitored::Name("it".into()));
+    // A free name answers at once.
+    let nobody = me.monitor_name("nobody");
+    assert!(matches!(me.try_receive(), Some(Msg::Down(down))
+        if down.monitor == nobody && down.reason == ExitReason::NoProcess));
+}
+
+// N1: one live process each, and free before the monitors fire
+#[purlin::test]
+async fn a_name_is_free_before_anybody_hears_of_the_end(mut me: Process<Msg>) {
+    for _ in 0..200 {
+        let (child, _) = me.spawn_monitor(mortal);
+        register("unique", &child).expect("the one before has ended");
+        assert_eq!(whereis::<ExitReason>("unique").unwrap(), child);
+        child.send(boom());
+        down(&mut me).await;
+        assert!(whereis::<ExitReason>("unique").is_err());
+    }
+}
+
+// N1: also of a process that was told to end before it knew that it had a name
+#[purlin::test(workers = 1)]
+async fn a_name_that_comes_with_the_end_is_free_after_it(mut me: Process<Msg>) {
+    let (child, _) = me.spawn_monitor(idle);
+    has_read(&child).await;
+    child.exit(ExitReason::Kill);
+    register("last", &child).expect("it lives, and will end in its next turn");
+    down(&mut me).await;
+    assert!(purlin::registered().is_empty());
+    register("last", &me.pid()).expect("the name is free");
+}
+
+// N1, E2: a bad name, a taken one, a second one, a dead process
+#[purlin::test]
+async fn a_name_that_cannot_be_given_is_an_error() {
+    use purlin::RegisterError as No;
+    let (first, second) = (spawn(idle), spawn(idle));
+    register("a", &first).unwrap();
+    let taken = register("a", &second).unwrap_err();
+    assert_eq!(taken, No::Taken { name: "a".into(), by: first.id() });
+    assert!(taken.to_string().contains("has the name \"a\""));
+    let named = register("b", &first).unwrap_err();
+    assert_eq!(named, No::HasName { id: first.id(), name: "a".into() });
+    for bad in ["", "undefined", &"x".repeat(256)] {
+        assert!(matches!(register(bad, &second), Err(No::BadName(_))));
+    }
+    register(&"é".repeat(255), &second).unwrap();
+    first.exit(ExitReason::Kill);
+    first.ended().await;
+    assert_eq!(register("c", &first), Err(No::NoProcess(first.id())));
+    let wrong = whereis::<u32>(&"é".repeat(255)).unwrap_err();
+    assert!(wrong.to_string().contains("receives messages of type ()"));
+    assert_eq!(purlin::registered().len(), 1);
+}
+
+// P2: from any depth, with destructors, and with the reason as it is
+#[purlin::test]
+async fn a_process_ends_itself_from_any_depth() {
+    let census = Census::default();
+    let token = census.token();
+    let pid = spawn(async move |_: Process<()>| {
+        let deep = move || {
+            let _token = token;
+            purlin::exit(ExitReason::shutdown_with("done"))
+        };
+        deep();
+    });
+    assert_eq!(pid.ended().await, ExitReason::shutdown_with("done"));
+    assert_eq!(census.dropped(), 1);
+    let by_error = spawn(async |_: Process<()>| -> Result<(), ExitReason> {
+        Err(ExitReason::Timeout)?;
+        Ok(())
+    });
+    assert_eq!(by_error.ended().await, ExitReason::Timeout);
+}
+
+/// Panics when it is made out of a down signal.
+struct Fragile;
+
+impl From<Down> for Fragile {
+    fn from(_: Down) -> Self {
+        panic!("no message of that")
+    }
+}
+
+// P2: what panics in making a message ends the process that would have received it
+#[purlin::test]
+async fn a_panic_in_making_a_message_is_the_process_s_own() {
+    let pid = spawn(async |mut me: Process<Fragile>| {
+        me.spawn_monitor(async |_: Process<()>| ());
+        me.receive().await;
+    });
+    let reason = pid.ended().await;
+    assert!(reason.to_string().contains("no message of that"), "{reason}");
+}
+
+// L7: who is to end makes no messages any more
+#[test]
+fn no_message_is_made_of_a_down_behind_an_exit() {
+    struct Counted;
+    static MADE: AtomicUsize = AtomicUsize::new(0);
+    impl From<Down> for Counted {
+        fn from(_: Down) -> Self {
+            MADE.fetch_add(1, Ordering::Relaxed);
+            Self
+        }
+    }
+    let node = node(2);
+    let child = node.spawn(mortal);
+    let watched = child.clone();
+    let ((ready, is_ready), (go, wait)) = (mpsc::channel(), mpsc::channel::<()>());
+    let pid = node.spawn(async move |mut me: Process<Counted>| {
+        me.monitor(&watched);
+        ready.send(()).expect("the test waits");
+        let _ = wait.recv();
+        me.receive().await;
+    });
+    is_ready.recv().expect("it monitors");
+    pid.exit(boom());
+    child.send(ExitReason::Normal);
+    outside(child.ended());
+    drop(go);
+    assert_eq!(outside(pid.ended()), boom());
+    assert_eq!(MADE.load(Ordering::Relaxed), 0);
+    stop(&node);
+}
+
+// P5: what a process keeps can be asked for
+#[purlin::test]
+async fn a_process_tells_whom_it_is_linked_to_and_monitors(me: Process<Msg>) {
+    let (linked, monitored) = (spawn(idle), spawn(idle));
+    me.register("teller").unwrap();
+    me.link(&linked);
+    me.monitor(&monitored);
+    me.trap_exit(true);
+    me.report_memory(1 << 20);
+    let details = monitored.details().await.unwrap();
+    assert_eq!(details.monitored_by, [me.id()]);
+    assert_eq!(linked.details().await.unwrap().links, [me.id()]);
+    assert_eq!(me.pid().info().name.as_deref(), Some("teller"));
+    let node = Node::current().unwrap();
+    let (asker, myself) = (node.clone(), me.id());
+    let told = spawn(async move |_: Process<()>| {
+        let told = asker.process_details(myself).await.unwrap();
+        assert!(told.traps_exits);
+        assert_eq!(told.reported_memory, 1 << 20);
+        assert_eq!((told.links.len(), told.monitors.len()), (1, 1));
+    });
+    assert_eq!(told.ended().await, ExitReason::Normal);
+    monitored.exit(ExitReason::Kill);
+    monitored.ended().await;
+    assert_eq!(monitored.details().await, None);
+}
+
+// E1: who traps exits is told once, and has time to end
+#[test]
+fn stopping_a_node_tells_who_traps_exits_once() {
+    let node = node(2);
+    let pid = node.spawn(async |mut me: Process<Msg>| {
+        me.trap_exit(true);
+        let told = exit(&mut me).await;
+        assert_eq!((told.from, told.reason), (None, ExitReason::Shutdown));
+        // The node looks again and again who is left meanwhile.
+        for _ in 0..20_000 {
+            yield_now().await;
+            assert!(me.try_receive().is_none());
+        }
+        ExitReason::shutdown_with("saved")
+    });
+    outside(async { pid.details().await });
+    stop(&node);
+    assert_eq!(pid.exit_reason(), Some(ExitReason::shutdown_with("saved")));
+}
+
+// L2: a chain of a hundred thousand ends without a deep stack, and each end is heard of
+#[purlin::test]
+async fn a_long_chain_of_links_ends_as_a_whole(mut me: Process<Msg>) {
+    async fn grow(mut me: Process<()>, left: u32, tell: Pid<Msg>) {
+        if left == 0 {
+            tell.send(Msg::Number(0));
+        } else {
+            me.spawn_link(async move |me: Process<()>| grow_on(me, left - 1, tell).await);
+        }
+        me.receive().await;
+    }
+    fn grow_on(
+        me: Process<()>,
+        left: u32,
+        tell: Pid<Msg>,
+    ) -> std::pin::Pin<Box<dyn Future<Output = ()> + Send>> {
+        Box::pin(grow(me, left, tell))
+    }
+    let to = me.pid();
+    let (first, monitor) =
+        me.spawn_monitor(async move |me: Process<()>| grow_on(me, 100_000, to).await);
+    assert!(matches!(me.receive().await, Msg::Number(0)));
+    first.exit(boom());
+    assert_eq!(down(&mut me).await.monitor, monitor);
+    let node = Node::current().unwrap();
+    let id: ProcessId = me.id();
+    while node.processes().iter().any(|info| info.id != id) {
+        yield_now().await;
+    }
+    exit_process(id, ExitReason::Normal);
+}

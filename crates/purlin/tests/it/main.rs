@@ -1,0 +1,31 @@
+//! Integration tests of this crate, one program for all that need no process of their own.
+
+mod applications;
+mod attached;
+mod blocking;
+mod bounds;
+mod bounds_stress;
+mod calls;
+mod common;
+mod crowd;
+mod ending;
+mod examples;
+mod fairness;
+mod foreign;
+mod hogs;
+mod links_and_monitors;
+mod macros;
+mod messages;
+mod multi_call;
+mod observe;
+mod pg;
+mod processes;
+mod receive;
+mod server;
+mod spreading;
+mod stress;
+mod supervisors;
+mod task;
+mod timers;
+mod trace;
+mod with_tokio;

@@ -1,0 +1,341 @@
+//! Messages: sent without waiting, received in order, moved and never lost.
+
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::common::{Census, PanicsWhenDropped, Token, here, node, outside, stop};
+use purlin::{ExitReason, Pid, Process, consume_budget, spawn, yield_now};
+use tokio::sync::oneshot;
+
+/// A process that has ended already.
+async fn dead<M: Send + 'static>() -> Pid<M> {
+    let pid = spawn(async |_: Process<M>| {});
+    pid.ended().await;
+    pid
+}
+
+// M1: nobody receives, and every send returns
+#[test]
+fn sending_to_a_process_that_does_not_receive_never_blocks() {
+    let node = node(1);
+    let (finish, finished) = oneshot::channel::<()>();
+    let pid = node.spawn(async move |mut me: Process<usize>| {
+        finished.await.expect("it is told");
+        assert_eq!(me.flush(), (0..100_000).collect::<Vec<_>>());
+    });
+    (0..100_000).for_each(|n| pid.send(n));
+    finish.send(()).expect("it waits");
+    assert_eq!(outside(pid.ended()), ExitReason::Normal);
+    stop(&node);
+}
+
+/// Receives until each of so many senders has sent so many, and demands each sender's order.
+async fn in_order_of_each(mut me: Process<(usize, u32)>, senders: usize, each: u32) {
+    let mut next = vec![0; senders];
+    for _ in 0..senders as u64 * u64::from(each) {
+        let (sender, n) = me.receive().await;
+        assert_eq!(n, next[sender], "from sender {sender}");
+        next[sender] += 1;
+    }
+    assert!(next.iter().all(|&n| n == each));
+    assert_eq!(me.try_receive(), None);
+}
+
+// M2, M4: 64 senders, 10 000 messages each: all arrive, each sender's in order
+#[test]
+fn messages_of_each_process_arrive_in_the_order_sent() {
+    const SENDERS: usize = 64;
+    const EACH: u32 = 10_000;
+    let node = node(4);
+    let receiver = node.spawn(|me| in_order_of_each(me, SENDERS, EACH));
+    for sender in 0..SENDERS {
+        let receiver = receiver.clone();
+        node.spawn(async move |_: Process<()>| {
+            for n in 0..EACH {
+                receiver.send((sender, n));
+                consume_budget().await;
+            }
+        });
+    }
+    assert_eq!(outside(receiver.ended()), ExitReason::Normal);
+    assert_eq!(receiver.info().messages_in, SENDERS as u64 * u64::from(EACH));
+    assert_eq!(node.dropped_messages(), 0);
+    stop(&node);
+}
+
+// M2: a plain thread is a sender like any other
+#[test]
+fn messages_of_each_plain_thread_arrive_in_the_order_sent() {
+    let node = node(2);
+    let receiver = node.spawn(|me| in_order_of_each(me, 8, 10_000));
+    std::thread::scope(|scope| {
+        for sender in 0..8 {
+            let receiver = &receiver;
+            scope.spawn(move || (0..10_000).for_each(|n| receiver.send((sender, n))));
+        }
+    });
+    assert_eq!(outside(receiver.ended()), ExitReason::Normal);
+    stop(&node);
+}
+
+// M3: A sends to C and then to B, who sends to C: both arrive, in whatever order
+#[purlin::test(workers = 4)]
+async fn both_sides_of_a_triangle_arrive(mut me: Process<&'static str>) {
+    for _ in 0..200 {
+        let c = me.pid();
+        let b = spawn(async move |mut me: Process<Pid<&'static str>>| {
+            me.receive().await.send("round about")
+        });
+        let to_b = c.clone();
+        spawn(async move |_: Process<()>| {
+            c.send("straight on");
+            b.send(to_b);
+        });
+        let mut came = [me.receive().await, me.receive().await];
+        came.sort_unstable();
+        assert_eq!(came, ["round about", "straight on"]);
+    }
+}
+
+// M4: silently, and counted
+#[purlin::test]
+async fn a_message_to_the_dead_is_dropped_and_counted() {
+    let census = Census::default();
+    let pid = dead::<Token>().await;
+    let before = here().dropped_messages();
+    (0..10).for_each(|_| pid.send(census.token()));
+    assert_eq!(here().dropped_messages(), before + 10);
+    assert_eq!((census.born(), census.dropped()), (10, 10));
+}
+
+// M4: who wants to know has the message back
+#[purlin::test]
+async fn a_message_that_cannot_be_delivered_is_handed_back() {
+    let pid = dead::<String>().await;
+    let before = here().dropped_messages();
+    let message = pid.try_send("mine".to_string()).expect_err("nobody is there").into_inner();
+    assert_eq!(message, "mine");
+    assert_eq!(here().dropped_messages(), before, "it was not dropped");
+    let live = spawn(async |mut me: Process<String>| assert_eq!(me.receive().await, "yours"));
+    assert_eq!(live.try_send("yours".to_string()), Ok(()));
+    assert_eq!(live.ended().await, ExitReason::Normal);
+}
+
+/// Sends so many to a process that receives so few, waits for its end, and says how many messages
+/// were dropped by the node.
+async fn end_with_mail<M: Send + 'static>(
+    sent: usize,
+    received: usize,
+    mut message: impl FnMut() -> M,
+) -> u64 {
+    let before = here().dropped_messages();
+    let (go, wait) = oneshot::channel::<()>();
+    let pid = spawn(async move |mut me: Process<M>| {
+        wait.await.expect("it is told");
+        for _ in 0..received {
+            drop(me.receive().await);
+        }
+    });
+    (0..sent / 2).for_each(|_| pid.send(message()));
+    yield_now().await;
+    (sent / 2..sent).for_each(|_| pid.send(message()));
+    go.send(()).expect("it waits");
+    pid.ended().await;
+    here().dropped_messages() - before
+}
+
+// M4: created = received + dropped, for messages that were waiting at the end
+#[purlin::test]
+async fn messages_that_wait_at_the_end_are_dropped_exactly_once() {
+    for (sent, received) in [(1, 0), (1, 1), (10, 3), (1000, 0), (1000, 999), (5000, 1024)] {
+        let census = Census::default();
+        let dropped = end_with_mail(sent, received, || census.token()).await;
+        assert_eq!((census.born(), census.dropped()), (sent, sent));
+        assert_eq!(dropped, (sent - received) as u64);
+    }
+}
+
+// M4: also when the destructor of one of them panics
+#[purlin::test]
+async fn a_message_whose_destructor_panics_does_not_keep_the_others() {
+    let census = Census::default();
+    let mut n = 0;
+    let dropped = end_with_mail(100, 0, || {
+        n += 1;
+        (census.token(), (n % 10 == 0).then(|| PanicsWhenDropped("a message's destructor")))
+    })
+    .await;
+    assert_eq!(dropped, 100);
+    assert_eq!((census.born(), census.dropped()), (100, 100));
+}
+
+/// A panic whose payload panics too.
+struct PanicsTwice;
+
+impl Drop for PanicsTwice {
+    fn drop(&mut self) {
+        std::panic::resume_unwind(Box::new(PanicsWhenDropped("the payload's destructor")));
+    }
+}
+
+// M4, P2: whatever a destructor throws, the process leaves and the worker goes on
+#[test]
+fn a_destructor_that_throws_a_payload_that_panics_does_no_harm() {
+    let node = node(1);
+    let (finish, finished) = oneshot::channel::<()>();
+    let pid = node.spawn(async move |_: Process<PanicsTwice>| drop(finished.await));
+    pid.send(PanicsTwice);
+    finish.send(()).expect("it waits");
+    outside(async {
+        let patience = std::time::Duration::from_secs(10);
+        let ended = tokio::time::timeout(patience, pid.ended()).await;
+        assert_eq!(ended.ok(), Some(ExitReason::Normal));
+        let (tell, told) = oneshot::channel();
+        node.spawn(async move |_: Process<()>| tell.send("the worker lives"));
+        let heard = tokio::time::timeout(patience, told).await;
+        assert_eq!(heard.ok(), Some(Ok("the worker lives")));
+    });
+    stop(&node);
+}
+
+// M4: senders race with the end: what is not received is dropped once, and nothing is lost
+#[test]
+fn what_is_sent_while_a_process_ends_is_received_or_dropped() {
+    let node = node(4);
+    let census = Census::default();
+    let received = Arc::new(AtomicUsize::new(0));
+    for round in 0..200 {
+        let (counts, limit) = (received.clone(), round % 50);
+        let pid = node.spawn(async move |mut me: Process<Token>| {
+            for _ in 0..limit {
+                me.receive().await;
+                counts.fetch_add(1, Ordering::Relaxed);
+            }
+        });
+        for _ in 0..4 {
+            let (pid, census) = (pid.clone(), census.clone());
+            node.spawn(async move |_: Process<()>| {
+                for _ in 0..50 {
+                    pid.send(census.token());
+                    consume_budget().await;
+                }
+            });
+        }
+    }
+    let all = node.processes();
+    outside(async {
+        for info in all {
+            if let Ok(pid) = node.pid::<()>(info.id) {
+                pid.ended().await;
+            } else if let Ok(pid) = node.pid::<Token>(info.id) {
+                pid.ended().await;
+            }
+        }
+    });
+    stop(&node);
+    assert_eq!((census.born(), census.dropped()), (40_000, 40_000));
+    let received = received.load(Ordering::Relaxed) as u64;
+    assert_eq!(received + node.dropped_messages(), 40_000);
+}
+
+// M5: the payload is the same block of memory, and of a type that cannot be copied
+#[purlin::test]
+async fn a_payload_is_moved_and_never_copied(mut me: Process<(Vec<u8>, Box<Token>)>) {
+    let census = Census::default();
+    let payload = (vec![7; 1 << 20], Box::new(census.token()));
+    let before = (payload.0.as_ptr().addr(), (&raw const *payload.1).addr());
+    me.pid().send(payload);
+    let came = me.receive().await;
+    assert_eq!((came.0.as_ptr().addr(), (&raw const *came.1).addr()), before);
+    assert_eq!((census.born(), census.dropped()), (1, 0));
+}
+
+// M5: payloads of every size and alignment arrive whole
+#[purlin::test]
+async fn messages_of_any_size_and_alignment_arrive_whole() {
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    #[repr(align(128))]
+    struct Wide(u8);
+
+    async fn there_and_back<M: Send + Clone + PartialEq + std::fmt::Debug + 'static>(message: M) {
+        let sent = message.clone();
+        let pid = spawn(async move |mut me: Process<M>| assert_eq!(me.receive().await, message));
+        pid.send(sent);
+        assert_eq!(pid.ended().await, ExitReason::Normal);
+    }
+    there_and_back(()).await;
+    there_and_back(true).await;
+    there_and_back(Wide(3)).await;
+    there_and_back(u128::MAX).await;
+    there_and_back([7u8; 10_000]).await;
+    there_and_back("text".to_string()).await;
+}
+
+// M1: from a tokio task of a runtime that is not the node's
+#[test]
+fn a_task_of_another_runtime_can_send() {
+    let node = node(2);
+    let pid = node.spawn(|me| in_order_of_each(me, 4, 1000));
+    outside(async {
+        for sender in 0..4 {
+            let pid = pid.clone();
+            tokio::spawn(async move {
+                for n in 0..1000 {
+                    pid.send((sender, n));
+                    tokio::task::yield_now().await;
+                }
+            });
+        }
+        assert_eq!(pid.ended().await, ExitReason::Normal);
+    });
+    stop(&node);
+}
+
+/// Says goodbye when it is dropped.
+struct Goodbye(Pid<&'static str>, &'static str);
+
+impl Drop for Goodbye {
+    fn drop(&mut self) {
+        self.0.send(self.1);
+    }
+}
+
+// M1: from destructors: of a process that panics, of one that is stopped, of a waiting message
+#[purlin::test]
+async fn destructors_can_send(mut me: Process<&'static str>) {
+    let bye = Goodbye(me.pid(), "it panicked");
+    spawn(async move |_: Process<()>| {
+        let _bye = bye;
+        std::panic::resume_unwind(Box::new("the end"));
+    });
+    assert_eq!(me.receive().await, "it panicked");
+    let other = node(1);
+    let bye = Goodbye(me.pid(), "it was stopped");
+    other.spawn(async move |mut me: Process<()>| {
+        let _bye = bye;
+        me.receive().await
+    });
+    other.stop().await;
+    assert_eq!(me.receive().await, "it was stopped");
+    let (go, wait) = oneshot::channel::<()>();
+    let pid = spawn(async move |_: Process<Goodbye>| drop(wait.await));
+    pid.send(Goodbye(me.pid(), "it waited"));
+    go.send(()).expect("it waits");
+    assert_eq!(me.receive().await, "it waited");
+}
+
+// M4: a message to oneself that nobody will receive is no reason to stay
+#[purlin::test]
+async fn a_process_that_holds_its_own_address_in_its_mailbox_is_freed() {
+    let census = Census::default();
+    for _ in 0..100 {
+        let token = census.token();
+        let pid = spawn(async move |me: Process<(Pid<()>, Token)>| {
+            let other = spawn(async |mut me: Process<()>| me.receive().await);
+            me.pid().send((other, token));
+        });
+        pid.ended().await;
+    }
+    assert_eq!(census.dropped(), 100);
+}

@@ -1,0 +1,232 @@
+//! What an observer sees of a node.
+
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use crate::common::{node, outside, stop, until};
+use purlin::observe::Seen;
+use purlin::supervisor::{ChildSpec, SupervisorSpec};
+use purlin::{Node, Pid, Process, ProcessId, ProcessState, Reply, spawn};
+
+/// All that a survey sees, in slices of that size.
+fn survey(node: &Node, slice: u32) -> Vec<Seen> {
+    let (mut all, mut next) = (Vec::new(), Some(0));
+    while let Some(from) = next {
+        next = node.survey(from, slice, |seen| all.push(seen));
+    }
+    all
+}
+
+fn one(node: &Node, id: ProcessId) -> Option<Seen> {
+    survey(node, 100).into_iter().find(|seen| seen.id == id)
+}
+
+async fn idle(mut me: Process<u64>) {
+    while me.receive().await != 0 {}
+}
+
+// P5: whatever the size of its slices, a survey sees every process that lives all the while, once, in order
+#[test]
+fn a_survey_sees_everybody_once_whatever_its_slices() {
+    let node = node(2);
+    let pids: Vec<_> = (0..3000).map(|_| node.spawn(idle)).collect();
+    pids.iter().step_by(3).for_each(|pid| pid.send(0));
+    pids.iter().step_by(3).for_each(|pid| drop(outside(pid.ended())));
+    for slice in [1, 7, 1000, u32::MAX] {
+        let seen = survey(&node, slice);
+        assert!(seen.iter().map(|seen| seen.id.id()).is_sorted());
+        let seen: HashMap<_, _> = seen.into_iter().map(|seen| (seen.id, seen)).collect();
+        for (at, pid) in pids.iter().enumerate() {
+            assert_eq!(seen.contains_key(&pid.id()), at % 3 != 0, "process {at}");
+        }
+    }
+    let about = node.processes_about();
+    assert!((2000..2000 + 2 * 513 + 10).contains(&about), "{about}");
+    stop(&node);
+}
+
+// P5: what a survey sees of a process is what anybody sees who asks for it alone
+#[test]
+fn a_survey_sees_what_is_seen_of_one() {
+    let node = node(1);
+    let pid = node.spawn(idle);
+    (1..=5).for_each(|n| pid.send(n));
+    until("it has received", || {
+        pid.info().messages_in == 5 && pid.info().state == ProcessState::Receiving
+    });
+    let (seen, info) = (one(&node, pid.id()).expect("it lives"), pid.info());
+    let counts = (info.messages_in, info.messages_out, info.reductions);
+    assert_eq!((seen.messages_in, seen.messages_out, seen.reductions), counts);
+    assert_eq!((seen.state, seen.parent), (info.state, info.parent));
+    assert_eq!(
+        (seen.kind.function(), seen.kind.message_type()),
+        (info.function, info.message_type)
+    );
+    assert_eq!(seen.kind.bytes(), info.memory);
+    assert!(!seen.keeps && !seen.kind.supervises() && seen.waits_for.is_none());
+    node.register("sam", &pid).expect("the name is free");
+    until("it knows its name", || one(&node, pid.id()).is_some_and(|seen| seen.keeps));
+    let mut names = Vec::new();
+    let other = ProcessId::from_parts(7, 0, 1).expect("it is small");
+    node.names_of(&[other, pid.id()], |at, name| names.push((at, name.to_string())));
+    assert_eq!(names, [(1, "sam".to_owned())]);
+    stop(&node);
+}
+
+struct Ask(Reply<u64>);
+
+// C1: who waits for whose answer can be seen, for as long as it waits
+#[test]
+fn whom_a_call_waits_for_is_seen_while_it_waits() {
+    let node = node(2);
+    let (keep, kept) = std::sync::mpsc::channel();
+    let server: Pid<Ask> = node.spawn(move |mut me: Process<Ask>| async move {
+        loop {
+            let Ask(reply) = me.receive().await;
+            keep.send(reply).expect("the test waits");
+        }
+    });
+    let asked = server.clone();
+    let caller = node.spawn(move |mut me: Process<()>| async move {
+        assert_eq!(asked.call_timeout(Ask, Duration::MAX).await, Ok(7));
+        me.receive().await;
+    });
+    let reply = kept.recv().expect("it is asked");
+    let waits = |for_whom| {
+        until("it is seen", || {
+            one(&node, caller.id()).is_some_and(|seen| seen.waits_for == for_whom)
+        });
+    };
+    waits(Some(server.id().id()));
+    reply.send(7);
+    until("it goes on", || caller.info().state == ProcessState::Receiving);
+    waits(None);
+    caller.send(());
+    assert_eq!(outside(caller.ended()), purlin::ExitReason::Normal);
+    stop(&node);
+}
+
+// C1: a call that was given up is seen no more, though its process waits for something else
+#[test]
+fn a_call_that_was_given_up_is_seen_no_more() {
+    let node = node(1);
+    let server: Pid<Ask> = node.spawn(async |mut me: Process<Ask>| {
+        let _kept = me.receive().await;
+        me.receive().await;
+    });
+    let asked = server.clone();
+    let caller = node.spawn(move |_: Process<()>| async move {
+        let answer = asked.call_timeout(Ask, Duration::from_millis(1)).await;
+        assert!(answer.is_err());
+        std::future::pending::<()>().await;
+    });
+    until("it waits for nobody", || {
+        one(&node, caller.id()).is_some_and(|seen| {
+            seen.state == ProcessState::Waiting && seen.waits_for.is_none() && seen.reductions > 2
+        })
+    });
+    stop(&node);
+}
+
+#[test]
+fn what_workers_do_is_added_up_and_sleep_is_measured_when_it_is_asked_for() {
+    let node = node(2);
+    assert!(node.load().workers.iter().all(|worker| worker.asleep.is_zero()), "nobody has asked");
+    let measuring = node.measure_sleep();
+    node.block_on(async |mut me: Process<u64>| {
+        for n in 0..10_000 {
+            me.pid().send(n);
+            me.receive().await;
+        }
+    });
+    until("it is added up", || {
+        let load = node.load();
+        let sends: u64 = load.workers.iter().map(|worker| worker.sends).sum();
+        let work: u64 = load.workers.iter().map(|worker| worker.work).sum();
+        let slept = load.workers.iter().all(|worker| !worker.asleep.is_zero());
+        sends >= 10_000
+            && work >= 10_000
+            && slept
+            && load.workers.iter().all(|worker| worker.queue == 0)
+    });
+    drop(measuring);
+    stop(&node);
+}
+
+// P2: who crashed, and why, is kept
+#[test]
+fn a_crash_is_written_down_with_its_reason() {
+    let node = node(1);
+    let pid = node.spawn(async |me: Process<()>| {
+        me.register("gil").expect("the name is free");
+        panic!("out of ink");
+    });
+    let _ = outside(pid.ended());
+    let orderly = node.spawn(async |_: Process<()>| {});
+    let _ = outside(orderly.ended());
+    let seen = node.crashes();
+    assert_eq!((seen.crashes.len(), seen.all_crashes, seen.missed), (1, 1, 0));
+    let crash = &seen.crashes[0];
+    assert_eq!((crash.id, crash.number), (pid.id(), 1));
+    assert_eq!(crash.name.as_deref(), Some("gil"));
+    assert!(crash.reason.contains("out of ink"), "{}", crash.reason);
+    assert!(crash.function.contains("a_crash_is_written_down"), "{}", crash.function);
+    stop(&node);
+}
+
+// G2: how often a supervisor restarts, and how often it may, is seen
+#[test]
+fn restarts_are_counted_with_what_the_supervisor_may() {
+    let node = node(1);
+    let (supervisor, seen) = node.block_on(async |me: Process<()>| {
+        let spec = SupervisorSpec::one_for_one().intensity(5).period(Duration::from_secs(60));
+        let child = ChildSpec::worker("weak", async |mut me: Process<u64>| {
+            me.receive().await;
+            panic!("too heavy");
+        });
+        let supervisor = spec.child(child).start_link(&me).await.expect("it starts");
+        for round in 1..=3 {
+            let children = supervisor.which_children().await.expect("it lives");
+            let purlin::supervisor::ChildProcess::Running(child) = children[0].process else {
+                panic!("it runs: {children:?}");
+            };
+            let pid: Pid<u64> = Node::current().expect("a node").pid(child).expect("it lives");
+            pid.send(1);
+            pid.ended().await;
+            while Node::current().expect("a node").crashes().all_reports < round {
+                purlin::yield_now().await;
+            }
+            // It answers after it has restarted the child.
+            supervisor.count_children().await.expect("it lives");
+        }
+        let seen = Node::current().expect("a node").crashes();
+        (supervisor.id(), seen)
+    });
+    assert_eq!(seen.restarts.len(), 1);
+    let restarts = seen.restarts[0];
+    assert_eq!((restarts.supervisor, restarts.total), (supervisor, 3));
+    assert_eq!((restarts.counted, restarts.most), (3, 5));
+    assert_eq!(restarts.period, Duration::from_secs(60));
+    let report = seen.reports.last().expect("there are some");
+    assert_eq!(
+        (report.supervisor, report.context, &*report.child),
+        (supervisor, "child_terminated", "weak")
+    );
+    assert!(report.reason.contains("too heavy"), "{}", report.reason);
+    stop(&node);
+}
+
+// P5: who runs a function of a supervisor's is known as one
+#[test]
+fn supervisors_are_told_from_others() {
+    let node = node(1);
+    node.block_on(async |me: Process<()>| {
+        let supervisor = SupervisorSpec::one_for_one().start_link(&me).await.expect("it starts");
+        let other = spawn(idle);
+        let node = Node::current().expect("a process has a node");
+        assert!(one(&node, supervisor.id()).is_some_and(|seen| seen.kind.supervises()));
+        assert!(one(&node, other.id()).is_some_and(|seen| !seen.kind.supervises()));
+    });
+    stop(&node);
+}

@@ -1,0 +1,424 @@
+//! Processes: how they begin and end, what they are called, and what can be seen of them.
+
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use crate::common::{Census, PanicsWhenDropped, here, node, outside, stop};
+use purlin::{ExitReason, LookupError, Node, Panic, Pid, Process, ProcessState, spawn, yield_now};
+use tokio::sync::oneshot;
+
+async fn panic_of<M: Send + 'static>(pid: &Pid<M>) -> Arc<Panic> {
+    match pid.ended().await {
+        ExitReason::Panic(panic) => panic,
+        other => panic!("ended otherwise: {other}"),
+    }
+}
+
+// P1: the child has not run when `spawn` returns, and then both go on.
+#[purlin::test(workers = 1)]
+async fn spawn_returns_at_once_and_both_run(mut me: Process<&'static str>) {
+    let parent = me.pid();
+    let child = spawn(async move |mut me: Process<&'static str>| {
+        parent.send("child runs");
+        assert_eq!(me.receive().await, "parent runs");
+    });
+    assert_eq!(me.try_receive(), None);
+    child.send("parent runs");
+    assert_eq!(me.receive().await, "child runs");
+    assert_eq!(child.ended().await, ExitReason::Normal);
+}
+
+// P1: on as many workers as there are
+#[test]
+fn a_process_spawned_from_a_plain_thread_runs() {
+    let node = node(4);
+    assert_eq!(node.block_on(async |_: Process<()>| 6 * 7), 42);
+    stop(&node);
+}
+
+// P2: the reasons of a function that returns
+#[purlin::test]
+async fn a_process_ends_with_what_its_function_returns() {
+    assert_eq!(spawn(async |_: Process<()>| {}).ended().await, ExitReason::Normal);
+    let told = spawn(async |_: Process<()>| ExitReason::Shutdown);
+    assert_eq!(told.ended().await, ExitReason::Shutdown);
+    let failed = spawn(async |_: Process<()>| {
+        let n: i32 = "four".parse()?;
+        println!("never printed: {n}");
+        Ok::<(), std::num::ParseIntError>(())
+    });
+    let reason = failed.ended().await;
+    assert_eq!(reason, ExitReason::error("invalid digit found in string"));
+    assert!(!reason.is_orderly());
+    assert_eq!(failed.exit_reason(), Some(reason));
+    assert!(!failed.is_alive());
+}
+
+// P2: the reason of a panic carries its message and its place
+#[purlin::test]
+async fn a_panic_tells_its_message_and_its_place() {
+    async fn late(_me: Process<()>) {
+        yield_now().await;
+        let line = line!() + 1;
+        panic!("late, on {line}");
+    }
+    async fn soon(_me: Process<()>) {
+        let line = line!() + 1;
+        panic!("soon, on {line}");
+    }
+    fn at_once(_me: Process<()>) -> std::future::Ready<()> {
+        let line = line!() + 1;
+        panic!("at once, on {line}");
+    }
+    for panic in [
+        panic_of(&spawn(late)).await,
+        panic_of(&spawn(soon)).await,
+        panic_of(&spawn(at_once)).await,
+    ] {
+        let (_, line) = panic.message.split_once(", on ").expect("the message is told");
+        let place = format!("{}:{line}:", file!());
+        let column = panic.place.strip_prefix(&place).expect("the place is told");
+        assert!(column.parse::<u32>().is_ok(), "{panic}");
+    }
+}
+
+// P2: a panic's payload may be anything
+#[purlin::test]
+async fn a_panic_with_any_payload_is_a_reason() {
+    let text = spawn(async |_: Process<()>| std::panic::panic_any("a &str"));
+    assert_eq!(panic_of(&text).await.message, "a &str");
+    let string = spawn(async |_: Process<()>| std::panic::panic_any(String::from("a String")));
+    assert_eq!(panic_of(&string).await.message, "a String");
+    let number = spawn(async |_: Process<()>| std::panic::panic_any(42));
+    let panic = panic_of(&number).await;
+    assert_eq!(panic.message, "");
+    assert!(panic.to_string().ends_with(": no message"), "{panic}");
+    let trap = spawn(async |_: Process<()>| {
+        std::panic::panic_any(PanicsWhenDropped("the payload's own"));
+    });
+    assert_eq!(panic_of(&trap).await.message, "");
+    let quiet = spawn(async |_: Process<()>| std::panic::resume_unwind(Box::new("no hook")));
+    assert_eq!(panic_of(&quiet).await.message, "no hook");
+}
+
+// P2: a place is that of the panic that ended the process, not of an earlier one on its thread
+#[purlin::test(workers = 1)]
+async fn a_place_is_never_that_of_another_panic() {
+    let careful = spawn(async |_: Process<()>| {
+        assert!(std::panic::catch_unwind(|| panic!("caught by its owner")).is_err());
+    });
+    assert_eq!(careful.ended().await, ExitReason::Normal);
+    let placeless = spawn(async |_: Process<()>| std::panic::resume_unwind(Box::new("again")));
+    assert_eq!(panic_of(&placeless).await.place, "");
+}
+
+// P2: a destructor may panic too
+#[purlin::test]
+async fn a_destructor_that_panics_is_the_reason_unless_there_is_one_already() {
+    let dropped = spawn(async |_: Process<()>| {
+        let _trap = PanicsWhenDropped("in a destructor");
+    });
+    assert_eq!(panic_of(&dropped).await.message, "in a destructor");
+    let captured = PanicsWhenDropped("in a captured value");
+    let dropped = spawn(async move |_: Process<()>| {
+        let _captured = &captured;
+    });
+    assert_eq!(panic_of(&dropped).await.message, "in a captured value");
+    let failed = spawn(async |_: Process<()>| {
+        let _trap = PanicsWhenDropped("second");
+        panic!("first");
+    });
+    assert_eq!(panic_of(&failed).await.message, "first");
+}
+
+// P2: the reason of a process that was told to end is there before its destructors run
+#[test]
+fn a_destructor_that_panics_at_the_node_s_stop_does_not_change_the_reason() {
+    let node = node(2);
+    let pid = node.spawn(async |mut me: Process<()>| {
+        let _trap = PanicsWhenDropped("while it is stopped");
+        me.receive().await
+    });
+    node.block_on(async |_: Process<()>| yield_now().await);
+    stop(&node);
+    assert_eq!(pid.exit_reason(), Some(ExitReason::Shutdown));
+}
+
+// P2: what the function owns is dropped before the end is told
+#[purlin::test]
+async fn what_a_process_owns_is_gone_when_its_end_is_told() {
+    let census = Census::default();
+    for _ in 0..100 {
+        let token = census.token();
+        let pid = spawn(async move |_: Process<()>| {
+            let _token = token;
+            yield_now().await;
+        });
+        pid.ended().await;
+        assert_eq!(census.dropped(), census.born());
+    }
+}
+
+// P3: a child lives on when its parent has ended, in whatever way
+#[purlin::test]
+async fn the_end_of_the_parent_does_not_end_the_child() {
+    let (tell, told) = oneshot::channel();
+    let parent = spawn(async move |_: Process<()>| {
+        let child = spawn(async |mut me: Process<oneshot::Sender<u32>>| {
+            let answer = me.receive().await;
+            answer.send(7).expect("somebody waits");
+        });
+        assert!(tell.send(child).is_ok());
+        std::panic::resume_unwind(Box::new("the parent's end"));
+    });
+    let child = told.await.expect("the parent tells");
+    assert_eq!(panic_of(&parent).await.message, "the parent's end");
+    let (answer, answered) = oneshot::channel();
+    child.send(answer);
+    assert_eq!(answered.await, Ok(7));
+}
+
+// P4: 100 000 processes, one after the other, a thousand at a time
+#[purlin::test]
+async fn no_two_processes_have_the_same_id_and_a_stale_one_finds_nothing() {
+    let node = here();
+    let mut ids = HashSet::new();
+    for _ in 0..100 {
+        let pids: Vec<_> = (0..1000).map(|_| spawn(async |_: Process<()>| {})).collect();
+        for pid in pids {
+            assert!(ids.insert(pid.id()), "{pid} is there twice");
+            assert_eq!(pid.ended().await, ExitReason::Normal);
+        }
+    }
+    assert_eq!(ids.len(), 100_000);
+    let live: Vec<_> = (0..1000)
+        .map(|_| {
+            spawn(async |mut me: Process<()>| {
+                while me.mailbox_len() == 0 {
+                    me.receive().await
+                }
+            })
+        })
+        .collect();
+    for id in ids {
+        assert!(node.process_info(id).is_none(), "{id} was found again");
+        assert_eq!(node.pid::<()>(id).err(), Some(LookupError::NoProcess(id)));
+    }
+    for pid in &live {
+        assert_eq!(node.pid::<()>(pid.id()).as_ref(), Ok(pid));
+    }
+}
+
+// P4: ids of one node are no ids of another
+#[test]
+fn the_ids_of_two_nodes_differ_and_processes_of_both_talk() {
+    let (left, right) = (node(1), node(1));
+    let answerer = |mut me: Process<oneshot::Sender<&'static str>>| async move {
+        me.receive().await.send("hello").expect("somebody waits");
+    };
+    let (a, b) = (left.spawn(answerer), right.spawn(answerer));
+    assert_eq!((a.id().id(), a.id().serial()), (b.id().id(), b.id().serial()));
+    assert_ne!(a.id(), b.id());
+    assert_ne!(a.id().creation(), b.id().creation());
+    assert_ne!(a, b);
+    assert!(left.process_info(b.id()).is_none());
+    let found = left.pid::<oneshot::Sender<&str>>(b.id());
+    assert_eq!(found.err(), Some(LookupError::NoProcess(b.id())));
+    let heard = left.block_on(async move |_: Process<()>| {
+        let (answer, answered) = oneshot::channel();
+        b.send(answer);
+        answered.await
+    });
+    assert_eq!(heard, Ok("hello"));
+    stop(&left);
+    stop(&right);
+    assert!(!a.is_alive());
+}
+
+// P4: an id leads to an address only with the right type
+#[purlin::test]
+async fn a_look_up_with_another_type_names_both() {
+    let pid = spawn(async |mut me: Process<Vec<u8>>| drop(me.receive().await));
+    let error = here().pid::<String>(pid.id()).expect_err("it receives bytes");
+    assert!(matches!(error, LookupError::OtherType { id, .. } if id == pid.id()));
+    let said = error.to_string();
+    assert!(
+        said.contains("alloc::vec::Vec<u8>") && said.contains("alloc::string::String"),
+        "{said}"
+    );
+    assert_eq!(here().pid::<Vec<u8>>(pid.id()), Ok(pid.clone()));
+    pid.send(Vec::new());
+    pid.ended().await;
+    let stale = here().pid::<Vec<u8>>(pid.id()).expect_err("it has ended");
+    assert_eq!(stale.to_string(), format!("noproc: no process {} lives on this node", pid.id()));
+}
+
+// P4, E2: also those that never began are told apart
+#[purlin::test]
+async fn processes_that_were_never_started_have_ids_of_their_own() {
+    let small = Node::builder().workers(1).max_processes(1).build().expect("a node starts");
+    let (_hold, held) = oneshot::channel::<()>();
+    small.spawn(async move |_: Process<()>| drop(held.await));
+    let never = async |_: Process<()>| {};
+    let (a, b) = (small.spawn(never), small.spawn(never));
+    assert_eq!(a.exit_reason(), Some(ExitReason::SystemLimit));
+    assert_ne!(a, b);
+    assert_ne!(a.id(), b.id());
+    small.stop().await;
+}
+
+// P4: as Erlang prints a local pid
+#[purlin::test(workers = 1)]
+async fn an_id_is_printed_as_erlang_prints_a_pid(me: Process<()>) {
+    assert_eq!(me.id().to_string(), "<0.0.0>");
+    let second = spawn(async |_: Process<()>| {});
+    assert_eq!(second.to_string(), "<0.1.0>");
+    assert_eq!(format!("{second:?}"), "Pid(<0.1.0>)");
+    second.ended().await;
+    let third = spawn(async |_: Process<()>| {});
+    assert_eq!(format!("{:?}", third.id()), "<0.1.1>");
+    assert_eq!((third.id().id(), third.id().serial()), (1, 1));
+}
+
+// P5: what a process is doing
+#[purlin::test(workers = 1)]
+async fn the_state_of_a_process_can_be_seen() {
+    let (wake, waits) = oneshot::channel::<()>();
+    let pid = spawn(async |mut me: Process<u8>| {
+        me.receive().await;
+        waits.await
+    });
+    assert_eq!(pid.info().state, ProcessState::Runnable);
+    yield_now().await;
+    assert_eq!(pid.info().state, ProcessState::Receiving);
+    pid.send(1);
+    assert_eq!(pid.info().state, ProcessState::Runnable);
+    yield_now().await;
+    assert_eq!(pid.info().state, ProcessState::Waiting);
+    pid.send(2);
+    pid.send(3);
+    yield_now().await;
+    let info = pid.info();
+    assert_eq!(info.state, ProcessState::Waiting, "messages do not disturb what waits for others");
+    assert_eq!((info.mailbox_len, info.messages_in), (2, 1));
+    wake.send(()).expect("it waits");
+    pid.ended().await;
+    let info = pid.info();
+    assert_eq!((info.state, info.mailbox_len), (ProcessState::Ended, 0));
+}
+
+// P5: who it is, and what it has done
+#[purlin::test(workers = 1)]
+async fn a_process_says_what_it_runs_and_what_it_has_done(me: Process<u16>) {
+    async fn listener(mut me: Process<String>) {
+        loop {
+            me.receive().await;
+        }
+    }
+    let pid = spawn(listener);
+    yield_now().await;
+    let before = here().process_info(pid.id()).expect("it lives");
+    assert_eq!(before.id, pid.id());
+    assert!(before.function.ends_with("listener"), "{}", before.function);
+    assert_eq!(before.message_type, "alloc::string::String");
+    assert_eq!(before.parent, Some(me.id()));
+    assert!(before.memory > size_of::<usize>() && before.memory < 1024, "{}", before.memory);
+    (0..100).for_each(|n| pid.send(n.to_string()));
+    assert_eq!(pid.info().mailbox_len, 100);
+    assert!(pid.info().memory >= before.memory + 100 * size_of::<String>());
+    yield_now().await;
+    let after = pid.info();
+    assert_eq!((after.mailbox_len, after.messages_in), (0, 100));
+    assert!(after.reductions >= before.reductions + 100, "{before:?} then {after:?}");
+    let own = here().process_info(me.id()).expect("it lives");
+    assert_eq!((own.messages_out, own.parent), (100, None));
+    // The hundred sends above, in a turn that is over.
+    assert!(me.pid().info().reductions >= 100);
+}
+
+// P5: all of them
+#[purlin::test]
+async fn every_process_that_lives_is_listed_and_no_other(me: Process<()>) {
+    let live: Vec<_> =
+        (0..2000).map(|_| spawn(async |mut me: Process<()>| me.receive().await)).collect();
+    let dead: Vec<_> = (0..2000).map(|_| spawn(async |_: Process<()>| {})).collect();
+    for pid in &dead {
+        pid.ended().await;
+    }
+    let listed: HashSet<_> = here().processes().into_iter().map(|info| info.id).collect();
+    let expected = live.iter().map(Pid::id).chain([me.id()]).collect();
+    assert_eq!(listed, expected);
+}
+
+// P5: looking disturbs nobody, and nobody disturbs those who look
+#[test]
+fn processes_can_be_listed_while_they_come_and_go() {
+    let node = node(4);
+    let churn: Vec<_> = (0..8)
+        .map(|_| {
+            node.spawn(async |_: Process<()>| {
+                for _ in 0..500 {
+                    spawn(async |_: Process<()>| yield_now().await).ended().await;
+                }
+            })
+        })
+        .collect();
+    while churn.iter().any(Pid::is_alive) {
+        for info in node.processes() {
+            assert!(info.function.contains("come_and_go"), "{info:?}");
+        }
+    }
+    stop(&node);
+    assert_eq!(node.processes().len(), 0);
+}
+
+// P2: the end is told to whoever asks, wherever it is, as often as it asks
+#[test]
+fn the_end_is_told_to_processes_tasks_and_latecomers() {
+    let node = node(2);
+    let (finish, finished) = oneshot::channel::<()>();
+    let pid = node.spawn(async move |_: Process<()>| finished.await.map_err(|_| "never told"));
+    let asker = pid.clone();
+    let in_process = node.spawn(async move |_: Process<()>| asker.ended().await);
+    outside(async {
+        let asker = pid.clone();
+        let in_task = tokio::spawn(async move { asker.ended().await });
+        let also = pid.clone();
+        let given_up = tokio::time::timeout(std::time::Duration::ZERO, also.ended()).await;
+        assert!(given_up.is_err());
+        finish.send(()).expect("it waits");
+        assert_eq!(in_task.await.ok(), Some(ExitReason::Normal));
+        assert_eq!(in_process.ended().await, ExitReason::Normal);
+        assert_eq!(pid.ended().await, ExitReason::Normal);
+    });
+    stop(&node);
+}
+
+// E2: when the end is told the process has left the node, so that there is room for another
+#[test]
+fn who_hears_of_an_end_does_not_find_the_process_any_more() {
+    use std::sync::Mutex;
+    use std::task::{Context, Wake, Waker};
+
+    struct Looks(Node, purlin::ProcessId, Mutex<Option<bool>>);
+    impl Wake for Looks {
+        fn wake(self: Arc<Self>) {
+            let found = self.0.process_info(self.1).is_some();
+            self.2.lock().expect("nobody panics with it").replace(found);
+        }
+    }
+    let node = node(1);
+    let (finish, finished) = oneshot::channel::<()>();
+    let pid = node.spawn(async move |_: Process<()>| drop(finished.await));
+    let looks = Arc::new(Looks(node.clone(), pid.id(), Mutex::new(None)));
+    let waker = Waker::from(looks.clone());
+    let mut ended = Box::pin(pid.ended());
+    assert!(ended.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+    finish.send(()).expect("it waits");
+    while looks.2.lock().expect("nobody panics with it").is_none() {
+        std::thread::yield_now();
+    }
+    assert_eq!(*looks.2.lock().expect("nobody panics with it"), Some(false));
+    stop(&node);
+}

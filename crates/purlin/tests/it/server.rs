@@ -1,0 +1,784 @@
+//! Servers: what their handlers see, and what their clients do.
+
+
+use crate::common;
+use std::convert::Infallible;
+use std::future::{Future, IntoFuture};
+use std::time::Duration;
+
+use crate::common::{Census, Notice, Token};
+use purlin::server::{self, Init, Mail, Next, Server, ServerRef, StartError};
+use purlin::{
+    CallError, Exit, ExitReason, LookupError, Message, MonitorRef, Name, Node, Pid, Process,
+    ProcessId, ProcessInfo, ProcessState, RegisterError, Reply, receive, spawn,
+};
+use purlin_testkit::Simulation;
+use tokio::sync::oneshot;
+
+/// How long a test waits for what comes.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// How long a test waits for what never comes.
+const MOMENT: Duration = Duration::from_millis(20);
+
+/// A server that does what it is told, and tells a witness what it did.
+#[derive(Debug)]
+struct Puppet {
+    n: i64,
+    witness: Pid<Seen>,
+    kept: Vec<Reply<i64>>,
+}
+
+/// What the witness is told.
+#[derive(Debug, PartialEq)]
+enum Seen {
+    Info(&'static str),
+    Continue(u32),
+    Timeout,
+    Terminate(i64, ExitReason),
+}
+
+/// How a puppet begins.
+enum Begin {
+    Ready,
+    Then(Next<Puppet>),
+    Ignore,
+    Fail(ExitReason),
+    Panic,
+    Hang(Token),
+}
+
+#[derive(Debug)]
+enum Call {
+    Get(Reply<i64>),
+    Keep(Reply<i64>),
+    Forget(Reply<i64>),
+    Panic(Reply<i64>),
+    Own(Reply<[Option<CallError>; 3]>),
+}
+
+#[derive(Debug)]
+enum Cast {
+    Add(i64),
+    Answer,
+    Next(Next<Puppet>),
+    Fail(&'static str),
+    Exit(ExitReason),
+    TakeInfo,
+}
+
+impl Server for Puppet {
+    type Args = (Begin, Pid<Seen>);
+    type Call = Call;
+    type Cast = Cast;
+    type Info = &'static str;
+    type Continue = u32;
+
+    async fn init(
+        (begin, witness): Self::Args,
+        _me: &mut Process<Mail<Self>>,
+    ) -> server::Result<Init<Self>> {
+        let puppet = Puppet { n: 1, witness, kept: Vec::new() };
+        match begin {
+            Begin::Ready => Ok(Init::Ready(puppet)),
+            Begin::Then(next) => Ok(Init::Then(puppet, next)),
+            Begin::Ignore => Ok(Init::Ignore),
+            Begin::Fail(reason) => Err(reason.into()),
+            Begin::Panic => panic!("no init"),
+            Begin::Hang(_token) => std::future::pending().await,
+        }
+    }
+
+    async fn handle_call(
+        &mut self,
+        call: Call,
+        me: &mut Process<Mail<Self>>,
+    ) -> server::Result<Next<Self>> {
+        match call {
+            Call::Get(reply) => reply.send(self.n),
+            Call::Keep(reply) => self.kept.push(reply),
+            Call::Forget(reply) => drop(reply),
+            Call::Panic(_unanswered) => panic!("on purpose"),
+            Call::Own(reply) => {
+                let own = ServerRef::new(me.pid());
+                reply.send([
+                    own.call(Call::Get).await.err(),
+                    own.state().await.err(),
+                    own.stop().await.err(),
+                ]);
+            }
+        }
+        Ok(Next::Wait)
+    }
+
+    async fn handle_cast(
+        &mut self,
+        cast: Cast,
+        me: &mut Process<Mail<Self>>,
+    ) -> server::Result<Next<Self>> {
+        match cast {
+            Cast::Add(n) => self.n += n,
+            Cast::Answer => self.kept.drain(..).for_each(|reply| reply.send(self.n)),
+            Cast::Next(next) => return Ok(next),
+            Cast::Fail(why) => Err(why)?,
+            Cast::Exit(reason) => purlin::exit(reason),
+            Cast::TakeInfo => {
+                let info = receive!(me, { Mail::Info(info) => info });
+                self.n = info.len() as i64;
+            }
+        }
+        Ok(Next::Wait)
+    }
+
+    async fn handle_info(
+        &mut self,
+        info: &'static str,
+        _me: &mut Process<Mail<Self>>,
+    ) -> server::Result<Next<Self>> {
+        self.witness.send(Seen::Info(info));
+        Ok(Next::Wait)
+    }
+
+    async fn handle_continue(
+        &mut self,
+        left: u32,
+        _me: &mut Process<Mail<Self>>,
+    ) -> server::Result<Next<Self>> {
+        self.witness.send(Seen::Continue(left));
+        Ok(if left == 0 { Next::Wait } else { Next::Continue(left - 1) })
+    }
+
+    async fn handle_timeout(
+        &mut self,
+        _me: &mut Process<Mail<Self>>,
+    ) -> server::Result<Next<Self>> {
+        self.witness.send(Seen::Timeout);
+        Ok(Next::Wait)
+    }
+
+    async fn terminate(&mut self, reason: &ExitReason, _me: &mut Process<Mail<Self>>) {
+        self.witness.send(Seen::Terminate(self.n, reason.clone()));
+        assert_ne!(self.n, 666, "no good end");
+    }
+}
+
+async fn puppet(me: &Process<Seen>) -> ServerRef<Puppet> {
+    server::start((Begin::Ready, me.pid())).await.expect("it starts")
+}
+
+// G1, C1, C2: calls are answered, casts are not, and both are handled in the order in which they came
+#[purlin::test]
+async fn a_server_handles_what_it_is_asked_and_told_in_order(me: Process<Seen>) {
+    let puppet = puppet(&me).await;
+    assert_eq!(puppet.call(Call::Get).await, Ok(1));
+    for n in 0..100 {
+        puppet.cast(Cast::Add(n));
+    }
+    assert_eq!(puppet.call(Call::Get).await, Ok(4951));
+    let forgotten = puppet.call(Call::Forget).await;
+    assert_eq!(forgotten, Err(CallError::NoReply));
+    let kept = puppet.call_timeout(Call::Keep, MOMENT).await;
+    assert_eq!(kept, Err(CallError::Timeout(MOMENT)));
+}
+
+// G1: the answer may come from another handler
+#[purlin::test]
+async fn a_reply_can_be_kept_and_sent_later(me: Process<Seen>) {
+    let puppet = puppet(&me).await;
+    let asking = puppet.clone();
+    let (asked, answer) = oneshot::channel();
+    spawn(async move |_: Process<()>| {
+        let _ = asked.send(asking.call(Call::Keep).await);
+    });
+    common::until("it has been asked", || puppet.pid().info().messages_in == 1);
+    puppet.cast(Cast::Add(41));
+    puppet.cast(Cast::Answer);
+    assert_eq!(answer.await, Ok(Ok(42)));
+}
+
+// G1: info is what anybody sends, by the pid or with a timer
+#[purlin::test]
+async fn what_others_send_is_handled_as_info(mut me: Process<Seen>) {
+    let puppet = puppet(&me).await;
+    puppet.send("direct");
+    puppet.pid().send_after(MOMENT, Mail::Info("later"));
+    assert_eq!(me.receive().await, Seen::Info("direct"));
+    assert_eq!(me.receive().await, Seen::Info("later"));
+}
+
+// G1, R1: a handler may take a message out of turn
+#[purlin::test]
+async fn a_handler_can_receive_selectively(mut me: Process<Seen>) {
+    let puppet = puppet(&me).await;
+    puppet.cast(Cast::TakeInfo);
+    puppet.cast(Cast::Add(100));
+    puppet.send("four");
+    puppet.send("rest");
+    assert_eq!(puppet.call(Call::Get).await, Ok(104));
+    assert_eq!(me.receive().await, Seen::Info("rest"));
+}
+
+// G1: continue comes before any message
+#[purlin::test]
+async fn continue_goes_before_what_waits(mut me: Process<Seen>) {
+    let puppet = puppet(&me).await;
+    puppet.cast(Cast::Next(Next::Continue(2)));
+    puppet.send("after");
+    let seen = [me.receive().await, me.receive().await, me.receive().await, me.receive().await];
+    let [two, one, zero] = [2, 1, 0].map(Seen::Continue);
+    assert_eq!(seen, [two, one, zero, Seen::Info("after")]);
+    let begun = server::start::<Puppet>((Begin::Then(Next::Continue(0)), me.pid())).await;
+    assert!(begun.is_ok());
+    assert_eq!(me.receive().await, Seen::Continue(0));
+}
+
+// G1: the time runs until the next message; a look at the state is none
+#[purlin::test]
+async fn a_timeout_comes_only_if_nothing_else_does(mut me: Process<Seen>) {
+    let puppet = puppet(&me).await;
+    puppet.cast(Cast::Next(Next::Timeout(10 * MOMENT)));
+    let watched = puppet.clone();
+    let watcher = spawn(async move |_: Process<()>| {
+        while watched.state().await.is_ok() {
+            purlin::yield_now().await;
+        }
+    });
+    let seen = tokio::time::timeout(PATIENCE, me.receive()).await;
+    assert_eq!(seen, Ok(Seen::Timeout), "whoever looks does not hold it up");
+    watcher.exit(ExitReason::Shutdown);
+    puppet.cast(Cast::Next(Next::Timeout(Duration::MAX)));
+    puppet.send("in time");
+    puppet.cast(Cast::Next(Next::Timeout(Duration::ZERO)));
+    assert_eq!(me.receive().await, Seen::Info("in time"));
+    assert_eq!(me.receive().await, Seen::Timeout);
+}
+
+// G1, R3, F1: what waits comes before a timeout, also where the budget has just been used up
+#[test]
+fn a_timeout_of_no_time_looks_before_it_comes() {
+    Simulation::new(1).run(async |mut me: Process<Seen>| {
+        let puppet = puppet(&me).await;
+        for _ in 0..2000 {
+            puppet.cast(Cast::Next(Next::Timeout(Duration::ZERO)));
+        }
+        puppet.send("last");
+        assert_eq!(me.receive().await, Seen::Info("last"));
+    });
+}
+
+// G1: the state can be looked at while the server runs
+#[purlin::test]
+async fn the_state_is_shown_between_two_messages(me: Process<Seen>) {
+    let puppet = puppet(&me).await;
+    puppet.cast(Cast::Add(6));
+    let state = puppet.state().await.expect("it shows its state");
+    assert_eq!(state, format!("Puppet {{ n: 7, witness: Pid({}), kept: [] }}", me.id()));
+}
+
+// G1: every way to stop ends in `terminate`, with the reason
+#[purlin::test]
+async fn a_server_can_stop_itself_with_a_reason(mut me: Process<Seen>) {
+    let error = ExitReason::error("broken");
+    for (cast, reason) in [
+        (Cast::Next(Next::Stop(ExitReason::Normal)), ExitReason::Normal),
+        (Cast::Next(Next::Stop(error.clone())), error.clone()),
+        (Cast::Fail("broken"), error.clone()),
+        (Cast::Exit(ExitReason::Shutdown), ExitReason::Shutdown),
+    ] {
+        let puppet = puppet(&me).await;
+        puppet.cast(cast);
+        assert_eq!(puppet.pid().ended().await, reason);
+        assert_eq!(me.flush(), [Seen::Terminate(1, reason)]);
+    }
+}
+
+// G1: what was sent before is handled before
+#[purlin::test]
+async fn a_server_can_be_stopped_by_its_client(mut me: Process<Seen>) {
+    let reason = ExitReason::shutdown_with("upgrade");
+    let one = puppet(&me).await;
+    one.send("last words");
+    assert_eq!(one.stop().await, Ok(()));
+    assert_eq!(me.flush(), [Seen::Info("last words"), Seen::Terminate(1, ExitReason::Normal)]);
+    assert_eq!(one.stop().await, Err(CallError::NoProcess));
+    let one = puppet(&me).await;
+    assert_eq!(one.stop_with(reason.clone(), PATIENCE).await, Ok(()));
+    assert_eq!(me.flush(), [Seen::Terminate(1, reason.clone())]);
+    let one = puppet(&me).await;
+    one.cast(Cast::Next(Next::Stop(reason.clone())));
+    assert_eq!(one.stop().await, Err(CallError::Ended(reason)));
+}
+
+// G1, P2: a panic ends the server through `terminate`, and its callers learn why
+#[purlin::test]
+async fn a_panic_in_a_handler_is_the_reason_of_the_end(mut me: Process<Seen>) {
+    let puppet = puppet(&me).await;
+    let Err(CallError::Ended(reason)) = puppet.call(Call::Panic).await else {
+        panic!("it panicked")
+    };
+    let ExitReason::Panic(panic) = &reason else { panic!("{reason:?}") };
+    assert_eq!(panic.message, "on purpose");
+    assert!(panic.place.contains("server.rs"), "{}", panic.place);
+    assert_eq!(me.flush(), [Seen::Terminate(1, reason)]);
+}
+
+// G1: the reason of a `terminate` that fails counts
+#[purlin::test]
+async fn a_panic_in_terminate_is_the_last_word(me: Process<Seen>) {
+    let puppet = puppet(&me).await;
+    puppet.cast(Cast::Add(665));
+    let Err(CallError::Ended(ExitReason::Panic(panic))) = puppet.stop().await else {
+        panic!("it panicked")
+    };
+    assert!(panic.message.contains("no good end"), "{}", panic.message);
+}
+
+// G1: an exit signal that is not trapped ends the server where it awaits, and calls nothing
+#[purlin::test]
+async fn terminate_is_not_called_when_the_server_is_told_to_end(mut me: Process<Seen>) {
+    for (told, reason) in
+        [(ExitReason::Shutdown, ExitReason::Shutdown), (ExitReason::Kill, ExitReason::Killed)]
+    {
+        let puppet = puppet(&me).await;
+        puppet.pid().exit(told);
+        assert_eq!(puppet.pid().ended().await, reason);
+        assert_eq!(me.flush(), []);
+    }
+}
+
+// C3: none of it waits for ever
+#[purlin::test]
+async fn a_server_that_asks_itself_gets_an_error_at_once(me: Process<Seen>) {
+    let puppet = puppet(&me).await;
+    let own = Some(CallError::OwnProcess);
+    let answers = puppet.call(Call::Own).await;
+    assert_eq!(answers, Ok([own.clone(), own.clone(), own]));
+}
+
+// G1: whoever starts a server knows whether it is up
+#[purlin::test]
+async fn a_start_that_fails_says_why(mut me: Process<Seen>) {
+    let start = |begin| server::start::<Puppet>((begin, me.pid()));
+    assert_eq!(start(Begin::Ignore).await, Err(StartError::Ignored));
+    for reason in [ExitReason::Normal, ExitReason::Shutdown, ExitReason::error("no disk")] {
+        let failed = start(Begin::Fail(reason.clone())).await;
+        assert_eq!(failed, Err(StartError::Failed(reason)));
+    }
+    let Err(StartError::Failed(ExitReason::Panic(panic))) = start(Begin::Panic).await else {
+        panic!("it panicked")
+    };
+    assert_eq!(panic.message, "no init");
+    assert_eq!(me.flush(), [], "what has not begun does not terminate");
+}
+
+// G1: who gives up leaves nothing behind
+#[purlin::test]
+async fn a_start_that_takes_too_long_is_given_up(me: Process<Seen>) {
+    let census = Census::default();
+    let hang = || server::start::<Puppet>((Begin::Hang(census.token()), me.pid()));
+    assert_eq!(hang().timeout(MOMENT).await, Err(StartError::Timeout(MOMENT)));
+    assert!(tokio::time::timeout(MOMENT, hang()).await.is_err());
+    let node = Node::current().expect("a test runs in a process");
+    common::until("both are gone", || node.processes().len() == 1);
+    assert_eq!((census.born(), census.dropped()), (2, 2));
+}
+
+// G1, N1: when the start has failed the name is free, so that it can be tried again
+#[purlin::test]
+async fn a_start_that_is_given_up_has_freed_its_name(me: Process<Seen>) {
+    let census = Census::default();
+    for _ in 0..20 {
+        let hang = server::start::<Puppet>((Begin::Hang(census.token()), me.pid()));
+        let error = hang.name("hung").timeout(Duration::from_millis(1)).await.unwrap_err();
+        assert_eq!(error, StartError::Timeout(Duration::from_millis(1)));
+    }
+}
+
+// G1: the same where the server is up and its starter has not looked yet
+#[purlin::test]
+async fn a_server_that_nobody_takes_is_stopped(mut me: Process<Seen>) {
+    let starting = server::start::<Puppet>((Begin::Ready, me.pid())).into_future();
+    let node = Node::current().expect("a test runs in a process");
+    let waits = |process: &ProcessInfo| process.state == ProcessState::Receiving;
+    common::until("it is up", || node.processes().iter().any(waits));
+    drop(starting);
+    assert_eq!(me.receive().await, Seen::Terminate(1, ExitReason::Normal));
+}
+
+// C2: a cast never fails
+#[purlin::test]
+async fn a_cast_to_the_dead_is_dropped_and_counted(me: Process<Seen>) {
+    let puppet = puppet(&me).await;
+    assert_eq!(puppet.stop().await, Ok(()));
+    let node = Node::current().expect("a test runs in a process");
+    let before = node.dropped_messages();
+    puppet.cast(Cast::Add(1));
+    assert_eq!(node.dropped_messages(), before + 1);
+    assert_eq!(puppet.call(Call::Get).await, Err(CallError::NoProcess));
+    assert_eq!(puppet.state().await, Err(CallError::NoProcess));
+}
+
+// G1, N1: a name is given before `init`, and one that is taken says by whom
+#[purlin::test]
+async fn a_server_can_be_started_with_a_name(mut me: Process<Seen>) {
+    let start = || server::start::<Puppet>((Begin::Ready, me.pid())).name("puppet");
+    let one = start().await.expect("it starts");
+    assert_eq!(ServerRef::whereis("puppet"), Ok(one.clone()));
+    let name = Name::from("puppet");
+    let taken = RegisterError::Taken { name: name.clone(), by: one.id() };
+    assert_eq!(start().await, Err(StartError::Name(taken)));
+    assert!(ServerRef::<Plain>::whereis("puppet").is_err(), "it is no such server");
+    assert_eq!(one.stop().await, Ok(()));
+    assert_eq!(ServerRef::<Puppet>::whereis("puppet"), Err(LookupError::NoName(name)));
+    assert!(start().await.is_ok());
+    assert_eq!(me.flush().len(), 1, "the one that got no name has not begun");
+}
+
+/// A server that traps exits and monitors, and the parent of one.
+#[derive(Debug)]
+struct Guard {
+    witness: Pid<Witnessed>,
+}
+
+#[derive(Debug, Message)]
+enum Witnessed {
+    #[from]
+    Exit(Exit),
+    Notice(Notice),
+    Terminate(ExitReason),
+}
+
+impl Server for Guard {
+    type Args = (Pid<Witnessed>, ExitReason);
+    type Call = (ProcessId, Reply<MonitorRef>);
+    type Cast = ProcessId;
+    type Info = Notice;
+    type Continue = Infallible;
+
+    async fn init(
+        (witness, begin): Self::Args,
+        me: &mut Process<Mail<Self>>,
+    ) -> server::Result<Init<Self>> {
+        me.trap_exit(true);
+        if begin == ExitReason::Normal { Ok(Init::Ready(Guard { witness })) } else { Err(begin)? }
+    }
+
+    async fn handle_call(
+        &mut self,
+        (process, reply): Self::Call,
+        me: &mut Process<Mail<Self>>,
+    ) -> server::Result<Next<Self>> {
+        reply.send(me.monitor(process));
+        Ok(Next::Wait)
+    }
+
+    async fn handle_cast(
+        &mut self,
+        process: ProcessId,
+        me: &mut Process<Mail<Self>>,
+    ) -> server::Result<Next<Self>> {
+        me.link(process);
+        Ok(Next::Wait)
+    }
+
+    async fn handle_info(
+        &mut self,
+        notice: Notice,
+        _me: &mut Process<Mail<Self>>,
+    ) -> server::Result<Next<Self>> {
+        self.witness.send(Witnessed::Notice(notice));
+        Ok(Next::Wait)
+    }
+
+    async fn terminate(&mut self, reason: &ExitReason, _me: &mut Process<Mail<Self>>) {
+        self.witness.send(Witnessed::Terminate(reason.clone()));
+    }
+}
+
+async fn guard(me: &Process<Witnessed>) -> ServerRef<Guard> {
+    let args = (me.pid(), ExitReason::Normal);
+    server::start_link::<Guard>(me, args).await.expect("it starts")
+}
+
+/// A process that waits until it is told to end.
+fn idle() -> Pid<()> {
+    spawn(async |mut me: Process<()>| me.receive().await)
+}
+
+// G1, D1, L3: what concerns others is an info
+#[purlin::test]
+async fn downs_and_exits_of_others_are_infos(mut me: Process<Witnessed>) {
+    me.trap_exit(true);
+    let guard = guard(&me).await;
+    let (watched, linked) = (idle(), idle());
+    let monitor = guard.call(|reply| (watched.id(), reply)).await.expect("it answers");
+    watched.exit(ExitReason::error("one"));
+    let Witnessed::Notice(Notice::Down(down)) = me.receive().await else { panic!("no down") };
+    assert_eq!((down.monitor, down.reason), (monitor, ExitReason::error("one")));
+    guard.cast(linked.id());
+    guard.state().await.expect("it is linked by then");
+    linked.exit(ExitReason::Shutdown);
+    let Witnessed::Notice(Notice::Exit(exit)) = me.receive().await else { panic!("no exit") };
+    assert_eq!((exit.from, exit.reason), (Some(linked.id()), ExitReason::Shutdown));
+    let shut = guard.pid().clone();
+    let teller = spawn(async move |_: Process<()>| shut.exit(ExitReason::Shutdown));
+    let Witnessed::Notice(Notice::Exit(exit)) = me.receive().await else { panic!("no exit") };
+    assert_eq!((exit.from, exit.reason), (Some(teller.id()), ExitReason::Shutdown));
+    assert!(guard.pid().is_alive());
+}
+
+// G1, L3: the parent's exit, whatever its reason, stops a server that traps exits, in order
+#[purlin::test]
+async fn the_parents_exit_stops_a_server_that_traps_exits(mut me: Process<Witnessed>) {
+    me.trap_exit(true);
+    for reason in [ExitReason::Normal, ExitReason::Shutdown, ExitReason::error("lost")] {
+        let guard = guard(&me).await;
+        guard.pid().exit(reason.clone());
+        let Witnessed::Terminate(last) = me.receive().await else { panic!("no terminate") };
+        let Witnessed::Exit(exit) = me.receive().await else { panic!("no exit") };
+        assert_eq!(last, reason);
+        assert_eq!((exit.from, exit.reason), (Some(guard.id()), reason));
+    }
+    let guard = guard(&me).await;
+    me.unlink(&guard);
+    me.link(&guard);
+    guard.pid().exit(ExitReason::Kill);
+    let Witnessed::Exit(exit) = me.receive().await else { panic!("it is killed") };
+    assert_eq!(exit.reason, ExitReason::Killed);
+    assert!(me.try_receive().is_none());
+}
+
+// G1, L2: the end of the parent is an exit of the parent
+#[purlin::test]
+async fn a_server_stops_when_its_parent_ends(mut me: Process<Witnessed>) {
+    let own = me.pid();
+    let parent = spawn(async move |mut me: Process<ServerRef<Guard>>| {
+        let start = server::start_link::<Guard>(&me, (own, ExitReason::Normal));
+        let guard = start.await.expect("it starts");
+        me.pid().send(guard);
+        drop(me.receive().await);
+        // `normal`, which would not harm a server that does not trap exits
+    });
+    let Witnessed::Terminate(reason) = me.receive().await else { panic!("no terminate") };
+    assert_eq!(reason, ExitReason::Normal);
+    assert_eq!(parent.ended().await, ExitReason::Normal);
+}
+
+// G1, L2: an init that fails is an end like any other for who is linked to it
+#[purlin::test]
+async fn a_linked_start_that_fails_sends_an_exit_too(mut me: Process<Witnessed>) {
+    me.trap_exit(true);
+    let reason = ExitReason::error("no disk");
+    let failed = server::start_link::<Guard>(&me, (me.pid(), reason.clone())).await;
+    let failed = failed.expect_err("it fails");
+    assert_eq!(failed, StartError::Failed(reason.clone()));
+    assert_eq!(ExitReason::from(failed), reason);
+    let Witnessed::Exit(exit) = me.receive().await else { panic!("no exit") };
+    assert_eq!(exit.reason, reason);
+}
+
+// G1, E1: a node that stops is above every parent
+#[test]
+fn a_server_that_traps_exits_is_stopped_in_order_with_its_node() {
+    let node = common::node(2);
+    let (tell, told) = std::sync::mpsc::channel();
+    let witness = node.spawn(async move |mut me: Process<Witnessed>| {
+        me.trap_exit(true);
+        let guard = server::start_link::<Guard>(&me, (me.pid(), ExitReason::Normal)).await;
+        tell.send(guard.is_ok()).expect("the test listens");
+        loop {
+            if let Witnessed::Terminate(reason) = me.receive().await {
+                return reason;
+            }
+        }
+    });
+    assert_eq!(told.recv(), Ok(true));
+    common::stop(&node);
+    assert_eq!(witness.exit_reason(), Some(ExitReason::Shutdown));
+}
+
+/// A server that says nothing of what it does about anything.
+#[derive(Debug)]
+struct Plain;
+
+impl Server for Plain {
+    type Args = Option<Next<Plain>>;
+    type Call = Reply<()>;
+    type Cast = u8;
+    type Info = u8;
+    type Continue = u8;
+
+    async fn init(next: Self::Args, _: &mut Process<Mail<Self>>) -> server::Result<Init<Self>> {
+        Ok(next.map_or(Init::Ready(Plain), |next| Init::Then(Plain, next)))
+    }
+}
+
+// G1: as OTP's defaults
+#[purlin::test]
+async fn what_has_no_handler_is_dropped_or_stops_the_server() {
+    let start = async |next| server::start::<Plain>(next).await.expect("it starts");
+    let plain = start(Some(Next::Timeout(Duration::ZERO))).await;
+    plain.send(7);
+    assert_eq!(plain.state().await.as_deref(), Ok("Plain"));
+    let Err(CallError::Ended(reason)) = plain.call(|reply| reply).await else {
+        panic!("nobody handles it")
+    };
+    assert_eq!(reason.to_string(), "bad_call: Reply { .. }");
+    let plain = start(None).await;
+    plain.cast(7);
+    assert_eq!(plain.pid().ended().await.to_string(), "bad_cast: 7");
+    let plain = start(Some(Next::Continue(7))).await;
+    assert_eq!(plain.pid().ended().await.to_string(), "bad_continue: 7");
+}
+
+/// A server with nothing but a state that cannot be shown.
+struct Secret;
+
+impl std::fmt::Debug for Secret {
+    fn fmt(&self, _: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        panic!("nobody may know")
+    }
+}
+
+impl Server for Secret {
+    type Args = ();
+    type Call = Infallible;
+    type Cast = Infallible;
+    type Info = Infallible;
+    type Continue = Infallible;
+
+    async fn init((): (), _: &mut Process<Mail<Self>>) -> server::Result<Init<Self>> {
+        Ok(Init::Ready(Secret))
+    }
+}
+
+/// A server that never waits for a message.
+#[derive(Debug)]
+struct Restless;
+
+impl Server for Restless {
+    type Args = Next<Restless>;
+    type Call = Infallible;
+    type Cast = Infallible;
+    type Info = Infallible;
+    type Continue = ();
+
+    async fn init(next: Self::Args, _: &mut Process<Mail<Self>>) -> server::Result<Init<Self>> {
+        Ok(Init::Then(Restless, next))
+    }
+
+    async fn handle_timeout(&mut self, _: &mut Process<Mail<Self>>) -> server::Result<Next<Self>> {
+        Ok(Next::Timeout(Duration::ZERO))
+    }
+
+    async fn handle_continue(
+        &mut self,
+        (): (),
+        _: &mut Process<Mail<Self>>,
+    ) -> server::Result<Next<Self>> {
+        Ok(Next::Continue(()))
+    }
+}
+
+// G1, F1, L7: a server that always goes on by itself yields, and can be ended
+#[purlin::test]
+async fn a_server_that_never_waits_can_be_ended() {
+    for next in [Next::Timeout(Duration::ZERO), Next::Continue(())] {
+        let restless = server::start::<Restless>(next).await.expect("it starts");
+        restless.pid().exit(ExitReason::Kill);
+        let ended = tokio::time::timeout(PATIENCE, restless.pid().ended()).await;
+        assert_eq!(ended, Ok(ExitReason::Killed));
+    }
+}
+
+/// A server that panics where there is no future yet, and where an exit becomes an info.
+#[derive(Debug)]
+struct Sudden(Pid<&'static str>);
+
+#[derive(Debug)]
+struct NoExit;
+
+impl From<Exit> for NoExit {
+    fn from(_: Exit) -> Self {
+        panic!("no exits")
+    }
+}
+
+impl Server for Sudden {
+    type Args = Pid<&'static str>;
+    type Call = Reply<()>;
+    type Cast = Infallible;
+    type Info = NoExit;
+    type Continue = Infallible;
+
+    async fn init(witness: Self::Args, me: &mut Process<Mail<Self>>) -> server::Result<Init<Self>> {
+        me.trap_exit(true);
+        Ok(Init::Ready(Sudden(witness)))
+    }
+
+    fn handle_call(
+        &mut self,
+        reply: Reply<()>,
+        _: &mut Process<Mail<Self>>,
+    ) -> impl Future<Output = server::Result<Next<Self>>> + Send {
+        assert!(!self.0.is_alive(), "no future");
+        async move {
+            reply.send(());
+            Ok(Next::Wait)
+        }
+    }
+
+    async fn terminate(&mut self, _: &ExitReason, _: &mut Process<Mail<Self>>) {
+        self.0.send("terminated");
+    }
+}
+
+// G1: wherever it is that a server's own code panics, it ends through `terminate`
+#[purlin::test]
+async fn a_panic_outside_of_any_future_ends_the_server_in_order(mut me: Process<&'static str>) {
+    let sudden = server::start::<Sudden>(me.pid()).await.expect("it starts");
+    let Err(CallError::Ended(reason)) = sudden.call(|reply| reply).await else {
+        panic!("it cannot answer")
+    };
+    assert!(reason.to_string().ends_with("no future"), "{reason}");
+    assert_eq!(me.receive().await, "terminated");
+
+    let sudden = server::start::<Sudden>(me.pid()).await.expect("it starts");
+    let told = sudden.pid().clone();
+    spawn(async move |_: Process<()>| told.exit(ExitReason::Shutdown));
+    let reason = sudden.pid().ended().await;
+    assert!(reason.to_string().ends_with("no exits"), "{reason}");
+    assert_eq!(me.try_receive(), Some("terminated"));
+}
+
+// G1: a look never ends a server
+#[purlin::test]
+async fn a_state_that_cannot_be_shown_is_the_askers_loss() {
+    let secret = server::start::<Secret>(()).await.expect("it starts");
+    assert_eq!(secret.state().await, Err(CallError::NoReply));
+    let panics = |_: &Secret| -> u32 { panic!("on purpose") };
+    assert_eq!(secret.look(panics).await, Err(CallError::NoReply));
+    assert_eq!(secret.look(|_| 7).await, Ok(7));
+    secret.tell_to_stop(ExitReason::Shutdown);
+    assert_eq!(secret.pid().ended().await, ExitReason::Shutdown);
+    assert_eq!(secret.look(|_| 7).await, Err(CallError::NoProcess));
+}
+
+// G1: from a thread that has nothing to do with the node
+#[test]
+fn a_server_can_be_started_and_used_from_outside() {
+    let node = common::node(1);
+    let witness = node.spawn(async |mut me: Process<Seen>| {
+        assert_eq!(me.receive().await, Seen::Terminate(3, ExitReason::Normal));
+    });
+    common::outside(async {
+        let start = node.start::<Puppet>((Begin::Ready, witness.clone()));
+        let puppet = start.await.expect("it starts");
+        puppet.cast(Cast::Add(1));
+        assert_eq!(puppet.call(Call::Get).await, Ok(2));
+        puppet.cast(Cast::Add(1));
+        assert_eq!(puppet.call_blocking(Call::Get, PATIENCE), Ok(3));
+        assert_eq!(puppet.stop().await, Ok(()));
+        assert_eq!(witness.ended().await, ExitReason::Normal);
+    });
+    common::stop(&node);
+}

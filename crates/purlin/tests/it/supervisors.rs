@@ -1,0 +1,683 @@
+//! Supervisors, as processes: that the rules of the unit tests are those that real children see.
+
+
+use crate::common;
+use std::convert::Infallible;
+use std::time::{Duration, Instant};
+
+use crate::common::PanicsWhenDropped;
+use purlin::server::{self, Init, Mail, Next, Server};
+use purlin::supervisor::{
+    AutoShutdown, BadSpec, ChildProcess, ChildSpec, ChildTemplate, DeleteError, FailedToStartChild,
+    Restart, RestartError, Shutdown, SimpleRef, StartChildError, SupervisorRef, SupervisorSpec,
+    TerminateError,
+};
+use purlin::{Exit, ExitReason, Node, Pid, Process, ProcessId, Reply, receive, spawn};
+use purlin_testkit::{Simulation, for_each_seed};
+
+/// What a test sees of children.
+#[derive(Clone, Debug, PartialEq)]
+enum Seen {
+    Up(&'static str, Pid<Order>),
+    /// It was told to end.
+    Told(&'static str, ExitReason),
+    Exit(Exit),
+}
+
+impl From<Exit> for Seen {
+    fn from(exit: Exit) -> Self {
+        Self::Exit(exit)
+    }
+}
+
+/// What a child is told.
+#[derive(Debug)]
+enum Order {
+    End(ExitReason),
+    Exit(Exit),
+    Ping(Reply<()>),
+}
+
+impl From<Exit> for Order {
+    fn from(exit: Exit) -> Self {
+        Self::Exit(exit)
+    }
+}
+
+async fn child(mut me: Process<Order>, id: &'static str, witness: Pid<Seen>) -> ExitReason {
+    me.trap_exit(true);
+    witness.send(Seen::Up(id, me.pid()));
+    loop {
+        match me.receive().await {
+            Order::End(reason) => return reason,
+            Order::Exit(exit) => {
+                witness.send(Seen::Told(id, exit.reason.clone()));
+                return exit.reason;
+            }
+            Order::Ping(reply) => reply.send(()),
+        }
+    }
+}
+
+fn worker(id: &'static str, me: &Process<Seen>) -> ChildSpec {
+    let witness = me.pid();
+    ChildSpec::worker(id, move |me| child(me, id, witness))
+}
+
+/// Waits until that child is up.
+async fn up(me: &mut Process<Seen>, id: &'static str) -> Pid<Order> {
+    receive!(me, { Seen::Up(up, pid) if up == id => pid })
+}
+
+async fn seen(me: &mut Process<Seen>) -> String {
+    match me.receive().await {
+        Seen::Up(id, _) => format!("up {id}"),
+        Seen::Told(id, reason) => format!("{reason} {id}"),
+        Seen::Exit(exit) => format!("exit {}", exit.reason),
+    }
+}
+
+async fn seen_all<const N: usize>(me: &mut Process<Seen>) -> [String; N] {
+    let mut all = std::array::from_fn(|_| String::new());
+    for one in &mut all {
+        *one = seen(me).await;
+    }
+    all
+}
+
+fn oops() -> ExitReason {
+    ExitReason::error("oops")
+}
+
+// G2: one for one; children start in order and stop in the reverse order
+#[purlin::test]
+async fn one_for_one_restarts_the_child_that_ended_and_stops_all_in_reverse(mut me: Process<Seen>) {
+    me.trap_exit(true);
+    let spec = SupervisorSpec::one_for_one()
+        .child(worker("a", &me))
+        .child(worker("b", &me))
+        .child(worker("c", &me));
+    let supervisor = spec.start_link(&me).await.expect("all start");
+    let (_, b, _) = (up(&mut me, "a").await, up(&mut me, "b").await, up(&mut me, "c").await);
+    b.send(Order::End(oops()));
+    let again = up(&mut me, "b").await;
+    assert_ne!(b, again);
+    assert_eq!(supervisor.stop(ExitReason::Shutdown).await, ExitReason::Shutdown);
+    assert_eq!(
+        seen_all(&mut me).await,
+        ["shutdown c", "shutdown b", "shutdown a", "exit shutdown"]
+    );
+}
+
+// G2: one for all, rest for one; temporary
+#[purlin::test]
+async fn those_that_are_concerned_stop_in_reverse_and_start_in_order(mut me: Process<Seen>) {
+    let children = |spec: SupervisorSpec, me: &Process<Seen>| {
+        spec.child(worker("a", me))
+            .child(worker("b", me))
+            .child(worker("t", me).restart(Restart::Temporary))
+            .child(worker("c", me))
+    };
+    let all = children(SupervisorSpec::one_for_all(), &me).start_link(&me).await;
+    let mut b = None;
+    for _ in 0..4 {
+        if let Seen::Up("b", pid) = me.receive().await {
+            b = Some(pid);
+        }
+    }
+    b.expect("b is up").send(Order::End(oops()));
+    assert_eq!(seen_all(&mut me).await, ["shutdown c", "shutdown t", "shutdown a"]);
+    // M3: each says for itself that it is up
+    let mut ups: [String; 3] = seen_all(&mut me).await;
+    ups.sort();
+    assert_eq!(ups, ["up a", "up b", "up c"]);
+    all.expect("it started").stop(ExitReason::Normal).await;
+    me.flush();
+
+    let rest = children(SupervisorSpec::rest_for_one(), &me).start_link(&me).await;
+    let b = up(&mut me, "b").await;
+    for id in ["a", "t", "c"] {
+        up(&mut me, id).await;
+    }
+    b.send(Order::End(oops()));
+    assert_eq!(seen_all(&mut me).await, ["shutdown c", "shutdown t"]);
+    let mut ups: [String; 2] = seen_all(&mut me).await;
+    ups.sort();
+    assert_eq!(ups, ["up b", "up c"]);
+    let left = rest.expect("it started").which_children().await.expect("it lives");
+    assert_eq!(left.iter().map(|child| &*child.id).collect::<Vec<_>>(), ["a", "b", "c"]);
+}
+
+// G2: too many restarts within a sliding window make it give up with the reason `shutdown`
+#[purlin::test]
+async fn it_gives_up_with_shutdown_at_one_restart_more_than_its_intensity(mut me: Process<Seen>) {
+    me.trap_exit(true);
+    let spec = SupervisorSpec::one_for_one()
+        .intensity(3)
+        .period(Duration::from_secs(1000))
+        .child(worker("steady", &me))
+        .child(worker("crash", &me));
+    let supervisor = spec.start_link(&me).await.expect("both start");
+    up(&mut me, "steady").await;
+    for _ in 0..4 {
+        let crash = up(&mut me, "crash").await;
+        crash.send(Order::End(oops()));
+    }
+    assert_eq!(seen_all(&mut me).await, ["shutdown steady", "exit shutdown"]);
+    assert!(!supervisor.pid().is_alive());
+}
+
+/// Lets virtual time pass.
+async fn pass(me: &mut Process<Seen>, time: Duration) {
+    receive!(me, {
+        Seen::Told(_, reason) => panic!("somebody was told {reason}"),
+        after time => {}
+    });
+}
+
+// G2: within a sliding window
+#[test]
+fn the_window_slides_with_the_nodes_clock() {
+    let mut simulation = Simulation::new(4);
+    simulation.run(async |mut me: Process<Seen>| {
+        me.trap_exit(true);
+        let spec = SupervisorSpec::one_for_one()
+            .intensity(2)
+            .period(Duration::from_secs(3600))
+            .child(worker("crash", &me));
+        let supervisor = spec.start_link(&me).await.expect("it starts");
+        // Two in an hour, for a day.
+        for _ in 0..48 {
+            up(&mut me, "crash").await.send(Order::End(oops()));
+            pass(&mut me, Duration::from_secs(1802)).await;
+        }
+        let last = up(&mut me, "crash").await;
+        assert_eq!(supervisor.count_children().await.expect("it lives").active, 1);
+        // One more, before those of the last hour are forgotten.
+        last.send(Order::End(oops()));
+        let last = up(&mut me, "crash").await;
+        last.send(Order::End(oops()));
+        assert_eq!(supervisor.pid().ended().await, ExitReason::Shutdown);
+    });
+}
+
+// G2: whoever is faster, a child is there once or not at all, and none outlives its supervisor
+#[test]
+fn ends_and_requests_may_come_in_any_order() {
+    for_each_seed(300, |seed| {
+        Simulation::new(seed).run(async |mut me: Process<Seen>| {
+            me.trap_exit(true);
+            let spec = SupervisorSpec::rest_for_one()
+                .intensity(1000)
+                .child(worker("a", &me))
+                .child(worker("b", &me))
+                .child(worker("c", &me));
+            let supervisor = spec.start_link(&me).await.expect("all start");
+            let mut pids = vec![up(&mut me, "a").await, up(&mut me, "b").await];
+            pids[0].send(Order::End(oops()));
+            pids[1].send(Order::End(oops()));
+            let terminated = supervisor.terminate_child("b").await;
+            assert_eq!(terminated, Ok(()));
+            pids[0].exit(ExitReason::Kill);
+            let restarted = supervisor.restart_child("b").await;
+            // The end of a may have brought it back before.
+            assert!(matches!(restarted, Ok(Some(_)) | Err(RestartError::Running)), "{restarted:?}");
+            assert_eq!(supervisor.count_children().await.expect("it lives").specs, 3);
+            supervisor.stop(ExitReason::Shutdown).await;
+            for seen in me.flush() {
+                if let Seen::Up(_, pid) = seen {
+                    pids.push(pid);
+                }
+            }
+            assert!(pids.iter().all(|pid| !pid.is_alive()), "none outlives its supervisor");
+        });
+    });
+}
+
+// G2: from the parent any reason stops it, from others none does
+#[purlin::test]
+async fn only_its_parent_can_tell_it_to_end(mut me: Process<Seen>) {
+    let (tell, told) = tokio::sync::oneshot::channel();
+    let spec = SupervisorSpec::one_for_one().child(worker("a", &me));
+    let parent = spawn(async move |mut me: Process<ExitReason>| {
+        let supervisor = spec.start_link(&me).await.expect("it starts");
+        let _ = tell.send(supervisor.clone());
+        let reason = me.receive().await;
+        supervisor.pid().exit(reason);
+        supervisor.pid().ended().await
+    });
+    let supervisor = told.await.expect("the parent tells");
+    up(&mut me, "a").await;
+    supervisor.pid().exit(ExitReason::Shutdown);
+    assert_eq!(supervisor.count_children().await.expect("it lives").active, 1);
+    parent.send(oops());
+    assert_eq!(supervisor.pid().ended().await, oops());
+    assert_eq!(seen(&mut me).await, "shutdown a");
+}
+
+// G2, L2: a tree ends with the parent of its top
+#[purlin::test]
+async fn it_ends_with_its_parent_and_its_children_with_it(mut me: Process<Seen>) {
+    let spec = SupervisorSpec::one_for_one().child(ChildSpec::supervisor(
+        "inner",
+        SupervisorSpec::one_for_all().child(worker("a", &me)),
+    ));
+    let parent = spawn(async move |mut me: Process<ExitReason>| {
+        let _supervisor = spec.start_link(&me).await.expect("it starts");
+        me.receive().await
+    });
+    let a = up(&mut me, "a").await;
+    parent.send(oops());
+    assert_eq!(seen(&mut me).await, "shutdown a");
+    assert_eq!(a.ended().await, ExitReason::Shutdown);
+}
+
+// G2: a time, no time, or all the time it wants
+#[purlin::test]
+async fn a_child_that_does_not_end_in_time_is_killed(mut me: Process<Seen>) {
+    async fn stubborn(mut me: Process<Order>, witness: Pid<Seen>) {
+        me.trap_exit(true);
+        witness.send(Seen::Up("stubborn", me.pid()));
+        loop {
+            if let Order::Exit(exit) = me.receive().await {
+                witness.send(Seen::Told("stubborn", exit.reason));
+            }
+        }
+    }
+    let witness = me.pid();
+    let spec = |shutdown| {
+        let witness = witness.clone();
+        let child = ChildSpec::worker("stubborn", move |me| stubborn(me, witness));
+        SupervisorSpec::one_for_one().child(child.shutdown(shutdown))
+    };
+    let timeout = Shutdown::Timeout(Duration::from_millis(20));
+    let supervisor = spec(timeout).start_link(&me).await.expect("it starts");
+    let child = up(&mut me, "stubborn").await;
+    supervisor.terminate_child("stubborn").await.expect("it is there");
+    assert_eq!(child.exit_reason(), Some(ExitReason::Killed));
+    assert_eq!(seen(&mut me).await, "shutdown stubborn");
+
+    let supervisor = spec(Shutdown::BrutalKill).start_link(&me).await.expect("it starts");
+    let child = up(&mut me, "stubborn").await;
+    supervisor.terminate_child("stubborn").await.expect("it is there");
+    assert_eq!(child.exit_reason(), Some(ExitReason::Killed));
+    assert!(me.try_receive().is_none(), "it was not asked");
+}
+
+// L7: who waits for the end of one that will not let go waits for a bounded time and goes on
+#[purlin::test]
+async fn a_child_that_does_not_let_go_is_left(me: Process<Seen>) {
+    let (release, held) = std::sync::mpsc::channel::<()>();
+    let held = std::sync::Arc::new(std::sync::Mutex::new(held));
+    let (tell, told) = tokio::sync::mpsc::unbounded_channel();
+    let hog = move |_: Process<()>| async move {
+        let _ = tell.send(());
+        let held = held.lock().expect("nobody panics");
+        let _ = held.recv();
+    };
+    let child = ChildSpec::worker("hog", hog).shutdown(Shutdown::BrutalKill);
+    let spec = SupervisorSpec::one_for_one().child(child);
+    let supervisor = spec.start_link(&me).await.expect("it starts");
+    let mut told = told;
+    told.recv().await.expect("it runs");
+    let began = Instant::now();
+    supervisor.terminate_child("hog").await.expect("it is there");
+    assert!(began.elapsed() < Duration::from_secs(20), "the wait is bounded");
+    assert_eq!(supervisor.count_children().await.expect("it lives").active, 0);
+    drop(release);
+}
+
+// G2: children that come and go
+#[purlin::test]
+async fn dynamic_children_keep_their_arguments_and_stop_side_by_side(mut me: Process<Seen>) {
+    let witness = me.pid();
+    let template =
+        ChildTemplate::worker("pupil", move |me, id: &'static str| child(me, id, witness));
+    let spec = SupervisorSpec::simple_one_for_one(template).name("pupils");
+    let pupils = spec.start_link(&me).await.expect("it needs nothing");
+    let mut pids: Vec<ProcessId> = Vec::new();
+    for id in ["x", "y", "z"] {
+        pids.extend(pupils.start_child(id).await.expect("there is room"));
+    }
+    let (_, y, _) = (up(&mut me, "x").await, up(&mut me, "y").await, up(&mut me, "z").await);
+    y.send(Order::End(oops()));
+    assert_eq!(seen(&mut me).await, "up y");
+    assert_eq!(pupils.terminate_child(me.id()).await, Err(TerminateError::NotFound));
+    assert_eq!(pupils.terminate_child(pids[0]).await, Ok(()));
+    assert_eq!(pupils.terminate_child(pids[0]).await, Ok(()), "it has ended, as was wanted");
+    assert_eq!(seen(&mut me).await, "shutdown x");
+    let counts = pupils.count_children().await.expect("it lives");
+    assert_eq!((counts.specs, counts.active, counts.workers), (1, 2, 2));
+    let others = SimpleRef::<u8>::whereis("pupils").expect("it has the name");
+    assert_eq!(others.start_child(7).await, Err(StartChildError::OtherArguments));
+    pupils.stop(ExitReason::Normal).await;
+    let mut told: [String; 2] = seen_all(&mut me).await;
+    told.sort();
+    assert_eq!(told, ["shutdown y", "shutdown z"]);
+}
+
+/// A server that says from its `init` that it is there, or is not needed, or cannot be.
+#[derive(Debug)]
+struct Clerk;
+
+#[derive(Clone, Debug)]
+enum Begin {
+    Up(&'static str, Pid<Seen>),
+    Ignore,
+    Fail,
+}
+
+#[derive(Debug)]
+struct Resign;
+
+impl Server for Clerk {
+    type Args = Begin;
+    type Call = Infallible;
+    type Cast = Resign;
+    type Info = Infallible;
+    type Continue = Infallible;
+
+    async fn init(begin: Begin, me: &mut Process<Mail<Self>>) -> server::Result<Init<Self>> {
+        match begin {
+            Begin::Up(id, witness) => {
+                let done = Exit { from: Some(me.id()), reason: ExitReason::error(id) };
+                witness.send(Seen::Exit(done));
+                Ok(Init::Ready(Clerk))
+            }
+            Begin::Ignore => Ok(Init::Ignore),
+            Begin::Fail => Err(oops().into()),
+        }
+    }
+
+    async fn handle_cast(
+        &mut self,
+        _: Resign,
+        _: &mut Process<Mail<Self>>,
+    ) -> server::Result<Next<Self>> {
+        Err(oops().into())
+    }
+}
+
+// G1, G2: a child that is a server is up when its init has returned, so they start in order
+#[purlin::test]
+async fn servers_are_children_that_say_when_they_are_up(mut me: Process<Seen>) {
+    me.trap_exit(true);
+    let clerk = |id, begin: Begin| {
+        ChildSpec::server(id, move |me| server::start_link::<Clerk>(me, begin.clone()))
+    };
+    let witness = me.pid();
+    let spec = SupervisorSpec::rest_for_one()
+        .child(clerk("a", Begin::Up("a", witness.clone())))
+        .child(clerk("none", Begin::Ignore))
+        .child(clerk("b", Begin::Up("b", witness.clone())));
+    let supervisor = spec.start_link(&me).await.expect("all start");
+    assert_eq!(seen_all(&mut me).await, ["exit a", "exit b"]);
+    let children = supervisor.which_children().await.expect("it lives");
+    assert_eq!(children[1].process, ChildProcess::Absent);
+    let ChildProcess::Running(a) = children[0].process else { panic!("{children:?}") };
+    let node = Node::current().expect("a process lives on a node");
+    let a: Pid<Mail<Clerk>> = node.pid(a).expect("it is a clerk");
+    a.send(Mail::Cast(Resign));
+    assert_eq!(seen_all(&mut me).await, ["exit a", "exit b"]);
+
+    let failed = supervisor.start_child(clerk("fails", Begin::Fail)).await;
+    assert_eq!(failed, Err(StartChildError::Failed(oops())));
+    assert_eq!(supervisor.restart_child("none").await, Ok(None));
+
+    let template = ChildTemplate::server("clerk", server::start_link::<Clerk>);
+    let clerks = SupervisorSpec::simple_one_for_one(template).start_link(&me).await;
+    let clerks = clerks.expect("it needs nothing");
+    let started = clerks.start_child(Begin::Up("c", witness)).await;
+    assert!(started.is_ok_and(|pid| pid.is_some()));
+    assert_eq!(seen(&mut me).await, "exit c");
+    assert_eq!(clerks.start_child(Begin::Ignore).await, Ok(None));
+}
+
+// G2: a child whose end nobody would notice is none
+#[purlin::test]
+async fn a_server_that_is_not_linked_to_its_supervisor_is_not_started(mut me: Process<Seen>) {
+    me.trap_exit(true);
+    let witness = me.pid();
+    let clerk = ChildSpec::server("clerk", move |_| {
+        server::start::<Clerk>(Begin::Up("clerk", witness.clone()))
+    });
+    let error = SupervisorSpec::one_for_one().child(clerk).start_link(&me).await.unwrap_err();
+    assert!(error.to_string().contains("start_link"), "{error}");
+    assert!(matches!(me.receive().await, Seen::Exit(exit) if exit.reason == error.reason));
+    assert!(me.try_receive().is_none(), "its init was not called");
+}
+
+// G2: children that come and go are all of one kind
+#[purlin::test]
+async fn a_template_takes_no_children_of_other_kinds(me: Process<Seen>) {
+    let template = ChildTemplate::worker("own", async |mut me: Process<()>, (): ()| {
+        me.receive().await;
+    });
+    let simple = SupervisorSpec::simple_one_for_one(template).name("own");
+    simple.start_link(&me).await.expect("it starts");
+    let supervisor = SupervisorRef::whereis("own").expect("it has the name");
+    let refused = supervisor.start_child(worker("other", &me)).await;
+    assert_eq!(refused, Err(StartChildError::OtherArguments));
+}
+
+/// What cannot be cloned.
+struct Unique;
+
+impl Clone for Unique {
+    fn clone(&self) -> Self {
+        panic!("there is one")
+    }
+}
+
+// G2: what is the user's may panic, and the supervisor goes on
+#[purlin::test]
+async fn a_template_that_cannot_be_cloned_is_a_start_that_failed(me: Process<Seen>) {
+    let unique = Unique;
+    let function = move |mut me: Process<()>, (): ()| {
+        let _unique = unique;
+        async move { me.receive().await }
+    };
+    let simple = SupervisorSpec::simple_one_for_one(ChildTemplate::worker("one", function));
+    let simple = simple.start_link(&me).await.expect("it starts");
+    let Err(StartChildError::Failed(reason)) = simple.start_child(()).await else {
+        panic!("it cannot start")
+    };
+    assert!(reason.to_string().ends_with("there is one"), "{reason}");
+    assert_eq!(simple.count_children().await.expect("it lives").active, 0);
+}
+
+// G2: the destructor of a child's arguments does not end the supervisor of all the others
+#[purlin::test]
+async fn arguments_whose_destructor_panics_end_nobody(me: Process<Seen>) {
+    let function = async |mut me: Process<()>, arguments: PanicsWhenDropped| {
+        // What the supervisor keeps panics, and not the child.
+        std::mem::forget(arguments);
+        me.receive().await;
+    };
+    let simple = SupervisorSpec::simple_one_for_one(ChildTemplate::worker("bomb", function));
+    let simple = simple.start_link(&me).await.expect("it starts");
+    let child = simple
+        .start_child(PanicsWhenDropped("arguments"))
+        .await
+        .expect("it starts")
+        .expect("it is a process");
+    assert_eq!(simple.terminate_child(child).await, Ok(()));
+    assert_eq!(simple.count_children().await.expect("it lives").active, 0);
+}
+
+// G2: children that ended and are linked no more do not hold up the stop, however many
+#[test]
+fn ended_children_that_had_unlinked_themselves_do_not_add_up() {
+    let mut simulation = Simulation::new(1);
+    let took = simulation.run(async |me: Process<()>| {
+        let template = ChildTemplate::worker("free", async |me: Process<()>, from: ProcessId| {
+            me.unlink(from);
+        });
+        let simple = SupervisorSpec::simple_one_for_one(template);
+        let simple = simple.start_link(&me).await.expect("it starts");
+        let node = Node::current().expect("a process has a node");
+        let mut children = Vec::new();
+        for _ in 0..100 {
+            children.extend(simple.start_child(simple.id()).await.expect("it starts"));
+        }
+        assert_eq!(children.len(), 100);
+        for child in children {
+            // One that is not found has ended already.
+            if let Ok(child) = node.pid::<()>(child) {
+                child.ended().await;
+            }
+        }
+        let began = node.uptime();
+        simple.stop(ExitReason::Normal).await;
+        node.uptime() - began
+    });
+    assert!(took < Duration::from_secs(1), "{took:?}");
+}
+
+// G2: significant children and auto_shutdown
+#[purlin::test]
+async fn it_ends_when_its_significant_children_have(mut me: Process<Seen>) {
+    me.trap_exit(true);
+    let significant =
+        |id, me: &Process<Seen>| worker(id, me).restart(Restart::Transient).significant();
+    let spec = SupervisorSpec::one_for_one()
+        .auto_shutdown(AutoShutdown::AllSignificant)
+        .child(worker("plain", &me))
+        .child(significant("s", &me))
+        .child(significant("t", &me));
+    let supervisor = spec.start_link(&me).await.expect("all start");
+    let (s, t) = (up(&mut me, "s").await, up(&mut me, "t").await);
+    up(&mut me, "plain").await;
+    s.send(Order::End(ExitReason::Normal));
+    t.send(Order::End(oops()));
+    up(&mut me, "t").await.send(Order::End(ExitReason::shutdown_with("done")));
+    assert_eq!(seen_all(&mut me).await, ["shutdown plain", "exit shutdown"]);
+    assert!(!supervisor.pid().is_alive());
+}
+
+// G2: what is no supervisor, or cannot start its children, does not start
+#[purlin::test]
+async fn what_cannot_be_is_refused_with_the_reason(me: Process<Seen>) {
+    me.trap_exit(true);
+    let cause = |reason: &ExitReason| match reason {
+        ExitReason::Error(cause) | ExitReason::ShutdownWith(cause) => cause.clone(),
+        other => panic!("no cause: {other}"),
+    };
+    let twice = SupervisorSpec::one_for_one().child(worker("a", &me)).child(worker("a", &me));
+    let error = twice.start_link(&me).await.expect_err("two of one id");
+    let bad = BadSpec::DuplicateId("a".into());
+    assert_eq!(cause(&error.reason).downcast_ref::<BadSpec>(), Some(&bad));
+
+    let template = ChildTemplate::worker("each", async |_: Process<()>, (): ()| ());
+    let simple = SupervisorSpec::from(SupervisorSpec::simple_one_for_one(template));
+    let error = simple.child(worker("a", &me)).start_link(&me).await.expect_err("of another kind");
+    let bad = BadSpec::NotSimple("a".into());
+    assert_eq!(cause(&error.reason).downcast_ref::<BadSpec>(), Some(&bad));
+
+    let important = SupervisorSpec::one_for_one().child(worker("a", &me).significant());
+    let error = important.clone().start_link(&me).await.expect_err("it never ends by itself");
+    let bad = BadSpec::BadSignificance("a".into());
+    assert_eq!(cause(&error.reason).downcast_ref::<BadSpec>(), Some(&bad));
+
+    // A child that cannot be started: those before it are stopped again.
+    let spec = SupervisorSpec::one_for_one()
+        .child(worker("first", &me))
+        .child(ChildSpec::supervisor("second", important));
+    let error = spec.start_link(&me).await.expect_err("a child cannot be started");
+    let cause = cause(&error.reason);
+    let failed = cause.downcast_ref::<FailedToStartChild>().expect("it says which child");
+    assert_eq!(&*failed.id, "second");
+    assert!(error.to_string().contains("{shutdown, failed_to_start_child second: "), "{error}");
+}
+
+// G2: start_child, terminate_child, restart_child, delete_child
+#[purlin::test]
+async fn children_are_added_terminated_restarted_and_deleted(mut me: Process<Seen>) {
+    let supervisor = SupervisorSpec::one_for_one().name("registrar").start_link(&me).await;
+    let supervisor = supervisor.expect("it needs nothing");
+    assert_eq!(SupervisorRef::whereis("registrar"), Ok(supervisor.clone()));
+    let started = supervisor.start_child(worker("a", &me)).await.expect("the id is free");
+    let a = up(&mut me, "a").await;
+    assert_eq!(started, Some(a.id()));
+    let again = supervisor.start_child(worker("a", &me)).await;
+    assert_eq!(again, Err(StartChildError::AlreadyStarted(a.id())));
+    assert_eq!(supervisor.delete_child("a").await, Err(DeleteError::Running));
+    assert_eq!(supervisor.terminate_child("a").await, Ok(()));
+    assert_eq!(supervisor.terminate_child("b").await, Err(TerminateError::NotFound));
+    let again = supervisor.start_child(worker("a", &me)).await;
+    assert_eq!(again, Err(StartChildError::AlreadyPresent));
+    let children = supervisor.which_children().await.expect("it lives");
+    assert_eq!(children[0].process, ChildProcess::Absent);
+    assert!(supervisor.restart_child("a").await.is_ok_and(|pid| pid.is_some()));
+    assert_eq!(supervisor.restart_child("a").await, Err(RestartError::Running));
+    supervisor.terminate_child("a").await.expect("it is there");
+    assert_eq!(supervisor.delete_child("a").await, Ok(()));
+    assert_eq!(supervisor.restart_child("a").await, Err(RestartError::NotFound));
+}
+
+// E1: whether supervisor or child is told first that the node stops
+#[test]
+fn a_node_with_supervisors_stops_at_once() {
+    let node = common::node(2);
+    let spec = (0..50).fold(SupervisorSpec::one_for_one(), |spec, number| {
+        let idle = async |mut me: Process<()>| me.receive().await;
+        spec.child(ChildSpec::worker(number.to_string(), idle))
+    });
+    let starter = node.clone();
+    let supervisor = node.block_on(move |_: Process<()>| async move {
+        let spec = (0..50).fold(SupervisorSpec::one_for_one(), |tree, number| {
+            tree.child(ChildSpec::supervisor(number.to_string(), spec.clone()))
+        });
+        spec.start(&starter).await.expect("all start")
+    });
+    let began = Instant::now();
+    let report = node.stop_blocking();
+    assert!(report.hogs.is_empty() && report.stranded.is_empty(), "{report:?}");
+    assert!(began.elapsed() < Duration::from_secs(4), "nobody waited for the grace period");
+    assert_eq!(supervisor.pid().exit_reason(), Some(ExitReason::Shutdown));
+}
+
+// G2: 999 of 1000 children go on while one crashes as soon as it has been restarted
+#[purlin::test]
+async fn nine_hundred_and_ninety_nine_answer_while_one_crashes(mut me: Process<Seen>) {
+    const CHILDREN: usize = 1000;
+    const CRASHES: u32 = 200;
+    let witness = me.pid();
+    let names: Vec<String> = (0..CHILDREN).map(|number| number.to_string()).collect();
+    let steady = async |mut me: Process<Order>| loop {
+        match me.receive().await {
+            Order::Ping(reply) => reply.send(()),
+            Order::End(reason) => return reason,
+            Order::Exit(_) => {}
+        }
+    };
+    let mut spec = SupervisorSpec::one_for_one().intensity(1_000).period(Duration::from_secs(1));
+    for name in &names[1..] {
+        spec = spec.child(ChildSpec::worker(name.as_str(), steady));
+    }
+    let crashing = ChildSpec::worker("crash", move |me| child(me, "crash", witness));
+    let supervisor = spec.child(crashing).start_link(&me).await.expect("all start");
+    let node = Node::current().expect("a process lives on a node");
+    let children = supervisor.which_children().await.expect("it lives");
+    let pids: Vec<Pid<Order>> = children
+        .iter()
+        .filter(|child| &*child.id != "crash")
+        .map(|child| match child.process {
+            ChildProcess::Running(id) => node.pid(id).expect("it receives orders"),
+            other => panic!("{} is {other:?}", child.id),
+        })
+        .collect();
+    assert_eq!(pids.len(), CHILDREN - 1);
+    let mut asked = pids.iter().cycle();
+    for _ in 0..CRASHES {
+        up(&mut me, "crash").await.send(Order::End(oops()));
+        for pid in asked.by_ref().take(20) {
+            pid.call(Order::Ping).await.expect("it answers");
+        }
+    }
+    for pid in &pids {
+        pid.call(Order::Ping).await.expect("it is the process that it was at first");
+    }
+    up(&mut me, "crash").await;
+    assert_eq!(supervisor.count_children().await.expect("it lives").active, CHILDREN);
+}

@@ -1,0 +1,287 @@
+//! Messages that are sent later, once and again and again, and the deadlines of receives: in virtual
+//! time, but for what only the machine's clock shows.
+
+
+use std::future::Future;
+use std::time::{Duration, Instant};
+
+use crate::common::{Census, PanicsWhenDropped, Token, here, node, stop};
+use purlin::{ExitReason, Node, Pid, Process, Timer, receive, spawn, yield_now};
+use purlin_testkit::{Simulation, for_each_seed};
+
+const MS: Duration = Duration::from_millis(1);
+const MINUTE: Duration = Duration::from_secs(60);
+
+/// Runs a process to its end in virtual time, with several seeds.
+fn simulated<M, F, Fut>(function: F)
+where
+    M: Send + 'static,
+    F: Fn(Process<M>) -> Fut + Clone + Send + 'static,
+    Fut: Future<Output = ()> + Send + 'static,
+{
+    for_each_seed(20, |seed| Simulation::new(seed).run(function.clone()));
+}
+
+/// The node's time.
+fn uptime() -> Duration {
+    here().uptime()
+}
+
+// N3, CLOCK: the machine's: a timer that fires early would be seen here
+#[purlin::test]
+async fn a_message_is_sent_after_its_time_and_never_before(mut me: Process<(Duration, Instant)>) {
+    for micros in [1, 300, 1_000, 1_048, 1_049, 2_500, 7_000, 20_000] {
+        let time = Duration::from_micros(micros);
+        let timer = me.pid().send_after(time, (time, Instant::now()));
+        let (time, set) = me.receive().await;
+        assert!(set.elapsed() >= time, "{:?} instead of {time:?}", set.elapsed());
+        assert_eq!(timer.cancel(), None);
+        assert_eq!(timer.read(), None);
+    }
+}
+
+// N3: the time left is told once, and the message does not come
+#[test]
+fn a_timer_cancelled_in_time_sends_nothing() {
+    simulated(async |mut me: Process<&'static str>| {
+        let early = me.pid().send_after(MINUTE, "never");
+        assert_eq!((early.read(), early.cancel()), (Some(MINUTE), Some(MINUTE)));
+        assert_eq!((early.cancel(), early.read()), (None, None));
+        // The same for one whose time has begun to run.
+        let running = me.pid().send_after(MINUTE, "never");
+        me.pid().send_after(2 * MS, "meanwhile");
+        assert_eq!(me.receive().await, "meanwhile");
+        assert_eq!(running.cancel(), Some(MINUTE - 2 * MS));
+        me.pid().send_after(2 * MINUTE, "later");
+        assert_eq!((me.receive().await, uptime()), ("later", 2 * MINUTE + 2 * MS));
+    });
+}
+
+// N3
+#[purlin::test]
+async fn a_time_of_zero_sends_at_once_and_one_without_end_never(mut me: Process<u8>) {
+    let never = me.pid().send_after(Duration::MAX, 1);
+    assert_eq!(me.pid().send_after(Duration::ZERO, 2).cancel(), None);
+    assert_eq!(me.try_receive(), Some(2));
+    yield_now().await;
+    assert!(never.cancel().unwrap() > 365 * 24 * 60 * MINUTE);
+}
+
+// N3, M4: the message is dropped when its time comes, and counted
+#[test]
+fn a_timer_to_a_process_that_has_ended_drops_its_message_and_the_node_counts_it() {
+    let mut simulation = Simulation::new(0);
+    let node = simulation.node().clone();
+    let census = Census::default();
+    let dead = node.spawn(async |_: Process<(Token, PanicsWhenDropped)>| {});
+    simulation.advance(Duration::ZERO);
+    let before = node.dropped_messages();
+    let message = || (census.token(), PanicsWhenDropped("a destructor of the user's"));
+    node.send_after(&dead, MS, message());
+    let later = node.send_after(&dead, MINUTE, message());
+    simulation.advance(MS);
+    assert_eq!((census.dropped(), node.dropped_messages() - before), (1, 1));
+    assert_eq!(later.cancel(), Some(MINUTE - MS));
+    assert_eq!((census.dropped(), node.dropped_messages() - before), (2, 1));
+}
+
+// N3, E1: what has not been sent is dropped, once
+#[test]
+fn what_is_still_to_be_sent_when_the_node_stops_is_dropped() {
+    let node = node(2);
+    let census = Census::default();
+    let tokens: Vec<_> = (0..100).map(|_| census.token()).collect();
+    let waits = node.spawn(async |mut me: Process<_>| drop(me.receive().await));
+    let timers: Vec<_> =
+        tokens.into_iter().map(|token| node.send_after(&waits, MINUTE, token)).collect();
+    stop(&node);
+    assert_eq!(census.dropped(), 100);
+    assert!(timers.iter().all(|timer| timer.cancel().is_none() && timer.read().is_none()));
+    drop(node.send_after(&waits, MINUTE, census.token()));
+    assert_eq!(census.dropped(), 101);
+}
+
+// N3: from a thread that is no worker, while all workers sleep until much later
+#[test]
+fn a_timer_set_from_outside_wakes_a_sleeping_worker_in_time() {
+    let node = node(2);
+    let (tell, told) = std::sync::mpsc::channel();
+    let gets = node.spawn(async move |mut me: Process<Instant>| {
+        me.pid().send_after(MINUTE, Instant::now());
+        loop {
+            tell.send(me.receive().await.elapsed()).unwrap();
+        }
+    });
+    for _ in 0..20 {
+        node.send_after(&gets, 2 * MS, Instant::now());
+        // CLOCK: the machine's: at least its time, and less than the minute the worker would sleep.
+        let took = told.recv().unwrap();
+        assert!(took >= 2 * MS && took < MINUTE / 2, "{took:?}");
+    }
+    stop(&node);
+}
+
+#[test]
+#[should_panic(
+    expected = "a timer was set outside a node: this thread runs no process; use Node::send_after"
+)]
+fn setting_a_timer_on_a_thread_without_a_node_is_refused_in_one_line() {
+    let node = node(1);
+    let pid = node.spawn(async |mut me: Process<()>| me.receive().await);
+    pid.send_after(MS, ());
+}
+
+// N3: sent or cancelled, never both and never neither, whoever cancels from wherever
+#[test]
+fn every_timer_is_either_sent_or_cancelled() {
+    const EACH: u64 = 5_000;
+    let node = node(2);
+    let (sent, cancelled) = node.block_on(|mut me: Process<Option<u64>>| async move {
+        let mut setters = Vec::new();
+        for seed in 0..4_u64 {
+            let to = me.pid();
+            // One process sets, another cancels, on whatever worker it runs.
+            let canceller = spawn(async move |mut me: Process<Option<Timer>>| {
+                let mut cancelled = 0;
+                while let Some(timer) = me.receive().await {
+                    cancelled += u64::from(timer.cancel().is_some());
+                }
+                to.send(Some(cancelled));
+            });
+            let to = me.pid();
+            setters.push(spawn(async move |_: Process<()>| {
+                for n in 0..EACH {
+                    let time = Duration::from_micros((n * 7919 + seed * 104_729) % 4_000);
+                    canceller.send(Some(to.send_after(time, None)));
+                    if n % 16 == 0 {
+                        yield_now().await;
+                    }
+                }
+                canceller.send(None);
+            }));
+        }
+        let (mut sent, mut cancelled, mut told) = (0, 0, 0);
+        while told < 4 {
+            match me.receive().await {
+                None => sent += 1,
+                Some(count) => (cancelled, told) = (cancelled + count, told + 1),
+            }
+        }
+        // What fired before it could be cancelled may still be on its way.
+        while sent + cancelled < 4 * EACH {
+            assert_eq!(me.receive().await, None);
+            sent += 1;
+        }
+        me.pid().send_after(20 * MS, Some(0));
+        assert_eq!(me.receive().await, Some(0), "more came than was set");
+        (sent, cancelled)
+    });
+    assert_eq!(sent + cancelled, 4 * EACH);
+    stop(&node);
+}
+
+// N3: the n-th message comes at n periods, however long the receiver took
+#[test]
+fn an_interval_does_not_drift_and_stops_when_it_is_cancelled() {
+    simulated(async |mut me: Process<u32>| {
+        let mut count = 0;
+        let ticks = me.pid().send_interval(3 * MS, move || {
+            count += 1;
+            count
+        });
+        for n in 1..=20 {
+            assert_eq!((me.receive().await, uptime()), (n, n * 3 * MS));
+        }
+        receive!(me, { 0 => {}, after 8 * MS => {} });
+        assert_eq!(ticks.read(), Some(MS));
+        assert_eq!(ticks.cancel(), Some(MS));
+        assert_eq!((ticks.cancel(), ticks.read()), (None, None));
+        assert_eq!(me.flush(), [21, 22]);
+        receive!(me, { _ => panic!("it was cancelled"), after MINUTE => {} });
+    });
+}
+
+// N3: on the machine's clock
+#[purlin::test]
+async fn an_interval_is_never_early(mut me: Process<()>) {
+    let begun = Instant::now();
+    let ticks = me.pid().send_interval(3 * MS, || ());
+    for n in 1..=10 {
+        me.receive().await;
+        // CLOCK: the machine's.
+        assert!(begun.elapsed() >= n * 3 * MS);
+    }
+    assert!(ticks.cancel().is_some());
+}
+
+// N3: by itself, when there is nobody to send to, and when its function panics
+#[test]
+fn an_interval_ends_with_its_receiver_and_with_its_function() {
+    simulated(async |mut me: Process<u8>| {
+        let short = spawn(async |mut me: Process<u8>| {
+            me.receive().await;
+        });
+        let processes = || here().processes().len();
+        let to_short = short.send_interval(MS, || 1);
+        let panics = me.pid().send_interval(2 * MS, || panic!("no more"));
+        assert_eq!(processes(), 4);
+        assert_eq!((short.ended().await, uptime()), (ExitReason::Normal, MS));
+        receive!(me, { _ => panic!("nothing was sent"), after 2 * MS => {} });
+        assert_eq!((to_short.read(), panics.read()), (None, None));
+        assert_eq!((to_short.cancel(), panics.cancel()), (None, None));
+        assert_eq!(processes(), 1);
+    });
+}
+
+// N3: in a node that may have no further process there is nobody to send again and again
+#[test]
+fn an_interval_on_a_full_node_is_over_at_once() {
+    let node = Node::builder().workers(1).max_processes(1).build().unwrap();
+    let pid: Pid<u8> = node.spawn(async |mut me: Process<u8>| assert_eq!(me.receive().await, 0));
+    assert_eq!(node.send_interval(&pid, MS, || 1).cancel(), None);
+    stop(&node);
+}
+
+// R3: a process that is woken again and again waits out its time all the same, and not longer
+#[test]
+fn messages_that_do_not_match_do_not_put_off_a_deadline() {
+    simulated(async |mut me: Process<u8>| {
+        let noise = me.pid().send_interval(MS, || 0);
+        receive!(me, {
+            1 => panic!("nobody sent it"),
+            after 12 * MS => {}
+        });
+        assert_eq!(uptime(), 12 * MS);
+        assert!(noise.cancel().is_some());
+    });
+}
+
+// R3, R7: the deadline obeys whatever waker it is polled with, and goes with the receive
+#[test]
+fn a_deadline_under_a_combinator_wakes_it_and_leaves_nothing_behind() {
+    use futures_util::{FutureExt, StreamExt, stream::FuturesUnordered};
+    simulated(async |mut me: Process<u8>| {
+        for n in 1..=3 {
+            let mut waiting = FuturesUnordered::new();
+            waiting.push(
+                async {
+                    receive!(me, {
+                        1 => panic!("nobody sent it"),
+                        after 3 * MS => {}
+                    })
+                }
+                .boxed(),
+            );
+            waiting.push(std::future::pending().boxed());
+            assert_eq!(waiting.next().await, Some(()));
+            assert_eq!(uptime(), n * 3 * MS);
+        }
+        tokio::select! {
+            biased;
+            () = async { receive!(me, { 1 => {}, after MINUTE => {} }) } => panic!("a minute passed"),
+            () = async { tokio::task::yield_now().await } => {}
+        }
+        me.pid().send(7);
+        assert_eq!((me.receive().await, uptime()), (7, 9 * MS));
+    });
+}

@@ -1,0 +1,303 @@
+//! What a trace sees of the processes that it follows, and when it is too much.
+
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use crate::common::{node, outside, stop, until};
+use purlin::trace::{Event, EventKind, FollowError, Options, State, Trace};
+use purlin::{Down, ExitReason, Node, Pid, Process, ProcessId, ProcessState, Reply, spawn};
+
+fn kinds(events: &[Event]) -> Vec<EventKind> {
+    events.iter().map(|event| event.kind).collect()
+}
+
+/// The events, once a process has received so many messages and waits for more.
+fn events<M: Send + 'static>(trace: &Trace, pid: &Pid<M>, received: u64) -> Vec<Event> {
+    until("it has received them", || {
+        pid.info().messages_in == received && pid.info().state == ProcessState::Receiving
+    });
+    trace.events(0)
+}
+
+/// Does as it is told, one thing after the other.
+enum Order {
+    Send(Pid<u64>),
+    Spawn(Reply<ProcessId>),
+    Link(Pid<u64>),
+    Unlink(Pid<u64>),
+    Monitor(Pid<u64>),
+    Exit(Pid<u64>),
+    End,
+    Down(#[expect(dead_code, reason = "it is only received")] Down),
+}
+
+impl From<Down> for Order {
+    fn from(down: Down) -> Self {
+        Self::Down(down)
+    }
+}
+
+async fn obedient(mut me: Process<Order>) {
+    loop {
+        match me.receive().await {
+            Order::Send(to) => to.send(7),
+            Order::Spawn(reply) => reply.send(spawn(idle).id()),
+            Order::Link(to) => me.link(&to),
+            Order::Unlink(from) => me.unlink(&from),
+            Order::Monitor(whom) => drop(me.monitor(&whom)),
+            Order::Exit(whom) => whom.exit(ExitReason::error("enough")),
+            Order::End => return,
+            Order::Down(_) => {}
+        }
+    }
+}
+
+async fn idle(mut me: Process<u64>) {
+    while me.receive().await != 0 {}
+}
+
+// issue 8: send, receive, spawn, exit, link
+#[test]
+fn all_that_a_process_does_is_seen_in_order() {
+    let node = node(2);
+    let (worker, other) = (node.spawn(obedient), node.spawn(idle));
+    let trace = Trace::start(&node, Options::default());
+    trace.follow(worker.id()).expect("it lives");
+    worker.send(Order::Send(other.clone()));
+    let ask = worker.call_blocking(Order::Spawn, Duration::from_secs(60));
+    let child = ask.expect("it answers");
+    worker.send(Order::Link(other.clone()));
+    worker.send(Order::Unlink(other.clone()));
+    worker.send(Order::Monitor(other.clone()));
+    worker.send(Order::Exit(other.clone()));
+    let _ = outside(other.ended());
+    // The down, and the message that it becomes.
+    let seen = events(&trace, &worker, 7);
+    worker.send(Order::End);
+    let _ = outside(worker.ended());
+    use EventKind::*;
+    let before = [
+        Receive,
+        Send,
+        Receive,
+        Spawn,
+        Receive,
+        Link,
+        Receive,
+        Unlink,
+        Receive,
+        Monitor,
+        Receive,
+        SendExit,
+        ReceiveDown,
+        Receive,
+    ];
+    assert_eq!(kinds(&seen), before);
+    let all = trace.events(0);
+    assert_eq!(kinds(&all[14..]), [Receive, End]);
+    assert!(all.iter().all(|event| event.process == worker.id()));
+    assert!(all.iter().map(|event| event.number).eq(1..=16));
+    assert!(all.iter().map(|event| event.at).is_sorted());
+    for (at, about) in [
+        (1, other.id()),
+        (3, child),
+        (5, other.id()),
+        (7, other.id()),
+        (9, other.id()),
+        (11, other.id()),
+    ] {
+        assert_eq!(all[at].other, Some(about), "{:?}", all[at]);
+    }
+    assert_eq!((&*all[1].what, &*all[0].what), ("u64", std::any::type_name::<Order>()));
+    assert!(all[3].what.contains("idle"), "{}", all[3].what);
+    assert_eq!((&*all[11].what, &*all[12].what, &*all[15].what), ("enough", "enough", "normal"));
+    let status = trace.status();
+    assert_eq!((status.state, status.seen, status.gone), (State::Running, 16, 0));
+    stop(&node);
+}
+
+// issue 8: with limits so that production survives it
+#[test]
+fn a_trace_that_is_too_much_stops_itself_and_says_so() {
+    let node = node(1);
+    for (options, why, at_most) in [
+        (Options::default().events(10), State::Enough, 10),
+        (Options::default().events_per_second(20), State::TooFast, 40),
+    ] {
+        let trace = Trace::start(&node, options);
+        let pid = node.spawn(idle);
+        trace.follow(pid.id()).expect("it lives");
+        until("it has stopped", || {
+            pid.send(1);
+            trace.status().state != State::Running
+        });
+        let status = trace.status();
+        assert_eq!(status.state, why);
+        assert!(status.seen <= at_most, "{status:?}");
+        assert_eq!(trace.follow(pid.id()), Err(FollowError::Stopped(why)));
+        (0..1000).for_each(|_| pid.send(1));
+        pid.send(0);
+        assert_eq!(outside(pid.ended()), ExitReason::Normal);
+        assert_eq!(trace.status().seen, status.seen, "nothing more is seen");
+    }
+    stop(&node);
+}
+
+#[test]
+fn the_last_events_are_kept_and_the_others_are_counted() {
+    let node = node(1);
+    let trace = Trace::start(&node, Options::default().kept(5));
+    let pid = node.spawn(idle);
+    trace.follow(pid.id()).expect("it lives");
+    (1..=20).for_each(|n| pid.send(n));
+    pid.send(0);
+    let _ = outside(pid.ended());
+    let status = trace.status();
+    assert_eq!((status.seen, status.gone), (22, 17), "20 and a zero are received, and it ends");
+    let events = trace.events(0);
+    assert_eq!(events.len(), 5);
+    assert_eq!(events.last().map(|event| event.kind), Some(EventKind::End));
+    let last = events.last().map_or(0, |event| event.number);
+    assert_eq!((trace.events(last - 1).len(), trace.events(last).len()), (1, 0));
+    stop(&node);
+}
+
+#[test]
+fn nothing_is_lost_to_those_who_read() {
+    let node = node(2);
+    let trace = Trace::start(&node, Options::default());
+    let pids = [node.spawn(idle), node.spawn(idle)];
+    pids.iter().for_each(|pid| trace.follow(pid.id()).expect("it lives"));
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let readers = [(); 2].map(|()| {
+            scope.spawn(|| {
+                while !done.load(Ordering::Relaxed) {
+                    let events = trace.events(0);
+                    let numbers = events.iter().map(|event| event.number);
+                    assert!(numbers.eq(1..=events.len() as u64));
+                }
+            })
+        });
+        for n in (0..400).rev() {
+            pids.iter().for_each(|pid| pid.send(n));
+        }
+        pids.iter().for_each(|pid| drop(outside(pid.ended())));
+        done.store(true, Ordering::Relaxed);
+        for reader in readers {
+            reader.join().expect("it only reads");
+        }
+    });
+    // Fewer than there is room for, should a reader be stopped while it reads.
+    let status = trace.status();
+    assert_eq!((status.seen, status.lost), (802, 0));
+    for pid in pids {
+        let mut own = trace.events(0);
+        own.retain(|event| event.process == pid.id());
+        assert_eq!((own.len(), own[400].kind), (401, EventKind::End), "in the order it did it");
+    }
+    stop(&node);
+}
+
+#[test]
+fn nobody_is_followed_who_was_not_to_be_and_who_is_let_go_is_not() {
+    let node = node(1);
+    let (pid, other) = (node.spawn(idle), node.spawn(idle));
+    let trace = Trace::start(&node, Options::default().processes(1));
+    trace.follow(pid.id()).expect("it lives");
+    assert_eq!(trace.follow(pid.id()), Ok(()), "it is followed already");
+    assert_eq!(trace.follow(other.id()), Err(FollowError::TooMany(1)));
+    pid.send(1);
+    other.send(1);
+    assert_eq!(kinds(&events(&trace, &pid, 1)), [EventKind::Receive]);
+    trace.unfollow(pid.id());
+    pid.send(0);
+    other.send(0);
+    let _ = (outside(pid.ended()), outside(other.ended()));
+    assert_eq!(trace.follow(pid.id()), Err(FollowError::NoProcess(pid.id())));
+    assert_eq!(trace.events(0).len(), 1);
+    stop(&node);
+}
+
+// the content of a message is seen if it is asked for, type by type
+#[test]
+fn what_a_message_says_is_seen_only_where_that_was_asked_for() {
+    let node = node(1);
+    let shown = Options::default().show(|n: &u64| match n {
+        3 => panic!("not that one"),
+        n => format!("the number {n}"),
+    });
+    let trace = Trace::start(&node, shown);
+    let pid = node.spawn(idle);
+    trace.follow(pid.id()).expect("it lives");
+    [1, 3, 0].into_iter().for_each(|n| pid.send(n));
+    let _ = outside(pid.ended());
+    let seen = trace.events(0);
+    let what: Vec<_> = seen.iter().map(|event| &*event.what).collect();
+    assert_eq!(what, ["the number 1", "u64", "the number 0", "normal"]);
+    stop(&node);
+}
+
+#[test]
+fn children_are_followed_where_that_was_asked_for() {
+    for (options, ends) in [(Options::default(), 1), (Options::default().children(true), 2)] {
+        let node = node(1);
+        let trace = Trace::start(&node, options);
+        let worker = node.spawn(async |mut me: Process<()>| {
+            me.receive().await;
+            spawn(async |_: Process<()>| {}).ended().await;
+        });
+        trace.follow(worker.id()).expect("it lives");
+        worker.send(());
+        let _ = outside(worker.ended());
+        let ended = trace.events(0).iter().filter(|event| event.kind == EventKind::End).count();
+        assert_eq!(ended, ends);
+        stop(&node);
+    }
+}
+
+// a place belongs to who lives: a server may have as many children as it likes, one after the other
+#[test]
+fn children_that_have_ended_make_room_and_those_that_find_none_are_counted() {
+    for (places, ends, left_out) in [(2, 6, 0), (1, 1, 5)] {
+        let node = node(1);
+        let trace = Trace::start(&node, Options::default().children(true).processes(places));
+        let worker = node.spawn(async |mut me: Process<()>| {
+            me.receive().await;
+            for _ in 0..5 {
+                spawn(async |_: Process<()>| {}).ended().await;
+            }
+        });
+        trace.follow(worker.id()).expect("it lives");
+        worker.send(());
+        let _ = outside(worker.ended());
+        let ended = trace.events(0).iter().filter(|event| event.kind == EventKind::End).count();
+        let status = trace.status();
+        assert_eq!((ended, status.left_out), (ends, left_out), "{status:?}");
+        assert!(status.processes.len() <= places);
+        stop(&node);
+    }
+}
+
+// a trace keeps neither its node nor, once it is dropped, anything in the processes it followed
+#[test]
+fn a_trace_that_is_dropped_is_forgotten() {
+    let node = node(1);
+    let pid = node.spawn(idle);
+    let witness = std::sync::Arc::new(());
+    let kept = std::sync::Arc::clone(&witness);
+    let trace = Trace::start(&node, Options::default().show(move |_: &u64| format!("{kept:?}")));
+    trace.follow(pid.id()).expect("it lives");
+    pid.send(1);
+    assert_eq!(events(&trace, &pid, 1).len(), 1);
+    drop(trace);
+    until("it is forgotten", || std::sync::Arc::strong_count(&witness) == 1);
+    let trace = Trace::start(&node, Options::default());
+    trace.follow(pid.id()).expect("it lives");
+    let weak: purlin::WeakNode = Node::downgrade(&node);
+    stop(&node);
+    drop(node);
+    assert!(weak.upgrade().is_none());
+    assert!(matches!(trace.follow(pid.id()), Err(FollowError::NoProcess(_))));
+}
