@@ -1,18 +1,21 @@
-# The doors of the house. Each target does its own set-up; the work is in scripts/, which can be run by hand.
+# The entry points of the workspace. Each target does its own set-up; the work is in scripts/, which can be run by hand.
 
-.PHONY: help lab test check fuzz differential
+.PHONY: help lab test check prove fuzz differential
 
 help: ## list the targets (this is what `make` alone does)
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
 
-lab: ## measure purlin and every other runtime that is here; ARGS="-e ping-pong" goes to `purlin lab run`
+lab: ## measure purlin and every other runtime found here; ARGS="-e ping-pong" goes to `purlin lab run`
 	@scripts/lab.sh $(ARGS)
 
-test: ## every check and every test: format, lints, docs, house rules, tests, models, sanitizers
+test: ## every check and every test: format, lints, docs, house rules, unit, integration and doc tests
 	@scripts/test.sh
 
 check: ## the quick half of `make test`: format, house rules, lints, docs
 	@scripts/check.sh
+
+prove: ## loom, shuttle, differential tests, sanitizers, fuzzing; ALL=1 also what has not changed since it passed
+	@ALL=$(ALL) scripts/prove.sh
 
 fuzz: ## everything that parses, on arbitrary bytes; SECONDS=20 for each target
 	@scripts/fuzz.sh $(SECONDS)

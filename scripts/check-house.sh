@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# check-house.sh: the rules of the house that no compiler knows; crates/checks holds them, each with its own test.
+# check-house.sh: the rules for the whole workspace that no compiler or linter has; crates/checks holds them.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 

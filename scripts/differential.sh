@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # differential.sh [--programs N | --seconds N] [--seed N] [--workers N] [--spread] [--show]: random process programs on the
-# BEAM and on purlin, judged by a model of the clauses. With --spread each program is on both, over a connection that is cut.
-# Without a seed the first program is chosen at random, and printed.
+# BEAM and on purlin, judged by a model of the clauses. With --spread each program runs on both, over a connection that is
+# cut. Without a seed the first program is chosen at random, and printed.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 find_cargo
 scripts/install-missing.sh erlc
-cargo build --release --locked --quiet -p purlin-differential
-"${CARGO_TARGET_DIR:-target}/release/differential" "$@"
+cargo build --profile prove --locked --quiet -p purlin-differential
+"${CARGO_TARGET_DIR:-target}/prove/differential" "$@"

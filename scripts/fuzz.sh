@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
-# fuzz.sh [SECONDS]: every fuzz target for so many seconds, 20 unless told. Installs cargo-fuzz if it is missing.
+# fuzz.sh [SECONDS] [--dev]: every fuzz target for so many seconds, 20 unless told. --dev builds without optimisation, for
+# short runs. Installs cargo-fuzz if it is missing.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 find_cargo
 seconds=${1:-20}
-if ! cargo fuzz --version >/dev/null 2>&1; then
-  step "set-up: cargo-fuzz" cargo install --quiet --locked cargo-fuzz
-fi
-# WHY: the coverage and the sanitizer of rustc are behind flags that the stable compiler accepts only when told to.
+scripts/add-tool.sh cargo-fuzz
+# WHY: coverage and sanitizer are unstable flags of rustc, and the stable compiler accepts them only with this variable.
 export RUSTC_BOOTSTRAP=1
-for target in request answer page outcome results otp_text ack_frames ack_answers term term_text \
-  dist_handshake dist_frames dist_control dist_epmd; do
-  step "fuzz: $target, $seconds s" cargo fuzz run "$target" -- -max_total_time="$seconds" -max_len=4096 -verbosity=0 -print_funcs=0
+step "fuzz: build every target" cargo fuzz build "${@:2}"
+for target in $(cargo fuzz list); do
+  step "fuzz: $target, $seconds s" cargo fuzz run "${@:2}" "$target" -- -max_total_time="$seconds" -max_len=4096 \
+    -verbosity=0 -print_funcs=0
 done

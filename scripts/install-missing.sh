@@ -3,7 +3,7 @@
 #
 # As root where there is apt-get it installs what is missing and says so. Elsewhere, or with PURLIN_NO_INSTALL=1,
 # it names the one command that would. Either way it ends with status 0: whoever called goes on with what is there.
-# Knows: cc, chromium, elixir, erlc, etop (a module of Erlang's), go, node, npm, strace.
+# Knows: cc, chromium, elixir, erlc, etop (a module of Erlang's), go, node, npm, shellcheck, strace.
 set -euo pipefail
 
 present() {
@@ -33,6 +33,7 @@ packages_for() {
     brew:erlc | brew:etop | dnf:erlc | pacman:erlc | pacman:etop) echo erlang ;;
     brew:node | brew:npm) echo node ;;
     dnf:go) echo golang ;;
+    dnf:shellcheck) echo ShellCheck ;;
     dnf:node | pacman:node) echo nodejs ;;
     *) echo "$2" ;;
   esac
@@ -41,9 +42,9 @@ packages_for() {
 missing=()
 for command in "$@"; do
   case $command in
-    cc | chromium | elixir | erlc | etop | go | node | npm | strace) ;;
+    cc | chromium | elixir | erlc | etop | go | node | npm | shellcheck | strace) ;;
     *)
-      echo "install-missing: unknown command '$command'; known are cc, chromium, elixir, erlc, etop, go, node, npm, strace" >&2
+      echo "install-missing: unknown command '$command'; known are cc, chromium, elixir, erlc, etop, go, node, npm, shellcheck, strace" >&2
       exit 2
       ;;
   esac

@@ -1,25 +1,28 @@
-# What the scripts beside this one share. Sourced, never run; leaves the caller in the root of the tree.
+# shellcheck shell=bash
+# Functions shared by the scripts beside this one. Sourced, never run; leaves the caller in the root of the workspace.
 
-cd "$(dirname "${BASH_SOURCE[0]}")/.."
+cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit
 
-# sanitizer NAME FLAG...: from now on cargo builds for that sanitizer of rustc, with those flags; "${sanitized[@]}" is
-# what `cargo test` has to be told besides.
+# sanitizer NAME FLAG...: sets the environment in which cargo builds for that sanitizer of rustc, with those flags.
+# "${sanitized[@]}" holds the options that the cargo command needs besides.
 sanitizer() {
   if [ "$(uname -sm)" != "Linux x86_64" ]; then
     echo "left out: rustc's sanitizers run on Linux on x86-64, and this is $(uname -sm)"
     exit 0
   fi
-  # WHY: it is behind a flag that the stable compiler accepts only when told that it may.
+  # WHY: the flag is unstable, and the stable compiler accepts it only with this variable.
   export RUSTC_BOOTSTRAP=1 RUSTFLAGS="${RUSTFLAGS:-} -Zsanitizer=$*"
-  # WHY: a backtrace takes so long here that a node that stops runs out of patience.
+  # WHY: resolving a backtrace takes seconds under a sanitizer, longer than the grace period of a node that stops.
   export RUST_BACKTRACE=0
   local out="${CARGO_TARGET_DIR:-target}/$1"
-  sanitized=(--locked --no-fail-fast --target x86_64-unknown-linux-gnu --target-dir "$out")
-  # WHY: it is as large as the ordinary output and of no use to any other build.
+  # shellcheck disable=SC2034 # read by the scripts that source this one
+  sanitized=(--locked --target x86_64-unknown-linux-gnu --target-dir "$out")
+  # WHY: the folder is as large as the ordinary one, and no other build can use it.
+  # shellcheck disable=SC2064 # the folder is known now
   trap "rm -rf '$out'" EXIT
 }
 
-# step TITLE COMMAND...: says what begins, runs it, says how long it took; a failure ends the script.
+# step TITLE COMMAND...: prints the title, runs the command and prints its duration; ends the script if it fails.
 step() {
   local title=$1 began=$SECONDS status=0
   shift
@@ -32,7 +35,12 @@ step() {
   printf -- '-- %d s\n' "$((SECONDS - began))"
 }
 
-# find_cargo: puts cargo on the PATH, or says in one line how to get it and ends the script.
+# passed WHAT: the last line of a script that ran several steps.
+passed() {
+  printf '\n== %s passed in %d min %d s\n' "$1" "$((SECONDS / 60))" "$((SECONDS % 60))"
+}
+
+# find_cargo: puts cargo on the PATH, or prints in one line how to install it and ends the script with status 2.
 find_cargo() {
   if ! command -v cargo >/dev/null 2>&1 && [ -x "${HOME:-}/.cargo/bin/cargo" ]; then
     PATH="$HOME/.cargo/bin:$PATH"

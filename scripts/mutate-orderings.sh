@@ -43,9 +43,9 @@ weaker() {
 
 # The models of a crate, in the copy. WHY built as test-loom.sh does: what that has built need not be built again.
 models() {
-  RUSTFLAGS="${RUSTFLAGS:-} --cfg loom" CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_DEBUG=false CARGO_INCREMENTAL=1 \
+  RUSTFLAGS="${RUSTFLAGS:-} --cfg loom" CARGO_INCREMENTAL=1 \
     LOOM_MAX_PREEMPTIONS="${LOOM_MAX_PREEMPTIONS:-3}" \
-    timeout 300 cargo test --manifest-path "$copy/Cargo.toml" -p "purlin-$1" --release --locked --test 'loom*' \
+    timeout 300 cargo test --manifest-path "$copy/Cargo.toml" -p "purlin-$1" --profile prove --locked --test 'loom*' \
     --target-dir "$target/loom" -- --nocapture >"$output" 2>&1
 }
 

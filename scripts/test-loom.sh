@@ -6,6 +6,6 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 find_cargo
 export LOOM_MAX_PREEMPTIONS="${LOOM_MAX_PREEMPTIONS:-3}"
 echo "at most $LOOM_MAX_PREEMPTIONS preemptions in one execution"
-# WHY: `--cfg loom` changes every crate, so its output lives apart; link-time optimisation would only cost time.
-RUSTFLAGS="${RUSTFLAGS:-} --cfg loom" CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_DEBUG=false \
-  cargo test -p purlin-raw -p purlin-sched --release --locked --test 'loom*' --target-dir "${CARGO_TARGET_DIR:-target}/loom"
+# WHY: `--cfg loom` changes every crate, so its output lives apart.
+RUSTFLAGS="${RUSTFLAGS:-} --cfg loom" cargo test -p purlin-raw -p purlin-sched --profile prove --locked --test 'loom*' \
+  --target-dir "${CARGO_TARGET_DIR:-target}/loom"

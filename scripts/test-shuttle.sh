@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # test-shuttle.sh [TEST...]: shuttle's models of the whole scheduler. ITERATIONS is how many seeds are tried, 2000 unless
-# set, and SEED the first of them, chosen at random unless set and printed; so is the one that fails.
+# set, and SEED the first of them, chosen at random unless set and printed; so is the seed that fails.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 find_cargo
-# WHY not captured: a schedule that ends the whole program would take its seed with it.
-# WHY plain memory: the lists of free blocks are a thread's own, and the threads of a model are none.
-# WHY: `--cfg shuttle` changes every crate, so its output lives apart; link-time optimisation would only cost time.
-RUSTFLAGS="${RUSTFLAGS:-} --cfg shuttle --cfg purlin_plain_memory" CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_DEBUG=false \
-  CARGO_PROFILE_RELEASE_DEBUG_ASSERTIONS=true cargo test -p purlin-sched --release --locked --test shuttle \
+# WHY not captured: a schedule that aborts the program would take its seed with it.
+# WHY plain memory: the lists of free blocks belong to a thread, and the threads of a model are not threads.
+# WHY: `--cfg shuttle` changes every crate, so its output lives apart.
+RUSTFLAGS="${RUSTFLAGS:-} --cfg shuttle --cfg purlin_plain_memory" CARGO_PROFILE_PROVE_DEBUG_ASSERTIONS=true \
+  cargo test -p purlin-sched --profile prove --locked --test shuttle \
   --target-dir "${CARGO_TARGET_DIR:-target}/shuttle" -- --no-capture "$@"

@@ -72,8 +72,7 @@ defmodule Contender do
   defp hello do
     system = &:erlang.system_info/1
 
-    runtime =
-      "Erlang/OTP #{system.(:otp_release)}, erts #{system.(:version)}, #{system.(:emu_flavor)}"
+    runtime = "Erlang/OTP #{system.(:otp_release)}, erts #{system.(:version)}, #{system.(:emu_flavor)}"
 
     %{
       name: "elixir",

@@ -57,8 +57,7 @@ defmodule Contender.Exchange do
 
     send(
       root,
-      {:report, self(),
-       %{sent: sent, received: received, sink: x, elements: received * size(newest)}}
+      {:report, self(), %{sent: sent, received: received, sink: x, elements: received * size(newest)}}
     )
   end
 

@@ -61,8 +61,7 @@ defmodule Contender.Exits do
         receive do: ({:DOWN, ^monitor, :process, ^last, reason} -> reason)
       end)
 
-    ended =
-      if reason == :shutdown, do: Enum.count([last | others], &(not Process.alive?(&1))), else: 0
+    ended = if reason == :shutdown, do: Enum.count([last | others], &(not Process.alive?(&1))), else: 0
 
     chains(reps - 1, n, elapsed + cascade, stood + length(others) + 1, gone + ended)
   end

@@ -128,5 +128,4 @@ defmodule Contender.Hog do
 
   defp steps(0, x), do: x
   defp steps(left, x), do: steps(left - 1, band(x * 20077 + 12345, 0x7FFFFFFF))
-
 end

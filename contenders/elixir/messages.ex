@@ -104,8 +104,7 @@ defmodule Contender.Messages do
       time(fn ->
         sent = in_turn(receivers, receivers, n, 0)
 
-        {sent,
-         Enum.reduce(receivers, 0, fn _, sum -> receive do: ({:took, count} -> sum + count) end)}
+        {sent, Enum.reduce(receivers, 0, fn _, sum -> receive do: ({:took, count} -> sum + count) end)}
       end)
 
     %{elapsed_ns: elapsed, ops: n, sent: sent, received: received}

@@ -96,8 +96,7 @@ defmodule Contender.Signals do
     first = band(seed + number * 1_073_741_789 + 1, 0x7FFFFFFF)
     # The last signal was sent, or received, at the last look: after it one may have waited for long
     # to see that nothing more was to come.
-    {sent, {in_time, looked}, cut} =
-      send_all(first, signal, 0, {counters, asked.room, due}, {nil, nil})
+    {sent, {in_time, looked}, cut} = send_all(first, signal, 0, {counters, asked.room, due}, {nil, nil})
 
     late = if in_time, do: sent - in_time, else: 0
     last = looked || now()

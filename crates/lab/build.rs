@@ -8,13 +8,15 @@
 use std::env;
 use std::error::Error;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 #[path = "src/page/packed.rs"]
 mod packed;
 
 const PACKAGE: &str = "charming";
+/// The one in `Cargo.toml`.
+const VERSION: &str = "0.6.0";
 const ASSET: &str = "src/asset/echarts-5.5.1.min.js";
 
 fn main() -> ExitCode {
@@ -34,7 +36,7 @@ fn pack_library() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed={}", asset.display());
     let target = PathBuf::from(env::var("OUT_DIR")?).join("echarts.min.js.gz.base64");
     let library = fs::read(&asset).map_err(|problem| {
-        format!("{} cannot be read ({problem}); is {PACKAGE} 0.6.0 in use?", asset.display())
+        format!("{} cannot be read ({problem}); is {PACKAGE} {VERSION} in use?", asset.display())
     })?;
     fs::write(target, packed::packed(&library))?;
     Ok(())
@@ -46,7 +48,8 @@ fn pack_library() -> Result<(), Box<dyn Error>> {
 /// host's packages are all here already, so `--offline` is enough in a build.
 /// A folder without a lock file, as in an installation, may need the second try.
 fn package_folder() -> Result<PathBuf, Box<dyn Error>> {
-    let metadata = metadata(true).or_else(|_| metadata(false))?;
+    let manifest = manifest()?;
+    let metadata = metadata(&manifest, true).or_else(|_| metadata(&manifest, false))?;
     let packages = metadata["packages"].as_array().ok_or("cargo metadata lists no packages")?;
     let manifest = packages
         .iter()
@@ -56,10 +59,32 @@ fn package_folder() -> Result<PathBuf, Box<dyn Error>> {
     Ok(PathBuf::from(manifest).with_file_name(""))
 }
 
-fn metadata(offline: bool) -> Result<serde_json::Value, Box<dyn Error>> {
+/// Writes the manifest of a package that depends on nothing but the library, with the versions in use.
+///
+/// WHY not that of this crate: its other dependencies may not be published yet when `cargo package`
+/// builds it, and none of them matters here.
+fn manifest() -> Result<PathBuf, Box<dyn Error>> {
+    let folder = PathBuf::from(env::var("OUT_DIR")?).join("library");
+    fs::create_dir_all(folder.join("src"))?;
+    fs::write(folder.join("src/lib.rs"), "")?;
+    let this = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?);
+    if let Some(lock) = this.ancestors().map(|up| up.join("Cargo.lock")).find(|lock| lock.exists())
+    {
+        fs::copy(lock, folder.join("Cargo.lock"))?;
+    }
+    let manifest = folder.join("Cargo.toml");
+    let text = format!(
+        "[package]\nname = \"library\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n\n\
+         [dependencies]\n{PACKAGE} = {{ version = \"={VERSION}\", default-features = false }}\n"
+    );
+    fs::write(&manifest, text)?;
+    Ok(manifest)
+}
+
+fn metadata(manifest: &Path, offline: bool) -> Result<serde_json::Value, Box<dyn Error>> {
     let mut command = Command::new(env::var_os("CARGO").ok_or("CARGO is not set")?);
     command.args(["metadata", "--format-version", "1", "--filter-platform"]);
-    command.arg(env::var("HOST")?).arg("--manifest-path").arg(env::var("CARGO_MANIFEST_PATH")?);
+    command.arg(env::var("HOST")?).arg("--manifest-path").arg(manifest);
     if offline {
         command.arg("--offline");
     }

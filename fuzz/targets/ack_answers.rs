@@ -1,6 +1,5 @@
 //! A client is answered any bytes, cut anywhere: they follow on one another or are refused in a line.
 #![no_main]
-#![forbid(unsafe_code)]
 
 use libfuzzer_sys::fuzz_target;
 use purlin_ack::checked::{Answer, Checked, Gap};

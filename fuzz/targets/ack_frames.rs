@@ -1,6 +1,5 @@
 //! Any stream, cut anywhere, gives the messages that a slow reading of the whole gives, and no others.
 #![no_main]
-#![forbid(unsafe_code)]
 
 use libfuzzer_sys::fuzz_target;
 use purlin_ack::frames::{Frames, TooLarge, skim};

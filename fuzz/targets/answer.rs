@@ -1,6 +1,5 @@
 //! The lab is answered with any JSON object: it is a sample or a reason, and never a panic.
 #![no_main]
-#![forbid(unsafe_code)]
 
 use libfuzzer_sys::fuzz_target;
 use purlin_lab::contender::{Hello, Reply};

@@ -1,6 +1,5 @@
 //! Any term as a control message: it is one and comes back from its own bytes, or is refused in a line.
 #![no_main]
-#![forbid(unsafe_code)]
 
 use libfuzzer_sys::fuzz_target;
 use purlin_dist::control::Control;

@@ -1,6 +1,5 @@
 //! Any bytes to and from epmd: a request comes back from its own bytes, and answers are read or refused in a line.
 #![no_main]
-#![forbid(unsafe_code)]
 
 use libfuzzer_sys::fuzz_target;
 use purlin_dist::epmd::codec::{Request, read_alive, read_names, read_port};

@@ -1,7 +1,6 @@
 //! Any frames: they are signals, or refused in a line. What was read is written and comes back, whatever form the
 //! frames have.
 #![no_main]
-#![forbid(unsafe_code)]
 
 use libfuzzer_sys::fuzz_target;
 use purlin_dist::Flags;

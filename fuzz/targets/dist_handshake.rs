@@ -1,7 +1,6 @@
 //! Any frames in a handshake, with either side: each is refused in a line or awaited further, and nobody who does
 //! not know the cookie comes in.
 #![no_main]
-#![forbid(unsafe_code)]
 
 use libfuzzer_sys::fuzz_target;
 use purlin_dist::handshake::{

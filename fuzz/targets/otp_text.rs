@@ -1,6 +1,5 @@
 //! Text of OTP's own benchmark is refused in one line with a number, or what is written of it reads alike.
 #![no_main]
-#![forbid(unsafe_code)]
 
 use std::path::Path;
 

@@ -1,6 +1,5 @@
 //! The BEAM answers the differential test with any bytes: they are outcomes or not, and never a panic.
 #![no_main]
-#![forbid(unsafe_code)]
 
 use libfuzzer_sys::fuzz_target;
 use purlin_differential::{code, tree};

@@ -1,6 +1,5 @@
 //! A contender is sent any line: it answers or refuses, and never panics.
 #![no_main]
-#![forbid(unsafe_code)]
 
 use libfuzzer_sys::fuzz_target;
 use purlin_contender::{Request, Variant};

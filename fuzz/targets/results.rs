@@ -1,6 +1,5 @@
 //! Two files of results are compared whatever is in them: they are refused in one line, or told of.
 #![no_main]
-#![forbid(unsafe_code)]
 
 use std::path::Path;
 

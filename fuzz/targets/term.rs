@@ -1,6 +1,5 @@
 //! Any bytes are a term, as long as skipping finds it and written and read again as the same, or an error.
 #![no_main]
-#![forbid(unsafe_code)]
 
 use libfuzzer_sys::fuzz_target;
 use purlin_term::{

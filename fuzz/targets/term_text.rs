@@ -1,6 +1,5 @@
 //! Any text is a term, printed and read again as the same, or refused in one line.
 #![no_main]
-#![forbid(unsafe_code)]
 
 use libfuzzer_sys::fuzz_target;
 use purlin_term::Term;

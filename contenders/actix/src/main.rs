@@ -5,8 +5,6 @@
 //! arbiter, which is what `start` gives. The clock is held by a task of that arbiter, since `main`
 //! waits for the lab. One file per group of experiments.
 
-#![forbid(unsafe_code)]
-
 mod asking;
 mod exchange;
 mod flow;

@@ -7,6 +7,7 @@ use std::thread::{self, JoinHandle};
 
 use purlin_contender::conformance::{Contender, refuses};
 use serde_json::{Value, json};
+use tokio::net::TcpSocket;
 
 fn client() -> Command {
     Command::new(env!("CARGO_BIN_EXE_contender-load"))
@@ -56,7 +57,10 @@ fn a_round_is_sent_answered_and_told() {
 
 #[test]
 fn a_server_that_is_not_there_is_one_line_and_the_client_goes_on() {
-    let gone = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    // WHY bound and not listening: no server of another test gets the port meanwhile.
+    let held = TcpSocket::new_v4().unwrap();
+    held.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let gone = held.local_addr().unwrap();
     let answer = round(gone);
     let error = answer["error"].as_str().unwrap();
     assert!(error.contains(&gone.to_string()) && !error.contains('\n'), "{error}");

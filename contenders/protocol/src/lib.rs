@@ -33,8 +33,6 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 
-#![forbid(unsafe_code)]
-
 pub mod conformance;
 
 mod acks;

@@ -51,6 +51,7 @@ pub enum Tell {
 #[derive(Debug)]
 pub struct Probe {
     hog: Hog,
+    patience: Duration,
     seat: Seat,
     empty: Receiver<Infallible>,
 }
@@ -86,7 +87,12 @@ impl Probe {
             times: Mutex::new(times()),
         };
         let (taken, empty) = channel();
-        Probe { hog, seat: Seat { trips: Arc::new(trips), _taken: taken }, empty }
+        Probe {
+            hog,
+            patience: PATIENCE,
+            seat: Seat { trips: Arc::new(trips), _taken: taken },
+            empty,
+        }
     }
 
     /// The place of one process more.
@@ -113,7 +119,7 @@ impl Probe {
         }
         sleep_until(begin + Duration::from_millis(self.hog.ms));
         trips.over.store(true, Ordering::Relaxed);
-        let patience = Instant::now() + PATIENCE;
+        let patience = Instant::now() + self.patience;
         let (started, back) = loop {
             // ORDER: acquire, with the release in `Seat::back`: the start of every trip that is
             // counted as back is seen below, so that no more can be back than have started.
@@ -243,31 +249,47 @@ mod tests {
         sample.extra.iter().find(|(known, _)| *known == name).unwrap().1
     }
 
+    /// WHY real time: a guard against hanging, thousands of times what a trip between two threads takes.
+    const HANG: Duration = Duration::from_secs(120);
+
     #[test]
     fn an_open_loop_starts_a_trip_every_millisecond_and_all_come_back() {
         let probe = Probe::new(Hog { pace: Pace::Open, hogs: 0, ms: 20 });
+        let probe = Probe { patience: HANG, ..probe };
         let first = two_threads(&probe, true);
         let sample = probe.run(move |what| first.send(what).unwrap());
         assert_eq!((sample.ops, sample.sent, sample.received), (20, 20, 20));
         assert_eq!(figure(&sample, "starved"), 0);
         assert!(figure(&sample, "p50_ns") <= figure(&sample, "p99_ns"));
         assert!(figure(&sample, "p99_ns") <= figure(&sample, "max_ns"));
+        // WHY real time: a lower bound. The last trip is due to start after 19 ms and does not start sooner.
         assert!(sample.elapsed_ns >= 19_000_000);
     }
 
     #[test]
     fn a_closed_loop_starts_the_next_trip_when_the_last_is_back() {
-        // CLOCK: long enough for two trips also where each waits for others that have the processor.
-        let probe = Probe::new(Hog { pace: Pace::Closed, hogs: 0, ms: 500 });
+        let probe = Probe::new(Hog { pace: Pace::Closed, hogs: 0, ms: 1 });
+        let probe = Probe { patience: HANG, ..probe };
         let first = two_threads(&probe, true);
-        let sample = probe.run(move |what| first.send(what).unwrap());
-        assert!(sample.ops > 1);
+        let trips = Arc::clone(&probe.seat.trips);
+        let sample = probe.run(move |what| {
+            first.send(what).unwrap();
+            // The run goes on when three trips are back, and is over a millisecond after its begin or at once.
+            let began = Instant::now();
+            while matches!(what, Tell::Start(_)) && trips.back.load(Ordering::Acquire) < 3 {
+                assert!(began.elapsed() < HANG, "no trip follows the last");
+                thread::yield_now();
+            }
+        });
+        assert!(sample.ops >= 3);
         assert_eq!((sample.sent, sample.received), (sample.ops, sample.ops));
     }
 
     #[test]
     fn trips_that_do_not_come_back_starve_the_run_and_those_that_compute_end() {
         let probe = Probe::new(Hog { pace: Pace::Open, hogs: 1, ms: 3 });
+        // WHY real time: no trip comes back, so the run waits for this long, whatever it is.
+        let probe = Probe { patience: Duration::from_millis(20), ..probe };
         let first = two_threads(&probe, false);
         let hog = probe.seat();
         thread::spawn(move || hog.compute());

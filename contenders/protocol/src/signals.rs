@@ -320,6 +320,7 @@ mod tests {
     #[test]
     fn senders_end_when_as_many_as_there_is_room_for_are_under_way_and_not_before() {
         let room = Room::new(1000);
+        // WHY real time: an end that is never reached.
         let later = Instant::now() + Duration::from_secs(3600);
         let mut stints = [0, 1].map(|_| Stint::begin(later, room.clone()));
         let mut sent = 0;
@@ -341,6 +342,7 @@ mod tests {
 
     #[test]
     fn what_is_sent_after_the_time_is_late() {
+        // WHY real time: an end that has passed, and one that is never reached.
         let now = Instant::now();
         let account = |due| {
             let mut stint = Stint::begin(due, Room::new(u64::MAX));
@@ -354,6 +356,7 @@ mod tests {
 
     #[test]
     fn each_end_of_the_clock_is_taken_from_those_whom_it_concerns() {
+        // WHY real time: `Instant` has no other begin; all times are counted from it.
         let start = Instant::now();
         let at = |ms| start + Duration::from_millis(ms);
         let sender = |begun, last, cut| {
@@ -382,6 +385,7 @@ mod tests {
             assert!(stint.sent());
             receipts.exit();
         }
+        // WHY real time: an order of instants, at any distance.
         let then = Instant::now();
         assert!(stint.end().last <= then);
         let received = receipts.end();

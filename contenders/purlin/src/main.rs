@@ -4,8 +4,6 @@
 //! user of purlin would write it, on a node with its default settings. One file per group of
 //! experiments; each run has a process of its own for root, which holds the clock.
 
-#![forbid(unsafe_code)]
-
 mod acks;
 mod asking;
 mod calls;

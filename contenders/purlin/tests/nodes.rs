@@ -1,35 +1,23 @@
 //! Two nodes, each purlin's or the BEAM's: what one sends arrives at the other, in order, and what they
 //! tell of it agrees.
 
-use std::path::{Path, PathBuf};
+#[path = "../../protocol/tests/it/built.rs"]
+#[allow(dead_code, reason = "the contender in Erlang is all that is needed here")]
+mod built;
+
 use std::process::Command;
-use std::sync::OnceLock;
 
 use purlin_contender::conformance::Contender;
 use purlin_dist::epmd::Server;
 use serde_json::{Value, json};
 
-/// The BEAM's sources.
-const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../beam");
+use built::erlang;
 
 /// Which program is a node.
 #[derive(Clone, Copy, Debug)]
 enum Kind {
     Purlin,
     Beam,
-}
-
-/// The folder with what the BEAM runs. WHY once: tests run at the same time.
-fn compiled() -> &'static Path {
-    static COMPILED: OnceLock<PathBuf> = OnceLock::new();
-    COMPILED.get_or_init(|| {
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("beam-nodes");
-        std::fs::create_dir_all(&folder).unwrap();
-        let sources = std::fs::read_dir(SOURCES).unwrap().map(|file| file.unwrap().path());
-        let compiled = Command::new("erlc").arg("-o").arg(&folder).args(sources).status();
-        assert!(compiled.expect("erlc is there").success());
-        folder
-    })
 }
 
 /// A contender with that epmd.
@@ -40,7 +28,9 @@ fn start(kind: Kind, epmd: u16) -> Contender {
             let mut command = Command::new("erl");
             // WHY a cookie: without one it makes the user's file of it, and a second that starts meanwhile may
             // find that file before it is protected, and then refuses to be a node.
-            command.args(["-setcookie", "secret", "-noshell", "-pa"]).arg(compiled());
+            command
+                .args(["-setcookie", "secret", "-noshell", "-pa"])
+                .arg(erlang().expect("erlc is there"));
             command.args(["-s", "contender", "main"]);
             command
         }
@@ -65,7 +55,7 @@ fn talk(near: Kind, far: Kind) {
         let serve = json!({"cookie": "secret"});
         let serve = json!({"op": "serve", "experiment": experiment, "params": serve});
         let there = ask(&mut far, &serve);
-        let n = 3000;
+        let n = 1000;
         let run = json!({"n": n, "node": there["address"], "cookie": "secret"});
         let run = json!({"op": "run", "experiment": experiment, "params": run});
         let sample = ask(&mut near, &run);

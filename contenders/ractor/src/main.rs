@@ -5,8 +5,6 @@
 //! `call_t!`. The clock is held by a task, as in a program that starts its actors from `main`. One
 //! file per group of experiments.
 
-#![forbid(unsafe_code)]
-
 mod asking;
 mod exchange;
 mod exits;

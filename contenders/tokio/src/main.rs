@@ -4,8 +4,6 @@
 //! good user of tokio would write it: the default runtime, unbounded channels for mailboxes,
 //! `oneshot` or a join handle where one answer is wanted. One file per group of experiments.
 
-#![forbid(unsafe_code)]
-
 mod calls;
 mod exchange;
 mod exits;

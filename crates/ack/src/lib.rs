@@ -62,8 +62,6 @@
 //! # }
 //! ```
 
-#![forbid(unsafe_code)]
-
 mod attempt;
 pub mod checked;
 pub mod client;

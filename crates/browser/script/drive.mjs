@@ -1,34 +1,47 @@
-// Opens pages in Chromium and lets one scenario at a time operate them: one of those that `scenarios.mjs`
-// beside this file exports. Reads lines of {"scenario", "page", "about"} and answers each with {"problem"}, a
-// text or null. A scenario that has to have something happen outside says so with {"do": name} and goes on when
-// that is done. Run by src/lib.rs. One browser serves all. Waits for what should happen, never for time to pass.
+// @ts-check
+// Opens pages in Chromium and lets scenarios operate them: those that `scenarios.mjs` beside this file exports.
+//
+// Listens at the socket that it is started with. A test connects, is greeted with {"ready": true}, and sends lines of
+// {"scenario", "page", "about", "pictures"}; each is answered with {"problem"}, a text or null. A scenario that has
+// to have something happen outside says so with {"do": name} and goes on at the next line. Started by
+// src/driver.rs. One browser serves all connections, each page in a context of its own. It ends once there has been
+// no connection for a while. Waits for what should happen, never for time to pass.
 
 import assert from "node:assert/strict";
 import { mkdir } from "node:fs/promises";
+import { createServer } from "node:net";
 import { isAbsolute } from "node:path";
 import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
 import { chromium } from "playwright-core";
+// @ts-ignore: it is another crate's, and put beside this file.
 import { scenarios } from "./scenarios.mjs";
 
-const LIMIT = 30_000;
+// WHY: a guard against hanging, more than a hundred times what any step takes.
+const HANG = 120_000;
+// WHY real time: how long the browser is kept for the next test. Where that comes later, another is started.
+const KEPT = 10_000;
 
 const browser = await chromium.launch({
-  executablePath: process.env.PURLIN_CHROMIUM || "/usr/bin/chromium",
+  executablePath: process.env.PURLIN_CHROMIUM,
+  timeout: HANG,
   args: [
-    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
   ],
 });
-const lines = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
+// What a scenario has left behind unawaited is no end of the others.
+process.on("unhandledRejection", (error) => console.error(error));
+// Without the browser there is nothing to wait for.
+browser.on("disconnected", () => process.exit(1));
 
-// Has something done outside.
-async function act(name) {
-  console.log(JSON.stringify({ do: name }));
-  await lines.next();
-}
-
-// Where an address belongs to: a server, or a file alone.
+// What an address belongs to: a server, or a file alone.
 function origin(address) {
   const { origin: server, href } = new URL(address);
   return server === "null" ? href.split("#")[0] : server;
@@ -36,11 +49,13 @@ function origin(address) {
 
 // A page that is ready, and a record of everything it should not have done. `script` runs in it before its own
 // do; `at` is the fragment that it is led to once it is ready.
-async function open(opened, url, { at = "", script, ...options } = {}) {
+/** @param {Record<string, any>} wishes */
+async function open(opened, url, wishes = {}) {
+  const { at = "", script, ...options } = wishes;
   const page = await browser.newPage({ viewport: { width: 1280, height: 900 }, colorScheme: "light", ...options });
   opened.push(page);
+  page.setDefaultTimeout(HANG);
   if (script) await page.addInitScript(script);
-  page.setDefaultTimeout(LIMIT);
   page.complaints = [];
   page.on("console", (message) => {
     if (["error", "warning"].includes(message.type())) page.complaints.push(`console: ${message.text()}`);
@@ -53,40 +68,92 @@ async function open(opened, url, { at = "", script, ...options } = {}) {
   });
   await page.goto(url);
   await page.waitForSelector("html[data-ready]", { state: "attached" });
-  if (at) await page.evaluate((hash) => { location.hash = hash; }, at);
+  if (at)
+    await page.evaluate((hash) => {
+      location.hash = hash;
+    }, at);
   return page;
 }
 
 // Keeps a picture for the documents, if it is asked for.
-async function picture(page, name) {
-  const folder = process.env.PURLIN_PICTURES;
+async function picture(folder, page, name) {
   if (!folder) return;
   await mkdir(folder, { recursive: true });
   await page.locator("body").screenshot({ path: `${folder}/${name}.png` });
 }
 
-async function judge({ scenario, page: where, about }) {
-  const opened = [];
+async function judge({ scenario, page: where, about, pictures }, opened, act) {
   const url = isAbsolute(where) ? pathToFileURL(where).href : where;
   try {
     assert.ok(scenarios[scenario], `there is no scenario ${scenario}`);
     await scenarios[scenario]({
       open: ({ url: other = url, ...options } = {}) => open(opened, other, options),
-      act, picture, pictures: Boolean(process.env.PURLIN_PICTURES), about, url,
+      picture: (page, name) => picture(pictures, page, name),
+      act,
+      pictures: Boolean(pictures),
+      about,
+      url,
     });
     for (const page of opened) assert.deepEqual(page.complaints, page.expected ?? [], "errors, warnings or requests of the page");
     return null;
   } catch (error) {
-    const texts = await Promise.all(opened.map((page) => page.locator("main").innerText({ timeout: 1000 }).catch(() => "")));
+    const texts = await Promise.all(
+      opened.map((page) =>
+        page
+          .locator("main")
+          .innerText({ timeout: 1000 })
+          .catch(() => ""),
+      ),
+    );
     return `${error.stack}\n${opened.flatMap((page) => page.complaints).join("\n")}\n${texts.join("\n").slice(0, 2000)}`;
   } finally {
-    for (const page of opened) await page.close();
+    close(opened);
   }
 }
 
-for (;;) {
-  const { value, done } = await lines.next();
-  if (done) break;
-  console.log(JSON.stringify({ problem: await judge(JSON.parse(value)) }));
+// Nobody waits for it.
+function close(opened) {
+  for (const page of opened.splice(0)) page.close().catch(console.error);
 }
-await browser.close();
+
+// One connection, until its other end closes it.
+async function serve(socket) {
+  const opened = [];
+  const lines = createInterface({ input: socket })[Symbol.asyncIterator]();
+  const tell = (words) => socket.write(`${JSON.stringify(words)}\n`);
+  const act = async (name) => {
+    tell({ do: name });
+    assert.ok(!(await lines.next()).done, "the test has gone");
+  };
+  // A scenario whose test has gone ends with its pages.
+  socket.on("close", () => close(opened));
+  tell({ ready: true });
+  for (;;) {
+    const { value, done } = await lines.next();
+    if (done) return;
+    tell({ problem: await judge(JSON.parse(value), opened, act) });
+  }
+}
+
+let connections = 0;
+let clock;
+function rest() {
+  clock = setTimeout(() => {
+    // From here on nobody finds it; who has just found it is not greeted, and starts another.
+    server.close();
+    process.exit(0);
+  }, KEPT);
+}
+
+const server = createServer((socket) => {
+  connections += 1;
+  clearTimeout(clock);
+  socket.on("error", () => {});
+  socket.on("close", () => {
+    connections -= 1;
+    if (connections === 0) rest();
+  });
+  serve(socket).catch((error) => socket.destroy(error));
+});
+server.listen(process.argv[2], () => console.log("listening"));
+rest();

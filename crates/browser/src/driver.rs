@@ -1,69 +1,97 @@
-//! The script with its browser, as a program that is asked line by line.
+//! The script with its browser: one for all test processes with the same scripts.
+//!
+//! It listens at a socket in its folder, and ends when it has had no connection for ten seconds. A process that finds
+//! none that listens starts one, under a lock, so that no two are started at a time.
 
+use std::collections::hash_map::DefaultHasher;
 use std::env;
 use std::ffi::OsString;
-use std::io::{BufRead, BufReader, Write};
-use std::path::Path;
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::fs::{self, File};
+use std::hash::{Hash, Hasher};
+use std::io::{BufRead, BufReader};
+use std::os::fd::AsRawFd;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
-use serde_json::Value;
+use crate::session::Session;
+use crate::workshop::{self, Workshop, missing};
 
-use crate::workshop::{self, missing};
+const LOG: &str = "drive.log";
+/// Chromium's names, the one that starts fastest first.
+const NAMES: [&str; 5] =
+    ["chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 
-/// The script with its browser. It ends with this, or with the program, whose end closes its input.
-pub(crate) struct Driver {
-    script: Child,
-    requests: ChildStdin,
-    answers: BufReader<ChildStdout>,
+/// A connection to the script that has these scripts, which is started if it does not run.
+pub(crate) fn session(root: &Path, name: &str, scripts: &[(&str, &str)]) -> Session {
+    let folder = workshop::folder(root, name);
+    let chromium = chromium();
+    let socket = socket(scripts, &chromium);
+    if let Some(session) = connect(&folder, &socket) {
+        return session;
+    }
+    let _workshop = Workshop::open(root, name, scripts);
+    // WHY again: another process may have started it meanwhile.
+    if let Some(session) = connect(&folder, &socket) {
+        return session;
+    }
+    start(&folder, &socket, &chromium);
+    connect(&folder, &socket)
+        .unwrap_or_else(|| panic!("the script with the browser ended at once: {}", read(&folder)))
 }
 
-impl Driver {
-    pub(crate) fn start(folder: &Path, scripts: &[(&str, &str)]) -> Self {
-        workshop::open(folder, scripts);
-        let mut command = Command::new("node");
-        command.arg("drive.mjs").current_dir(folder).env("PURLIN_CHROMIUM", chromium());
-        command.stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut script = command.spawn().unwrap_or_else(|problem| missing("node", &problem));
-        let requests = script.stdin.take().expect("its input is a pipe");
-        let answers = BufReader::new(script.stdout.take().expect("its output is a pipe"));
-        Self { script, requests, answers }
-    }
-
-    /// What is wrong, if anything is; nothing at all where the script has ended.
-    pub(crate) fn ask(
-        &mut self,
-        request: &Value,
-        act: &mut dyn FnMut(&str),
-    ) -> Option<Option<String>> {
-        writeln!(self.requests, "{request}").ok()?;
-        loop {
-            let mut line = String::new();
-            self.answers.read_line(&mut line).ok()?;
-            let answer = serde_json::from_str::<Value>(&line).ok()?;
-            let Some(wish) = answer["do"].as_str() else {
-                return Some(answer["problem"].as_str().map(str::to_owned));
-            };
-            act(wish);
-            writeln!(self.requests, "{{}}").ok()?;
-        }
-    }
+/// What the script has written to its standard error.
+pub(crate) fn log(root: &Path, name: &str) -> String {
+    read(&workshop::folder(root, name))
 }
 
-impl Drop for Driver {
-    fn drop(&mut self) {
-        // It may hang in the middle of a scenario; the browser ends with it.
-        let _ = self.script.kill();
-        let _ = self.script.wait();
-    }
+fn read(folder: &Path) -> String {
+    fs::read_to_string(folder.join(LOG)).unwrap_or_default()
+}
+
+/// The name of the socket. Another script or another browser has another, so that none is operated by an old one.
+fn socket(scripts: &[(&str, &str)], chromium: &OsString) -> String {
+    let mut hasher = DefaultHasher::new();
+    (workshop::FILES, scripts, chromium).hash(&mut hasher);
+    format!("{:016x}.sock", hasher.finish())
+}
+
+fn connect(folder: &Path, socket: &str) -> Option<Session> {
+    let folder = File::open(folder).ok()?;
+    // WHY not its path: that of a socket may have 107 bytes, and a folder of cargo's may have more.
+    let path = format!("/proc/self/fd/{}/{socket}", folder.as_raw_fd());
+    Session::begin(UnixStream::connect(path).ok()?)
+}
+
+/// Starts the script, and waits until it listens.
+fn start(folder: &Path, socket: &str, chromium: &OsString) {
+    // One that was killed leaves its socket.
+    let _ = fs::remove_file(folder.join(socket));
+    let log = File::create(folder.join(LOG)).expect("the folder is writable");
+    let mut command = Command::new("node");
+    command.args(["drive.mjs", socket]).current_dir(folder).env("PURLIN_CHROMIUM", chromium);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log);
+    // WHY: it serves other processes too, so a signal to the group of this one is not for it.
+    command.process_group(0);
+    let mut script = command.spawn().unwrap_or_else(|problem| missing("node", &problem));
+    let mut said = String::new();
+    let told = script.stdout.take().expect("its output is a pipe");
+    let _ = BufReader::new(told).read_line(&mut said);
+    assert_eq!(said, "listening\n", "the script with the browser did not start: {}", read(folder));
 }
 
 fn chromium() -> OsString {
-    let path = env::var_os("PURLIN_CHROMIUM").unwrap_or_else(|| "/usr/bin/chromium".into());
-    assert!(
-        Path::new(&path).exists(),
-        "no Chromium at {}: on Debian `apt-get install chromium`, set PURLIN_CHROMIUM to another, \
+    let found = env::var_os("PURLIN_CHROMIUM").map(PathBuf::from).or_else(|| {
+        let path = env::var_os("PATH").unwrap_or_default();
+        let folders: Vec<_> = env::split_paths(&path).collect();
+        let places = |name| folders.iter().map(move |folder| folder.join(name));
+        NAMES.into_iter().flat_map(places).find(|place| place.is_file())
+    });
+    let there = found.filter(|path| path.is_file());
+    let path = there.expect(
+        "no Chromium: on Debian `apt-get install chromium-headless-shell`, set PURLIN_CHROMIUM to another, \
          or PURLIN_SKIP_BROWSER=1 to leave the browser tests out",
-        path.to_string_lossy()
     );
-    path
+    path.into_os_string()
 }

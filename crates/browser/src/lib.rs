@@ -1,8 +1,9 @@
 //! Operates a page in a real Chromium, for the tests of crates that have one.
 //!
-//! A test program has one [`Browser`], with the scripts of its scenarios. The script `drive.mjs`, started once
-//! beside them, opens pages and runs a scenario at a time. Node, npm and Chromium must be installed;
-//! `PURLIN_CHROMIUM` names another browser, `PURLIN_SKIP_BROWSER=1` leaves all scenarios out, aloud, and
+//! A test program has one [`Browser`], with the scripts of its scenarios. The script `drive.mjs` starts Chromium
+//! once for all test processes that have the same scripts, and runs their scenarios, each in a browser context of
+//! its own. It ends by itself ten seconds after the last of these processes. Node, npm and a Chromium must be
+//! installed; `PURLIN_CHROMIUM` names another browser, `PURLIN_SKIP_BROWSER=1` leaves all scenarios out, aloud, and
 //! `PURLIN_PICTURES` names a folder for the pictures that scenarios take.
 //!
 //! `scenarios.mjs` exports `scenarios`, asynchronous functions by name. Each is given
@@ -16,19 +17,23 @@
 //!
 //! It fails if it throws, or if one of its pages has written an error, thrown one, or asked for what is not its
 //! own, unless `page.expected` lists that. For tests alone: whatever goes wrong panics.
+//!
+//! | file | role |
+//! |---|---|
+//! | `workshop` | the folder with the scripts and the packages that they need |
+//! | `driver` | finds the script that runs, or starts it |
+//! | `session` | one scenario, over a socket to that script |
 
 #![forbid(unsafe_code)]
 
 mod driver;
+mod session;
 mod workshop;
 
 use std::env;
-use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-
-use driver::Driver;
 
 /// A browser, and the scripts that operate pages in it. It starts when it is first needed.
 ///
@@ -37,27 +42,39 @@ use driver::Driver;
 /// use serde_json::Value;
 ///
 /// const SCRIPT: &str = "export const scenarios = { opens: ({ open }) => open() };";
-/// static BROWSER: Browser = Browser::new("target/tmp/shop", &[("scenarios.mjs", SCRIPT)]);
+/// static BROWSER: Browser = Browser::new("target/tmp", "shop", &[("scenarios.mjs", SCRIPT)]);
 ///
 /// BROWSER.operate("opens", "http://127.0.0.1:4000/", &Value::Null, nothing);
 /// ```
 pub struct Browser {
-    folder: &'static str,
+    root: &'static str,
+    name: &'static str,
     scripts: &'static [(&'static str, &'static str)],
-    driver: Mutex<Option<Driver>>,
 }
 
 impl Browser {
-    /// One whose scripts, names and texts, are put into that folder, which is made if it is not there.
+    /// A browser whose scripts, names and texts, are put into a folder of that name within `root`, which is cargo's
+    /// folder for temporary files. What all browsers share is in `root` too.
     pub const fn new(
-        folder: &'static str,
+        root: &'static str,
+        name: &'static str,
         scripts: &'static [(&'static str, &'static str)],
     ) -> Self {
-        Self { folder, scripts, driver: Mutex::new(None) }
+        Self { root, name, scripts }
+    }
+
+    /// A file in the folder of the scripts, for the text of a page.
+    ///
+    /// # Panics
+    /// If the file cannot be written.
+    pub fn write(&self, name: &str, text: &str) -> PathBuf {
+        let file = workshop::folder(Path::new(self.root), self.name).join(name);
+        workshop::publish(&file, text);
+        file
     }
 
     /// Has a scenario operate the page at an address, or in a file with a whole path. `about` is told to it, and
-    /// `act` does what it asks for, by name. Others wait meanwhile.
+    /// `act` does what it asks for, by name.
     ///
     /// # Panics
     /// If the scenario fails, with its words; if something is not installed.
@@ -68,16 +85,14 @@ impl Browser {
             );
             return;
         }
-        let request = json!({"scenario": scenario, "page": page, "about": about});
-        let mut place = self.driver.lock().unwrap_or_else(PoisonError::into_inner);
-        // WHY taken: one that is left in the middle of a scenario, by a panic of `act`, is of no use to others.
-        let start = || Driver::start(Path::new(self.folder), self.scripts);
-        let mut driver = place.take().unwrap_or_else(start);
-        let Some(problem) = driver.ask(&request, &mut act) else {
-            panic!("{scenario}: the script with the browser ended; its words are above")
+        let pictures = env::var("PURLIN_PICTURES").ok();
+        let request =
+            json!({"scenario": scenario, "page": page, "about": about, "pictures": pictures});
+        let mut session = driver::session(Path::new(self.root), self.name, self.scripts);
+        let Some(problem) = session.ask(&request, &mut act) else {
+            let log = driver::log(Path::new(self.root), self.name);
+            panic!("{scenario}: the script with the browser ended: {log}")
         };
-        *place = Some(driver);
-        drop(place);
         if let Some(words) = problem {
             panic!("{scenario}: {words}");
         }

@@ -1,42 +1,91 @@
-//! The folder in which the script runs, with its one package.
+//! The folder in which a script runs, within that of the packages that all scripts need.
+//!
+//! ```text
+//! root/browser/package.json, package-lock.json, .npmrc, node_modules   installed once
+//! root/browser/lock                                                    held by the process that writes here
+//! root/browser/NAME/drive.mjs, scenarios.mjs, …                        a crate's own
+//! ```
 
-use std::fs;
+use std::fs::{self, File};
 use std::io;
-use std::path::Path;
-use std::process::Command;
+use std::path::{Path, PathBuf};
+use std::process::{self, Command};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use rustix::fs::{FlockOperation, flock};
 
 const LOCK: &str = include_str!("../script/package-lock.json");
-/// What the script needs around it, besides scenarios.
-const FILES: [(&str, &str); 4] = [
+/// What is needed around scenarios: the packages', and the last, which stands beside the scenarios.
+pub(crate) const FILES: [(&str, &str); 4] = [
     ("package.json", include_str!("../script/package.json")),
     ("package-lock.json", LOCK),
     (".npmrc", include_str!("../script/.npmrc")),
     ("drive.mjs", include_str!("../script/drive.mjs")),
 ];
+/// Written last, so that an installation that was broken off is done again.
+const INSTALLED: &str = "node_modules/.installed";
 
-/// Writes the scripts there, and installs the package unless it is there already.
-pub(crate) fn open(folder: &Path, scripts: &[(&str, &str)]) {
-    fs::create_dir_all(folder).expect("the folder is writable");
-    let lock = fs::read_to_string(folder.join("package-lock.json")).ok();
-    let package = folder.join("node_modules/playwright-core/package.json");
-    let fresh = lock.as_deref() == Some(LOCK) && package.exists();
-    for (name, text) in FILES.iter().chain(scripts) {
-        fs::write(folder.join(name), text).expect("the folder is writable");
+/// The folder in which the scripts of that name are.
+pub(crate) fn folder(root: &Path, name: &str) -> PathBuf {
+    root.join("browser").join(name)
+}
+
+/// The right to change the folders: no other process has it at the same time.
+pub(crate) struct Workshop {
+    /// Unlocked when it is closed.
+    _lock: File,
+}
+
+impl Workshop {
+    /// Waits for the lock, writes the scripts, and installs the packages unless they are there already.
+    pub(crate) fn open(root: &Path, name: &str, scripts: &[(&str, &str)]) -> Self {
+        let (shared, own) = (root.join("browser"), folder(root, name));
+        fs::create_dir_all(&own).expect("the folder is writable");
+        let lock = File::create(shared.join("lock")).expect("the folder is writable");
+        flock(&lock, FlockOperation::LockExclusive).expect("the folder's file system has locks");
+        let [packages @ .., drive] = &FILES;
+        for (name, text) in scripts.iter().chain([drive]) {
+            publish(&own.join(name), text);
+        }
+        let installed = fs::read_to_string(shared.join(INSTALLED));
+        if installed.ok().as_deref() != Some(LOCK) {
+            for (name, text) in packages {
+                publish(&shared.join(name), text);
+            }
+            install(&shared);
+            publish(&shared.join(INSTALLED), LOCK);
+        }
+        Self { _lock: lock }
     }
-    if !fresh {
-        let mut install = Command::new("npm");
-        install.args(["ci", "--no-audit", "--no-fund", "--omit=optional"]);
-        let output = install.current_dir(folder).output();
-        let output = output.unwrap_or_else(|problem| missing("npm", &problem));
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "npm could not install playwright-core: {said}");
+}
+
+fn install(folder: &Path) {
+    let mut install = Command::new("npm");
+    install.args(["ci", "--no-audit", "--no-fund", "--omit=optional", "--omit=dev"]);
+    let output = install.current_dir(folder).output();
+    let output = output.unwrap_or_else(|problem| missing("npm", &problem));
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "npm could not install playwright-core: {said}");
+}
+
+/// Writes a file that other processes may be reading: they see the old text or the new one.
+pub(crate) fn publish(file: &Path, text: &str) {
+    static NUMBER: AtomicUsize = AtomicUsize::new(0);
+    if fs::read(file).is_ok_and(|old| old == text.as_bytes()) {
+        return;
     }
+    // ORDER: each caller gets another number, and nothing else follows from it.
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    let new = file.with_extension(format!("{}-{number}.new", process::id()));
+    fs::create_dir_all(file.parent().expect("a file is in a folder")).expect("it is writable");
+    fs::write(&new, text).expect("the folder is writable");
+    fs::rename(&new, file).expect("the folder is writable");
 }
 
 pub(crate) fn missing(program: &str, problem: &io::Error) -> ! {
     match problem.kind() {
         io::ErrorKind::NotFound => panic!(
-            "{program} is not installed: on Debian `apt-get install nodejs npm chromium`, \
+            "{program} is not installed: on Debian `apt-get install nodejs npm chromium-headless-shell`, \
              or PURLIN_SKIP_BROWSER=1 to leave the browser tests out"
         ),
         _ => panic!("{program} did not start: {problem}"),

@@ -1,3 +1,4 @@
+// @ts-check
 // What scenarios do well, and what they do that has to be noticed.
 
 import assert from "node:assert/strict";
@@ -19,17 +20,25 @@ async function complains({ open }) {
 async function throws({ open }) {
   const page = await open();
   const thrown = page.waitForEvent("pageerror");
-  await page.evaluate(() => { setTimeout(() => { throw new Error("too little"); }); });
+  await page.evaluate(() => {
+    setTimeout(() => {
+      throw new Error("too little");
+    });
+  });
   await thrown;
 }
 
 // Asks for what is not the page's own.
-const asksFor = (address) => async ({ open }) => {
-  const page = await open();
-  const failed = page.waitForEvent("requestfailed");
-  await page.evaluate((src) => { document.body.append(Object.assign(new Image(), { src })); }, address);
-  await failed;
-};
+const asksFor =
+  (address) =>
+  async ({ open }) => {
+    const page = await open();
+    const failed = page.waitForEvent("requestfailed");
+    await page.evaluate((src) => {
+      document.body.append(Object.assign(new Image(), { src }));
+    }, address);
+    await failed;
+  };
 
 // What is expected is no failure, and a page's own file is its own.
 async function expects({ open, url }) {
@@ -38,4 +47,12 @@ async function expects({ open, url }) {
   page.expected = ["console: as it should be"];
 }
 
-export const scenarios = { asks, wrong, complains, throws, strays: asksFor("http://127.0.0.1:9/"), reads: asksFor("file:///none.png"), expects };
+export const scenarios = {
+  asks,
+  wrong,
+  complains,
+  throws,
+  strays: asksFor("http://127.0.0.1:9/"),
+  reads: asksFor("file:///none.png"),
+  expects,
+};

@@ -1,22 +1,20 @@
 //! Whether a scenario that should fail does, and whether what it asks for is done.
 
-#![forbid(unsafe_code)]
-
-use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
 
 use purlin_browser::{Browser, nothing};
 use serde_json::{Value, json};
 
-const FOLDER: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/browser");
-static BROWSER: Browser = Browser::new(FOLDER, &[("scenarios.mjs", include_str!("scenarios.mjs"))]);
+static BROWSER: Browser = Browser::new(
+    env!("CARGO_TARGET_TMPDIR"),
+    "scenarios",
+    &[("scenarios.mjs", include_str!("scenarios.mjs"))],
+);
 
 /// Has a scenario operate a page that is ready at once; whether it failed, with its words, unless it was left out.
 fn judged(scenario: &str, about: &Value, act: impl FnMut(&str)) -> Option<Result<(), String>> {
-    fs::create_dir_all(FOLDER).expect("the target folder is writable");
-    let page = Path::new(FOLDER).join(format!("{scenario} #1.html"));
-    fs::write(&page, "<!doctype html><html data-ready><main>a till</main>").expect("it is written");
+    let text = "<!doctype html><html data-ready><main>a till</main>";
+    let page = BROWSER.write(&format!("{scenario} #1.html"), text);
     let page = page.to_str().expect("cargo's paths are text");
     let judge = AssertUnwindSafe(|| BROWSER.operate(scenario, page, about, act));
     let judged = catch_unwind(judge).map_err(|words| *words.downcast::<String>().expect("a text"));

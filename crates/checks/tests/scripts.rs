@@ -2,7 +2,6 @@
 //! measured here.
 
 #![cfg(unix)]
-#![forbid(unsafe_code)]
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -173,6 +172,7 @@ fn a_sanitizer_that_cannot_be_had_is_left_out_aloud() {
             .basics()
             .command("uname", &format!("echo {system}"))
             .command("cargo", "exit 1")
+            .command("cargo-nextest", "")
             .command("rustc", "echo /nowhere")
             .command("rm", "")
     };
@@ -187,10 +187,68 @@ fn a_sanitizer_that_cannot_be_had_is_left_out_aloud() {
 }
 
 #[test]
+fn a_tool_that_is_there_is_not_installed_again() {
+    let path = StandIns::new("tool-there").command("cargo-deny", "").command("cargo", "exit 1");
+    assert_eq!(path.run("add-tool.sh", &["cargo-deny"], false), (Some(0), String::new()));
+}
+
+#[test]
+fn a_missing_tool_is_built_at_a_pinned_version_unless_that_is_forbidden() {
+    let path = || StandIns::new("tool-missing").command("cargo", "echo \"built: $*\"");
+    let (status, said) = path().run("add-tool.sh", &["cargo-nextest"], false);
+    assert_eq!(status, Some(0), "{said}");
+    assert!(said.contains("built: install --locked --debug cargo-nextest --version 0."), "{said}");
+
+    let (status, said) = path().run("add-tool.sh", &["cargo-nextest"], true);
+    assert_eq!(status, Some(2), "{said}");
+    assert!(said.starts_with("missing: cargo-nextest; PURLIN_NO_INSTALL=1 forbids"), "{said}");
+    assert!(!said.contains("built"), "{said}");
+}
+
+#[test]
+fn a_check_whose_tool_may_not_be_installed_is_left_out_aloud_and_the_others_run() {
+    let path = StandIns::new("tools-forbidden")
+        .basics()
+        .root()
+        .command("cargo", "echo \"cargo $*\"")
+        .command("cargo-deny", "");
+    let (status, said) = path.run("check-tools.sh", &[], true);
+    assert_eq!(status, Some(0), "{said}");
+    assert!(said.contains("left out: typos"), "{said}");
+    assert!(said.contains("left out: shellcheck"), "{said}");
+    assert!(said.contains("cargo deny --locked"), "{said}");
+    assert!(said.contains("cargo package --workspace"), "{said}");
+}
+
+#[test]
+fn a_language_whose_compiler_warns_fails_and_one_without_a_compiler_is_left_out() {
+    let languages = |name: &str| {
+        StandIns::new(name)
+            .basics()
+            .command("mktemp", "echo \"$HOME/made\"")
+            .command("mkdir", "")
+            .command("rm", "")
+            .command("escript", "")
+    };
+    let (status, said) = languages("languages-none").run("check-languages.sh", &[], true);
+    assert_eq!(status, Some(0), "{said}");
+    assert!(said.contains("left out: Erlang, because erlc is missing"), "{said}");
+    assert!(said.contains("left out: Go, because go is missing"), "{said}");
+
+    let warns = languages("languages-warn").command("erlc", "[ $1 != -Werror ]");
+    let (status, said) = warns.run("check-languages.sh", &[], true);
+    assert_eq!(status, Some(1), "{said}");
+    assert!(said.contains("with status 1: erlang"), "{said}");
+}
+
+#[test]
 fn a_step_that_fails_ends_the_checks_and_is_named() {
     let path = StandIns::new("failing-step")
         .basics()
-        .command("cargo", "case $* in *workspace*) exit 7;; esac; echo \"cargo $*\"");
+        .command("mktemp", "echo /nowhere")
+        .command("cmp", "exit 1")
+        .command("rm", "")
+        .command("cargo", "case $* in *--all-targets*) exit 7;; esac; echo \"cargo $*\"");
     let (status, said) = path.run("check.sh", &[], true);
     assert_eq!(status, Some(7), "{said}");
     assert!(said.contains("cargo test -p purlin-checks"), "{said}");

@@ -4,8 +4,6 @@
 //! Exit status: 0, all that was asked for was done; 1, some of it failed;
 //! 2, it was asked wrongly or cannot be done here; 130, it was interrupted.
 
-#![forbid(unsafe_code)]
-
 mod ack;
 mod advise;
 mod arguments;

@@ -11,8 +11,6 @@
 //!
 //! Nothing here is part of purlin: it is a test that is too large for a file of tests.
 
-#![forbid(unsafe_code)]
-
 mod beam;
 pub mod campaign;
 pub mod code;

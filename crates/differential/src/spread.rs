@@ -39,8 +39,11 @@ const OURS: &str = "purlin";
 const THEIRS: &str = "beam";
 /// How many states the model looks at for what was seen.
 const MOST_STATES: usize = 50_000;
-/// After so many looks a program is said not to come to rest. A look is a question over the network.
-const MOST_LOOKS: usize = 100_000;
+/// After so many looks a program is said not to come to rest.
+///
+/// WHY so many: a look takes microseconds while a process is at work, and a worker that has no
+/// processor is at work until it gets one. At any speed of the machine a program rests long before.
+const MOST_LOOKS: usize = 10_000_000;
 /// How often a program is tried while it is made smaller.
 const TRIES: u32 = 30;
 /// After so many differences there is no need for more.

@@ -56,7 +56,7 @@ mod tests {
         assert_eq!(digest, EXPECTED);
         assert!(Cookie::new("ABC").proves(EXPECTED, u32::MAX));
         assert!(!Cookie::new("ABC").proves(EXPECTED, 0));
-        assert!(!Cookie::new("ABD").proves(EXPECTED, u32::MAX));
+        assert!(!Cookie::new("ABX").proves(EXPECTED, u32::MAX));
     }
 
     const EXPECTED: Digest =

@@ -23,8 +23,6 @@
 //! | [`advice`] | what a design costs, by the fits of a run |
 //! | [`stored`], [`comparison`] | results read again, and which moved between two runs |
 
-#![forbid(unsafe_code)]
-
 pub mod advice;
 pub mod commands;
 pub mod comparison;

@@ -1,8 +1,6 @@
 //! The macros of purlin that need to see code: `#[purlin::main]`, `#[purlin::test]` and
 //! `#[derive(purlin::Message)]`.
 
-#![forbid(unsafe_code)]
-
 mod message;
 
 use proc_macro::TokenStream;

@@ -12,8 +12,6 @@
 //! | [`trace`] | what was seen of processes that were followed, as a diagram and for Chrome's viewer |
 //! | `web` | the page, and what it asks: a server on a thread of its own |
 
-#![forbid(unsafe_code)]
-
 pub mod census;
 #[cfg(feature = "metrics")]
 pub mod metrics;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::thread;
 
 use purlin_raw::{MAX_PROCESSES, Realm};
-use purlin_sched::Scheduler;
+use purlin_sched::{Clock, Scheduler};
 use tokio::runtime::Handle;
 
 use crate::attached::Attachment;
@@ -145,7 +145,12 @@ impl Builder {
     ///
     /// # Errors
     /// A setting that makes no sense, a thread the operating system refused, or what could not be attached.
-    pub fn build(mut self) -> Result<Node, BuildError> {
+    pub fn build(self) -> Result<Node, BuildError> {
+        self.build_with(Clock::machine())
+    }
+
+    /// [`Builder::build`] with another clock: timers and the stop of the node go by it.
+    pub(crate) fn build_with(mut self, clock: Clock) -> Result<Node, BuildError> {
         let workers = self.workers.unwrap_or_else(|| {
             thread::available_parallelism().map_or(1, NonZero::get).min(MAX_WORKERS)
         });
@@ -161,7 +166,7 @@ impl Builder {
             .map_err(BuildError::Io)?;
         let handle = tokio.handle().clone();
         let attachments = std::mem::take(&mut self.attachments);
-        let scheduler = Scheduler::new(workers);
+        let scheduler = Scheduler::with_clock(workers, clock);
         let (node, workers) = self.assemble(creation(), scheduler.clone(), Io::Own(tokio), handle);
         scheduler.start(node.name(), Arc::new(workers)).map_err(BuildError::Io)?;
         node.home().attached.start(&attachments, &node).map_err(BuildError::Io)?;

@@ -65,8 +65,6 @@
 //! thread of its own, after a millisecond in which its worker is held up: inside a process await
 //! instead, or use [`spawn_blocking()`].
 
-#![forbid(unsafe_code)]
-
 mod act;
 mod alias;
 pub mod application;
@@ -158,6 +156,9 @@ pub mod __private {
 mod documents {
     #[doc = include_str!("../../../README.md")]
     struct Readme;
+
+    #[doc = include_str!("../README.md")]
+    struct PackageReadme;
 
     #[doc = include_str!("../../../docs/guide/applications.md")]
     struct Applications;

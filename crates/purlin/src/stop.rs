@@ -278,3 +278,6 @@ async fn pass(wheel: TimerWheel, time: Duration) {
     })
     .await;
 }
+
+#[cfg(test)]
+mod tests;

@@ -6,7 +6,7 @@ mod common;
 
 use std::sync::mpsc::channel;
 
-use common::{node, outside, said, stop};
+use common::{ends, node, said, stop};
 use purlin::{ExitReason, Process};
 
 // F2: who, what and for how long, at the beginning and at the end
@@ -19,11 +19,11 @@ fn the_log_names_a_hog_and_tells_its_end() {
         released.recv().expect("it is released");
     });
     let waits = node.spawn(async |_: Process<()>| {});
-    assert_eq!(outside(waits.ended()), ExitReason::Normal);
+    assert_eq!(ends(&waits), ExitReason::Normal);
     let pid = format!("pid={}", hog.id());
     said(&log, &["WARN", "does not await", &pid, "the_log_names_a_hog", "elapsed="]);
     release.send(()).expect("it waits");
     said(&log, &["WARN", "no longer holds up", &pid, "elapsed="]);
-    assert_eq!(outside(hog.ended()), ExitReason::Normal);
+    assert_eq!(ends(&hog), ExitReason::Normal);
     stop(&node);
 }

@@ -5,7 +5,6 @@
 mod common;
 
 use std::sync::mpsc::Receiver;
-use std::time::Duration;
 
 use purlin::server::{self, Init, Mail, Next, Server};
 use purlin::{ExitReason, Process, Reply};
@@ -13,7 +12,7 @@ use purlin::{ExitReason, Process, Reply};
 /// The next line that the log has about servers.
 fn said(log: &Receiver<String>) -> String {
     loop {
-        let line = log.recv_timeout(Duration::from_secs(20)).expect("the log says something");
+        let line = log.recv_timeout(common::HANG).expect("the log says something");
         if line.contains("server") && !line.contains("process ended") {
             return line;
         }

@@ -12,7 +12,7 @@ use std::net::TcpStream;
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::sync::mpsc::{Sender, channel};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use purlin::application::{self, ApplicationSpec};
 use purlin::server::{self, Init, Mail, Server};
@@ -21,9 +21,7 @@ use purlin::{Node, Process};
 
 const CLIENTS: usize = 8;
 /// So many lines are answered before the program is told to end.
-const WARM: usize = 2000;
-/// What the example gives its application.
-const BUDGET: Duration = Duration::from_secs(10);
+const WARM: usize = 1000;
 
 fn program() -> PathBuf {
     // This test is target/PROFILE/deps/sigterm-HASH; the example is in target/PROFILE/examples.
@@ -82,17 +80,15 @@ fn what_was_answered_is_in_the_ledger_when_sigterm_ends_the_program_under_load()
         .collect();
     drop(tell_acknowledged);
     let mut answered: Vec<String> = acknowledged.iter().take(WARM).collect();
-    let began = Instant::now();
     tell(&child, "-TERM");
     let status = child.wait().expect("it ends");
-    let took = began.elapsed();
     clients.into_iter().for_each(|client| client.join().expect("a client does not panic"));
     answered.extend(acknowledged);
     let written = std::fs::read_to_string(&ledger).expect("there is a ledger");
     std::fs::remove_file(&ledger).expect("it can be removed");
 
+    // The example gives its application 10 s; when they are over it ends with another status.
     assert_eq!(status.code(), Some(0), "an orderly end");
-    assert!(took < BUDGET, "it took {took:?}");
     assert_eq!(said.collect::<Vec<_>>(), ["stopping", "stopped"]);
     let lines: Vec<&str> = written.lines().collect();
     let written: HashSet<&str> = lines.iter().copied().collect();
@@ -140,6 +136,7 @@ fn a_program_whose_start_hangs_is_ended_all_the_same() {
         let code = node.block_on(|_: Process<()>| {
             let tree = SupervisorSpec::one_for_one()
                 .child(ChildSpec::server("hangs", |me| server::start_link::<Hangs>(me, ())));
+            // WHY real time: the start hangs for ever, so any time is too short for it.
             let hangs = ApplicationSpec::new("hangs", tree).shutdown(Duration::from_millis(100));
             application::run(hangs)
         });
@@ -154,12 +151,10 @@ fn a_program_whose_start_hangs_is_ended_all_the_same() {
     let output = child.stdout.take().expect("its output is a pipe");
     let mut lines = BufReader::new(output).lines().map_while(Result::ok);
     assert!(lines.any(|line| line.ends_with("starting")));
-    let began = Instant::now();
     tell(&child, "-TERM");
+    // The start never ends by itself: a program that waited for it would not end either.
     let status = child.wait().expect("it ends");
-    let took = began.elapsed();
     assert_eq!(status.code(), Some(1), "it was not stopped in its time");
-    assert!(took < Duration::from_secs(5), "it took {took:?}");
 }
 
 // G4: an application that ends by itself ends its program, and says why

@@ -6,9 +6,9 @@ mod common;
 use std::io;
 use std::sync::{Arc, Mutex};
 
-use common::{node, outside, stop};
+use common::{ends, node, stop};
 use purlin::trace::{Traced, spanned};
-use purlin::{Process, SpawnOptions, yield_now};
+use purlin::{ExitReason, Process, SpawnOptions, yield_now};
 use tracing_subscriber::fmt::MakeWriter;
 
 /// What is logged.
@@ -61,7 +61,7 @@ fn what_a_process_logs_says_who_it_is_and_whose_message_it_is_about() {
     let pid = node.spawn_opt(named, spanned(clerk)).expect("the name is free");
     let request = tracing::info_span!("request", customer = 12);
     request.in_scope(|| pid.send(Traced::new(7)));
-    let _ = outside(pid.ended());
+    assert_eq!(ends(&pid), ExitReason::Normal);
     stop(&node);
     let log = String::from_utf8(log.0.lock().expect("nobody panics in it").clone()).expect("text");
     let line = |what: &str| log.lines().find(|line| line.ends_with(what)).expect("it is logged");

@@ -277,6 +277,7 @@ mod tests {
     fn a_thread_that_computes_uses_time_and_one_that_waits_is_blocked() {
         let own = ThreadId::current();
         let before = own.time_used().expect("it lives");
+        // This is processor time, which passes as long as the thread computes.
         while own.time_used().expect("it lives") < before + Duration::from_millis(1) {}
         assert!(!own.is_blocked(), "it is just asking");
         let (tell, told) = std::sync::mpsc::channel();

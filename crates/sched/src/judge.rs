@@ -104,7 +104,10 @@ impl Judge {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::{Judge, Scene, Step, Verdict, View};
+    use crate::monitor::TICK;
 
     const fn works(turn: u32, waiting: usize) -> View {
         View { turn, work: 0, running: true, preempted: false, waiting, patience: 0 }
@@ -236,5 +239,56 @@ mod tests {
         judge.forget(0);
         assert_eq!(judge.judge(stuck), decided(&[], false));
         assert_eq!(judge.judge(stuck), decided(&[Step::Relieve(0)], false));
+    }
+
+    /// At which of `looks`, in microseconds, the only worker is relieved if it begins a turn at each of
+    /// `turns` and a process waits behind it all the while.
+    fn relieved_at(looks: impl Iterator<Item = u64>, turns: &[u64]) -> Option<u64> {
+        let mut judge = Judge::new(1);
+        for now in looks {
+            let turn = turns.iter().filter(|began| **began <= now).count() as u32;
+            let scene = Scene { workers: &[works(turn, 1)], outside: false, free: 0 };
+            let verdict = judge.judge(scene);
+            if verdict.steps == [Step::Relieve(0)] {
+                return Some(now);
+            }
+            assert_eq!(verdict, decided(&[], false), "at {now} µs");
+        }
+        None
+    }
+
+    // F2: the runtime notices within about a millisecond that a worker is stuck while others wait
+    #[test]
+    fn a_worker_in_one_turn_is_relieved_within_a_millisecond_whenever_the_turn_began() {
+        let tick = TICK.as_micros() as u64;
+        for began in tick..3 * tick {
+            // Short turns go before it.
+            let turns: Vec<_> = (0..began).step_by(100).chain([began]).collect();
+            let looks = (0..10).map(|look| look * tick);
+            let relieved = relieved_at(looks, &turns).expect("the last turn does not end");
+            let time = Duration::from_micros(relieved - began);
+            assert!((TICK..2 * TICK).contains(&time), "{time:?} in a turn from {began} µs on");
+        }
+        assert_eq!(2 * TICK, Duration::from_millis(1));
+    }
+
+    // F2: a monitor that the machine holds up finds the worker at the first look after that
+    #[test]
+    fn a_worker_in_one_turn_is_relieved_at_the_second_look_however_late_that_is() {
+        let tick = TICK.as_micros() as u64;
+        for late in [0, 1, 7, 1000, 1_000_000] {
+            let looks = [tick, 2 * tick + late, 3 * tick + late];
+            assert_eq!(relieved_at(looks.into_iter(), &[0]), Some(2 * tick + late));
+        }
+    }
+
+    #[test]
+    fn a_worker_whose_turns_are_shorter_than_a_tick_is_never_relieved() {
+        let tick = TICK.as_micros() as u64;
+        let looks = (1..1000).map(|look| look * tick);
+        for length in [1, 7, tick / 2, tick - 1, tick] {
+            let turns: Vec<_> = (0..1000 * tick / length).map(|turn| turn * length).collect();
+            assert_eq!(relieved_at(looks.clone(), &turns), None, "turns of {length} µs");
+        }
     }
 }

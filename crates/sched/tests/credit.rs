@@ -39,6 +39,9 @@ impl Drop for Will {
     }
 }
 
+/// WHY real time: a guard against hanging, more than a thousand times what any wait here takes.
+const HANG: Duration = Duration::from_secs(120);
+
 struct Workers(Realm<Wills>);
 
 impl Above for Workers {
@@ -140,7 +143,7 @@ fn a_cell_that_only_a_worker_about_to_sleep_refers_to_is_freed_and_its_will_is_d
     // What the keeper has dropped is credit of its worker now; this is the last but that.
     drop(testator);
     go.send(()).expect("the keeper waits");
-    is_done.recv_timeout(Duration::from_secs(20)).expect("the will is done");
+    is_done.recv_timeout(HANG).expect("the will is done");
     drop(keeper);
-    assert_eq!(scheduler.stop(Duration::from_secs(20)), Stopped::All);
+    assert_eq!(scheduler.stop(HANG), Stopped::All);
 }

@@ -16,7 +16,7 @@ use purlin_raw::model::model;
 use purlin_sched::model::Relief;
 
 const OWN: u32 = 1;
-const ANOTHERS: u32 = 2;
+const REUSED: u32 = 2;
 
 struct World {
     relief: Relief,
@@ -44,7 +44,7 @@ fn a_thread_does_not_end_while_it_is_held_and_is_not_held_once_it_has_ended() {
             }
         });
         world.relief.end();
-        world.number.store(ANOTHERS, Ordering::Relaxed);
+        world.number.store(REUSED, Ordering::Relaxed);
         monitor.join().expect("it has seen nothing wrong");
         assert_eq!(world.relief.hold(|| ()), None);
     });

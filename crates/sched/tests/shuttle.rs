@@ -7,7 +7,6 @@
 //!
 //! Run with `scripts/test-shuttle.sh`.
 #![cfg(shuttle)]
-#![forbid(unsafe_code)]
 
 mod model;
 

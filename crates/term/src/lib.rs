@@ -24,8 +24,6 @@
 //! it. What comes from outside is not believed: lengths are compared with what is there before any
 //! room is made, depth and memory have limits, atoms fill no table, and errors say where and why.
 
-#![forbid(unsafe_code)]
-
 mod atom;
 mod binary;
 mod decode;
@@ -73,6 +71,9 @@ pub use writer::{AtomIndex, Writer};
 /// Documents whose examples are tests.
 #[cfg(doctest)]
 mod documents {
+    #[doc = include_str!("../README.md")]
+    struct Readme;
+
     #[doc = include_str!("../../../docs/guide/terms.md")]
     struct Terms;
 }

@@ -27,17 +27,18 @@
 //! assert_eq!(simulation.now(), Duration::from_secs(3600));
 //! ```
 
-#![forbid(unsafe_code)]
-
 mod seeds;
 mod simulation;
 
 pub use seeds::for_each_seed;
 pub use simulation::{Failure, Hold, Simulation};
 
-/// The chapter of the guide, whose examples are tests.
+/// Documents whose examples are tests.
 #[cfg(doctest)]
 mod documents {
+    #[doc = include_str!("../README.md")]
+    struct Readme;
+
     #[doc = include_str!("../../../docs/guide/testing.md")]
     struct Testing;
 }

@@ -72,8 +72,8 @@ mod tests {
     #[test]
     fn the_clock_tells_something_apart_and_costs_something() {
         let clock = Clock::look();
-        assert!(!clock.resolution.is_zero() && clock.resolution < Duration::from_millis(100));
-        assert!(clock.cost_ns > 0.0 && clock.cost_ns < 1e6);
+        assert!(!clock.resolution.is_zero());
+        assert!(clock.cost_ns > 0.0 && clock.cost_ns.is_finite());
         assert_eq!(clock, Clock::look());
     }
 

@@ -41,8 +41,6 @@
 //! Any thread may call any of this, from several threads too; the function runs on the thread of
 //! the caller, and nothing is allocated, locked or printed while it runs.
 
-#![forbid(unsafe_code)]
-
 mod clock;
 mod keep;
 mod limit;
@@ -160,6 +158,13 @@ impl<K: fmt::Debug, E: std::error::Error + 'static> std::error::Error for Failed
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         Some(&self.error)
     }
+}
+
+/// The document whose examples are tests.
+#[cfg(doctest)]
+mod documents {
+    #[doc = include_str!("../README.md")]
+    struct Readme;
 }
 
 #[cfg(test)]

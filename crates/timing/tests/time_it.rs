@@ -1,6 +1,7 @@
 //! Timing on the real clock: what must hold of it whatever the machine does.
-
-#![forbid(unsafe_code)]
+//!
+//! WHY real time: it is what is tested. Only lower bounds of durations are demanded, and numbers of calls
+//! that follow from them.
 
 use std::time::{Duration, Instant};
 

@@ -11,7 +11,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-/// How long an answer may take. Generous: tests run on busy machines.
+/// How long an answer may take. WHY: a guard against hanging, a hundred times what the longest of the runs of an
+/// examination takes.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A contender that was started and answers.

@@ -8,40 +8,38 @@ use std::process::Command;
 use purlin_contender::conformance::{Contender, examine};
 use serde_json::json;
 
-/// Where the contenders' sources are.
-const CONTENDERS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+use crate::built::{built, sources};
 
-/// Compiles into a directory of its own. `None` if there is no Elixir.
-fn compiled(name: &str) -> Option<PathBuf> {
-    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    // What an earlier test compiled would be told of as defined twice.
-    let _ = std::fs::remove_dir_all(&directory);
-    std::fs::create_dir_all(&directory).unwrap();
-    let shared = ["mini_json.erl", "params.erl"].map(|file| format!("{CONTENDERS}/beam/{file}"));
-    let sources = std::fs::read_dir(format!("{CONTENDERS}/elixir")).unwrap();
-    let sources = sources.map(|entry| entry.unwrap().path());
-    let mut erlc = Command::new("erlc");
-    let mut elixirc = Command::new("elixirc");
-    erlc.args(["-Wall", "-Werror", "-o"]).arg(&directory).args(shared);
-    elixirc.args(["--warnings-as-errors", "-pa"]).arg(&directory);
-    elixirc.arg("-o").arg(&directory).args(sources);
-    for mut compiler in [erlc, elixirc] {
-        let name = compiler.get_program().to_string_lossy().into_owned();
-        match compiler.output() {
-            // WHY not a failure: it is one of those that purlin is compared with, and no part of it.
-            Err(error) => {
-                println!(
-                    "skipped: {name} cannot be started ({error}): install Elixir, on Debian with `apt-get install elixir`"
-                );
-                return None;
+/// The folder with the contender in Elixir. `None` if there is no Elixir.
+fn compiled() -> Option<PathBuf> {
+    let shared = sources("beam", "erl").into_iter();
+    let shared =
+        shared.filter(|file| ["mini_json.erl", "params.erl"].iter().any(|of| file.ends_with(of)));
+    let (shared, own) = (shared.collect::<Vec<_>>(), sources("elixir", "ex"));
+    built("contender-elixir", &["erlc", "elixirc"], &[&shared[..], &own].concat(), |folder| {
+        let mut erlc = Command::new("erlc");
+        let mut elixirc = Command::new("elixirc");
+        erlc.args(["-Wall", "-Werror", "-o"]).arg(folder).args(&shared);
+        elixirc.args(["--warnings-as-errors", "-pa"]).arg(folder);
+        elixirc.arg("-o").arg(folder).args(&own);
+        [erlc, elixirc].into_iter().all(|mut compiler| {
+            let name = compiler.get_program().to_string_lossy().into_owned();
+            match compiler.output() {
+                // WHY not a failure: it is one of those that purlin is compared with, and no part of it.
+                Err(error) => {
+                    println!(
+                        "skipped: {name} cannot be started ({error}): install Elixir, on Debian with `apt-get install elixir`"
+                    );
+                    false
+                }
+                Ok(output) => {
+                    let said = [output.stdout, output.stderr].concat();
+                    assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&said));
+                    true
+                }
             }
-            Ok(output) => {
-                let said = [output.stdout, output.stderr].concat();
-                assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&said));
-            }
-        }
-    }
-    Some(directory)
+        })
+    })
 }
 
 fn elixir(flags: &str, directory: &Path) -> Command {
@@ -52,14 +50,14 @@ fn elixir(flags: &str, directory: &Path) -> Command {
 
 #[test]
 fn elixir_keeps_to_the_protocol() {
-    if let Some(directory) = compiled("elixir-conformance") {
+    if let Some(directory) = compiled() {
         assert_eq!(examine(|| elixir("+P 4000000", &directory)), Ok(Vec::new()));
     }
 }
 
 #[test]
 fn elixir_says_which_versions_it_runs_on() {
-    let Some(directory) = compiled("elixir-version") else {
+    let Some(directory) = compiled() else {
         return;
     };
     let mut contender = Contender::start(elixir("+P 4000000", &directory)).unwrap();
@@ -71,7 +69,7 @@ fn elixir_says_which_versions_it_runs_on() {
 /// The most messages that a server of sync-ack acknowledges at once, which is with one read, of so many
 /// messages of 17 bytes that come as fast as they can.
 fn most_in_a_read(contender: &mut Contender, variant: &str) -> u32 {
-    const MESSAGES: u64 = 200_000;
+    const MESSAGES: u64 = 40_000;
     let serve =
         json!({"op": "serve", "experiment": "ack-sync-ack", "params": {"variant": variant}});
     let answer = contender.ask(&serve.to_string()).unwrap();
@@ -98,7 +96,7 @@ fn most_in_a_read(contender: &mut Contender, variant: &str) -> u32 {
 // E: the classic servers read with the runtime's default buffer; what a larger one is worth is a variant.
 #[test]
 fn a_read_is_as_large_as_the_runtimes_default_buffer_or_as_its_variant_says() {
-    let Some(directory) = compiled("elixir-buffer") else {
+    let Some(directory) = compiled() else {
         return;
     };
     let mut contender = Contender::start(elixir("+P 4000000", &directory)).unwrap();

@@ -5,51 +5,54 @@ use std::process::Command;
 
 use purlin_contender::conformance::{Contender, examine};
 
-/// The sources, beside this crate.
-const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../go");
+use crate::built::{built, sources};
 
 /// What Go has no notion of.
 const MISSING: [&str; 7] =
     ["call-deep", "selective", "monitor-churn", "link-churn", "exit-cascade", "restart", "signals"];
 
-/// Compiles into a directory of its own. `None` if there is no Go.
-fn compiled(name: &str) -> Option<PathBuf> {
-    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    let compiler = Command::new("go")
-        .current_dir(SOURCES)
-        .args(["build", "-buildvcs=false", "-o"])
-        .arg(&program)
-        .arg(".")
-        .env("GOCACHE", Path::new(env!("CARGO_TARGET_TMPDIR")).join("go-cache"))
-        .env("GOFLAGS", "")
-        .env("GOPROXY", "off")
-        .env("GOTOOLCHAIN", "local")
-        .output();
-    match compiler {
-        // WHY not a failure: it is one of those that purlin is compared with, and no part of it.
-        Err(error) => {
-            println!(
-                "skipped: go cannot be started ({error}): install Go, on Debian with `apt-get install golang-go`"
-            );
-            None
+/// The contender in Go. `None` if there is no Go.
+fn compiled() -> Option<PathBuf> {
+    let (programs, modules) = (sources("go", "go"), sources("go", "mod"));
+    let folder = built("contender-go", &["go"], &[&programs[..], &modules].concat(), |folder| {
+        let compiler = Command::new("go")
+            .current_dir(programs[0].parent().unwrap())
+            .args(["build", "-buildvcs=false", "-o"])
+            .arg(folder.join("contender"))
+            .arg(".")
+            // WHY not the user's cache: tests write to the target directory only.
+            .env("GOCACHE", Path::new(env!("CARGO_TARGET_TMPDIR")).join("go-cache"))
+            .env("GOFLAGS", "")
+            .env("GOPROXY", "off")
+            .env("GOTOOLCHAIN", "local")
+            .output();
+        match compiler {
+            // WHY not a failure: it is one of those that purlin is compared with, and no part of it.
+            Err(error) => {
+                println!(
+                    "skipped: go cannot be started ({error}): install Go, on Debian with `apt-get install golang-go`"
+                );
+                false
+            }
+            Ok(output) => {
+                assert!(output.status.success(), "go: {}", String::from_utf8_lossy(&output.stderr));
+                true
+            }
         }
-        Ok(output) => {
-            assert!(output.status.success(), "go: {}", String::from_utf8_lossy(&output.stderr));
-            Some(program)
-        }
-    }
+    });
+    folder.map(|folder| folder.join("contender"))
 }
 
 #[test]
 fn go_keeps_to_the_protocol() {
-    if let Some(program) = compiled("go-conformance") {
+    if let Some(program) = compiled() {
         assert_eq!(examine(|| Command::new(&program)), Ok(MISSING.to_vec()));
     }
 }
 
 #[test]
 fn go_on_one_processor_keeps_to_the_protocol_and_says_so() {
-    let Some(program) = compiled("go-one") else {
+    let Some(program) = compiled() else {
         return;
     };
     let one = || {
@@ -64,7 +67,7 @@ fn go_on_one_processor_keeps_to_the_protocol_and_says_so() {
 
 #[test]
 fn more_messages_than_a_channel_holds_are_exchanged_without_a_deadlock() {
-    let Some(program) = compiled("go-full") else {
+    let Some(program) = compiled() else {
         return;
     };
     let mut contender = Contender::start(Command::new(program)).unwrap();

@@ -111,6 +111,7 @@ mod tests {
 
     #[test]
     fn each_answered_message_has_waited_since_its_write_was_begun() {
+        // WHY: an `Instant` can be had in no other way; all that counts is how far others are from it.
         let start = Instant::now();
         let at = |millis| start + Duration::from_millis(millis);
         let begun = [(3, 0), (6, 10), (9, 20)].map(|(end, millis)| Begun { end, at: at(millis) });
@@ -128,6 +129,7 @@ mod tests {
 
     #[test]
     fn an_answer_to_what_was_not_begun_is_not_believed() {
+        // WHY: as above.
         let now = Instant::now();
         let mut account = Account::new(Checked::acks(), Arc::new(Tally::new()));
         account.begin(50, now);

@@ -189,7 +189,8 @@ pub(super) mod tests {
 
     #[test]
     fn who_finds_no_descriptor_looks_again_and_other_errors_are_told() {
-        let runtime = Builder::new_current_thread().enable_all().build().expect("it starts");
+        let mut builder = Builder::new_current_thread();
+        let runtime = builder.enable_all().start_paused(true).build().expect("it starts");
         let again = |number| {
             let error = io::Error::from_raw_os_error(number);
             runtime.block_on(ready_again(Err(error), Interest::READABLE))

@@ -1,15 +1,12 @@
 //! The client against servers that fail: what was sent, what was handled, what was told.
 
-#![forbid(unsafe_code)]
-
-
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use crate::common::SOON;
 use crate::common::plain::{LARGEST, Rules, Server, number};
+use crate::common::untimed_client;
 use purlin_ack::client::outbox::Window;
 use purlin_ack::client::{Builder, Client, ConnectError, Ended, Lost, SendError};
 use purlin_ack::session::{Level, Status};
@@ -17,7 +14,7 @@ use purlin_ack::wire::Reason;
 
 /// In small writes, so that there are many.
 fn builder(address: SocketAddr) -> Builder {
-    Client::builder(address).batch(200).backoff(SOON)
+    untimed_client(address).batch(200)
 }
 
 async fn send(client: &Client, numbers: std::ops::Range<u32>) {
@@ -134,7 +131,7 @@ async fn an_answer_that_does_not_follow_costs_the_connection_and_no_message() {
 #[tokio::test]
 async fn what_is_unanswered_is_bounded_by_the_window_and_handed_back_when_patience_ends() {
     let server = Server::start(|_| Rules { mute: true, ..Rules::default() }).await;
-    // CLOCK: the machine's; it is the client's own patience that is tested.
+    // WHY real time: the client's own patience is tested, and the server never answers.
     let client = builder(server.address)
         .window(Window { messages: 50, bytes: 1 << 20 })
         .silence(Duration::from_millis(20))
@@ -180,6 +177,7 @@ async fn a_sender_that_waits_for_room_goes_on_when_there_is_some() {
 async fn messages_that_linger_go_out_together_and_at_once_when_somebody_waits_for_their_answers() {
     let server = Server::start(|_| Rules::default()).await;
     let hour = Duration::from_secs(3600);
+    // WHY real time: a message that waited for the hour would hang the test.
     let client = builder(server.address).linger(hour).connect().await.unwrap();
     send(&client, 0..3).await;
     client.flush().await.unwrap();
@@ -198,6 +196,7 @@ async fn messages_that_linger_go_out_together_and_at_once_when_somebody_waits_fo
 async fn messages_that_linger_go_out_when_there_is_no_room_for_more() {
     let server = Server::start(|_| Rules::default()).await;
     let client = builder(server.address)
+        // WHY real time: as above.
         .linger(Duration::from_secs(3600))
         .window(Window { messages: 10, bytes: 1 << 20 })
         .connect()

@@ -1,14 +1,12 @@
 //! What goes wrong, with a ledger: what is acknowledged has been handled.
 
-
 use crate::common;
 use std::io::Write as _;
 use std::net::Shutdown;
 
-use crate::common::{Client, Nervous, anywhere, connect, message, start};
+use crate::common::{Client, Nervous, connect, message, start, untimed_server};
 use purlin::ExitReason;
 use purlin_ack::handler::{Batch, Handler, Unhandled};
-use purlin_ack::server::Server;
 use purlin_ack::strategy::Strategy;
 
 #[test]
@@ -16,7 +14,7 @@ fn a_handler_that_panics_ends_its_connection_and_nothing_of_its_batch_is_acknowl
     for strategy in Strategy::ALL {
         let nervous = Nervous::default();
         let make = nervous.clone();
-        let builder = Server::builder(anywhere()).strategy(strategy);
+        let builder = untimed_server().strategy(strategy);
         let server = start(builder.handler(move |_| make.clone()));
         let mut acknowledged = 0;
         for _ in 0..3 {
@@ -58,7 +56,7 @@ impl Handler for Failing {
 #[test]
 fn a_handler_that_fails_ends_its_connection_behind_the_acks_of_what_it_had_taken() {
     for strategy in Strategy::ALL {
-        let server = start(Server::builder(anywhere()).strategy(strategy).handler(|_| Failing));
+        let server = start(untimed_server().strategy(strategy).handler(|_| Failing));
         let mut client = Client::connect(server.address(), strategy);
         for id in 0..3 {
             client.message(id, b"hello");
@@ -75,7 +73,7 @@ fn a_handler_that_fails_ends_its_connection_behind_the_acks_of_what_it_had_taken
 #[test]
 fn clients_that_are_killed_in_the_middle_leave_nothing_behind() {
     for strategy in Strategy::ALL {
-        let server = start(Server::builder(anywhere()).strategy(strategy));
+        let server = start(untimed_server().strategy(strategy));
         let before = server.node.processes().len();
         for cut in 0..20 {
             let mut client = connect(server.address());

@@ -1,15 +1,15 @@
 //! Messages in a file: what is acknowledged is there, also after a restart.
 
-
 use std::fs;
 use std::io::Write as _;
 use std::path::PathBuf;
 
-use crate::common::{Client, Running, answer, anywhere, connect, exactly, message, newest, start};
+use crate::common::{
+    Client, Running, answer, connect, exactly, message, newest, start, untimed_server,
+};
 use purlin::Node;
 use purlin_ack::frames::Frames;
 use purlin_ack::handler::File;
-use purlin_ack::server::Server;
 use purlin_ack::session::{Level, NAME, Opening};
 use purlin_ack::strategy::Strategy;
 use purlin_ack::wire::{Ack, Id, SizeOrder};
@@ -42,7 +42,7 @@ impl Drop for Somewhere {
 fn storing(strategy: Strategy, to: &Somewhere) -> (Running, Node) {
     let node = Node::builder().workers(1).build().expect("a node starts");
     let file = File::open(&node, &to.0).expect("it can be written");
-    let builder = Server::builder(anywhere()).strategy(strategy);
+    let builder = untimed_server().strategy(strategy);
     (start(builder.handler(move |_| file.clone())), node)
 }
 

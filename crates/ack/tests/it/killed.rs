@@ -1,7 +1,6 @@
 //! A server that is killed and started again while a client keeps sending: nothing that was acknowledged
 //! is lost, and with a durable session nothing is handled twice. The server is a program of its own.
 
-
 use crate::common;
 use std::collections::BTreeSet;
 use std::env;
@@ -12,12 +11,15 @@ use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::thread;
 
+use crate::common::over::uninterrupted;
 use crate::common::programs::{self, Program};
-use crate::common::{PATIENCE, SOON, answer, anywhere, connect, message, newest, runtime, start};
+use crate::common::{
+    answer, anywhere, connect, message, newest, runtime, start, untimed, untimed_client,
+};
 use purlin::Node;
 use purlin_ack::checked::Checked;
+use purlin_ack::client::Builder;
 use purlin_ack::client::outbox::Window;
-use purlin_ack::client::{Builder, Client};
 use purlin_ack::frames::Frames;
 use purlin_ack::handler::File;
 use purlin_ack::server::Server;
@@ -39,7 +41,7 @@ fn the_server_that_is_killed() {
     let node = Node::builder().workers(1).build().expect("a node starts");
     let path = env::var_os(STORE).expect("it is told");
     let file = File::open(&node, path).expect("it can be written");
-    let server = start(Server::builder(at).handler(move |_| file.clone()));
+    let server = start(Server::builder(at).limits(untimed()).handler(move |_| file.clone()));
     println!("\nlistening on {}", server.address());
     // Until it is killed, or whoever started it has gone.
     programs::told();
@@ -93,7 +95,8 @@ fn nothing_acknowledged_is_lost_and_nothing_is_stored_twice() {
         });
         let mut room = [0; 4096];
         while checked.newest().is_none_or(|newest| newest < target) {
-            let count = stream.read(&mut room).expect("the server acknowledges");
+            let read = uninterrupted(|| stream.read(&mut room));
+            let count = read.expect("the server acknowledges");
             assert!(count > 0, "the server has closed");
             let mut bytes = &room[..count];
             while checked.take(&mut bytes).expect("acks leave no gap").is_some() {}
@@ -116,9 +119,8 @@ fn send_while_it_is_killed(name: &str, set: impl FnOnce(Builder) -> Builder) -> 
     let (mut running, address) = server(anywhere(), &store);
     let runtime = runtime();
     let window = Window { messages: 200, bytes: 1 << 20 };
-    let builder = Client::builder(address).batch(1000).window(window).backoff(SOON);
-    let client =
-        runtime.block_on(set(builder.patience(PATIENCE)).connect()).expect("somebody listens");
+    let builder = untimed_client(address).batch(1000).window(window);
+    let client = runtime.block_on(set(builder).connect()).expect("somebody listens");
     let client = std::sync::Arc::new(client);
     let sender = std::sync::Arc::clone(&client);
     let sending = runtime.spawn(async move {

@@ -1,7 +1,5 @@
 //! What a client keeps until it is answered, against a server that loses connections.
 
-#![forbid(unsafe_code)]
-
 use std::collections::VecDeque;
 
 use proptest::prelude::*;

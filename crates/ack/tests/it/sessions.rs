@@ -1,6 +1,5 @@
 //! Sessions of `best`: what a client is told, and what becomes of messages that come twice.
 
-
 use crate::common;
 use std::io::Write as _;
 use std::net::{SocketAddr, TcpStream};
@@ -10,11 +9,12 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use crate::common::{
-    Gated, Keep, Kept, Running, answer, anywhere, connect, exactly, message, newest, rest, start,
+    Gated, Keep, Kept, Running, answer, connect, exactly, message, newest, rest, start, untimed,
+    untimed_server,
 };
 use purlin::ExitReason;
 use purlin_ack::handler::{Batch, Handler, Stored, Unhandled};
-use purlin_ack::server::{Limits, Server};
+use purlin_ack::server::Limits;
 use purlin_ack::session::{Answer, Level, NAME, Opening, Status};
 use purlin_ack::strategy::Strategy;
 use purlin_ack::wire::{Ack, Id, Reason, Refusal, SizeOrder};
@@ -31,6 +31,16 @@ fn open(to: SocketAddr, opening: &Opening) -> (TcpStream, Answer) {
     stream.write_all(&opening.to_bytes()).expect("the server reads");
     let answer = answer(&mut stream);
     (stream, answer)
+}
+
+/// Opens the session as soon as the old connection of the client has ended.
+fn open_when_free(to: SocketAddr) -> (TcpStream, Answer) {
+    loop {
+        let (stream, told) = open(to, &opening(1));
+        if told != Answer::Refused(Status::BUSY) {
+            return (stream, told);
+        }
+    }
 }
 
 fn send(stream: &mut TcpStream, ids: std::ops::Range<u64>) {
@@ -51,7 +61,7 @@ fn acked(stream: &mut TcpStream, id: u64) {
 fn keeping() -> (Running, Kept) {
     let keep = Keep::default();
     let kept = keep.0.clone();
-    (start(Server::builder(anywhere()).handler(move |_| keep.clone())), kept)
+    (start(untimed_server().handler(move |_| keep.clone())), kept)
 }
 
 #[test]
@@ -148,7 +158,7 @@ fn an_opening_that_cannot_be_granted_is_answered_with_why_and_closed() {
 fn a_client_that_comes_back_while_its_batch_is_handled_waits_for_that() {
     let gated = Gated::default();
     let make = gated.clone();
-    let server = start(Server::builder(anywhere()).handler(move |_| make.clone()));
+    let server = start(untimed_server().handler(move |_| make.clone()));
     let (mut first, _) = open(server.address(), &opening(1));
     send(&mut first, 0..1);
     gated.wait();
@@ -190,7 +200,7 @@ impl Handler for Alone {
 fn of_many_connections_of_a_client_one_handles_at_a_time_and_one_remains() {
     let alone = Alone::default();
     let make = alone.clone();
-    let server = start(Server::builder(anywhere()).handler(move |_| make.clone()));
+    let server = start(untimed_server().handler(move |_| make.clone()));
     // Each sends a message right behind its opening; the first has it at the gate.
     let together = [&opening(1).to_bytes()[..], &message(0, b"hello", SizeOrder::Little)].concat();
     let (mut first, _) = open(server.address(), &opening(1));
@@ -221,17 +231,17 @@ fn of_many_connections_of_a_client_one_handles_at_a_time_and_one_remains() {
     server.drain();
 }
 
-// CLOCK: the node's, which is the machine's; it is the server's patience with the handler that is tested.
+// WHY real time: the server's patience with the handler is tested, and the handler never ends.
 #[test]
 fn a_connection_whose_handler_waits_for_ever_is_killed_when_its_client_comes_back() {
     let alone = Alone::default();
     let make = alone.clone();
-    let limits = Limits { drain: Duration::from_millis(50), ..Limits::default() };
-    let server = start(Server::builder(anywhere()).limits(limits).handler(move |_| make.clone()));
+    let limits = Limits { drain: Duration::from_millis(50), ..untimed() };
+    let server = start(untimed_server().limits(limits).handler(move |_| make.clone()));
     let (mut first, _) = open(server.address(), &opening(1));
     send(&mut first, 0..1);
     alone.gated.wait();
-    let (mut second, told) = open(server.address(), &opening(1));
+    let (mut second, told) = open_when_free(server.address());
     assert_eq!(newest(told), None, "what it had has not been answered");
     assert_eq!(rest(&mut first), b"", "nor acknowledged");
     alone.gated.open();
@@ -261,13 +271,13 @@ impl Handler for Stuck {
     }
 }
 
-// CLOCK: as above
+// WHY real time: as above
 #[test]
 fn a_client_whose_old_connection_cannot_be_killed_is_told_to_come_again() {
     let stuck = Stuck::default();
     let make = stuck.clone();
-    let limits = Limits { drain: Duration::from_millis(50), ..Limits::default() };
-    let server = start(Server::builder(anywhere()).limits(limits).handler(move |_| make.clone()));
+    let limits = Limits { drain: Duration::from_millis(50), ..untimed() };
+    let server = start(untimed_server().limits(limits).handler(move |_| make.clone()));
     let (mut first, _) = open(server.address(), &opening(1));
     send(&mut first, 0..1);
     common::until("it is at work", || stuck.at_work.load(Ordering::SeqCst) == 1);
@@ -286,12 +296,7 @@ fn a_client_whose_old_connection_cannot_be_killed_is_told_to_come_again() {
     stuck.free.store(true, Ordering::SeqCst);
     // What it had is answered before it comes to a place where it can be killed.
     acked(&mut first, 0);
-    let (mut second, told) = loop {
-        let (stream, told) = open(server.address(), &opening(1));
-        if told != Answer::Refused(Status::BUSY) {
-            break (stream, told);
-        }
-    };
+    let (mut second, told) = open_when_free(server.address());
     assert_eq!(newest(told), Some(0));
     send(&mut second, 0..2);
     acked(&mut second, 1);
@@ -318,7 +323,7 @@ impl Handler for Storing {
 fn refusals_that_were_stored_are_told_after_a_restart() {
     let refused = vec![Refusal { id: 3, reason: Reason::NOT_TAKEN }];
     let storing = Storing(Stored { epoch: 1, newest: 7, refused: refused.clone() });
-    let server = start(Server::builder(anywhere()).handler(move |_| storing.clone()));
+    let server = start(untimed_server().handler(move |_| storing.clone()));
     for _ in 0..2 {
         let (_, told) = open(server.address(), &opening(1));
         let Answer::Opened(opened) = told else { panic!("{told:?}") };
@@ -331,8 +336,8 @@ fn refusals_that_were_stored_are_told_after_a_restart() {
 
 #[test]
 fn who_is_forgotten_is_told_so() {
-    let limits = Limits { clients: NonZeroUsize::MIN, ..Limits::default() };
-    let server = start(Server::builder(anywhere()).limits(limits));
+    let limits = Limits { clients: NonZeroUsize::MIN, ..untimed() };
+    let server = start(untimed_server().limits(limits));
     let (mut one, _) = open(server.address(), &opening(1));
     send(&mut one, 0..3);
     acked(&mut one, 2);
@@ -359,7 +364,7 @@ impl Handler for Even {
 
 #[test]
 fn messages_that_the_handler_refuses_are_refused_one_by_one_and_told_again() {
-    let server = start(Server::builder(anywhere()).handler(|_| Even::default()));
+    let server = start(untimed_server().handler(|_| Even::default()));
     let (mut stream, _) = open(server.address(), &opening(1));
     send(&mut stream, 0..5);
     let refused = |id: u64| {
@@ -385,7 +390,7 @@ fn messages_that_the_handler_refuses_are_refused_one_by_one_and_told_again() {
 #[test]
 fn without_a_session_a_refusal_ends_the_connection_behind_what_was_before_it() {
     for strategy in Strategy::ALL {
-        let builder = Server::builder(anywhere()).strategy(strategy);
+        let builder = untimed_server().strategy(strategy);
         let server = start(builder.handler(|_| Even::default()));
         let mut client = common::Client::connect(server.address(), strategy);
         let order = strategy.order();
@@ -401,8 +406,8 @@ fn without_a_session_a_refusal_ends_the_connection_behind_what_was_before_it() {
 
 #[test]
 fn a_message_over_the_limit_is_refused_and_the_connection_closed() {
-    let limits = Limits { largest: 100, ..Limits::default() };
-    let server = start(Server::builder(anywhere()).limits(limits));
+    let limits = Limits { largest: 100, ..untimed() };
+    let server = start(untimed_server().limits(limits));
     let (mut stream, told) = open(server.address(), &opening(1));
     let Answer::Opened(opened) = told else { panic!("{told:?}") };
     assert_eq!(opened.largest, 100);

@@ -1,7 +1,6 @@
 //! An upgrade under load: a second program takes over the listening socket, which is passed to it as a
 //! descriptor, while the first drains. Nobody is refused, and nothing that is acknowledged is lost.
 
-
 use crate::common;
 use std::collections::BTreeSet;
 use std::env;
@@ -17,9 +16,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 
 use crate::common::programs::{self, Program};
-use crate::common::{PATIENCE, SOON, anywhere, runtime, start, until};
+use crate::common::{runtime, start, until, untimed, untimed_client, untimed_server};
 use purlin::Node;
-use purlin_ack::client::Client;
 use purlin_ack::frames::Frames;
 use purlin_ack::handler::File;
 use purlin_ack::server::{Builder, Server};
@@ -52,7 +50,7 @@ fn the_first_program() {
     if !programs::is("upgrade::the_first_program") {
         return;
     }
-    let (server, _node) = serving(Server::builder(anywhere()), &store());
+    let (server, _node) = serving(untimed_server(), &store());
     println!("\nlistening on {}", server.address());
     assert_eq!(programs::told().as_deref(), Some("upgrade"));
     let listener = server.hand_over();
@@ -70,7 +68,8 @@ fn the_second_program() {
         return;
     }
     let passed = io::stderr().as_fd().try_clone_to_owned().expect("there is a descriptor");
-    let (server, _node) = serving(Server::builder_on(TcpListener::from(passed)), &second(&store()));
+    let builder = Server::builder_on(TcpListener::from(passed)).limits(untimed());
+    let (server, _node) = serving(builder, &second(&store()));
     println!("took over {}", server.address());
     // Until whoever started the first has gone.
     programs::told();
@@ -133,7 +132,7 @@ fn a_second_program_takes_over_under_load_and_nobody_is_refused_and_nothing_lost
             .collect();
         // One who stays, and comes back when the first program lets it go.
         let runtime = runtime();
-        let builder = Client::builder(address).batch(1000).backoff(SOON).patience(PATIENCE);
+        let builder = untimed_client(address).batch(1000);
         let builder = match strategy {
             Strategy::Best => builder.session(Level::Durable),
             _ => builder,

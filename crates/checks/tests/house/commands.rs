@@ -123,7 +123,7 @@ mod tests {
 
     fn fixture(name: &str, readme: &str) -> Fixture {
         Fixture::new(name)
-            .library("purlin", "")
+            .library("purlin")
             .file("purlin/examples/hello.rs", "fn main() {}\n")
             .file("scripts/a.sh", "#!/bin/sh\n")
             .file("Makefile", "lab: ## measure\n\ntest:\n")

@@ -9,6 +9,7 @@ use crate::workspace::Workspace;
 /// A directory of its own, emptied first; `name` must be unique among the tests.
 pub(crate) struct Fixture {
     root: PathBuf,
+    lints: String,
 }
 
 impl Fixture {
@@ -18,7 +19,7 @@ impl Fixture {
             fs::remove_dir_all(&root).expect("an old fixture can be removed");
         }
         fs::create_dir_all(&root).expect("a fixture can be made");
-        Self { root }
+        Self { root, lints: String::new() }
     }
 
     pub(crate) fn file(self, path: &str, text: &str) -> Self {
@@ -29,14 +30,23 @@ impl Fixture {
         self
     }
 
-    /// A library with these lines under `[dependencies]`; `workspace` writes the root manifest.
-    pub(crate) fn library(self, name: &str, dependencies: &str) -> Self {
+    /// A library without dependencies; `workspace` writes the root manifest.
+    pub(crate) fn library(self, name: &str) -> Self {
+        self.manifest(name, "")
+    }
+
+    /// A library with these lines at the end of its manifest.
+    pub(crate) fn manifest(self, name: &str, more: &str) -> Self {
         let manifest = format!(
-            "[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n\
-             [dependencies]\n{dependencies}"
+            "[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n{more}"
         );
         self.file(&format!("{name}/Cargo.toml"), &manifest)
-            .file(&format!("{name}/src/lib.rs"), "#![forbid(unsafe_code)]\n//! A fixture.\n")
+            .file(&format!("{name}/src/lib.rs"), "//! A fixture.\n")
+    }
+
+    /// The tables of lints that `workspace` writes.
+    pub(crate) fn workspace_lints(self, lints: &str) -> Self {
+        Self { lints: lints.to_string(), ..self }
     }
 
     pub(crate) fn tree(&self) -> Tree {
@@ -44,7 +54,11 @@ impl Fixture {
     }
 
     pub(crate) fn workspace(&self, members: &[&str]) -> Workspace {
-        let manifest = format!("[workspace]\nresolver = \"3\"\nmembers = {members:?}\n");
+        let manifest = format!(
+            "[workspace]\nresolver = \"3\"\nmembers = {members:?}\n\n[workspace.package]\n\
+             rust-version = \"1.88\"\n\n{}",
+            self.lints
+        );
         fs::write(self.root.join("Cargo.toml"), manifest).expect("a manifest can be written");
         Workspace::read(&self.root).expect("cargo can describe the fixture")
     }

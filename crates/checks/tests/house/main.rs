@@ -4,18 +4,16 @@
 //! fails when it should, over small trees written for the purpose. The tests in this file apply the
 //! rules to the real tree. Nothing here writes outside cargo's directory for temporary files.
 
-#![forbid(unsafe_code)]
-
-mod arrows;
 mod clauses;
+mod clocks;
 mod commands;
 mod finding;
 mod fixture;
 mod leftovers;
 mod links;
+mod manifests;
 mod size;
 mod tree;
-mod unsafety;
 mod workspace;
 
 use std::path::Path;
@@ -38,13 +36,13 @@ fn no_file_is_too_long_or_too_big() {
 }
 
 #[test]
-fn arrows_between_crates_point_downwards() {
-    demand_none(&arrows::check(&the_workspace()));
+fn every_crate_inherits_the_lints_and_the_rust_version_of_the_workspace() {
+    demand_none(&manifests::check(&the_tree(), &the_workspace()));
 }
 
 #[test]
-fn unsafe_code_is_fenced_into_raw() {
-    demand_none(&unsafety::check(&the_tree(), &the_workspace()));
+fn tests_that_depend_on_a_clock_give_their_reason() {
+    demand_none(&clocks::check(&the_tree()));
 }
 
 #[test]

@@ -16,7 +16,7 @@ pub(crate) struct File {
     pub(crate) text: String,
 }
 
-/// All files under a root but those that `.gitignore` names there.
+/// All files under a root, without symbolic links and what `.gitignore` names there.
 pub(crate) struct Tree {
     pub(crate) root: PathBuf,
     pub(crate) files: Vec<File>,
@@ -52,7 +52,8 @@ fn collect(root: &Path, directory: &Path, skipped: &[String], files: &mut Vec<Fi
     for entry in entries.flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
         let path = entry.path();
-        if skipped.contains(&name) {
+        // WHY: a package links to files of the workspace that it needs; their own place is read.
+        if skipped.contains(&name) || path.is_symlink() {
             continue;
         }
         if path.is_dir() {

@@ -62,7 +62,8 @@ pub(crate) struct Observe {
     place: String,
 
     /// The token that the node printed [default: that in ADDR, or in PURLIN_OBSERVER_TOKEN]
-    #[arg(long, value_name = "TOKEN")]
+    // WHY: one in 64 tokens that a node makes up begins with a hyphen.
+    #[arg(long, value_name = "TOKEN", allow_hyphen_values = true)]
     token: Option<String>,
 
     /// Print one table and end

@@ -288,6 +288,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
         #[test]
         fn every_name_can_be_drawn_in_a_terminal_of_every_size(
             name in any::<String>(), rows in 0_usize..5, width in 0_u16..120, height in 0_u16..30,

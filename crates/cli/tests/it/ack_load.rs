@@ -1,18 +1,15 @@
 //! `purlin ack load` against a plain server in this test.
 
-#![forbid(unsafe_code)]
-
-
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::process::{Output, Stdio};
 use std::sync::mpsc::{Sender, channel};
 use std::thread;
 
+use crate::support::{json, purlin, refusing};
 use purlin_ack::frames::skim;
 use purlin_ack::owed::Owed;
 use purlin_ack::wire::SizeOrder;
-use crate::support::{json, purlin};
 
 /// Acknowledges what it reads, and ends the connection after so many messages. Tells of each read.
 fn server(most: u64, told: Sender<u64>) -> SocketAddr {
@@ -101,7 +98,7 @@ fn a_server_that_goes_away_costs_what_was_not_done_and_is_told_in_a_line() {
 #[test]
 fn what_cannot_be_loaded_is_refused_in_one_line() {
     let folder = tempfile::tempdir().unwrap();
-    let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
+    let (_held, closed) = refusing();
     for (words, due) in [
         (&["--strategy", "sync"][..], "sync-ack"),
         (&["--rounds", "0"], "from 1"),

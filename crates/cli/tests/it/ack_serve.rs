@@ -1,17 +1,15 @@
 //! `purlin ack serve`, under `purlin ack load`.
 
-#![forbid(unsafe_code)]
 #![cfg(unix)]
-
 
 use std::net::TcpListener;
 use std::path::Path;
 use std::process::Output;
 
-use purlin_ack::frames::Frames;
-use purlin_ack::wire::SizeOrder;
 use crate::support::purlin;
 use crate::support::serving::Serving;
+use purlin_ack::frames::Frames;
+use purlin_ack::wire::SizeOrder;
 
 fn load(folder: &Path, strategy: &str, address: &str, words: &[&str]) -> Output {
     let few = ["--rounds", "2", "--messages", "500"];

@@ -1,8 +1,6 @@
 //! `purlin ack serve` and `purlin ack load` over TLS.
 
-#![forbid(unsafe_code)]
 #![cfg(unix)]
-
 
 use std::fs;
 use std::io::{Read as _, Write as _};
@@ -11,11 +9,11 @@ use std::path::Path;
 use std::process::Output;
 use std::thread;
 
-use purlin_ack::client::{Client, Tls};
-use purlin_ack::strategy::Strategy;
 use crate::support::certificates::{authority, certificate};
 use crate::support::serving::Serving;
 use crate::support::{json, line, purlin};
+use purlin_ack::client::{Client, Tls};
+use purlin_ack::strategy::Strategy;
 
 /// What a server is started with that has a certificate and demands one.
 const SECURE: [&str; 6] =

@@ -1,13 +1,10 @@
 //! `purlin lab advise` by runs whose costs are known.
 
-#![forbid(unsafe_code)]
-
-
 use std::path::Path;
 use std::process::Output;
 
-use serde_json::Value;
 use crate::support::{Bench, contender, purlin};
+use serde_json::Value;
 
 fn advise(folder: &Path, words: &[&str]) -> Output {
     purlin(folder).args(["lab", "advise"]).args(words).output().expect("purlin runs")

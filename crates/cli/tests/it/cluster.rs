@@ -1,13 +1,13 @@
 //! `purlin node` and `purlin call`, with real nodes of the BEAM.
 
-#![forbid(unsafe_code)]
 #![cfg(unix)]
-
 
 use std::process::Output;
 
 use crate::support::line;
-use crate::support::nodes::{COOKIE, beam, epmd, eval, free_port, keep_cookie, named, node, run};
+use crate::support::nodes::{
+    COOKIE, beam, epmd, eval, free_port, keep_cookie, logged, named, node, run,
+};
 
 fn stdout(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
@@ -46,7 +46,7 @@ fn a_beam_pings_a_node_of_ours_sends_to_its_echo_and_calls_its_functions() {
     assert_eq!(found, due);
     assert_eq!(ours.end("-TERM"), (Some(0), String::new()));
     // Nothing has gone wrong.
-    assert_eq!(std::fs::read_to_string(folder.path().join("errors")).unwrap(), "");
+    assert_eq!(logged(folder.path()), [""; 0]);
 }
 
 #[test]
@@ -111,6 +111,7 @@ fn functions_of_a_beam_are_called_in_the_syntax_of_erlang() {
     for (words, due) in [
         (&["erlang", "hd", "[[]]"][..], "{badrpc,{'EXIT',{badarg,"),
         (&["erlang", "nothing"], "{badrpc,{'EXIT',{undef,[{erlang,nothing,"),
+        // WHY real time: the call never ends, so that its time-out comes however long it is.
         (&["timer", "sleep", "[infinity]", "--timeout", "0.2"], "no answer within 200ms"),
         (&["erlang", "halt"], "noconnection"),
     ] {
@@ -215,9 +216,8 @@ fn a_stranger_costs_a_line_on_the_standard_error_unless_it_is_off() {
         let call = ["call", "ours@127.0.0.1", "purlin", "processes", "--cookie", "another"];
         assert_eq!(run(folder.path(), &port, &call).status.code(), Some(2));
         assert_eq!(ours.end("-TERM"), (Some(0), String::new()));
-        let told = std::fs::read_to_string(folder.path().join("errors")).unwrap();
-        let lines: Vec<_> = told.lines().collect();
-        assert_eq!(lines.len(), due.len(), "{told}");
-        assert!(lines.iter().zip(due).all(|(line, due)| line.contains(due)), "{told}");
+        let lines = logged(folder.path());
+        assert_eq!(lines.len(), due.len(), "{lines:?}");
+        assert!(lines.iter().zip(due).all(|(line, due)| line.contains(due)), "{lines:?}");
     }
 }

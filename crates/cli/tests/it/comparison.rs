@@ -1,13 +1,10 @@
 //! `purlin lab compare`: what it prints of two runs, and what it ends with.
 
-#![forbid(unsafe_code)]
-
-
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
-use serde_json::{Value, json};
 use crate::support::{Bench, contender, json as read, purlin};
+use serde_json::{Value, json};
 
 /// The folder of the page on comparing, with its example.
 fn documented() -> PathBuf {

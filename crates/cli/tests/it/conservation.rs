@@ -1,8 +1,5 @@
 //! A contender that loses something is caught, in every experiment.
 
-#![forbid(unsafe_code)]
-
-
 use crate::honest::EXPERIMENTS;
 use crate::support::{Bench, contender, list, principals};
 

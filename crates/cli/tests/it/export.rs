@@ -1,14 +1,11 @@
 //! `purlin lab export`, and OTP's text wherever results are read.
 
-#![forbid(unsafe_code)]
-
-
 use crate::support;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
-use serde_json::{Value, json};
 use crate::support::{Bench, contender, drawn, json as read, purlin};
+use serde_json::{Value, json};
 
 /// The folder of the page on OTP's text, with its example.
 fn documented() -> PathBuf {
@@ -200,7 +197,7 @@ fn results_without_signals_have_no_text_of_otps() {
 #[test]
 fn malformed_text_is_refused_by_file_and_line_by_every_command() {
     let folder = example();
-    let broken = "../../crates/lab/tests/otp_text/broken_off.txt";
+    let broken = "../../crates/lab/tests/it/otp_text/broken_off.txt";
     std::fs::copy(
         Path::new(env!("CARGO_MANIFEST_DIR")).join(broken),
         folder.path().join("broken.txt"),

@@ -1,15 +1,14 @@
 //! Contenders that die, hang or print rubbish cost themselves one experiment and nobody else anything.
 
-#![forbid(unsafe_code)]
-
-
 use crate::support::{Bench, contender, list, principals};
 
 /// Runs a contender with a fault in the middle one of three experiments beside
 /// an honest one; it must lose that one alone, in one line with these words.
 fn costs_one_experiment(fault: &str, words: &[&str]) {
     let culprit = contender("culprit", &format!("{fault}@throughput"));
-    let limit = if fault == "hangs" { "1" } else { "20" };
+    // WHY real time: a contender that hangs is found out by nothing else. An answer of the others takes a thousandth
+    // of the limit on an idle machine.
+    let limit = if fault == "hangs" { "2" } else { "600" };
     let all = [
         "--limit",
         limit,
@@ -47,7 +46,7 @@ fn one_that_dies_is_quoted_with_its_last_words() {
 
 #[test]
 fn one_that_hangs_is_ended_at_its_limit() {
-    costs_one_experiment("hangs", &["no answer within 1 s"]);
+    costs_one_experiment("hangs", &["no answer within 2 s"]);
 }
 
 #[test]

@@ -1,17 +1,15 @@
 //! `purlin observe`, of a node that lives in the test.
 
-#![forbid(unsafe_code)]
 #![cfg(unix)]
-
 
 use std::future::pending;
 use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::process::{Command, Output, Stdio};
 
+use crate::support::{line, purlin, refusing};
 use purlin::{Node, Pid, Process};
 use purlin_observer::{Observed, Observer};
-use crate::support::{line, purlin};
 
 /// A name that would clear the terminal, ring, and turn the line round.
 const HOSTILE: &str = "evil\u{1b}[2J\u{7}\u{202e}\r\n";
@@ -111,9 +109,12 @@ fn the_token_is_taken_from_the_address_the_option_or_the_environment() {
     printed(&observe_with(&[&host], Some(token)));
     let none = line(&observe(&[&host]), 2);
     assert!(none.contains("no token: give all of the address"), "{none}");
-    let wrong = line(&observe(&[&host, "--token", "wrong"]), 2);
-    assert!(wrong.contains(&format!("the token is not that of the node at {host}")), "{wrong}");
-    assert!(!wrong.contains(token));
+    // Some tokens begin with a hyphen.
+    for other in ["wrong", "-wrong"] {
+        let wrong = line(&observe(&[&host, "--token", other]), 2);
+        assert!(wrong.contains(&format!("the token is not that of the node at {host}")), "{wrong}");
+        assert!(!wrong.contains(token));
+    }
 }
 
 #[test]
@@ -128,7 +129,7 @@ fn the_name_of_a_process_does_not_command_the_terminal() {
 
 #[test]
 fn nobody_there_and_somebody_else_there_are_told_in_one_line() {
-    let gone = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
+    let (_held, gone) = refusing();
     let told = line(&observe(&[&gone, "--token", "x"]), 2);
     assert!(told.contains(&format!("no node can be observed at {gone}")), "{told}");
     let other = TcpListener::bind("127.0.0.1:0").unwrap();

@@ -1,8 +1,5 @@
 //! Options for a runtime reach it, and one that it does not know is told in one line.
 
-#![forbid(unsafe_code)]
-
-
 use crate::support;
 use std::path::Path;
 use std::process::{Command, Output};

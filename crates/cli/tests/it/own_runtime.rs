@@ -1,8 +1,5 @@
 //! The program on the page about one's own runtime is measured as the page says.
 
-#![forbid(unsafe_code)]
-
-
 use crate::support;
 use std::process::Command;
 

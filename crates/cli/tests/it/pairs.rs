@@ -1,11 +1,10 @@
 //! Experiments with two nodes: what the lab makes of what both say, and who loses what if one fails.
 #![cfg(unix)]
 
-
-use crate::support;
 use crate::honest::PAIRED;
-use serde_json::Value;
+use crate::support;
 use crate::support::{Bench, contender, list, principals};
+use serde_json::Value;
 
 #[test]
 fn a_contender_is_both_nodes_of_its_natural_pair_and_ratios_are_told() {

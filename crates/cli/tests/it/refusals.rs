@@ -1,8 +1,5 @@
 //! What cannot be done is refused with one line and status 2, before anything is measured.
 
-#![forbid(unsafe_code)]
-
-
 use crate::support;
 use crate::support::{Bench, contender, purlin, quick};
 

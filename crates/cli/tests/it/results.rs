@@ -1,12 +1,9 @@
 //! What a run leaves behind: the results as specified, the samples, the page, the table.
 
-#![forbid(unsafe_code)]
-
-
-use crate::support;
 use crate::honest::EXPERIMENTS;
-use serde_json::Value;
+use crate::support;
 use crate::support::{Bench, contender, drawn, json, list, principals, purlin};
+use serde_json::Value;
 
 fn two() -> [String; 2] {
     [contender("one", ""), contender("two", "--cost 2")]

@@ -1,8 +1,6 @@
 //! Experiments with servers: the contender serves, the one client of all sends, and both must say the same.
 
-#![forbid(unsafe_code)]
 #![cfg(unix)]
-
 
 use std::os::unix::fs::PermissionsExt;
 

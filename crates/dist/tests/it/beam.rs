@@ -1,10 +1,9 @@
 //! With a real node of the BEAM: both call, everything that is usual is asked and answered.
 
-
+use crate::support::{Beam, Connected, Epmd, Ours};
 use purlin_dist::control::{Control, Named};
 use purlin_dist::frame::Signal;
 use purlin_term::{Atom, Term};
-use crate::support::{Beam, Connected, Epmd, Ours};
 
 /// `pong` to whoever pings.
 async fn answer_ping(ours: &Ours, connected: &mut Connected) {
@@ -74,7 +73,7 @@ async fn a_call_of_a_gen_server_is_answered_and_one_of_no_name_ends_with_noproc(
     let mut beam = Beam::start(&epmd, "beam").await;
     let mut connected = ours.call(&beam.name).await;
 
-    beam.tell("gen_server:call({server, 'ours@127.0.0.1'}, {add, 1, 2})").await;
+    beam.tell("gen_server:call({server, 'ours@127.0.0.1'}, {add, 1, 2}, infinity)").await;
     let (from, tag, request) = connected.next_call().await;
     assert_eq!(request, Term::tuple([Term::atom("add"), Term::from(1), Term::from(2)]));
     connected.reply(&ours, from, tag, Term::from(3)).await;

@@ -1,14 +1,13 @@
 //! A purlin node and real BEAM nodes, one cluster.
 
-
 use std::time::Duration;
 
-use crate::processes::{LONG, Told, down, exit, found, join, pid, start, term};
+use crate::processes::{Told, down, exit, found, join, pid, start, term};
+use crate::support::{Beam, Epmd, HANG, until};
 use purlin::{ExitReason, Monitored, Process, receive};
 use purlin_dist::cluster::{CallError, GenCall, Why};
 use purlin_term::{Pid, Term};
 use serde::{Deserialize, Serialize};
-use crate::support::{Beam, Epmd};
 use tokio::sync::oneshot;
 
 fn why(reason: &ExitReason) -> Term {
@@ -65,14 +64,14 @@ async fn a_beam_calls_a_server_of_ours_and_is_told_if_there_is_none() {
         }
     });
     cluster.node().register("counter", &counter).expect("nobody has it");
-    let call = "gen_server:call({counter, 'ours@127.0.0.1'}, next)";
+    let call = "gen_server:call({counter, 'ours@127.0.0.1'}, next, infinity)";
     assert_eq!(beam.eval(call).await, "1");
     assert_eq!(beam.eval(call).await, "2");
     let multi = "gen_server:multi_call(['ours@127.0.0.1'], counter, next)";
     assert_eq!(beam.eval(multi).await, "{[{'ours@127.0.0.1',3}],[]}");
-    let gone = beam.eval("gen_server:call({nobody, 'ours@127.0.0.1'}, next)").await;
+    let gone = beam.eval("gen_server:call({nobody, 'ours@127.0.0.1'}, next, infinity)").await;
     assert!(gone.starts_with("{exit,{noproc,"), "{gone}");
-    let stopped = beam.eval("gen_server:call({counter, 'ours@127.0.0.1'}, stop)").await;
+    let stopped = beam.eval("gen_server:call({counter, 'ours@127.0.0.1'}, stop, infinity)").await;
     assert!(stopped.starts_with("{exit,{told_to,"), "{stopped}");
 }
 
@@ -256,16 +255,16 @@ async fn ours_calls_servers_and_functions_of_a_beam() {
     let epmd = Epmd::start();
     let beam = Beam::start(&epmd, "beam").await;
     let cluster = join(&epmd, "ours").await;
-    let node = cluster.rpc(&beam.name, "erlang", "node", vec![], LONG).await;
+    let node = cluster.rpc(&beam.name, "erlang", "node", vec![], HANG).await;
     assert_eq!(node, Ok(parse("'beam@127.0.0.1'")));
-    let badrpc = cluster.rpc(&beam.name, "erlang", "hd", vec![Term::NIL], LONG).await;
+    let badrpc = cluster.rpc(&beam.name, "erlang", "hd", vec![Term::NIL], HANG).await;
     assert!(matches!(badrpc, Err(CallError::BadRpc(_))), "{badrpc:?}");
-    let known = cluster.call("kernel_sup", &beam.name, Term::atom("which_children"), LONG).await;
+    let known = cluster.call("kernel_sup", &beam.name, Term::atom("which_children"), HANG).await;
     assert!(known.expect("it answers").as_list().is_some_and(|children| !children.is_empty()));
-    let nobody = cluster.call("nobody", &beam.name, Term::NIL, LONG).await;
+    let nobody = cluster.call("nobody", &beam.name, Term::NIL, HANG).await;
     assert_eq!(nobody, Err(CallError::Ended(ExitReason::NoProcess)));
     let nowhere = "nowhere@127.0.0.1".parse().expect("a name");
-    let nowhere = cluster.call("rex", &nowhere, Term::NIL, LONG).await;
+    let nowhere = cluster.call("rex", &nowhere, Term::NIL, HANG).await;
     assert_eq!(nowhere, Err(CallError::Ended(ExitReason::NoConnection)));
 }
 
@@ -283,7 +282,7 @@ async fn functions_of_ours_are_called_through_rex_by_a_node_of_ours_and_by_a_bea
     two.export("rust", "half", 1, half).expect("short names");
     let call = async |name: &str, arguments: &str| {
         let arguments = parse(arguments).as_list().expect("a list").to_vec();
-        one.rpc(two.name(), "rust", name, arguments, LONG).await
+        one.rpc(two.name(), "rust", name, arguments, HANG).await
     };
     let bad = |why: &str| Err(CallError::BadRpc(parse(why)));
     assert_eq!(call("half", "[84]").await, Ok(Term::from(42)));
@@ -295,7 +294,8 @@ async fn functions_of_ours_are_called_through_rex_by_a_node_of_ours_and_by_a_bea
         "{panicked}"
     );
 
-    let rex = "gen_server:call({rex, 'two@127.0.0.1'}, {call, rust, half, [84], group_leader()})";
+    let rex = "gen_server:call({rex, 'two@127.0.0.1'}, {call, rust, half, [84], group_leader()}, \
+               infinity)";
     assert_eq!(beam.eval(rex).await, "42");
     // What is no call is not answered, and ends nobody.
     beam.eval("gen_server:cast({rex, 'two@127.0.0.1'}, {cast, rust, half, [84], self()})").await;
@@ -395,8 +395,8 @@ async fn two_nodes_of_ours_send_each_other_values_of_rust_in_order() {
     one.node().spawn(async move |mut me: Process<u32>| {
         let counter = inside.named::<Order>("counter", &there).expect("there is room");
         let reply = inside.term_of(me.id());
-        counter.send(Order::Count { from: 0, to: 100_000, reply });
-        for expected in 0..100_000 {
+        counter.send(Order::Count { from: 0, to: 20_000, reply });
+        for expected in 0..20_000 {
             assert_eq!(me.receive().await, expected);
         }
         // What is none is counted.
@@ -408,8 +408,5 @@ async fn two_nodes_of_ours_send_each_other_values_of_rust_in_order() {
     });
     assert_eq!(found(result).await, 7);
     // WHY waited for: it was sent by another stand-in than what came last.
-    while two.undecoded() == 0 {
-        tokio::task::yield_now().await;
-    }
-    assert_eq!(two.undecoded(), 1);
+    until("the message that is no order is counted", || two.undecoded() == 1).await;
 }

@@ -1,12 +1,11 @@
 //! Groups that processes of ours and of BEAMs are in together: `pg` there, `purlin::pg` here.
 
-
-use crate::processes::{beam_until, found, idler, join, join_published, until};
+use crate::processes::{beam_until, found, idler, join, join_published};
+use crate::support::{Beam, Epmd, until};
 use purlin::pg::Groups;
 use purlin::{ExitReason, Pid, Process};
 use purlin_dist::cluster::{Cluster, NotShared};
 use purlin_term::Term;
-use crate::support::{Beam, Epmd};
 use tokio::sync::oneshot;
 
 /// Starts a scope on our node, whose groups are shared.

@@ -1,13 +1,12 @@
 //! A published node of ours among BEAMs: everybody connects to it, and it answers `global`.
 
-
 use std::process::Stdio;
 
-use crate::processes::{beam_until, idler, join, join_published, until};
+use crate::processes::{beam_until, idler, join, join_published};
+use crate::support::{Beam, COOKIE, Epmd, in_time, until};
 use purlin::{ExitReason, Pid};
 use purlin_dist::cluster::{Cluster, NodeChange, NotRegistered};
 use purlin_term::Term;
-use crate::support::{Beam, COOKIE, Epmd};
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::sync::mpsc;
 
@@ -62,7 +61,8 @@ async fn three(epmd: &Epmd) -> (Beam, Beam, Cluster) {
         assert_eq!(beam.eval("global:sync()").await, "ok");
     }
     // And ours is of the same mind.
-    let known = "lists:sort([N || {N, _} <- gen_server:call({global_name_server, 'ours@127.0.0.1'}, get_known)])";
+    let known = "lists:sort([N || {N, _} <- \
+                 gen_server:call({global_name_server, 'ours@127.0.0.1'}, get_known, infinity)])";
     beam_until(&mut a, &format!("{known} =:= ['a@127.0.0.1', 'b@127.0.0.1']")).await;
     (a, b, ours)
 }
@@ -248,7 +248,10 @@ async fn elixir_monitors_a_node_of_ours_and_lists_it() {
         .spawn()
         .expect("elixir is there");
     let mut lines = BufReader::new(elixir.stdout.take().expect("its output")).lines();
-    let mut line = async || lines.next_line().await.expect("it writes").expect("it goes on");
+    let mut line = async || {
+        let line = in_time("a line of Elixir", lines.next_line()).await;
+        line.expect("it writes").expect("it goes on")
+    };
     assert_eq!(line().await, "monitors");
     drop(ours);
     assert_eq!(line().await, "down");

@@ -1,15 +1,14 @@
 //! What ours reach on a BEAM, and how it reaches them: processes spawned there, and aliases both ways.
 
-
 use crate::processes;
 use crate::processes::{Told, down, exit, found, join, start, term};
+use crate::support::{Beam, Epmd, Ours, welcome};
 use purlin::{ExitReason, Monitored, receive};
 use purlin_dist::cluster::{NotSpawned, Why};
 use purlin_dist::control::Control;
 use purlin_dist::frame::Signal;
 use purlin_dist::{Flags, NodeName};
 use purlin_term::Term;
-use crate::support::{Beam, Epmd, Ours, welcome};
 
 fn why(reason: &ExitReason) -> Term {
     let ExitReason::Error(cause) = reason else { panic!("{reason} is no term") };

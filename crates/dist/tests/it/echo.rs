@@ -1,9 +1,9 @@
 //! A BEAM echoes what it is sent: atoms by the thousand, more of them in one message than a header lists, some that
 //! are long, messages of all sizes. What comes back is what was sent, in the order of each sender.
 
-
 use std::collections::HashMap;
 
+use crate::support::{Beam, Epmd, Ours};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
@@ -11,7 +11,6 @@ use proptest::test_runner::TestRunner;
 use purlin_dist::control::Control;
 use purlin_dist::frame::Signal;
 use purlin_term::{Atom, Term};
-use crate::support::{Beam, Epmd, Ours};
 
 fn atom() -> impl Strategy<Value = Term> {
     let number = prop_oneof![10 => 0..50u32, 5 => 0..6000u32, 1 => 10_000..10_100u32];
@@ -49,7 +48,7 @@ fn term() -> impl Strategy<Value = Term> {
 
 #[tokio::test]
 async fn a_beam_echoes_terms_with_all_their_atoms_and_in_order() {
-    const COUNT: usize = 300;
+    const COUNT: usize = 120;
     let epmd = Epmd::start();
     let ours = Ours::start(&epmd, "ours").await;
     let mut beam = Beam::start(&epmd, "beam").await;

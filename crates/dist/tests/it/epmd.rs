@@ -1,10 +1,13 @@
 //! A real epmd: names are kept in it, found in it, and registered again when it comes back.
 
-
+use crate::support::{Beam, Epmd, Ours, free_port, until_async};
 use purlin_dist::epmd::{self, Alive, Failed, Kind, Registration, Server};
-use crate::support::{Beam, Epmd, Ours, free_port};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
+
+async fn knows(epmd: &epmd::Epmd, name: &str) -> bool {
+    epmd.find(name).await.expect("epmd answers").is_some()
+}
 
 fn alive(name: &str) -> Alive {
     Alive { alive: name.to_owned(), port: 4711, kind: Kind::Hidden }
@@ -23,7 +26,7 @@ async fn a_name_is_found_with_its_port_as_long_as_it_is_held() {
     let taken = Registration::new(epmd.ask(), alive("shop")).await;
     assert!(matches!(taken, Err(Failed::Taken(name)) if name == "shop"));
     drop(registration);
-    while epmd.ask().find("shop").await.expect("epmd answers").is_some() {}
+    until_async("the name is forgotten", async || !knows(&epmd.ask(), "shop").await).await;
     Registration::new(epmd.ask(), alive("shop")).await.expect("it is free again");
 }
 
@@ -35,7 +38,7 @@ async fn a_name_is_registered_again_when_epmd_comes_back() {
     let creation = registration.creation();
     drop(first);
     let second = Epmd::start_on(port);
-    while second.ask().find("shop").await.expect("epmd answers").is_none() {}
+    until_async("the name is registered again", async || knows(&second.ask(), "shop").await).await;
     assert_eq!(registration.creation(), creation);
 }
 
@@ -76,10 +79,10 @@ async fn two_beams_register_with_ours_find_each_other_and_are_forgotten() {
     let found = ask.find("two").await.expect("it answers").expect("it is there");
     assert_eq!(found.kind, Kind::Normal);
     two.kill().await;
-    while ask.find("two").await.expect("it answers").is_some() {}
+    until_async("the node is forgotten", async || !knows(&ask, "two").await).await;
 
     let first = Registration::new(ask, alive("shop")).await.expect("it is free").creation();
-    while ask.find("shop").await.expect("it answers").is_some() {}
+    until_async("the name is forgotten", async || !knows(&ask, "shop").await).await;
     let second = Registration::new(ask, alive("shop")).await.expect("it is free").creation();
     assert_ne!(first, second);
 }

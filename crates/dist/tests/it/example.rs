@@ -1,6 +1,5 @@
 //! The example beside an Elixir application does what its page says.
 
-
 use std::path::Path;
 use std::process::Command;
 

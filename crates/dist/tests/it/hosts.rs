@@ -1,22 +1,18 @@
 //! Nodes of several hosts, which here are several addresses of this machine with an epmd each; and what nodes have to
 //! have in common: the form of their names, and a cookie.
 
-
 use crate::processes;
 use std::net::{IpAddr, SocketAddr};
-use std::time::Duration;
 
 use crate::log::Log;
+use crate::support::{Beam, COOKIE, Epmd, HANG, free_port};
 use purlin::Node;
 use purlin_dist::NodeName;
 use purlin_dist::cluster::{Builder, Cluster};
 use purlin_dist::connect::NoConnection;
 use purlin_dist::epmd::Server;
 use purlin_term::{Atom, Term};
-use crate::support::{Beam, COOKIE, Epmd, free_port};
 use tokio::sync::mpsc;
-
-const SOON: Duration = Duration::from_secs(60);
 
 fn name(text: &str) -> NodeName {
     text.parse().expect("a name")
@@ -41,12 +37,12 @@ async fn join(builder: Builder) -> Cluster {
 }
 
 async fn echoes(of: &Cluster, asks: &Cluster) {
-    let answer = asks.call("echo", of.name(), Term::atom("hello"), SOON).await;
+    let answer = asks.call("echo", of.name(), Term::atom("hello"), HANG).await;
     assert_eq!(answer.expect("it answers"), Term::atom("hello"), "{of}");
 }
 
 async fn echoes_to_a_beam(of: &Cluster, beam: &mut Beam) {
-    let call = format!("gen_server:call({{echo, '{of}'}}, hello)");
+    let call = format!("gen_server:call({{echo, '{of}'}}, hello, infinity)");
     assert_eq!(beam.eval(&call).await, "hello");
 }
 
@@ -63,7 +59,7 @@ async fn cut(one: &Cluster, other: &Cluster) {
 }
 
 async fn calls_a_beam(asks: &Cluster, beam: &Beam) {
-    let answer = asks.rpc(&beam.name, "erlang", "node", vec![], SOON).await;
+    let answer = asks.rpc(&beam.name, "erlang", "node", vec![], HANG).await;
     assert_eq!(
         answer.expect("it answers"),
         Term::Atom(Atom::new(beam.name.as_str()).expect("short"))

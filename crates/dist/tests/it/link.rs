@@ -1,10 +1,10 @@
 //! What a link promises to those who send, over a stream in memory.
 
-
 use std::collections::HashMap;
 use std::time::Duration;
 
 use crate::pair::{established, link, message, pair, pid};
+use crate::support::until;
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use purlin_dist::Flags;
@@ -15,7 +15,7 @@ use purlin_term::Term;
 use tokio::io::AsyncReadExt;
 use tokio::time::timeout;
 
-/// Long, on a clock that goes on when everybody waits.
+/// Long. WHY: only tests with a paused clock use it, which goes on when every task waits.
 const LONG: Duration = Duration::from_secs(1);
 
 fn large(bytes: usize) -> Term {
@@ -90,16 +90,14 @@ async fn a_large_message_arrives_though_others_send_as_much_as_they_can() {
     let flood =
         tokio::spawn(async move { while sender.send(message(2, large(1000))).await.is_ok() {} });
     // It goes on when as much is sent as there is room for.
-    while a.waiting() < 1 << 20 {
-        tokio::task::yield_now().await;
-    }
-    a.signal(message(1, large(10 << 20))).expect("it goes on");
+    until("the link is busy", || a.waiting() >= 1 << 20).await;
+    a.signal(message(1, large(2 << 20))).expect("it goes on");
     let mut others = 0;
     while signals.recv().await.expect("it goes on").control.sender() != Some(&pid("a@h", 1)) {
         others += 1;
     }
-    // Its 160 portions have waited for what is busy at most, each.
-    assert!(others < 160 * 1100, "{others}");
+    // Each of its 32 portions of 64 KiB has waited for at most what makes the link busy: 1 MiB of messages of 1 kB.
+    assert!(others < 32 * 1100, "{others}");
     flood.abort();
 }
 

@@ -1,10 +1,8 @@
 //! What is logged here is told to the `logger` of a BEAM that asks for it.
 
-
-use crate::processes::until;
+use crate::support::{Beam, COOKIE, Epmd, until};
 use purlin::Node;
 use purlin_dist::cluster::{Cluster, Logs};
-use crate::support::{Beam, COOKIE, Epmd};
 use tracing_subscriber::filter::filter_fn;
 use tracing_subscriber::prelude::*;
 

@@ -29,5 +29,7 @@ mod served;
 mod spawned;
 mod strangers;
 mod support;
+#[path = "support/ticks.rs"]
+mod ticks;
 #[cfg(feature = "tls")]
 mod tls;

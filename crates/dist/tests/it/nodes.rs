@@ -1,18 +1,17 @@
 //! A real node of the BEAM as a peer: who comes in, who does not, what ends a connection.
 
-
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
 
 use crate::log::Log;
+use crate::support::{Beam, Epmd, Ours, cookie, until_async, welcome};
+use crate::ticks::{BEAM_WAITS, Clock, a_stopped_beam_is_noticed, only_ticks_pass};
 use purlin_dist::connect::{self, Lengths, NoConnection};
 use purlin_dist::control::Control;
 use purlin_dist::frame::Signal;
 use purlin_dist::handshake::{Called, Refused, Verdict};
-use purlin_dist::link::{Ended, Settings};
+use purlin_dist::link::Ended;
 use purlin_dist::{Flags, NodeName, Peers};
 use purlin_term::{Atom, Term};
-use crate::support::{Beam, Epmd, Ours, cookie, welcome};
 
 #[tokio::test]
 async fn a_beam_with_another_cookie_is_refused_in_one_line_and_refuses_us() {
@@ -151,31 +150,24 @@ async fn a_node_that_is_started_again_under_its_name_is_another_one() {
     let first = ours.call(&beam.name).await;
     beam.kill().await;
     assert!(matches!(first.link.ended().await, Ended::ByPeer | Ended::Io(_)));
-    while epmd.ask().find("beam").await.expect("epmd answers").is_some() {}
+    let forgotten = async || epmd.ask().find("beam").await.expect("epmd answers").is_none();
+    until_async("epmd forgets the BEAM", forgotten).await;
     let beam = Beam::start(&epmd, "beam").await;
     let second = ours.call(&beam.name).await;
     assert_ne!(first.link.creation(), second.link.creation());
 }
 
 #[tokio::test]
-async fn a_beam_that_is_stopped_is_noticed_and_one_that_only_ticks_is_kept() {
+async fn ticks_alone_keep_a_connection_with_a_beam_and_one_without_is_ended() {
     let epmd = Epmd::start();
     let ours = Ours::start(&epmd, "ours").await;
-    // Both with a tick time of two seconds.
-    let mut beam = Beam::start_with(epmd.port, "beam", &["-kernel", "net_ticktime", "2"]).await;
-    let tick_time = Duration::from_secs(2);
-    let mut connected =
-        ours.call_with(&beam.name, Settings { tick_time, ..Settings::default() }).await;
-    let start = Instant::now();
-    // CLOCK: the BEAM's own; for more than two tick times neither node has anything to say.
-    beam.tell("erlang:send_after(5000, self(), now), receive now -> ok end").await;
-    assert_eq!(beam.line().await, "ok");
-    assert!(start.elapsed() >= Duration::from_secs(5));
+    let mut beam = Beam::start_with(epmd.port, "beam", &BEAM_WAITS).await;
+    let mut connected = ours.call(&beam.name).await;
+    let clock = Clock::stop();
+    only_ticks_pass(&clock, &mut beam, &connected).await;
     beam.tell("{here, 'ours@127.0.0.1'} ! still").await;
     assert_eq!(connected.next().await.payload, Some(Term::atom("still")));
-
-    beam.stop();
-    assert_eq!(connected.link.ended().await, Ended::Silent);
+    a_stopped_beam_is_noticed(&clock, &beam, &connected).await;
 }
 
 #[tokio::test]

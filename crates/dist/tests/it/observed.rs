@@ -1,13 +1,12 @@
 //! A BEAM looks at a node of ours: `etop`, what `observer` calls, and what other tools do.
 
-
 use crate::processes::join;
+use crate::support::{Beam, COOKIE, Epmd, until};
 use purlin::application::ApplicationSpec;
 use purlin::supervisor::{ChildSpec, SupervisorSpec};
 use purlin::{Exit, Node, Process, SpawnOptions};
 use purlin_dist::cluster::Cluster;
 use purlin_term::Term;
-use crate::support::{Beam, COOKIE, Epmd};
 
 enum Mail {
     Exit,
@@ -336,17 +335,12 @@ async fn the_processes_the_figures_and_the_trees_of_observer_come_as_messages() 
             .filter(|one| one.function.contains("builtin") || one.function.contains("spawned"))
             .count()
     };
-    let until = async |wanted: fn(usize) -> bool| {
-        while !wanted(shows(&cluster)) {
-            tokio::task::yield_now().await;
-        }
-    };
-    until(|count| count >= 6).await;
+    until("the processes that show begin", || shows(&cluster) >= 6).await;
     assert_eq!(beam.eval("O ! stop").await, "stop");
     // What shows to the shell, and what watches that.
-    until(|count| count == 2).await;
+    until("the processes that show to the other one end", || shows(&cluster) == 2).await;
     assert_eq!(beam.eval("erlang:disconnect_node(N)").await, "true");
-    until(|count| count == 0).await;
+    until("the processes that show to the shell end", || shows(&cluster) == 0).await;
 }
 
 // Nobody waits for a process that does not answer.
@@ -356,12 +350,10 @@ async fn a_process_that_does_not_answer_is_told_of_all_the_same() {
     let mut beam = looker(&epmd).await;
     let cluster = shop(&epmd).await;
     let clerk = cluster.node().whereis::<Mail>("clerk").expect("it lives");
-    let (over, until) = std::sync::mpsc::channel();
-    clerk.send(Mail::Busy(until));
+    let (over, is_over) = std::sync::mpsc::channel();
+    clerk.send(Mail::Busy(is_over));
     clerk.send(Mail::Exit);
-    while clerk.info().messages_in == 0 {
-        tokio::task::yield_now().await;
-    }
+    until("the clerk is busy", || clerk.info().messages_in > 0).await;
     let told = "C(erlang, process_info, [C(erlang, whereis, [clerk]), [status, message_queue_len, links]])";
     let told = beam.eval(told).await;
     assert_eq!(told, "[{status,running},{message_queue_len,1},{links,[]}]");

@@ -1,6 +1,5 @@
 //! Strangers and broken peers: each costs one line in the log and its connection, and nothing else.
 
-
 use std::net::Ipv4Addr;
 use std::time::Duration;
 

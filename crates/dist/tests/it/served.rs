@@ -1,16 +1,15 @@
 //! Typed servers and supervisors of ours, as `gen_server`, `sys`, `supervisor` and Elixir ask them.
 
-
 use std::convert::Infallible;
 
 use crate::processes::{found, join, start, term};
+use crate::support::{Beam, Epmd};
 use purlin::server::{self, Init, Mail, Next, Server};
 use purlin::supervisor::{ChildSpec, SupervisorSpec};
 use purlin::{ExitReason, Process, Reply};
 use purlin_dist::cluster::{Cluster, Served};
 use purlin_term::Term;
 use serde::{Deserialize, Serialize};
-use crate::support::{Beam, Epmd};
 
 /// How many tickets are left.
 #[derive(Debug, Serialize)]
@@ -118,7 +117,8 @@ async fn a_beam_calls_a_typed_server_casts_and_sends_to_it() {
     let mut beam = Beam::start(&epmd, "beam").await;
     let cluster = join(&epmd, "ours").await;
     tickets(&cluster, "tickets").await;
-    beam.eval("S = {tickets, 'ours@127.0.0.1'}, C = fun(Q) -> gen_server:call(S, Q) end").await;
+    beam.eval("S = {tickets, 'ours@127.0.0.1'}, C = fun(Q) -> gen_server:call(S, Q, infinity) end")
+        .await;
     assert_eq!(beam.eval("C(left)").await, "10");
     assert_eq!(beam.eval("C({buy, 3})").await, "{'Ok',7}");
     assert_eq!(beam.eval("C({buy, 8})").await, "{'Err',<<\"sold out\">>}");
@@ -127,7 +127,7 @@ async fn a_beam_calls_a_typed_server_casts_and_sends_to_it() {
     let multi = "gen_server:multi_call(['ours@127.0.0.1'], tickets, left)";
     assert_eq!(beam.eval(multi).await, "{[{'ours@127.0.0.1',4}],[]}");
     assert_eq!(
-        beam.eval("gen_server:wait_response(gen_server:send_request(S, left), 5000)").await,
+        beam.eval("gen_server:wait_response(gen_server:send_request(S, left), infinity)").await,
         "{reply,4}"
     );
     // What is not to be read harms nobody but who asks, who is told at once.
@@ -140,6 +140,7 @@ async fn a_beam_calls_a_typed_server_casts_and_sends_to_it() {
     assert_eq!(cluster.undecoded(), 5);
     // What is not answered is not answered.
     for question in ["forget", "unsaid"] {
+        // WHY real time: an answer never comes, so the timeout expires whatever it is.
         let waits = beam.eval(&format!("gen_server:call(S, {question}, 50)")).await;
         assert!(waits.starts_with("{exit,{timeout,"), "{waits}");
     }
@@ -156,19 +157,19 @@ async fn sys_shows_and_stops_a_server_of_ours() {
     let cluster = join(&epmd, "ours").await;
     tickets(&cluster, "tickets").await;
     beam.eval("S = {tickets, 'ours@127.0.0.1'}").await;
-    assert_eq!(beam.eval("sys:get_state(S)").await, "<<\"Tickets { left: 10 }\">>");
+    assert_eq!(beam.eval("sys:get_state(S, infinity)").await, "<<\"Tickets { left: 10 }\">>");
     cluster.serves(Served::<Tickets>::new().state(|tickets| tickets.left));
-    assert_eq!(beam.eval("sys:get_state(S)").await, "10");
-    let status = beam.eval("sys:get_status(S)").await;
+    assert_eq!(beam.eval("sys:get_state(S, infinity)").await, "10");
+    let status = beam.eval("sys:get_status(S, infinity)").await;
     assert!(status.starts_with("{status,<") && status.contains("{module,gen_server}"), "{status}");
     assert!(status.contains("{\"State\",10}") && status.contains("served::Tickets"), "{status}");
     let unknown = beam.eval("catch sys:replace_state(S, fun(X) -> X end)").await;
     assert!(unknown.contains("unknown_system_msg"), "{unknown}");
     // Of calls it was not told the last time.
-    let told = beam.eval("gen_server:call(S, left)").await;
+    let told = beam.eval("gen_server:call(S, left, infinity)").await;
     assert!(told.starts_with("{exit,{{bad_call,<<"), "{told}");
     beam.eval("M = monitor(process, S)").await;
-    assert_eq!(beam.eval("gen_server:stop(S, {shutdown, enough}, 5000)").await, "ok");
+    assert_eq!(beam.eval("gen_server:stop(S, {shutdown, enough}, infinity)").await, "ok");
     let end = beam.eval("receive {'DOWN', M, _, _, Why} -> Why end").await;
     assert_eq!(end, "{shutdown,enough}");
 }
@@ -231,9 +232,9 @@ async fn a_beam_looks_at_a_supervisor_of_ours_and_at_its_children() {
     assert_eq!(again, "ok");
     let bad = beam.eval("supervisor:start_child(S, [])").await;
     assert_eq!(bad, "{error,{bad_call,{start_child,[]}}}");
-    assert_eq!(beam.eval("gen_server:call(S, {7, x})").await, "{error,{bad_call,{7,x}}}");
-    assert_eq!(beam.eval("length(sys:get_state(S))").await, "2");
-    assert!(beam.eval("sys:get_status(S)").await.contains("{module,supervisor}"));
+    assert_eq!(beam.eval("gen_server:call(S, {7, x}, infinity)").await, "{error,{bad_call,{7,x}}}");
+    assert_eq!(beam.eval("length(sys:get_state(S, infinity))").await, "2");
+    assert!(beam.eval("sys:get_status(S, infinity)").await.contains("{module,supervisor}"));
     let stopped = "M = monitor(process, S), sys:terminate(S, shutdown), \
                    receive {'DOWN', M, _, _, Why} -> Why end";
     assert_eq!(beam.eval(stopped).await, ExitReason::Shutdown.to_string());
@@ -249,11 +250,12 @@ async fn elixir_calls_a_typed_server_and_looks_at_it() {
         let code = code.replace("THERE", "{:tickets, :\\\"ours@127.0.0.1\\\"}");
         beam.eval(&format!("element(1, 'Elixir.Code':eval_string(<<\"{code}\">>))")).await
     };
-    assert_eq!(elixir("GenServer.call(THERE, :left)").await, "10");
-    assert_eq!(elixir("GenServer.call(THERE, {:buy, 4})").await, "{'Ok',6}");
+    assert_eq!(elixir("GenServer.call(THERE, :left, :infinity)").await, "10");
+    assert_eq!(elixir("GenServer.call(THERE, {:buy, 4}, :infinity)").await, "{'Ok',6}");
     assert_eq!(elixir("GenServer.cast(THERE, 1)").await, "ok");
-    assert_eq!(elixir(":sys.get_state(THERE)").await, "<<\"Tickets { left: 7 }\">>");
-    let caught = "try do GenServer.call(THERE, :nonsense) catch :exit, {{why, _}, _} -> why end";
+    assert_eq!(elixir(":sys.get_state(THERE, :infinity)").await, "<<\"Tickets { left: 7 }\">>");
+    let caught =
+        "try do GenServer.call(THERE, :nonsense, :infinity) catch :exit, {{why, _}, _} -> why end";
     assert_eq!(elixir(caught).await, "bad_call");
     assert_eq!(elixir("GenServer.stop(THERE)").await, "ok");
     assert_eq!(elixir("GenServer.whereis(THERE) |> elem(0)").await, "tickets");

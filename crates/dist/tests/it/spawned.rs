@@ -1,10 +1,9 @@
 //! Processes that a BEAM spawns on a node of ours.
 
-
-use crate::processes::{join, until};
+use crate::processes::join;
+use crate::support::{Beam, Epmd, until};
 use purlin_dist::cluster::Cluster;
 use purlin_term::Term;
-use crate::support::{Beam, Epmd};
 
 /// A node of ours with `rust:sum/2`, and `rust:echo/1`, which sends that process what it is sent until that is
 /// `stop`.
@@ -58,10 +57,10 @@ async fn the_end_of_a_spawned_process_is_that_of_erlang() {
     // D1, L2: however short it is, its end is told with its own reason.
     let many = "lists:usort([begin P = spawn_link('ours@127.0.0.1', rust, sum, [1, X]), \
                 M = monitor(process, P), receive {'EXIT', P, W} -> demonitor(M, [flush]), W end end \
-                || _ <- lists:seq(1, 300), X <- [1, a]])";
+                || _ <- lists:seq(1, 100), X <- [1, a]])";
     assert_eq!(beam.eval(many).await, "[normal,{badarg,[]}]");
     let many = "lists:usort([begin {_, M} = spawn_monitor('ours@127.0.0.1', rust, sum, [1, X]), \
-                receive {'DOWN', M, _, _, W} -> W end end || _ <- lists:seq(1, 300), X <- [1, a]])";
+                receive {'DOWN', M, _, _, W} -> W end end || _ <- lists:seq(1, 100), X <- [1, a]])";
     assert_eq!(beam.eval(many).await, "[normal,{badarg,[]}]");
     // As others spawn.
     beam.eval("P1 = proc_lib:spawn_link('ours@127.0.0.1', rust, sum, [1, a])").await;

@@ -1,12 +1,12 @@
 //! What a whole node bears: strangers at its door, and nodes that know the cookie and have gone wrong. Each costs a
 //! line in the log and its own connection; others notice nothing.
 
-
 use std::time::Duration;
 
 use crate::log::Log;
 use crate::pair::frame;
 use crate::processes::{echoes, found, join, start, term};
+use crate::support::{Beam, COOKIE, Epmd, cookie};
 use purlin::Node;
 use purlin_dist::cluster::Cluster;
 use purlin_dist::connect::{self, Lengths};
@@ -16,7 +16,6 @@ use purlin_dist::handshake::Local;
 use purlin_dist::link::Settings;
 use purlin_dist::{Flags, NodeName};
 use purlin_term::{Atom, Pid, Term};
-use crate::support::{Beam, COOKIE, Epmd, cookie};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::sync::oneshot;
@@ -26,7 +25,10 @@ fn name(text: &str) -> NodeName {
 }
 
 async fn echoes_to(beam: &mut Beam) {
-    assert_eq!(beam.eval("gen_server:call({echo, 'ours@127.0.0.1'}, hello)").await, "hello");
+    assert_eq!(
+        beam.eval("gen_server:call({echo, 'ours@127.0.0.1'}, hello, infinity)").await,
+        "hello"
+    );
 }
 
 /// A connection of somebody who has said nothing yet.
@@ -140,8 +142,8 @@ fn memory() -> usize {
 
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn a_million_atoms_take_no_room_that_lasts() {
-    const MESSAGES: usize = 1000;
+async fn hundreds_of_thousands_of_atoms_take_no_room_that_lasts() {
+    const MESSAGES: usize = 400;
     let epmd = Epmd::start();
     let cluster = join(&epmd, "ours").await;
     let takes = start(&cluster, "takes", async |mut me, _| {
@@ -161,14 +163,15 @@ async fn a_million_atoms_take_no_room_that_lasts() {
     }
     found(takes).await;
     let more = memory().saturating_sub(before);
-    // Kept, they would be more than 150 MB.
-    assert!(more < 75 << 20, "{more} bytes");
+    // Kept, they would be more than 60 MB.
+    assert!(more < 30 << 20, "{more} bytes");
     assert_eq!(cluster.nodes(), [name("wrong@127.0.0.1")]);
 }
 
 #[tokio::test]
 async fn a_node_that_never_ticks_is_gone_after_the_tick_time_with_a_line() {
     let (epmd, log) = (Epmd::start(), Log::new());
+    // WHY real time: the other node never says anything, so the tick time expires whatever it is.
     let settings = Settings { tick_time: Duration::from_millis(400), ..Settings::default() };
     let builder = Cluster::builder(name("ours@127.0.0.1")).cookie(COOKIE).settings(settings);
     let builder = builder.epmd(([127, 0, 0, 1], epmd.port).into());

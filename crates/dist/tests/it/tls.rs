@@ -1,23 +1,20 @@
 //! Clusters over TLS, as `-proto_dist inet_tls` speaks it with `verify_peer`: who is let in, and that all is as
 //! without it.
 
-
-use std::time::{Duration, Instant};
-
 use crate::certificates::Files;
 use crate::log::Log;
 use crate::processes::{builder, echoes};
+use crate::support::{Beam, Epmd, HANG, Ours, until};
+use crate::ticks::{BEAM_WAITS, Clock, a_stopped_beam_is_noticed, only_ticks_pass};
 use purlin::Node;
 use purlin_dist::Tls;
 use purlin_dist::cluster::Cluster;
-use purlin_dist::link::Settings;
 use purlin_term::Term;
-use crate::support::{Beam, Epmd};
 use tokio::sync::oneshot;
 
-async fn join(epmd: &Epmd, name: &str, tls: Option<Tls>, settings: Settings) -> Cluster {
+async fn join(epmd: &Epmd, name: &str, tls: Option<Tls>) -> Cluster {
     let node = Node::builder().workers(2).build().expect("a node");
-    let builder = builder(epmd, name).settings(settings);
+    let builder = builder(epmd, name);
     let builder = match tls {
         Some(tls) => builder.tls(tls),
         None => builder,
@@ -30,18 +27,16 @@ async fn beam(epmd: &Epmd, options: &str, more: &[&str]) -> Beam {
     Beam::start_with(epmd.port, "beam", &[&tls[..], more].concat()).await
 }
 
-const SOON: Duration = Duration::from_secs(60);
-
 /// Both ways, small and large.
 async fn all_is_well(beam: &mut Beam, cluster: &Cluster) {
     echoes(cluster);
     let echoed = "begin X = binary:copy(<<\"large\">>, 1000000), \
-                  X =:= gen_server:call({echo, 'ours@127.0.0.1'}, X, 60000) end";
+                  X =:= gen_server:call({echo, 'ours@127.0.0.1'}, X, infinity) end";
     assert_eq!(beam.eval(echoed).await, "true");
     assert!(cluster.nodes().contains(&beam.name));
     let large = Term::from("large".repeat(1_000_000).as_bytes());
     let asked = [Term::atom("erlang"), Term::atom("byte_size"), Term::list([large])];
-    let size = cluster.rpc(&beam.name, "erlang", "apply", asked.into(), SOON).await;
+    let size = cluster.rpc(&beam.name, "erlang", "apply", asked.into(), HANG).await;
     assert_eq!(size.expect("it answers"), Term::from(5_000_000));
 }
 
@@ -49,12 +44,15 @@ async fn all_is_well(beam: &mut Beam, cluster: &Cluster) {
 async fn a_beam_calls_us_with_the_tls_that_it_has_unless_told_otherwise() {
     let (epmd, files) = (Epmd::start(), Files::new());
     let log = Log::new();
-    let cluster = join(&epmd, "ours", Some(files.tls("ours-here")), Settings::default()).await;
+    let cluster = join(&epmd, "ours", Some(files.tls("ours-here"))).await;
     let mut beam = beam(&epmd, &files.options("ours-here", ""), &[]).await;
     assert_eq!(beam.eval("net_adm:ping('ours@127.0.0.1')").await, "pong");
     all_is_well(&mut beam, &cluster).await;
     // It has read all that was for it, and ends without a word to TLS.
-    assert_eq!(beam.eval("gen_server:call({echo, 'ours@127.0.0.1'}, last)").await, "last");
+    assert_eq!(
+        beam.eval("gen_server:call({echo, 'ours@127.0.0.1'}, last, infinity)").await,
+        "last"
+    );
     let (told, down) = oneshot::channel::<()>();
     cluster.when_down(&beam.name, move |_| drop(told));
     beam.kill().await;
@@ -66,7 +64,7 @@ async fn a_beam_calls_us_with_the_tls_that_it_has_unless_told_otherwise() {
 async fn we_call_a_beam_with_either_version_of_tls() {
     for version in ["tlsv1.2", "tlsv1.3"] {
         let (epmd, files) = (Epmd::start(), Files::new());
-        let cluster = join(&epmd, "ours", Some(files.tls("ours-here")), Settings::default()).await;
+        let cluster = join(&epmd, "ours", Some(files.tls("ours-here"))).await;
         let more = format!(", {{versions, ['{version}']}}");
         let mut beam = beam(&epmd, &files.options("ours-here", &more), &[]).await;
         cluster.connect(&beam.name).await.expect("it speaks TLS");
@@ -75,54 +73,44 @@ async fn we_call_a_beam_with_either_version_of_tls() {
 }
 
 #[tokio::test]
-async fn nodes_that_say_nothing_keep_one_another_by_ticks_over_tls() {
+async fn ticks_alone_keep_a_connection_with_a_beam_over_tls_and_one_without_is_ended() {
     let (epmd, files) = (Epmd::start(), Files::new());
-    let settings = Settings { tick_time: Duration::from_secs(4), ..Settings::default() };
-    let cluster = join(&epmd, "ours", Some(files.tls("ours-here")), settings).await;
-    let more = ["-kernel", "net_ticktime", "4"];
-    let mut beam = beam(&epmd, &files.options("ours-here", ""), &more).await;
-    cluster.connect(&beam.name).await.expect("it speaks TLS");
-    let start = Instant::now();
-    // CLOCK: the BEAM's own; for more than two tick times neither node has anything to say.
-    assert_eq!(
-        beam.eval("erlang:send_after(9000, self(), now), receive now -> ok end").await,
-        "ok"
-    );
-    assert!(start.elapsed() >= Duration::from_secs(9));
-    assert_eq!(beam.eval("nodes(hidden)").await, "['ours@127.0.0.1']");
-    // And who says nothing at all is gone.
-    let (told, down) = oneshot::channel::<()>();
-    cluster.when_down(&beam.name, move |_| drop(told));
-    beam.stop();
-    down.await.expect_err("nothing is sent");
+    let mut ours = Ours::start(&epmd, "ours").await.over_tls(files.tls("ours-here"));
+    let mut beam = beam(&epmd, &files.options("ours-here", ""), &BEAM_WAITS).await;
+    beam.tell("net_kernel:connect_node('ours@127.0.0.1')").await;
+    let mut connected = ours.called().await;
+    assert_eq!(beam.line().await, "true");
+    let clock = Clock::stop();
+    only_ticks_pass(&clock, &mut beam, &connected).await;
+    beam.tell("{here, 'ours@127.0.0.1'} ! still").await;
+    assert_eq!(connected.next().await.payload, Some(Term::atom("still")));
+    a_stopped_beam_is_noticed(&clock, &beam, &connected).await;
 }
 
 #[tokio::test]
 async fn two_nodes_of_ours_talk_over_tls() {
     let (epmd, files) = (Epmd::start(), Files::new());
     let [a, b] = ["a", "b"].map(|name| (name, files.tls("ours-here")));
-    let a = join(&epmd, a.0, Some(a.1), Settings::default()).await;
-    let b = join(&epmd, b.0, Some(b.1), Settings::default()).await;
+    let a = join(&epmd, a.0, Some(a.1)).await;
+    let b = join(&epmd, b.0, Some(b.1)).await;
     echoes(&a);
     echoes(&b);
     let large = Term::from([7; 5_000_000].as_slice());
-    let echoed = a.call("echo", b.name(), large.clone(), SOON).await;
+    let echoed = a.call("echo", b.name(), large.clone(), HANG).await;
     assert!(echoed.expect("it answers") == large, "not what was sent");
-    let echoed = b.call("echo", a.name(), Term::atom("back"), SOON).await;
+    let echoed = b.call("echo", a.name(), Term::atom("back"), HANG).await;
     assert_eq!(echoed.expect("it answers"), Term::atom("back"));
 }
 
 /// Calls `b`, and says why it is not connected and what `b` says of it.
 async fn refused(caller: Option<Tls>, called: Option<Tls>) -> (String, Vec<String>) {
     let (epmd, log) = (Epmd::start(), Log::new());
-    let a = join(&epmd, "a", caller, Settings::default()).await;
-    let b = join(&epmd, "b", called, Settings::default()).await;
+    let a = join(&epmd, "a", caller).await;
+    let b = join(&epmd, "b", called).await;
     let why = a.connect(b.name()).await.expect_err("it is not let in");
     assert!(a.nodes().is_empty() && b.nodes().is_empty());
-    // The other one may be at it still.
-    while log.lines().is_empty() {
-        tokio::task::yield_now().await;
-    }
+    // The other node may be at it still.
+    until("the line of the other node", || !log.lines().is_empty()).await;
     (why.to_string(), log.lines())
 }
 
@@ -160,7 +148,7 @@ async fn a_node_that_shows_a_wrong_certificate_or_none_is_refused_in_a_line() {
 async fn a_beam_with_a_wrong_certificate_or_in_plain_tcp_is_refused_in_a_line() {
     let (epmd, files) = (Epmd::start(), Files::new());
     let log = Log::new();
-    let cluster = join(&epmd, "ours", Some(files.tls("ours-here")), Settings::default()).await;
+    let cluster = join(&epmd, "ours", Some(files.tls("ours-here"))).await;
     let mut stranger = beam(&epmd, &files.options("theirs-here", ""), &[]).await;
     assert_eq!(stranger.eval("net_adm:ping('ours@127.0.0.1')").await, "pang");
     log.is_one_line_with("UnknownIssuer");

@@ -246,7 +246,7 @@ impl Client {
             None => "closed its output".to_owned(),
         };
         // WHY: a grandchild may hold standard error open for ever.
-        let _ = self.errors_read.recv_timeout(Duration::from_millis(200));
+        let _ = self.errors_read.recv_timeout(FAREWELL);
         Failure::Broken(match self.words.last() {
             Some(words) => format!("{how}; its last words: {words}"),
             None => how,

@@ -15,17 +15,17 @@ use crate::error::Problem;
 const SOURCES: Sources = Sources {
     id: "go",
     files: &[
-        ("asking.go", include_str!("../../../../contenders/go/asking.go")),
-        ("calls.go", include_str!("../../../../contenders/go/calls.go")),
-        ("delays.go", include_str!("../../../../contenders/go/delays.go")),
-        ("exchange.go", include_str!("../../../../contenders/go/exchange.go")),
-        ("go.mod", include_str!("../../../../contenders/go/go.mod")),
-        ("hog.go", include_str!("../../../../contenders/go/hog.go")),
-        ("main.go", include_str!("../../../../contenders/go/main.go")),
-        ("messages.go", include_str!("../../../../contenders/go/messages.go")),
-        ("params.go", include_str!("../../../../contenders/go/params.go")),
-        ("processes.go", include_str!("../../../../contenders/go/processes.go")),
-        ("waiting.go", include_str!("../../../../contenders/go/waiting.go")),
+        ("asking.go", include_str!("../../contenders/go/asking.go")),
+        ("calls.go", include_str!("../../contenders/go/calls.go")),
+        ("delays.go", include_str!("../../contenders/go/delays.go")),
+        ("exchange.go", include_str!("../../contenders/go/exchange.go")),
+        ("go.mod", include_str!("../../contenders/go/go.mod")),
+        ("hog.go", include_str!("../../contenders/go/hog.go")),
+        ("main.go", include_str!("../../contenders/go/main.go")),
+        ("messages.go", include_str!("../../contenders/go/messages.go")),
+        ("params.go", include_str!("../../contenders/go/params.go")),
+        ("processes.go", include_str!("../../contenders/go/processes.go")),
+        ("waiting.go", include_str!("../../contenders/go/waiting.go")),
     ],
 };
 

@@ -112,7 +112,7 @@ pub(super) mod tests {
 
     /// The files of a folder of the repository's contenders that end so, in order.
     pub(in crate::contender) fn there(folder: &str, endings: &[&str]) -> Vec<String> {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../contenders").join(folder);
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("contenders").join(folder);
         let mut there: Vec<_> = fs::read_dir(folder)
             .unwrap()
             .map(|entry| entry.unwrap().file_name().into_string().unwrap())

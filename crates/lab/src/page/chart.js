@@ -1,3 +1,4 @@
+// @ts-check
 // A chart with its legend and its controls. It draws again from scratch at
 // every choice: the pictures are small. What was chosen is kept by `view`.
 
@@ -30,12 +31,21 @@ const chart = (() => {
       panel.relist = true;
     }
     const usual = {
-      xLog: figure?.swept === true && experiment.x?.scale === "log", yLog: !choice.mode && figure !== null && apart(panel.shown, figure),
+      xLog: figure?.swept === true && experiment.x?.scale === "log",
+      yLog: !choice.mode && figure !== null && apart(panel.shown, figure),
       samples: !figure?.swept,
     };
     return {
-      graph, figures, figure, usual, hidden: choice.hidden, mode: choice.mode || null, kind: choice.kind || "lines",
-      same: figure?.swept === true && choice.spacing === "same", xLog: choice.xLog ?? usual.xLog, yLog: choice.yLog ?? usual.yLog,
+      graph,
+      figures,
+      figure,
+      usual,
+      hidden: choice.hidden,
+      mode: choice.mode || null,
+      kind: choice.kind || "lines",
+      same: figure?.swept === true && choice.spacing === "same",
+      xLog: choice.xLog ?? usual.xLog,
+      yLog: choice.yLog ?? usual.yLog,
       samples: choice.samples ?? usual.samples,
     };
   }
@@ -49,18 +59,22 @@ const chart = (() => {
     const MODES = [undefined, "worst", "best"];
     const flip = (name) => set(name, () => panel.state.usual[name]);
     return {
-      graph: toolbar.select("Graph", (at) => {
+      graph: tools.select("Graph", (at) => {
         view.choose(id, "metric", undefined, undefined);
         set("graph", () => 0)(at);
       }),
-      figure: toolbar.select("Figure", set("metric", () => 0)),
-      mode: toolbar.select("Shown as", (at) => set("mode", () => undefined)(MODES[at])),
-      kind: toolbar.select("Drawn as", (at) => set("kind", () => "lines")(["lines", "bars"][at]), true),
-      same: toolbar.toggle("Same spacing", "Equal steps between the points, or each at its true x",
-        (now) => set("spacing", () => "true")(now ? "same" : "true")),
-      xLog: toolbar.toggle(panel.state.figure.swept ? "Log x" : "Log scale", "Logarithmic or linear horizontal axis", flip("xLog")),
-      yLog: toolbar.toggle("Log y", "Logarithmic or linear vertical axis", flip("yLog")),
-      samples: toolbar.toggle("Samples", "Every sample as a dot", flip("samples")),
+      figure: tools.select(
+        "Figure",
+        set("metric", () => 0),
+      ),
+      mode: tools.select("Shown as", (at) => set("mode", () => undefined)(MODES[at])),
+      kind: tools.select("Drawn as", (at) => set("kind", () => "lines")(["lines", "bars"][at]), true),
+      same: tools.toggle("Same spacing", "Equal steps between the points, or each at its true x", (now) =>
+        set("spacing", () => "true")(now ? "same" : "true"),
+      ),
+      xLog: tools.toggle(panel.state.figure.swept ? "Log x" : "Log scale", "Logarithmic or linear horizontal axis", flip("xLog")),
+      yLog: tools.toggle("Log y", "Logarithmic or linear vertical axis", flip("yLog")),
+      samples: tools.toggle("Samples", "Every sample as a dot", flip("samples")),
       screen: fullScreen.button(figure),
       link: links.button(panel.experiment.anchor, "Copy link", "A link to this chart as it is shown now"),
     };
@@ -69,8 +83,14 @@ const chart = (() => {
   function showControls(panel) {
     const { state, buttons, experiment } = panel;
     const { figure } = state;
-    buttons.graph.show(experiment.graphs.map((title) => ({ text: graphs.words(title), title })), experiment.graphs.indexOf(state.graph));
-    buttons.figure.show(state.figures.map((each) => ({ text: each.label })), state.figures.indexOf(figure));
+    buttons.graph.show(
+      experiment.graphs.map((title) => ({ text: graphs.words(title), title })),
+      experiment.graphs.indexOf(state.graph),
+    );
+    buttons.figure.show(
+      state.figures.map((each) => ({ text: each.label })),
+      state.figures.indexOf(figure),
+    );
     const modes = ["worst", "best"].map((mode) => ({ text: relative.name(mode, figure.better) }));
     buttons.mode.show([{ text: figure.label }, ...modes], ["worst", "best"].indexOf(state.mode) + 1);
     buttons.kind.show([{ text: "Lines" }, { text: "Bars" }], state.kind === "bars" ? 1 : 0);
@@ -86,8 +106,11 @@ const chart = (() => {
   function hint(made, state) {
     const said = [];
     if (made.dropped > 0) {
-      said.push(state.mode ? `${plural(made.dropped, "point")} cannot be shown: a share needs figures above zero, a logarithmic axis shares above zero.`
-        : `${plural(made.dropped, "point")} at or below zero cannot stand on a logarithmic axis.`);
+      said.push(
+        state.mode
+          ? `${plural(made.dropped, "point")} cannot be shown: a share needs figures above zero, a logarithmic axis shares above zero.`
+          : `${plural(made.dropped, "point")} at or below zero cannot stand on a logarithmic axis.`,
+      );
     }
     if (state.mode) said.push(relative.explanation(state.mode, state.figure.better, state.figure.swept));
     if (made.many) said.push("With so many points the picture leaves out their intervals; the table has them.");
@@ -96,10 +119,12 @@ const chart = (() => {
 
   function relist(panel) {
     panel.relist = false;
-    panel.legend.replaceChildren(...toolbar.legend(panel.shown, panel.contenders, panel.state.hidden, (name, hidden) => {
-      view.hide(panel.experiment.id, name, hidden);
-      panel.draw();
-    }));
+    panel.legend.replaceChildren(
+      ...tools.legend(panel.shown, panel.contenders, panel.state.hidden, (name, hidden) => {
+        view.hide(panel.experiment.id, name, hidden);
+        panel.draw();
+      }),
+    );
   }
 
   function draw(panel) {
@@ -129,8 +154,11 @@ const chart = (() => {
     panel.state = stateOf(panel);
     if (!panel.state.figure || panel.shown.length === 0) return null;
     panel.box = h("div", {
-      class: "chart", role: "img", "aria-label": describe.chart(experiment, panel.shown, panel.state, panel.state.figure),
-      "data-experiment": experiment.id, "data-contenders": contenders.map((one) => one.key).join(","),
+      class: "chart",
+      role: "img",
+      "aria-label": describe.chart(experiment, panel.shown, panel.state, panel.state.figure),
+      "data-experiment": experiment.id,
+      "data-contenders": contenders.map((one) => one.key).join(","),
     });
     panel.element = panel.box;
     panel.hint = h("p", { class: "hint", role: "status" });
@@ -139,9 +167,14 @@ const chart = (() => {
     const whole = h("figure", {});
     panel.buttons = controls(panel, whole);
     whole.append(
-      h("div", { class: "controls", role: "group", "aria-label": `Controls of the chart of ${experiment.title}` },
-        Object.values(panel.buttons)),
-      panel.legend, panel.box, panel.hint,
+      h(
+        "div",
+        { class: "controls", role: "group", "aria-label": `Controls of the chart of ${experiment.title}` },
+        Object.values(panel.buttons),
+      ),
+      panel.legend,
+      panel.box,
+      panel.hint,
     );
     panel.start = () => {
       const marks = experiment.results.reduce((sum, result) => sum + Math.max(1, result.samples.length), 0);

@@ -1,3 +1,4 @@
+// @ts-check
 // The picture of a sweep, as lines or as bars: which values are shown, on which
 // axes, and what a point says under the pointer.
 
@@ -5,19 +6,32 @@ const sweepPicture = (() => {
   // The points as they are shown: in the unit of the axis, or as a percentage,
   // without what cannot stand on a logarithmic axis or has no percentage.
   function visible(shown, state, figure, unit) {
-    const percent = state.mode && relative.converter(shown.flatMap((one) => one.points), state.mode, figure.better);
+    const percent =
+      state.mode &&
+      relative.converter(
+        shown.flatMap((one) => one.points),
+        state.mode,
+        figure.better,
+      );
     const convert = (value, x) => (percent ? percent(value, x) : value / unit.divisor);
     const stands = (point) => point.value !== null && (state.same || !state.xLog || point.x > 0) && (!state.yLog || point.value > 0);
-    return shown.filter((one) => !state.hidden.has(one.name)).map((one) => {
-      const points = one.points.map((point) => {
-        const ends = [convert(point.low, point.x), convert(point.high, point.x)];
-        return {
-          ...point, value: convert(point.median, point.x), from: Math.min(...ends), to: Math.max(...ends),
-          values: state.samples ? point.samples.map((sample) => convert(sample, point.x)) : [],
-        };
-      }).filter(stands);
-      return { ...one, points, dropped: one.points.length - points.length };
-    });
+    return shown
+      .filter((one) => !state.hidden.has(one.name))
+      .map((one) => {
+        const points = one.points
+          .map((point) => {
+            const ends = [convert(point.low, point.x), convert(point.high, point.x)];
+            return {
+              ...point,
+              value: convert(point.median, point.x),
+              from: Math.min(...ends),
+              to: Math.max(...ends),
+              values: state.samples ? point.samples.map((sample) => convert(sample, point.x)) : [],
+            };
+          })
+          .filter(stands);
+        return { ...one, points, dropped: one.points.length - points.length };
+      });
   }
 
   // Where an x stands: at its value, or as one of equal steps.
@@ -33,7 +47,8 @@ const sweepPicture = (() => {
     if (!point) return null;
     const { experiment, figure, state } = picture;
     return [
-      one.name, `${experiment.x?.param || "x"} = ${format.whole(point.x)}`,
+      one.name,
+      `${experiment.x?.param || "x"} = ${format.whole(point.x)}`,
       state.mode ? `${format.digits(point.value)} ${relative.name(state.mode, figure.better)}` : null,
       `${format.value(point.median, figure.unit)}, median of ${plural(point.samples.length, "sample")}`,
       `95 %: ${format.interval(point.low, point.high, figure.unit, point.median)}`,
@@ -42,7 +57,10 @@ const sweepPicture = (() => {
 
   function option(experiment, shown, state, figure) {
     const ground = palette.ground();
-    const unit = parts.scaleOf(state.mode ? "%" : figure.unit, shown.flatMap((one) => one.points.map((point) => point.median)));
+    const unit = parts.scaleOf(
+      state.mode ? "%" : figure.unit,
+      shown.flatMap((one) => one.points.map((point) => point.median)),
+    );
     const drawn = visible(shown, state, figure, unit);
     const points = drawn.flatMap((one) => one.points);
     const axis = xAxis(shown, state);
@@ -51,8 +69,15 @@ const sweepPicture = (() => {
     const yRange = state.yLog ? parts.decades(points.flatMap((point) => [point.from, point.value, point.to])) : {};
     const many = points.length > sweepChart.MANY;
     const picture = {
-      experiment, figure, state, unit, ground, axis, many,
-      floor: yRange.min, fits: figure.usual && !state.mode && !many,
+      experiment,
+      figure,
+      state,
+      unit,
+      ground,
+      axis,
+      many,
+      floor: yRange.min,
+      fits: figure.usual && !state.mode && !many,
     };
     const label = { axisLabel: { ...parts.axis("value", "", ground).axisLabel, formatter: parts.tick } };
     const names = { data: axis.xs.map((x) => parts.tick(x)), splitLine: { show: false } };
@@ -60,19 +85,24 @@ const sweepPicture = (() => {
     // Bars need room beside the outermost groups.
     const room = state.kind === "bars" && !state.same && !xLog ? { boundaryGap: ["4%", "4%"], scale: false } : {};
     return {
-      dropped: drawn.reduce((sum, one) => sum + one.dropped, 0), many, drawn,
+      dropped: drawn.reduce((sum, one) => sum + one.dropped, 0),
+      many,
+      drawn,
       chart: {
         ...parts.base(ground, (item) => described(item, picture, drawn)),
         grid: { left: 8, right: 28, top: 40, bottom: 36, containLabel: true },
         xAxis: parts.axis(xKind, experiment.x?.label || "x", ground, {
-          nameGap: 32, ...(state.same ? names : { ...label, ...xRange, ...room }),
+          nameGap: 32,
+          ...(state.same ? names : { ...label, ...xRange, ...room }),
         }),
         yAxis: parts.axis(state.yLog ? "log" : "value", parts.title(figure, state, unit), ground, {
-          nameLocation: "end", nameGap: 14, ...label, ...yRange,
+          nameLocation: "end",
+          nameGap: 14,
+          ...label,
+          ...yRange,
           nameTextStyle: { ...parts.axis("value", "", ground).nameTextStyle, align: "left", padding: [0, 0, 0, -8] },
         }),
-        series: state.kind === "bars" ? groupsChart.layers(drawn, picture)
-          : drawn.flatMap((one) => sweepChart.layers(one, picture)),
+        series: state.kind === "bars" ? groupsChart.layers(drawn, picture) : drawn.flatMap((one) => sweepChart.layers(one, picture)),
       },
     };
   }

@@ -1,3 +1,4 @@
+// @ts-check
 // The chart of an experiment without a sweep: a bar to each median, the
 // interval on it, and every sample as a dot, the best first.
 
@@ -11,15 +12,27 @@ const barsChart = (() => {
   // The bars as they are shown, the best first: in the figure's own unit, or
   // as percentages of the worst or the best of all of them.
   function rowsOf(shown, state, figure) {
-    const percent = state.mode && relative.converter(shown.map((one) => one.bar), state.mode, figure.better);
+    const percent =
+      state.mode &&
+      relative.converter(
+        shown.map((one) => one.bar),
+        state.mode,
+        figure.better,
+      );
     const convert = (value) => (percent ? percent(value, null) : value);
-    const rows = shown.filter((one) => !state.hidden.has(one.name)).map((one) => {
-      const ends = [convert(one.bar.low), convert(one.bar.high)];
-      return {
-        series: one, bar: one.bar, median: convert(one.bar.median), low: Math.min(...ends), high: Math.max(...ends),
-        samples: state.samples ? one.bar.samples.map(convert) : [],
-      };
-    });
+    const rows = shown
+      .filter((one) => !state.hidden.has(one.name))
+      .map((one) => {
+        const ends = [convert(one.bar.low), convert(one.bar.high)];
+        return {
+          series: one,
+          bar: one.bar,
+          median: convert(one.bar.median),
+          low: Math.min(...ends),
+          high: Math.max(...ends),
+          samples: state.samples ? one.bar.samples.map(convert) : [],
+        };
+      });
     const sign = figure.better === "higher" ? -1 : 1;
     return rows.sort((a, b) => sign * (a.bar.median - b.bar.median));
   }
@@ -35,14 +48,16 @@ const barsChart = (() => {
 
   function option(experiment, shown, state, figure) {
     const ground = palette.ground();
-    const unit = parts.scaleOf(state.mode ? "%" : figure.unit, shown.map((one) => one.bar.median));
+    const unit = parts.scaleOf(
+      state.mode ? "%" : figure.unit,
+      shown.map((one) => one.bar.median),
+    );
     const kept = rowsOf(shown, state, figure);
     const rows = kept.filter((row) => row.median !== null && (!state.xLog || row.median > 0));
     const part = (value) => value / unit.divisor;
     // Letters that fit into a third of the picture.
     const room = Math.max(8, Math.floor(state.width / 24));
-    const range = state.xLog
-      ? parts.decades(rows.flatMap((row) => [row.low, row.median, row.high, ...row.samples]).map(part)) : {};
+    const range = state.xLog ? parts.decades(rows.flatMap((row) => [row.low, row.median, row.high, ...row.samples]).map(part)) : {};
     const colours = rows.map((row) => palette.colour(row.series.contender));
     const describe = (item) => {
       const row = rows[item.dataIndex];
@@ -58,32 +73,45 @@ const barsChart = (() => {
       ].filter((line) => line !== null);
     };
     const valueAxis = parts.axis(state.xLog ? "log" : "value", parts.title(figure, state, unit), ground, {
-      nameGap: 30, ...range,
+      nameGap: 30,
+      ...range,
     });
     valueAxis.axisLabel.formatter = parts.tick;
     const names = parts.axis("category", "", ground, { inverse: true, data: rows.map((row) => rowLabel(row, figure, room)) });
     names.splitLine = { show: false };
     names.axisLabel = {
-      ...names.axisLabel, interval: 0, margin: 12, hideOverlap: false,
+      ...names.axisLabel,
+      interval: 0,
+      margin: 12,
+      hideOverlap: false,
       rich: {
         name: { color: ground.ink, fontWeight: 600, fontSize: 13, lineHeight: 18, align: "right" },
         figure: { color: ground.muted, fontSize: parts.FONT_SIZE, lineHeight: 16, align: "right" },
       },
     };
     return {
-      dropped: kept.length - rows.length, many: false, drawn: rows.map((row) => row.series),
+      dropped: kept.length - rows.length,
+      many: false,
+      drawn: rows.map((row) => row.series),
       chart: {
         ...parts.base(ground, describe),
-        xAxis: valueAxis, yAxis: names,
+        xAxis: valueAxis,
+        yAxis: names,
         series: [
           // A bar stands on zero, which a logarithmic axis does not have.
-          state.xLog ? null : {
-            type: "bar", barWidth: "52%", z: 1,
-            data: rows.map((row, at) => ({
-              value: part(row.median), itemStyle: { color: colours[at], opacity: row.series.secondary ? 0.14 : 0.24 },
-            })),
-          },
-          dots(rows, colours, part, state), medians(rows, colours, part, state, range.min),
+          state.xLog
+            ? null
+            : {
+                type: "bar",
+                barWidth: "52%",
+                z: 1,
+                data: rows.map((row, at) => ({
+                  value: part(row.median),
+                  itemStyle: { color: colours[at], opacity: row.series.secondary ? 0.14 : 0.24 },
+                })),
+              },
+          dots(rows, colours, part, state),
+          medians(rows, colours, part, state, range.min),
         ].filter((layer) => layer !== null),
       },
     };
@@ -91,18 +119,22 @@ const barsChart = (() => {
 
   function dots(rows, colours, part, state) {
     return {
-      type: "custom", z: 2, silent: true,
+      type: "custom",
+      z: 2,
+      silent: true,
       // The extremes are there for the axis to reach them.
       encode: { x: [0, 2, 3], y: 1 },
       data: rows.map((row, at) => [part(row.median), at, part(Math.max(row.high, parts.extent(row.samples)[1])), part(row.low)]),
       renderItem(_, api) {
         const row = rows[api.value(1)];
         const height = api.size([0, 1])[1] * 0.4;
-        const children = row.samples.filter((sample) => !state.xLog || sample > 0).map((sample, index) => {
-          const [x, y] = api.coord([part(sample), api.value(1)]);
-          const style = { fill: colours[api.value(1)], opacity: 0.55 };
-          return { type: "circle", shape: { cx: x, cy: y + spread(index) * height, r: 2.25 }, style };
-        });
+        const children = row.samples
+          .filter((sample) => !state.xLog || sample > 0)
+          .map((sample, index) => {
+            const [x, y] = api.coord([part(sample), api.value(1)]);
+            const style = { fill: colours[api.value(1)], opacity: 0.55 };
+            return { type: "circle", shape: { cx: x, cy: y + spread(index) * height, r: 2.25 }, style };
+          });
         // WHY: without the word a group that becomes empty keeps what it had.
         return { type: "group", $mergeChildren: false, children };
       },
@@ -112,7 +144,8 @@ const barsChart = (() => {
   // The median as a stroke across the bar, its interval as a whisker.
   function medians(rows, colours, part, state, floor) {
     return {
-      type: "custom", z: 3,
+      type: "custom",
+      z: 3,
       data: rows.map((row, at) => [part(row.median), at]),
       renderItem(_, api) {
         const at = api.value(1);
@@ -121,7 +154,9 @@ const barsChart = (() => {
         const low = state.xLog && row.low <= 0 ? floor : part(row.low);
         const [x, y] = api.coord([part(row.median), at]);
         const stroke = {
-          type: "line", shape: { x1: x, y1: y - half, x2: x, y2: y + half }, style: { stroke: colours[at], lineWidth: 3 },
+          type: "line",
+          shape: { x1: x, y1: y - half, x2: x, y2: y + half },
+          style: { stroke: colours[at], lineWidth: 3 },
         };
         const bar = parts.whisker(api.coord([low, at]), api.coord([part(row.high), at]), colours[at], 6, 1.5);
         return { type: "group", children: [stroke, bar] };

@@ -1,3 +1,4 @@
+// @ts-check
 // The chart of a sweep as bars: a group at each x, in it a bar for each line.
 
 const groupsChart = (() => {
@@ -20,15 +21,24 @@ const groupsChart = (() => {
     const base = state.yLog ? floor : 0;
     let width;
     return {
-      type: "custom", name: one.name, z: 2, encode: { x: 0, y: [1, 2, 3, 4] }, clip: true,
-      ...parts.rows(one.points.map((point) => [axis.place(point.x), point.value, point.from, point.to, base]), many, 5),
+      type: "custom",
+      name: one.name,
+      z: 2,
+      encode: { x: 0, y: [1, 2, 3, 4] },
+      clip: true,
+      ...parts.rows(
+        one.points.map((point) => [axis.place(point.x), point.value, point.from, point.to, base]),
+        many,
+        5,
+      ),
       renderItem(params, api) {
         if (params.dataIndexInside === 0 || !width) width = widthOf(axis, api, count);
         const [x, top] = api.coord([api.value(0), api.value(1)]);
         const [, foot] = api.coord([api.value(0), base]);
         const left = x + (place - count / 2) * width;
         const rectangle = {
-          type: "rect", shape: { x: left, y: Math.min(top, foot), width: Math.max(width - 1, 0.5), height: Math.max(Math.abs(foot - top), 0.5) },
+          type: "rect",
+          shape: { x: left, y: Math.min(top, foot), width: Math.max(width - 1, 0.5), height: Math.max(Math.abs(foot - top), 0.5) },
           style: { fill: colour, stroke: colour, lineWidth: 1, fillOpacity: one.secondary ? 0.25 : 0.85 },
         };
         if (width < 4) return rectangle;

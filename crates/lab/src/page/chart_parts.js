@@ -1,3 +1,4 @@
+// @ts-check
 // What both kinds of chart are made of: axes, whiskers, tooltips.
 
 const parts = (() => {
@@ -5,10 +6,15 @@ const parts = (() => {
 
   function axis(kind, name, ground, more) {
     return {
-      type: kind, name, nameLocation: "middle",
+      type: kind,
+      name,
+      nameLocation: "middle",
       nameTextStyle: { color: ground.muted, fontSize: FONT_SIZE, fontFamily: ground.font },
       axisLabel: {
-        color: ground.muted, fontSize: FONT_SIZE, fontFamily: ground.font, hideOverlap: true,
+        color: ground.muted,
+        fontSize: FONT_SIZE,
+        fontFamily: ground.font,
+        hideOverlap: true,
         // The last number ends with its axis: a long one would be cut at the edge of the picture.
         alignMaxLabel: kind === "category" ? null : "right",
       },
@@ -89,8 +95,13 @@ const parts = (() => {
   // A tooltip of elements, never of markup.
   function tooltip(ground, describe) {
     return {
-      trigger: "item", confine: true, transitionDuration: 0, borderWidth: 1, padding: [8, 12],
-      backgroundColor: ground.paper, borderColor: ground.rule,
+      trigger: "item",
+      confine: true,
+      transitionDuration: 0,
+      borderWidth: 1,
+      padding: [8, 12],
+      backgroundColor: ground.paper,
+      borderColor: ground.rule,
       textStyle: { color: ground.ink, fontSize: 13, fontFamily: ground.font },
       formatter(item) {
         const rows = describe(item);
@@ -102,7 +113,9 @@ const parts = (() => {
 
   function base(ground, label) {
     return {
-      animation: false, aria: { enabled: false }, backgroundColor: "transparent",
+      animation: false,
+      aria: { enabled: false },
+      backgroundColor: "transparent",
       textStyle: { fontFamily: ground.font, color: ground.ink, fontSize: FONT_SIZE },
       grid: { left: 12, right: 24, top: 20, bottom: 40, containLabel: true },
       tooltip: tooltip(ground, label),

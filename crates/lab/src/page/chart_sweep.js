@@ -1,3 +1,4 @@
+// @ts-check
 // The chart of a sweep as lines: a point for each x with the interval of its
 // median, and each contender's line of best fit through its points.
 
@@ -21,7 +22,11 @@ const sweepChart = (() => {
 
   function interval(one, axis, state, floor, colour) {
     return {
-      type: "custom", name: one.name, silent: true, z: 3, encode: { x: 0, y: [1, 2] },
+      type: "custom",
+      name: one.name,
+      silent: true,
+      z: 3,
+      encode: { x: 0, y: [1, 2] },
       data: one.points.filter((point) => point.from < point.to).map((point) => [axis.place(point.x), point.from, point.to]),
       renderItem(_, api) {
         const low = state.yLog && api.value(1) <= 0 ? floor : api.value(1);
@@ -33,9 +38,20 @@ const sweepChart = (() => {
   // Every sample, faint, beside the column of its point.
   function cloud(one, axis, state, many, colour) {
     return {
-      type: "scatter", name: one.name, silent: true, z: 1, symbol: "circle", symbolSize: many ? 3 : 4, large: true,
-      ...parts.rows(one.points.flatMap((point) => point.values.filter((value) => !state.yLog || value > 0)
-        .map((value) => [axis.place(point.x), value])), many, 2),
+      type: "scatter",
+      name: one.name,
+      silent: true,
+      z: 1,
+      symbol: "circle",
+      symbolSize: many ? 3 : 4,
+      large: true,
+      ...parts.rows(
+        one.points.flatMap((point) =>
+          point.values.filter((value) => !state.yLog || value > 0).map((value) => [axis.place(point.x), value]),
+        ),
+        many,
+        2,
+      ),
       itemStyle: { color: colour, opacity: 0.4 },
     };
   }
@@ -43,7 +59,10 @@ const sweepChart = (() => {
   function marks(one, axis, many, colour, ground, joined) {
     const style = { color: one.secondary ? ground.paper : colour, borderColor: colour, borderWidth: one.secondary ? 2 : 0, opacity: 1 };
     const made = {
-      name: one.name, z: 4, itemStyle: style, symbol: palette.symbol(one.contender),
+      name: one.name,
+      z: 4,
+      itemStyle: style,
+      symbol: palette.symbol(one.contender),
       lineStyle: { color: colour, width: 1.75, type: one.secondary ? [6, 4] : "solid" },
     };
     const data = one.points.map((point) => [axis.place(point.x), point.value]);
@@ -53,10 +72,17 @@ const sweepChart = (() => {
         { ...made, type: "scatter", symbolSize: 3, large: true, largeThreshold: 500, ...parts.rows(data, many, 2) },
       ];
     }
-    return [{
-      ...made, type: joined ? "line" : "scatter", showSymbol: true, showAllSymbol: true, symbolSize: 10,
-      data, emphasis: { scale: 1.4 },
-    }];
+    return [
+      {
+        ...made,
+        type: joined ? "line" : "scatter",
+        showSymbol: true,
+        showAllSymbol: true,
+        symbolSize: 10,
+        data,
+        emphasis: { scale: 1.4 },
+      },
+    ];
   }
 
   // A ring round the point whose figure stands for the whole line.
@@ -65,11 +91,21 @@ const sweepChart = (() => {
     if (!point) return null;
     const peak = one.points.every((each) => each.median <= point.median) && experiment.better === "higher";
     return {
-      type: "scatter", name: one.name, silent: true, z: 5, symbol: "circle", symbolSize: 19,
+      type: "scatter",
+      name: one.name,
+      silent: true,
+      z: 5,
+      symbol: "circle",
+      symbolSize: 19,
       data: [[axis.place(point.x), point.value]],
       itemStyle: { color: "transparent", borderColor: colour, borderWidth: 1.5, opacity: 1 },
       label: {
-        show: peak, position: axis.xs.at(-1) === point.x ? "left" : "top", color: ground.ink, fontSize: parts.FONT_SIZE, textBorderColor: ground.paper, textBorderWidth: 3,
+        show: peak,
+        position: axis.xs.at(-1) === point.x ? "left" : "top",
+        color: ground.ink,
+        fontSize: parts.FONT_SIZE,
+        textBorderColor: ground.paper,
+        textBorderWidth: 3,
         formatter: "peak",
       },
       labelLayout: { hideOverlap: true },
@@ -82,11 +118,17 @@ const sweepChart = (() => {
     const colour = palette.colour(one.contender);
     const fit = one.line && picture.fits;
     return [
-      fit ? {
-        type: "line", name: one.name, silent: true, showSymbol: false, z: 2,
-        data: fitted(one, axis, state, unit).filter((at) => !state.yLog || at[1] > 0),
-        lineStyle: { color: colour, width: 1.75, type: one.secondary ? [6, 4] : "solid" },
-      } : null,
+      fit
+        ? {
+            type: "line",
+            name: one.name,
+            silent: true,
+            showSymbol: false,
+            z: 2,
+            data: fitted(one, axis, state, unit).filter((at) => !state.yLog || at[1] > 0),
+            lineStyle: { color: colour, width: 1.75, type: one.secondary ? [6, 4] : "solid" },
+          }
+        : null,
       state.samples ? cloud(one, axis, state, many, colour) : null,
       many ? null : interval(one, axis, state, floor, colour),
       ...marks(one, axis, many, colour, ground, !fit),

@@ -1,3 +1,4 @@
+// @ts-check
 // What a chart shows, in a sentence for who does not see it.
 
 const describe = (() => {

@@ -1,3 +1,4 @@
+// @ts-check
 // Builds elements. Text always goes in as text nodes: nothing a result file
 // says can become markup.
 
@@ -59,7 +60,9 @@ function fold(title, open, build) {
   };
   // The browser tells of the toggle a little after it; whoever opened it by hand sees all at once.
   handle.addEventListener("click", () => details.unfold());
-  details.addEventListener("toggle", () => { if (details.open) details.unfold(); });
+  details.addEventListener("toggle", () => {
+    if (details.open) details.unfold();
+  });
   if (open) {
     details.unfold();
     details.open = true;

@@ -1,3 +1,4 @@
+// @ts-check
 // What a file says of a machine or an instrument, in words: whatever is there,
 // named by its key, whose last part may be a unit.
 
@@ -18,16 +19,22 @@ const facts = (() => {
       if (unit === "percent") return `${format.digits(said)}\u00a0%`;
       return UNITS[unit] ? format.value(said, UNITS[unit]) : String(Number(said.toPrecision(6)));
     }
-    if (Array.isArray(said)) return said.map((each) => value(each, unit)).filter((words) => words !== "").join(", ");
+    if (Array.isArray(said))
+      return said
+        .map((each) => value(each, unit))
+        .filter((words) => words !== "")
+        .join(", ");
     if (said && typeof said === "object") {
       // Names first, whatever the order of the file.
       const known = Object.entries(said).filter(([, each]) => each !== null);
-      known.sort(([, a], [, b]) => (typeof b === "string") - (typeof a === "string"));
-      return known.map(([key, each]) => {
-        const spelt = spell(key);
-        const words = value(each, spelt.unit);
-        return typeof each === "string" ? words : `${spelt.name.toLowerCase()} ${words}`;
-      }).join(" ");
+      known.sort(([, a], [, b]) => Number(typeof b === "string") - Number(typeof a === "string"));
+      return known
+        .map(([key, each]) => {
+          const spelt = spell(key);
+          const words = value(each, spelt.unit);
+          return typeof each === "string" ? words : `${spelt.name.toLowerCase()} ${words}`;
+        })
+        .join(" ");
     }
     return said === null || said === undefined ? "" : String(said);
   }
@@ -35,14 +42,20 @@ const facts = (() => {
   // A list of [name, words]; empty where there is no object.
   function of(object) {
     if (!object || typeof object !== "object" || Array.isArray(object)) return [];
-    return Object.entries(object).map(([key, said]) => {
-      const { name, unit } = spell(key);
-      return [name, value(said, unit)];
-    }).filter(([, words]) => words !== "");
+    return Object.entries(object)
+      .map(([key, said]) => {
+        const { name, unit } = spell(key);
+        return [name, value(said, unit)];
+      })
+      .filter(([, words]) => words !== "");
   }
 
   function list(pairs) {
-    return h("dl", { class: "facts" }, pairs.map(([name, words]) => h("div", {}, h("dt", {}, name), h("dd", {}, words))));
+    return h(
+      "dl",
+      { class: "facts" },
+      pairs.map(([name, words]) => h("div", {}, h("dt", {}, name), h("dd", {}, words))),
+    );
   }
 
   return { of, list };

@@ -1,12 +1,23 @@
+// @ts-check
 // Turns numbers into what a reader sees: three significant digits, thin
 // spaces between thousands, the unit that keeps the number short.
 
 const format = (() => {
   const THIN = "\u202f"; // narrow, and no line breaks at it
-  const TIMES = [["ns", 1], ["µs", 1e3], ["ms", 1e6], ["s", 1e9]];
-  const LARGE = [["", 1], ["M\u00a0", 1e6], ["G\u00a0", 1e9]];
-  const MONTHS = ["January", "February", "March", "April", "May", "June", "July",
-    "August", "September", "October", "November", "December"];
+  /** @type {[string, number][]} */
+  const TIMES = [
+    ["ns", 1],
+    ["µs", 1e3],
+    ["ms", 1e6],
+    ["s", 1e9],
+  ];
+  /** @type {[string, number][]} */
+  const LARGE = [
+    ["", 1],
+    ["M\u00a0", 1e6],
+    ["G\u00a0", 1e9],
+  ];
+  const MONTHS = ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"];
 
   function isNumber(value) {
     return typeof value === "number" && Number.isFinite(value);
@@ -45,7 +56,7 @@ const format = (() => {
   function parseUnit(unit) {
     const found = /^(ns|us|µs|μs|ms|s)(?=$|[\s/])(.*)$/.exec(unit || "");
     if (!found) return { time: false, factor: 1, tail: unit || "" };
-    const factor = { ns: 1, us: 1e3, "µs": 1e3, "μs": 1e3, ms: 1e6, s: 1e9 }[found[1]];
+    const factor = { ns: 1, us: 1e3, µs: 1e3, μs: 1e3, ms: 1e6, s: 1e9 }[found[1]];
     return { time: true, factor, tail: found[2] };
   }
 
@@ -108,7 +119,10 @@ const format = (() => {
     if (!isNumber(count)) return "";
     const steps = ["B", "KiB", "MiB", "GiB", "TiB"];
     let step = 0;
-    while (count >= 1024 && step < steps.length - 1) { count /= 1024; step += 1; }
+    while (count >= 1024 && step < steps.length - 1) {
+      count /= 1024;
+      step += 1;
+    }
     return `${rounded(count)}\u00a0${steps[step]}`;
   }
 
@@ -128,7 +142,19 @@ const format = (() => {
   }
 
   return {
-    isNumber, digits, whole, comparable, conversion, scale, value, interval, ratio, share,
-    duration, bytes, moment, shortMoment,
+    isNumber,
+    digits,
+    whole,
+    comparable,
+    conversion,
+    scale,
+    value,
+    interval,
+    ratio,
+    share,
+    duration,
+    bytes,
+    moment,
+    shortMoment,
   };
 })();

@@ -1,3 +1,4 @@
+// @ts-check
 // A figure that fills the screen: by the browser's own means, and where these
 // are missing or refused over the page. Escape leaves either way.
 
@@ -37,7 +38,7 @@ const fullScreen = (() => {
 
   function button(figure) {
     const fills = () => document.fullscreenElement === figure || covering?.figure === figure;
-    const made = toolbar.action("Full screen", "The chart alone, as large as the screen; Escape leaves", () => {
+    const made = tools.action("Full screen", "The chart alone, as large as the screen; Escape leaves", () => {
       if (document.fullscreenElement) document.exitFullscreen();
       else if (covering) uncover();
       else if (!document.fullscreenEnabled || !figure.requestFullscreen) cover(figure, made, changed);

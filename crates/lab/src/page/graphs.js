@@ -1,3 +1,4 @@
+// @ts-check
 // The graphs of an experiment that has several, and their titles in words.
 
 const graphs = (() => {

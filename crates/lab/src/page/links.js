@@ -1,3 +1,4 @@
+// @ts-check
 // Buttons that copy a link to the page as it is shown now.
 
 const links = (() => {
@@ -29,7 +30,7 @@ const links = (() => {
   }
 
   function button(anchor, name, title) {
-    const made = toolbar.action(name, title, () => copy(location.href.split("#")[0] + view.link(anchor), made));
+    const made = tools.action(name, title, () => copy(location.href.split("#")[0] + view.link(anchor), made));
     return made;
   }
 

@@ -1,3 +1,4 @@
+// @ts-check
 // Puts the page together and says when it is drawn.
 
 (async () => {
@@ -30,7 +31,11 @@
   }
 
   function contents() {
-    const entries = [["ratios", "Ratios"], ["ladder", "Then and now"], ["contenders-title", "Contenders"]].filter(([id]) => byId(id));
+    const entries = [
+      ["ratios", "Ratios"],
+      ["ladder", "Then and now"],
+      ["contenders-title", "Contenders"],
+    ].filter(([id]) => byId(id));
     byId("contents").append(
       ...entries.map(([id, title]) => h("li", { class: "apart" }, h("a", { href: `#${id}` }, title))),
       ...report.experiments.map((experiment) => h("li", {}, link(experiment))),
@@ -99,9 +104,11 @@
   else if (location.hash) byId(view.read(location.hash))?.scrollIntoView();
   document.addEventListener("scrollend", view.stay);
   window.purlinReport = { ready: true, charts: chart.drawn };
-})().catch((error) => {
-  console.error(error);
-  byId("trouble").append(h("p", { class: "notice" }, `Nothing is drawn: ${error.message}.`));
-}).finally(() => {
-  document.documentElement.dataset.ready = "true";
-});
+})()
+  .catch((error) => {
+    console.error(error);
+    byId("trouble").append(h("p", { class: "notice" }, `Nothing is drawn: ${error.message}.`));
+  })
+  .finally(() => {
+    document.documentElement.dataset.ready = "true";
+  });

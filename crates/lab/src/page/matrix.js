@@ -1,3 +1,4 @@
+// @ts-check
 // All ratios at a glance: a row for each experiment, a column for each
 // contender, the deeper the colour the further apart. Below a contender's
 // ratio stand those of its other variants.
@@ -10,11 +11,18 @@ const matrix = (() => {
     const ratio = all.find((one) => one.variant === "");
     if (!ratio) return h("td", { class: "number none" }, "–");
     const depth = Math.min(1, Math.abs(Math.log(ratio.value)) / Math.log(DEEPEST));
-    const made = h("td", {
-      class: `number tint ${ratio.verdict || "worse"}`, title: `${ratio.contender?.label}: ${table.words(ratio)}, 95 %: ${
-        format.interval(ratio.low, ratio.high, "", ratio.value)}`,
-    }, format.ratio(ratio.value), h("span", { class: "unseen" }, ` ${table.words(ratio)}`),
-    all.filter((one) => one !== ratio).map((one) => h("small", {}, `${one.variant} ${format.ratio(one.value)}`, h("span", { class: "unseen" }, ` ${table.words(one)}`))));
+    const made = h(
+      "td",
+      {
+        class: `number tint ${ratio.verdict || "worse"}`,
+        title: `${ratio.contender?.label}: ${table.words(ratio)}, 95 %: ${format.interval(ratio.low, ratio.high, "", ratio.value)}`,
+      },
+      format.ratio(ratio.value),
+      h("span", { class: "unseen" }, ` ${table.words(ratio)}`),
+      all
+        .filter((one) => one !== ratio)
+        .map((one) => h("small", {}, `${one.variant} ${format.ratio(one.value)}`, h("span", { class: "unseen" }, ` ${table.words(one)}`))),
+    );
     made.style.setProperty("--depth", `${Math.round(8 + depth * 52)}%`);
     return made;
   }
@@ -26,11 +34,38 @@ const matrix = (() => {
     const against = new Set(report.ratios.map((ratio) => ratio.against));
     if (rows.length < 2 || columns.length < 2 || against.size !== 1) return null;
     const caption = `Ratios to ${[...against][0]?.label || "the other"} at a glance`;
-    return scroller(caption, h("table", { class: "matrix" }, h("caption", { class: "unseen" }, caption),
-      h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Experiment"), columns.map((contender) => h("th", { scope: "col", class: "number" },
-        palette.swatch(contender, false), contender.label)))),
-      h("tbody", {}, rows.map((experiment) => h("tr", {}, h("th", { scope: "row" }, link(experiment)),
-        columns.map((contender) => cell(report.ratios.filter((ratio) => ratio.experiment === experiment && ratio.contender === contender))))))));
+    return scroller(
+      caption,
+      h(
+        "table",
+        { class: "matrix" },
+        h("caption", { class: "unseen" }, caption),
+        h(
+          "thead",
+          {},
+          h(
+            "tr",
+            {},
+            h("th", { scope: "col" }, "Experiment"),
+            columns.map((contender) => h("th", { scope: "col", class: "number" }, palette.swatch(contender, false), contender.label)),
+          ),
+        ),
+        h(
+          "tbody",
+          {},
+          rows.map((experiment) =>
+            h(
+              "tr",
+              {},
+              h("th", { scope: "row" }, link(experiment)),
+              columns.map((contender) =>
+                cell(report.ratios.filter((ratio) => ratio.experiment === experiment && ratio.contender === contender)),
+              ),
+            ),
+          ),
+        ),
+      ),
+    );
   }
 
   return { build };

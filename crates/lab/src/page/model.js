@@ -1,3 +1,4 @@
+// @ts-check
 // Reads the stored results into what the page draws. Whatever is missing or
 // odd is left out or filled in here, so that nothing after it has to ask.
 
@@ -56,8 +57,15 @@ const model = (() => {
         if (contenders.some((known) => known.key === key)) return;
         const name = text(stated.label) || id || "unnamed";
         contenders.push({
-          key, id, file: index, guest: undated(file), name, label: names[index] + name,
-          version: text(stated.version), notes: notes(stated.notes), variants: object(stated.variants),
+          key,
+          id,
+          file: index,
+          guest: undated(file),
+          name,
+          label: names[index] + name,
+          version: text(stated.version),
+          notes: notes(stated.notes),
+          variants: object(stated.variants),
         });
       };
       for (const stated of list(file.contenders)) add(text(stated.id), stated);
@@ -72,9 +80,18 @@ const model = (() => {
     const median = number(raw.median) ?? middle(samples);
     const fit = object(raw.fit);
     return {
-      contender: find(index, text(raw.contender)), variant: text(raw.variant), graph: text(raw.graph), params: object(raw.params),
-      x: number(raw.x), metric: text(raw.metric), unit: text(raw.unit), better: text(raw.better), samples, median,
-      low: number(raw.low) ?? median, high: number(raw.high) ?? median,
+      contender: find(index, text(raw.contender)),
+      variant: text(raw.variant),
+      graph: text(raw.graph),
+      params: object(raw.params),
+      x: number(raw.x),
+      metric: text(raw.metric),
+      unit: text(raw.unit),
+      better: text(raw.better),
+      samples,
+      median,
+      low: number(raw.low) ?? median,
+      high: number(raw.high) ?? median,
       fit: format.isNumber(fit.slope) && format.isNumber(fit.intercept) ? fit : null,
       principal: raw.principal === true,
     };
@@ -85,9 +102,14 @@ const model = (() => {
     const swept = results.some((result) => result.x !== null && !result.fit);
     const x = stated.x && typeof stated.x === "object" ? stated.x : null;
     return {
-      id, results, graphs: [...new Set(results.map((result) => result.graph))].filter((graph) => graph !== ""),
-      title: text(stated.title) || id, what: text(stated.what), notes: notes(stated.notes),
-      metric: text(stated.metric) || first.metric || "", unit: text(stated.unit) || first.unit || "",
+      id,
+      results,
+      graphs: [...new Set(results.map((result) => result.graph))].filter((graph) => graph !== ""),
+      title: text(stated.title) || id,
+      what: text(stated.what),
+      notes: notes(stated.notes),
+      metric: text(stated.metric) || first.metric || "",
+      unit: text(stated.unit) || first.unit || "",
       better: text(stated.better) || first.better || "",
       x: swept || x ? { param: text(x?.param) || "x", label: text(x?.label) || text(x?.param) || "x", scale: text(x?.scale) } : null,
       y: { label: text(stated.y?.label) || first.metric || "value", unit: text(stated.y?.unit) || first.unit || "" },
@@ -123,8 +145,15 @@ const model = (() => {
   function compared(experiment, whose, variant) {
     const principal = experiment?.results.find((result) => result.contender === whose && result.principal);
     if (!variant || !principal) return principal;
-    return experiment.results.find((result) => result.contender === whose && result.variant === variant
-      && !result.principal && result.metric === principal.metric && result.graph === principal.graph && result.x === principal.x);
+    return experiment.results.find(
+      (result) =>
+        result.contender === whose &&
+        result.variant === variant &&
+        !result.principal &&
+        result.metric === principal.metric &&
+        result.graph === principal.graph &&
+        result.x === principal.x,
+    );
   }
 
   // A ratio above 1 always says that the other contender costs more. How a file
@@ -158,25 +187,37 @@ const model = (() => {
     const gather = (name) => files.flatMap((file, index) => list(file[name]).map((raw) => ({ raw, index })));
     const label = (index, id) => find(index, text(id))?.label || text(id);
     const absences = gather("absences").map(({ raw, index }) => ({
-      experiment: text(raw.experiment), contender: label(index, raw.contender), message: text(raw.message) || text(raw.word),
+      experiment: text(raw.experiment),
+      contender: label(index, raw.contender),
+      message: text(raw.message) || text(raw.word),
     }));
     for (const experiment of experiments) {
       experiment.absences = absences.filter((one) => one.experiment === experiment.id);
     }
     return {
-      files, contenders, experiments,
-      ratios: gather("ratios").map(({ raw, index }) => readRatio(raw, index, find, experiments))
+      files,
+      contenders,
+      experiments,
+      ratios: gather("ratios")
+        .map(({ raw, index }) => readRatio(raw, index, find, experiments))
         .filter((ratio) => ratio.value > 0),
       voids: gather("void").map(({ raw, index }) => ({
-        experiment: text(raw.experiment), contender: label(index, raw.contender),
-        params: object(raw.params), reason: text(raw.reason),
+        experiment: text(raw.experiment),
+        contender: label(index, raw.contender),
+        params: object(raw.params),
+        reason: text(raw.reason),
       })),
       warnings: gather("warnings").map(({ raw, index }) => ({
-        experiment: text(raw.experiment), contender: raw.contender ? label(index, raw.contender) : "",
-        kind: text(raw.kind).replaceAll("-", " ") || "warning", message: text(raw.message) || text(raw.kind), advice: text(raw.advice),
+        experiment: text(raw.experiment),
+        contender: raw.contender ? label(index, raw.contender) : "",
+        kind: text(raw.kind).replaceAll("-", " ") || "warning",
+        message: text(raw.message) || text(raw.kind),
+        advice: text(raw.advice),
       })),
       problems: gather("problems").map(({ raw, index }) => ({
-        experiment: text(raw.experiment), contender: label(index, raw.contender), message: text(raw.message),
+        experiment: text(raw.experiment),
+        contender: label(index, raw.contender),
+        message: text(raw.message),
       })),
     };
   }

@@ -1,3 +1,4 @@
+// @ts-check
 // Results of others beside those of the page: pasted, dropped or out of files.
 // They stay in this window, join the same charts and can be taken out again.
 
@@ -56,17 +57,32 @@ const others = (() => {
   function start(changed) {
     const list = byId("added");
     const problem = byId("add-problem");
-    const field = byId("paste");
+    const field = /** @type {HTMLTextAreaElement} */ (byId("paste"));
 
     function show() {
-      list.replaceChildren(...sources.map((source) => h("li", {}, `${source.name} `, h("button", {
-        type: "button", class: "switch", "aria-label": `Remove ${source.name}`,
-        click() {
-          sources.splice(sources.indexOf(source), 1);
-          update(`${source.name} is removed.`);
-          field.focus();
-        },
-      }, "Remove"))));
+      list.replaceChildren(
+        ...sources.map((source) =>
+          h(
+            "li",
+            {},
+            `${source.name} `,
+            h(
+              "button",
+              {
+                type: "button",
+                class: "switch",
+                "aria-label": `Remove ${source.name}`,
+                click() {
+                  sources.splice(sources.indexOf(source), 1);
+                  update(`${source.name} is removed.`);
+                  field.focus();
+                },
+              },
+              "Remove",
+            ),
+          ),
+        ),
+      );
     }
 
     function update(words) {
@@ -89,7 +105,7 @@ const others = (() => {
         }
       }
       problem.textContent = refused.join(" ");
-      if (refused.length > 0) byId("others").open = true;
+      if (refused.length > 0) byId("others").setAttribute("open", "");
       if (taken.length > 0) update(`${taken.join(", ")} added.`);
       return refused.length === 0;
     }
@@ -105,9 +121,10 @@ const others = (() => {
         pasted += 1;
       }
     });
-    byId("files").addEventListener("change", async (event) => {
-      await addFiles(event.target.files);
-      event.target.value = "";
+    const picker = /** @type {HTMLInputElement} */ (byId("files"));
+    picker.addEventListener("change", async () => {
+      await addFiles(picker.files);
+      picker.value = "";
     });
     dropping(addFiles, (text) => add([{ name: `Dropped text ${(pasted += 1)}`, text }]));
   }
@@ -116,8 +133,12 @@ const others = (() => {
     const mark = (on) => document.documentElement.classList.toggle("dropping", on);
     // What is dragged from the page itself is nothing to add.
     let own = false;
-    document.addEventListener("dragstart", () => { own = true; });
-    document.addEventListener("dragend", () => { own = false; });
+    document.addEventListener("dragstart", () => {
+      own = true;
+    });
+    document.addEventListener("dragend", () => {
+      own = false;
+    });
     document.addEventListener("dragover", (event) => {
       if (own) return;
       event.preventDefault();
@@ -128,7 +149,7 @@ const others = (() => {
       mark(false);
       if (own) return;
       // A field takes text that is dropped on it itself.
-      if (event.target.matches?.("textarea, input") && event.dataTransfer.files.length === 0) return;
+      if (event.target instanceof Element && event.target.matches("textarea, input") && event.dataTransfer.files.length === 0) return;
       event.preventDefault();
       if (event.dataTransfer.files.length > 0) addFiles(event.dataTransfer.files);
       else if (event.dataTransfer.getData("text/plain")) addText(event.dataTransfer.getData("text/plain"));

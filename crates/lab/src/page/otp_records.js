@@ -1,3 +1,4 @@
+// @ts-check
 // Lines of OTP's text without comments, put together to records, in step with
 // `otp_text/records.rs`.
 //
@@ -74,12 +75,15 @@ const otpRecords = (() => {
   function fields(record) {
     const found = [];
     for (const { line, text } of record) {
-      text.split(";").map((part) => part.trim()).forEach((part, place) => {
-        const last = found.at(-1);
-        if (place > 0 || !last) found.push({ line, text: part });
-        else if (last.text === "") found[found.length - 1] = { line, text: part };
-        else if (part !== "") throw at(line, "the line before it has no $ at its end; copy the record again");
-      });
+      text
+        .split(";")
+        .map((part) => part.trim())
+        .forEach((part, place) => {
+          const last = found.at(-1);
+          if (place > 0 || !last) found.push({ line, text: part });
+          else if (last.text === "") found[found.length - 1] = { line, text: part };
+          else if (part !== "") throw at(line, "the line before it has no $ at its end; copy the record again");
+        });
     }
     return found;
   }

@@ -1,3 +1,4 @@
+// @ts-check
 // The text of OTP's parallel_messages_SUITE, read into results as ours are.
 //
 // A scenario is its title, its numbers of senders and a record for each line of
@@ -13,11 +14,15 @@ const otpText = (() => {
   const SENDERS = 1024;
   const FIGURES = 200000;
   const ABOUT = {
-    id: "signals", title: "Signals, many to one",
+    id: "signals",
+    title: "Signals, many to one",
     what: "N processes send to one for a time, messages or exit signals or both",
     notes: ["Figures out of OTP's text are means of its repeats; how far these lay apart it does not say."],
-    metric: "throughput", unit: "signals/s", better: "higher",
-    x: { param: "senders", label: "senders", scale: "log" }, y: { label: "throughput", unit: "signals/s" },
+    metric: "throughput",
+    unit: "signals/s",
+    better: "higher",
+    x: { param: "senders", label: "senders", scale: "log" },
+    y: { label: "throughput", unit: "signals/s" },
   };
 
   // Whether text is to be read as the suite's.
@@ -39,8 +44,15 @@ const otpText = (() => {
     const within = options.slice(1, -1);
     const queue = /^\{message_queue_data,(\w*)\}$/.exec(within);
     return {
-      line, said, graph, variant: (queue ? queue[1] : within) || null, mode: measure[1].toLowerCase(), ms: Number(measure[2]),
-      options, senders: null, lines: 0,
+      line,
+      said,
+      graph,
+      variant: (queue ? queue[1] : within) || null,
+      mode: measure[1].toLowerCase(),
+      ms: Number(measure[2]),
+      options,
+      senders: null,
+      lines: 0,
     };
   }
 
@@ -81,10 +93,16 @@ const otpText = (() => {
     function line(scenario, record) {
       const [name, ...values] = otpRecords.fields(record);
       if (!isLabel(name.text)) {
-        throw at(name.line, `${quoted(name.text)} cannot be a label (it has 1 to ${LABEL} characters, none of control); copy the record again`);
+        throw at(
+          name.line,
+          `${quoted(name.text)} cannot be a label (it has 1 to ${LABEL} characters, none of control); copy the record again`,
+        );
       }
       if (values.length !== scenario.senders.length) {
-        throw at(name.line, `${quoted(name.text)} has ${values.length} values and ${scenario.senders.length} are due; copy the record again`);
+        throw at(
+          name.line,
+          `${quoted(name.text)} has ${values.length} values and ${scenario.senders.length} are due; copy the record again`,
+        );
       }
       if (results.length + values.length > FIGURES) throw at(name.line, `more than ${FIGURES} figures; give the text in parts`);
       const label = scenario.run > 1 ? `Ver: ${scenario.run} ${name.text}` : name.text;
@@ -95,13 +113,26 @@ const otpText = (() => {
       values.forEach((field, place) => {
         const value = throughput(field);
         results.push({
-          experiment: "signals", contender: label, graph: scenario.graph, variant: scenario.variant, x: scenario.senders[place],
+          experiment: "signals",
+          contender: label,
+          graph: scenario.graph,
+          variant: scenario.variant,
+          x: scenario.senders[place],
           params: {
-            senders: scenario.senders[place], ms: scenario.ms, mode: scenario.mode, spawn_options: scenario.options,
+            senders: scenario.senders[place],
+            ms: scenario.ms,
+            mode: scenario.mode,
+            spawn_options: scenario.options,
             ...(scenario.run > 1 ? { run: scenario.run } : {}),
           },
-          metric: `${scenario.mode} throughput, as OTP computes it`, unit: "signals/s", better: "higher",
-          samples: [value], median: value, low: value, high: value, principal: false,
+          metric: `${scenario.mode} throughput, as OTP computes it`,
+          unit: "signals/s",
+          better: "higher",
+          samples: [value],
+          median: value,
+          low: value,
+          high: value,
+          principal: false,
         });
       });
       scenario.lines += 1;
@@ -135,9 +166,17 @@ const otpText = (() => {
 
     function document() {
       return {
-        schema: 1, tool: { name: "parallel_messages_SUITE", version: "" }, started: "", profile: "", experiments: [ABOUT],
+        schema: 1,
+        tool: { name: "parallel_messages_SUITE", version: "" },
+        started: "",
+        profile: "",
+        experiments: [ABOUT],
         contenders: [...labels].map((label) => ({
-          id: label, label, version: "", notes: ["out of the text of OTP's parallel_messages_SUITE"], variants: {},
+          id: label,
+          label,
+          version: "",
+          notes: ["out of the text of OTP's parallel_messages_SUITE"],
+          variants: {},
         })),
         results,
       };

@@ -1,3 +1,4 @@
+// @ts-check
 // Which colour and which symbol stand for a contender: the same in every
 // chart, and for the contenders known by name in every report. The hues are Okabe and Ito's, told apart by the
 // colour-blind too; on a dark ground they are lightened. With more contenders
@@ -67,9 +68,18 @@ const palette = (() => {
       class: secondary ? "swatch-mark hollow" : "swatch-mark",
     });
     const line = svg("path", { d: "M -11 0 H 11", class: secondary ? "swatch-line dashed" : "swatch-line" });
-    const picture = svg("svg", {
-      class: "swatch", viewBox: "-12 -8 24 16", width: "24", height: "16", "aria-hidden": "true",
-    }, line, mark);
+    const picture = svg(
+      "svg",
+      {
+        class: "swatch",
+        viewBox: "-12 -8 24 16",
+        width: "24",
+        height: "16",
+        "aria-hidden": "true",
+      },
+      line,
+      mark,
+    );
     return tint(picture, contender);
   }
 
@@ -89,8 +99,11 @@ const palette = (() => {
     const style = getComputedStyle(document.documentElement);
     const read = (name) => style.getPropertyValue(name).trim();
     return {
-      ink: read("--ink"), muted: read("--muted"), rule: read("--rule"),
-      paper: read("--paper"), font: getComputedStyle(document.body).fontFamily,
+      ink: read("--ink"),
+      muted: read("--muted"),
+      rule: read("--rule"),
+      paper: read("--paper"),
+      font: getComputedStyle(document.body).fontFamily,
     };
   }
 

@@ -1,3 +1,4 @@
+// @ts-check
 // On paper everything is unfolded, dark on white, and as wide as the sheet.
 
 const printing = (() => {
@@ -8,7 +9,7 @@ const printing = (() => {
       chosen = document.documentElement.dataset.theme;
       document.documentElement.dataset.theme = "light";
       document.documentElement.classList.add("printing");
-      for (const details of document.querySelectorAll("details:not([open])")) {
+      for (const details of /** @type {NodeListOf<any>} */ (document.querySelectorAll("details:not([open])"))) {
         details.unfold?.();
         details.open = true;
         folded.push(details);

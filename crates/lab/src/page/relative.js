@@ -1,3 +1,4 @@
+// @ts-check
 // A figure as a share of the worst or of the best at the same x.
 //
 // Where more is better, as in OTP's viewer: `worst` is (v / least − 1) · 100,
@@ -23,7 +24,8 @@ const relative = (() => {
     const how = overLeast(mode, better) ? `value ÷ ${least} − 1` : `1 − value ÷ ${most}`;
     const where = swept ? `, at each point, hidden lines included` : "";
     return `${name(mode, better)[2].toUpperCase()}${name(mode, better).slice(3)}, in per cent: ${how}${where}. ${
-      better === "lower" ? "Less" : "More"} is better, so the worst is the ${better === "lower" ? "greatest" : "least"} figure.`;
+      better === "lower" ? "Less" : "More"
+    } is better, so the worst is the ${better === "lower" ? "greatest" : "least"} figure.`;
   }
 
   // The least and the greatest figure at each x.

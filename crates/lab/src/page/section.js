@@ -1,3 +1,4 @@
+// @ts-check
 // One experiment: what it is, how it was run, its chart and its figures.
 
 const section = (() => {
@@ -34,7 +35,16 @@ const section = (() => {
 
   function notes(experiment) {
     if (experiment.notes.length === 0) return null;
-    return h("details", {}, h("summary", {}, "Notes"), h("ul", {}, experiment.notes.map((note) => h("li", {}, note))));
+    return h(
+      "details",
+      {},
+      h("summary", {}, "Notes"),
+      h(
+        "ul",
+        {},
+        experiment.notes.map((note) => h("li", {}, note)),
+      ),
+    );
   }
 
   // Who has no figure, though nothing went wrong: it starves, or does not offer the experiment.
@@ -46,17 +56,24 @@ const section = (() => {
     const all = series.of(experiment, report.contenders, "", null);
     const how = run(experiment);
     const rows = experiment.results.length;
-    return h("section", { class: "experiment", "aria-labelledby": anchor },
+    return h(
+      "section",
+      { class: "experiment", "aria-labelledby": anchor },
       h("h2", { id: anchor }, experiment.title, experiment.id && experiment.id !== experiment.title ? h("code", {}, experiment.id) : null),
       experiment.what ? h("p", {}, experiment.what) : null,
       how ? h("p", { class: "how" }, how) : null,
-      rows === 0 ? h("p", { class: "hint" }, "No valid result.")
+      rows === 0
+        ? h("p", { class: "hint" }, "No valid result.")
         : chart.figure(experiment, report.contenders) || h("p", { class: "hint" }, "Nothing here can be drawn; the figures are below."),
       absences(experiment),
       table.fits(experiment, all),
-      rows === 0 ? null : fold(`Table of figures (${plural(rows, "row")})`, rows <= FEW,
-        () => scroller(`Figures of ${experiment.title}`, table.figures(experiment, all, report.ratios))),
-      notes(experiment));
+      rows === 0
+        ? null
+        : fold(`Table of figures (${plural(rows, "row")})`, rows <= FEW, () =>
+            scroller(`Figures of ${experiment.title}`, table.figures(experiment, all, report.ratios)),
+          ),
+      notes(experiment),
+    );
   }
 
   return { build };

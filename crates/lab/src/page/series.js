@@ -1,3 +1,4 @@
+// @ts-check
 // The lines of a sweep, or the bars of a plain experiment: one series for each
 // contender and variant, in one graph of the experiment and for one figure.
 
@@ -38,7 +39,9 @@ const series = (() => {
   function named(figure, experiment, usual) {
     const axis = usual && figure.swept;
     return {
-      ...figure, usual, label: (axis ? experiment.y.label : figure.name) || experiment.metric || experiment.y.label,
+      ...figure,
+      usual,
+      label: (axis ? experiment.y.label : figure.name) || experiment.metric || experiment.y.label,
       unit: axis && format.comparable(figure.unit, experiment.y.unit) ? experiment.y.unit : figure.unit,
       better: figure.better || experiment.better,
     };
@@ -52,8 +55,12 @@ const series = (() => {
       if (!format.comparable(result.unit, figure.unit) || byX.has(result.x)) continue;
       const factor = format.conversion(result.unit, figure.unit);
       byX.set(result.x, {
-        x: result.x, median: result.median * factor, low: result.low * factor, high: result.high * factor,
-        samples: factor === 1 ? result.samples : result.samples.map((sample) => sample * factor), principal: result.principal,
+        x: result.x,
+        median: result.median * factor,
+        low: result.low * factor,
+        high: result.high * factor,
+        samples: factor === 1 ? result.samples : result.samples.map((sample) => sample * factor),
+        principal: result.principal,
       });
     }
     return [...byX.values()].sort((a, b) => a.x - b.x);
@@ -65,8 +72,12 @@ const series = (() => {
     if (!found) return null;
     const factor = format.conversion(found.unit, figure.unit);
     return {
-      x: null, median: found.median * factor, low: found.low * factor, high: found.high * factor,
-      samples: found.samples.map((sample) => sample * factor), principal: found.principal,
+      x: null,
+      median: found.median * factor,
+      low: found.low * factor,
+      high: found.high * factor,
+      samples: found.samples.map((sample) => sample * factor),
+      principal: found.principal,
     };
   }
 
@@ -81,11 +92,14 @@ const series = (() => {
       const stated = contender.variants[experiment.id];
       const natural = chosen ?? (Array.isArray(stated) ? model.text(stated[0]) : "");
       const variants = [...new Set(own.map((result) => result.variant))];
-      variants.sort((a, b) => (b === natural) - (a === natural));
+      variants.sort((a, b) => Number(b === natural) - Number(a === natural));
       variants.forEach((variant, place) => {
         const results = own.filter((result) => result.variant === variant);
         all.push({
-          contender, variant, results, secondary: place > 0,
+          contender,
+          variant,
+          results,
+          secondary: place > 0,
           name: variant ? `${contender.label} · ${variant}` : contender.label,
           points: figure?.swept ? points(results, figure) : [],
           bar: figure && !figure.swept ? bar(results, figure) : null,

@@ -1,3 +1,4 @@
+// @ts-check
 // The samples of a figure as a strip: a tick for each, a box over the middle
 // half, all relative to their median and to the same scale in a whole table.
 
@@ -45,11 +46,14 @@ const spread = (() => {
     const [low, high] = [place(quantile(found, 0.25)), place(quantile(found, 0.75))];
     const ticks = found.map((share) => `M${place(share).toFixed(1)} 4V14`).join("");
     const words = `samples from ${percent(found[0])} to ${percent(found.at(-1))} of their median`;
-    return svg("svg", { class: "strip", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, width: WIDTH, height: HEIGHT, role: "img", "aria-label": words },
+    return svg(
+      "svg",
+      { class: "strip", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, width: WIDTH, height: HEIGHT, role: "img", "aria-label": words },
       svg("title", {}, words),
       svg("path", { class: "strip-middle", d: `M${WIDTH / 2} 1V17` }),
       svg("rect", { class: "strip-box", x: low, y: 3, width: Math.max(high - low, 0.5), height: 12 }),
-      svg("path", { class: "strip-ticks", d: ticks }));
+      svg("path", { class: "strip-ticks", d: ticks }),
+    );
   }
 
   return { reach, strip, range };

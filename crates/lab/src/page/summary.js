@@ -1,3 +1,4 @@
+// @ts-check
 // The top of the page: what was run and where, what went wrong, and the
 // table of ratios.
 
@@ -15,9 +16,17 @@ const summary = (() => {
       children.push(svg("line", { class: "forest-range", x1: place(ratio.low), x2: place(ratio.high), y1: 0, y2: 0 }));
     }
     children.push(svg("circle", { class: "forest-dot", cx: place(ratio.value), cy: 0, r: 3.5 }));
-    return svg("svg", {
-      class: "forest", viewBox: `-4 -10 ${width + 8} 20`, width: width + 8, height: 20, "aria-hidden": "true",
-    }, children);
+    return svg(
+      "svg",
+      {
+        class: "forest",
+        viewBox: `-4 -10 ${width + 8} 20`,
+        width: width + 8,
+        height: 20,
+        "aria-hidden": "true",
+      },
+      children,
+    );
   }
 
   function figure(result) {
@@ -38,39 +47,77 @@ const summary = (() => {
     const columns = [
       { title: "Experiment", cell: (row) => link(row.experiment, row.id), sort: (row) => row.experiment?.title || row.id },
       {
-        title: "Contender", sort: (row) => row.name,
+        title: "Contender",
+        sort: (row) => row.name,
         cell: (row) => (row.contender ? table.named({ contender: row.contender, name: row.name, secondary: row.variant !== "" }) : "–"),
       },
       { title: "Ratio", class: "number strong", cell: (row) => format.ratio(row.value), sort: (row) => row.value },
-      { title: "95 % interval", class: "number", cell: (row) => (
-        row.low === null || row.high === null ? "–" : format.interval(row.low, row.high, "", row.value)) },
+      {
+        title: "95 % interval",
+        class: "number",
+        cell: (row) => (row.low === null || row.high === null ? "–" : format.interval(row.low, row.high, "", row.value)),
+      },
       { title: "Log scale", class: "forest-cell", cell: (row) => forest(row, ends) },
       { title: "Reading", cell: table.verdict, sort: table.words },
       {
         title: others.size === 1 ? `Its figure and ${against}’s` : "The two figures",
-        cell: (row) => `${figure(row.mine)} against ${others.size === 1 ? "" : `${row.against?.name || "the other"}’s `}${figure(row.theirs)}`,
+        cell: (row) =>
+          `${figure(row.mine)} against ${others.size === 1 ? "" : `${row.against?.name || "the other"}’s `}${figure(row.theirs)}`,
       },
     ];
-    return h("section", {}, heading,
-      h("p", {}, `How many times as much a contender costs as ${against}. Above 1 it costs more, below 1 less. `,
-        "Where the interval includes 1 the two are indistinguishable on this machine."),
+    return h(
+      "section",
+      {},
+      heading,
+      h(
+        "p",
+        {},
+        `How many times as much a contender costs as ${against}. Above 1 it costs more, below 1 less. `,
+        "Where the interval includes 1 the two are indistinguishable on this machine.",
+      ),
       glance,
-      fold(`Every ratio with its interval (${plural(rows.length, "row")})`, !glance || rows.length <= FEW,
-        () => table.sticky(scroller("Table of ratios", table.sortable("Ratios by experiment and contender", columns, rows)))));
+      fold(`Every ratio with its interval (${plural(rows.length, "row")})`, !glance || rows.length <= FEW, () =>
+        table.sticky(scroller("Table of ratios", table.sortable("Ratios by experiment and contender", columns, rows))),
+      ),
+    );
   }
 
   function trouble(report, link) {
     if (report.voids.length + report.problems.length === 0) return null;
-    const title = (id) => link(report.experiments.find((experiment) => experiment.id === id), id || "the whole run");
-    const given = (params) => Object.entries(params).map(([name, value]) => `${name} = ${format.isNumber(value) ? format.whole(value) : model.text(value)}`).join(", ");
+    const title = (id) =>
+      link(
+        report.experiments.find((experiment) => experiment.id === id),
+        id || "the whole run",
+      );
+    const given = (params) =>
+      Object.entries(params)
+        .map(([name, value]) => `${name} = ${format.isNumber(value) ? format.whole(value) : model.text(value)}`)
+        .join(", ");
     const group = (heading, lines) => (lines.length === 0 ? null : [h("h3", {}, heading), h("ul", {}, lines)]);
-    return h("section", { class: "notice", "aria-labelledby": "trouble-title" },
+    return h(
+      "section",
+      { class: "notice", "aria-labelledby": "trouble-title" },
       h("h2", { id: "trouble-title" }, "What went wrong"),
-      group(`${plural(report.problems.length, "problem")}`, report.problems.map((one) => h("li", {},
-        title(one.experiment), one.contender ? `, ${one.contender}: ` : ": ", one.message || "no message"))),
-      group(`${plural(report.voids.length, "void sample")}, stored but counted for nothing`, report.voids.map((one) => h("li", {},
-        title(one.experiment), `, ${one.contender || "unknown contender"}`,
-        Object.keys(one.params).length > 0 ? ` (${given(one.params)})` : "", `: ${one.reason || "no reason given"}`))));
+      group(
+        `${plural(report.problems.length, "problem")}`,
+        report.problems.map((one) =>
+          h("li", {}, title(one.experiment), one.contender ? `, ${one.contender}: ` : ": ", one.message || "no message"),
+        ),
+      ),
+      group(
+        `${plural(report.voids.length, "void sample")}, stored but counted for nothing`,
+        report.voids.map((one) =>
+          h(
+            "li",
+            {},
+            title(one.experiment),
+            `, ${one.contender || "unknown contender"}`,
+            Object.keys(one.params).length > 0 ? ` (${given(one.params)})` : "",
+            `: ${one.reason || "no reason given"}`,
+          ),
+        ),
+      ),
+    );
   }
 
   // Those of one kind stand together, with their advice once; many of them are folded.
@@ -83,24 +130,37 @@ const summary = (() => {
       const key = JSON.stringify([one.kind, one.advice]);
       kinds.set(key, [...(kinds.get(key) || []), one]);
     }
-    return h("section", { class: "notice", "aria-labelledby": "warnings-title" },
+    return h(
+      "section",
+      { class: "notice", "aria-labelledby": "warnings-title" },
       h("h2", { id: "warnings-title" }, "Read with care"),
       [...kinds.values()].map((group) => {
         const [{ kind, advice }] = group;
         if (group.length < MANY) return warned(report, link, group, advice);
         return fold(`${group.length} × ${kind}${advice ? `: ${advice}` : ""}`, false, () => warned(report, link, group, ""));
-      }));
+      }),
+    );
   }
 
   function warned(report, link, group, advice) {
-    return h("ul", {}, group.map((one, at) => {
-      const experiment = report.experiments.find((known) => known.id === one.experiment);
-      const subject = [one.experiment ? link(experiment, one.experiment) : null, one.contender].filter(Boolean);
-      const known = `${one.experiment}: `;
-      const message = one.experiment && one.message.startsWith(known) ? one.message.slice(known.length) : one.message;
-      return h("li", {}, subject.flatMap((part, at) => (at > 0 ? [", ", part] : [part])), subject.length > 0 ? ": " : "", message,
-        advice && at === group.length - 1 ? h("span", { class: "advice" }, ` ${advice}`) : null);
-    }));
+    return h(
+      "ul",
+      {},
+      group.map((one, at) => {
+        const experiment = report.experiments.find((known) => known.id === one.experiment);
+        const subject = [one.experiment ? link(experiment, one.experiment) : null, one.contender].filter(Boolean);
+        const known = `${one.experiment}: `;
+        const message = one.experiment && one.message.startsWith(known) ? one.message.slice(known.length) : one.message;
+        return h(
+          "li",
+          {},
+          subject.flatMap((part, at) => (at > 0 ? [", ", part] : [part])),
+          subject.length > 0 ? ": " : "",
+          message,
+          advice && at === group.length - 1 ? h("span", { class: "advice" }, ` ${advice}`) : null,
+        );
+      }),
+    );
   }
 
   function lead(report) {
@@ -110,19 +170,24 @@ const summary = (() => {
     const took = report.files.length === 1 ? format.duration(report.files[0].seconds) : "";
     return [
       `${plural(measured, "experiment")} on ${plural(report.contenders.length, "contender")}`,
-      when.join(" and "), took ? `in ${took}` : "",
+      when.join(" and "),
+      took ? `in ${took}` : "",
     ].filter((part) => part !== "");
   }
 
   function machine(file, several) {
     const host = file.host && typeof file.host === "object" ? file.host : {};
     const tool = [model.text(file.tool?.name), model.text(file.tool?.version)].join(" ").trim();
-    const said = [
+    /** @type {[string, string[]][]} */
+    const entries = [
       ["Machine", [model.text(host.cpu), format.isNumber(host.cores) ? plural(host.cores, "core") : "", format.bytes(host.memory_bytes)]],
       ["System", [model.text(host.os), model.text(host.kernel), host.virtual === true ? "virtual machine" : ""]],
       ["Load before", [format.isNumber(host.load_before) ? host.load_before.toFixed(2) : ""]],
-      ["Profile", [model.text(file.profile)]], ["Seed", [model.text(file.seed)]], ["Measured by", [tool]],
-    ].map(([name, parts]) => [name, parts.filter((part) => part !== "").join(", ")]).filter(([, words]) => words !== "");
+      ["Profile", [model.text(file.profile)]],
+      ["Seed", [model.text(file.seed)]],
+      ["Measured by", [tool]],
+    ];
+    const said = entries.map(([name, parts]) => [name, parts.filter((part) => part !== "").join(", ")]).filter(([, words]) => words !== "");
     if (several && !file.started) said.length = 0;
     const when = format.moment(file.started);
     if (several) said.unshift(["Run of", when || tool || "unknown time"]);
@@ -132,25 +197,54 @@ const summary = (() => {
   // How it was run and what that was fit for, as far as the file says it.
   function how(file, host) {
     const groups = [
-      ["The machine before and during the run", facts.of(host.fitness)], ["The instrument", facts.of(file.instrument)],
+      ["The machine before and during the run", facts.of(host.fitness)],
+      ["The instrument", facts.of(file.instrument)],
     ].filter(([, pairs]) => pairs.length > 0);
     const profile = model.text(file.profile);
     if (!profile && groups.length === 0) return null;
-    return fold("How it was measured", false, () => [
-      profile ? h("p", {}, "Every contender is a program of its own, asked over a pipe, and reads its own clock around the work alone. ",
-        "Contenders take turns in an order drawn by the seed, so that a machine that drifts does so for all of them. A sample that lost a message is void. ",
-        "To run it again: ", h("code", {}, `purlin lab run --profile ${profile}${file.seed === undefined ? "" : ` --seed ${file.seed}`}`)) : null,
-      ...groups.flatMap(([title, pairs]) => [h("h3", {}, title), facts.list(pairs)]),
-    ].filter((part) => part !== null));
+    return fold("How it was measured", false, () =>
+      [
+        profile
+          ? h(
+              "p",
+              {},
+              "Every contender is a program of its own, asked over a pipe, and reads its own clock around the work alone. ",
+              "Contenders take turns in an order drawn by the seed, so that a machine that drifts does so for all of them. A sample that lost a message is void. ",
+              "To run it again: ",
+              h("code", {}, `purlin lab run --profile ${profile}${file.seed === undefined ? "" : ` --seed ${file.seed}`}`),
+            )
+          : null,
+        ...groups.flatMap(([title, pairs]) => [h("h3", {}, title), facts.list(pairs)]),
+      ].filter((part) => part !== null),
+    );
   }
 
   function contenders(report) {
     if (report.contenders.length === 0) return null;
-    return h("section", {}, h("h2", { id: "contenders-title" }, "Contenders"),
-      h("div", { class: "cards" }, report.contenders.map((contender) => h("div", { class: "card" },
-        h("h3", {}, palette.swatch(contender, false), contender.label),
-        contender.version ? h("p", { class: "version" }, contender.version) : null,
-        contender.notes.length > 0 ? h("ul", {}, contender.notes.map((note) => h("li", {}, note))) : null))));
+    return h(
+      "section",
+      {},
+      h("h2", { id: "contenders-title" }, "Contenders"),
+      h(
+        "div",
+        { class: "cards" },
+        report.contenders.map((contender) =>
+          h(
+            "div",
+            { class: "card" },
+            h("h3", {}, palette.swatch(contender, false), contender.label),
+            contender.version ? h("p", { class: "version" }, contender.version) : null,
+            contender.notes.length > 0
+              ? h(
+                  "ul",
+                  {},
+                  contender.notes.map((note) => h("li", {}, note)),
+                )
+              : null,
+          ),
+        ),
+      ),
+    );
   }
 
   return { ratios, trouble, warnings, lead, machine, contenders };

@@ -1,3 +1,4 @@
+// @ts-check
 // Tables that sort by their headings, and what stands in those of an experiment.
 
 const table = (() => {
@@ -10,17 +11,36 @@ const table = (() => {
     const body = h("tbody", {});
     const heads = columns.map((column, at) => {
       if (!column.sort) return h("th", { scope: "col", class: column.class }, column.title);
-      return h("th", { scope: "col", class: column.class, "aria-sort": "none" },
-        h("button", { type: "button", class: "sort", click: () => order(at) }, column.title,
-          h("span", { class: "sort-mark", "aria-hidden": "true" })));
+      return h(
+        "th",
+        { scope: "col", class: column.class, "aria-sort": "none" },
+        h(
+          "button",
+          { type: "button", class: "sort", click: () => order(at) },
+          column.title,
+          h("span", { class: "sort-mark", "aria-hidden": "true" }),
+        ),
+      );
     });
     let lines = rows.map((row) => ({ row, element: null }));
     let limit = MANY;
-    const more = h("button", { type: "button", class: "switch", click: () => { limit = Infinity; show(); } });
+    const more = h("button", {
+      type: "button",
+      class: "switch",
+      click: () => {
+        limit = Infinity;
+        show();
+      },
+    });
 
     function element(line) {
-      line.element ||= h("tr", {}, columns.map((column, at) => h(at === 0 ? "th" : "td",
-        { class: column.class, scope: at === 0 ? "row" : null }, column.cell(line.row))));
+      line.element ||= h(
+        "tr",
+        {},
+        columns.map((column, at) =>
+          h(at === 0 ? "th" : "td", { class: column.class, scope: at === 0 ? "row" : null }, column.cell(line.row)),
+        ),
+      );
       return line.element;
     }
 
@@ -40,7 +60,7 @@ const table = (() => {
       const keyed = lines.map((line) => ({ line, key: columns[at].sort(line.row) }));
       const collate = new Intl.Collator("en", { numeric: true }).compare;
       keyed.sort((a, b) => {
-        if (missing(a.key) || missing(b.key)) return missing(a.key) - missing(b.key);
+        if (missing(a.key) || missing(b.key)) return Number(missing(a.key)) - Number(missing(b.key));
         const way = typeof a.key === "number" ? a.key - b.key : collate(String(a.key), String(b.key));
         return descending ? -way : way;
       });
@@ -49,8 +69,13 @@ const table = (() => {
     }
 
     show();
-    return h("table", { class: "sortable" }, h("caption", { class: lines.length > MANY ? "more" : "unseen" }, h("span", { class: "unseen" }, caption), more),
-      h("thead", {}, h("tr", {}, heads)), body);
+    return h(
+      "table",
+      { class: "sortable" },
+      h("caption", { class: lines.length > MANY ? "more" : "unseen" }, h("span", { class: "unseen" }, caption), more),
+      h("thead", {}, h("tr", {}, heads)),
+      body,
+    );
   }
 
   // The heading can stick to the window only while the table fits its region;
@@ -69,8 +94,10 @@ const table = (() => {
 
   // What was measured, with the words among its parameters: "time per step (remote)".
   function measured(result) {
-    const words = Object.entries(result.params).filter(([name, value]) => (
-      !["variant", "mode", "spawn_options"].includes(name) || !result.graph) && name !== "variant" && typeof value === "string");
+    const words = Object.entries(result.params).filter(
+      ([name, value]) =>
+        (!["variant", "mode", "spawn_options"].includes(name) || !result.graph) && name !== "variant" && typeof value === "string",
+    );
     return [result.metric, ...words.map(([, value]) => `(${value})`)].join(" ");
   }
 
@@ -89,27 +116,52 @@ const table = (() => {
     const number = { class: "number" };
     const columns = [
       { title: "Contender", cell: ({ one }) => named(one), sort: ({ one }) => one.name },
-      experiment.graphs.length > 0 && { title: "Graph", cell: ({ result }) => graphs.words(result.graph), sort: ({ result }) => graphs.words(result.graph) },
+      experiment.graphs.length > 0 && {
+        title: "Graph",
+        cell: ({ result }) => graphs.words(result.graph),
+        sort: ({ result }) => graphs.words(result.graph),
+      },
       new Set(rows.map((row) => row.figure)).size > 1 && { title: "Figure", cell: (row) => row.figure, sort: (row) => row.figure },
       swept && {
-        title: experiment.x?.param || "x", ...number, cell: ({ result }) => (result.x === null ? (result.fit ? "line" : "") : format.whole(result.x)),
+        title: experiment.x?.param || "x",
+        ...number,
+        cell: ({ result }) => (result.x === null ? (result.fit ? "line" : "") : format.whole(result.x)),
         sort: ({ result }) => result.x,
       },
-      { title: "Median", ...number, cell: ({ result }) => format.value(result.median, result.unit), sort: ({ result }) => size(result.median, result.unit) },
       {
-        title: "95 % interval", ...number, cell: ({ result }) => format.interval(result.low, result.high, result.unit, result.median),
+        title: "Median",
+        ...number,
+        cell: ({ result }) => format.value(result.median, result.unit),
+        sort: ({ result }) => size(result.median, result.unit),
+      },
+      {
+        title: "95 % interval",
+        ...number,
+        cell: ({ result }) => format.interval(result.low, result.high, result.unit, result.median),
         sort: ({ result }) => (result.median ? (result.high - result.low) / Math.abs(result.median) : null),
       },
       compared && {
-        title: "Ratio", ...number, cell: (row) => (ratio(row) ? format.ratio(ratio(row).value) : ""), sort: (row) => (ratio(row) ? ratio(row).value : null),
+        title: "Ratio",
+        ...number,
+        cell: (row) => (ratio(row) ? format.ratio(ratio(row).value) : ""),
+        sort: (row) => (ratio(row) ? ratio(row).value : null),
       },
-      compared && { title: "Reading", cell: (row) => (ratio(row) ? verdict(ratio(row)) : ""), sort: (row) => (ratio(row) ? words(ratio(row)) : null), class: "reading" },
+      compared && {
+        title: "Reading",
+        cell: (row) => (ratio(row) ? verdict(ratio(row)) : ""),
+        sort: (row) => (ratio(row) ? words(ratio(row)) : null),
+        class: "reading",
+      },
       end !== null && {
-        title: `Spread, ±${format.whole(end * 100)}\u00a0%`, class: "strip-cell", cell: ({ result }) => spread.strip(result, end),
+        title: `Spread, ±${format.whole(end * 100)}\u00a0%`,
+        class: "strip-cell",
+        cell: ({ result }) => spread.strip(result, end),
         sort: ({ result }) => (result.samples.length > 1 ? spread.range(result) : null),
       },
       {
-        title: "Samples", ...number, cell: ({ result }) => (result.samples.length > 0 ? format.whole(result.samples.length) : "–"),
+        title: "Samples",
+        ...number,
+        cell: ({ result }) => (result.samples.length > 0 ? format.whole(result.samples.length) : "–"),
         sort: ({ result }) => result.samples.length,
       },
     ].filter(Boolean);
@@ -133,20 +185,38 @@ const table = (() => {
     if (rows.length === 0) return null;
     const unit = experiment.y.unit;
     const column = (title, name, more) => ({
-      title, class: "number", sort: (one) => one.line.fit[name], cell: (one) => format.value(one.line.fit[name], unit), ...more,
+      title,
+      class: "number",
+      sort: (one) => one.line.fit[name],
+      cell: (one) => format.value(one.line.fit[name], unit),
+      ...more,
     });
     const interval = (name) => ({
-      title: "95 % interval", class: "number",
+      title: "95 % interval",
+      class: "number",
       cell: ({ line: { fit } }) => format.interval(fit[`${name}_low`], fit[`${name}_high`], unit, fit[name]),
     });
     const caption = `Lines of best fit of ${experiment.title}`;
-    return h("div", { class: "fits" },
+    return h(
+      "div",
+      { class: "fits" },
       h("h3", {}, "Lines of best fit"),
-      scroller(caption, sortable(caption, [
-        { title: "Contender", cell: named, sort: (one) => one.name },
-        column(`Slope per unit of ${experiment.x?.param || "x"}`, "slope"), interval("slope"), column("Intercept", "intercept"), interval("intercept"),
-        column("R²", "r2", { cell: ({ line: { fit } }) => (format.isNumber(fit.r2) ? format.share(fit.r2) : "–") }),
-      ], rows)));
+      scroller(
+        caption,
+        sortable(
+          caption,
+          [
+            { title: "Contender", cell: named, sort: (one) => one.name },
+            column(`Slope per unit of ${experiment.x?.param || "x"}`, "slope"),
+            interval("slope"),
+            column("Intercept", "intercept"),
+            interval("intercept"),
+            column("R²", "r2", { cell: ({ line: { fit } }) => (format.isNumber(fit.r2) ? format.share(fit.r2) : "–") }),
+          ],
+          rows,
+        ),
+      ),
+    );
   }
 
   return { sortable, sticky, named, figures, fits, words, verdict };

@@ -1,3 +1,4 @@
+// @ts-check
 // Dark or light: as the link says, as the reader chose, or as the system is.
 
 const theme = (() => {

@@ -1,13 +1,21 @@
+// @ts-check
 // The controls of a chart. Each is a real button or select with a name, shows
 // what holds, and hands what the reader wants to `change`.
 
-const toolbar = (() => {
+const tools = (() => {
   // A button that is pressed or not. `show(pressed, usable)` sets it.
   function toggle(name, title, change) {
-    const button = h("button", {
-      type: "button", class: "switch", "aria-pressed": "false", title,
-      click: () => change(button.getAttribute("aria-pressed") !== "true"),
-    }, name);
+    const button = h(
+      "button",
+      {
+        type: "button",
+        class: "switch",
+        "aria-pressed": "false",
+        title,
+        click: () => change(button.getAttribute("aria-pressed") !== "true"),
+      },
+      name,
+    );
     button.show = (pressed, usable) => {
       button.setAttribute("aria-pressed", String(pressed));
       button.disabled = usable === false;
@@ -48,8 +56,14 @@ const toolbar = (() => {
       return item;
     });
     const absent = contenders.filter((contender) => !contender.guest && !shown.some((one) => one.contender === contender));
-    const empty = absent.map((contender) => h("span", { class: "legend-item absent", "data-contender": contender.key },
-      palette.swatch(contender, false), `${contender.label} (no result)`));
+    const empty = absent.map((contender) =>
+      h(
+        "span",
+        { class: "legend-item absent", "data-contender": contender.key },
+        palette.swatch(contender, false),
+        `${contender.label} (no result)`,
+      ),
+    );
     return [...items, ...empty];
   }
 

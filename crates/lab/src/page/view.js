@@ -1,3 +1,4 @@
+// @ts-check
 // What the reader chose to see, and the link that keeps it.
 //
 // The part of the address behind # is `ANCHOR?CHOICES`. Choices stand between
@@ -7,10 +8,18 @@
 
 const view = (() => {
   // One word for each choice that is not a number or a name.
+  /** @type {Record<string, [string, any]>} */
   const WORDS = {
-    worst: ["mode", "worst"], best: ["mode", "best"], bars: ["kind", "bars"], same: ["spacing", "same"],
-    xlog: ["xLog", true], xlin: ["xLog", false], ylog: ["yLog", true], ylin: ["yLog", false],
-    dots: ["samples", true], nodots: ["samples", false],
+    worst: ["mode", "worst"],
+    best: ["mode", "best"],
+    bars: ["kind", "bars"],
+    same: ["spacing", "same"],
+    xlog: ["xLog", true],
+    xlin: ["xLog", false],
+    ylog: ["yLog", true],
+    ylin: ["yLog", false],
+    dots: ["samples", true],
+    nodots: ["samples", false],
   };
   const choices = new Map();
   let theme = null;
@@ -39,7 +48,9 @@ const view = (() => {
   }
 
   function wordsOf(choice) {
-    const words = Object.entries(WORDS).filter(([, [name, value]]) => choice[name] === value).map(([word]) => word);
+    const words = Object.entries(WORDS)
+      .filter(([, [name, value]]) => choice[name] === value)
+      .map(([word]) => word);
     if (choice.graph) words.push(`g${choice.graph}`);
     if (choice.metric !== undefined) words.push(`m${choice.metric}`);
     return [...words, ...[...choice.hidden].map((name) => `-${name}`)];

@@ -3,7 +3,7 @@
 //!
 //! A ratio of medians of a dozen timings each has no textbook distribution; resampling asks the
 //! samples themselves how far it wanders. It errs on the safe side: the intervals hold the true
-//! ratio in 96 or 97 of 100 cases (`crates/lab/tests/coverage.rs`).
+//! ratio in 96 or 97 of 100 cases (`crates/lab/tests/it/coverage.rs`).
 
 use serde::Serialize;
 
@@ -149,6 +149,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(32))]
+
         #[test]
         fn a_ratio_scales_with_what_is_measured(
             values in prop::collection::vec(1.0f64..1e6, 3..20), factor in 0.1f64..10.0

@@ -5,7 +5,7 @@
 //! values are spread like. So the d-th from either side enclose it in a share of cases that can
 //! be counted; between the two d whose shares are next to 95 % the ends are interpolated. On noise
 //! that is normal, skewed or of two speeds it holds the median in 95 of 100 cases, where the
-//! percentiles of resampled medians hold it in 92 or 93 (`crates/lab/tests/coverage.rs`).
+//! percentiles of resampled medians hold it in 92 or 93 (`crates/lab/tests/it/coverage.rs`).
 
 use statrs::distribution::{Binomial, DiscreteCDF};
 

@@ -91,6 +91,8 @@ mod tests {
         assert!(
             slow.contains("warning: the first run took longest") && slow.contains("--warmup 1")
         );
+        let short = text(&report(&[1, 1, 2, 1, 2, 2]));
+        assert!(short.contains("little more than it takes to start a program"), "{short}");
     }
 
     #[test]

@@ -1,7 +1,5 @@
 //! Two runs compared: what is called a change, on noise as machines make it, and what is not compared.
 
-#![forbid(unsafe_code)]
-
 
 use crate::noise::{Cost, DRIFTING, LOUD, Machine, QUIET, entry, run};
 use proptest::prelude::*;

@@ -3,8 +3,6 @@
 //! Of 2000 cases each of which is held with probability 0.95, all but one in a thousand such counts
 //! lie within 3.3 standard deviations, which is 0.016.
 
-#![forbid(unsafe_code)]
-
 use purlin_lab::stats::{Interval, fit, median_interval, ratio_of_medians};
 
 /// How values are spread about their median.
@@ -73,24 +71,25 @@ fn the_interval_of_a_median_holds_it_as_often_as_it_says() {
     }
 }
 
-/// Resampling gives ratios somewhat more room than they need, and never less: 200 cases at 0.95
-/// spread by 0.051 at the same bound, and all 1800 together by 0.017.
+/// Resampling gives ratios somewhat more room than they need, and never less: 80 cases at 0.95
+/// spread by 0.081 at the same bound, and all 720 together by 0.027. At 0.97, which is what resampling
+/// gives, all together spread by 0.021.
 #[test]
 fn the_interval_of_a_ratio_holds_it_at_least_as_often_as_it_says() {
     let mut dice = fastrand::Rng::with_seed(2);
     let mut shares = Vec::new();
     for spread in SPREADS {
         for count in COUNTS {
-            let share = share(200, 1.0, |seed| {
+            let share = share(80, 1.0, |seed| {
                 let (over, under) = (spread.many(count, &mut dice), spread.many(count, &mut dice));
                 ratio_of_medians(&over, &under, seed)
             });
-            assert!(share >= 0.95 - 0.051, "{spread:?}, {count} values: {share}");
+            assert!(share >= 0.95 - 0.081, "{spread:?}, {count} values: {share}");
             shares.push(share);
         }
     }
     let all = shares.iter().sum::<f64>() / shares.len() as f64;
-    assert!((0.95 - 0.017..=0.985).contains(&all), "{all} of all");
+    assert!((0.95 - 0.027..=0.97 + 0.021).contains(&all), "{all} of all");
 }
 
 /// Five points in each round, as a quick sweep has them; the slope of all of them together.

@@ -1,7 +1,5 @@
 //! Figures made of samples whose true costs are known, on a made-up runtime.
 
-#![forbid(unsafe_code)]
-
 
 use purlin_lab::experiments::ALL;
 use purlin_lab::results::{ResultEntry, figures, ratios};

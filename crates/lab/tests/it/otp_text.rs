@@ -1,7 +1,5 @@
 //! The text of OTP's parallel_messages_SUITE, read and written.
 
-#![forbid(unsafe_code)]
-
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -16,7 +14,7 @@ const FIXTURES: [&str; 6] =
     ["default.txt", "large.txt", "switching.txt", "both_modes.txt", "crlf.txt", "two_runs.txt"];
 
 fn fixture(name: &str) -> String {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/otp_text");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/otp_text");
     std::fs::read_to_string(folder.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
@@ -62,7 +60,7 @@ fn the_suites_own_records_come_back_byte_for_byte() {
 
 /// What Erlang prints for a seed. `None` if there is none and none may be installed.
 fn printed(seed: u32) -> Option<String> {
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/otp_text/print.escript");
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/otp_text/print.escript");
     let output = match Command::new("escript").arg(script).arg(seed.to_string()).output() {
         Ok(output) => output,
         Err(_) if std::env::var_os("PURLIN_NO_INSTALL").is_some_and(|value| value == "1") => {
@@ -368,7 +366,7 @@ fn read_on_page(texts: &[String]) -> Option<Vec<Value>> {
     }
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut node = Command::new("node")
-        .arg(folder.join("tests/otp_text/on_page.mjs"))
+        .arg(folder.join("tests/it/otp_text/on_page.mjs"))
         .args(["otp_records.js", "otp_text.js"].map(|name| folder.join("src/page").join(name)))
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

@@ -1,7 +1,5 @@
 //! The tables in README and COMPARE hold the medians of the stored run that they name by its id.
 
-#![forbid(unsafe_code)]
-
 use std::fs;
 use std::path::{Path, PathBuf};
 

@@ -1,7 +1,5 @@
 //! The statistics against references that others have computed, to the digits that doubles allow.
 
-#![forbid(unsafe_code)]
-
 mod lines;
 mod univariate;
 

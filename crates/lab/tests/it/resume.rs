@@ -1,14 +1,11 @@
 //! A run that is interrupted anywhere, as often as one likes, gives what it would have given.
 
-#![forbid(unsafe_code)]
-
-
+use crate::support::{MadeUpRuntime, Memory, budget, entrants, experiment};
 use proptest::prelude::*;
 use purlin_lab::contender::Failure;
 use purlin_lab::profile::Profile;
 use purlin_lab::sampling::{Outcome, Past, Replay, Retold, Stop, sample};
 use serde_json::{Value, json};
-use crate::support::{MadeUpRuntime, Memory, budget, entrants, experiment};
 
 /// The samples as they stand on disk.
 fn on_disk(records: &[Value]) -> Past {
@@ -53,7 +50,7 @@ fn sitting(id: &str, records: &mut Vec<Value>, after: usize) -> Result<Outcome, 
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(ProptestConfig::with_cases(16))]
     #[test]
     fn interruptions_anywhere_change_nothing(
         id in prop::sample::select(vec!["fan-in", "ping-pong", "message-size", "call-vs-send", "hog"]),

@@ -1,7 +1,5 @@
 //! The order in which contenders are asked, and how much, on a made-up runtime.
 
-#![forbid(unsafe_code)]
-
 
 use crate::support;
 use purlin_lab::contender::{Failure, Reply};

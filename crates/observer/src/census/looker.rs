@@ -1,6 +1,6 @@
 //! What the thread that looks does next, so that it takes no more than its share of one core.
 //!
-//! Once a second it makes an overview and a census, and begins to walk through the processes if it has come to
+//! Once in each period, a second, it makes an overview and a census, and begins to walk through the processes if it has come to
 //! their end. What it does costs processor time, which it measures; for each piece it rests a hundred times
 //! as long as that took, so the more processes there are the more slowly tables follow each other. The
 //! first walk after a rest is made at once, since somebody waits for it, and rested for afterwards.
@@ -15,15 +15,17 @@ use super::meter::{resident, time_used};
 use super::walk::{Walk, Walked};
 use super::{Call, Census, Cost, DropsSeen, HogSeen, Memory, Overview, Table, WorkerLoad};
 
-/// How often there is a census while somebody watches.
+/// How often there is a census while somebody watches, unless another period is chosen.
 pub const PERIOD: Duration = Duration::from_secs(1);
 
-/// It rests so many times as long as it has worked: it takes less than a hundredth of one core.
+/// It rests so many times as long as it has worked: it takes less than a hundredth of one core, unless the period is so
+/// short that the figures of the node alone take more.
 const RESTS: u32 = 110;
 
 /// Whoever looks at a node, from when somebody begins to watch until nobody does.
 pub(super) struct Looker {
     _measuring: MeasuringSleep,
+    period: Duration,
     walk: Option<Walk>,
     /// When that walk began, by the machine's clock, and what it has taken.
     walk_began: Instant,
@@ -48,10 +50,11 @@ pub(super) struct Looker {
 
 impl Looker {
     /// Begins to look. `before` is what was seen last.
-    pub(super) fn new(node: &Node, before: &Census) -> Self {
+    pub(super) fn new(node: &Node, before: &Census, period: Duration) -> Self {
         let now = Instant::now();
         Self {
             _measuring: node.measure_sleep(),
+            period,
             walk: None,
             walk_began: now,
             walk_took: Duration::ZERO,
@@ -127,12 +130,14 @@ impl Looker {
         let used = time_used();
         self.cost.overview = used.saturating_sub(at_first);
         self.cost.left_out = self.left_out;
-        let since = self.looked.map_or(PERIOD, |looked| began - looked);
+        let since = self.looked.map_or(self.period, |looked| began - looked);
         let took = used.saturating_sub(self.used);
         self.cost.share = took.as_secs_f64() / since.as_secs_f64().max(f64::MIN_POSITIVE);
         (self.used, self.looked) = (used, Some(began));
-        self.slice = self.slice.max(began) + self.cost.overview * RESTS;
-        self.census = (self.census + PERIOD).max(began + PERIOD / 2);
+        // WHY at most half: else a figure that takes a hundredth of the period would leave no time for a slice, ever.
+        let rest = (self.cost.overview * RESTS).min(self.period / 2);
+        self.slice = self.slice.max(began) + rest;
+        self.census = (self.census + self.period).max(began + self.period / 2);
         Census {
             number: before.number + 1,
             when: SystemTime::now(),

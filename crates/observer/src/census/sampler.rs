@@ -12,7 +12,7 @@ use purlin::{Node, WeakNode};
 use tokio::sync::watch;
 
 use super::looker::Looker;
-use super::{Census, History};
+use super::{Census, History, PERIOD};
 
 /// The thread that looks at a node, as others see it. Cloning gives another handle on it.
 #[derive(Clone)]
@@ -30,6 +30,7 @@ struct Shared {
     history: Mutex<History>,
     desk: Mutex<Desk>,
     called: Condvar,
+    period: Duration,
 }
 
 #[derive(Default)]
@@ -39,16 +40,26 @@ struct Desk {
 }
 
 impl Sampler {
-    /// Begins a thread that looks at a node once somebody watches.
+    /// Begins a thread that looks at a node once somebody watches, every [`PERIOD`].
     ///
     /// # Errors
     /// The operating system refused a thread.
     pub fn start(node: &Node) -> io::Result<Self> {
+        Self::every(node, PERIOD)
+    }
+
+    /// The same with another period; one below a millisecond counts as a millisecond.
+    ///
+    /// # Errors
+    /// The operating system refused a thread.
+    pub fn every(node: &Node, period: Duration) -> io::Result<Self> {
+        let period = period.max(Duration::from_millis(1));
         let shared = Arc::new(Shared {
             latest: watch::Sender::new(Arc::new(Census::none())),
             history: Mutex::default(),
             desk: Mutex::default(),
             called: Condvar::new(),
+            period,
         });
         let (own, weak) = (Arc::clone(&shared), node.downgrade());
         let name = format!("{}-observer", node.name());
@@ -118,7 +129,7 @@ impl Shared {
     fn run(&self, node: &WeakNode) {
         while self.wait(None) {
             let Some(strong) = node.upgrade() else { return };
-            let mut looker = Looker::new(&strong, &self.latest());
+            let mut looker = Looker::new(&strong, &self.latest(), self.period);
             drop(strong);
             while self.wait(Some(looker.next())) {
                 let Some(node) = node.upgrade() else { return };

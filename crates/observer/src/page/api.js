@@ -1,3 +1,4 @@
+// @ts-check
 // Talks to the node: the only module that sends anything, and only to where the page came from.
 //
 // The token stands behind `#token=` of the link that opened the page. It is kept for this tab, is sent
@@ -42,7 +43,9 @@ async function ask(path, options = {}) {
 
 // What is at `path`, asked with these parameters; those that are empty are left out.
 export async function get(path, parameters = {}, signal = undefined) {
-  const query = new URLSearchParams(Object.entries(parameters).filter(([, value]) => value !== "" && value !== null && value !== undefined));
+  const query = new URLSearchParams(
+    Object.entries(parameters).filter(([, value]) => value !== "" && value !== null && value !== undefined),
+  );
   return (await ask(query.size ? `${path}?${query}` : path, { signal })).json();
 }
 
@@ -51,9 +54,16 @@ export async function post(path, body = {}) {
   return (await ask(path, { method: "POST", headers, body: JSON.stringify(body) })).json();
 }
 
-// Works at once, and again each `pause` milliseconds, but not while the last time is under way, nor while
+// From one look to the next, in milliseconds, as the node says.
+let period = 1000;
+
+export function pace(milliseconds) {
+  period = milliseconds;
+}
+
+// Works at once, and again in each period, but not while the last time is under way, nor while
 // nobody sees the page. What is returned ends it.
-export function every(pause, work) {
+export function every(work) {
   let under_way = false;
   async function turn() {
     if (under_way || document.hidden) return;
@@ -64,7 +74,7 @@ export function every(pause, work) {
       under_way = false;
     }
   }
-  const clock = setInterval(turn, pause);
+  const clock = setInterval(turn, period);
   turn();
   return () => clearInterval(clock);
 }
@@ -84,8 +94,15 @@ export async function follow(path, told, signal) {
     text = blocks.pop();
     for (const block of blocks) {
       const lines = block.split("\n");
-      const data = lines.filter((line) => line.startsWith("data:")).map((line) => line.slice(5).trimStart()).join("\n");
-      const name = lines.find((line) => line.startsWith("event:"))?.slice(6).trim() || "message";
+      const data = lines
+        .filter((line) => line.startsWith("data:"))
+        .map((line) => line.slice(5).trimStart())
+        .join("\n");
+      const name =
+        lines
+          .find((line) => line.startsWith("event:"))
+          ?.slice(6)
+          .trim() || "message";
       if (data) told(name, JSON.parse(data));
     }
   }

@@ -1,3 +1,4 @@
+// @ts-check
 // A graph over time: lines of one unit, drawn anew with each look at the node. The pointer, or the
 // arrow keys, read the figures of one moment; a screen reader is told the last ones.
 
@@ -33,8 +34,13 @@ export class Chart {
     this.picture.addEventListener("pointerleave", () => this.at(null));
     this.picture.addEventListener("blur", () => this.at(null));
     this.picture.addEventListener("keydown", (event) => this.key(event));
-    this.element = h("figure", { class: "graph", "aria-labelledby": name },
-      h("figcaption", { id: name }, title), h("div", { class: "plot-frame" }, this.top, this.picture, this.span), this.legend);
+    this.element = h(
+      "figure",
+      { class: "graph", "aria-labelledby": name },
+      h("figcaption", { id: name }, title),
+      h("div", { class: "plot-frame" }, this.top, this.picture, this.span),
+      this.legend,
+    );
     this.title = title;
   }
 
@@ -50,9 +56,16 @@ export class Chart {
     say(this.span, seconds ? `${seconds} s` : "");
     const ruler = [0.25, 0.5, 0.75].map((share) => s("line", { class: "ruler", x1: 0, x2: WIDTH, y1: HEIGHT * share, y2: HEIGHT * share }));
     this.cursor = s("line", { class: "cursor", y1: 0, y2: HEIGHT, visibility: "hidden" });
-    this.picture.replaceChildren(...ruler, ...lines.map((line, at) => s("path", { class: `line hue-${at % HUES}`, d: this.path(line.values) })), this.cursor);
+    this.picture.replaceChildren(
+      ...ruler,
+      ...lines.map((line, at) => s("path", { class: `line hue-${at % HUES}`, d: this.path(line.values) })),
+      this.cursor,
+    );
     this.at(this.read);
-    this.picture.setAttribute("aria-label", `${this.title}, last ${seconds} seconds. Now: ${lines.map((line) => `${line.name} ${this.words(line.values.at(-1))}`).join(", ")}.`);
+    this.picture.setAttribute(
+      "aria-label",
+      `${this.title}, last ${seconds} seconds. Now: ${lines.map((line) => `${line.name} ${this.words(line.values.at(-1))}`).join(", ")}.`,
+    );
   }
 
   words(value) {
@@ -109,9 +122,21 @@ export class Chart {
     }
     while (this.legend.children.length > this.lines.length) this.legend.lastChild.remove();
     this.lines.forEach((line, index) => {
-      const entry = this.legend.children[index] || this.legend.appendChild(h("li", {},
-        s("svg", { class: `swatch hue-${index % HUES}`, viewBox: "0 0 12 4", width: 12, height: 4, "aria-hidden": "true" }, s("path", { d: "M0 2H12" })),
-        h("span", { class: "legend-name" }), h("span", { class: "legend-value" })));
+      const entry =
+        this.legend.children[index] ||
+        this.legend.appendChild(
+          h(
+            "li",
+            {},
+            s(
+              "svg",
+              { class: `swatch hue-${index % HUES}`, viewBox: "0 0 12 4", width: 12, height: 4, "aria-hidden": "true" },
+              s("path", { d: "M0 2H12" }),
+            ),
+            h("span", { class: "legend-name" }),
+            h("span", { class: "legend-value" }),
+          ),
+        );
       say(entry.children[1], line.name);
       say(entry.children[2], this.words(line.values[at]));
     });

@@ -1,3 +1,4 @@
+// @ts-check
 // Builds elements. Whatever a node says of itself goes in as text nodes and attribute values, never
 // as markup; the server's policy has the browser refuse markup made of text altogether.
 
@@ -43,5 +44,9 @@ export function refill(element, from, build) {
 // A list of facts: pairs of a term and what it is.
 export function facts(pairs, attributes = {}) {
   const entries = pairs.filter(([, what]) => what !== null && what !== undefined && what !== "");
-  return h("dl", { class: "facts", ...attributes }, entries.map(([term, what]) => h("div", {}, h("dt", {}, term), h("dd", {}, what))));
+  return h(
+    "dl",
+    { class: "facts", ...attributes },
+    entries.map(([term, what]) => h("div", {}, h("dt", {}, term), h("dd", {}, what))),
+  );
 }

@@ -1,3 +1,4 @@
+// @ts-check
 // Turns figures into what a reader sees. Times are nanoseconds, memory bytes.
 
 const NARROW = "\u202f";
@@ -39,14 +40,23 @@ export function time(nanoseconds) {
   if (nanoseconds < 1e9) return steps(nanoseconds, 1000, ["ns", "µs", "ms"]);
   const seconds = nanoseconds / 1e9;
   if (seconds < 60) return `${short(seconds)}\u00a0s`;
-  const parts = [[86_400, "d"], [3600, "h"], [60, "min"], [1, "s"]];
+  /** @type {[number, string][]} */
+  const parts = [
+    [86_400, "d"],
+    [3600, "h"],
+    [60, "min"],
+    [1, "s"],
+  ];
   const first = parts.findIndex(([size]) => seconds >= size);
   let rest = Math.floor(seconds);
-  return parts.slice(first, first + 2).map(([size, name]) => {
-    const whole = Math.floor(rest / size);
-    rest -= whole * size;
-    return `${whole}\u00a0${name}`;
-  }).join(" ");
+  return parts
+    .slice(first, first + 2)
+    .map(([size, name]) => {
+      const whole = Math.floor(rest / size);
+      rest -= whole * size;
+      return `${whole}\u00a0${name}`;
+    })
+    .join(" ");
 }
 
 // A moment in the time of the node, to the microsecond.

@@ -1,3 +1,4 @@
+// @ts-check
 // Puts the page together: asks for the token, follows the node, and shows the view of the address.
 
 import * as api from "./api.js";
@@ -59,7 +60,7 @@ function open() {
   const main = byId("main");
   main.replaceChildren(h("h1", {}, made.title));
   document.title = `${made.title} · ${app.live?.node ?? ""} · purlin`;
-  for (const link of byId("views").children) {
+  for (const link of byId("views").querySelectorAll("a")) {
     const current = link.dataset.view === (name === "process" ? "processes" : name);
     if (current) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
@@ -81,8 +82,16 @@ function cost({ sampler }) {
   const parts = [`The observer takes ${percent(sampler.share)} of one core; a look at all processes takes ${time(sampler.took_ns)}.`];
   byId("cost").replaceChildren(parts[0], " ");
   const missing = sampler.left_out + sampler.lost;
-  put(byId("cost"), missing === 0 ? "Nothing was left out."
-    : h("strong", { class: "alarm" }, `${count(sampler.left_out)} processes were left out of the last look, and ${count(sampler.lost)} events were lost.`));
+  put(
+    byId("cost"),
+    missing === 0
+      ? "Nothing was left out."
+      : h(
+          "strong",
+          { class: "alarm" },
+          `${count(sampler.left_out)} processes were left out of the last look, and ${count(sampler.lost)} events were lost.`,
+        ),
+  );
 }
 
 const heard = {
@@ -143,14 +152,22 @@ async function follow() {
 function login(problem) {
   const field = h("input", { id: "token", autocomplete: "off", spellcheck: "false", required: true, "aria-describedby": "token-problem" });
   const trouble = h("p", { id: "token-problem", class: "alarm", role: "alert" }, problem || "");
-  const form = h("form", { class: "login", submit: (event) => {
-    event.preventDefault();
-    if (api.keep(field.value)) location.reload();
-    else say(trouble, "That is no token, nor an address with one: a token is made of letters, digits, - and _.");
-  } },
+  const form = h(
+    "form",
+    {
+      class: "login",
+      submit: (event) => {
+        event.preventDefault();
+        if (api.keep(field.value)) location.reload();
+        else say(trouble, "That is no token, nor an address with one: a token is made of letters, digits, - and _.");
+      },
+    },
     h("p", {}, "The node printed an address with a token when it started. Open that address, or paste it here."),
-    h("p", {}, h("label", { for: "token" }, "Address or token")), field,
-    trouble, h("p", {}, h("button", { class: "switch" }, "Open")));
+    h("p", {}, h("label", { for: "token" }, "Address or token")),
+    field,
+    trouble,
+    h("p", {}, h("button", { class: "switch" }, "Open")),
+  );
   byId("main").replaceChildren(h("h1", {}, "Which token?"), form);
   document.documentElement.dataset.ready = "login";
   field.focus();
@@ -164,14 +181,24 @@ async function start() {
   try {
     const about = await api.get("api/about");
     app.rights = about.rights;
+    api.pace(about.period_ms);
     say(byId("node"), about.node);
   } catch (error) {
     if (error.status !== 401) throw error;
     api.forget();
     return login("The node does not know that token.");
   }
-  put(byId("views"), SHOWN.map((name) => h("a", { href: `#/${name}`, "data-view": name }, VIEWS[name].title,
-    name === "warnings" ? h("span", { class: "badge", id: "warning-count", hidden: true }, "0") : null)));
+  put(
+    byId("views"),
+    SHOWN.map((name) =>
+      h(
+        "a",
+        { href: `#/${name}`, "data-view": name },
+        VIEWS[name].title,
+        name === "warnings" ? h("span", { class: "badge", id: "warning-count", hidden: true }, "0") : null,
+      ),
+    ),
+  );
   byId("views").hidden = false;
   byId("skip").addEventListener("click", (event) => {
     event.preventDefault();

@@ -1,3 +1,4 @@
+// @ts-check
 // Draws what processes did to one another as a sequence diagram: a lane for each process, time downwards,
 // an arrow for each message and signal, from where it was sent to where it was received, a dot for what a
 // process did by itself.
@@ -19,17 +20,31 @@ export function draw(events, names) {
   const x = (pid) => LEFT + lanes.indexOf(pid) * LANE + LANE / 2;
   const height = TOP + drawn.length * STEP + 16;
   const width = LEFT + lanes.length * LANE;
-  const heads = lanes.flatMap((pid) => [
-    s("line", { class: "lane", x1: x(pid), x2: x(pid), y1: TOP - 12, y2: height }),
-    s("text", { x: x(pid), y: 14, "text-anchor": "middle", "font-weight": 600 }, names[pid] ?? pid),
-    names[pid] ? s("text", { x: x(pid), y: 28, "text-anchor": "middle", class: "when" }, pid) : null,
-  ].filter(Boolean));
+  const heads = lanes.flatMap((pid) =>
+    [
+      s("line", { class: "lane", x1: x(pid), x2: x(pid), y1: TOP - 12, y2: height }),
+      s("text", { x: x(pid), y: 14, "text-anchor": "middle", "font-weight": 600 }, names[pid] ?? pid),
+      names[pid] ? s("text", { x: x(pid), y: 28, "text-anchor": "middle", class: "when" }, pid) : null,
+    ].filter(Boolean),
+  );
   const begin = events[0]?.at_ns ?? 0;
   const y = new Map(drawn.map((event, at) => [event.number, TOP + at * STEP]));
   const rows = drawn.map((event) => row(event, y, x, begin, names));
   return {
     left_out: events.length - drawn.length,
-    picture: s("svg", { class: "sequence", width, height, viewBox: `0 0 ${width} ${height}`, role: "list", "aria-label": `${drawn.length} events of ${lanes.length} processes` }, heads, rows),
+    picture: s(
+      "svg",
+      {
+        class: "sequence",
+        width,
+        height,
+        viewBox: `0 0 ${width} ${height}`,
+        role: "list",
+        "aria-label": `${drawn.length} events of ${lanes.length} processes`,
+      },
+      heads,
+      rows,
+    ),
   };
 }
 
@@ -42,8 +57,10 @@ function row(event, places, x, begin, names) {
   const what = about(event);
   const words = `${time(event.at_ns - begin)}: ${called(event.pid)} ${event.kind} ${event.other ? called(event.other) : ""} ${what}`;
   const when = s("text", { class: "when", x: 4, y: y + 3 }, `+${time(event.at_ns - begin)}`);
-  const label = (at, anchor) => s("text", { class: "label", x: at, y: y - 4, "text-anchor": anchor }, what ? `${event.kind} ${what}` : event.kind);
-  const entry = (...parts) => s("g", { role: "listitem", "aria-label": words, "data-kind": event.kind }, s("title", {}, words), when, parts);
+  const label = (at, anchor) =>
+    s("text", { class: "label", x: at, y: y - 4, "text-anchor": anchor }, what ? `${event.kind} ${what}` : event.kind);
+  const entry = (...parts) =>
+    s("g", { role: "listitem", "aria-label": words, "data-kind": event.kind }, s("title", {}, words), when, parts);
   if (!event.other || event.other === event.pid) {
     const mark = s("circle", { class: ENDS.has(event.kind) ? "exit" : "event", cx: x(event.pid), cy: y, r: 4 });
     return entry(mark, label(x(event.pid) + 8, "start"));
@@ -56,9 +73,16 @@ function row(event, places, x, begin, names) {
   const end = (event.kind === "send" && places.get(event.partner)) || y;
   const quiet = QUIET.has(event.kind);
   return entry(
-    s("line", { class: quiet ? "arrow quiet" : ENDS.has(event.kind) ? "arrow exit-line" : "arrow", x1: from, x2: to + back * 6, y1: y, y2: end }),
+    s("line", {
+      class: quiet ? "arrow quiet" : ENDS.has(event.kind) ? "arrow exit-line" : "arrow",
+      x1: from,
+      x2: to + back * 6,
+      y1: y,
+      y2: end,
+    }),
     s("path", { class: quiet ? "quiet-head" : ENDS.has(event.kind) ? "exit" : "head", d: `M${to} ${end}l${back * 8} -4v8z` }),
-    label((from + to) / 2, "middle"));
+    label((from + to) / 2, "middle"),
+  );
 }
 
 const TYPED = new Set(["send", "receive", "spawn"]);

@@ -1,3 +1,4 @@
+// @ts-check
 // A table of as many rows as there are, of which only those in sight are fetched and made.
 //
 // A browser cannot make an element as tall as a million rows are, so past a height the bar moves over
@@ -13,9 +14,27 @@ export class RowTable {
   // `columns`: {key, title, number, cell(row, td)}, and `spoken` where the title says too little by itself;
   // `fetch(offset, limit)` gives {total, rows}; `sorted({key, descending})` is told what the reader chose.
   constructor({ label, columns, fetch, sort, sorted }) {
-    Object.assign(this, { columns, fetch, sort, sorted, offset: 0, total: 0, rows: [], wanted: false, busy: false });
-    this.heads = columns.map((column) => h("th", { scope: "col", class: column.number ? "number" : null },
-      h("button", { type: "button", class: "sort", "aria-label": column.spoken, title: column.spoken, click: () => this.choose(column) }, column.title, h("span", { class: "sort-mark", "aria-hidden": "true" }))));
+    this.columns = columns;
+    this.fetch = fetch;
+    this.sort = sort;
+    this.sorted = sorted;
+    this.offset = 0;
+    this.total = 0;
+    this.rows = [];
+    this.wanted = false;
+    this.busy = false;
+    this.heads = columns.map((column) =>
+      h(
+        "th",
+        { scope: "col", class: column.number ? "number" : null },
+        h(
+          "button",
+          { type: "button", class: "sort", "aria-label": column.spoken, title: column.spoken, click: () => this.choose(column) },
+          column.title,
+          h("span", { class: "sort-mark", "aria-hidden": "true" }),
+        ),
+      ),
+    );
     this.body = h("tbody");
     this.table = h("table", { class: "rows" }, h("thead", {}, h("tr", { "aria-rowindex": 1 }, this.heads)), this.body);
     this.spacer = h("div", { class: "spacer" }, this.table);
@@ -88,7 +107,9 @@ export class RowTable {
 
   key(event) {
     if (event.target !== this.frame) return;
-    const step = { ArrowDown: 1, ArrowUp: -1, PageDown: this.visible - 1, PageUp: 1 - this.visible, Home: -Infinity, End: Infinity }[event.key];
+    const step = { ArrowDown: 1, ArrowUp: -1, PageDown: this.visible - 1, PageUp: 1 - this.visible, Home: -Infinity, End: Infinity }[
+      event.key
+    ];
     if (step === undefined) return;
     event.preventDefault();
     this.moveTo(step === Infinity ? this.last : step === -Infinity ? 0 : this.offset + step);
@@ -124,7 +145,15 @@ export class RowTable {
     this.table.setAttribute("aria-rowcount", total + 1);
     while (this.body.children.length > rows.length) this.body.lastChild.remove();
     rows.forEach((row, at) => {
-      const line = this.body.children[at] || this.body.appendChild(h("tr", {}, this.columns.map((column) => h("td", { class: column.number ? "number" : null }))));
+      const line =
+        this.body.children[at] ||
+        this.body.appendChild(
+          h(
+            "tr",
+            {},
+            this.columns.map((column) => h("td", { class: column.number ? "number" : null })),
+          ),
+        );
       line.setAttribute("aria-rowindex", this.offset + at + 2);
       this.columns.forEach((column, index) => column.cell(row, line.children[index]));
     });

@@ -1,3 +1,4 @@
+// @ts-check
 // Dark or light: as the reader chose on this machine, or as the system is.
 
 import { byId } from "./dom.js";

@@ -1,3 +1,4 @@
+// @ts-check
 // One process: what it is and does, its history while it is looked at, whom it knows, what it did last if it
 // is traced, and what can be done about it.
 
@@ -11,7 +12,6 @@ import { reference } from "./view_processes.js";
 
 export const title = "Process";
 
-const EVERY = 1000;
 const REMEMBERED = 300;
 const LAST = 20;
 
@@ -27,12 +27,32 @@ export function open(place, { rest: [id], app }) {
   const done = h("div", { id: "done" });
   const told = h("p", { role: "status", id: "told" });
   const trouble = h("p", { class: "notice", role: "alert", hidden: true });
-  const actions = h("div", { class: "controls", id: "actions" },
+  const actions = h(
+    "div",
+    { class: "controls", id: "actions" },
     h("button", { type: "button", class: "switch", id: "trace", click: follow }, "Trace it"),
-    app.rights.exit ? EXITS.map(([reason, words]) => h("button", { type: "button", class: "switch danger", "data-reason": reason, click: () => end(reason) }, words)) : null);
+    app.rights.exit
+      ? EXITS.map(([reason, words]) =>
+          h("button", { type: "button", class: "switch danger", "data-reason": reason, click: () => end(reason) }, words),
+        )
+      : null,
+  );
   const history = [];
   place.querySelector("h1").append(" ", h("span", { class: "code" }, id ?? ""));
-  put(place, trouble, state, actions, told, h("div", { class: "graphs" }, Object.values(charts).map((chart) => chart.element)), known, done);
+  put(
+    place,
+    trouble,
+    state,
+    actions,
+    told,
+    h(
+      "div",
+      { class: "graphs" },
+      Object.values(charts).map((chart) => chart.element),
+    ),
+    known,
+    done,
+  );
 
   async function follow() {
     try {
@@ -56,33 +76,60 @@ export function open(place, { rest: [id], app }) {
   function draw() {
     const times = history.map((one) => one.at_ns);
     const line = (name, values) => [{ name, values }];
-    const speed = (of) => history.map((one, at) => {
-      const before = history[at - 1];
-      return before && one.at_ns > before.at_ns ? Math.max(0, of(one) - of(before)) / ((one.at_ns - before.at_ns) / 1e9) : null;
-    });
-    charts.mailbox.draw(times, line("messages", history.map((one) => one.mailbox)));
+    const speed = (of) =>
+      history.map((one, at) => {
+        const before = history[at - 1];
+        return before && one.at_ns > before.at_ns ? Math.max(0, of(one) - of(before)) / ((one.at_ns - before.at_ns) / 1e9) : null;
+      });
+    charts.mailbox.draw(
+      times,
+      line(
+        "messages",
+        history.map((one) => one.mailbox),
+      ),
+    );
     charts.messages.draw(times, [
       { name: "received", values: speed((one) => one.messages_in) },
       { name: "sent", values: speed((one) => one.messages_out) },
     ]);
-    charts.reductions.draw(times, line("reductions", speed((one) => one.reductions)));
-    charts.memory.draw(times, line("memory", history.map((one) => one.memory)));
+    charts.reductions.draw(
+      times,
+      line(
+        "reductions",
+        speed((one) => one.reductions),
+      ),
+    );
+    charts.memory.draw(
+      times,
+      line(
+        "memory",
+        history.map((one) => one.memory),
+      ),
+    );
   }
 
   function show(found) {
     history.push(found);
     if (history.length > REMEMBERED) history.shift();
-    state.replaceChildren(facts([
-      ["Name", found.name], ["State", found.state], ["Calls", found.waits_for && h("a", { href: reference(found.waits_for) }, found.waits_for)],
-      ["Runs", h("code", {}, found.function)], ["Receives", h("code", {}, found.message_type)],
-      ["Started by", found.parent && h("a", { href: reference(found.parent) }, found.parent)],
-      ["Age", age(found)],
-      ["Waiting messages", count(found.mailbox) + (found.bound ? ` of ${count(found.bound.limit)}` : "")],
-      ["Dropped for want of room", found.bound && count(found.bound.dropped)],
-      ["Received", count(found.messages_in)], ["Sent", count(found.messages_out)], ["Reductions", count(found.reductions)],
-      ["Memory", bytes(found.memory)], ["Says it has allocated", found.details?.reported_memory ? bytes(found.details.reported_memory) : null],
-      ["Traps exits", found.details && (found.details.traps_exits ? "yes" : "no")],
-    ]));
+    state.replaceChildren(
+      facts([
+        ["Name", found.name],
+        ["State", found.state],
+        ["Calls", found.waits_for && h("a", { href: reference(found.waits_for) }, found.waits_for)],
+        ["Runs", h("code", {}, found.function)],
+        ["Receives", h("code", {}, found.message_type)],
+        ["Started by", found.parent && h("a", { href: reference(found.parent) }, found.parent)],
+        ["Age", age(found)],
+        ["Waiting messages", count(found.mailbox) + (found.bound ? ` of ${count(found.bound.limit)}` : "")],
+        ["Dropped for want of room", found.bound && count(found.bound.dropped)],
+        ["Received", count(found.messages_in)],
+        ["Sent", count(found.messages_out)],
+        ["Reductions", count(found.reductions)],
+        ["Memory", bytes(found.memory)],
+        ["Says it has allocated", found.details?.reported_memory ? bytes(found.details.reported_memory) : null],
+        ["Traps exits", found.details && (found.details.traps_exits ? "yes" : "no")],
+      ]),
+    );
     draw();
     refill(known, found.details, () => web(found));
   }
@@ -99,11 +146,21 @@ export function open(place, { rest: [id], app }) {
   // A process that no trace has seen has no place for its events.
   function did({ trace }) {
     const seen = trace && (trace.processes.includes(id) || trace.events.length > 0);
-    refill(done, seen && [trace.events, trace.names], () => seen && [
-      h("h2", {}, "Last events"),
-      h("p", { class: "hint" }, trace.events.length ? "The newest first, in the time of the node. " : "It has done nothing yet. ", h("a", { href: "#/trace" }, "The whole trace")),
-      trace.events.length ? events(trace) : null,
-    ]);
+    refill(
+      done,
+      seen && [trace.events, trace.names],
+      () =>
+        seen && [
+          h("h2", {}, "Last events"),
+          h(
+            "p",
+            { class: "hint" },
+            trace.events.length ? "The newest first, in the time of the node. " : "It has done nothing yet. ",
+            h("a", { href: "#/trace" }, "The whole trace"),
+          ),
+          trace.events.length ? events(trace) : null,
+        ],
+    );
   }
 
   async function look() {
@@ -124,19 +181,46 @@ export function open(place, { rest: [id], app }) {
     if (problem?.status === 404) close();
   }
 
-  const close = api.every(EVERY, look);
+  const close = api.every(look);
   return { close };
 }
 
 function events({ events: seen, names }) {
   const called = (pid) => h("a", { href: reference(pid) }, names[pid] ?? pid);
-  const lines = seen.toReversed().map((event) => h("tr", {},
-    h("td", {}, moment(event.at_ns)), h("td", {}, event.kind),
-    h("td", {}, event.other && called(event.other)), h("td", { title: event.label }, sequence.about(event))));
-  return h("div", { class: "scroller", role: "region", "aria-label": "Last events", tabindex: "0" }, h("table", {},
-    h("thead", {}, h("tr", {}, ["Time", "Kind", "With whom", "What"].map((words) => h("th", { scope: "col" }, words)))),
-    h("tbody", {}, lines)));
+  const lines = seen
+    .toReversed()
+    .map((event) =>
+      h(
+        "tr",
+        {},
+        h("td", {}, moment(event.at_ns)),
+        h("td", {}, event.kind),
+        h("td", {}, event.other && called(event.other)),
+        h("td", { title: event.label }, sequence.about(event)),
+      ),
+    );
+  return h(
+    "div",
+    { class: "scroller", role: "region", "aria-label": "Last events", tabindex: "0" },
+    h(
+      "table",
+      {},
+      h(
+        "thead",
+        {},
+        h(
+          "tr",
+          {},
+          ["Time", "Kind", "With whom", "What"].map((words) => h("th", { scope: "col" }, words)),
+        ),
+      ),
+      h("tbody", {}, lines),
+    ),
+  );
 }
 
 const KINDS = { links: "link", monitors: "monitor", monitored_by: "monitored" };
-const EXITS = [["shutdown", "Tell it to shut down"], ["kill", "Kill it"]];
+const EXITS = [
+  ["shutdown", "Tell it to shut down"],
+  ["kill", "Kill it"],
+];

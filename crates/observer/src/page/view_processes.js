@@ -1,3 +1,4 @@
+// @ts-check
 // All processes, sorted and filtered by the node, of which those in sight are fetched.
 
 import * as api from "./api.js";
@@ -8,7 +9,6 @@ import { RowTable, linkIn } from "./table.js";
 export const title = "Processes";
 
 const STATES = ["running", "runnable", "receiving", "waiting"];
-const EVERY = 1000;
 const SOON = 200;
 
 const text = (of) => (row, cell) => {
@@ -21,18 +21,40 @@ export const reference = (id) => `#/process/${encodeURIComponent(id)}`;
 const COLUMNS = [
   { key: "pid", title: "Pid", cell: (row, cell) => linkIn(cell, row.pid, reference(row.pid)) },
   { key: "name", title: "Name", cell: text((row) => row.name) },
-  { key: "function", title: "Runs", cell: (row, cell) => {
-    say(cell, tail(row.function));
-    cell.title = row.function;
-  } },
+  {
+    key: "function",
+    title: "Runs",
+    cell: (row, cell) => {
+      say(cell, tail(row.function));
+      cell.title = row.function;
+    },
+  },
   { key: "state", title: "State", cell: text((row) => (row.waits_for ? `${row.state} for ${row.waits_for}` : row.state)) },
   { key: "mailbox", title: "Mailbox", number: true, cell: text((row) => count(row.mailbox)) },
   { key: "messages_in", title: "Received", number: true, cell: text((row) => count(row.messages_in)) },
-  { key: "messages_in_per_second", title: "/s", spoken: "Received a second", number: true, cell: text((row) => about(row.messages_in_per_second)) },
+  {
+    key: "messages_in_per_second",
+    title: "/s",
+    spoken: "Received a second",
+    number: true,
+    cell: text((row) => about(row.messages_in_per_second)),
+  },
   { key: "messages_out", title: "Sent", number: true, cell: text((row) => count(row.messages_out)) },
-  { key: "messages_out_per_second", title: "/s", spoken: "Sent a second", number: true, cell: text((row) => about(row.messages_out_per_second)) },
+  {
+    key: "messages_out_per_second",
+    title: "/s",
+    spoken: "Sent a second",
+    number: true,
+    cell: text((row) => about(row.messages_out_per_second)),
+  },
   { key: "reductions", title: "Reductions", number: true, cell: text((row) => count(row.reductions)) },
-  { key: "reductions_per_second", title: "/s", spoken: "Reductions a second", number: true, cell: text((row) => about(row.reductions_per_second)) },
+  {
+    key: "reductions_per_second",
+    title: "/s",
+    spoken: "Reductions a second",
+    number: true,
+    cell: text((row) => about(row.reductions_per_second)),
+  },
   { key: "memory", title: "Memory", number: true, cell: text((row) => bytes(row.memory)) },
   { key: "age", title: "Age", number: true, cell: text(age) },
   { key: "parent", title: "Started by", cell: text((row) => row.parent) },
@@ -41,19 +63,38 @@ const COLUMNS = [
 export function open(place, { parameters, app }) {
   const sort = { key: parameters.get("sort") || "mailbox", descending: parameters.get("order") !== "asc" };
   let live = true;
-  const filter = (name, label, attributes = {}) => h("label", {}, label, h("input", { name, value: parameters.get(name), autocomplete: "off", spellcheck: "false", ...attributes }));
-  const state = h("select", { name: "state" }, h("option", { value: "" }, "any"), STATES.map((one) => h("option", { value: one, selected: parameters.get("state") === one }, one)));
-  const controls = h("form", { class: "controls", role: "search", input: changed, submit: (event) => event.preventDefault() },
+  const filter = (name, label, attributes = {}) =>
+    h("label", {}, label, h("input", { name, value: parameters.get(name), autocomplete: "off", spellcheck: "false", ...attributes }));
+  const state = h(
+    "select",
+    { name: "state" },
+    h("option", { value: "" }, "any"),
+    STATES.map((one) => h("option", { value: one, selected: parameters.get("state") === one }, one)),
+  );
+  const controls = h(
+    "form",
+    { class: "controls", role: "search", input: changed, submit: (event) => event.preventDefault() },
     filter("text", "Pid, name, function or type contains", { type: "search", size: 32 }),
     h("label", {}, "State", state),
     filter("mailbox", "At least so many messages wait", { type: "number", min: 0, size: 8 }),
     filter("parent", "Started by", { size: 10 }),
-    h("button", { type: "button", class: "switch", id: "pause", "aria-pressed": "false", click: pause }, "Pause"));
+    h("button", { type: "button", class: "switch", id: "pause", "aria-pressed": "false", click: pause }, "Pause"),
+  );
 
-  const chosen = () => Object.fromEntries([...new FormData(controls)].map(([name, value]) => [name, value.trim()]));
+  const chosen = () => Object.fromEntries([...new FormData(controls)].map(([name, value]) => [name, String(value).trim()]));
   const table = new RowTable({
-    label: "Processes", columns: COLUMNS, sort, sorted: keep,
-    fetch: (offset, limit) => api.get("api/processes", { ...chosen(), sort: table.sort.key, order: table.sort.descending ? "desc" : "asc", offset, limit: Math.max(1, limit) }),
+    label: "Processes",
+    columns: COLUMNS,
+    sort,
+    sorted: keep,
+    fetch: (offset, limit) =>
+      api.get("api/processes", {
+        ...chosen(),
+        sort: table.sort.key,
+        order: table.sort.descending ? "desc" : "asc",
+        offset,
+        limit: Math.max(1, limit),
+      }),
   });
   put(place, controls, table.element);
 
@@ -78,10 +119,10 @@ export function open(place, { parameters, app }) {
     if (live) table.refresh();
   }
 
-  const clock = setInterval(() => live && !document.hidden && table.refresh(), EVERY);
+  const end = api.every(() => live && table.refresh());
   return {
     close() {
-      clearInterval(clock);
+      end();
       clearTimeout(waiting);
       table.close();
     },

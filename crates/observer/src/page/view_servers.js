@@ -1,3 +1,4 @@
+// @ts-check
 // Servers that acknowledge: rates, connections, how long acks took, and why connections were closed.
 
 import * as api from "./api.js";
@@ -7,7 +8,6 @@ import { about, count, rate, time } from "./format.js";
 
 export const title = "Ack server";
 
-const EVERY = 1000;
 const REMEMBERED = 300;
 
 export function open(place) {
@@ -37,7 +37,7 @@ export function open(place) {
     }
   }
 
-  return { close: api.every(EVERY, look) };
+  return { close: api.every(look) };
 }
 
 class Shown {
@@ -48,31 +48,50 @@ class Shown {
     this.rates = new Chart("Per second", { show: rate });
     this.connections = new Chart("Connections", { show: about });
     this.took = new Chart("From read to ack", { show: time });
-    this.element = h("section", { "data-server": server.name }, h("h2", {}, `${server.name} at ${server.address}`), this.now,
-      h("div", { class: "graphs" }, this.rates.element, this.took.element, this.connections.element));
+    this.element = h(
+      "section",
+      { "data-server": server.name },
+      h("h2", {}, `${server.name} at ${server.address}`),
+      this.now,
+      h("div", { class: "graphs" }, this.rates.element, this.took.element, this.connections.element),
+    );
   }
 
   update({ counts, latency }, at_ns) {
     const { history } = this;
     history.push({ at_ns, latency, ...counts });
     if (history.length > REMEMBERED) history.shift();
-    const speed = (key) => history.map((look, at) => {
-      const before = history[at - 1];
-      return before && look.at_ns > before.at_ns ? Math.max(0, look[key] - before[key]) / ((look.at_ns - before.at_ns) / 1e9) : null;
-    });
+    const speed = (key) =>
+      history.map((look, at) => {
+        const before = history[at - 1];
+        return before && look.at_ns > before.at_ns ? Math.max(0, look[key] - before[key]) / ((look.at_ns - before.at_ns) / 1e9) : null;
+      });
     const times = history.map((look) => look.at_ns);
-    this.rates.draw(times, [{ name: "messages", values: speed("messages") }, { name: "acks", values: speed("acks") }]);
+    this.rates.draw(times, [
+      { name: "messages", values: speed("messages") },
+      { name: "acks", values: speed("acks") },
+    ]);
     this.connections.draw(times, [{ name: "connections", values: history.map((look) => look.connections) }]);
     const took = (key) => history.map((look) => look.latency?.[key] ?? null);
-    this.took.draw(times, [{ name: "half", values: took("p50_ns") }, { name: "99 %", values: took("p99_ns") }, { name: "slowest", values: took("max_ns") }]);
-    const closed = Object.entries(WHY).filter(([key]) => counts[key] > 0).map(([key, words]) => [words, h("span", { class: "alarm" }, count(counts[key]))]);
-    this.now.replaceChildren(facts([
-      ["Connections", count(counts.connections)], ["Connections ever", count(counts.connections_ever)],
-      ["Messages acknowledged", count(counts.messages)], ["Acks", count(counts.acks)],
-      ["Messages for each ack", counts.acks ? (counts.messages / counts.acks).toFixed(1) : null],
-      ["From read to ack", latency?.acks ? lately(latency) : null],
-      ...closed,
-    ]));
+    this.took.draw(times, [
+      { name: "half", values: took("p50_ns") },
+      { name: "99 %", values: took("p99_ns") },
+      { name: "slowest", values: took("max_ns") },
+    ]);
+    const closed = Object.entries(WHY)
+      .filter(([key]) => counts[key] > 0)
+      .map(([key, words]) => [words, h("span", { class: "alarm" }, count(counts[key]))]);
+    this.now.replaceChildren(
+      facts([
+        ["Connections", count(counts.connections)],
+        ["Connections ever", count(counts.connections_ever)],
+        ["Messages acknowledged", count(counts.messages)],
+        ["Acks", count(counts.acks)],
+        ["Messages for each ack", counts.acks ? (counts.messages / counts.acks).toFixed(1) : null],
+        ["From read to ack", latency?.acks ? lately(latency) : null],
+        ...closed,
+      ]),
+    );
   }
 }
 
@@ -82,7 +101,12 @@ function lately({ span_ns: span, p50_ns: half, p90_ns: most, p99_ns: nearly, max
 }
 
 const WHY = {
-  refusals: "Messages of sessions refused", too_large: "Closed: message too large", silent: "Closed: silent for too long",
-  deaf: "Closed: acks not read", insecure: "Closed: not TLS as it should be", failed: "Closed: the handler failed",
-  over_address: "Closed: too many of one address", exhausted: "Not accepted: no descriptors or memory",
+  refusals: "Messages of sessions refused",
+  too_large: "Closed: message too large",
+  silent: "Closed: silent for too long",
+  deaf: "Closed: acks not read",
+  insecure: "Closed: not TLS as it should be",
+  failed: "Closed: the handler failed",
+  over_address: "Closed: too many of one address",
+  exhausted: "Not accepted: no descriptors or memory",
 };

@@ -1,3 +1,4 @@
+// @ts-check
 // A trace: what chosen processes sent, received, spawned and linked, as a diagram, live.
 
 import * as api from "./api.js";
@@ -7,15 +8,23 @@ import * as sequence from "./sequence.js";
 
 export const title = "Trace";
 
-const EVERY = 1000;
-
 export function open(place) {
-  const pids = h("input", { name: "processes", size: 32, required: true, autocomplete: "off", spellcheck: "false", placeholder: "<0.12.0> <0.13.0>" });
-  const controls = h("form", { class: "controls", submit: start },
+  const pids = h("input", {
+    name: "processes",
+    size: 32,
+    required: true,
+    autocomplete: "off",
+    spellcheck: "false",
+    placeholder: "<0.12.0> <0.13.0>",
+  });
+  const controls = h(
+    "form",
+    { class: "controls", submit: start },
     h("label", {}, "Processes to follow", pids),
     h("button", { class: "switch", id: "start" }, "Start"),
     h("button", { type: "button", class: "switch", id: "stop", click: () => act("api/trace/stop") }, "Stop"),
-    h("button", { type: "button", class: "switch", id: "export", click: save }, "Save for Chrome’s trace viewer"));
+    h("button", { type: "button", class: "switch", id: "export", click: save }, "Save for Chrome’s trace viewer"),
+  );
   const told = h("p", { class: "notice", role: "alert", hidden: true });
   const trouble = h("p", { class: "notice", role: "alert", hidden: true });
   const state = h("div", { id: "trace-state", role: "status" });
@@ -58,15 +67,29 @@ export function open(place) {
     say(state, "");
     if (!found.trace) return void diagram.replaceChildren(h("p", { class: "hint" }, "Nothing has been traced yet."));
     const { running, state: became, processes, seen, events, dropped, names } = found.trace;
-    put(state, facts([
-      ["Follows", processes.join(" ")], ["State", became],
-      ["Events", count(seen)], ["Lost or no longer kept", h("span", { class: dropped ? "alarm" : null }, count(dropped))],
-    ]));
+    put(
+      state,
+      facts([
+        ["Follows", processes.join(" ")],
+        ["State", became],
+        ["Events", count(seen)],
+        ["Lost or no longer kept", h("span", { class: dropped ? "alarm" : null }, count(dropped))],
+      ]),
+    );
     controls.querySelector("#stop").disabled = !running;
     refill(diagram, [events[0]?.number, events.length, events.at(-1)?.number, names], () => {
       if (events.length === 0) return h("p", { class: "hint" }, "They have done nothing yet.");
       const { picture, left_out: left } = sequence.draw(events, names);
-      return [picture, left ? h("p", { class: "hint" }, `Without ${plural(left, "event")}: earlier events, or those of more processes than fit. The file for Chrome has them all.`) : null];
+      return [
+        picture,
+        left
+          ? h(
+              "p",
+              { class: "hint" },
+              `Without ${plural(left, "event")}: earlier events, or those of more processes than fit. The file for Chrome has them all.`,
+            )
+          : null,
+      ];
     });
   }
 
@@ -74,5 +97,5 @@ export function open(place) {
     return attempt(trouble, async () => show(await api.get("api/trace")));
   }
 
-  return { close: api.every(EVERY, look) };
+  return { close: api.every(look) };
 }

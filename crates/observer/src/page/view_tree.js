@@ -1,3 +1,4 @@
+// @ts-check
 // Supervisors with those they supervise, drawn as the tree they are, live. Who was restarted is marked,
 // and the report of its crash is a click away.
 
@@ -8,7 +9,6 @@ import { reference } from "./view_processes.js";
 
 export const title = "Supervision";
 
-const EVERY = 1000;
 // What supervisors are told from others by in the table of processes: the type of what they receive.
 const SUPERVISORS = "#/processes?text=SupervisorMail";
 
@@ -20,21 +20,49 @@ export function open(place) {
   put(place, trouble, tree, crashes, report);
 
   function tell(crash) {
-    report.replaceChildren(h("h2", { id: "report-title" }, `${crash.name ?? crash.pid} crashed`), facts([
-      ["Process", crash.pid], ["Ran", h("code", {}, crash.function)], ["Ago", time(crash.ago_ns)],
-      ["Messages that waited", count(crash.mailbox)], ["Messages received", count(crash.messages_in)],
-      ["Its supervisor", crash.supervisor && h("a", { href: reference(crash.supervisor) }, crash.supervisor)],
-    ]), h("h3", {}, "Reason"), h("pre", { tabindex: "0" }, crash.reason), h("form", { method: "dialog" }, h("button", { class: "switch" }, "Close")));
+    report.replaceChildren(
+      h("h2", { id: "report-title" }, `${crash.name ?? crash.pid} crashed`),
+      facts([
+        ["Process", crash.pid],
+        ["Ran", h("code", {}, crash.function)],
+        ["Ago", time(crash.ago_ns)],
+        ["Messages that waited", count(crash.mailbox)],
+        ["Messages received", count(crash.messages_in)],
+        ["Its supervisor", crash.supervisor && h("a", { href: reference(crash.supervisor) }, crash.supervisor)],
+      ]),
+      h("h3", {}, "Reason"),
+      h("pre", { tabindex: "0" }, crash.reason),
+      h("form", { method: "dialog" }, h("button", { class: "switch" }, "Close")),
+    );
     report.showModal();
   }
 
   function member(node, all) {
     const last = all.find((crash) => crash.number === node.last_crash);
-    const mark = node.crashes > 0 ? h("span", { class: "mark" }, `↻ restarted after ${plural(node.crashes, "crash", "crashes")}`,
-      last ? h("button", { type: "button", click: () => tell(last), "aria-label": `Crash report of ${node.name ?? node.pid}` }, "crash report") : null) : null;
+    const mark =
+      node.crashes > 0
+        ? h(
+            "span",
+            { class: "mark" },
+            `↻ restarted after ${plural(node.crashes, "crash", "crashes")}`,
+            last
+              ? h(
+                  "button",
+                  { type: "button", click: () => tell(last), "aria-label": `Crash report of ${node.name ?? node.pid}` },
+                  "crash report",
+                )
+              : null,
+          )
+        : null;
     const restarts = node.restarts > 0 ? h("span", { class: "hint" }, plural(node.restarts, "restart")) : null;
-    const box = h("span", { class: `member ${node.kind} ${mark ? "restarted" : ""}`, "data-pid": node.pid },
-      h("a", { href: reference(node.pid) }, node.name ?? node.pid), h("span", { class: "hint" }, node.kind === "process" ? tail(node.function) : node.kind), restarts, mark);
+    const box = h(
+      "span",
+      { class: `member ${node.kind} ${mark ? "restarted" : ""}`, "data-pid": node.pid },
+      h("a", { href: reference(node.pid) }, node.name ?? node.pid),
+      h("span", { class: "hint" }, node.kind === "process" ? tail(node.function) : node.kind),
+      restarts,
+      mark,
+    );
     const more = rest(node.more, `#/processes?parent=${encodeURIComponent(node.pid)}`);
     const below = node.children.map((child) => member(child, all));
     return h("li", {}, box, below.length || more ? h("ul", {}, below, more) : null);
@@ -45,21 +73,47 @@ export function open(place) {
       const found = await api.get("api/tree");
       trouble.hidden = true;
       const shape = [found.roots, found.more, found.crashes.map((crash) => crash.number)];
-      refill(tree, shape, () => (found.roots.length === 0 ? h("p", { class: "hint" }, "No supervisor lives on this node.")
-        : h("ul", { class: "tree" }, found.roots.map((root) => member(root, found.crashes)), rest(found.more, SUPERVISORS))));
-      refill(crashes, found.crashes.map((crash) => crash.number), () => [h("h2", {}, "Last crashes"), list(found)]);
+      refill(tree, shape, () =>
+        found.roots.length === 0
+          ? h("p", { class: "hint" }, "No supervisor lives on this node.")
+          : h(
+              "ul",
+              { class: "tree" },
+              found.roots.map((root) => member(root, found.crashes)),
+              rest(found.more, SUPERVISORS),
+            ),
+      );
+      refill(
+        crashes,
+        found.crashes.map((crash) => crash.number),
+        () => [h("h2", {}, "Last crashes"), list(found)],
+      );
     } catch (error) {
       say(trouble, error.message);
       trouble.hidden = false;
     }
   }
 
-  const list = (found) => (found.crashes.length === 0 ? h("p", { class: "hint" }, "None is known.")
-    : [h("ul", {}, found.crashes.map((crash) => h("li", {}, `${crash.name ?? crash.pid} (${tail(crash.function)}): ${crash.reason.split("\n")[0]} `,
-      h("button", { type: "button", class: "switch", click: () => tell(crash) }, "Report")))),
-    found.forgotten ? h("p", { class: "hint" }, `${plural(found.forgotten, "earlier crash", "earlier crashes")} forgotten.`) : null]);
+  const list = (found) =>
+    found.crashes.length === 0
+      ? h("p", { class: "hint" }, "None is known.")
+      : [
+          h(
+            "ul",
+            {},
+            found.crashes.map((crash) =>
+              h(
+                "li",
+                {},
+                `${crash.name ?? crash.pid} (${tail(crash.function)}): ${crash.reason.split("\n")[0]} `,
+                h("button", { type: "button", class: "switch", click: () => tell(crash) }, "Report"),
+              ),
+            ),
+          ),
+          found.forgotten ? h("p", { class: "hint" }, `${plural(found.forgotten, "earlier crash", "earlier crashes")} forgotten.`) : null,
+        ];
 
-  return { close: api.every(EVERY, look) };
+  return { close: api.every(look) };
 }
 
 // How many there is no room for, and where they are seen; nothing if there are none.

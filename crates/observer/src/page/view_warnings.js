@@ -1,3 +1,4 @@
+// @ts-check
 // What looks wrong, in words, with what to do about it.
 
 import { h, put, refill, say } from "./dom.js";
@@ -11,9 +12,11 @@ export function open(place, { app }) {
   put(place, list);
 
   function warned(found) {
-    refill(list, found.map(({ kind, pids, advice }) => [kind, pids, advice]), () => (found.length === 0
-      ? h("p", { class: "hint" }, "Nothing looks wrong.")
-      : h("ul", { class: "warnings" }, found.map(show))));
+    refill(
+      list,
+      found.map(({ kind, pids, advice }) => [kind, pids, advice]),
+      () => (found.length === 0 ? h("p", { class: "hint" }, "Nothing looks wrong.") : h("ul", { class: "warnings" }, found.map(show))),
+    );
     // What changes with each look changes alone, so that nobody is told all of it again.
     found.forEach(({ text, for_ns: since }, at) => {
       const item = list.querySelectorAll(".warning")[at];
@@ -27,6 +30,17 @@ export function open(place, { app }) {
 }
 
 function show({ kind, pids, advice }) {
-  return h("li", { class: "warning", "data-kind": kind }, h("h2"), h("p", {}, advice),
-    h("p", { class: "hint" }, `${kind}, for `, h("span", { class: "since", "aria-live": "off" }), pids.map((pid) => [" ", h("a", { href: reference(pid) }, pid)])));
+  return h(
+    "li",
+    { class: "warning", "data-kind": kind },
+    h("h2"),
+    h("p", {}, advice),
+    h(
+      "p",
+      { class: "hint" },
+      `${kind}, for `,
+      h("span", { class: "since", "aria-live": "off" }),
+      pids.map((pid) => [" ", h("a", { href: reference(pid) }, pid)]),
+    ),
+  );
 }

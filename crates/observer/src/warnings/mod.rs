@@ -20,7 +20,7 @@
 //! Each rule asks for more before it begins to warn than it asks for to go on: it waits until it has
 //! seen the same several times in a row, and lets go only well below where it began. What is left is
 //! smoothed in one place, [`steady`]: a warning stays until its cause has not been seen for five
-//! seconds, and one that returns within them is the same warning, with the same beginning.
+//! seconds, or for five looks of another period, and one that returns within them is the same warning, with the same beginning.
 //!
 //! COST: a pass over the column of mailbox lengths, and over the names, for each table; the rest is as
 //! large as what is wrong.
@@ -38,11 +38,12 @@ pub mod storm;
 mod warning;
 
 use std::fmt;
+use std::time::Duration;
 
 pub use warning::{Kind, Subject, Warning};
 pub(crate) use warning::{Sighting, called};
 
-use crate::census::Census;
+use crate::census::{Census, PERIOD};
 use steady::Steady;
 
 /// How many warnings of one kind there can be. More say nothing more, and cost those who look.
@@ -95,6 +96,15 @@ impl Default for Linter {
 }
 
 impl Linter {
+    /// A linter that is shown a census in each period: a warning stays for five of them after it was last seen.
+    #[must_use]
+    pub fn every(period: Duration) -> Self {
+        let rest = steady::REST.mul_f64(period.as_secs_f64() / PERIOD.as_secs_f64());
+        Self { steady: Steady::resting(rest), ..Self::default() }
+    }
+}
+
+impl Linter {
     /// What looks wrong now, the gravest kind first, and of a kind what has lasted longest. Shown the
     /// same census again it says the same.
     pub fn look(&mut self, census: &Census) -> Vec<Warning> {
@@ -118,8 +128,7 @@ impl fmt::Debug for Linter {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
+    use super::Duration;
     use super::fixture::{at, overview, pid, row, with};
     use super::{Kind, Linter, MOST_OF_A_KIND, Subject};
     use crate::census::{Call, Census, HogSeen};

@@ -10,13 +10,14 @@ use rustc_hash::FxHashMap;
 use super::{Kind, Sighting, Subject, Warning};
 use crate::census::Census;
 
-/// How long a warning stays after it was last seen: long enough to be read, and longer than the pauses
-/// of what comes and goes every few looks.
+/// How long a warning stays after it was last seen, at a look a second: long enough to be read, and longer than the
+/// pauses of what comes and goes every few looks.
 pub const REST: Duration = Duration::from_secs(5);
 
 /// What has been seen of late.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Steady {
+    rest: Duration,
     /// The census that was looked at last, and when it was made.
     number: u64,
     at: Duration,
@@ -30,7 +31,18 @@ struct Kept {
     line: String,
 }
 
+impl Default for Steady {
+    fn default() -> Self {
+        Self::resting(REST)
+    }
+}
+
 impl Steady {
+    /// With another time than [`REST`].
+    pub(super) fn resting(rest: Duration) -> Self {
+        Self { rest, number: 0, at: Duration::ZERO, kept: FxHashMap::default() }
+    }
+
     /// Whether a census has not been looked at.
     pub(super) fn is_news(&self, census: &Census) -> bool {
         census.number != self.number
@@ -45,7 +57,7 @@ impl Steady {
             let kept = self.kept.entry((kind, subject)).or_insert_with(new);
             (kept.last, kept.line) = (at, line);
         }
-        self.kept.retain(|_, kept| at.saturating_sub(kept.last) < REST);
+        self.kept.retain(|_, kept| at.saturating_sub(kept.last) < self.rest);
     }
 
     /// The warnings of the last look.

@@ -23,6 +23,8 @@ pub(crate) struct Answer {
 struct Shown {
     name: String,
     undecoded: u64,
+    /// How often a node is asked: that it has not answered says nothing before.
+    asked_every_ns: u64,
     nodes: Vec<Peer>,
 }
 
@@ -52,6 +54,7 @@ impl Shown {
         Self {
             name: cluster.name().to_string(),
             undecoded: cluster.undecoded(),
+            asked_every_ns: ns(site.round_trips.every),
             nodes: nodes.collect(),
         }
     }

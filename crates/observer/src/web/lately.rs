@@ -1,7 +1,7 @@
 //! How long the acks of servers took lately: what was read now less what was read before.
 //!
-//! It is known for as long as somebody looks: of each server two readings are kept, which are replaced every
-//! [`HALF`] by a look that finds them so old.
+//! It is known for as long as somebody looks: of each server two readings are kept, which are replaced every two
+//! periods of the census by a look that finds them so old.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -10,14 +10,15 @@ use std::time::{Duration, Instant};
 
 use purlin_ack::server::Latency;
 
-/// A time that is told of is from one to two of these.
-const HALF: Duration = Duration::from_secs(2);
 /// After how long without a look one begins anew.
 const FORGOTTEN: Duration = Duration::from_secs(10);
 
 /// What was read of servers before, by their names, and where they were.
-#[derive(Default)]
-pub(crate) struct Lately(Mutex<BTreeMap<String, (SocketAddr, Window)>>);
+pub(crate) struct Lately {
+    /// A time that is told of is from one to two of these.
+    half: Duration,
+    windows: Mutex<BTreeMap<String, (SocketAddr, Window)>>,
+}
 
 /// What was read of a server, and when.
 struct Window {
@@ -33,7 +34,12 @@ impl Window {
     }
 
     /// How long ago the earlier reading was, and what came since; `None` if this is the first.
-    fn look(&mut self, now: Instant, read: Latency) -> Option<(Duration, Latency)> {
+    fn look(
+        &mut self,
+        now: Instant,
+        read: Latency,
+        half: Duration,
+    ) -> Option<(Duration, Latency)> {
         let since_next = now.saturating_duration_since(self.next.0);
         if since_next > FORGOTTEN {
             *self = Self::new(now, read);
@@ -41,7 +47,7 @@ impl Window {
         }
         let (from, before) = &self.from;
         let told = (now.saturating_duration_since(*from), read.since(before));
-        if since_next >= HALF {
+        if since_next >= half {
             self.from = std::mem::replace(&mut self.next, (now, read));
         }
         Some(told).filter(|(span, _)| !span.is_zero())
@@ -49,6 +55,11 @@ impl Window {
 }
 
 impl Lately {
+    /// For a page that asks once in each period.
+    pub(crate) fn new(period: Duration) -> Self {
+        Self { half: 2 * period, windows: Mutex::default() }
+    }
+
     /// How long the acks took that came since an earlier reading, and how long ago that was; `None` if nobody has
     /// looked for a while, or another server had that name.
     pub(crate) fn look(
@@ -59,11 +70,11 @@ impl Lately {
         read: Latency,
     ) -> Option<(Duration, Latency)> {
         // WHY: nothing can panic while it is locked, so it is never half-changed.
-        let mut windows = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((known, window)) = windows.get_mut(server)
             && *known == address
         {
-            return window.look(now, read);
+            return window.look(now, read, self.half);
         }
         windows.insert(server.to_owned(), (address, Window::new(now, read)));
         None
@@ -80,7 +91,7 @@ mod tests {
         let at = |millis| began + Duration::from_millis(millis);
         let mut window = Window::new(began, Latency::default());
         let mut span = |millis| {
-            let told = window.look(at(millis), Latency::default());
+            let told = window.look(at(millis), Latency::default(), Duration::from_secs(2));
             told.map(|(span, _)| span.as_millis())
         };
         assert_eq!(span(0), None);
@@ -96,7 +107,7 @@ mod tests {
 
     #[test]
     fn another_server_of_the_same_name_begins_anew() {
-        let (lately, began) = (Lately::default(), Instant::now());
+        let (lately, began) = (Lately::new(Duration::from_secs(1)), Instant::now());
         let looks = [1, 1, 2, 2, 1].into_iter().zip(0..).map(|(port, second)| {
             let address = SocketAddr::from(([127, 0, 0, 1], port));
             let now = began + Duration::from_secs(second);

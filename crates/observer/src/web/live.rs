@@ -24,6 +24,8 @@ use crate::census::{Census, Watching};
 pub(crate) struct About {
     node: String,
     version: &'static str,
+    /// From one census to the next: the page asks as often for what it is not told.
+    period_ms: u64,
     rights: Rights,
 }
 
@@ -35,7 +37,8 @@ struct Rights {
 
 pub(crate) async fn about(State(site): State<Arc<Site>>) -> Json<About> {
     let rights = Rights { exit: site.may_exit };
-    Json(About { node: site.name.clone(), version: env!("CARGO_PKG_VERSION"), rights })
+    let period_ms = u64::try_from(site.period.as_millis()).unwrap_or(u64::MAX).max(1);
+    Json(About { node: site.name.clone(), version: env!("CARGO_PKG_VERSION"), period_ms, rights })
 }
 
 pub(crate) async fn overview(State(site): State<Arc<Site>>) -> Result<Json<News>, Refusal> {

@@ -4,6 +4,7 @@ use std::fmt;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use purlin::{Builder, Node};
 use purlin_ack::server::Watch;
@@ -13,6 +14,7 @@ use super::board::{Board, Opened};
 use super::server::Running;
 use super::site::Site;
 use super::token::Token;
+use crate::census::PERIOD;
 
 /// The page of a node: how it is to be opened, and, once the node runs, where it is.
 ///
@@ -37,6 +39,7 @@ pub struct Observer {
     token: Option<String>,
     pub(crate) hosts: Vec<String>,
     pub(crate) may_exit: bool,
+    pub(crate) period: Duration,
     silent: bool,
     pub(crate) board: Arc<Board>,
 }
@@ -92,7 +95,7 @@ impl Observer {
     #[must_use]
     pub fn at(address: SocketAddr) -> Self {
         let (token, hosts, may_exit, silent) = Default::default();
-        Self { address, token, hosts, may_exit, silent, board: Arc::default() }
+        Self { address, token, hosts, may_exit, period: PERIOD, silent, board: Arc::default() }
     }
 
     /// The token that opens the page, instead of a random one: 22 to 256 letters, digits, `-` and `_`. An
@@ -114,6 +117,14 @@ impl Observer {
     #[must_use]
     pub fn host(mut self, name: impl Into<String>) -> Self {
         self.hosts.push(name.into());
+        self
+    }
+
+    /// How often the node is looked at while somebody watches, instead of once a second; below a millisecond counts as
+    /// a millisecond. What counts looks, as warnings do, comes sooner the shorter it is.
+    #[must_use]
+    pub fn period(mut self, period: Duration) -> Self {
+        self.period = period;
         self
     }
 

@@ -1,7 +1,7 @@
 //! How soon connected nodes answer, asked for as long as somebody looks.
 //!
 //! Handlers call [`RoundTrips::look`], which has nodes asked and waits for none of them. A node is asked at most once
-//! in [`EVERY`], and not before it has answered or [`PATIENCE`] has passed.
+//! in two periods of the census, and not before it has answered or [`PATIENCE`] has passed.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,14 +10,15 @@ use std::time::{Duration, Instant};
 use purlin_dist::NodeName;
 use purlin_dist::cluster::{Cluster, PingError};
 
-/// From one question to the next.
-const EVERY: Duration = Duration::from_secs(2);
 /// How long a question waits. WHY not for ever: one that is lost with what was to answer it is asked again.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// What is known of the nodes that were connected at the last look.
-#[derive(Default)]
-pub(crate) struct RoundTrips(Mutex<BTreeMap<NodeName, Known>>);
+pub(crate) struct RoundTrips {
+    /// From one question to the next.
+    pub(crate) every: Duration,
+    known: Mutex<BTreeMap<NodeName, Known>>,
+}
 
 /// What is known of one node.
 #[derive(Default)]
@@ -43,18 +44,18 @@ pub(crate) struct RoundTrip {
 }
 
 impl RoundTrip {
-    /// How long the last one took, of a node that still answers.
+    /// How long the last one took, of a node that still answers and is asked so often.
     #[cfg(feature = "metrics")]
-    pub(crate) fn of_now(&self) -> Option<Duration> {
-        self.took.filter(|_| self.unanswered.is_none_or(|waited| waited < EVERY))
+    pub(crate) fn of_now(&self, every: Duration) -> Option<Duration> {
+        self.took.filter(|_| self.unanswered.is_none_or(|waited| waited < every))
     }
 }
 
 impl Known {
     /// Whether it is to be asked now; if so, it counts as asked.
-    fn asks(&mut self, now: Instant) -> bool {
+    fn asks(&mut self, now: Instant, every: Duration) -> bool {
         let since = self.asked.map(|asked| now.saturating_duration_since(asked));
-        if self.waits || since.is_some_and(|since| since < EVERY) {
+        if self.waits || since.is_some_and(|since| since < every) {
             return false;
         }
         let looked = since.is_some_and(|since| since < 2 * PATIENCE);
@@ -87,9 +88,14 @@ impl Known {
 }
 
 impl RoundTrips {
+    /// For a page that asks once in each period.
+    pub(crate) fn new(period: Duration) -> Self {
+        Self { every: 2 * period, known: Mutex::default() }
+    }
+
     fn known(&self) -> MutexGuard<'_, BTreeMap<NodeName, Known>> {
         // WHY: nothing can panic while it is locked, so it is never half-changed.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What is known of these nodes, which are all that the cluster is connected to, in their order. Has those asked
@@ -104,7 +110,7 @@ impl RoundTrips {
         let mut before = std::mem::take(&mut *known);
         let told = nodes.map(|node| {
             let mut it = before.remove(node).unwrap_or_default();
-            if it.asks(now) {
+            if it.asks(now, self.every) {
                 self.ask(cluster, node);
             }
             let told = it.told(now);
@@ -133,6 +139,7 @@ impl RoundTrips {
 mod tests {
     use super::*;
 
+    const EVERY: Duration = Duration::from_secs(2);
     const MILLISECOND: Duration = Duration::from_millis(1);
 
     #[test]
@@ -140,12 +147,12 @@ mod tests {
         let began = Instant::now();
         let at = |seconds| began + Duration::from_secs(seconds);
         let mut node = Known::default();
-        assert!(node.asks(at(0)));
-        assert!((1..10).all(|second| !node.asks(at(second))), "it has not answered");
+        assert!(node.asks(at(0), EVERY));
+        assert!((1..10).all(|second| !node.asks(at(second), EVERY)), "it has not answered");
         node.hears(Some(MILLISECOND), at(10));
-        assert!(node.asks(at(10)));
+        assert!(node.asks(at(10), EVERY));
         node.hears(Some(MILLISECOND), at(10));
-        assert!(!node.asks(at(11)) && node.asks(at(12)));
+        assert!(!node.asks(at(11), EVERY) && node.asks(at(12), EVERY));
     }
 
     #[test]
@@ -155,17 +162,17 @@ mod tests {
         let (at, seconds) = (|seconds| began + Duration::from_secs(seconds), Duration::from_secs);
         let mut node = Known::default();
         assert_eq!(node.told(at(0)), RoundTrip::default());
-        node.asks(at(0));
+        node.asks(at(0), EVERY);
         node.hears(Some(MILLISECOND), at(1));
-        assert!(node.asks(at(3)));
+        assert!(node.asks(at(3), EVERY));
         node.hears(None, at(23));
-        assert!(node.asks(at(24)));
+        assert!(node.asks(at(24), EVERY));
         let told = node.told(at(30));
         let expected = (Some(MILLISECOND), Some(seconds(29)), Some(seconds(27)));
         assert_eq!((told.took, told.age, told.unanswered), expected);
         node.hears(None, at(44));
         // Nobody looks for an hour.
-        assert!(node.asks(at(3644)));
+        assert!(node.asks(at(3644), EVERY));
         let due = RoundTrip { unanswered: Some(seconds(1)), ..RoundTrip::default() };
         assert_eq!(node.told(at(3645)), due);
         node.hears(Some(MILLISECOND), at(3646));
@@ -179,7 +186,7 @@ mod tests {
         let mut node = Known::default();
         let took =
             [true, true, false, false, true].into_iter().zip(0..).map(|(answers, minute)| {
-                assert!(node.asks(at(60 * minute)));
+                assert!(node.asks(at(60 * minute), EVERY));
                 let told = node.told(at(60 * minute + 1)).took;
                 node.hears(answers.then_some(MILLISECOND), at(60 * minute + 20));
                 told.is_some()

@@ -32,6 +32,8 @@ pub(crate) struct Site {
     pub(crate) node: WeakNode,
     pub(crate) name: String,
     pub(crate) sampler: Sampler,
+    /// From one census to the next.
+    pub(crate) period: Duration,
     pub(crate) token: Token,
     /// Names by which it may be called, besides addresses.
     pub(crate) hosts: Vec<String>,
@@ -57,13 +59,14 @@ impl Site {
         Ok(Self {
             node: node.downgrade(),
             name: node.name().to_string(),
-            sampler: Sampler::start(node)?,
+            sampler: Sampler::every(node, observer.period)?,
+            period: observer.period,
             token,
             hosts: observer.hosts.clone(),
             may_exit: observer.may_exit,
             board: Arc::clone(&observer.board),
-            round_trips: Arc::default(),
-            lately: Lately::default(),
+            round_trips: Arc::new(RoundTrips::new(observer.period)),
+            lately: Lately::new(observer.period),
             streams: Arc::new(Semaphore::new(STREAMS)),
             workshop: Arc::new(Semaphore::new(1)),
             warnings: watch::Sender::default(),

@@ -270,7 +270,11 @@ mod tests {
     fn a_trace_that_is_refused_for_a_service_takes_nobody_from_the_one_under_way() {
         let node = Node::builder().workers(1).build().expect("the node starts");
         let till = node.spawn(async |mut me: Process<()>| me.receive().await);
-        let service = node.serve(std::future::pending()).expect("there is room");
+        let (end, ended) = tokio::sync::oneshot::channel::<()>();
+        let serve = async move {
+            let _ = ended.await;
+        };
+        let service = node.serve(serve).expect("there is room");
         let mut current = None;
         assert_eq!(replace(&mut current, &node, &[till.id()]), Ok(()));
         let refused = replace(&mut current, &node, &[till.id(), service]);
@@ -282,6 +286,7 @@ mod tests {
         });
         let events = current.expect("it goes on").trace.events(0);
         assert!(events.iter().any(|event| event.process == id), "{events:?}");
+        drop(end);
         node.stop_blocking();
     }
 }

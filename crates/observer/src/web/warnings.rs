@@ -64,7 +64,7 @@ impl Found {
 /// Shows the linter each census as it comes, where that holds up no answer.
 pub(crate) async fn lint(site: &Site) {
     let mut censuses = site.sampler.subscribe();
-    let mut linter = Linter::default();
+    let mut linter = Linter::every(site.period);
     while censuses.changed().await.is_ok() {
         let census: Arc<Census> = Arc::clone(&censuses.borrow_and_update());
         let (census_number, at) = (census.number, census.overview.at);

@@ -12,7 +12,7 @@ use purlin_dist::epmd;
 use purlin_term::Term;
 use serde_json::{Value, json};
 
-use crate::support::{Seen, bearer};
+use crate::support::{HANG, PERIOD, Seen, bearer};
 
 async fn idle(mut me: Process<u32>) {
     loop {
@@ -275,7 +275,7 @@ fn a_cluster_that_is_shown_tells_its_nodes_and_what_crossed_and_is_not_kept() {
     let ping = Term::tuple([Term::atom("is_auth"), Term::atom("ours@127.0.0.1")]);
     let (calling, to) = (ours.clone(), theirs.name().clone());
     let pong = seen.node.block_on(async move |_: Process<()>| {
-        calling.call("net_kernel", &to, ping, Duration::from_secs(20)).await
+        calling.call("net_kernel", &to, ping, HANG).await
     });
     assert_eq!(pong.expect("it answers"), Term::atom("yes"));
     seen.until("/api/cluster", |found| {
@@ -304,9 +304,10 @@ fn a_node_is_asked_one_question_at_a_time_and_its_answer_is_told_with_its_age() 
     seen.observer.show_cluster(&ours);
     let told = |found: &Value| found["cluster"]["nodes"][0].clone();
 
-    let second = Duration::from_secs(1).as_nanos() as u64;
+    // Long enough for the next question, if it did not wait for the answer to the first.
+    let long = (10 * PERIOD).as_nanos() as u64;
     let found =
-        seen.until("/api/cluster", |found| told(found)["unanswered_ns"].as_u64() > Some(second));
+        seen.until("/api/cluster", |found| told(found)["unanswered_ns"].as_u64() > Some(long));
     assert_eq!(
         (&told(&found)["round_trip_ns"], &told(&found)["round_trip_age_ns"]),
         (&Value::Null, &Value::Null)

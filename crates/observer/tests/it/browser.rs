@@ -20,7 +20,8 @@ use serde_json::{Value, json};
 use crate::support::Seen;
 
 static BROWSER: Browser = Browser::new(
-    concat!(env!("CARGO_TARGET_TMPDIR"), "/observer-in-browser"),
+    env!("CARGO_TARGET_TMPDIR"),
+    "observer",
     &[
         ("scenarios.mjs", include_str!("page/scenarios.mjs")),
         ("access.mjs", include_str!("page/access.mjs")),
@@ -29,6 +30,14 @@ static BROWSER: Browser = Browser::new(
 
 /// Text that runs or shows up as elements wherever it is taken for markup.
 const HOSTILE: &str = r#"</script><img src=x onerror="window.hostile=1">{{constructor}}"#;
+
+/// How often a node is looked at: often, and not so often that the page is drawn all the time.
+const PERIOD: Duration = Duration::from_millis(200);
+
+/// A node with so many workers. With one whoever holds it up is sure to hold up others.
+fn start(workers: usize) -> Seen {
+    Seen::build(workers, |observer| observer.period(PERIOD))
+}
 
 /// Has a scenario operate the page; `act` does what it asks for.
 fn operate(seen: &Seen, scenario: &str, about: &Value, act: impl FnMut(&str)) {
@@ -74,7 +83,7 @@ fn slow(node: &Node, name: &str) -> (Pid<u32>, impl Fn(usize)) {
 // issue 8, 1: the overview, and a hog is named
 #[test]
 fn the_overview_draws_the_load_and_names_a_hog() {
-    let seen = Seen::start_small();
+    let seen = start(1);
     let (start, wait) = tokio::sync::oneshot::channel::<Receiver<()>>();
     let (end, ended) = channel();
     let hog = seen.node.spawn(async move |_: Process<u32>| {
@@ -100,13 +109,13 @@ fn the_overview_draws_the_load_and_names_a_hog() {
 
 #[test]
 fn a_long_history_of_many_workers_is_drawn() {
-    operate(&Seen::start(), "crowd", &Value::Null, nothing);
+    operate(&start(2), "crowd", &Value::Null, nothing);
 }
 
 // issue 8, 1: a process that is spawned appears
 #[test]
 fn a_process_that_is_spawned_appears_and_goes_when_it_ends() {
-    let seen = Seen::start();
+    let seen = start(2);
     let mut newcomer = None;
     operate(&seen, "appears", &Value::Null, |wish| match wish {
         "spawn" => newcomer = Some(named(&seen.node, "newcomer")),
@@ -118,7 +127,7 @@ fn a_process_that_is_spawned_appears_and_goes_when_it_ends() {
 // issue 8, 2: a table that sorts and filters while live
 #[test]
 fn a_table_of_a_hundred_thousand_rows_is_sorted_filtered_and_scrolled() {
-    let seen = Seen::start();
+    let seen = start(2);
     let all: Vec<_> = (0..100_000).map(|_| seen.node.spawn(idle)).collect();
     let full = seen.node.spawn(async |_: Process<u32>| std::future::pending::<()>().await);
     (0..9).for_each(|message| full.send(message));
@@ -128,7 +137,7 @@ fn a_table_of_a_hundred_thousand_rows_is_sorted_filtered_and_scrolled() {
 
 #[test]
 fn a_table_that_is_paused_asks_for_nothing_and_changes_nothing() {
-    let seen = Seen::start();
+    let seen = start(2);
     operate(&seen, "paused", &Value::Null, |wish| match wish {
         "spawn" => drop(named(&seen.node, "newcomer")),
         _ => nothing(wish),
@@ -150,20 +159,20 @@ fn pair(seen: &Seen) -> Value {
 
 #[test]
 fn a_process_shows_whom_it_knows_and_has_no_button_without_the_right() {
-    let seen = Seen::start();
+    let seen = start(2);
     operate(&seen, "process", &pair(&seen), nothing);
 }
 
 #[test]
 fn who_answers_slowly_is_not_asked_again_meanwhile() {
-    let seen = Seen::start();
+    let seen = start(2);
     operate(&seen, "slow", &pair(&seen), nothing);
 }
 
 // issue 8, 3: a change with the right
 #[test]
 fn with_the_right_a_button_ends_a_process() {
-    let seen = Seen::start_with(|observer| observer.allow_exit(true));
+    let seen = Seen::build(2, |observer| observer.period(PERIOD).allow_exit(true));
     operate(&seen, "exits", &pair(&seen), nothing);
 }
 
@@ -179,7 +188,7 @@ fn shop(node: &Node) -> SupervisorRef {
 // issue 8, 1: a crash shows in the tree
 #[test]
 fn a_crash_marks_the_restarted_in_the_tree_with_the_report_a_click_away() {
-    let seen = Seen::start();
+    let seen = start(2);
     let _shop = shop(&seen.node);
     operate(&seen, "tree", &Value::Null, |wish| match wish {
         "crash" => seen.node.whereis::<u32>("till").expect("it lives").send(0),
@@ -189,7 +198,7 @@ fn a_crash_marks_the_restarted_in_the_tree_with_the_report_a_click_away() {
 
 #[test]
 fn what_a_tree_has_no_room_for_is_counted_with_a_link_to_it() {
-    let seen = Seen::start();
+    let seen = start(2);
     let _shop = shop(&seen.node);
     operate(&seen, "wide", &Value::Null, nothing);
 }
@@ -204,7 +213,7 @@ async fn till(mut me: Process<u32>) -> Result<(), std::io::Error> {
 // issue 8, 1: the cluster
 #[test]
 fn the_cluster_shows_connected_nodes_what_crosses_and_how_soon_they_answer_or_that_they_do_not() {
-    let seen = Seen::start();
+    let seen = start(2);
     let other = Node::builder().workers(1).build().expect("it starts");
     let epmd = other.block_on(async |_: Process<()>| epmd::Server::start(("127.0.0.1", 0)).await);
     let epmd = epmd.expect("it starts");
@@ -248,7 +257,7 @@ fn the_cluster_shows_connected_nodes_what_crosses_and_how_soon_they_answer_or_th
 // issue 8, 1: the ack server
 #[test]
 fn a_server_that_acknowledges_shows_its_connections_its_rates_and_how_long_acks_took() {
-    let seen = Seen::start();
+    let seen = start(2);
     let on = seen.node.clone();
     let start =
         async move |_: Process<()>| Server::builder(([127, 0, 0, 1], 0).into()).start(&on).await;
@@ -274,7 +283,7 @@ fn a_server_that_acknowledges_shows_its_connections_its_rates_and_how_long_acks_
 // issue 8, 1: a mailbox that fills turns into a warning
 #[test]
 fn a_mailbox_that_fills_becomes_a_warning_and_one_that_is_emptied_none() {
-    let seen = Seen::start();
+    let seen = start(2);
     let (slow, take) = slow(&seen.node, "slow");
     let about = json!({"slow": slow.id().to_string()});
     // It fills for as long as nobody says otherwise.
@@ -309,7 +318,7 @@ async fn stubborn(_: Process<Reply<()>>, other: tokio::sync::oneshot::Receiver<P
 // issue 8, 1: a deadlock of two calling each other is named
 #[test]
 fn two_that_call_each_other_are_named_as_a_deadlock() {
-    let seen = Seen::start();
+    let seen = start(2);
     let both = ["bidder", "auctioneer"].map(|name| {
         let (tell, told) = tokio::sync::oneshot::channel();
         let pid = seen.node.spawn(move |me| stubborn(me, told));
@@ -344,7 +353,7 @@ impl From<Down> for Talk {
 
 /// Has a scenario operate the page of a node on which a clerk talks with a till, which ends then, when it says so.
 fn talk(scenario: &str) {
-    let seen = Seen::start();
+    let seen = start(2);
     let clerk = seen.node.spawn(async |mut me: Process<Talk>| {
         while let Talk::Begin(till) = me.receive().await {
             me.monitor(&till);
@@ -380,13 +389,13 @@ fn the_page_of_a_process_that_is_traced_tells_what_it_did_last() {
 
 #[test]
 fn of_a_long_trace_the_last_events_are_drawn() {
-    operate(&Seen::start(), "longtrace", &Value::Null, nothing);
+    operate(&start(2), "longtrace", &Value::Null, nothing);
 }
 
 // issue 8, 3: hostile process names shown as text
 #[test]
 fn hostile_names_are_shown_as_text_in_every_view() {
-    let seen = Seen::start_small();
+    let seen = start(1);
     let (hostile, _keep) = slow(&seen.node, HOSTILE);
     let on = seen.node.clone();
     let started = seen.node.block_on(async move |_: Process<()>| {
@@ -416,42 +425,42 @@ fn hostile_names_are_shown_as_text_in_every_view() {
 // issue 8, 3: no data without the token
 #[test]
 fn without_the_token_the_page_shows_nothing_and_asks_for_it() {
-    operate(&Seen::start(), "login", &Value::Null, nothing);
+    operate(&start(2), "login", &Value::Null, nothing);
 }
 
 #[test]
 fn the_token_leaves_the_address_at_once() {
-    operate(&Seen::start(), "link", &Value::Null, nothing);
+    operate(&start(2), "link", &Value::Null, nothing);
 }
 
 #[test]
 fn a_page_that_nobody_sees_rests() {
-    operate(&Seen::start(), "hidden", &Value::Null, nothing);
+    operate(&start(2), "hidden", &Value::Null, nothing);
 }
 
 #[test]
 fn a_screen_reader_finds_the_parts_and_the_names_of_all_controls() {
-    operate(&Seen::start(), "a11y", &Value::Null, nothing);
+    operate(&start(2), "a11y", &Value::Null, nothing);
 }
 
 #[test]
 fn the_keyboard_alone_opens_the_views() {
-    operate(&Seen::start(), "keys", &Value::Null, nothing);
+    operate(&start(2), "keys", &Value::Null, nothing);
 }
 
 #[test]
 fn dark_and_light_differ_by_preference_and_by_switch() {
-    operate(&Seen::start(), "themes", &Value::Null, nothing);
+    operate(&start(2), "themes", &Value::Null, nothing);
 }
 
 #[test]
 fn at_the_width_of_a_telephone_nothing_scrolls_sideways() {
-    operate(&Seen::start(), "phone", &Value::Null, nothing);
+    operate(&start(2), "phone", &Value::Null, nothing);
 }
 
 #[test]
 fn when_the_node_has_ended_the_page_says_so() {
-    let seen = Seen::start();
+    let seen = start(2);
     operate(&seen, "ended", &Value::Null, |wish| match wish {
         "stop" => drop(seen.node.stop_blocking()),
         _ => nothing(wish),

@@ -78,7 +78,7 @@ fn fields(
 fn every_question_is_answered_or_refused_in_a_line() {
     let asked =
         select(&ASKED[..]).prop_flat_map(|(path, known)| (Just(path), fields(known, 0, value())));
-    try_all(1000, asked, |seen, (path, query)| {
+    try_all(300, asked, |seen, (path, query)| {
         let query: Vec<_> = query.iter().map(|(key, value)| format!("{key}={value}")).collect();
         seen.get(&format!("{path}?{}", query.join("&")))
     });
@@ -100,5 +100,5 @@ fn every_wish_is_done_or_refused_in_a_line() {
         });
         (Just(path), prop_oneof![4 => said, 1 => "\\PC{1,40}"])
     });
-    try_all(1000, asked, |seen, (path, body)| seen.post(path, &body));
+    try_all(300, asked, |seen, (path, body)| seen.post(path, &body));
 }

@@ -2,6 +2,7 @@
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use purlin::Node;
@@ -9,6 +10,10 @@ use purlin_observer::{Observed, Observer};
 use serde_json::Value;
 
 pub(crate) const TOKEN: &str = "a-token-that-nobody-can-guess";
+/// WHY: a guard against hanging, more than a hundred times what anything takes for which a test waits.
+pub(crate) const HANG: Duration = Duration::from_secs(120);
+/// How often a node is looked at. WHY not the second of every day: what is waited for are looks.
+pub(crate) const PERIOD: Duration = Duration::from_millis(20);
 
 /// A node with its page.
 pub(crate) struct Seen {
@@ -29,17 +34,12 @@ impl Seen {
         Self::start_with(|observer| observer)
     }
 
-    /// With one worker, so that whoever holds it up is sure to hold up others.
-    pub(crate) fn start_small() -> Self {
-        Self::build(1, |observer| observer)
-    }
-
     pub(crate) fn start_with(settings: impl FnOnce(Observer) -> Observer) -> Self {
         Self::build(2, settings)
     }
 
-    fn build(workers: usize, settings: impl FnOnce(Observer) -> Observer) -> Self {
-        let observer = Observer::at(([127, 0, 0, 1], 0).into()).token(TOKEN).silent();
+    pub(crate) fn build(workers: usize, settings: impl FnOnce(Observer) -> Observer) -> Self {
+        let observer = Observer::at(([127, 0, 0, 1], 0).into()).token(TOKEN).period(PERIOD).silent();
         let observer = settings(observer);
         let node = Node::builder().name("zanzibar").workers(workers).observer(observer.clone());
         Self { node: node.build().expect("the node starts"), observer }
@@ -48,7 +48,7 @@ impl Seen {
     pub(crate) fn connect(&self) -> TcpStream {
         let address = self.observer.local_addr().expect("the page is there");
         let stream = TcpStream::connect(address).expect("it listens");
-        stream.set_read_timeout(Some(Duration::from_secs(60))).expect("a timeout can be set");
+        stream.set_read_timeout(Some(HANG)).expect("a timeout can be set");
         stream
     }
 
@@ -94,14 +94,7 @@ impl Seen {
 
     /// Asks again and again until what is answered is so.
     pub(crate) fn until(&self, path: &str, is_so: impl Fn(&Value) -> bool) -> Value {
-        let began = Instant::now();
-        while began.elapsed() < Duration::from_secs(60) {
-            let found = self.json(path);
-            if is_so(&found) {
-                return found;
-            }
-        }
-        panic!("{path} never became so: {}", self.json(path));
+        until(path, || Some(self.json(path)).filter(&is_so))
     }
 }
 
@@ -109,6 +102,19 @@ impl Drop for Seen {
     fn drop(&mut self) {
         self.node.stop_blocking();
     }
+}
+
+/// Asks again and again until there is something.
+pub(crate) fn until<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
+    let began = Instant::now();
+    while began.elapsed() < HANG {
+        if let Some(found) = ask() {
+            return found;
+        }
+        // WHY real time: it leaves the core to what is waited for, and nothing depends on how long that is.
+        thread::sleep(Duration::from_millis(1));
+    }
+    panic!("never seen: {what}");
 }
 
 pub(crate) fn bearer() -> String {

@@ -1,7 +1,5 @@
 //! What looks wrong on nodes that live.
 
-#![forbid(unsafe_code)]
-
 use std::future::pending;
 use std::time::Duration;
 
@@ -9,6 +7,8 @@ use purlin::supervisor::{ChildSpec, SupervisorSpec};
 use purlin::{Node, Overflow, Pid, Process, Reply, SpawnOptions};
 use purlin_observer::census::Sampler;
 use purlin_observer::warnings::{Kind, Linter, Warning};
+
+use crate::support::PERIOD;
 
 /// A node that is looked at.
 struct Seen {
@@ -20,8 +20,8 @@ struct Seen {
 impl Seen {
     fn start() -> Self {
         let node = Node::builder().workers(2).build().expect("the node starts");
-        let sampler = Sampler::start(&node).expect("there is a thread");
-        Self { node, sampler, linter: Linter::default() }
+        let sampler = Sampler::every(&node, PERIOD).expect("there is a thread");
+        Self { node, sampler, linter: Linter::every(PERIOD) }
     }
 
     /// The first warning of that kind. `meanwhile` is done before each look.

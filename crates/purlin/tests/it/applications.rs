@@ -1,12 +1,13 @@
 //! Applications: trees that start and stop as one, and their node with them.
 
+use std::time::Duration;
 
-use std::time::{Duration, Instant};
-
-use crate::common::{node, outside, stop};
+use crate::common::{node, stop};
+use crate::waiting::{MS, simulated, uptime};
 use purlin::application::{ApplicationError, ApplicationSpec, ApplicationType};
 use purlin::supervisor::{ChildSpec, Restart, SupervisorSpec};
 use purlin::{Exit, ExitReason, Node, Pid, Process};
+use purlin_testkit::{Simulation, for_each_seed};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 struct Told(Exit);
@@ -70,11 +71,14 @@ fn a_node_stops_its_applications_first_and_in_reverse() {
         assert!(starter.application("closed").is_none());
         said
     });
+    let (ready, is_ready) = std::sync::mpsc::channel();
     let late = node.spawn(async move |mut me: Process<Told>| {
         me.trap_exit(true);
+        let _ = ready.send(());
         me.receive().await;
         let _ = log.send("the rest".to_string());
     });
+    is_ready.recv().expect("it traps exits");
     stop(&node);
     assert!(!late.is_alive());
     let all: Vec<String> = std::iter::from_fn(|| said.try_recv().ok()).collect();
@@ -85,10 +89,9 @@ fn a_node_stops_its_applications_first_and_in_reverse() {
         "store prepares",
         "store shutdown",
         "store stopped",
+        "the rest",
     ];
-    assert_eq!(all[..6], expected);
-    // It may have been told before it could trap.
-    assert!(all[6..].iter().all(|last| last == "the rest"), "{all:?}");
+    assert_eq!(all, expected);
 }
 
 // G4: no tree, no application; and one of each name
@@ -111,16 +114,18 @@ async fn an_application_whose_tree_cannot_start_is_none() {
 }
 
 // G4, E1: the time it has is the most that its stop takes
-#[purlin::test]
-async fn an_application_that_does_not_stop_in_its_time_is_killed() {
-    let node = Node::current().expect("a process lives on a node");
-    let spec = ApplicationSpec::new("shop", SupervisorSpec::one_for_one())
-        .shutdown(Duration::from_millis(30))
-        .prep_stop(std::future::pending);
-    let shop = node.start_application(spec).await.expect("it starts");
-    let began = Instant::now();
-    assert_eq!(shop.stop().await, ExitReason::Killed);
-    assert!(began.elapsed() >= Duration::from_millis(30), "it had its time");
+#[test]
+fn an_application_that_does_not_stop_in_its_time_is_killed() {
+    simulated(async |_: Process<()>| {
+        let node = Node::current().expect("a process lives on a node");
+        let spec = ApplicationSpec::new("shop", SupervisorSpec::one_for_one())
+            .shutdown(30 * MS)
+            .prep_stop(std::future::pending);
+        let shop = node.start_application(spec).await.expect("it starts");
+        let began = uptime();
+        assert_eq!(shop.stop().await, ExitReason::Killed);
+        assert_eq!(uptime() - began, 30 * MS);
+    });
 }
 
 // G4: what is the user's may panic, and the stop goes on
@@ -140,37 +145,34 @@ async fn a_tree_is_stopped_in_order_although_a_hook_panics() {
 
 // G4: permanent, transient, temporary
 #[test]
-fn the_end_of_a_permanent_application_stops_its_node() {
+fn only_the_end_of_a_temporary_application_leaves_its_node_running() {
     for (application_type, stops) in [
         (ApplicationType::Permanent, true),
         (ApplicationType::Transient, true),
         (ApplicationType::Temporary, false),
     ] {
-        let node = node(2);
-        let starter = node.clone();
-        let watcher: Pid<Told> = node.spawn(async |mut me: Process<Told>| {
-            me.trap_exit(true);
-            me.receive().await;
+        for_each_seed(5, |seed| {
+            let mut simulation = Simulation::new(seed);
+            let starter = simulation.node().clone();
+            let bystander: Pid<Told> = starter.spawn(async |mut me: Process<Told>| {
+                me.trap_exit(true);
+                me.receive().await;
+            });
+            let reason = simulation.run(async move |_: Process<()>| {
+                let crash = async |_: Process<()>| ExitReason::error("no more");
+                let child = ChildSpec::worker("crash", crash).restart(Restart::Permanent);
+                let spec = ApplicationSpec::new("shop", SupervisorSpec::one_for_one().child(child))
+                    .application_type(application_type);
+                // Its supervisor may give up before the start has returned.
+                match starter.start_application(spec).await {
+                    Ok(shop) => shop.ended().await,
+                    Err(ApplicationError::Failed(_, reason)) => reason,
+                    Err(other) => panic!("{other}"),
+                }
+            });
+            assert_eq!(reason, ExitReason::Shutdown);
+            simulation.advance(Duration::from_secs(3600));
+            assert_eq!(bystander.is_alive(), !stops, "{application_type:?}");
         });
-        let shop = node.block_on(move |_: Process<()>| async move {
-            let crash = async |_: Process<()>| ExitReason::error("no more");
-            let child = ChildSpec::worker("crash", crash).restart(Restart::Permanent);
-            let spec = ApplicationSpec::new("shop", SupervisorSpec::one_for_one().child(child))
-                .application_type(application_type);
-            starter.start_application(spec).await
-        });
-        // It may have given up before it was seen to be up.
-        let reason = match shop {
-            Ok(shop) => outside(shop.ended()),
-            Err(ApplicationError::Failed(_, reason)) => reason,
-            Err(other) => panic!("{other}"),
-        };
-        assert_eq!(reason, ExitReason::Shutdown);
-        if stops {
-            outside(watcher.ended());
-        } else {
-            assert!(watcher.is_alive());
-        }
-        stop(&node);
     }
 }

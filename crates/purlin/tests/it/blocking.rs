@@ -1,13 +1,10 @@
 //! Processes that may block their thread.
 
-
 use std::sync::mpsc;
 use std::time::Duration;
 
-use crate::common::{node, outside, stop};
+use crate::common::{HANG, ends, node, stop};
 use purlin::{ExitReason, Node, Process, Reply, spawn, spawn_blocking, yield_now};
-
-const PATIENCE: Duration = Duration::from_secs(20);
 
 // F2, P1: it blocks, on a node of one worker, and nobody waits for it
 #[test]
@@ -21,11 +18,11 @@ fn a_process_that_may_block_holds_up_no_worker() {
     });
     begins.recv().expect("it begins");
     let other = node.spawn(async |_: Process<()>| {});
-    assert_eq!(outside(other.ended()), ExitReason::Normal);
+    assert_eq!(ends(&other), ExitReason::Normal);
     assert!(node.hogs().is_empty(), "it was known beforehand");
     assert!(blocked.is_alive());
     release.send(()).expect("it waits");
-    assert_eq!(outside(blocked.ended()), ExitReason::Normal);
+    assert_eq!(ends(&blocked), ExitReason::Normal);
     stop(&node);
 }
 
@@ -46,8 +43,9 @@ fn a_process_that_may_block_receives_spawns_calls_and_yields() {
             let (n, reply) = me.receive().await;
             yield_now().await;
             sum += doubler.call(|reply| (n, reply)).await.expect("it answers");
-            sum += doubler.call_blocking(|reply| (n, reply), PATIENCE).expect("it answers");
+            sum += doubler.call_blocking(|reply| (n, reply), HANG).expect("it answers");
             // Tokio's timers, which such a process may await like any other.
+            // WHY real time: what never comes is given up after any time.
             let never =
                 tokio::time::timeout(Duration::from_micros(1), std::future::pending::<()>());
             assert!(never.await.is_err());
@@ -59,9 +57,9 @@ fn a_process_that_may_block_receives_spawns_calls_and_yields() {
     let mut expected = 0;
     for n in 0..100 {
         expected += 4 * n;
-        assert_eq!(sum.call_blocking(|reply| (n, reply), PATIENCE), Ok(expected));
+        assert_eq!(sum.call_blocking(|reply| (n, reply), HANG), Ok(expected));
     }
-    assert_eq!(outside(sum.ended()), ExitReason::Normal);
+    assert_eq!(ends(&sum), ExitReason::Normal);
     stop(&node);
 }
 
@@ -90,25 +88,4 @@ fn other_work_on_the_pool_is_in_no_process() {
         }
     });
     stop(&node);
-}
-
-// E1: it is told to end like others; one that blocks on is named, and ends when it lets go
-#[test]
-fn a_node_stops_while_a_process_that_may_block_blocks() {
-    let node = node(1);
-    let (release, released) = mpsc::channel::<()>();
-    let (began, begins) = mpsc::channel();
-    let blocked = node.spawn_blocking(async move |mut me: Process<()>| {
-        began.send(()).expect("the test waits");
-        released.recv().expect("it is released");
-        me.receive().await;
-    });
-    begins.recv().expect("it begins");
-    let waits = node.spawn_blocking(async |mut me: Process<()>| me.receive().await);
-    let report = node.stop_blocking();
-    assert_eq!(report.hogs.iter().map(|hog| hog.id).collect::<Vec<_>>(), [blocked.id()]);
-    assert_eq!(waits.exit_reason(), Some(ExitReason::Shutdown));
-    drop(node);
-    release.send(()).expect("it waits");
-    assert_eq!(outside(blocked.ended()), ExitReason::Killed);
 }

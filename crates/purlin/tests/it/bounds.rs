@@ -1,13 +1,13 @@
 //! Mailboxes that have a bound: what becomes of one message too many, and of whoever sends it.
 
-
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::task::Poll;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::common::{Census, Notice, Token, here, node, outside, stop};
+use crate::waiting::{MS, comes, simulated, uptime};
 use futures_util::FutureExt;
 use purlin::{
     CallError, Down, Drops, Exit, ExitReason, Overflow, Pid, Process, ProcessState, Reply,
@@ -17,15 +17,6 @@ use purlin::{
 
 fn bounded(limit: usize, overflow: Overflow) -> SpawnOptions {
     SpawnOptions::new().bound(limit, overflow)
-}
-
-/// Lets others run until something is so, which it is within a short time.
-async fn comes(what: &str, mut holds: impl FnMut() -> bool) {
-    let began = Instant::now();
-    while !holds() {
-        assert!(began.elapsed() < Duration::from_secs(20), "waited in vain until {what}");
-        yield_now().await;
-    }
 }
 
 /// What a receiver is told: to go on, or what to end with.
@@ -157,10 +148,9 @@ async fn a_selective_receive_goes_on_where_it_was_when_the_oldest_are_dropped() 
         assert_eq!((nine, me.flush()), (9, vec![6, 7, 8]));
     });
     let picky = picky.expect("there is room");
-    for n in [0, 1, 2, 3, 4, 5, 6, 7, 8, 9] {
+    for n in 0..10_u32 {
         picky.send(n);
-        yield_now().await;
-        comes("it has looked", || looked.load(Ordering::Relaxed) >= 1 || n == 0).await;
+        comes("it has looked at it", || looked.load(Ordering::Relaxed) as u32 == n + 1).await;
     }
     assert_eq!(picky.ended().await, ExitReason::Normal);
     assert_eq!(looked.load(Ordering::Relaxed), 10, "each was looked at once");
@@ -410,9 +400,7 @@ async fn signals_pass_every_bound() {
             let child = me.spawn_link(async |_: Process<()>| ());
             tell.send(me.alias()).expect("the test waits");
             child.ended().await;
-            while !gone.load(Ordering::Relaxed) {
-                yield_now().await;
-            }
+            comes("it is told to go on", || gone.load(Ordering::Relaxed)).await;
             let all = me.flush();
             let count = |is_it: fn(&Msg) -> bool| all.iter().filter(|msg| is_it(msg)).count();
             assert_eq!(count(|msg| matches!(msg, Msg::Plain)), 1);
@@ -457,8 +445,8 @@ async fn a_message_that_is_withdrawn_leaves_room() {
 }
 
 // C1, B1: a call to a full mailbox is told at once, or is made and waits
-#[purlin::test(workers = 2)]
-async fn a_call_to_a_full_mailbox_ends_as_its_policy_says() {
+#[test]
+fn a_call_to_a_full_mailbox_ends_as_its_policy_says() {
     struct Ask(Option<Reply<u32>>);
     async fn answers(mut me: Process<Ask>, mut gate: tokio::sync::oneshot::Receiver<()>) {
         (&mut gate).await.expect("the test opens the gate");
@@ -466,61 +454,68 @@ async fn a_call_to_a_full_mailbox_ends_as_its_policy_says() {
             reply.into_iter().for_each(|reply| reply.send(7));
         }
     }
-    for overflow in [Overflow::Wait, Overflow::Reject, Overflow::DropNewest] {
-        let (open, gate) = tokio::sync::oneshot::channel();
-        let options = bounded(1, overflow);
-        let pid = spawn_opt(options, move |me| answers(me, gate)).expect("there is room");
-        pid.send(Ask(None));
-        let patience = Duration::from_millis(5);
-        let answer = pid.call_timeout(|reply| Ask(Some(reply)), patience).await;
-        let expected = match overflow {
-            Overflow::Reject => CallError::Full,
-            Overflow::DropNewest => CallError::NoReply,
-            _ => CallError::Timeout(patience),
-        };
-        assert_eq!(answer, Err(expected));
-        let call = pid.call(|reply| Ask(Some(reply)));
-        open.send(()).expect("it waits");
-        if overflow == Overflow::Wait {
-            assert_eq!(call.await, Ok(7));
-        }
-        pid.ended().await;
+    let minute = Duration::from_secs(60);
+    for (overflow, expected, takes) in [
+        (Overflow::Wait, CallError::Timeout(minute), minute),
+        (Overflow::Reject, CallError::Full, Duration::ZERO),
+        (Overflow::DropNewest, CallError::NoReply, Duration::ZERO),
+    ] {
+        simulated(move |_: Process<()>| {
+            let expected = expected.clone();
+            async move {
+                let (open, gate) = tokio::sync::oneshot::channel();
+                let options = bounded(1, overflow);
+                let pid = spawn_opt(options, move |me| answers(me, gate)).expect("there is room");
+                pid.send(Ask(None));
+                let began = uptime();
+                let answer = pid.call_timeout(|reply| Ask(Some(reply)), minute).await;
+                assert_eq!((answer, uptime() - began), (Err(expected), takes));
+                let call = pid.call(|reply| Ask(Some(reply)));
+                open.send(()).expect("it waits");
+                if overflow == Overflow::Wait {
+                    assert_eq!(call.await, Ok(7));
+                }
+                pid.ended().await;
+            }
+        });
     }
 }
 
 // B1, B3, N3: a timer's message is subject to the bound, and is counted where it is dropped
-#[purlin::test(workers = 1)]
-async fn what_a_timer_sends_is_subject_to_the_bound() {
-    for (overflow, kept) in [
-        (Overflow::Wait, vec![0, 1]),
-        (Overflow::Reject, vec![0]),
-        (Overflow::DropNewest, vec![0]),
-        (Overflow::DropOldest, vec![1]),
+#[test]
+fn what_a_timer_sends_is_subject_to_the_bound() {
+    // The policy, what the receiver finds, how many messages are dropped.
+    for (overflow, kept, dropped) in [
+        (Overflow::Wait, vec![0, 1, 2], 0),
+        (Overflow::Reject, vec![0], 4),
+        (Overflow::DropNewest, vec![0], 4),
+        (Overflow::DropOldest, vec![2], 4),
     ] {
-        let before = here().drops();
-        let (pid, tell, taken) = taker(bounded(1, overflow));
-        pid.send(0);
-        let timer = pid.send_after(Duration::from_millis(1), 1);
-        while timer.read().is_some() {
-            yield_now().await;
-        }
-        until_waiting(&pid).await;
-        let ticks = pid.send_interval(Duration::from_millis(1), || 2);
-        while pid.info().bound.is_none_or(|bound| bound.dropped < 3) && overflow != Overflow::Wait {
-            yield_now().await;
-        }
-        ticks.cancel();
-        let dropped = pid.info().bound.expect("it has one").dropped;
-        tell.send(100).expect("it lives");
-        drop(tell);
-        let taken = taken.await.expect("it tells");
-        if overflow != Overflow::DropOldest {
-            assert_eq!(taken[..kept.len()], kept, "{overflow:?}");
-        }
-        let after = here().drops();
-        let at_bound = |drops: Drops| drops.rejected + drops.newest + drops.oldest;
-        assert!(at_bound(after) - at_bound(before) >= dropped);
-        assert_eq!(after.ended, before.ended);
+        simulated(move |_: Process<()>| {
+            let kept = kept.clone();
+            async move {
+                let (pid, tell, taken) = taker(bounded(1, overflow));
+                pid.send(0);
+                pid.send_after(MS, 1);
+                // WHY: these sleeps are of virtual time. The messages 2 come at 4, 6 and 8 ms.
+                tokio::time::sleep(2 * MS).await;
+                let ticks = pid.send_interval(2 * MS, || 2);
+                tokio::time::sleep(7 * MS).await;
+                assert!(ticks.cancel().is_some());
+                assert_eq!(pid.info().bound.expect("it has one").dropped, dropped);
+                tell.send(100).expect("it lives");
+                drop(tell);
+                assert_eq!(taken.await, Ok(kept), "{overflow:?}");
+                let Drops { rejected, newest, oldest, ended, .. } = here().drops();
+                let expected = match overflow {
+                    Overflow::Wait => [0, 0, 0],
+                    Overflow::Reject => [dropped, 0, 0],
+                    Overflow::DropNewest => [0, dropped, 0],
+                    _ => [0, 0, dropped],
+                };
+                assert_eq!(([rejected, newest, oldest], ended), (expected, 0));
+            }
+        });
     }
 }
 

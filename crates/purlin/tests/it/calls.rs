@@ -1,19 +1,22 @@
 //! Calls: one question, one answer, or the reason why there is none.
 
-
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::sync::mpsc;
 use std::time::Duration;
 
-use crate::common::{node, outside, stop};
+use crate::common::{HANG, node, outside, stop, until};
+use crate::waiting::{MS, rest, simulated, uptime};
+use futures_util::FutureExt;
 use purlin::{CallError, ExitReason, Node, Pid, Process, Reply, spawn, yield_now};
+use purlin_testkit::Simulation;
 use tokio::sync::oneshot;
 
-/// How long a test waits for what must come.
-const PATIENCE: Duration = Duration::from_secs(10);
-/// How long a test waits for what must not come.
-const MOMENT: Duration = Duration::from_millis(10);
+/// The time-out of a call that is never answered, on the machine's clock.
+///
+/// WHY real time: a thread outside every node has no other clock. No answer comes, however long the
+/// caller waits.
+const SHORT: Duration = Duration::from_millis(10);
 
 enum Ask {
     /// Answer with the double.
@@ -108,21 +111,29 @@ async fn a_call_ends_with_the_reason_why_the_server_ended() {
 // C1: also when the server takes its time to end after the reply is gone
 #[test]
 fn a_server_that_ends_slowly_is_not_taken_for_one_that_gave_no_answer() {
-    /// Lets a moment pass when it is dropped, unless it is told that there is no need.
-    struct Slow(mpsc::Receiver<()>);
+    /// Tells that it is dropped, and waits until it may go on.
+    struct Slow(mpsc::Sender<()>, mpsc::Receiver<()>);
     impl Drop for Slow {
         fn drop(&mut self) {
-            let _ = self.0.recv_timeout(MOMENT);
+            let _ = self.0.send(());
+            let _ = self.1.recv();
         }
     }
     let node = node(2);
-    let (_hold, held) = mpsc::channel();
+    let ((tell, told), (let_go, held)) = (mpsc::channel(), mpsc::channel());
     let pid = node.spawn(async move |mut me: Process<Reply<u64>>| {
-        let _slow = Slow(held);
+        let _slow = Slow(tell, held);
         let _reply = me.receive().await;
         std::panic::resume_unwind(Box::new("slowly"));
     });
-    let answer = pid.call_blocking(|reply| reply, PATIENCE);
+    let answer = outside(async {
+        let mut call = pin!(pid.call_timeout(|reply| reply, HANG));
+        assert_eq!(call.as_mut().now_or_never(), None);
+        told.recv().expect("the reply is dropped before the process has ended");
+        assert_eq!(call.as_mut().now_or_never(), None, "the process has not ended");
+        drop(let_go);
+        call.await
+    });
     assert!(matches!(ended(answer), ExitReason::Panic(panic) if panic.message == "slowly"));
     stop(&node);
 }
@@ -132,16 +143,12 @@ fn a_server_that_ends_slowly_is_not_taken_for_one_that_gave_no_answer() {
 fn a_call_to_a_server_that_is_stopped_ends_with_shutdown() {
     let (ours, theirs) = (node(1), node(1));
     let pid = theirs.spawn(server);
-    let (tell, told) = mpsc::channel();
+    let called = pid.clone();
     let caller = ours.spawn(async move |_: Process<()>| {
-        tell.send(()).expect("the test waits");
-        let answer = pid.call(Ask::Keep).await;
+        let answer = called.call_timeout(Ask::Keep, HANG).await;
         assert_eq!(ended(answer), ExitReason::Shutdown);
     });
-    told.recv().expect("it calls");
-    while theirs.processes().iter().any(|info| info.messages_in == 0) {
-        std::thread::yield_now();
-    }
+    until("the server has received the call", || pid.info().messages_in == 1);
     stop(&theirs);
     assert_eq!(outside(caller.ended()), ExitReason::Normal);
     stop(&ours);
@@ -169,22 +176,24 @@ async fn a_call_to_the_dead_is_noproc() {
     let error = pid.call(|reply| reply).await.expect_err("nobody is there");
     assert_eq!(error, CallError::NoProcess);
     assert_eq!(error.to_string(), "noproc: the process has ended");
-    assert_eq!(pid.call_blocking(|reply| reply, PATIENCE), Err(CallError::NoProcess));
+    assert_eq!(pid.call_blocking(|reply| reply, HANG), Err(CallError::NoProcess));
     assert_eq!(node.dropped_messages(), before);
 }
 
 // C1: `timeout`, and the late reply is never seen
-#[purlin::test]
-async fn a_late_reply_is_dropped_and_never_seen_as_a_message(mut me: Process<u64>) {
-    let pid = spawn(server);
-    let error = pid.call_timeout(Ask::Keep, MOMENT).await.expect_err("it keeps it");
-    assert_eq!(error, CallError::Timeout(MOMENT));
-    assert_eq!(error.to_string(), "timeout: no answer within 10ms");
-    assert_eq!(pid.call(Ask::AnswerKept).await, Ok(0), "nobody waits for the late one");
-    assert_eq!(pid.call(|reply| Ask::Double(1, reply)).await, Ok(2));
-    yield_now().await;
-    assert_eq!(me.try_receive(), None);
-    assert_eq!(pid.info().messages_in, 3);
+#[test]
+fn a_late_reply_is_dropped_and_never_seen_as_a_message() {
+    simulated(async |mut me: Process<u64>| {
+        let (pid, began) = (spawn(server), uptime());
+        let error = pid.call_timeout(Ask::Keep, 10 * MS).await.expect_err("it keeps it");
+        assert_eq!((error.clone(), uptime() - began), (CallError::Timeout(10 * MS), 10 * MS));
+        assert_eq!(error.to_string(), "timeout: no answer within 10ms");
+        assert_eq!(pid.call(Ask::AnswerKept).await, Ok(0), "no caller waits for the late one");
+        assert_eq!(pid.call(|reply| Ask::Double(1, reply)).await, Ok(2));
+        rest().await;
+        assert_eq!(me.try_receive(), None);
+        assert_eq!(pid.info().messages_in, 3);
+    });
 }
 
 // C1: giving up is no harm to either side
@@ -211,18 +220,18 @@ fn a_plain_thread_can_call() {
             let pid = &pid;
             scope.spawn(move || {
                 for n in caller * 1000..caller * 1000 + 250 {
-                    let answer = pid.call_blocking(|reply| Ask::Double(n, reply), PATIENCE);
+                    let answer = pid.call_blocking(|reply| Ask::Double(n, reply), HANG);
                     assert_eq!(answer, Ok(n * 2));
                 }
             });
         }
     });
-    let never = pid.call_blocking(Ask::Keep, MOMENT);
-    assert_eq!(never, Err(CallError::Timeout(MOMENT)));
-    assert_eq!(pid.call_blocking(Ask::Forget, PATIENCE), Err(CallError::NoReply));
-    let reason = ended(pid.call_blocking(Ask::Panic, PATIENCE));
+    let never = pid.call_blocking(Ask::Keep, SHORT);
+    assert_eq!(never, Err(CallError::Timeout(SHORT)));
+    assert_eq!(pid.call_blocking(Ask::Forget, HANG), Err(CallError::NoReply));
+    let reason = ended(pid.call_blocking(Ask::Panic, HANG));
     assert!(matches!(reason, ExitReason::Panic(_)));
-    assert_eq!(pid.call_blocking(Ask::Keep, PATIENCE), Err(CallError::NoProcess));
+    assert_eq!(pid.call_blocking(Ask::Keep, HANG), Err(CallError::NoProcess));
     stop(&node);
 }
 
@@ -235,7 +244,7 @@ fn a_task_of_another_runtime_can_call() {
         let caller = pid.clone();
         let task = tokio::spawn(async move { caller.call(|reply| Ask::Double(21, reply)).await });
         assert_eq!(task.await.ok(), Some(Ok(42)));
-        assert_eq!(pid.call_timeout(Ask::Keep, MOMENT).await, Err(CallError::Timeout(MOMENT)));
+        assert_eq!(pid.call_timeout(Ask::Keep, SHORT).await, Err(CallError::Timeout(SHORT)));
         assert_eq!(ended(pid.call(Ask::Return).await), ExitReason::Normal);
     });
     stop(&node);
@@ -267,9 +276,9 @@ async fn a_server_is_called_by_its_name() {
 }
 
 // R5: as many turns and reductions, and no message is looked at
-#[purlin::test(workers = 1)]
-async fn a_call_costs_the_same_whatever_waits_in_the_mailbox(mut me: Process<u64>) {
-    const WAITING: u64 = 1_000_000;
+#[test]
+fn a_call_costs_the_same_whatever_waits_in_the_mailbox() {
+    const WAITING: u64 = 100_000;
     async fn hundred_calls(own: &Pid<u64>, pid: &Pid<Ask>) -> (u32, u64) {
         let (mut turns, before) = (0, own.info().reductions);
         for n in 0..100 {
@@ -279,36 +288,40 @@ async fn a_call_costs_the_same_whatever_waits_in_the_mailbox(mut me: Process<u64
         }
         (turns, own.info().reductions - before)
     }
-    let (own, pid) = (me.pid(), spawn(server));
-    // A turn is counted when it is over, and what was done before the calls is not theirs.
-    yield_now().await;
-    let empty = hundred_calls(&own, &pid).await;
-    (0..WAITING).for_each(|n| own.send(n));
-    yield_now().await;
-    assert_eq!(hundred_calls(&own, &pid).await, empty);
-    assert_eq!(empty.0, 200, "each call asks, sleeps, and is woken once");
-    // The same when they have been fetched, and one of them was received.
-    assert_eq!(me.receive().await, 0);
-    yield_now().await;
-    assert_eq!(hundred_calls(&own, &pid).await, empty);
-    assert_eq!(me.mailbox_len() as u64, WAITING - 1);
-    assert_eq!(me.flush(), (1..WAITING).collect::<Vec<_>>());
+    Simulation::new(1).run(async |mut me: Process<u64>| {
+        let (own, pid) = (me.pid(), spawn(server));
+        // A turn is counted when it is over: what came before the calls is counted by then.
+        rest().await;
+        let empty = hundred_calls(&own, &pid).await;
+        (0..WAITING).for_each(|n| own.send(n));
+        rest().await;
+        assert_eq!(hundred_calls(&own, &pid).await, empty);
+        assert_eq!(empty.0, 200, "each call asks, sleeps, and is woken once");
+        // The same when they have been fetched, and one of them was received.
+        assert_eq!(me.receive().await, 0);
+        rest().await;
+        assert_eq!(hundred_calls(&own, &pid).await, empty);
+        assert_eq!(me.mailbox_len() as u64, WAITING - 1);
+        assert_eq!(me.flush(), (1..WAITING).collect::<Vec<_>>());
+    });
 }
 
 // R5: what arrives during a call does not wake the caller
-#[purlin::test(workers = 1)]
-async fn messages_that_arrive_during_a_call_do_not_wake_the_caller(mut me: Process<u64>) {
-    let own = me.pid();
-    let pid = spawn(async move |mut me: Process<Reply<()>>| {
-        let reply = me.receive().await;
-        for n in 0..100 {
-            own.send(n);
-            yield_now().await;
-        }
-        reply.send(());
+#[test]
+fn messages_that_arrive_during_a_call_do_not_wake_the_caller() {
+    simulated(async |mut me: Process<u64>| {
+        let own = me.pid();
+        let pid = spawn(async move |mut me: Process<Reply<()>>| {
+            let reply = me.receive().await;
+            for n in 0..100 {
+                own.send(n);
+                rest().await;
+            }
+            reply.send(());
+        });
+        assert_eq!(polls(pid.call(|reply| reply)).await, (Ok(()), 2));
+        assert_eq!(me.flush(), (0..100).collect::<Vec<_>>());
     });
-    assert_eq!(polls(pid.call(|reply| reply)).await, (Ok(()), 2));
-    assert_eq!(me.flush(), (0..100).collect::<Vec<_>>());
 }
 
 // C1, R7: several calls at a time in one process, each woken through a combinator of its own
@@ -365,7 +378,7 @@ async fn a_reply_may_be_handed_on() {
 async fn a_process_that_calls_itself_gets_an_error_at_once(mut me: Process<Reply<u8>>) {
     let own: Pid<Reply<u8>> = me.pid();
     assert_eq!(own.call(|reply| reply).await, Err(CallError::OwnProcess));
-    assert_eq!(own.call_blocking(|reply| reply, PATIENCE), Err(CallError::OwnProcess));
+    assert_eq!(own.call_blocking(|reply| reply, HANG), Err(CallError::OwnProcess));
     assert_eq!(CallError::OwnProcess.to_string(), "calling_self: a process cannot wait for itself");
     assert!(me.try_receive().is_none());
 }

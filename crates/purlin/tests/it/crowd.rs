@@ -3,17 +3,16 @@
 //!
 //! Blind spot: how often it does depends on the cores; the unit tests of `purlin-raw` force it.
 
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::common::{Census, Numbered, node, outside, stop};
+use crate::common::{Census, Numbered, ends, node, stop};
 use futures_util::FutureExt;
 use purlin::{ExitReason, Pid, Process, consume_budget, spawn};
 
 const PROCESSES: usize = 24;
 const THREADS: usize = 4;
-const EACH: usize = 5_000;
+const EACH: usize = 2_000;
 
 /// What the senders share.
 #[derive(Clone)]
@@ -84,7 +83,7 @@ fn crowd(most: usize) {
         }
     });
     threads.into_iter().for_each(|thread| thread.join().expect("a thread sends"));
-    assert_eq!(outside(to.ended()), ExitReason::Normal);
+    assert_eq!(ends(&to), ExitReason::Normal);
     let received = received.load(Ordering::Relaxed);
     assert_eq!(received, most);
     let dropped = node.dropped_messages() as usize;

@@ -6,12 +6,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 
+use crate::common::{HANG, outside};
 use proptest::prelude::*;
 use purlin::foreign::{Carrier, ForeignSignal, LocalProcess};
 use purlin::trace::{FollowError, Options, Trace};
 use purlin::{
     Down, Exit, ExitReason, MonitorRef, Node, Pid, Process, ProcessId, Reply, SpawnError,
 };
+use purlin_testkit::Simulation;
+
+fn node() -> Node {
+    Node::builder().workers(2).build().unwrap()
+}
 
 /// Both nodes, and the stand-ins there are.
 struct Bridge {
@@ -22,8 +28,11 @@ struct Bridge {
 
 impl Bridge {
     fn new() -> Arc<Self> {
-        let node = || Node::builder().workers(2).build().unwrap();
-        Arc::new(Self { nodes: [node(), node()], stand_ins: Mutex::default() })
+        Self::between(node(), node())
+    }
+
+    fn between(first: Node, second: Node) -> Arc<Self> {
+        Arc::new(Self { nodes: [first, second], stand_ins: Mutex::default() })
     }
 
     /// On the first node, a stand-in for a process of the second.
@@ -424,24 +433,22 @@ fn a_carrier_that_panics_ends_its_stand_in_alone() {
 // E1, L4: a node that stops ends its own processes, and none elsewhere.
 #[test]
 fn the_stop_of_a_node_ends_its_stand_ins_and_reaches_nobody_elsewhere() {
-    let bridge = Bridge::new();
+    // In virtual time the grace period that the stuck stand-in uses up takes no time.
+    let simulation = Simulation::new(1);
+    let bridge = Bridge::between(simulation.node().clone(), node());
     let real = bridge.nodes[1].spawn(async |mut me: Process<u32>| {
         me.receive().await;
     });
     let there = bridge.stand_in(&real, &Gate::open());
     let stuck = bridge.stand_in(&real, &Gate::shut());
     stuck.send(7);
-    // CLOCK: the five seconds that processes have to end.
-    bridge.nodes[0].stop_blocking();
+    simulation.stop();
     assert!(!there.is_alive() && !stuck.is_alive());
     assert_eq!(there.exit_reason(), Some(ExitReason::Shutdown));
     assert_eq!(stuck.exit_reason(), Some(ExitReason::Killed), "it had something to pass on");
-    bridge.nodes[1].block_on(async move |_: Process<()>| {
-        let unharmed = real.clone();
-        assert!(unharmed.is_alive());
-        unharmed.send(1);
-        assert_eq!(unharmed.ended().await, ExitReason::Normal);
-    });
+    assert!(real.is_alive());
+    real.send(1);
+    assert_eq!(outside(real.ended()), ExitReason::Normal);
 }
 
 // E1, M2: what a process says while its node stops, as long as it may, reaches processes elsewhere.
@@ -602,7 +609,7 @@ fn answers_and_ends_of_links_and_monitors_need_no_room() {
         node.deliver(&theirs, ours.id(), signal);
     }
     ours.send(());
-    let next = || signals.recv_timeout(std::time::Duration::from_secs(60)).expect("an answer");
+    let next = || signals.recv_timeout(HANG).expect("an answer");
     assert_eq!(next(), ForeignSignal::UnlinkAck(7));
     assert_eq!(next(), ForeignSignal::Down(monitor, ExitReason::Normal));
 }

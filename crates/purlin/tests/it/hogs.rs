@@ -2,13 +2,16 @@
 //!
 //! A hog here spins until it is told to stop, so that a test which goes wrong fails and does not run
 //! for ever: what waits for it has a limit, and the flag is raised when the test ends.
+//!
+//! No test here says how soon a hog is found: `sched/src/judge.rs` does, in virtual time. Here the others
+//! go on while the hog still hogs, however long that takes.
 
-
-use std::sync::Arc;
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Barrier};
 use std::time::{Duration, Instant};
 
-use crate::common::{node, outside, stop, until};
+use crate::common::{HANG, ends, node, stop, until};
 use purlin::{ExitReason, Node, Pid, Process, Reply, spawn, yield_now};
 
 /// Tells hogs to go on, until it is dropped or told otherwise.
@@ -46,14 +49,6 @@ impl Drop for Test {
     fn drop(&mut self) {
         self.0.let_go();
     }
-}
-
-/// Waits for the end of a process, but not for ever.
-fn ends(pid: &Pid<impl Send + 'static>) -> ExitReason {
-    outside(async {
-        let ended = tokio::time::timeout(Duration::from_secs(20), pid.ended());
-        ended.await.expect("it is held up")
-    })
 }
 
 fn hog(node: &Node, leash: &Leash) -> Pid<()> {
@@ -101,7 +96,7 @@ fn what_comes_from_outside_runs_while_every_worker_is_hogged() {
         }
     });
     for _ in 0..100 {
-        assert_eq!(echo.call_blocking(|reply| reply, Duration::from_secs(20)), Ok(7));
+        assert_eq!(echo.call_blocking(|reply| reply, HANG), Ok(7));
     }
     leash.let_go();
     for hog in hogs {
@@ -139,7 +134,7 @@ fn what_a_hog_sends_arrives_in_order_while_it_goes_on() {
     let node = node(1);
     let (tell, told) = std::sync::mpsc::channel();
     let receiver: Pid<u64> = node.spawn(async move |mut me: Process<u64>| {
-        for expected in 0..200_000 {
+        for expected in 0..50_000 {
             assert_eq!(me.receive().await, expected);
         }
         tell.send(()).expect("the test waits");
@@ -155,7 +150,7 @@ fn what_a_hog_sends_arrives_in_order_while_it_goes_on() {
             }
         }
     });
-    told.recv_timeout(Duration::from_secs(30)).expect("the receiver gets on");
+    told.recv_timeout(HANG).expect("the receiver gets on");
     assert!(sender.is_alive());
     assert_eq!(ends(&receiver), ExitReason::Normal);
     leash.let_go();
@@ -169,6 +164,7 @@ fn a_hog_is_named_while_it_hogs() {
     let (_test, leash) = Test::begin();
     let node = node(1);
     assert!(node.hogs().is_empty());
+    // WHY real time: it is only compared with other readings of the same clock.
     let began = Instant::now();
     let hog = hog(&node, &leash);
     let other = node.spawn(async |_: Process<()>| {});
@@ -202,7 +198,7 @@ fn a_hog_that_awaits_again_is_a_process_like_others() {
     let other = node.spawn(async |_: Process<()>| {});
     assert_eq!(ends(&other), ExitReason::Normal);
     leash.let_go();
-    assert_eq!(hog.call_blocking(|reply| reply, Duration::from_secs(20)), Ok(9));
+    assert_eq!(hog.call_blocking(|reply| reply, HANG), Ok(9));
     stop(&node);
     assert_eq!(hog.exit_reason(), Some(ExitReason::Shutdown));
 }
@@ -251,75 +247,50 @@ fn a_blocking_call_in_a_process_holds_up_only_itself() {
     stop(&node);
 }
 
-// F2: hogs that come and go leave no threads behind
+// F2: each hog has a thread of its own, and hogs that come and go leave no threads behind
+#[cfg(target_os = "linux")]
 #[test]
-fn the_threads_of_hogs_end_with_their_turns() {
+fn each_hog_has_a_thread_of_its_own_that_ends_with_its_turn() {
+    const HOGS: usize = 6;
     let name = "hog-threads";
-    let node = Node::builder().name(name).workers(2).build().expect("a node starts");
+    let node = Node::builder().name(name).workers(1).build().expect("a node starts");
     let threads = || {
-        let tasks = std::fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
-        let named = |path: std::path::PathBuf| {
-            std::fs::read_to_string(path.join("comm")).is_ok_and(|comm| comm.starts_with(name))
-        };
-        tasks.filter(|task| named(task.path())).count()
+        let tasks = std::fs::read_dir("/proc/self/task").expect("the kernel lists them");
+        // A thread that has just ended has no name any more.
+        let names = tasks.flatten().flat_map(|task| std::fs::read(task.path().join("comm")));
+        names.filter(|comm| comm.starts_with(name.as_bytes())).count()
     };
-    // The workers, the monitor, the thread for sockets, and one in reserve.
-    let usual = 5;
-    for _ in 0..5 {
-        let (_test, leash) = Test::begin();
-        let hogs: Vec<_> = (0..6).map(|_| hog(&node, &leash)).collect();
-        if cfg!(target_os = "linux") {
-            assert!(threads() >= usual, "each hog has a thread: {}", threads());
-        }
-        leash.let_go();
+    // The worker, the monitor and the thread for sockets. A thread kept in reserve ends when the monitor
+    // rests, which it does while hogs block.
+    const USUAL: usize = 3;
+    until("the node has its threads", || threads() == USUAL);
+    for _ in 0..2 {
+        let (began, begins) = std::sync::mpsc::channel();
+        let release = Arc::new(Barrier::new(HOGS + 1));
+        let hogs: Vec<_> = (0..HOGS)
+            .map(|_| {
+                let (began, released) = (began.clone(), Arc::clone(&release));
+                node.spawn(async move |_: Process<()>| {
+                    began.send(std::thread::current().id()).expect("the test waits");
+                    released.wait();
+                })
+            })
+            .collect();
+        let ran_on: HashSet<_> = (0..HOGS)
+            .map(|_| begins.recv_timeout(HANG).expect("no hog holds up the next one"))
+            .collect();
+        assert_eq!(ran_on.len(), HOGS, "two hogs ran on one thread");
+        let other = node.spawn(async |_: Process<()>| {});
+        assert_eq!(ends(&other), ExitReason::Normal);
+        assert_eq!(node.hogs().len(), HOGS);
+        until("there is a thread for each hog, and no other", || threads() == USUAL + HOGS);
+        release.wait();
         for hog in hogs {
             assert_eq!(ends(&hog), ExitReason::Normal);
         }
+        until("the threads of the hogs have ended", || threads() == USUAL);
     }
-    until("their threads have ended", || threads() <= usual);
     stop(&node);
-}
-
-// E1, F2: the stop is bounded, names the hog, and finds everybody else
-#[test]
-fn a_node_stops_while_a_process_hogs() {
-    let (_test, leash) = Test::begin();
-    let node = node(1);
-    let hog = hog(&node, &leash);
-    let innocent = node.spawn(async |mut me: Process<()>| me.receive().await);
-    let began = Instant::now();
-    let report = node.stop_blocking();
-    assert!(began.elapsed() < Duration::from_secs(9), "the wait is bounded");
-    assert_eq!(report.hogs.iter().map(|hog| hog.id).collect::<Vec<_>>(), [hog.id()]);
-    assert!(report.stranded.is_empty(), "{:?}", report.stranded);
-    assert_eq!(innocent.exit_reason(), Some(ExitReason::Shutdown));
-    drop(node);
-    leash.let_go();
-    assert_eq!(ends(&hog), ExitReason::Normal);
-}
-
-// E1, F2: what a hog leaves undone when its node has stopped comes to an end with its thread
-#[test]
-fn a_hog_that_awaits_after_its_node_has_stopped_ends() {
-    let (_test, leash) = Test::begin();
-    let node = node(1);
-    let spins = leash.clone();
-    let (began, begins) = std::sync::mpsc::channel();
-    let hog = node.spawn(async move |mut me: Process<()>| {
-        began.send(()).expect("the test waits");
-        spins.spin();
-        yield_now().await;
-        me.receive().await;
-    });
-    begins.recv().expect("it begins");
-    // So that it has been relieved when the node stops.
-    let other = node.spawn(async |_: Process<()>| {});
-    assert_eq!(ends(&other), ExitReason::Normal);
-    let report = node.stop_blocking();
-    assert_eq!(report.hogs.len(), 1, "{report:?}");
-    drop(node);
-    leash.let_go();
-    assert_eq!(ends(&hog), ExitReason::Killed);
 }
 
 // F2: many hogs, one after the other and beside each other, and all others get on
@@ -334,11 +305,11 @@ fn hogs_that_come_and_go_hold_up_nobody() {
             yield_now().await;
         }
     });
-    for _ in 0..20 {
+    for _ in 0..10 {
         let (_test, leash) = Test::begin();
         let hogs: Vec<_> = (0..3).map(|_| hog(&node, &leash)).collect();
         let before = turns.load(Ordering::Relaxed);
-        until("others get on", || turns.load(Ordering::Relaxed) > before + 10);
+        until("others go on", || turns.load(Ordering::Relaxed) > before + 10);
         leash.let_go();
         for hog in hogs {
             assert_eq!(ends(&hog), ExitReason::Normal);
@@ -373,8 +344,9 @@ fn nothing_is_lost_while_hogs_come_and_go() {
                         to.send((from, n));
                         // Now and then a turn long enough for the monitor, around a send.
                         if (n * 7 + from as u64).is_multiple_of(61) {
+                            // WHY real time: the monitor's clock is. How many turns it finds too long
+                            // depends on the machine, and what is demanded below does not.
                             let began = Instant::now();
-                            // CLOCK: the real one, as the monitor's.
                             while began.elapsed() < Duration::from_micros(1200 + 100 * n % 900) {
                                 std::hint::spin_loop();
                             }

@@ -1,16 +1,17 @@
 //! Links, exits and monitors, clause by clause.
 
-
 use std::future::pending;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use crate::common::{Census, PanicsWhenDropped, node, outside, stop};
+use crate::waiting::{comes, rest, simulated};
 use purlin::{
     Down, Exit, ExitReason, Message, Monitored, Node, Pid, Process, ProcessId, Reply, exit_process,
     receive, register, spawn, whereis, yield_now,
 };
+use purlin_testkit::{Simulation, for_each_seed};
 
 /// What the processes of these tests receive.
 #[derive(Debug, Message)]
@@ -415,9 +416,8 @@ async fn a_message_for_a_lost_alias_may_panic_as_it_is_dropped() {
         let alias = me.alias();
         me.unalias(&alias);
         spawn(async move |_: Process<()>| alias.send(PanicsWhenDropped("a barb")));
-        while Node::current().unwrap().drops().alias == 0 {
-            yield_now().await;
-        }
+        let node = Node::current().unwrap();
+        comes("it is dropped", || node.drops().alias == 1).await;
         assert!(me.try_receive().is_none());
     });
     assert_eq!(pid.ended().await, ExitReason::Normal);
@@ -550,15 +550,18 @@ async fn a_name_is_free_before_anybody_hears_of_the_end(mut me: Process<Msg>) {
 }
 
 // N1: also of a process that was told to end before it knew that it had a name
-#[purlin::test(workers = 1)]
-async fn a_name_that_comes_with_the_end_is_free_after_it(mut me: Process<Msg>) {
-    let (child, _) = me.spawn_monitor(idle);
-    has_read(&child).await;
-    child.exit(ExitReason::Kill);
-    register("last", &child).expect("it lives, and will end in its next turn");
-    down(&mut me).await;
-    assert!(purlin::registered().is_empty());
-    register("last", &me.pid()).expect("the name is free");
+#[test]
+fn a_name_that_comes_with_the_end_is_free_after_it() {
+    // In a simulation the child has no turn while this process goes on.
+    simulated(async |mut me: Process<Msg>| {
+        let (child, _) = me.spawn_monitor(idle);
+        has_read(&child).await;
+        child.exit(ExitReason::Kill);
+        register("last", &child).expect("it lives, and will end in its next turn");
+        down(&mut me).await;
+        assert!(purlin::registered().is_empty());
+        register("last", &me.pid()).expect("the name is free");
+    });
 }
 
 // N1, E2: a bad name, a taken one, a second one, a dead process
@@ -686,24 +689,26 @@ async fn a_process_tells_whom_it_is_linked_to_and_monitors(me: Process<Msg>) {
 // E1: who traps exits is told once, and has time to end
 #[test]
 fn stopping_a_node_tells_who_traps_exits_once() {
-    let node = node(2);
-    let pid = node.spawn(async |mut me: Process<Msg>| {
-        me.trap_exit(true);
-        let told = exit(&mut me).await;
-        assert_eq!((told.from, told.reason), (None, ExitReason::Shutdown));
-        // The node looks again and again who is left meanwhile.
-        for _ in 0..20_000 {
-            yield_now().await;
-            assert!(me.try_receive().is_none());
-        }
-        ExitReason::shutdown_with("saved")
+    for_each_seed(3, |seed| {
+        let mut simulation = Simulation::new(seed);
+        let pid = simulation.node().spawn(async |mut me: Process<Msg>| {
+            me.trap_exit(true);
+            let told = exit(&mut me).await;
+            assert_eq!((told.from, told.reason), (None, ExitReason::Shutdown));
+            // The node looks every 5 ms of virtual time whether the process has ended.
+            for _ in 0..100 {
+                rest().await;
+                assert!(me.try_receive().is_none());
+            }
+            ExitReason::shutdown_with("saved")
+        });
+        simulation.advance(Duration::ZERO);
+        simulation.stop();
+        assert_eq!(pid.exit_reason(), Some(ExitReason::shutdown_with("saved")));
     });
-    outside(async { pid.details().await });
-    stop(&node);
-    assert_eq!(pid.exit_reason(), Some(ExitReason::shutdown_with("saved")));
 }
 
-// L2: a chain of a hundred thousand ends without a deep stack, and each end is heard of
+// L2: a chain of thirty thousand ends without a deep stack, and each end is heard of
 #[purlin::test]
 async fn a_long_chain_of_links_ends_as_a_whole(mut me: Process<Msg>) {
     async fn grow(mut me: Process<()>, left: u32, tell: Pid<Msg>) {
@@ -723,14 +728,12 @@ async fn a_long_chain_of_links_ends_as_a_whole(mut me: Process<Msg>) {
     }
     let to = me.pid();
     let (first, monitor) =
-        me.spawn_monitor(async move |me: Process<()>| grow_on(me, 100_000, to).await);
+        me.spawn_monitor(async move |me: Process<()>| grow_on(me, 30_000, to).await);
     assert!(matches!(me.receive().await, Msg::Number(0)));
     first.exit(boom());
     assert_eq!(down(&mut me).await.monitor, monitor);
     let node = Node::current().unwrap();
     let id: ProcessId = me.id();
-    while node.processes().iter().any(|info| info.id != id) {
-        yield_now().await;
-    }
+    comes("only this process is left", || node.processes().iter().all(|info| info.id == id)).await;
     exit_process(id, ExitReason::Normal);
 }

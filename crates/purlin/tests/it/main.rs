@@ -28,4 +28,5 @@ mod supervisors;
 mod task;
 mod timers;
 mod trace;
+mod waiting;
 mod with_tokio;

@@ -1,21 +1,17 @@
 //! Process groups: who is in them, and what their watchers are told.
 
-
 use crate::common;
+use crate::waiting::{rest, simulated};
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use futures_util::FutureExt;
 use proptest::prelude::*;
 use purlin::pg::{Change, Event, GroupMonitor, Groups, JoinError, Scope};
-use purlin::server::{self, ServerRef, StartError};
+use purlin::server::{self, StartError};
 use purlin::{
     CallError, ExitReason, LookupError, Message, Name, Pid, Process, ProcessId, RegisterError,
     Reply, spawn,
 };
-
-/// How long a test waits for what comes.
-const PATIENCE: Duration = Duration::from_secs(20);
 
 #[derive(Debug, PartialEq, Message)]
 enum Mail {
@@ -152,37 +148,31 @@ async fn a_monitor_that_was_taken_back_is_silent(mut me: Process<Mail>) {
 }
 
 // N2: a scope forgets those who have left and those who no longer watch, however they went
-#[purlin::test]
-async fn a_scope_forgets_whoever_has_gone(me: Process<Mail>) {
-    let groups = groups().await;
-    let server = groups.server().clone();
-    let empty = server.state().await.expect("it shows its state");
-    let watching = groups.clone();
-    let watcher = spawn(async move |mut me: Process<Mail>| {
-        watching.monitor(&me, "g").await.expect("it answers");
-        watching.monitor_scope(&me).await.expect("it answers");
-        watching.join("g", me.id()).await.expect("it joins");
-        me.receive().await;
+#[test]
+fn a_scope_forgets_whoever_has_gone() {
+    simulated(async |me: Process<Mail>| {
+        let groups = groups().await;
+        let server = groups.server().clone();
+        let empty = server.state().await.expect("it shows its state");
+        let watching = groups.clone();
+        let watcher = spawn(async move |mut me: Process<Mail>| {
+            watching.monitor(&me, "g").await.expect("it answers");
+            watching.monitor_scope(&me).await.expect("it answers");
+            watching.join("g", me.id()).await.expect("it joins");
+            me.receive().await;
+        });
+        watcher.ended().await;
+        let (monitor, _) = groups.monitor(&me, "g").await.expect("it answers");
+        assert!(groups.demonitor(&me, monitor));
+        let member = idle();
+        groups.join("g", &member).await.expect("it joins");
+        assert_ne!(server.state().await, Ok(empty.clone()), "it knows its member");
+        groups.leave("g", &member).await.expect("it leaves");
+        let given_up = groups.monitor(&me, "g").now_or_never();
+        assert!(given_up.is_none(), "it has asked and waits");
+        rest().await;
+        assert_eq!(server.state().await, Ok(empty));
     });
-    watcher.ended().await;
-    let (monitor, _) = groups.monitor(&me, "g").await.expect("it answers");
-    assert!(groups.demonitor(&me, monitor));
-    let member = idle();
-    groups.join("g", &member).await.expect("it joins");
-    groups.leave("g", &member).await.expect("it leaves");
-    let given_up = groups.monitor(&me, "g").now_or_never();
-    assert!(given_up.is_none(), "it has asked and waits");
-    until_state(&server, &empty).await;
-}
-
-/// Waits until a server's state is as it was.
-async fn until_state<S: server::Server>(server: &ServerRef<S>, state: &str) {
-    let same = async {
-        while server.state().await.as_deref() != Ok(state) {
-            purlin::yield_now().await;
-        }
-    };
-    tokio::time::timeout(PATIENCE, same).await.expect("it is so in the end");
 }
 
 // N2, N1: a scope is found by its name while it lives
@@ -312,7 +302,7 @@ async fn members_are_as_a_plain_list_has_them(mut me: Process<Mail>, steps: Vec<
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(100))]
+    #![proptest_config(ProptestConfig::with_cases(50))]
 
     // N2: the law: members = joined - left, in the table and in what a watcher is told
     #[test]

@@ -1,6 +1,5 @@
 //! Receiving: the oldest, the oldest that matches, with a time limit, and given up half-way.
 
-
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -8,9 +7,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use crate::common::{node, outside, stop};
+use crate::waiting::{MS, rest, simulated, uptime};
 use futures_util::FutureExt;
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use purlin::{ExitReason, Node, Process, ProcessState, receive, spawn, yield_now};
+use purlin_testkit::Simulation;
 use tokio::sync::oneshot;
 
 #[derive(Debug, PartialEq)]
@@ -190,21 +191,23 @@ async fn the_handle_may_be_a_field_or_a_reference(me: Process<u8>) {
 }
 
 // R2: it waits until something matches, and what came meanwhile is still there
-#[purlin::test(workers = 1)]
-async fn a_receive_waits_until_something_matches() {
-    let pid = spawn(async |mut me: Process<Msg>| {
-        let n = receive!(me, { Number(n) if n > 10 => n });
-        assert_eq!(n, 11);
-        assert_eq!(me.flush(), [Number(1), Stop]);
+#[test]
+fn a_receive_waits_until_something_matches() {
+    simulated(async |_: Process<()>| {
+        let pid = spawn(async |mut me: Process<Msg>| {
+            let n = receive!(me, { Number(n) if n > 10 => n });
+            assert_eq!(n, 11);
+            assert_eq!(me.flush(), [Number(1), Stop]);
+        });
+        for message in [Number(1), Stop] {
+            pid.send(message);
+            rest().await;
+            assert_eq!(pid.info().state, ProcessState::Receiving);
+            assert_eq!(pid.info().messages_in, 0);
+        }
+        pid.send(Number(11));
+        assert_eq!(pid.ended().await, ExitReason::Normal);
     });
-    for message in [Number(1), Stop] {
-        pid.send(message);
-        yield_now().await;
-        assert_eq!(pid.info().state, ProcessState::Receiving);
-        assert_eq!(pid.info().messages_in, 0);
-    }
-    pid.send(Number(11));
-    assert_eq!(pid.ended().await, ExitReason::Normal);
 }
 
 // R3: `after 0` looks once through everything and never waits
@@ -220,35 +223,39 @@ async fn after_zero_looks_once_and_never_waits(mut me: Process<u32>) {
 }
 
 // R3: `after d`
-#[purlin::test]
-async fn after_a_while_without_a_match_the_last_arm_runs(mut me: Process<Msg>) {
-    fill(&me, [Stop]);
-    let late = receive!(me, {
-        Number(n) => n,
-        after Duration::from_millis(1) => {
-            yield_now().await;
-            -1
-        }
+#[test]
+fn after_a_while_without_a_match_the_last_arm_runs() {
+    simulated(async |mut me: Process<Msg>| {
+        fill(&me, [Stop]);
+        let late = receive!(me, {
+            Number(n) => n,
+            after MS => {
+                yield_now().await;
+                -1
+            }
+        });
+        assert_eq!((late, uptime()), (-1, MS));
+        receive!(me, { Number(_) => panic!("nobody sent it"), after 20 * MS => {} });
+        assert_eq!(uptime(), 21 * MS);
+        assert_eq!(me.flush(), [Stop]);
     });
-    assert_eq!(late, -1);
-    let began = std::time::Instant::now();
-    let time = Duration::from_millis(20);
-    receive!(me, { Number(_) => panic!("nobody sent it"), after time => {} });
-    assert!(began.elapsed() >= time, "too early");
-    assert_eq!(me.flush(), [Stop]);
 }
 
 // R3: the arm alone, and one that is not needed
-#[purlin::test]
-async fn an_after_arm_may_stand_alone_and_a_match_comes_before_it(mut me: Process<Msg>) {
-    receive!(me, { after Duration::from_millis(1) => {} });
-    fill(&me, [Stop]);
-    receive!(me, { after Duration::ZERO => {} });
-    let hour = Duration::from_secs(3600);
-    assert_eq!(receive!(me, { Stop => 1, after hour => 2 }), 1);
-    let never = Duration::MAX;
-    fill(&me, [Number(3)]);
-    assert_eq!(receive!(me, { Number(n) => n, after never => 2 }), 3);
+#[test]
+fn an_after_arm_may_stand_alone_and_a_match_comes_before_it() {
+    simulated(async |mut me: Process<Msg>| {
+        receive!(me, { after MS => {} });
+        assert_eq!(uptime(), MS);
+        fill(&me, [Stop]);
+        receive!(me, { after Duration::ZERO => {} });
+        let hour = Duration::from_secs(3600);
+        assert_eq!(receive!(me, { Stop => 1, after hour => 2 }), 1);
+        let never = Duration::MAX;
+        fill(&me, [Number(3)]);
+        assert_eq!(receive!(me, { Number(n) => n, after never => 2 }), 3);
+        assert_eq!(uptime(), MS);
+    });
 }
 
 // R3: messages that match nothing do not put the time off
@@ -262,33 +269,38 @@ async fn messages_that_do_not_match_do_not_put_the_time_off(mut me: Process<Msg>
             tokio::task::yield_now().await;
         }
     });
-    let timely = receive!(me, { Number(_) => false, after Duration::from_millis(5) => true });
+    // WHY real time: the sender is always ready, and virtual time stands while a process is. The
+    // receive ends at any speed of the machine, or never.
+    let timely = receive!(me, { Number(_) => false, after 5 * MS => true });
     assert!(timely);
     stop.send(()).expect("it is still sending");
 }
 
 // R4: however often it is woken
-#[purlin::test(workers = 1)]
-async fn a_message_passed_over_is_not_looked_at_again_by_the_same_receive() {
+#[test]
+fn a_message_passed_over_is_not_looked_at_again_by_the_same_receive() {
     const BEFORE: usize = 3000;
     const WAKES: usize = 100;
-    let looks = Arc::new(AtomicUsize::new(0));
-    let counter = looks.clone();
-    let pid = spawn(async move |mut me: Process<usize>| {
-        let looked = || counter.fetch_add(1, Ordering::Relaxed) < usize::MAX;
-        receive!(me, { n if looked() && n == usize::MAX => {} });
-        assert_eq!(counter.swap(0, Ordering::Relaxed), BEFORE + WAKES + 1);
-        receive!(me, { n if looked() && n == BEFORE => {} });
-        assert_eq!(counter.load(Ordering::Relaxed), BEFORE + 1, "another receive begins anew");
-        assert_eq!(me.flush().len(), BEFORE + WAKES - 1);
+    Simulation::new(1).run(async |_: Process<()>| {
+        let looks = Arc::new(AtomicUsize::new(0));
+        let counter = looks.clone();
+        let pid = spawn(async move |mut me: Process<usize>| {
+            let looked = || counter.fetch_add(1, Ordering::Relaxed) < usize::MAX;
+            receive!(me, { n if looked() && n == usize::MAX => {} });
+            assert_eq!(counter.swap(0, Ordering::Relaxed), BEFORE + WAKES + 1);
+            receive!(me, { n if looked() && n == BEFORE => {} });
+            assert_eq!(counter.load(Ordering::Relaxed), BEFORE + 1, "another receive begins anew");
+            assert_eq!(me.flush().len(), BEFORE + WAKES - 1);
+        });
+        (0..BEFORE).for_each(|n| pid.send(n));
+        for n in 0..WAKES {
+            rest().await;
+            assert_eq!(looks.load(Ordering::Relaxed), BEFORE + n, "it was woken and looked");
+            pid.send(BEFORE + n);
+        }
+        pid.send(usize::MAX);
+        assert_eq!(pid.ended().await, ExitReason::Normal);
     });
-    (0..BEFORE).for_each(|n| pid.send(n));
-    for n in 0..WAKES {
-        yield_now().await;
-        pid.send(BEFORE + n);
-    }
-    pid.send(usize::MAX);
-    assert_eq!(pid.ended().await, ExitReason::Normal);
 }
 
 // R6: everything, oldest first
@@ -311,6 +323,7 @@ fn a_receive_that_is_dropped_half_way_loses_nothing() {
     let pid = node.spawn(async |mut me: Process<u32>| {
         let mut next = 0;
         while next < ALL {
+            // WHY `Duration::ZERO`: a time-out that gives the receive up after one poll.
             let came = match next % 5 {
                 0 => tokio::time::timeout(Duration::ZERO, me.receive()).await.ok(),
                 1 => tokio::select! {
@@ -352,59 +365,58 @@ fn a_receive_that_is_dropped_half_way_loses_nothing() {
 
 // R2, R7: a receive that waits under a waker of its own is woken, also after turns in which only
 // its neighbours were asked
-#[purlin::test(workers = 1)]
-async fn a_receive_among_other_futures_is_woken_whatever_woke_the_process_before() {
-    let (first, wakes) = oneshot::channel::<()>();
-    let (tell, told) = oneshot::channel();
-    let pid = spawn(async move |mut me: Process<u32>| {
-        let mut set: FuturesUnordered<Pin<Box<dyn Future<Output = u32> + Send + '_>>> =
-            FuturesUnordered::new();
-        set.push(Box::pin(async { me.receive().await }));
-        set.push(Box::pin(wakes.map(|_| 0)));
-        assert_eq!(set.next().await, Some(0));
-        tell.send(()).expect("somebody waits");
-        assert_eq!(set.next().await, Some(7));
+#[test]
+fn a_receive_among_other_futures_is_woken_whatever_woke_the_process_before() {
+    simulated(async |_: Process<()>| {
+        let (first, wakes) = oneshot::channel::<()>();
+        let (tell, mut told) = oneshot::channel();
+        let pid = spawn(async move |mut me: Process<u32>| {
+            let mut set: FuturesUnordered<Pin<Box<dyn Future<Output = u32> + Send + '_>>> =
+                FuturesUnordered::new();
+            set.push(Box::pin(async { me.receive().await }));
+            set.push(Box::pin(wakes.map(|_| 0)));
+            assert_eq!(set.next().await, Some(0));
+            tell.send(()).expect("the test keeps the other end");
+            assert_eq!(set.next().await, Some(7));
+        });
+        rest().await;
+        first.send(()).expect("it waits");
+        rest().await;
+        assert_eq!(told.try_recv(), Ok(()));
+        assert_eq!(pid.info().state, ProcessState::Receiving);
+        pid.send(7);
+        assert_eq!(pid.ended().await, ExitReason::Normal);
     });
-    yield_now().await;
-    first.send(()).expect("it waits");
-    told.await.expect("it tells");
-    yield_now().await;
-    assert_eq!(pid.info().state, ProcessState::Receiving);
-    pid.send(7);
-    let patience = Duration::from_secs(10);
-    let ended = tokio::time::timeout(patience, pid.ended()).await;
-    assert_eq!(ended.ok(), Some(ExitReason::Normal));
 }
 
 // R2, R7: the same with a selective receive, and with `join!`
-#[purlin::test(workers = 1)]
-async fn a_selective_receive_among_other_futures_is_woken() {
-    let (first, wakes) = oneshot::channel::<()>();
-    let pid = spawn(async move |mut me: Process<u32>| {
-        let chosen = async { receive!(me, { n if n > 10 => n }) };
-        let group = futures_util::future::join_all([
-            chosen.boxed(),
-            wakes.map(|_| 1).boxed(),
-            async {
-                yield_now().await;
-                2
-            }
-            .boxed(),
-        ]);
-        let (all, three) = tokio::join!(group, async { 3 });
-        assert_eq!((all, three), (vec![11, 1, 2], 3));
-        assert_eq!(me.flush(), [5]);
+#[test]
+fn a_selective_receive_among_other_futures_is_woken() {
+    simulated(async |_: Process<()>| {
+        let (first, wakes) = oneshot::channel::<()>();
+        let pid = spawn(async move |mut me: Process<u32>| {
+            let chosen = async { receive!(me, { n if n > 10 => n }) };
+            let group = futures_util::future::join_all([
+                chosen.boxed(),
+                wakes.map(|_| 1).boxed(),
+                async {
+                    yield_now().await;
+                    2
+                }
+                .boxed(),
+            ]);
+            let (all, three) = tokio::join!(group, async { 3 });
+            assert_eq!((all, three), (vec![11, 1, 2], 3));
+            assert_eq!(me.flush(), [5]);
+        });
+        for wake in [5, 11] {
+            rest().await;
+            pid.send(wake);
+        }
+        rest().await;
+        first.send(()).expect("it waits");
+        assert_eq!(pid.ended().await, ExitReason::Normal);
     });
-    for wake in [5, 11] {
-        yield_now().await;
-        yield_now().await;
-        pid.send(wake);
-    }
-    yield_now().await;
-    first.send(()).expect("it waits");
-    let patience = Duration::from_secs(10);
-    let ended = tokio::time::timeout(patience, pid.ended()).await;
-    assert_eq!(ended.ok(), Some(ExitReason::Normal));
 }
 
 // R7: a handle that has wandered off says so, and nothing is lost by it
@@ -474,11 +486,7 @@ fn a_mailbox_that_is_read_while_it_is_emptied_stays_closed() {
         me.pid().send(Reads(kept.clone()));
         *kept.lock().expect("nobody panics with it") = Some(me);
     });
-    outside(async {
-        let patience = Duration::from_secs(10);
-        let ended = tokio::time::timeout(patience, pid.ended()).await;
-        assert_eq!(ended.ok(), Some(ExitReason::Normal));
-    });
+    assert_eq!(outside(pid.ended()), ExitReason::Normal);
     place.lock().unwrap_or_else(|p| p.into_inner()).take();
     assert!(pid.try_send(Reads(Place::default())).is_err());
     stop(&node);
@@ -584,7 +592,7 @@ mod model {
     #[test]
     fn receiving_does_what_taking_out_of_a_list_does() {
         let node: Node = node(1);
-        let config = Config { cases: 300, failure_persistence: None, ..Config::default() };
+        let config = Config { cases: 150, failure_persistence: None, ..Config::default() };
         let result = TestRunner::new(config).run(&vec(step(), 0..120), |steps| {
             let expected = with_a_list(steps.clone());
             let seen = node.block_on(move |me| with_a_process(me, steps));

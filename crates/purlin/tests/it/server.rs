@@ -1,12 +1,12 @@
 //! Servers: what their handlers see, and what their clients do.
 
-
 use crate::common;
 use std::convert::Infallible;
 use std::future::{Future, IntoFuture};
 use std::time::Duration;
 
-use crate::common::{Census, Notice, Token};
+use crate::common::{Census, HANG, Notice, Token};
+use crate::waiting::{MS, comes, rest, simulated, uptime};
 use purlin::server::{self, Init, Mail, Next, Server, ServerRef, StartError};
 use purlin::{
     CallError, Exit, ExitReason, LookupError, Message, MonitorRef, Name, Node, Pid, Process,
@@ -14,11 +14,6 @@ use purlin::{
 };
 use purlin_testkit::Simulation;
 use tokio::sync::oneshot;
-
-/// How long a test waits for what comes.
-const PATIENCE: Duration = Duration::from_secs(20);
-/// How long a test waits for what never comes.
-const MOMENT: Duration = Duration::from_millis(20);
 
 /// A server that does what it is told, and tells a witness what it did.
 #[derive(Debug)]
@@ -176,8 +171,9 @@ async fn a_server_handles_what_it_is_asked_and_told_in_order(me: Process<Seen>) 
     assert_eq!(puppet.call(Call::Get).await, Ok(4951));
     let forgotten = puppet.call(Call::Forget).await;
     assert_eq!(forgotten, Err(CallError::NoReply));
-    let kept = puppet.call_timeout(Call::Keep, MOMENT).await;
-    assert_eq!(kept, Err(CallError::Timeout(MOMENT)));
+    // WHY real time: no answer comes, however long the caller waits.
+    let kept = puppet.call_timeout(Call::Keep, MS).await;
+    assert_eq!(kept, Err(CallError::Timeout(MS)));
 }
 
 // G1: the answer may come from another handler
@@ -189,20 +185,22 @@ async fn a_reply_can_be_kept_and_sent_later(me: Process<Seen>) {
     spawn(async move |_: Process<()>| {
         let _ = asked.send(asking.call(Call::Keep).await);
     });
-    common::until("it has been asked", || puppet.pid().info().messages_in == 1);
+    comes("it has been asked", || puppet.pid().info().messages_in == 1).await;
     puppet.cast(Cast::Add(41));
     puppet.cast(Cast::Answer);
     assert_eq!(answer.await, Ok(Ok(42)));
 }
 
 // G1: info is what anybody sends, by the pid or with a timer
-#[purlin::test]
-async fn what_others_send_is_handled_as_info(mut me: Process<Seen>) {
-    let puppet = puppet(&me).await;
-    puppet.send("direct");
-    puppet.pid().send_after(MOMENT, Mail::Info("later"));
-    assert_eq!(me.receive().await, Seen::Info("direct"));
-    assert_eq!(me.receive().await, Seen::Info("later"));
+#[test]
+fn what_others_send_is_handled_as_info() {
+    simulated(async |mut me: Process<Seen>| {
+        let puppet = puppet(&me).await;
+        puppet.send("direct");
+        puppet.pid().send_after(MS, Mail::Info("later"));
+        assert_eq!(me.receive().await, Seen::Info("direct"));
+        assert_eq!((me.receive().await, uptime()), (Seen::Info("later"), MS));
+    });
 }
 
 // G1, R1: a handler may take a message out of turn
@@ -232,24 +230,26 @@ async fn continue_goes_before_what_waits(mut me: Process<Seen>) {
 }
 
 // G1: the time runs until the next message; a look at the state is none
-#[purlin::test]
-async fn a_timeout_comes_only_if_nothing_else_does(mut me: Process<Seen>) {
-    let puppet = puppet(&me).await;
-    puppet.cast(Cast::Next(Next::Timeout(10 * MOMENT)));
-    let watched = puppet.clone();
-    let watcher = spawn(async move |_: Process<()>| {
-        while watched.state().await.is_ok() {
-            purlin::yield_now().await;
-        }
+#[test]
+fn a_timeout_comes_only_if_nothing_else_does() {
+    simulated(async |mut me: Process<Seen>| {
+        let puppet = puppet(&me).await;
+        puppet.cast(Cast::Next(Next::Timeout(200 * MS)));
+        let watched = puppet.clone();
+        let watcher = spawn(async move |_: Process<()>| {
+            while watched.state().await.is_ok() {
+                rest().await;
+            }
+        });
+        let seen = (me.receive().await, uptime());
+        assert_eq!(seen, (Seen::Timeout, 200 * MS), "the watcher does not put it off");
+        watcher.exit(ExitReason::Shutdown);
+        puppet.cast(Cast::Next(Next::Timeout(Duration::MAX)));
+        puppet.send("in time");
+        puppet.cast(Cast::Next(Next::Timeout(Duration::ZERO)));
+        assert_eq!(me.receive().await, Seen::Info("in time"));
+        assert_eq!((me.receive().await, uptime()), (Seen::Timeout, 200 * MS));
     });
-    let seen = tokio::time::timeout(PATIENCE, me.receive()).await;
-    assert_eq!(seen, Ok(Seen::Timeout), "whoever looks does not hold it up");
-    watcher.exit(ExitReason::Shutdown);
-    puppet.cast(Cast::Next(Next::Timeout(Duration::MAX)));
-    puppet.send("in time");
-    puppet.cast(Cast::Next(Next::Timeout(Duration::ZERO)));
-    assert_eq!(me.receive().await, Seen::Info("in time"));
-    assert_eq!(me.receive().await, Seen::Timeout);
 }
 
 // G1, R3, F1: what waits comes before a timeout, also where the budget has just been used up
@@ -301,7 +301,7 @@ async fn a_server_can_be_stopped_by_its_client(mut me: Process<Seen>) {
     assert_eq!(me.flush(), [Seen::Info("last words"), Seen::Terminate(1, ExitReason::Normal)]);
     assert_eq!(one.stop().await, Err(CallError::NoProcess));
     let one = puppet(&me).await;
-    assert_eq!(one.stop_with(reason.clone(), PATIENCE).await, Ok(()));
+    assert_eq!(one.stop_with(reason.clone(), HANG).await, Ok(()));
     assert_eq!(me.flush(), [Seen::Terminate(1, reason.clone())]);
     let one = puppet(&me).await;
     one.cast(Cast::Next(Next::Stop(reason.clone())));
@@ -371,26 +371,32 @@ async fn a_start_that_fails_says_why(mut me: Process<Seen>) {
 }
 
 // G1: who gives up leaves nothing behind
-#[purlin::test]
-async fn a_start_that_takes_too_long_is_given_up(me: Process<Seen>) {
-    let census = Census::default();
-    let hang = || server::start::<Puppet>((Begin::Hang(census.token()), me.pid()));
-    assert_eq!(hang().timeout(MOMENT).await, Err(StartError::Timeout(MOMENT)));
-    assert!(tokio::time::timeout(MOMENT, hang()).await.is_err());
-    let node = Node::current().expect("a test runs in a process");
-    common::until("both are gone", || node.processes().len() == 1);
-    assert_eq!((census.born(), census.dropped()), (2, 2));
+#[test]
+fn a_start_that_takes_too_long_is_given_up() {
+    simulated(async |me: Process<Seen>| {
+        let (census, began) = (Census::default(), uptime());
+        let hang = || server::start::<Puppet>((Begin::Hang(census.token()), me.pid()));
+        assert_eq!(hang().timeout(20 * MS).await, Err(StartError::Timeout(20 * MS)));
+        assert_eq!(uptime() - began, 20 * MS);
+        assert!(tokio::time::timeout(20 * MS, hang()).await.is_err());
+        rest().await;
+        let node = Node::current().expect("a test runs in a process");
+        assert_eq!(node.processes().len(), 1, "both are gone");
+        assert_eq!((census.born(), census.dropped()), (2, 2));
+    });
 }
 
 // G1, N1: when the start has failed the name is free, so that it can be tried again
-#[purlin::test]
-async fn a_start_that_is_given_up_has_freed_its_name(me: Process<Seen>) {
-    let census = Census::default();
-    for _ in 0..20 {
-        let hang = server::start::<Puppet>((Begin::Hang(census.token()), me.pid()));
-        let error = hang.name("hung").timeout(Duration::from_millis(1)).await.unwrap_err();
-        assert_eq!(error, StartError::Timeout(Duration::from_millis(1)));
-    }
+#[test]
+fn a_start_that_is_given_up_has_freed_its_name() {
+    simulated(async |me: Process<Seen>| {
+        let census = Census::default();
+        for _ in 0..20 {
+            let hang = server::start::<Puppet>((Begin::Hang(census.token()), me.pid()));
+            let error = hang.name("hung").timeout(MS).await.unwrap_err();
+            assert_eq!(error, StartError::Timeout(MS));
+        }
+    });
 }
 
 // G1: the same where the server is up and its starter has not looked yet
@@ -399,7 +405,7 @@ async fn a_server_that_nobody_takes_is_stopped(mut me: Process<Seen>) {
     let starting = server::start::<Puppet>((Begin::Ready, me.pid())).into_future();
     let node = Node::current().expect("a test runs in a process");
     let waits = |process: &ProcessInfo| process.state == ProcessState::Receiving;
-    common::until("it is up", || node.processes().iter().any(waits));
+    comes("it is up", || node.processes().iter().any(waits)).await;
     drop(starting);
     assert_eq!(me.receive().await, Seen::Terminate(1, ExitReason::Normal));
 }
@@ -685,8 +691,7 @@ async fn a_server_that_never_waits_can_be_ended() {
     for next in [Next::Timeout(Duration::ZERO), Next::Continue(())] {
         let restless = server::start::<Restless>(next).await.expect("it starts");
         restless.pid().exit(ExitReason::Kill);
-        let ended = tokio::time::timeout(PATIENCE, restless.pid().ended()).await;
-        assert_eq!(ended, Ok(ExitReason::Killed));
+        assert_eq!(restless.pid().ended().await, ExitReason::Killed);
     }
 }
 
@@ -776,7 +781,7 @@ fn a_server_can_be_started_and_used_from_outside() {
         puppet.cast(Cast::Add(1));
         assert_eq!(puppet.call(Call::Get).await, Ok(2));
         puppet.cast(Cast::Add(1));
-        assert_eq!(puppet.call_blocking(Call::Get, PATIENCE), Ok(3));
+        assert_eq!(puppet.call_blocking(Call::Get, HANG), Ok(3));
         assert_eq!(puppet.stop().await, Ok(()));
         assert_eq!(witness.ended().await, ExitReason::Normal);
     });

@@ -2,16 +2,18 @@
 //! however the threads ran: every message sent is received or dropped, exactly once; every process
 //! that began has ended; the node stops.
 //!
-//! `PURLIN_SEED` repeats a run as far as threads allow; `PURLIN_STRESS` is how many seconds it takes,
-//! 3 unless said otherwise.
-
+//! `PURLIN_SEED` repeats a run as far as threads allow; `PURLIN_STRESS` is the number of rounds, 12
+//! by default.
+//!
+//! WHY real time: the limits of receives and calls here, 50 to 300 µs, only decide which way a process
+//! goes on. The laws hold for either way.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use crate::common::chance::{Chance, rounds};
-use crate::common::{Census, Token, node, outside, stop};
+use crate::common::{Census, Token, ends, node, stop};
 use futures_util::FutureExt;
 use purlin::{ExitReason, Pid, Process, Reply, consume_budget, receive, try_spawn, yield_now};
 
@@ -179,7 +181,7 @@ fn round(seed: u64, workers: usize) -> u64 {
             break;
         }
         for pid in &all[ended..] {
-            let reason = outside(pid.ended());
+            let reason = ends(pid);
             assert_ne!(reason, ExitReason::Killed, "nobody kills here");
             if let ExitReason::Panic(panic) = reason {
                 // A trap that was sent to the dead is dropped by its sender.
@@ -205,6 +207,6 @@ fn round(seed: u64, workers: usize) -> u64 {
 #[test]
 fn nothing_is_lost_whatever_processes_do() {
     let (mut sent, mut workers) = (0, (1..=4).cycle());
-    let rounds = rounds(3, |seed| sent += round(seed, workers.next().unwrap_or(1)));
-    println!("{rounds} rounds, {sent} messages");
+    rounds(12, |seed| sent += round(seed, workers.next().unwrap_or(1)));
+    assert!(sent > 0, "no message was sent");
 }

@@ -1,11 +1,10 @@
 //! Supervisors, as processes: that the rules of the unit tests are those that real children see.
 
-
-use crate::common;
 use std::convert::Infallible;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use crate::common::PanicsWhenDropped;
+use crate::common::{PanicsWhenDropped, here};
+use crate::waiting::{MS, rest, simulated, uptime};
 use purlin::server::{self, Init, Mail, Next, Server};
 use purlin::supervisor::{
     AutoShutdown, BadSpec, ChildProcess, ChildSpec, ChildTemplate, DeleteError, FailedToStartChild,
@@ -204,7 +203,7 @@ fn the_window_slides_with_the_nodes_clock() {
 // G2: whoever is faster, a child is there once or not at all, and none outlives its supervisor
 #[test]
 fn ends_and_requests_may_come_in_any_order() {
-    for_each_seed(300, |seed| {
+    for_each_seed(100, |seed| {
         Simulation::new(seed).run(async |mut me: Process<Seen>| {
             me.trap_exit(true);
             let spec = SupervisorSpec::rest_for_one()
@@ -273,8 +272,8 @@ async fn it_ends_with_its_parent_and_its_children_with_it(mut me: Process<Seen>)
 }
 
 // G2: a time, no time, or all the time it wants
-#[purlin::test]
-async fn a_child_that_does_not_end_in_time_is_killed(mut me: Process<Seen>) {
+#[test]
+fn a_child_that_does_not_end_in_time_is_killed() {
     async fn stubborn(mut me: Process<Order>, witness: Pid<Seen>) {
         me.trap_exit(true);
         witness.send(Seen::Up("stubborn", me.pid()));
@@ -284,27 +283,30 @@ async fn a_child_that_does_not_end_in_time_is_killed(mut me: Process<Seen>) {
             }
         }
     }
-    let witness = me.pid();
-    let spec = |shutdown| {
-        let witness = witness.clone();
-        let child = ChildSpec::worker("stubborn", move |me| stubborn(me, witness));
-        SupervisorSpec::one_for_one().child(child.shutdown(shutdown))
-    };
-    let timeout = Shutdown::Timeout(Duration::from_millis(20));
-    let supervisor = spec(timeout).start_link(&me).await.expect("it starts");
-    let child = up(&mut me, "stubborn").await;
-    supervisor.terminate_child("stubborn").await.expect("it is there");
-    assert_eq!(child.exit_reason(), Some(ExitReason::Killed));
-    assert_eq!(seen(&mut me).await, "shutdown stubborn");
+    simulated(async |mut me: Process<Seen>| {
+        let witness = me.pid();
+        let spec = |shutdown| {
+            let witness = witness.clone();
+            let child = ChildSpec::worker("stubborn", move |me| stubborn(me, witness));
+            SupervisorSpec::one_for_one().child(child.shutdown(shutdown))
+        };
+        let timeout = Shutdown::Timeout(20 * MS);
+        let supervisor = spec(timeout).start_link(&me).await.expect("it starts");
+        let (child, began) = (up(&mut me, "stubborn").await, uptime());
+        supervisor.terminate_child("stubborn").await.expect("it is there");
+        assert_eq!((child.exit_reason(), uptime() - began), (Some(ExitReason::Killed), 20 * MS));
+        assert_eq!(seen(&mut me).await, "shutdown stubborn");
 
-    let supervisor = spec(Shutdown::BrutalKill).start_link(&me).await.expect("it starts");
-    let child = up(&mut me, "stubborn").await;
-    supervisor.terminate_child("stubborn").await.expect("it is there");
-    assert_eq!(child.exit_reason(), Some(ExitReason::Killed));
-    assert!(me.try_receive().is_none(), "it was not asked");
+        let supervisor = spec(Shutdown::BrutalKill).start_link(&me).await.expect("it starts");
+        let (child, began) = (up(&mut me, "stubborn").await, uptime());
+        supervisor.terminate_child("stubborn").await.expect("it is there");
+        let at_once = (Some(ExitReason::Killed), Duration::ZERO);
+        assert_eq!((child.exit_reason(), uptime() - began), at_once);
+        assert!(me.try_receive().is_none(), "it was not asked");
+    });
 }
 
-// L7: who waits for the end of one that will not let go waits for a bounded time and goes on
+// L7: a supervisor whose child does not let go waits for a bounded time and goes on
 #[purlin::test]
 async fn a_child_that_does_not_let_go_is_left(me: Process<Seen>) {
     let (release, held) = std::sync::mpsc::channel::<()>();
@@ -320,9 +322,9 @@ async fn a_child_that_does_not_let_go_is_left(me: Process<Seen>) {
     let supervisor = spec.start_link(&me).await.expect("it starts");
     let mut told = told;
     told.recv().await.expect("it runs");
-    let began = Instant::now();
+    // WHY real time: the child blocks its thread, and a simulation has one. The supervisor waits two
+    // seconds, and the child until the supervisor has gone on, however long that takes.
     supervisor.terminate_child("hog").await.expect("it is there");
-    assert!(began.elapsed() < Duration::from_secs(20), "the wait is bounded");
     assert_eq!(supervisor.count_children().await.expect("it lives").active, 0);
     drop(release);
 }
@@ -505,33 +507,34 @@ async fn arguments_whose_destructor_panics_end_nobody(me: Process<Seen>) {
     assert_eq!(simple.count_children().await.expect("it lives").active, 0);
 }
 
-// G2: children that ended and are linked no more do not hold up the stop, however many
-#[test]
-fn ended_children_that_had_unlinked_themselves_do_not_add_up() {
-    let mut simulation = Simulation::new(1);
-    let took = simulation.run(async |me: Process<()>| {
+/// The virtual time that the stop of a supervisor takes whose children have unlinked themselves from
+/// it and ended.
+fn stop_with_unlinked_children(children: usize) -> Duration {
+    Simulation::new(1).run(async move |_: Process<()>| {
         let template = ChildTemplate::worker("free", async |me: Process<()>, from: ProcessId| {
             me.unlink(from);
         });
         let simple = SupervisorSpec::simple_one_for_one(template);
-        let simple = simple.start_link(&me).await.expect("it starts");
-        let node = Node::current().expect("a process has a node");
-        let mut children = Vec::new();
-        for _ in 0..100 {
-            children.extend(simple.start_child(simple.id()).await.expect("it starts"));
+        let simple = simple.start(&here()).await.expect("it starts");
+        let mut started = Vec::new();
+        for _ in 0..children {
+            started.extend(simple.start_child(simple.id()).await.expect("it starts"));
         }
-        assert_eq!(children.len(), 100);
-        for child in children {
-            // One that is not found has ended already.
-            if let Ok(child) = node.pid::<()>(child) {
-                child.ended().await;
-            }
-        }
-        let began = node.uptime();
+        assert_eq!(started.len(), children);
+        rest().await;
+        assert!(started.iter().all(|child| here().process_info(*child).is_none()));
+        let began = uptime();
         simple.stop(ExitReason::Normal).await;
-        node.uptime() - began
-    });
-    assert!(took < Duration::from_secs(1), "{took:?}");
+        uptime() - began
+    })
+}
+
+// G2: children that ended and are linked no more do not hold up the stop, however many
+#[test]
+fn ended_children_that_had_unlinked_themselves_do_not_add_up() {
+    let one = stop_with_unlinked_children(1);
+    assert!(one < Duration::from_secs(1), "{one:?}");
+    assert_eq!(stop_with_unlinked_children(100), one);
 }
 
 // G2: significant children and auto_shutdown
@@ -617,24 +620,28 @@ async fn children_are_added_terminated_restarted_and_deleted(mut me: Process<See
 
 // E1: whether supervisor or child is told first that the node stops
 #[test]
-fn a_node_with_supervisors_stops_at_once() {
-    let node = common::node(2);
-    let spec = (0..50).fold(SupervisorSpec::one_for_one(), |spec, number| {
-        let idle = async |mut me: Process<()>| me.receive().await;
-        spec.child(ChildSpec::worker(number.to_string(), idle))
-    });
-    let starter = node.clone();
-    let supervisor = node.block_on(move |_: Process<()>| async move {
-        let spec = (0..50).fold(SupervisorSpec::one_for_one(), |tree, number| {
-            tree.child(ChildSpec::supervisor(number.to_string(), spec.clone()))
+fn a_node_with_supervisors_stops_without_the_grace_period() {
+    for_each_seed(20, |seed| {
+        let mut simulation = Simulation::new(seed);
+        let node = simulation.node().clone();
+        let starter = node.clone();
+        let supervisor = simulation.run(async move |_: Process<()>| {
+            let spec = (0..10).fold(SupervisorSpec::one_for_one(), |spec, number| {
+                let idle = async |mut me: Process<()>| me.receive().await;
+                spec.child(ChildSpec::worker(number.to_string(), idle))
+            });
+            let spec = (0..10).fold(SupervisorSpec::one_for_one(), |tree, number| {
+                tree.child(ChildSpec::supervisor(number.to_string(), spec.clone()))
+            });
+            spec.start(&starter).await.expect("all start")
         });
-        spec.start(&starter).await.expect("all start")
+        let began = node.uptime();
+        let report = simulation.stop();
+        assert!(report.hogs.is_empty() && report.stranded.is_empty(), "{report:?}");
+        // The node looks again 20 µs of virtual time after it has told all of them.
+        assert!(node.uptime() - began <= MS, "{:?}", node.uptime() - began);
+        assert_eq!(supervisor.pid().exit_reason(), Some(ExitReason::Shutdown));
     });
-    let began = Instant::now();
-    let report = node.stop_blocking();
-    assert!(report.hogs.is_empty() && report.stranded.is_empty(), "{report:?}");
-    assert!(began.elapsed() < Duration::from_secs(4), "nobody waited for the grace period");
-    assert_eq!(supervisor.pid().exit_reason(), Some(ExitReason::Shutdown));
 }
 
 // G2: 999 of 1000 children go on while one crashes as soon as it has been restarted

@@ -1,18 +1,13 @@
 //! Tasks: a future as a process of its own, its result as a value.
 
-
 use crate::common;
 use std::future::pending;
 use std::time::Duration;
 
-use crate::common::{Census, Notice};
+use crate::common::{Census, HANG, Notice};
+use crate::waiting::{MS, simulated, uptime};
 use purlin::{ExitReason, Node, Process, spawn, task, yield_now};
 use tokio::sync::oneshot;
-
-/// How long a test waits for what comes.
-const PATIENCE: Duration = Duration::from_secs(20);
-/// How long a test waits for what never comes.
-const MOMENT: Duration = Duration::from_millis(20);
 
 // G3: the result arrives as a value
 #[purlin::test]
@@ -45,26 +40,28 @@ async fn a_task_is_a_process_of_its_node(me: Process<()>) {
     let info = node.process_info(task.id()).expect("it lives");
     assert_eq!(info.parent, Some(me.id()));
     assert!(info.function.contains("task"), "{}", info.function);
-    assert_eq!(task.shutdown(PATIENCE).await, Err(ExitReason::Shutdown));
+    assert_eq!(task.shutdown(HANG).await, Err(ExitReason::Shutdown));
 }
 
 // G3, R7: a task can be waited for again
-#[purlin::test]
-async fn a_task_that_was_waited_for_in_vain_still_gives_its_result() {
-    let (finish, finished) = oneshot::channel();
-    let mut task = task::spawn(async move { finished.await.expect("it is told") });
-    assert_eq!(task.timeout(MOMENT).await, None);
-    assert_eq!(task.timeout(Duration::ZERO).await, None);
-    tokio::select! {
-        biased;
-        ended = &mut task => panic!("nobody has told it to: {ended:?}"),
-        () = yield_now() => {}
-    }
-    finish.send(7).expect("it listens");
-    assert_eq!(task.timeout(PATIENCE).await, Some(Ok(7)));
-    let mut failed = task::spawn(async { panic!("on purpose") });
-    let ended: Option<Result<(), _>> = failed.timeout(PATIENCE).await;
-    assert!(matches!(ended, Some(Err(ExitReason::Panic(_)))));
+#[test]
+fn a_task_that_was_waited_for_in_vain_still_gives_its_result() {
+    simulated(async |_: Process<()>| {
+        let (finish, finished) = oneshot::channel();
+        let mut task = task::spawn(async move { finished.await.expect("it is told") });
+        assert_eq!((task.timeout(20 * MS).await, uptime()), (None, 20 * MS));
+        assert_eq!((task.timeout(Duration::ZERO).await, uptime()), (None, 20 * MS));
+        tokio::select! {
+            biased;
+            ended = &mut task => panic!("it was not told to end: {ended:?}"),
+            () = yield_now() => {}
+        }
+        finish.send(7).expect("it listens");
+        assert_eq!(task.timeout(HANG).await, Some(Ok(7)));
+        let mut failed = task::spawn(async { panic!("on purpose") });
+        let ended: Option<Result<(), _>> = failed.timeout(HANG).await;
+        assert!(matches!(ended, Some(Err(ExitReason::Panic(_)))));
+    });
 }
 
 // G3, L7: what it holds is dropped by the time it is said to have ended
@@ -76,7 +73,7 @@ async fn a_task_that_is_shut_down_has_cleared_up() {
         let _token = token;
         pending::<()>().await
     });
-    assert_eq!(task.shutdown(PATIENCE).await, Err(ExitReason::Shutdown));
+    assert_eq!(task.shutdown(HANG).await, Err(ExitReason::Shutdown));
     assert_eq!((census.born(), census.dropped()), (1, 1));
 }
 
@@ -92,7 +89,9 @@ async fn a_task_that_does_not_await_is_left_in_the_end(mut me: Process<Notice>) 
     });
     assert!(begun.await.is_err(), "it has begun");
     me.monitor(task.id());
-    assert_eq!(task.shutdown(MOMENT).await, Err(ExitReason::Killed));
+    // WHY real time: the task blocks its thread, and a simulation has one. It does so until the wait
+    // for its end is over, however long that takes.
+    assert_eq!(task.shutdown(MS).await, Err(ExitReason::Killed));
     drop(release);
     let Notice::Down(down) = me.receive().await else { panic!("no down") };
     // L4: it was told `shutdown` first, and ends with that.
@@ -109,7 +108,7 @@ async fn a_task_that_was_ready_before_it_was_shut_down_gives_its_result() {
     });
     let _ = is_done.await;
     // It may have been told before its result was given, but then it does not await any more.
-    assert_eq!(task.shutdown(PATIENCE).await, Ok(7));
+    assert_eq!(task.shutdown(HANG).await, Ok(7));
 }
 
 // G3: a task that nobody waits for runs on, and what it gives is dropped, once
@@ -152,7 +151,7 @@ async fn a_linked_task_and_its_caller_end_together(mut me: Process<Notice>) {
     assert_eq!(exit.reason, ExitReason::error("lost"), "the task was told");
 
     let mut task = task::spawn_link(&me, async { 7 });
-    assert_eq!(task.timeout(PATIENCE).await, Some(Ok(7)));
+    assert_eq!(task.timeout(HANG).await, Some(Ok(7)));
     let Notice::Exit(exit) = me.receive().await else { panic!("no exit") };
     assert_eq!((exit.from, exit.reason), (Some(task.id()), ExitReason::Normal));
 }

@@ -1,12 +1,12 @@
 //! What a trace sees of the processes that it follows, and when it is too much.
 
-
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use crate::common::{node, outside, stop, until};
+use crate::common::{HANG, node, outside, stop, until};
 use purlin::trace::{Event, EventKind, FollowError, Options, State, Trace};
 use purlin::{Down, ExitReason, Node, Pid, Process, ProcessId, ProcessState, Reply, spawn};
+use purlin_testkit::Simulation;
 
 fn kinds(events: &[Event]) -> Vec<EventKind> {
     events.iter().map(|event| event.kind).collect()
@@ -65,7 +65,7 @@ fn all_that_a_process_does_is_seen_in_order() {
     let trace = Trace::start(&node, Options::default());
     trace.follow(worker.id()).expect("it lives");
     worker.send(Order::Send(other.clone()));
-    let ask = worker.call_blocking(Order::Spawn, Duration::from_secs(60));
+    let ask = worker.call_blocking(Order::Spawn, HANG);
     let child = ask.expect("it answers");
     worker.send(Order::Link(other.clone()));
     worker.send(Order::Unlink(other.clone()));
@@ -120,28 +120,32 @@ fn all_that_a_process_does_is_seen_in_order() {
 // issue 8: with limits so that production survives it
 #[test]
 fn a_trace_that_is_too_much_stops_itself_and_says_so() {
-    let node = node(1);
-    for (options, why, at_most) in [
-        (Options::default().events(10), State::Enough, 10),
-        (Options::default().events_per_second(20), State::TooFast, 40),
+    // The options, why the trace stops, after how many events if 15 come in each second.
+    for (options, why, seen) in [
+        (Options::default().events(40), State::Enough, 40),
+        (Options::default().events_per_second(15), State::Running, 45),
+        (Options::default().events_per_second(14), State::TooFast, 14),
     ] {
+        let mut simulation = Simulation::new(1);
+        let node = simulation.node().clone();
         let trace = Trace::start(&node, options);
         let pid = node.spawn(idle);
         trace.follow(pid.id()).expect("it lives");
-        until("it has stopped", || {
-            pid.send(1);
-            trace.status().state != State::Running
-        });
+        for _ in 0..3 {
+            (0..15).for_each(|_| pid.send(1));
+            simulation.advance(Duration::from_secs(1));
+        }
         let status = trace.status();
-        assert_eq!(status.state, why);
-        assert!(status.seen <= at_most, "{status:?}");
-        assert_eq!(trace.follow(pid.id()), Err(FollowError::Stopped(why)));
-        (0..1000).for_each(|_| pid.send(1));
-        pid.send(0);
-        assert_eq!(outside(pid.ended()), ExitReason::Normal);
-        assert_eq!(trace.status().seen, status.seen, "nothing more is seen");
+        assert_eq!((status.state, status.seen), (why, seen));
+        if why != State::Running {
+            assert_eq!(trace.follow(pid.id()), Err(FollowError::Stopped(why)));
+            (0..1000).for_each(|_| pid.send(1));
+            pid.send(0);
+            simulation.advance(Duration::from_secs(1));
+            assert_eq!(pid.exit_reason(), Some(ExitReason::Normal));
+            assert_eq!(trace.status().seen, seen, "nothing more is seen");
+        }
     }
-    stop(&node);
 }
 
 #[test]

@@ -1,10 +1,9 @@
 //! Other people's libraries inside processes, with no adapter: sockets, timers, files, tasks, hyper.
 
-
 use std::net::SocketAddr;
-use std::time::Duration;
 
-use crate::common::node;
+use crate::common::{HANG, node};
+use crate::waiting::MS;
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Bytes, Incoming};
 use hyper::{Request, Response, StatusCode};
@@ -60,17 +59,18 @@ async fn a_process_can_serve_each_connection_of_a_socket() -> Result<(), Any> {
 // R3, R7: tokio's timers beside purlin's mailbox
 #[purlin::test]
 async fn tokio_s_timers_work_inside_a_process(mut me: Process<u8>) {
+    // WHY real time: tokio's timers go by the machine's clock. There is no upper bound.
     let began = std::time::Instant::now();
-    let first = tokio::time::Instant::now() + Duration::from_millis(5);
-    let mut ticks = tokio::time::interval_at(first, Duration::from_millis(1));
+    let first = tokio::time::Instant::now() + 5 * MS;
+    let mut ticks = tokio::time::interval_at(first, MS);
     for _ in 0..3 {
         ticks.tick().await;
     }
-    assert!(began.elapsed() >= Duration::from_millis(7));
-    let late = tokio::time::timeout(Duration::from_millis(1), me.receive()).await;
+    assert!(began.elapsed() >= 7 * MS);
+    let late = tokio::time::timeout(MS, me.receive()).await;
     assert!(late.is_err());
     me.pid().send(3);
-    let timely = tokio::time::timeout(Duration::from_secs(10), me.receive()).await;
+    let timely = tokio::time::timeout(HANG, me.receive()).await;
     assert_eq!(timely.ok(), Some(3));
 }
 
@@ -79,7 +79,8 @@ async fn tokio_s_timers_work_inside_a_process(mut me: Process<u8>) {
 async fn a_process_can_wait_for_a_message_a_timer_and_a_socket_at_once() -> Result<(), Any> {
     let (listener, at) = port().await?;
     let pid = spawn(async move |mut me: Process<Reply<()>>| {
-        let mut ticks = tokio::time::interval(Duration::from_millis(1));
+        // WHY real time: a socket is real too. The process waits until each of the three has come.
+        let mut ticks = tokio::time::interval(MS);
         let (mut asked, mut ticked, mut connected) = (None, false, false);
         while asked.is_none() || !ticked || !connected {
             tokio::select! {
@@ -103,7 +104,7 @@ async fn a_process_can_wait_for_a_message_a_timer_and_a_socket_at_once() -> Resu
 // P1: files and blocking work, which tokio does on threads of its own
 #[purlin::test]
 async fn files_and_blocking_work_can_be_awaited_in_a_process() -> Result<(), Any> {
-    let this = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/with_tokio.rs");
+    let this = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/with_tokio.rs");
     let text = tokio::fs::read_to_string(this).await?;
     assert!(text.starts_with("//! Other people's libraries"));
     let sum = tokio::task::spawn_blocking(|| (1..=100).sum::<u32>()).await?;

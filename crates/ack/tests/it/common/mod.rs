@@ -14,27 +14,65 @@ use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use purlin::{Node, Process};
 use purlin_ack::checked::{self, Checked};
-use purlin_ack::client::Backoff;
+use purlin_ack::client::{self, Backoff};
 use purlin_ack::frames::Frame;
-use purlin_ack::handler::{Batch, Handler, Unhandled};
-use purlin_ack::server::{Builder, Counts, Server};
+use purlin_ack::handler::{Batch, Count, Handler, Unhandled};
+use purlin_ack::server::{Builder, Counts, Limits, Server};
 use purlin_ack::session::{ANSWER, Answer};
 use purlin_ack::strategy::Strategy;
 use purlin_ack::wire::{HEAD, Head, Id, SizeOrder};
+use socket2::{Domain, Socket, Type};
 use tokio::sync::Semaphore;
 
 use over::{Case, Wire};
 
-/// How long anything may take that is to happen.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
+/// How long a wait may take before it counts as a hang.
+///
+/// WHY real time: it only guards against hanging. Every wait of a test ends with an event that comes within
+/// milliseconds on an idle machine, so no result depends on this bound.
+pub(crate) const HANG: Duration = Duration::from_secs(120);
 
 /// How soon a client of a test comes back.
 pub(crate) const SOON: Backoff =
     Backoff { first: Duration::from_millis(1), most: Duration::from_millis(20) };
+
+/// A time limit that no test reaches, whatever else the machine does.
+pub(crate) const NEVER: Duration = Duration::from_secs(86_400);
+
+/// Limits of which none depends on the speed of the machine.
+pub(crate) fn untimed() -> Limits {
+    Limits { silence: Some(NEVER), drain: NEVER, ..Limits::default() }
+}
+
+/// A server that counts messages, on a free port, with [`untimed`] limits.
+pub(crate) fn untimed_server() -> Builder<fn(SocketAddr) -> Count> {
+    Server::builder(anywhere()).limits(untimed())
+}
+
+/// A client that never gives up because of the time.
+pub(crate) fn untimed_client(to: impl ToString) -> client::Builder {
+    let builder = client::Client::builder(to.to_string()).backoff(SOON);
+    builder.connect_within(NEVER).silence(NEVER).patience(NEVER)
+}
+
+/// Runs the test once for each case, all of them at the same time: most of the time of each is spent
+/// waiting for the server's timers.
+pub(crate) fn for_each_at_once<T: Send>(
+    cases: impl IntoIterator<Item = T>,
+    test: impl Fn(T) + Sync,
+) {
+    let test = &test;
+    thread::scope(|scope| {
+        for case in cases {
+            scope.spawn(move || test(case));
+        }
+    });
+}
 
 /// Where clients of the library run.
 pub(crate) fn runtime() -> tokio::runtime::Runtime {
@@ -94,8 +132,8 @@ impl Running {
         let server = self.server.take().expect("it has not been drained");
         let server = Arc::into_inner(server).expect("nobody else has it");
         let counts = self.node.block_on(async move |_: Process<()>| server.drain().await);
-        let report = self.node.stop_blocking();
-        assert!(report.hogs.is_empty(), "processes that would not end: {:?}", report.hogs);
+        until("all processes have ended", || self.node.processes().is_empty());
+        self.node.stop_blocking();
         counts
     }
 
@@ -105,12 +143,14 @@ impl Running {
     }
 }
 
-/// Waits until something is so, which it is within a short time.
+/// Polls until the condition holds.
 pub(crate) fn until(what: &str, mut holds: impl FnMut() -> bool) {
+    // WHY real time: the deadline only guards against hanging, and the pause leaves the processor to
+    // those who are waited for.
     let began = Instant::now();
     while !holds() {
-        assert!(began.elapsed() < PATIENCE, "waited in vain until {what}");
-        std::thread::yield_now();
+        assert!(began.elapsed() < HANG, "waited in vain until {what}");
+        thread::sleep(Duration::from_millis(1));
     }
 }
 
@@ -159,10 +199,18 @@ impl Client {
 
     /// Reads answers until all messages up to that one are acknowledged.
     pub(crate) fn until(&mut self, id: u64) {
+        assert!(self.is_acknowledged(id), "closed before message {id} was acknowledged");
+    }
+
+    /// Reads answers until all messages up to that one are acknowledged, or the server closes.
+    pub(crate) fn is_acknowledged(&mut self, id: u64) -> bool {
         while self.checked.newest().is_none_or(|newest| newest < id) {
-            assert!(self.read(), "closed before message {id} was acknowledged");
+            if !self.read() {
+                return false;
+            }
         }
         assert_eq!(self.checked.newest(), Some(id), "more is acknowledged than was sent");
+        true
     }
 
     /// Reads answers until the server closes; the newest that is acknowledged.
@@ -189,7 +237,7 @@ impl Client {
     }
 }
 
-/// A connection on which nothing is waited for in vain for ever.
+/// A connection on which no read and no write waits for ever.
 pub(crate) fn connect(to: SocketAddr) -> TcpStream {
     try_connect(to).expect("somebody listens")
 }
@@ -197,9 +245,31 @@ pub(crate) fn connect(to: SocketAddr) -> TcpStream {
 pub(crate) fn try_connect(to: SocketAddr) -> io::Result<TcpStream> {
     let stream = TcpStream::connect(to)?;
     stream.set_nodelay(true)?;
-    stream.set_read_timeout(Some(PATIENCE))?;
-    stream.set_write_timeout(Some(PATIENCE))?;
+    stream.set_read_timeout(Some(HANG))?;
+    stream.set_write_timeout(Some(HANG))?;
     Ok(stream)
+}
+
+/// A socket that listens, whose connections have room for few acks that the client has not read.
+pub(crate) fn listener_with_little_room() -> TcpListener {
+    let listener = socket();
+    listener.set_send_buffer_size(4096).expect("it is a socket");
+    listener.bind(&anywhere().into()).expect("there is a port");
+    listener.listen(16).expect("it is bound");
+    listener.into()
+}
+
+/// A connection that has room for few acks.
+pub(crate) fn connect_with_little_room(to: SocketAddr) -> TcpStream {
+    let client = socket();
+    client.set_recv_buffer_size(4096).expect("it is a socket");
+    client.set_tcp_nodelay(true).expect("it is a socket");
+    client.connect(&to.into()).expect("somebody listens");
+    client.into()
+}
+
+fn socket() -> Socket {
+    Socket::new(Domain::IPV4, Type::STREAM, None).expect("there is a descriptor")
 }
 
 /// The id of a message, and its payload.

@@ -6,12 +6,12 @@ use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::ops::Deref;
 
 use purlin_ack::handler::Count;
-use purlin_ack::server::{Builder, Server};
+use purlin_ack::server::Builder;
 use purlin_ack::strategy::Strategy;
 
 #[cfg(feature = "tls")]
 use super::certificates::known;
-use super::{anywhere, connect};
+use super::{connect, untimed_server};
 
 /// A strategy, and what is spoken to its server.
 #[derive(Clone, Copy, Debug)]
@@ -30,7 +30,7 @@ pub(crate) fn cases() -> impl Iterator<Item = Case> {
 impl Case {
     /// A server of it, anywhere.
     pub(crate) fn builder(self) -> Builder<fn(SocketAddr) -> Count> {
-        let builder = Server::builder(anywhere()).strategy(self.strategy);
+        let builder = untimed_server().strategy(self.strategy);
         #[cfg(feature = "tls")]
         if self.tls {
             return builder.tls(known().server.clone());
@@ -108,28 +108,41 @@ impl Deref for Wire {
 
 impl Read for Wire {
     fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
-        match self {
+        uninterrupted(|| match self {
             Self::Tcp(stream) => stream.read(room),
             #[cfg(feature = "tls")]
             Self::Tls(stream) => stream.read(room),
-        }
+        })
     }
 }
 
 impl Write for Wire {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
+        uninterrupted(|| match self {
             Self::Tcp(stream) => stream.write(bytes),
             #[cfg(feature = "tls")]
             Self::Tls(stream) => stream.write(bytes),
-        }
+        })
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        match self {
+        uninterrupted(|| match self {
             Self::Tcp(stream) => stream.flush(),
             #[cfg(feature = "tls")]
             Self::Tls(stream) => stream.flush(),
+        })
+    }
+}
+
+/// Repeats a system call for as long as a signal interrupts it.
+///
+/// WHY: a read with a time-out returns `EINTR` when the program is stopped and continued, or traced, even
+/// if no signal handler runs.
+pub(crate) fn uninterrupted<T>(mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+    loop {
+        match call() {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            done => return done,
         }
     }
 }

@@ -10,14 +10,41 @@ pub(crate) mod running;
 #[cfg(unix)]
 pub(crate) mod serving;
 
+use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::time::{Duration, Instant};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use flate2::read::GzDecoder;
 use serde_json::Value;
 use tempfile::TempDir;
+use tokio::net::TcpSocket;
+
+/// How long a test waits for an event.
+///
+/// WHY real time: a guard against hanging. What is waited for takes less than a second on an idle machine.
+pub(crate) const HANG: Duration = Duration::from_secs(120);
+
+/// Polls until a condition holds.
+pub(crate) fn until(what: &str, mut holds: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !holds() {
+        assert!(begun.elapsed() < HANG, "after {HANG:?} still not: {what}");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// An address at which connections are refused for as long as the socket is kept.
+///
+/// WHY bound and not listening: the system gives the port to no other program meanwhile.
+pub(crate) fn refusing() -> (TcpSocket, String) {
+    let socket = TcpSocket::new_v4().expect("a socket");
+    socket.bind((Ipv4Addr::LOCALHOST, 0).into()).expect("a port");
+    let address = socket.local_addr().expect("an address").to_string();
+    (socket, address)
+}
 
 /// The contender that answers by arithmetic; Cargo builds it with the tests.
 pub(crate) fn fake() -> PathBuf {
@@ -104,7 +131,7 @@ impl Bench {
 
 /// The words for these experiments on these contenders.
 pub(crate) fn of<'a>(experiments: &'a str, contenders: &'a [String]) -> Vec<&'a str> {
-    let mut words = vec!["--limit", "20", "--seed", "1"];
+    let mut words = vec!["--limit", "600", "--seed", "1"];
     if !experiments.is_empty() {
         words.extend(["-e", experiments]);
     }

@@ -9,8 +9,8 @@ use std::process::{Command, Output};
 
 use tokio::net::TcpSocket;
 
-use super::purlin;
 use super::running::Running;
+use super::{HANG, purlin};
 
 pub(crate) const COOKIE: &str = "monster";
 
@@ -115,10 +115,25 @@ pub(crate) fn named(
     (node, said)
 }
 
-/// `purlin` with these words, to its end.
+/// What a node has told on its standard error, line by line.
+///
+/// WHY without hogs: a thread that the machine takes away from a process for 10 ms looks like a process that does
+/// not await, so that these lines depend on what else runs.
+pub(crate) fn logged(folder: &Path) -> Vec<String> {
+    let errors = std::fs::read_to_string(folder.join("errors")).expect("it is there");
+    let of_others = errors.lines().filter(|line| !line.contains(" purlin::hog: "));
+    of_others.map(str::to_owned).collect()
+}
+
+/// `purlin` with these words, to its end. A call waits for its answer as long as a test waits for an event, unless
+/// the words say otherwise.
 pub(crate) fn run(folder: &Path, port: &str, words: &[&str]) -> Output {
     let mut command = purlin(folder);
-    command.args(words).env("ERL_EPMD_PORT", port).env("HOME", folder);
+    command.args(words);
+    if words.first() == Some(&"call") && !words.contains(&"--timeout") {
+        command.args(["--timeout", &HANG.as_secs().to_string()]);
+    }
+    command.env("ERL_EPMD_PORT", port).env("HOME", folder);
     command.output().expect("purlin runs")
 }
 

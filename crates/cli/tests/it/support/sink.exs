@@ -3,9 +3,16 @@
 #
 #   elixir --name sink@127.0.0.1 --cookie C sink.exs LEDGER
 #
-# Reads commands, one a line: `stop` has it take nothing until `go`; `peak` prints the most messages
-# that it and its mailbox have held at a time, `count` how many came; `credit N` grants as many, and `cut`
-# ends the connection to the gateway's node.
+# Reads commands, one a line, and answers each with a line:
+#
+#   stop           takes nothing until `go`
+#   at N stop      once N messages came: writes the batch, prints `stopped`, confirms the batch after `go`
+#   at N cut       once N messages came: writes the batch, ends the connection to the gateway's node
+#                  instead of confirming the batch, and prints `cut`
+#   held           how many messages wait in its mailbox
+#   peak           the most messages that it and its mailbox have held at a time
+#   count          how many messages came
+#   credit N       grants N messages
 defmodule Sink do
   use GenServer
 
@@ -14,7 +21,7 @@ defmodule Sink do
   @impl true
   def init(path) do
     {:ok, file} = :file.open(path, [:append, :raw])
-    {:ok, %{file: file, gateway: nil, last: 0, previous: 0, count: 0, peak: 0}}
+    {:ok, %{file: file, gateway: nil, last: 0, previous: 0, count: 0, peak: 0, plan: []}}
   end
 
   @impl true
@@ -36,8 +43,10 @@ defmodule Sink do
       :ok = :file.sync(state.file)
     end
 
-    send(gateway, {:purlin_confirm, batch})
-    {:noreply, seen(%{state | last: max(batch, state.last), previous: batch}, length(messages))}
+    # WHY before it confirms: what it confirms is replaced by the gateway, and would be counted twice.
+    state = seen(state, length(messages))
+    state = confirm(gateway, batch, state)
+    {:noreply, %{state | last: max(batch, state.last), previous: batch}}
   end
 
   @impl true
@@ -52,18 +61,42 @@ defmodule Sink do
   def handle_call(:peak, _, state), do: {:reply, state.peak, state}
   def handle_call(:count, _, state), do: {:reply, state.count, state}
 
-  def handle_call(:cut, _, state), do: {:reply, Node.disconnect(node(state.gateway)), state}
+  def handle_call({:at, count, step}, _, state),
+    do: {:reply, :ok, %{state | plan: state.plan ++ [{count, step}]}}
 
   def handle_call({:credit, credit}, _, state) do
     send(state.gateway, {:purlin_credit, credit})
     {:reply, :ok, state}
   end
 
-  defp seen(state, messages) do
-    {:messages, waiting} = Process.info(self(), :messages)
-    held = for({:purlin_ack, _, _, _, _, more} <- waiting, do: length(more)) |> Enum.sum()
-    %{state | count: state.count + messages, peak: max(state.peak, held + messages)}
+  def held do
+    {:messages, waiting} = Process.info(Process.whereis(:sink), :messages)
+    for({:purlin_ack, _, _, _, _, messages} <- waiting, do: length(messages)) |> Enum.sum()
   end
+
+  defp confirm(gateway, _, %{plan: [{due, :cut} | plan], count: count} = state) when count >= due do
+    true = Node.disconnect(node(gateway))
+    IO.puts("cut")
+    %{state | plan: plan}
+  end
+
+  defp confirm(gateway, batch, %{plan: [{due, :stop} | plan], count: count} = state) when count >= due do
+    IO.puts("stopped")
+
+    receive do
+      :go -> send(gateway, {:purlin_confirm, batch})
+    end
+
+    %{state | plan: plan}
+  end
+
+  defp confirm(gateway, batch, state) do
+    send(gateway, {:purlin_confirm, batch})
+    state
+  end
+
+  defp seen(state, messages),
+    do: %{state | count: state.count + messages, peak: max(state.peak, held() + messages)}
 end
 
 defmodule Commands do
@@ -76,12 +109,16 @@ defmodule Commands do
     obey()
   end
 
-  defp one(["stop"]), do: IO.puts(GenServer.call(:sink, :stop, :infinity))
+  defp one(["stop"]), do: IO.puts(call(:stop))
   defp one(["go"]), do: IO.puts(inspect(send(:sink, :go)))
-  defp one(["cut"]), do: IO.puts(GenServer.call(:sink, :cut, :infinity))
-  defp one(["peak"]), do: IO.puts(GenServer.call(:sink, :peak, :infinity))
-  defp one(["count"]), do: IO.puts(GenServer.call(:sink, :count, :infinity))
-  defp one(["credit", credit]), do: IO.puts(GenServer.call(:sink, {:credit, String.to_integer(credit)}, :infinity))
+  defp one(["at", count, "stop"]), do: IO.puts(call({:at, String.to_integer(count), :stop}))
+  defp one(["at", count, "cut"]), do: IO.puts(call({:at, String.to_integer(count), :cut}))
+  defp one(["held"]), do: IO.puts(Sink.held())
+  defp one(["peak"]), do: IO.puts(call(:peak))
+  defp one(["count"]), do: IO.puts(call(:count))
+  defp one(["credit", credit]), do: IO.puts(call({:credit, String.to_integer(credit)}))
+
+  defp call(request), do: GenServer.call(:sink, request, :infinity)
 end
 
 [path] = System.argv()

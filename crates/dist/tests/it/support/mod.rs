@@ -5,6 +5,7 @@ use std::io::{BufRead, BufReader};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::process::Stdio;
 use std::sync::Arc;
+use std::time::Duration;
 
 use purlin_dist::connect::{self, Lengths};
 use purlin_dist::control::Control;
@@ -60,11 +61,33 @@ impl Drop for Epmd {
     }
 }
 
-/// What comes within a time that is much too long.
-async fn in_time<F: Future>(what: &str, comes: F) -> F::Output {
-    let patience = std::time::Duration::from_secs(60);
-    let came = tokio::time::timeout(patience, comes).await;
+/// The longest wait for anything in these tests.
+///
+/// WHY real time: a guard against hanging. Nothing that is waited for takes a second on an idle machine, so only a
+/// fault of the program exhausts it.
+pub(crate) const HANG: Duration = Duration::from_secs(120);
+
+/// The output of a future that must not hang.
+pub(crate) async fn in_time<F: Future>(what: &str, comes: F) -> F::Output {
+    let came = tokio::time::timeout(HANG, comes).await;
     came.unwrap_or_else(|_| panic!("waited in vain for {what}"))
+}
+
+/// Waits until a condition holds.
+pub(crate) async fn until(what: &str, mut condition: impl FnMut() -> bool) {
+    let holds = async {
+        while !condition() {
+            // WHY a pause: the condition is looked at again and again, and others need the processor meanwhile.
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    };
+    in_time(what, holds).await;
+}
+
+/// Waits until a future that is made again and again gives `true`.
+pub(crate) async fn until_async(what: &str, mut condition: impl AsyncFnMut() -> bool) {
+    let holds = async { while !condition().await {} };
+    in_time(what, holds).await;
 }
 
 /// A port of all addresses of this machine, which as long as this is there nobody gets who asks for any. Who says
@@ -151,6 +174,8 @@ impl Beam {
             .args(["+S", "1:1", "+sbwt", "none", "+hms", "300000"])
             .args(["-noshell", "-start_epmd", "false"])
             .args(["-boot", "start_clean", form, name, "-setcookie", COOKIE])
+            // The most that a BEAM gives a handshake, in seconds.
+            .args(["-kernel", "net_setuptime", "120"])
             .args(more)
             .args(["-eval", EVALUATE])
             .env("ERL_EPMD_PORT", epmd_port.to_string())
@@ -242,23 +267,25 @@ impl Ours {
         Self { local, epmd, listener, _registration: registration }
     }
 
-    /// Calls a node.
-    pub(crate) async fn call(&self, peer: &NodeName) -> Connected {
-        self.call_with(peer, Settings::default()).await
+    /// Lets in only nodes that speak TLS.
+    #[cfg(feature = "tls")]
+    pub(crate) fn over_tls(self, tls: purlin_dist::Tls) -> Self {
+        Self { listener: self.listener.tls(tls), ..self }
     }
 
-    pub(crate) async fn call_with(&self, peer: &NodeName, settings: Settings) -> Connected {
+    /// Calls a node.
+    pub(crate) async fn call(&self, peer: &NodeName) -> Connected {
         let mut stream = connect::dial(&self.epmd, peer).await.expect("it listens");
         let established =
             connect::call(&mut stream, Lengths::Two, &self.local, peer.clone(), cookie(), || true)
                 .await;
-        Connected::new(stream, established.expect("it knows the cookie"), settings)
+        Connected::new(stream, established.expect("it knows the cookie"))
     }
 
     /// The next node that has called.
     pub(crate) async fn called(&mut self) -> Connected {
         let (stream, established) = self.called_raw().await;
-        Connected::new(stream, established, Settings::default())
+        Connected::new(stream, established)
     }
 
     pub(crate) async fn called_raw(
@@ -289,10 +316,9 @@ impl Connected {
     fn new(
         stream: impl AsyncRead + AsyncWrite + Send + 'static,
         established: purlin_dist::handshake::Established,
-        settings: Settings,
     ) -> Self {
         let (receive, signals) = mpsc::channel(64);
-        Self { link: Link::start(stream, established, settings, receive), signals }
+        Self { link: Link::start(stream, established, Settings::default(), receive), signals }
     }
 
     pub(crate) async fn next(&mut self) -> Signal {

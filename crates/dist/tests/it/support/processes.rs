@@ -1,17 +1,13 @@
 //! Processes of ours in a cluster that a test can look into.
 #![allow(dead_code, reason = "each test uses some of it")]
 
-use std::time::Duration;
-
 use purlin::{Down, Exit, Node, Process, SpawnOptions, receive};
 use purlin_dist::NodeName;
 use purlin_dist::cluster::{Builder, Cluster, GenCall};
 use purlin_term::{Pid, Term};
 use tokio::sync::oneshot;
 
-use crate::support::{Beam, COOKIE, Epmd};
-
-pub(crate) const LONG: Duration = Duration::from_secs(60);
+use crate::support::{Beam, COOKIE, Epmd, in_time};
 
 /// A node of ours that has joined.
 pub(crate) async fn join(epmd: &Epmd, name: &str) -> Cluster {
@@ -31,20 +27,11 @@ pub(crate) fn builder(epmd: &Epmd, name: &str) -> Builder {
     Cluster::builder(name).cookie(COOKIE).epmd(([127, 0, 0, 1], epmd.port).into())
 }
 
-/// Waits until something is so.
-pub(crate) async fn until(what: &str, mut is_so: impl FnMut() -> bool) {
-    let so = async {
-        while !is_so() {
-            tokio::task::yield_now().await;
-        }
-    };
-    let so = tokio::time::timeout(LONG, so).await;
-    so.unwrap_or_else(|_| panic!("waited in vain: {what}"));
-}
-
 /// Has a BEAM wait until an expression is true.
 pub(crate) async fn beam_until(beam: &mut Beam, what: &str) {
-    let waits = format!("(fun Until() -> case {what} of true -> so; _ -> Until() end end)()");
+    let waits = format!(
+        "(fun Until() -> case {what} of true -> so; _ -> receive after 1 -> Until() end end end)()"
+    );
     assert_eq!(beam.eval(&waits).await, "so");
 }
 
@@ -106,7 +93,7 @@ where
 }
 
 pub(crate) async fn found<R>(result: oneshot::Receiver<R>) -> R {
-    tokio::time::timeout(LONG, result).await.expect("it ends").expect("it does not panic")
+    in_time("the end of a process", result).await.expect("it does not panic")
 }
 
 pub(crate) async fn term(me: &mut Process<Told>) -> Term {

@@ -1,3 +1,4 @@
+// @ts-check
 // Reads texts with the page's own reader: a JSON list of texts comes in, and a
 // list goes out of what each became, {"document"} or {"refused"}. Run by otp_text.rs.
 

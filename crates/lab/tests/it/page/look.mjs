@@ -1,8 +1,9 @@
+// @ts-check
 // Finds things on the page and says how they look; what it was drawn from.
 
 import { readFile } from "node:fs/promises";
 
-export const stored = JSON.parse(await readFile(new URL("./results.json", import.meta.url)));
+export const stored = JSON.parse(await readFile(new URL("./results.json", import.meta.url), "utf8"));
 
 export const chartOf = (page, id) => page.locator(`.chart[data-experiment="${id}"]`);
 export const figureOf = (page, id) => page.locator("figure", { has: chartOf(page, id) });
@@ -47,8 +48,14 @@ export function optionOf(page, id) {
     const { xAxis, yAxis, series } = instance.getOption();
     const plain = (axis) => ({ type: axis.type, name: axis.name, data: axis.data });
     return {
-      xAxis: xAxis.map(plain), yAxis: yAxis.map(plain),
-      series: series.map(({ type, name, data, symbolSize }) => ({ type, name, symbolSize, data: data.map((at) => (Array.isArray(at) ? [...at] : at.value)) })),
+      xAxis: xAxis.map(plain),
+      yAxis: yAxis.map(plain),
+      series: series.map(({ type, name, data, symbolSize }) => ({
+        type,
+        name,
+        symbolSize,
+        data: data.map((at) => (Array.isArray(at) ? [...at] : at.value)),
+      })),
     };
   }, id);
 }

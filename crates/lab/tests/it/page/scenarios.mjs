@@ -1,3 +1,4 @@
+// @ts-check
 // What a reader does with the page, one function for each test.
 
 import assert from "node:assert/strict";
@@ -19,8 +20,9 @@ async function drawn({ open }) {
     assert.equal(await chart.getAttribute("data-chart-ready"), "true", id);
     assert.equal(await chart.getAttribute("data-contenders"), "purlin,beam,tokio", id);
     assert.ok((await chart.getAttribute("aria-label")).startsWith("Chart of "), id);
-    const legend = await figureOf(page, id).locator(".legend [data-contender]").evaluateAll(
-      (items) => [...new Set(items.map((item) => item.dataset.contender))].sort());
+    const legend = await figureOf(page, id)
+      .locator(".legend [data-contender]")
+      .evaluateAll((items) => [...new Set(items.map((item) => item.dataset.contender))].sort());
     assert.deepEqual(legend, ["beam", "purlin", "tokio"], `legend of ${id}`);
     const present = new Set(stored.results.filter((result) => result.experiment === id).map((result) => result.contender));
     const colours = { purlin: "#0072b2", beam: BEAM, tokio: "#009e73" };
@@ -35,7 +37,10 @@ async function drawn({ open }) {
     const { element, instance } = window.purlinReport.charts.find((chart) => chart.experiment.id === "spawn-chain");
     const lines = [...element.querySelectorAll("svg path[stroke-width='1.75']")].map((line) => ({
       colour: line.getAttribute("stroke"),
-      points: line.getAttribute("d").match(/[-0-9.]+/g).map(Number),
+      points: line
+        .getAttribute("d")
+        .match(/[-0-9.]+/g)
+        .map(Number),
     }));
     const place = (x) => instance.convertToPixel({ xAxisIndex: 0, yAxisIndex: 0 }, [x, slope * x + intercept]);
     return { lines, expected: [...place(100), ...place(1000)] };
@@ -53,15 +58,17 @@ async function drawn({ open }) {
 // Every word of a chart lies within its picture.
 async function edges({ open }) {
   const page = await open();
-  const cut = await page.evaluate(() => window.purlinReport.charts.flatMap(({ experiment, element }) => {
-    const frame = element.querySelector("svg").getBoundingClientRect();
-    const words = [...element.querySelectorAll("svg text")];
-    const beyond = words.filter((word) => {
-      const { left, right } = word.getBoundingClientRect();
-      return left < frame.left - 0.5 || right > frame.right + 0.5;
-    });
-    return [`${experiment.id}: ${words.length > 5}`, ...beyond.map((word) => word.textContent)];
-  }));
+  const cut = await page.evaluate(() =>
+    window.purlinReport.charts.flatMap(({ experiment, element }) => {
+      const frame = element.querySelector("svg").getBoundingClientRect();
+      const words = [...element.querySelectorAll("svg text")];
+      const beyond = words.filter((word) => {
+        const { left, right } = word.getBoundingClientRect();
+        return left < frame.left - 0.5 || right > frame.right + 0.5;
+      });
+      return [`${experiment.id}: ${words.length > 5}`, ...beyond.map((word) => word.textContent)];
+    }),
+  );
   assert.deepEqual(cut, ["bars: true", "sweep: true"]);
 }
 
@@ -137,14 +144,23 @@ async function keyboard({ open }) {
   const ratios = async () => (await columnOf(page, 3)).map((text) => parseFloat(text));
   await page.keyboard.press("Enter");
   const up = await ratios();
-  assert.deepEqual(up, [...up].sort((a, b) => a - b));
+  assert.deepEqual(
+    up,
+    [...up].sort((a, b) => a - b),
+  );
   assert.equal(await page.locator("#summary th[aria-sort='ascending']").textContent(), "Ratio");
   await page.keyboard.press("Enter");
   assert.deepEqual(await ratios(), [...up].reverse());
   assert.equal(await page.locator("#summary th[aria-sort='descending']").count(), 1);
   // The heading stays in sight while the table goes by.
-  await page.locator("#summary .sortable tbody tr").nth(12).evaluate((row) => row.scrollIntoView({ block: "start" }));
-  const top = await page.locator("#summary .sortable thead th").first().evaluate((head) => head.getBoundingClientRect().top);
+  await page
+    .locator("#summary .sortable tbody tr")
+    .nth(12)
+    .evaluate((row) => row.scrollIntoView({ block: "start" }));
+  const top = await page
+    .locator("#summary .sortable thead th")
+    .first()
+    .evaluate((head) => head.getBoundingClientRect().top);
   assert.ok(top >= -1 && top < 40, `the heading stands at ${top}`);
 }
 
@@ -175,7 +191,11 @@ async function words({ open }) {
 async function phone({ open }) {
   for (const width of [375, 320]) {
     const page = await open({ viewport: { width, height: 740 }, hasTouch: true });
-    await page.evaluate(() => document.querySelectorAll("details").forEach((details) => { details.open = true; }));
+    await page.evaluate(() =>
+      document.querySelectorAll("details").forEach((details) => {
+        details.open = true;
+      }),
+    );
     const [inner, outer] = await widths(page);
     assert.ok(inner <= outer, `${inner} px of page in ${outer} px of window`);
     const box = await chartOf(page, "spawn-chain").boundingBox();
@@ -184,10 +204,11 @@ async function phone({ open }) {
 }
 
 async function themes({ open }) {
-  const look = (page) => page.evaluate(() => [
-    getComputedStyle(document.body).backgroundColor,
-    getComputedStyle(document.querySelector(".chart svg text")).fill,
-  ]);
+  const look = (page) =>
+    page.evaluate(() => [
+      getComputedStyle(document.body).backgroundColor,
+      getComputedStyle(document.querySelector(".chart svg text")).fill,
+    ]);
   const light = await open({ colorScheme: "light" });
   const dark = await open({ colorScheme: "dark" });
   const [day, night] = [await look(light), await look(dark)];
@@ -219,9 +240,7 @@ async function paper({ open }) {
 
 async function download({ open }) {
   const page = await open();
-  const [file] = await Promise.all([
-    page.waitForEvent("download"), page.getByRole("button", { name: "Raw JSON" }).click(),
-  ]);
+  const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Raw JSON" }).click()]);
   assert.equal(file.suggestedFilename(), "purlin-lab.json");
   assert.deepEqual(JSON.parse(await readFile(await file.path(), "utf8")), stored);
 }
@@ -257,10 +276,13 @@ async function hostile({ open }) {
 async function several({ open }) {
   const page = await open();
   const items = await figureOf(page, "spawn-chain").locator("button[data-contender]").allTextContents();
-  assert.deepEqual(items, ["21 Nov 09:00", "22 Nov 17:30"].flatMap(
-    (when) => ["purlin", "beam", "tokio"].map((name) => `${when} ${name}`)));
-  const colours = await figureOf(page, "spawn-chain").locator(".legend .swatch").evaluateAll(
-    (swatches) => new Set(swatches.map((swatch) => swatch.style.getPropertyValue("--light"))).size);
+  assert.deepEqual(
+    items,
+    ["21 Nov 09:00", "22 Nov 17:30"].flatMap((when) => ["purlin", "beam", "tokio"].map((name) => `${when} ${name}`)),
+  );
+  const colours = await figureOf(page, "spawn-chain")
+    .locator(".legend .swatch")
+    .evaluateAll((swatches) => new Set(swatches.map((swatch) => swatch.style.getPropertyValue("--light"))).size);
   assert.equal(colours, 6, "each has its own colour");
   const [inner, outer] = await widths(page);
   assert.ok(inner <= outer);
@@ -298,6 +320,26 @@ async function odd({ open }) {
 }
 
 export const scenarios = {
-  drawn, edges, legend, switches, tooltip, keyboard, words, phone, themes, paper, download, fullscreen, hostile,
-  several, empty, packed, alone, odd, ...access, ...others, ...tables, ...views,
+  drawn,
+  edges,
+  legend,
+  switches,
+  tooltip,
+  keyboard,
+  words,
+  phone,
+  themes,
+  paper,
+  download,
+  fullscreen,
+  hostile,
+  several,
+  empty,
+  packed,
+  alone,
+  odd,
+  ...access,
+  ...others,
+  ...tables,
+  ...views,
 };

@@ -1,3 +1,4 @@
+// @ts-check
 // What a reader without a mouse, without eyes, with a sheet of paper or with
 // very many figures finds.
 
@@ -19,11 +20,17 @@ async function tree({ open }) {
     const name = charts.find((each) => each.startsWith(`Chart of ${title}: `));
     assert.match(name, /rom best to worst: .*\d.*\. The table of figures below says the same\.$/, title);
   }
-  assert.ok(charts.some((name) => name.includes("At n = 1\u202f000, from best to worst: purlin 102\u00a0µs, tokio 216\u00a0µs, beam 750\u00a0µs.")));
+  assert.ok(
+    charts.some((name) => name.includes("At n = 1\u202f000, from best to worst: purlin 102\u00a0µs, tokio 216\u00a0µs, beam 750\u00a0µs.")),
+  );
   for (const role of ["button", "combobox", "textbox", "link", "table", "region", "group"]) {
     const names = named(role);
     assert.ok(names.length > 0, role);
-    if (role !== "group") assert.ok(names.every((name) => name.trim() !== ""), `every ${role} has a name`);
+    if (role !== "group")
+      assert.ok(
+        names.every((name) => name.trim() !== ""),
+        `every ${role} has a name`,
+      );
   }
   for (const role of ["main", "navigation", "banner"]) assert.equal(named(role).length, 1, role);
   // The name follows what is shown.
@@ -33,34 +40,42 @@ async function tree({ open }) {
 
 // Tab goes through everything once and out again, and the focus is always seen.
 async function keys({ open }) {
-  const page = await open();
-  const due = await page.evaluate(() => [...document.querySelectorAll("a[href], button, select, input, textarea, summary, [tabindex='0']")]
-    .filter((stop) => !stop.disabled && stop.checkVisibility({ visibilityProperty: true }) && (stop.tagName === "SUMMARY" || !stop.closest("details:not([open])"))).length);
-  const step = () => page.evaluate(() => {
-    const stop = document.activeElement;
-    if (stop === document.body) return "out";
-    if (stop.dataset.passed) return `again: ${stop.outerHTML.slice(0, 120)}`;
-    stop.dataset.passed = "yes";
-    const mark = stop.type === "file" ? stop.parentElement : stop;
-    return getComputedStyle(mark).outlineStyle === "none" ? `unseen: ${stop.outerHTML.slice(0, 120)}` : "seen";
-  });
-  let passed = 0;
-  for (; passed <= due; passed += 1) {
-    await page.keyboard.press("Tab");
-    const found = await step();
-    if (found === "out") break;
-    assert.equal(found, "seen");
-  }
-  assert.equal(passed, due, "every stop is reached once");
   // The keys of the keyboard alone work the controls.
-  const figure = figureOf(page, "spawn-chain");
+  const first = await open();
+  const figure = figureOf(first, "spawn-chain");
   await figure.getByLabel("Shown as", { exact: true }).focus();
-  await page.keyboard.press("ArrowDown");
-  await page.waitForFunction(() => location.hash === "#?spawn-chain=worst");
+  await first.keyboard.press("ArrowDown");
+  await first.waitForFunction(() => location.hash === "#?spawn-chain=worst");
   await figure.getByRole("button", { name: "Log y" }).focus();
-  await page.keyboard.press("Space");
-  await page.waitForFunction(() => location.hash === "#?spawn-chain=worst,ylog");
-  assert.equal(await page.evaluate(() => document.activeElement.textContent), "Log y", "the focus stays");
+  await first.keyboard.press("Space");
+  await first.waitForFunction(() => location.hash === "#?spawn-chain=worst,ylog");
+  assert.equal(await first.evaluate(() => document.activeElement.textContent), "Log y", "the focus stays");
+  // A page of its own, which is left at the end: a focus that leaves it takes what is focused afterwards along, if the
+  // browser is late to hear of it.
+  const page = await open();
+  const due = await page.evaluate(() => {
+    window.passed = [];
+    document.addEventListener("focusin", (event) => {
+      const target = /** @type {HTMLInputElement} */ (event.target);
+      const mark = target.type === "file" ? target.parentElement : target;
+      const seen = getComputedStyle(mark).outlineStyle === "none" ? "unseen: " : "";
+      window.passed.push(seen + [...document.querySelectorAll("*")].indexOf(target));
+    });
+    const all = /** @type {HTMLInputElement[]} */ ([...document.querySelectorAll("*")]);
+    return all
+      .filter(
+        (stop) =>
+          stop.matches("a[href], button, select, input, textarea, summary, [tabindex='0']") &&
+          !stop.disabled &&
+          stop.checkVisibility({ visibilityProperty: true }) &&
+          (stop.tagName === "SUMMARY" || !stop.closest("details:not([open])")),
+      )
+      .map((stop) => String(all.indexOf(stop)));
+  });
+  assert.ok(due.length > 40, `${due.length} stops`);
+  for (let presses = 0; presses <= due.length; presses += 1) await page.keyboard.press("Tab");
+  await page.waitForFunction(() => document.activeElement === document.body);
+  assert.deepEqual(await page.evaluate(() => window.passed), due, "every stop is reached once, in order, and is seen");
 }
 
 async function still({ open }) {
@@ -79,7 +94,8 @@ async function sheets({ open }) {
     controls: [...document.querySelectorAll(".controls, nav, .actions, #others")].filter((each) => each.checkVisibility()).length,
     ground: getComputedStyle(document.body).backgroundColor,
     whole: [...document.querySelectorAll("figure, tbody tr")].every((each) => getComputedStyle(each).breakInside === "avoid"),
-    cut: [...document.querySelectorAll(".scroller")].filter((each) => each.firstElementChild.offsetWidth > each.clientWidth + 1)
+    cut: [...document.querySelectorAll(".scroller")]
+      .filter((each) => each.firstElementChild.getBoundingClientRect().width > each.clientWidth + 1)
       .map((each) => each.getAttribute("aria-label")),
     charts: [...document.querySelectorAll(".chart")].every((each) => each.querySelector("svg").clientWidth <= each.clientWidth),
   }));
@@ -88,53 +104,64 @@ async function sheets({ open }) {
   assert.ok(inner <= outer);
 }
 
-// CLOCK: the browser's own, for what is asked is whether its frames come.
-// The bounds are wide, because the machine may do much else.
+// How much is drawn for very many points depends on the width of the picture and not on their number, and a choice
+// has it drawn once.
 async function many({ open }) {
-  const LONGEST = 3000;
-  const FRAMES = 8;
-  const page = await open({
-    script: () => {
-      window.tasks = [];
-      new PerformanceObserver((list) => window.tasks.push(...list.getEntries().map((task) => task.duration)))
-        .observe({ type: "longtask", buffered: true });
-    },
-  });
-  const settled = () => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+  const page = await open();
   const figure = figureOf(page, "many");
+  const chart = chartOf(page, "many");
   assert.match(await figure.locator(".hint").textContent(), /so many points/);
-  assert.ok((await chartOf(page, "many").locator("canvas").count()) > 0);
-  for (const name of ["Log x", "beam", "Samples", "Same spacing"]) {
+  assert.deepEqual([await chart.locator("canvas").count(), await chart.locator("svg *").count()], [1, 0]);
+  await page.evaluate(() => {
+    const { instance } = window.purlinReport.charts[0];
+    const draw = instance.setOption.bind(instance);
+    instance.setOption = (...given) => {
+      window.drawn = (window.drawn || 0) + 1;
+      draw(...given);
+    };
+  });
+  // How many corners each line has, and how often the picture was drawn.
+  const work = () =>
+    page.evaluate(() => {
+      const { instance } = window.purlinReport.charts[0];
+      const lines = instance
+        .getModel()
+        .getSeries()
+        .filter((one) => one.subType === "line");
+      return { corners: lines.map((line) => line.getData().count()), drawn: window.drawn };
+    });
+  const width = await chart.evaluate((element) => element.clientWidth);
+  assert.ok(width < 1200, `a chart of ${width} px`);
+  let drawn = 0;
+  /** @type {[string, number][]} */
+  const choices = [
+    ["Log x", 3],
+    ["beam", 2],
+    ["Samples", 2],
+    ["Same spacing", 2],
+  ];
+  for (const [name, lines] of choices) {
     await figure.getByRole("button", { name, exact: true }).click();
-    await settled();
+    drawn += 1;
+    const done = await work();
+    assert.equal(done.drawn, drawn, name);
+    assert.equal(done.corners.length, lines, name);
+    assert.ok(
+      done.corners.every((corners) => corners > 100 && corners < 1.2 * width),
+      `${name}: ${done.corners} of 2000 corners`,
+    );
   }
   await figure.getByLabel("Shown as").selectOption({ index: 1 });
-  await settled();
-  const frames = await page.evaluate(() => new Promise((done) => {
-    const begun = performance.now();
-    let count = 0;
-    const frame = () => {
-      count += 1;
-      window.scrollBy(0, count % 2 ? 40 : -20);
-      if (performance.now() - begun < 1000) requestAnimationFrame(frame);
-      else done(count);
-    };
-    requestAnimationFrame(frame);
-  }));
-  await page.getByText("Table of figures (50\u202f000 rows)").click();
+  await page.getByText("Table of figures (6\u202f000 rows)").click();
   const table = page.locator("table.sortable").last();
   await table.locator("tbody tr").first().waitFor();
   assert.equal(await table.locator("tbody tr").count(), 300, "the first of them");
   await table.getByRole("button", { name: "Median" }).click();
-  assert.match(await table.getByRole("button", { name: /^Show all 50.000 rows/ }).textContent(), /first 300$/);
-  await settled();
-  const longest = Math.max(0, ...(await page.evaluate(() => window.tasks)));
-  assert.ok(frames >= FRAMES, `${frames} frames in a second`);
-  assert.ok(longest < LONGEST, `something took ${longest} ms`);
+  assert.equal(await table.locator("tbody tr").count(), 300, "still the first of them");
+  assert.match(await table.getByRole("button", { name: /^Show all 6.000 rows/ }).textContent(), /first 300$/);
   // A point still tells its figures.
   await figure.getByLabel("Shown as").selectOption({ index: 0 });
   await figure.getByRole("button", { name: "Same spacing" }).click();
-  await settled();
   const at = await page.evaluate(() => {
     const { element, instance } = window.purlinReport.charts[0];
     element.scrollIntoView({ block: "center" });

@@ -1,3 +1,4 @@
+// @ts-check
 // What a reader does with the controls of a chart and with the link that keeps them.
 
 import assert from "node:assert/strict";
@@ -8,14 +9,19 @@ const press = (page, id, name) => figureOf(page, id).getByRole("button", { name,
 
 // The figures of one contender's points, by x, in the unit of the results.
 function stated(id, contender) {
-  const own = stored.results.filter((result) => result.experiment === id && result.contender === contender && result.x !== undefined && !result.fit);
+  const own = stored.results.filter(
+    (result) => result.experiment === id && result.contender === contender && result.x !== undefined && !result.fit,
+  );
   return new Map(own.map((result) => [result.x, result.median]));
 }
 
 // What the viewer of OTP shows, and what it would if less were better.
 async function percentages({ open }) {
   const page = await open();
-  for (const [id, better] of [["serial-spawn", "higher"], ["spawn-chain", "lower"]]) {
+  for (const [id, better] of [
+    ["serial-spawn", "higher"],
+    ["spawn-chain", "lower"],
+  ]) {
     const lines = ["purlin", "beam", "tokio"].map((contender) => stated(id, contender));
     const bounds = (x) => {
       const all = lines.map((line) => line.get(x));
@@ -24,8 +30,14 @@ async function percentages({ open }) {
     const overLeast = (x) => (lines[1].get(x) / bounds(x)[0] - 1) * 100;
     const underMost = (x) => (1 - lines[1].get(x) / bounds(x)[1]) * 100;
     const [worst, best] = better === "higher" ? [overLeast, underMost] : [underMost, overLeast];
-    const [more, less] = better === "higher" ? ["% more than the worst", "% less than the best"] : ["% less than the worst", "% more than the best"];
-    for (const [label, expected] of [[more, worst], [less, best]]) {
+    const [more, less] =
+      better === "higher" ? ["% more than the worst", "% less than the best"] : ["% less than the worst", "% more than the best"];
+    /** @type {[string, (x: number) => number][]} */
+    const shares = [
+      [more, worst],
+      [less, best],
+    ];
+    for (const [label, expected] of shares) {
       await choose(page, id, "Shown as", label);
       const points = await seriesOf(page, id, "beam");
       assert.equal(points.length, lines[1].size, id);
@@ -86,8 +98,13 @@ async function spacing({ open }) {
 // Raw samples: faint dots beside a sweep's points, or on a plain bar.
 async function samples({ open }) {
   const page = await open();
-  const count = async (id) => (await optionOf(page, id)).series.filter((one) => one.type === "scatter" && one.symbolSize === 4).reduce((sum, one) => sum + one.data.length, 0);
-  const taken = stored.results.filter((result) => result.experiment === "spawn-chain" && result.x !== undefined).reduce((sum, one) => sum + one.samples.length, 0);
+  const count = async (id) =>
+    (await optionOf(page, id)).series
+      .filter((one) => one.type === "scatter" && one.symbolSize === 4)
+      .reduce((sum, one) => sum + one.data.length, 0);
+  const taken = stored.results
+    .filter((result) => result.experiment === "spawn-chain" && result.x !== undefined)
+    .reduce((sum, one) => sum + one.samples.length, 0);
   assert.equal(await count("spawn-chain"), 0);
   await press(page, "spawn-chain", "Samples");
   assert.equal(await count("spawn-chain"), taken);
@@ -104,7 +121,10 @@ async function figures({ open }) {
   const id = "serial-spawn";
   await choose(page, id, "Figure", "latency p99");
   assert.match((await optionOf(page, id)).yAxis[0].name, /^latency p99 \(/);
-  assert.deepEqual((await seriesOf(page, id, "beam")).map(([, y]) => y), [21, 22]);
+  assert.deepEqual(
+    (await seriesOf(page, id, "beam")).map(([, y]) => y),
+    [21, 22],
+  );
   assert.equal(await figureOf(page, id).locator(".absent").count(), 2, "who has no such figure keeps its place");
   await choose(page, id, "Figure", "processes created and ended");
   assert.equal((await seriesOf(page, id, "purlin")).length, 4);
@@ -141,7 +161,9 @@ async function link({ open, url }) {
   await page.getByRole("button", { name: "Dark" }).click();
   assert.equal(await hash(), "#experiment-serial-spawn");
   // Another link in the same window.
-  await page.evaluate(() => { location.hash = "#?spawn-chain=-tokio"; });
+  await page.evaluate(() => {
+    location.hash = "#?spawn-chain=-tokio";
+  });
   await figureOf(page, "spawn-chain").locator("button[aria-pressed='false']", { hasText: "tokio" }).waitFor();
 }
 
@@ -163,7 +185,10 @@ async function places({ open, url }) {
 
 async function badLinks({ open, url }) {
   const plain = await picture(chartOf(await open(), "spawn-chain"));
-  for (const hash of ["#nowhere?spawn-chain=g99,m77,nonsense,-,%E0%A4%A&__proto__=worst", "#%%%?theme=pink&=&&x&constructor=toString,__proto__"]) {
+  for (const hash of [
+    "#nowhere?spawn-chain=g99,m77,nonsense,-,%E0%A4%A&__proto__=worst",
+    "#%%%?theme=pink&=&&x&constructor=toString,__proto__",
+  ]) {
     const page = await open({ url: url + hash });
     assert.equal(await picture(chartOf(page, "spawn-chain")), plain, hash);
   }
@@ -180,14 +205,20 @@ async function copy({ open }) {
   assert.ok(copied.startsWith("file://") && copied.endsWith("#experiment-ping-pong?ping-pong=best"), copied);
   // Where the clipboard is refused the link is there to be taken by hand.
   const poor = await open();
-  await poor.evaluate(() => { navigator.clipboard.writeText = () => Promise.reject(new Error("refused")); });
+  await poor.evaluate(() => {
+    navigator.clipboard.writeText = () => Promise.reject(new Error("refused"));
+  });
   await poor.locator(".actions").getByRole("button", { name: "Copy link" }).click();
   const field = poor.getByLabel("The link to copy");
   assert.match(await field.inputValue(), /^file:.*#$/);
 }
 
 async function covering({ open }) {
-  const page = await open({ script: () => { Object.defineProperty(Document.prototype, "fullscreenEnabled", { get: () => false }); } });
+  const page = await open({
+    script: () => {
+      Object.defineProperty(Document.prototype, "fullscreenEnabled", { get: () => false });
+    },
+  });
   const figure = figureOf(page, "spawn-chain");
   const before = (await chartOf(page, "spawn-chain").boundingBox()).height;
   await figure.getByRole("button", { name: "Full screen" }).click();

@@ -1,3 +1,4 @@
+// @ts-check
 // Who is let in, and what a reader without a mouse, without eyes, or in the dark finds.
 
 import assert from "node:assert/strict";
@@ -45,10 +46,11 @@ async function link({ open, url }) {
 async function hidden({ open }) {
   const page = await open();
   await page.locator("#health", { hasText: "Live" }).waitFor();
-  const show = (state) => page.evaluate((value) => {
-    Object.defineProperty(document, "hidden", { value, configurable: true });
-    document.dispatchEvent(new Event("visibilitychange"));
-  }, state);
+  const show = (state) =>
+    page.evaluate((value) => {
+      Object.defineProperty(document, "hidden", { value, configurable: true });
+      document.dispatchEvent(new Event("visibilitychange"));
+    }, state);
   await show(true);
   await page.getByText("Resting while the page is hidden.").waitFor();
   await show(false);
@@ -60,7 +62,10 @@ async function tree({ open }) {
   const page = await open();
   const session = await page.context().newCDPSession(page);
   for (const name of VIEWS) {
-    await page.getByRole("navigation").getByRole("link", { name: new RegExp(`^${name}`) }).click();
+    await page
+      .getByRole("navigation")
+      .getByRole("link", { name: new RegExp(`^${name}`) })
+      .click();
     await page.getByRole("heading", { level: 1, name }).waitFor();
     const { nodes } = await session.send("Accessibility.getFullAXTree");
     const seen = nodes.filter((node) => !node.ignored).map((node) => ({ role: node.role?.value, name: node.name?.value || "" }));
@@ -68,7 +73,8 @@ async function tree({ open }) {
       const nameless = seen.filter((node) => node.role === role && node.name.trim() === "");
       assert.equal(nameless.length, 0, `${name}: every ${role} has a name`);
     }
-    for (const role of ["main", "navigation", "banner"]) assert.equal(seen.filter((node) => node.role === role).length, 1, `${name}: ${role}`);
+    for (const role of ["main", "navigation", "banner"])
+      assert.equal(seen.filter((node) => node.role === role).length, 1, `${name}: ${role}`);
     assert.equal(await page.locator("#views [aria-current=page]").count(), 1);
   }
 }
@@ -106,7 +112,10 @@ async function themes({ open }) {
 async function phone({ open }) {
   const page = await open({ viewport: { width: 380, height: 760 } });
   for (const name of VIEWS) {
-    await page.getByRole("navigation").getByRole("link", { name: new RegExp(`^${name}`) }).click();
+    await page
+      .getByRole("navigation")
+      .getByRole("link", { name: new RegExp(`^${name}`) })
+      .click();
     await page.getByRole("heading", { level: 1, name }).waitFor();
     const [inner, outer] = await page.evaluate(() => [document.documentElement.scrollWidth, window.innerWidth]);
     assert.ok(inner <= outer, `${name}: ${inner} > ${outer}`);
@@ -122,4 +131,4 @@ async function ended({ open, act }) {
   page.expected = page.complaints.filter((each) => each.startsWith("console: Failed to load resource") || each.includes("ERR_"));
 }
 
-export const access = { login, link, hidden, "a11y": tree, keys, themes, phone, ended };
+export const access = { login, link, hidden, a11y: tree, keys, themes, phone, ended };

@@ -11,6 +11,9 @@ use super::scenario::{Event, Kind, Number, Reason, Scenario, play};
 use crate::supervisor::strategy::Strategy as Reach;
 use crate::supervisor::{AutoShutdown, Restart};
 
+/// How many scenarios a test compares, always the same ones.
+const SCENARIOS: usize = 500;
+
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/supervisor/tests/otp.escript");
 
 /// What OTP's supervisor does in these scenarios, a line for each. `None` if there is no Erlang and
@@ -122,7 +125,7 @@ pub(super) fn scenario() -> impl Strategy<Value = Scenario> {
 fn a_supervisor_does_step_by_step_what_otps_does() {
     let mut runner = TestRunner::deterministic();
     let mut draw = || scenario().new_tree(&mut runner).expect("nothing is rejected").current();
-    compare(&(0..2000).map(|_| draw()).collect::<Vec<_>>());
+    compare(&(0..SCENARIOS).map(|_| draw()).collect::<Vec<_>>());
 }
 
 // G2: too many restarts within a sliding window
@@ -149,5 +152,5 @@ fn a_supervisor_gives_up_when_otps_does_on_the_same_crashes_and_times() {
             events: crashes.into_iter().flat_map(crash).collect(),
         }
     };
-    compare(&(0..2000).map(|_| draw()).collect::<Vec<_>>());
+    compare(&(0..SCENARIOS).map(|_| draw()).collect::<Vec<_>>());
 }

@@ -1,8 +1,8 @@
-//! Stress tests: numbers that a seed repeats, and rounds for as long as the environment says.
+//! Stress tests: random numbers that a seed repeats, and a number of rounds that the
+//! environment may change.
 
 use std::env;
 use std::hash::{BuildHasher, RandomState};
-use std::time::{Duration, Instant};
 
 /// A small generator of random numbers (xorshift64*), so that a run can be repeated.
 #[derive(Clone)]
@@ -26,17 +26,12 @@ impl Chance {
     }
 }
 
-/// Runs rounds for so many seconds, or as many as `PURLIN_STRESS` says, each with a seed of its own,
-/// from that in `PURLIN_SEED` on; says how many there were.
-pub(crate) fn rounds(seconds: u64, mut round: impl FnMut(u64)) -> u64 {
+/// Runs `usual` rounds, or as many as `PURLIN_STRESS` says, each with a seed of its own, counted up from
+/// `PURLIN_SEED`.
+pub(crate) fn rounds(usual: u64, round: impl FnMut(u64)) {
     let number = |name| env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
     let seed = number("PURLIN_SEED").unwrap_or_else(|| RandomState::new().hash_one(0));
     println!("PURLIN_SEED={seed}");
-    let time = Duration::from_secs(number("PURLIN_STRESS").unwrap_or(seconds));
-    let (began, mut rounds) = (Instant::now(), 0);
-    while began.elapsed() < time {
-        round(seed.wrapping_add(rounds));
-        rounds += 1;
-    }
-    rounds
+    let rounds = number("PURLIN_STRESS").unwrap_or(usual);
+    (0..rounds).map(|n| seed.wrapping_add(n)).for_each(round);
 }

@@ -13,7 +13,13 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use purlin::{Down, Exit, Message, Node};
+use purlin::{Down, Exit, ExitReason, Message, Node, Pid};
+
+/// How long a test waits for an event before it fails.
+///
+/// WHY real time: a guard against hanging. Each event comes within milliseconds on an idle machine,
+/// so the limit is a thousand times and more what it takes.
+pub(crate) const HANG: Duration = Duration::from_secs(120);
 
 /// A node of that many workers.
 pub(crate) fn node(workers: usize) -> Node {
@@ -40,12 +46,22 @@ pub(crate) fn outside<F: Future>(future: F) -> F::Output {
         .block_on(future)
 }
 
-/// Waits until something is so, which it is within a short time.
+/// Waits for the end of a process, at most for [`HANG`].
+pub(crate) fn ends<M: Send + 'static>(pid: &Pid<M>) -> ExitReason {
+    outside(async {
+        let ended = tokio::time::timeout(HANG, pid.ended());
+        ended.await.unwrap_or_else(|_| panic!("process {} has not ended", pid.id()))
+    })
+}
+
+/// Waits until `holds` returns `true`, at most for [`HANG`].
 pub(crate) fn until(what: &str, mut holds: impl FnMut() -> bool) {
+    // WHY real time: see `HANG`.
     let began = Instant::now();
     while !holds() {
-        assert!(began.elapsed() < Duration::from_secs(20), "waited in vain until {what}");
-        std::thread::yield_now();
+        assert!(began.elapsed() < HANG, "waited in vain until {what}");
+        // WHY: a test that polls must not take the processor from what it waits for.
+        std::thread::sleep(Duration::from_millis(1));
     }
 }
 
@@ -146,7 +162,7 @@ impl io::Write for &Log {
 pub(crate) fn said(log: &Receiver<String>, all: &[&str]) {
     let mut before = Vec::new();
     loop {
-        let Ok(line) = log.recv_timeout(Duration::from_secs(20)) else {
+        let Ok(line) = log.recv_timeout(HANG) else {
             panic!("{all:?} is in none of {before:#?}");
         };
         if all.iter().all(|part| line.contains(part)) {

@@ -1,0 +1,95 @@
+//! The ticks of a connection between a node of ours and a BEAM, on clocks that the test moves: neither node looks at
+//! the connection unless it is told to, so nothing here depends on how fast either is.
+
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+use purlin_dist::link::{Ended, Settings};
+use tokio::time::advance;
+
+use crate::processes::beam_until;
+use crate::support::{Beam, Connected, HANG};
+
+/// What keeps the clock of a BEAM from moving by itself: a tick time of a day, in seconds.
+pub(crate) const BEAM_WAITS: [&str; 3] = ["-kernel", "net_ticktime", "86400"];
+
+/// How often a node looks in its tick time: ours, and a BEAM unless it is told otherwise.
+const LOOKS: u32 = 4;
+
+/// While it exists, the tokio clock of this test stands still unless [`Clock::passes`] moves it.
+pub(crate) struct Clock {
+    _ends_the_task: mpsc::Sender<()>,
+}
+
+impl Clock {
+    pub(crate) fn stop() -> Self {
+        let (ends, ended) = mpsc::channel::<()>();
+        // WHY: tokio moves a paused clock by itself when nothing is to be done, but not while a blocking task runs.
+        tokio::task::spawn_blocking(move || ended.recv());
+        tokio::time::pause();
+        Self { _ends_the_task: ends }
+    }
+
+    /// The time from one look of our node to the next passes, and the node looks.
+    async fn passes(&self) {
+        // WHY a little more: tokio's timers expire at whole milliseconds.
+        advance(Settings::default().tick_time / LOOKS + Duration::from_millis(2)).await;
+        // The link runs on the thread of the test: its ticker, then its writer.
+        for _ in 0..10 {
+            tokio::task::yield_now().await;
+        }
+    }
+
+    /// Waits until a condition holds. The clock that stands still is no guard here.
+    async fn until(&self, what: &str, condition: impl Fn() -> bool) {
+        // WHY real time: a guard against hanging, as `HANG` says.
+        let began = Instant::now();
+        while !condition() {
+            assert!(began.elapsed() < HANG, "waited in vain for {what}");
+            tokio::task::yield_now().await;
+        }
+    }
+}
+
+/// Three tick times of either node pass, in which neither has anything to say. Needs [`BEAM_WAITS`].
+pub(crate) async fn only_ticks_pass(clock: &Clock, beam: &mut Beam, connected: &Connected) {
+    let ours = connected.link.clone();
+    let came = "Came = fun() -> {ok, Info} = net_kernel:node_info('ours@127.0.0.1'), \
+                proplists:get_value(in, Info) end";
+    beam.eval(came).await;
+    // The first look of a BEAM finds that something was written since the start, and writes no tick.
+    beam.eval("net_kernel ! tick").await;
+    // The ticker of ours begins.
+    clock.passes().await;
+    let first = ours.traffic();
+    for look in 1..=3 * LOOKS {
+        beam.eval(&format!("Before{look} = Came()")).await;
+        let before = ours.traffic();
+        // WHY twice: a tick that was written counts as written at the next look, so every second one writes a tick.
+        clock.passes().await;
+        clock.passes().await;
+        clock.until("a tick of ours", || ours.traffic().bytes_out > before.bytes_out).await;
+        beam_until(beam, &format!("Came() > Before{look}")).await;
+        // What its ticker does.
+        beam.eval("net_kernel ! tick").await;
+        clock.until("a tick of the BEAM", || ours.traffic().bytes_in > before.bytes_in).await;
+    }
+    let last = ours.traffic();
+    for bytes in [last.bytes_in - first.bytes_in, last.bytes_out - first.bytes_out] {
+        // A tick has four bytes.
+        assert!(bytes % 4 == 0 && bytes <= u64::from(4 * (6 * LOOKS + 1)), "{bytes} bytes");
+    }
+}
+
+/// The BEAM is stopped; time passes until our node notices.
+pub(crate) async fn a_stopped_beam_is_noticed(clock: &Clock, beam: &Beam, connected: &Connected) {
+    beam.stop();
+    let began = tokio::time::Instant::now();
+    let ended = tokio::select! {
+        ended = connected.link.ended() => ended,
+        () = async { loop { clock.passes().await } } => unreachable!("it has no end"),
+    };
+    assert_eq!(ended, Ended::Silent);
+    let least = Settings::default().tick_time / LOOKS * (LOOKS - 1);
+    assert!(began.elapsed() >= least, "noticed after {:?}", began.elapsed());
+}

@@ -1,0 +1,126 @@
+//! The stop of a node whose processes do not all end, on a clock that the test moves: a grace period is
+//! over when the test says so, and never before the other processes have ended.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::channel;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use purlin_sched::{Clock, Hand};
+
+use super::{GRACE, LAST_MOMENT, StopReport};
+use crate::call::block_on;
+use crate::{ExitReason, Node, Pid, Process, ProcessId, yield_now};
+
+/// WHY real time: a guard against hanging, more than a thousand times what any wait here takes.
+const HANG: Duration = Duration::from_secs(120);
+
+/// A node of one worker, and the hand of its clock.
+fn node() -> (Node, Hand) {
+    let (clock, hand) = Clock::manual();
+    let node = Node::builder().workers(1).build_with(clock).expect("a node starts");
+    (node, hand)
+}
+
+/// Waits until `holds` returns `true`, at most for [`HANG`].
+fn until(what: &str, mut holds: impl FnMut() -> bool) {
+    let began = Instant::now();
+    while !holds() {
+        assert!(began.elapsed() < HANG, "waited in vain until {what}");
+        // WHY: a test that polls must not take the processor from what it waits for.
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// Stops a node; its time begins to pass when `innocent` has ended.
+fn stop(node: &Node, hand: &Hand, innocent: &Pid<()>) -> StopReport {
+    let clock = node.inner().scheduler.timers().wheel(0).clone();
+    let began = clock.now();
+    thread::scope(|scope| {
+        let stopping = scope.spawn(|| node.stop_blocking());
+        until("the innocent process has ended", || !innocent.is_alive());
+        assert_eq!(innocent.exit_reason(), Some(ExitReason::Shutdown));
+        until("the node has stopped", || {
+            hand.forward(LAST_MOMENT);
+            stopping.is_finished()
+        });
+        assert!(clock.now() - began >= GRACE + LAST_MOMENT, "the processes had less time");
+        stopping.join().expect("the stop does not panic")
+    })
+}
+
+fn hogs(report: &StopReport) -> Vec<ProcessId> {
+    report.hogs.iter().map(|hog| hog.id).collect()
+}
+
+/// A process that waits until it is told to end.
+async fn innocent(mut me: Process<()>) {
+    me.receive().await;
+}
+
+// E1, F2: the stop is bounded, names the process that does not await, and ends every other
+#[test]
+fn a_process_that_computes_on_is_named_and_left_when_the_time_is_up() {
+    let (node, hand) = node();
+    let (began, begins) = channel();
+    let go_on = Arc::new(AtomicBool::new(true));
+    let goes_on = Arc::clone(&go_on);
+    let hog = node.spawn(async move |_: Process<()>| {
+        began.send(()).expect("the test waits");
+        while goes_on.load(Ordering::Acquire) {
+            std::hint::spin_loop();
+        }
+    });
+    begins.recv().expect("the hog begins");
+    let innocent = node.spawn(innocent);
+    let report = stop(&node, &hand, &innocent);
+    assert_eq!(hogs(&report), [hog.id()]);
+    assert!(report.hogs[0].function.contains("computes_on"), "{}", report.hogs[0].function);
+    assert!(report.stranded.is_empty(), "{:?}", report.stranded);
+    assert_eq!(hog.exit_reason(), None);
+    drop(node);
+    hog.send(());
+    go_on.store(false, Ordering::Release);
+    assert_eq!(block_on(hog.ended()), ExitReason::Normal);
+}
+
+// E1, F2: what a hog leaves undone when its node has stopped comes to an end with its thread
+#[test]
+fn a_hog_that_awaits_after_its_node_has_stopped_ends_killed() {
+    let (node, hand) = node();
+    let (began, begins) = channel();
+    let (release, released) = channel::<()>();
+    let hog = node.spawn(async move |mut me: Process<()>| {
+        began.send(()).expect("the test waits");
+        released.recv().expect("the test lets it go");
+        yield_now().await;
+        me.receive().await;
+    });
+    begins.recv().expect("the hog begins");
+    let innocent = node.spawn(innocent);
+    assert_eq!(hogs(&stop(&node, &hand, &innocent)), [hog.id()]);
+    drop(node);
+    release.send(()).expect("the hog waits");
+    assert_eq!(block_on(hog.ended()), ExitReason::Killed);
+}
+
+// E1: a process that may block is told to end like others; one that blocks on is named, and ends when
+// it is let go
+#[test]
+fn a_process_that_may_block_and_blocks_on_is_named_and_ends_killed() {
+    let (node, hand) = node();
+    let (began, begins) = channel();
+    let (release, released) = channel::<()>();
+    let blocked = node.spawn_blocking(async move |mut me: Process<()>| {
+        began.send(()).expect("the test waits");
+        released.recv().expect("the test lets it go");
+        me.receive().await;
+    });
+    begins.recv().expect("the process begins");
+    let innocent = node.spawn_blocking(innocent);
+    assert_eq!(hogs(&stop(&node, &hand, &innocent)), [blocked.id()]);
+    drop(node);
+    release.send(()).expect("the process waits");
+    assert_eq!(block_on(blocked.ended()), ExitReason::Killed);
+}

@@ -1,0 +1,45 @@
+//! Waiting that no speed of the machine changes: for a condition, and in virtual time.
+
+use std::future::Future;
+use std::time::{Duration, Instant};
+
+use crate::common::{HANG, here};
+use purlin::{Process, yield_now};
+use purlin_testkit::{Simulation, for_each_seed};
+
+/// One millisecond.
+pub(crate) const MS: Duration = Duration::from_millis(1);
+
+/// Lets other processes run until a condition holds: [`crate::common::until`] for a process.
+pub(crate) async fn comes(what: &str, mut holds: impl FnMut() -> bool) {
+    // WHY real time: see `HANG`.
+    let began = Instant::now();
+    while !holds() {
+        assert!(began.elapsed() < HANG, "waited in vain until {what}");
+        yield_now().await;
+    }
+}
+
+/// Runs a process to its end in virtual time, once with each of 20 seeds.
+pub(crate) fn simulated<M, F, Fut>(function: F)
+where
+    M: Send + 'static,
+    F: Fn(Process<M>) -> Fut + Clone + Send + 'static,
+    Fut: Future<Output = ()> + Send + 'static,
+{
+    for_each_seed(20, |seed| Simulation::new(seed).run(function.clone()));
+}
+
+/// Waits in a simulation until no other process is ready.
+///
+/// Takes one millisecond of virtual time: the clock of a simulation moves only when no process is
+/// ready.
+pub(crate) async fn rest() {
+    // WHY: a sleep of virtual time.
+    tokio::time::sleep(MS).await;
+}
+
+/// The node's time, which is virtual in a simulation.
+pub(crate) fn uptime() -> Duration {
+    here().uptime()
+}

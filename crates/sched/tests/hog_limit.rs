@@ -1,0 +1,137 @@
+//! The limit of threads that are left to processes which do not await.
+
+use std::pin::Pin;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Condvar, Mutex};
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
+
+use purlin_raw::{Body, End, Owner, Realm, Runnable, Slot, World};
+use purlin_sched::{Above, Scheduler, Stopped};
+
+/// The limit, as `SEMANTICS.md` has it (F2).
+const LIMIT: usize = 512;
+/// WHY real time: a guard against hanging, a hundred times what any wait here takes.
+const HANG: Duration = Duration::from_secs(120);
+
+/// A world of processes that only run.
+struct Plain;
+
+impl World for Plain {
+    type Signal = ();
+    type Local = ();
+    type Shared = ();
+    type Last = ();
+    type Home = ();
+
+    fn keeps((): &()) -> bool {
+        false
+    }
+
+    fn closed((): &(), _: &End<'_, Self>, (): &mut ()) {}
+
+    fn undelivered((): &(), (): &mut (), (): ()) {}
+}
+
+/// Passes on what the scheduler says when it can do nothing.
+struct Workers(Realm<Plain>, Mutex<Sender<String>>);
+
+impl Above for Workers {
+    fn thread(&self, _: usize, run: &mut dyn FnMut()) {
+        let _entered = self.0.enter();
+        run();
+    }
+
+    fn offload(&self, _: Runnable) {}
+
+    fn hogging(&self, _: Slot, _: Instant) {}
+
+    fn over(&self, _: Slot, _: Duration) {}
+
+    fn helpless(&self, why: &str) {
+        self.1.lock().expect("no holder panics").send(why.to_owned()).expect("the test listens");
+    }
+}
+
+/// Lets as many go on as it is told.
+#[derive(Debug, Default)]
+struct Gate(Mutex<usize>, Condvar);
+
+impl Gate {
+    fn pass(&self) {
+        let free = self.0.lock().expect("no holder panics");
+        let mut free = self.1.wait_while(free, |free| *free == 0).expect("no holder panics");
+        *free -= 1;
+    }
+
+    fn open(&self, for_so_many: usize) {
+        *self.0.lock().expect("no holder panics") += for_so_many;
+        self.1.notify_all();
+    }
+}
+
+/// Tells that it runs, blocks its thread at a gate if it has one, and ends.
+struct Once(Sender<()>, Option<Arc<Gate>>);
+
+impl Body<Plain, ()> for Once {
+    type Edge = ();
+
+    fn turn(self: Pin<&mut Self>, _: &Owner<Plain, ()>, _: &mut Context<'_>) -> Poll<()> {
+        self.0.send(()).expect("the test listens");
+        if let Some(gate) = &self.1 {
+            gate.pass();
+        }
+        Poll::Ready(())
+    }
+
+    fn name() -> &'static str {
+        "once"
+    }
+}
+
+fn spawn(realm: &Realm<Plain>, tell: Sender<()>, gate: Option<Arc<Gate>>) {
+    let process = realm.spawn((), (), (), (tell, gate), |(tell, gate), _| Once(tell, gate));
+    drop(process.expect("there is room"));
+}
+
+fn comes<T>(receiver: &Receiver<T>, what: &str) -> T {
+    receiver.recv_timeout(HANG).unwrap_or_else(|error| panic!("{what}: {error}"))
+}
+
+// F2: there is a limit of 512 such processes at a time, past which others may wait
+#[test]
+fn past_512_blocked_threads_the_next_process_waits_until_one_of_them_ends() {
+    let scheduler = Scheduler::new(1);
+    let realm = Realm::<Plain>::new(scheduler.host(), (), 1024, 1);
+    let (complain, complaints) = channel();
+    let workers = Workers(realm.clone(), Mutex::new(complain));
+    scheduler.start("limit", Arc::new(workers)).expect("threads start");
+    let gate = Arc::<Gate>::default();
+    let (began, begins) = channel();
+    // The last of these is the one whose thread is not taken over any more.
+    for number in 0..=LIMIT {
+        spawn(&realm, began.clone(), Some(Arc::clone(&gate)));
+        comes(&begins, &format!("process {number} is held up"));
+    }
+    let (ran, runs) = channel();
+    spawn(&realm, ran, None);
+    let complaint = comes(&complaints, "nothing is said of the limit");
+    assert_eq!(complaint, "512 threads are held up already");
+    let (looks, _) = scheduler.watch();
+    let began = Instant::now();
+    while scheduler.watch().0 < looks + 20 {
+        assert!(began.elapsed() < HANG, "the monitor does not look");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    assert_eq!(scheduler.hogs().len(), LIMIT);
+    assert!(runs.try_recv().is_err(), "no thread is left for it");
+
+    gate.open(1);
+    comes(&runs, "it does not run though a thread has ended");
+    assert_eq!(scheduler.hogs().len(), LIMIT);
+    assert!(complaints.try_recv().is_err(), "it is said once");
+
+    gate.open(LIMIT);
+    assert_eq!(scheduler.stop(HANG), Stopped::All);
+    assert_eq!(scheduler.threads(), 0);
+}

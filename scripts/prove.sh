@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# prove.sh: the proofs that take longer than tests: loom, shuttle, the differential tests, sanitizers, fuzzing. A proof
+# is not run again while no file it depends on has changed since it passed in this target folder; ALL=1 runs all.
+set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+find_cargo
+stamps=${CARGO_TARGET_DIR:-target}/proved
+mkdir -p "$stamps"
+
+# content PATH...: a digest of the names and contents of the files below these paths that git tracks or could track.
+content() {
+  git ls-files -z --cached --others --exclude-standard -- "$@" | sort -zu | xargs -0 sha256sum 2>/dev/null | sha256sum
+}
+
+# proof NAME TITLE CRATES COMMAND...: runs the command unless it passed for these very sources before.
+proof() {
+  local name=$1 title=$2 crates=$3 digest
+  shift 3
+  # shellcheck disable=SC2086 # several paths in one argument
+  digest=$(content Cargo.toml Cargo.lock scripts $crates)
+  if [ "${ALL:-}" != 1 ] && [ "$(cat "$stamps/$name" 2>/dev/null)" = "$digest" ]; then
+    printf '\n== %s\n-- unchanged since it passed; ALL=1 runs it again\n' "$title"
+    return
+  fi
+  step "$title" "$@"
+  echo "$digest" >"$stamps/$name"
+}
+
+core="crates/raw crates/sched"
+library="$core crates/macros crates/purlin crates/testkit"
+step "set-up: a C compiler and Erlang" scripts/install-missing.sh cc erlc
+proof loom "loom: every interleaving of the lock-free core, up to a bound" "$core" scripts/test-loom.sh
+proof shuttle "shuttle: the whole scheduler under thousands of schedules" "$core" scripts/test-shuttle.sh
+nodes="$library crates/term crates/tls crates/dist crates/differential"
+proof differential "differential: 5000 programs on the BEAM and on purlin" "$nodes" \
+  scripts/differential.sh --programs 5000
+proof spread "differential: programs over a node of each, whose connection is cut" "$nodes" \
+  scripts/differential.sh --spread --seconds 40
+proof asan "AddressSanitizer: the tests of purlin" "$library" scripts/asan.sh
+# WHY not all: the others add a minute and few meetings of threads.
+proof tsan "ThreadSanitizer: the tests in which threads meet most" "$library" \
+  scripts/tsan.sh bounds_stress calls crowd links_and_monitors messages stress timers
+proof fuzz "fuzzing: every target for a few seconds" "$nodes crates/ack crates/lab crates/timing contenders/protocol fuzz" \
+  scripts/fuzz.sh 3 --dev
+passed "every proof"
