@@ -20,8 +20,13 @@ use crate::workshop::{self, Workshop, missing};
 
 const LOG: &str = "drive.log";
 /// Chromium's names, the one that starts fastest first.
-const NAMES: [&str; 5] =
-    ["chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
+const NAMES: [&str; 5] = [
+    "chromium-headless-shell",
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+];
 
 /// A connection to the script that has these scripts, which is started if it does not run.
 pub(crate) fn session(root: &Path, name: &str, scripts: &[(&str, &str)]) -> Session {
@@ -65,6 +70,7 @@ fn connect(folder: &Path, socket: &str) -> Option<Session> {
 }
 
 /// Starts the script, and waits until it listens.
+#[expect(clippy::zombie_processes, reason = "the script outlives this process, to serve others")]
 fn start(folder: &Path, socket: &str, chromium: &OsString) {
     // One that was killed leaves its socket.
     let _ = fs::remove_file(folder.join(socket));

@@ -21,6 +21,7 @@ async function throws({ open }) {
   const page = await open();
   const thrown = page.waitForEvent("pageerror");
   await page.evaluate(() => {
+    // WHY: the page throws after the script that it belongs to has ended; nothing depends on when.
     setTimeout(() => {
       throw new Error("too little");
     });

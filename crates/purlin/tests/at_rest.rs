@@ -65,6 +65,7 @@ fn a_node_whose_processes_all_wait_wakes_no_thread() {
     // The node comes to rest a few milliseconds later, or more on a busy machine.
     until("no thread wakes up during a whole stretch", || {
         let before = threads();
+        // WHY real time: the absence of wake-ups needs a stretch to be absent from; any length proves it.
         thread::sleep(STRETCH);
         // Two workers, the monitor and the thread for sockets.
         let asleep = before.iter().filter(|(_, state, _)| state.starts_with('S')).count();

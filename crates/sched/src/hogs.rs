@@ -224,6 +224,7 @@ mod tests {
     fn a_look_tells_who_computes_and_whose_mercy_is_over() {
         let hogs = Hogs::default();
         let threads = [Thread::computing(), Thread::computing()];
+        // WHY: only the origin of the times that the test passes in.
         let began = Instant::now();
         for (thread, n) in threads.iter().zip(1..) {
             hogs.add(&thread.seat, Thread::slot(n), began, None);
@@ -273,7 +274,7 @@ mod tests {
         let hogs = Hogs::default();
         let [computes, waits] = [Thread::computing(), Thread::computing()];
         waits.wait.send(()).expect("it computes");
-        // The time at which the monitor looks is the test's own.
+        // WHY: only the origin of the times at which the monitor looks.
         let began = Instant::now();
         until("one waits", || waits.seat.thread().is_blocked());
         let usual = rank_of(&waits.seat);

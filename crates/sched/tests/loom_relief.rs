@@ -29,6 +29,7 @@ fn a_thread_does_not_end_while_it_is_held_and_is_not_held_once_it_has_ended() {
     model(|| {
         let slot = Slot::from_bits(NonZero::new(1).expect("not nobody's"));
         let world = Arc::new(World {
+            // WHY: a field that the model does not read.
             relief: Relief::new(slot, Instant::now()),
             number: AtomicU32::new(OWN),
         });

@@ -132,6 +132,7 @@ fn a_timer_wakes_its_process_in_time_and_never_before() {
         for n in 0..3u32 {
             let at_home = node.clone();
             node.spawn(|_| async move {
+                // CLOCK: the model's.
                 let (time, set) = (MS * (1 + n), Instant::now());
                 let wheel = at_home.scheduler.timers().wheel(n as usize % 2);
                 let timer = wheel.set(time, Alarm::Wake(waker().await));

@@ -178,6 +178,7 @@ fn a_call_and_a_receive_give_up_exactly_when_they_said() {
 fn the_clock_of_tokio_moves_along() {
     let mut simulation = Simulation::new(1);
     simulation.run(async |mut me: Process<&'static str>| {
+        // CLOCK: tokio's, which the simulation moves.
         let begun = tokio::time::Instant::now();
         let to = me.pid();
         tokio::spawn(async move {

@@ -287,7 +287,8 @@ fn a_process_that_takes_nothing_stops_its_clients_by_tcp_and_its_mailbox_and_the
         sink.ask("held") != "0"
     });
     flood.fill();
-    let more = resident_peak(gateway.id()) - before;
+    // The kernel counts roughly: a later peak may be told as a few pages less.
+    let more = resident_peak(gateway.id()).saturating_sub(before);
     assert!(more < 20 << 10, "{more} KiB more for a client that has to wait");
     assert!(sink.ask("go").contains("go"));
     flood.finish();

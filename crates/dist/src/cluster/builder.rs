@@ -5,6 +5,7 @@ use std::fmt;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
+use std::time::Duration;
 
 use purlin::Node;
 use tokio::net::TcpListener;
@@ -24,6 +25,9 @@ use crate::link::Settings;
 use crate::listener::Listener;
 use crate::name::NodeName;
 
+/// The longest wait for a process that a tool asks about.
+const ANSWERS_WITHIN: Duration = Duration::from_millis(500);
+
 /// What a node of a cluster is to be.
 #[derive(Debug)]
 #[must_use = "nothing happens before it is started"]
@@ -33,6 +37,7 @@ pub struct Builder {
     only_calls: bool,
     settings: Settings,
     observable: bool,
+    answers_within: Duration,
     published: bool,
     logs: Option<Logs>,
 }
@@ -45,7 +50,8 @@ impl Builder {
         let reach = Reach { hosts, cookie, cookies, tls: None };
         let (listen, settings, logs) = (None, Settings::default(), None);
         let (only_calls, observable, published) = (false, true, false);
-        Self { reach, listen, only_calls, settings, observable, published, logs }
+        let answers_within = ANSWERS_WITHIN;
+        Self { reach, listen, only_calls, settings, observable, answers_within, published, logs }
     }
 
     /// The secret that all nodes of the cluster share.
@@ -109,6 +115,14 @@ impl Builder {
         self
     }
 
+    /// The longest wait for a process of this node that a tool of another node asks about, 500 ms by default. A process
+    /// that has not answered by then is reported without what only it knows, and a request for its state is
+    /// answered with `timeout`.
+    pub fn observable_within(mut self, timeout: Duration) -> Self {
+        self.answers_within = timeout;
+        self
+    }
+
     /// The node is not hidden but one that all nodes of the cluster connect to: `nodes()` of the BEAM shows it, and
     /// it takes part in `global`, whose names it then knows and can give
     /// ([`Cluster::register_global`]).
@@ -128,7 +142,8 @@ impl Builder {
     /// # Errors
     /// [`StartError`]: no epmd, the name is taken, or nobody can listen there.
     pub async fn start(self, node: &Node) -> Result<Cluster, StartError> {
-        let Self { reach, listen, only_calls, settings, observable, published, logs } = self;
+        let Self { answers_within, published, logs, .. } = self;
+        let Self { reach, listen, only_calls, settings, observable, .. } = self;
         let name = reach.hosts.us.clone();
         let (socket, registration, creation) = if only_calls {
             (None, None, creation()?)
@@ -146,7 +161,7 @@ impl Builder {
         let local = Local { name: name.clone(), creation, flags };
         let ids = Ids::new(node.clone(), name, creation);
         let runtime = Handle::current();
-        let core = Core::new(ids, local, reach, settings, runtime.clone());
+        let core = Core::new(ids, local, reach, settings, answers_within, runtime.clone());
         core.calls();
         serving::supervisors(&core);
         if observable {

@@ -6,6 +6,7 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
 
 use purlin::foreign::{ForeignSignal, LocalProcess};
 use purlin::{ExitReason, Pid, ProcessId};
@@ -48,6 +49,8 @@ pub(super) struct Core {
     pub(super) local: Local,
     reach: Reach,
     settings: Settings,
+    /// The longest wait for a process that a tool of another node asks about.
+    pub(super) answers_within: Duration,
     pub(super) runtime: Handle,
     state: Mutex<State>,
     /// A connection is there, or an attempt is over.
@@ -81,6 +84,7 @@ impl Core {
         local: Local,
         reach: Reach,
         settings: Settings,
+        answers_within: Duration,
         runtime: Handle,
     ) -> Arc<Self> {
         let peers = Peers::new(ids.name.clone());
@@ -96,6 +100,7 @@ impl Core {
             local,
             reach,
             settings,
+            answers_within,
             runtime,
             state,
             changed,

@@ -385,7 +385,7 @@ mod tests {
         let reach = Reach { hosts, cookie, cookies, tls: None };
         let local = Local { name: node.clone(), creation: 4, flags: Flags::OFFERED };
         let ids = Ids::new(Node::builder().build().expect("a node"), node.clone(), 4);
-        let core = Core::new(ids, local, reach, Settings::default(), Handle::current());
+        let core = Core::new(ids, local, reach, Settings::default(), PATIENCE, Handle::current());
         let (born, birth) = oneshot::channel();
         let own = Arc::default();
         let mut to_be = ToBe { core, node, born: birth, own, remote: None, monitored: true };

@@ -49,7 +49,7 @@ async fn a_beam_that_asks_for_it_logs_what_is_logged_here_until_it_is_gone() {
         "full: true",
         "<<\"bertha\">>",
         "<<\"a disk is full\">>",
-        "target: <<\"logs\">>",
+        "target: <<\"it::logs\">>",
     ] {
         assert!(line.contains(field), "{field}: {line}");
     }

@@ -131,6 +131,7 @@ async fn a_caller_that_says_nothing_or_a_byte_now_and_then() {
             }
             there
         });
+        // CLOCK: tokio's, which is paused.
         let start = Instant::now();
         let answered = answer(&mut here, Lengths::Two, local("b@h"), welcome).await;
         // Two bytes of length, which are nought, make a frame that is no name.
@@ -165,6 +166,7 @@ async fn garbage_instead_of_a_frame() {
 async fn a_node_that_never_ticks() {
     let log = Log::new();
     let (link, _signals, mut there) = link(Settings::default());
+    // CLOCK: tokio's, which is paused.
     let start = Instant::now();
     let mut ticks = Vec::new();
     let (ended, read) = tokio::join!(link.ended(), there.read_to_end(&mut ticks));

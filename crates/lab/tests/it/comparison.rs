@@ -1,6 +1,5 @@
 //! Two runs compared: what is called a change, on noise as machines make it, and what is not compared.
 
-
 use crate::noise::{Cost, DRIFTING, LOUD, Machine, QUIET, entry, run};
 use proptest::prelude::*;
 use purlin_lab::comparison::{Comparison, Verdict, compare, compare_within, markdown, sides, text};

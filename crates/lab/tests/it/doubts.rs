@@ -1,6 +1,5 @@
 //! What the samples say against their figures is told when it is there, and hardly ever when it is not.
 
-
 use crate::noise::{Machine, QUIET, entry};
 use purlin_lab::results::{ResultEntry, drifts, outliers};
 use purlin_lab::warning::Warning;

@@ -1,10 +1,9 @@
 //! Figures made of samples whose true costs are known, on a made-up runtime.
 
-
+use crate::support::{MadeUpRuntime, entrants, experiment, sampled};
 use purlin_lab::experiments::ALL;
 use purlin_lab::results::{ResultEntry, figures, ratios};
 use serde_json::json;
-use crate::support::{MadeUpRuntime, entrants, experiment, sampled};
 
 /// The results of so many contenders; the k-th costs k times the base time.
 fn results(id: &str, contenders: usize) -> Vec<ResultEntry> {

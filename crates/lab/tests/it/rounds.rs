@@ -1,13 +1,12 @@
 //! The order in which contenders are asked, and how much, on a made-up runtime.
 
-
 use crate::support;
+use crate::support::{MadeUpRuntime, entrants, sampled};
 use purlin_lab::contender::{Failure, Reply};
 use purlin_lab::experiments::ALL;
 use purlin_lab::profile::{Budget, Profile};
 use purlin_lab::sampling::{Executor, Request, sample};
 use serde_json::{Value, json};
-use crate::support::{MadeUpRuntime, entrants, sampled};
 
 /// The contenders of the rounds' samples, in the order in which they were asked.
 fn order(records: &[Value]) -> Vec<(u64, String, Value)> {

@@ -34,12 +34,7 @@ impl Window {
     }
 
     /// How long ago the earlier reading was, and what came since; `None` if this is the first.
-    fn look(
-        &mut self,
-        now: Instant,
-        read: Latency,
-        half: Duration,
-    ) -> Option<(Duration, Latency)> {
+    fn look(&mut self, now: Instant, read: Latency, half: Duration) -> Option<(Duration, Latency)> {
         let since_next = now.saturating_duration_since(self.next.0);
         if since_next > FORGOTTEN {
             *self = Self::new(now, read);
@@ -87,6 +82,7 @@ mod tests {
 
     #[test]
     fn what_is_told_of_is_the_last_two_to_four_seconds_and_nothing_after_a_rest() {
+        // WHY: only the origin of the times that the test passes in.
         let began = Instant::now();
         let at = |millis| began + Duration::from_millis(millis);
         let mut window = Window::new(began, Latency::default());
@@ -107,6 +103,7 @@ mod tests {
 
     #[test]
     fn another_server_of_the_same_name_begins_anew() {
+        // WHY: only the origin of the times that the test passes in.
         let (lately, began) = (Lately::new(Duration::from_secs(1)), Instant::now());
         let looks = [1, 1, 2, 2, 1].into_iter().zip(0..).map(|(port, second)| {
             let address = SocketAddr::from(([127, 0, 0, 1], port));

@@ -41,5 +41,9 @@ fn round_trips(site: &Site) -> Vec<(NodeName, Duration)> {
         return Vec::new();
     };
     let nodes = peers(&cluster, site);
-    nodes.filter_map(|(node, _, round_trip)| Some((node, round_trip.of_now(site.round_trips.every)?))).collect()
+    nodes
+        .filter_map(|(node, _, round_trip)| {
+            Some((node, round_trip.of_now(site.round_trips.every)?))
+        })
+        .collect()
 }

@@ -144,6 +144,7 @@ mod tests {
 
     #[test]
     fn a_node_is_asked_every_two_seconds_and_not_before_it_has_answered() {
+        // WHY: only the origin of the times that the test passes in.
         let began = Instant::now();
         let at = |seconds| began + Duration::from_secs(seconds);
         let mut node = Known::default();
@@ -158,6 +159,7 @@ mod tests {
     #[test]
     fn one_that_answers_no_more_shows_what_was_known_its_age_and_for_how_long_it_has_not_answered()
     {
+        // WHY: only the origin of the times that the test passes in.
         let began = Instant::now();
         let (at, seconds) = (|seconds| began + Duration::from_secs(seconds), Duration::from_secs);
         let mut node = Known::default();
@@ -181,6 +183,7 @@ mod tests {
 
     #[test]
     fn one_that_is_asked_each_minute_has_a_round_trip_for_as_long_as_it_answers() {
+        // WHY: only the origin of the times that the test passes in.
         let began = Instant::now();
         let at = |seconds| began + Duration::from_secs(seconds);
         let mut node = Known::default();

@@ -95,7 +95,8 @@ fn the_overview_tells_how_the_node_does() {
 
 #[test]
 fn a_process_that_holds_up_its_thread_is_named() {
-    let seen = Seen::start();
+    // One worker, so that who holds it up is sure to hold up others.
+    let seen = Seen::build(1, |observer| observer);
     let (end, ended) = std::sync::mpsc::channel::<()>();
     let hog = seen.node.spawn(move |me: Process<u32>| async move {
         me.register("greedy").expect("the name is free");
@@ -223,6 +224,7 @@ fn a_server_that_is_shown_tells_how_long_its_acks_took_lately() {
         (&json!(0), &Value::Null, &Value::Null)
     );
 
+    // WHY real time: the server measures it; the interval around it is longer at any speed.
     let (mut client, began) =
         (std::net::TcpStream::connect(server.local_addr()).expect("it listens"), Instant::now());
     client
@@ -274,9 +276,9 @@ fn a_cluster_that_is_shown_tells_its_nodes_and_what_crossed_and_is_not_kept() {
     assert_eq!(node["name"], "theirs@127.0.0.1");
     let ping = Term::tuple([Term::atom("is_auth"), Term::atom("ours@127.0.0.1")]);
     let (calling, to) = (ours.clone(), theirs.name().clone());
-    let pong = seen.node.block_on(async move |_: Process<()>| {
-        calling.call("net_kernel", &to, ping, HANG).await
-    });
+    let pong = seen
+        .node
+        .block_on(async move |_: Process<()>| calling.call("net_kernel", &to, ping, HANG).await);
     assert_eq!(pong.expect("it answers"), Term::atom("yes"));
     seen.until("/api/cluster", |found| {
         let node = &found["cluster"]["nodes"][0];
@@ -297,6 +299,7 @@ fn a_node_is_asked_one_question_at_a_time_and_its_answer_is_told_with_its_age() 
     let (asked, questions) = std::sync::mpsc::channel();
     let kernel = other.spawn(async move |mut me: Process<Term>| {
         while let Ok(call) = GenCall::try_from(me.receive().await) {
+            // WHY real time: the node measures it; the interval within it is shorter at any speed.
             let _ = asked.send((call, Instant::now()));
         }
     });
@@ -315,6 +318,7 @@ fn a_node_is_asked_one_question_at_a_time_and_its_answer_is_told_with_its_age() 
     let (question, came) = questions.recv().expect("it is asked");
     assert_eq!(question.request.to_string(), "{is_auth,'ours@127.0.0.1'}");
     assert!(questions.try_recv().is_err(), "it has not answered the first");
+    // WHY real time: the node measures it; the interval within it is shorter at any speed.
     let answered = Instant::now();
     let least = (answered - came).as_nanos() as u64;
     theirs.reply(question, Term::atom("yes"));

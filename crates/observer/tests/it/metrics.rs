@@ -1,6 +1,5 @@
 //! What is scraped, of a node that runs, and the dashboard that asks for it.
 
-
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;

@@ -39,7 +39,8 @@ impl Seen {
     }
 
     pub(crate) fn build(workers: usize, settings: impl FnOnce(Observer) -> Observer) -> Self {
-        let observer = Observer::at(([127, 0, 0, 1], 0).into()).token(TOKEN).period(PERIOD).silent();
+        let observer =
+            Observer::at(([127, 0, 0, 1], 0).into()).token(TOKEN).period(PERIOD).silent();
         let observer = settings(observer);
         let node = Node::builder().name("zanzibar").workers(workers).observer(observer.clone());
         Self { node: node.build().expect("the node starts"), observer }

@@ -26,7 +26,6 @@ mod processes;
 
 use std::future::Future;
 use std::sync::{Arc, Weak};
-use std::time::Duration;
 
 use purlin::Process;
 use purlin_term::{Atom, Term};
@@ -35,9 +34,6 @@ pub(super) use self::gone::gone;
 pub(super) use self::processes::parent;
 use super::core::Core;
 use super::export::Outcome;
-
-/// How long a process is given to tell of itself.
-const PATIENCE: Duration = Duration::from_millis(500);
 
 /// Exports all of them.
 pub(super) fn export(core: &Arc<Core>) {

@@ -9,7 +9,7 @@ use purlin::{Monitored, ProcessDetails, ProcessId, ProcessInfo, ProcessState};
 use purlin_term::{Atom, Term};
 use tokio::time::timeout;
 
-use super::{Offer, PATIENCE, atom, badarg, function, pair};
+use super::{Offer, atom, badarg, function, pair};
 use crate::cluster::core::Core;
 use crate::cluster::export::Outcome;
 use crate::cluster::{reason, serving};
@@ -109,26 +109,26 @@ pub(super) fn export(offer: &Offer<'_>) {
         offer.process("sys", "get_state", arity, async |core, _, arguments| {
             let process = server(&core, &arguments[0])?;
             let system = core.systems.of(&process).ok_or(Term::atom("undef"))?;
-            in_time(system.state(process)).await
+            in_time(&core, system.state(process)).await
         });
         offer.process("sys", "get_status", arity, async |core, _, arguments| {
             let process = server(&core, &arguments[0])?;
-            in_time(serving::status(&core, process)).await
+            in_time(&core, serving::status(&core, process)).await
         });
     }
     offer.process("supervisor", "which_children", 1, async |core, _, arguments| {
         let supervisor = supervisor(&core, &arguments[0])?;
-        in_time(serving::which_children(&core.ids, &supervisor)).await
+        in_time(&core, serving::which_children(&core.ids, &supervisor)).await
     });
     offer.process("supervisor", "count_children", 1, async |core, _, arguments| {
         let supervisor = supervisor(&core, &arguments[0])?;
-        in_time(serving::count_children(&supervisor)).await
+        in_time(&core, serving::count_children(&supervisor)).await
     });
 }
 
 /// What a process answers, if it does.
-async fn in_time(answer: impl Future<Output = Option<Term>>) -> Outcome {
-    match timeout(PATIENCE, answer).await {
+async fn in_time(core: &Core, answer: impl Future<Output = Option<Term>>) -> Outcome {
+    match timeout(core.answers_within, answer).await {
         Ok(Some(answer)) => Ok(answer),
         Ok(None) => Err(Term::atom("noproc")),
         Err(_) => Err(Term::atom("timeout")),
@@ -184,7 +184,7 @@ async fn process_info(core: &Arc<Core>, pid: &Term, items: &[Term]) -> Outcome {
     };
     let is_asked = |item: &Term| ASKED.iter().any(|asked| item.is_atom(asked));
     let details = if items.iter().any(is_asked) {
-        let asked = timeout(PATIENCE, core.ids.node.process_details(info.id));
+        let asked = timeout(core.answers_within, core.ids.node.process_details(info.id));
         // WHY nothing where it does not answer: it runs, and its links are not to be seen meanwhile.
         asked.await.ok().flatten().unwrap_or_default()
     } else {

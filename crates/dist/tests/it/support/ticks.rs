@@ -84,6 +84,7 @@ pub(crate) async fn only_ticks_pass(clock: &Clock, beam: &mut Beam, connected: &
 /// The BEAM is stopped; time passes until our node notices.
 pub(crate) async fn a_stopped_beam_is_noticed(clock: &Clock, beam: &Beam, connected: &Connected) {
     beam.stop();
+    // CLOCK: tokio's, which the test moves.
     let began = tokio::time::Instant::now();
     let ended = tokio::select! {
         ended = connected.link.ended() => ended,

@@ -88,10 +88,10 @@ async function appears({ open, act }) {
   await row(page, "newcomer").waitFor({ state: "detached" });
 }
 
-// A hundred thousand rows are sorted, filtered and scrolled through, and only those in sight are there.
+// Twenty thousand rows are sorted, filtered and scrolled through, and only those in sight are there.
 async function many({ open, about, picture }) {
   const page = await open({ at: "#/processes?sort=pid&order=asc" });
-  await page.getByText(/^Rows 1 to \d+ of 100\u202f0\d\d$/).waitFor();
+  await page.getByText(/^Rows 1 to \d+ of 20\u202f0\d\d$/).waitFor();
   assert.ok((await page.locator("tbody tr").count()) < 60);
   await page.getByRole("button", { name: "Mailbox" }).click();
   await page.locator("th[aria-sort=descending]", { hasText: "Mailbox" }).waitFor();
@@ -104,8 +104,8 @@ async function many({ open, about, picture }) {
   const region = page.getByRole("region", { name: "Processes" });
   await region.focus();
   await page.keyboard.press("End");
-  await page.getByText(/^Rows 99\u202f9\d\d to 100\u202f0\d\d of 100\u202f0\d\d$/).waitFor();
-  const last = page.locator(`tbody tr[aria-rowindex="100001"]`);
+  await page.getByText(/^Rows 19\u202f9\d\d to 20\u202f0\d\d of 20\u202f0\d\d$/).waitFor();
+  const last = page.locator(`tbody tr[aria-rowindex="20001"]`);
   await last.waitFor();
   await page.keyboard.press("Home");
   await page.getByText(/^Rows 1 to /).waitFor();
@@ -113,7 +113,7 @@ async function many({ open, about, picture }) {
   await region.evaluate((frame) => {
     frame.scrollTop = frame.scrollHeight / 2;
   });
-  await page.getByText(/^Rows (49|50)\u202f\d\d\d to /).waitFor();
+  await page.getByText(/^Rows (9|10)\u202f?\d\d\d to /).waitFor();
   await page.getByLabel("At least so many messages wait").fill("1");
   await page.getByText("Rows 1 to 1 of 1", { exact: true }).waitFor();
   await page.getByLabel("State").selectOption("running");
