@@ -359,6 +359,7 @@ fn who_calls_is_shown_with_whom_it_waits_for() {
     let asked = seen.node.spawn(async |_: Process<Reply<()>>| std::future::pending::<()>().await);
     let id = asked.id().to_string();
     let asks = seen.node.spawn(async move |_: Process<u32>| {
+        // WHY: longer than the test lasts, whose end ends it.
         let _ = asked.call_timeout(|reply| reply, Duration::from_secs(600)).await;
     });
     let path = format!("/api/processes?text={}", in_address(&asks.id().to_string()));

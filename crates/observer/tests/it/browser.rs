@@ -52,6 +52,7 @@ async fn idle(mut me: Process<u32>) {
 
 /// Sends more and more, and then less and less, over again.
 async fn bustle(to: Pid<u32>) {
+    // WHY real time: so that there is something to draw at each look; nothing depends on how much.
     let mut ticks = tokio::time::interval(Duration::from_millis(10));
     for step in 0_u32.. {
         ticks.tick().await;
@@ -289,6 +290,7 @@ fn a_mailbox_that_fills_becomes_a_warning_and_one_that_is_emptied_none() {
     // It fills for as long as nobody says otherwise.
     let filler = |to: Pid<u32>| {
         seen.node.spawn(async move |_: Process<u32>| {
+            // WHY real time: it fills until the test ends that, and any number of messages is enough.
             let mut ticks = tokio::time::interval(Duration::from_millis(100));
             loop {
                 ticks.tick().await;
@@ -310,7 +312,7 @@ fn a_mailbox_that_fills_becomes_a_warning_and_one_that_is_emptied_none() {
 /// Calls the other when it is told whom, and does not look at its mailbox meanwhile. What the other asks for waits there.
 async fn stubborn(_: Process<Reply<()>>, other: tokio::sync::oneshot::Receiver<Pid<Reply<()>>>) {
     if let Ok(other) = other.await {
-        // Longer than anybody looks.
+        // WHY: longer than the test lasts, whose end ends it.
         let _ = other.call_timeout(|reply| reply, Duration::from_secs(600)).await;
     }
 }
@@ -412,6 +414,7 @@ fn hostile_names_are_shown_as_text_in_every_view() {
     });
     let filled = hostile.clone();
     seen.node.spawn(async move |_: Process<u32>| {
+        // WHY real time: it fills until the node stops, and any number of messages is enough.
         let mut ticks = tokio::time::interval(Duration::from_millis(20));
         loop {
             ticks.tick().await;

@@ -11,7 +11,7 @@ use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use purlin_term::{Atom, Term};
 
-const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/random/beam.escript");
+const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/beam.escript");
 const BATCH: usize = 500;
 
 struct Beam {

@@ -5,7 +5,7 @@ use std::process::Command;
 use purlin_term::{Options, from_bytes};
 use serde::{Deserialize, Serialize};
 
-const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/elixir.exs");
+const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/elixir.exs");
 
 #[derive(Serialize, Deserialize, Debug, PartialEq)]
 #[serde(rename = "Shop.Order")]
