@@ -13,7 +13,7 @@ present() {
       erl -noshell -eval 'halt(case code:which(etop) of non_existing -> 1; _ -> 0 end).' >/dev/null 2>&1
       return
       ;;
-    chromium) set -- chromium chromium-browser google-chrome google-chrome-stable ;;
+    chromium) set -- chromium chromium-headless-shell chromium-browser google-chrome google-chrome-stable ;;
   esac
   for name in "$@"; do
     if command -v "$name" >/dev/null 2>&1; then return 0; fi

@@ -61,6 +61,7 @@ impl StandIns {
             .env("PURLIN_NO_INSTALL", if no_install { "1" } else { "" })
             .env("PATH", &self.directory)
             .env("HOME", &self.directory)
+            .env("CARGO_HOME", self.directory.join("cargo-home"))
             .env("CARGO_TARGET_DIR", &self.directory)
             .output()
             .expect("bash runs");
