@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# fuzz.sh [SECONDS] [--dev]: every fuzz target for so many seconds, 20 unless told. --dev builds without optimisation, for
+# fuzz.sh [SECONDS] [--dev]: runs every fuzz target for SECONDS, by default 20. --dev builds without optimisation, for
 # short runs. Installs cargo-fuzz if it is missing.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"

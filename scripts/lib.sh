@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Functions shared by the scripts beside this one. Sourced, never run; leaves the caller in the root of the workspace.
+# Shell functions shared by the scripts of this folder. Sourced, never run; leaves the caller in the root of the workspace.
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit
 

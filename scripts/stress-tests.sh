@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# stress-tests.sh [ROUNDS]: all tests of the workspace, ROUNDS times (10 unless told), beside busy loops of normal
-# priority: LOOPS per core, 2 unless set. Prints each failed test with its output, and a line for each round; the status
+# stress-tests.sh [ROUNDS]: runs all tests of the workspace ROUNDS times, by default 10, under load: LOOPS busy loops of
+# normal priority per core, by default 2. Prints each failed test with its output, and a line for each round; the status
 # is 1 if any test failed. FILTER is a filter expression of cargo-nextest for less than all tests, as in:
 # FILTER='package(purlin)' scripts/stress-tests.sh 50
 set -euo pipefail
@@ -24,7 +24,7 @@ for _ in $(seq "$loops"); do
   busy+=("$!")
 done
 
-printf '\n== stress: %d rounds beside %d busy loops on %d cores\n' "$rounds" "$loops" "$cores"
+printf '\n== stress: %d rounds with %d busy loops on %d cores\n' "$rounds" "$loops" "$cores"
 failed=0
 for round in $(seq "$rounds"); do
   status=0

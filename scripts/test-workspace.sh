@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# test-workspace.sh [OPTION...]: the unit and integration tests of all crates but crates/checks, by cargo-nextest: each test in a process
-# of its own, twice as many at a time as there are cores, none repeated. The options go to `cargo nextest run`, as in:
+# test-workspace.sh [OPTION...]: runs the unit and integration tests of all crates except crates/checks with
+# cargo-nextest: one process per test, two per core at a time, no retries. The options go to `cargo nextest run`, as in:
 # scripts/test-workspace.sh -p purlin -E 'test(fairness)'
 #
-# PURLIN_CHROMIUM names the browser; unset, the tests look for one. Where there is none, or no node to drive it with,
-# and PURLIN_NO_INSTALL=1 forbids installing, the browser tests pass without running and say so.
+# PURLIN_CHROMIUM names the browser; by default the tests search the PATH. If a browser or node is missing and
+# PURLIN_NO_INSTALL=1 forbids installing it, the browser tests pass without running and print that they were skipped.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 

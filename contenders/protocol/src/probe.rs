@@ -274,7 +274,7 @@ mod tests {
         let trips = Arc::clone(&probe.seat.trips);
         let sample = probe.run(move |what| {
             first.send(what).unwrap();
-            // The run goes on when three trips are back, and is over a millisecond after its begin or at once.
+            // The run continues after three trips, and is over at most a millisecond after its start.
             let began = Instant::now();
             while matches!(what, Tell::Start(_)) && trips.back.load(Ordering::Acquire) < 3 {
                 assert!(began.elapsed() < HANG, "no trip follows the last");

@@ -1,11 +1,11 @@
 // @ts-check
-// Opens pages in Chromium and lets scenarios operate them: those that `scenarios.mjs` beside this file exports.
+// Browser driver: opens pages in Chromium and runs the scenarios that `scenarios.mjs` in this folder exports.
 //
 // Listens at the socket that it is started with. A test connects, is greeted with {"ready": true}, and sends lines of
 // {"scenario", "page", "about", "pictures"}; each is answered with {"problem"}, a text or null. A scenario that has
-// to have something happen outside says so with {"do": name} and goes on at the next line. Started by
-// src/driver.rs. One browser serves all connections, each page in a context of its own. It ends once there has been
-// no connection for a while. Waits for what should happen, never for time to pass.
+// to have the test do something sends {"do": name} and continues at the next line. Started by src/driver.rs. One
+// browser serves all connections, each page in a separate context. The driver exits ten seconds after its last
+// connection. Scenarios wait for events, never for time to pass.
 
 import assert from "node:assert/strict";
 import { mkdir } from "node:fs/promises";
@@ -14,7 +14,7 @@ import { isAbsolute } from "node:path";
 import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
 import { chromium } from "playwright-core";
-// @ts-ignore: it is another crate's, and put beside this file.
+// @ts-ignore: the crate under test provides this file.
 import { scenarios } from "./scenarios.mjs";
 
 // WHY: a guard against hanging, more than a hundred times what any step takes.
@@ -111,7 +111,7 @@ async function judge({ scenario, page: where, about, pictures }, opened, act) {
   }
 }
 
-// Nobody waits for it.
+// Closes pages in the background.
 function close(opened) {
   for (const page of opened.splice(0)) page.close().catch(console.error);
 }
@@ -139,7 +139,7 @@ let connections = 0;
 let clock;
 function rest() {
   clock = setTimeout(() => {
-    // From here on nobody finds it; who has just found it is not greeted, and starts another.
+    // A client that has just connected gets no greeting, and starts another driver.
     server.close();
     process.exit(0);
   }, KEPT);

@@ -1,8 +1,8 @@
 //! Operates a page in a real Chromium, for the tests of crates that have one.
 //!
 //! A test program has one [`Browser`], with the scripts of its scenarios. The script `drive.mjs` starts Chromium
-//! once for all test processes that have the same scripts, and runs their scenarios, each in a browser context of
-//! its own. It ends by itself ten seconds after the last of these processes. Node, npm and a Chromium must be
+//! once for all test processes that have the same scripts, and runs their scenarios, each in a separate browser
+//! context. The script exits ten seconds after the last of these processes. Node, npm and a Chromium must be
 //! installed; `PURLIN_CHROMIUM` names another browser, `PURLIN_SKIP_BROWSER=1` leaves all scenarios out, aloud, and
 //! `PURLIN_PICTURES` names a folder for the pictures that scenarios take.
 //!

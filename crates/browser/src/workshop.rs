@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use rustix::fs::{FlockOperation, flock};
 
 const LOCK: &str = include_str!("../script/package-lock.json");
-/// What is needed around scenarios: the packages', and the last, which stands beside the scenarios.
+/// Files of the script's folder: three of the npm package, and the driver, which imports the scenarios.
 pub(crate) const FILES: [(&str, &str); 4] = [
     ("package.json", include_str!("../script/package.json")),
     ("package-lock.json", LOCK),

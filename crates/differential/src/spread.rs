@@ -39,10 +39,10 @@ const OURS: &str = "purlin";
 const THEIRS: &str = "beam";
 /// How many states the model looks at for what was seen.
 const MOST_STATES: usize = 50_000;
-/// After so many looks a program is said not to come to rest.
+/// Number of looks after which a program counts as never at rest.
 ///
-/// WHY so many: a look takes microseconds while a process is at work, and a worker that has no
-/// processor is at work until it gets one. At any speed of the machine a program rests long before.
+/// WHY this large: a look takes microseconds while a process is running, and a preempted worker counts as
+/// running. A program comes to rest long before this number on a machine of any speed.
 const MOST_LOOKS: usize = 10_000_000;
 /// How often a program is tried while it is made smaller.
 const TRIES: u32 = 30;

@@ -16,7 +16,7 @@ use purlin::{ExitReason, Node, Pid, Process, consume_budget, spawn};
 
 const PROCESSES: usize = 200_000;
 const ROUNDS: usize = 3;
-/// The least that is given back, of what has come beyond a quarter more than the least so far
+/// Minimum amount of memory that is returned to the system, counted above 1.25 times the lowest resident size
 /// (`sched/src/ebb.rs`).
 const LEAST: usize = 16 << 20;
 /// How glibc is told to have one heap for all threads.

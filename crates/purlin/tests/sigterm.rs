@@ -152,7 +152,7 @@ fn a_program_whose_start_hangs_is_ended_all_the_same() {
     let mut lines = BufReader::new(output).lines().map_while(Result::ok);
     assert!(lines.any(|line| line.ends_with("starting")));
     tell(&child, "-TERM");
-    // The start never ends by itself: a program that waited for it would not end either.
+    // The start never completes: a program that waited for it would not end.
     let status = child.wait().expect("it ends");
     assert_eq!(status.code(), Some(1), "it was not stopped in its time");
 }

@@ -53,7 +53,7 @@ impl Above for Workers {
     }
 }
 
-/// Lets as many go on as it is told.
+/// A counting semaphore.
 #[derive(Debug, Default)]
 struct Gate(Mutex<usize>, Condvar);
 

@@ -1,4 +1,4 @@
-//! Contenders in other languages, built once for all tests, each of which may be a process of its own.
+//! Build cache of the contenders in other languages, shared by all test processes.
 
 use std::env;
 use std::fs;

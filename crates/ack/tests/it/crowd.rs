@@ -1,6 +1,6 @@
-//! Two thousand connections at once: what they cost the server, and that all of them are served; and as
-//! many from a few addresses, of which it lets in few. Servers and clients are programs of their own, since
-//! each needs as many descriptors.
+//! Two thousand simultaneous connections: their memory on the server, that all are served, and the limit on
+//! connections per address. Servers and clients run in separate processes, because each needs one descriptor
+//! per connection.
 
 use std::env;
 use std::ffi::OsStr;
@@ -33,7 +33,7 @@ const PER_ADDRESS: &str = "PURLIN_ACK_PER_ADDRESS";
 /// The server's limit on silence in milliseconds; none if it is not set.
 const SILENCE: &str = "PURLIN_ACK_SILENCE";
 
-/// A server that says its counts whenever it is told anything.
+/// A server that prints its counters for each line on its standard input.
 #[test]
 fn the_server_for_many() {
     if !programs::is("crowd::the_server_for_many") {
@@ -98,7 +98,7 @@ fn from(number: usize, port: u16) -> TcpStream {
     stream
 }
 
-/// Clients that come from some addresses, all at once.
+/// Connected clients, each from the address with its number.
 fn all_from(numbers: impl Iterator<Item = usize>, port: u16) -> Vec<TcpStream> {
     numbers.map(|number| from(number, port)).collect()
 }
@@ -197,7 +197,7 @@ fn is_closed(client: &mut TcpStream) -> bool {
     }
 }
 
-/// A client that comes from an address of its own.
+/// A client from an address that no other client uses.
 fn elsewhere(port: u16) -> TcpStream {
     let stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).expect("somebody listens");
     stream.set_read_timeout(Some(HANG)).expect("it is a socket");
@@ -230,7 +230,7 @@ fn clients_that_send_a_byte_now_and_then_are_all_closed_and_another_is_served_me
                 false
             }
         });
-        // WHY again: one that the machine keeps from sending at once is as silent as the others.
+        // WHY repeated: on a busy machine an honest client may exceed the limit on silence too.
         until("another is served", || {
             attempts += 1;
             is_served(elsewhere(port))

@@ -30,7 +30,7 @@ fn the_program_that_is_counted() {
     client.write_all(&stream).expect("there is room for all of it");
     let builder = Server::builder_on(listener).strategy(Strategy::Throttle).limits(untimed());
     let server = start(builder);
-    // WHY so much room: its reads are told from the server's by their size.
+    // WHY a buffer of this size: it distinguishes the client's reads from the server's in the trace.
     let mut room = vec![0; ROOM];
     let mut answers = Vec::new();
     let newest = (MESSAGES as u64 - 1).to_le_bytes();

@@ -129,8 +129,8 @@ impl Handler for Poisoned {
     }
 }
 
-// WHY real time: the client's patience is tested, and the message always fails. The second attempt begins
-// however slow the machine is: the patience counts from the first failure, which is compared with it at once.
+// WHY real time: the client's patience is under test, and the message always fails. The second attempt begins
+// at any speed of the machine: the patience counts from the first failure, and the client compares them directly.
 #[test]
 fn a_message_that_always_fails_is_sent_again_until_the_clients_patience_ends() {
     let cases = [
@@ -199,7 +199,7 @@ fn a_message_that_is_refused_holds_up_no_other() {
 const ADDRESS: &str = "PURLIN_ACK_ADDRESS";
 const SESSION: &str = "PURLIN_ACK_SESSION";
 
-/// A client in a program of its own. Sends until it is told to end, and says how far it has been answered.
+/// A client in a separate process. Sends until its standard input ends, and prints the highest acknowledged id.
 #[test]
 fn the_client_in_a_program() {
     if !programs::is("ledger::the_client_in_a_program") {

@@ -187,7 +187,7 @@ impl Acks {
         Ok(())
     }
 
-    /// Reads until so many messages are acknowledged, and no more than those.
+    /// Reads until exactly `count` messages are acknowledged.
     fn wait_for(&mut self, count: u64) {
         while self.count < count {
             self.read().expect("the connection goes on");
@@ -202,7 +202,7 @@ impl Acks {
         self.stream.set_nonblocking(false).expect("it is a socket");
     }
 
-    /// Reads some bytes; returns `false` if there are none.
+    /// Reads available bytes; returns `false` if the socket has no data.
     fn may_read(&mut self) -> bool {
         match self.read() {
             Err(error) if error.kind() == ErrorKind::WouldBlock => false,
@@ -230,7 +230,7 @@ struct Flood {
     stream: TcpStream,
     /// The id of the message that is written at last, wholly or in part.
     newest: u64,
-    /// What is left of it.
+    /// The unwritten part of that message.
     rest: Vec<u8>,
 }
 
@@ -255,7 +255,7 @@ impl Flood {
         self.stream.set_write_timeout(None).unwrap();
     }
 
-    /// Writes what is left of the newest message.
+    /// Writes the rest of the newest message.
     fn finish(&mut self) {
         self.stream.write_all(&self.rest).expect("the connection goes on");
     }

@@ -61,7 +61,7 @@ async fn the_stop_of_our_node_harms_nobody_elsewhere() {
         tokio::task::spawn_blocking(move || node.stop_blocking()).await.expect("it stops");
     assert!(stopped.hogs.is_empty() && stopped.stranded.is_empty());
     assert_eq!(beam.eval("receive {nodedown, Node} -> Node end").await, "'ours@127.0.0.1'");
-    // The process that is linked to it is told how it ended, before the connection ends.
+    // The linked process receives the exit signal before the connection closes.
     assert_eq!(beam.eval("receive {'EXIT', _, Why} -> Why end").await, "shutdown");
     let rest = "receive Other -> Other after 0 -> is_process_alive(P) end";
     assert_eq!(beam.eval(rest).await, "true");
@@ -92,7 +92,7 @@ async fn stand_ins_end_with_the_cluster_and_nothing_connects_any_more() {
 async fn thousands_of_callers_that_come_and_go_leave_no_stand_ins() {
     const CALLERS: usize = 3_000;
     // Unused stand-ins are looked for when there are 1,024 more than the last time, or twice as many as were needed then.
-    // Up to 200 callers are there at once, so no more than 2,248 stand-ins stay.
+    // At most 200 callers exist at any moment, so at most 2,248 stand-ins remain.
     const MOST: usize = 2_500;
     let epmd = Epmd::start();
     let mut beam = Beam::start(&epmd, "beam").await;
@@ -123,7 +123,7 @@ async fn thousands_of_callers_that_come_and_go_leave_no_stand_ins() {
         assert_eq!(beam.eval(callers).await, "done");
     }
     assert_eq!(found(counts).await, CALLERS);
-    // WHY waited for: a stand-in that is told to end does so when a worker comes to it.
+    // WHY polled: a stand-in ends in its next turn, after the shutdown signal.
     until("the stand-ins end", || cluster.node().processes().len() < MOST).await;
 }
 

@@ -15,7 +15,7 @@ use purlin_term::Term;
 use tokio::io::AsyncReadExt;
 use tokio::time::timeout;
 
-/// Long. WHY: only tests with a paused clock use it, which goes on when every task waits.
+/// A long time-out. WHY one second: only tests with a paused clock use it, which advances when every task waits.
 const LONG: Duration = Duration::from_secs(1);
 
 fn large(bytes: usize) -> Term {

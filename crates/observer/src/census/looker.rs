@@ -1,7 +1,7 @@
-//! What the thread that looks does next, so that it takes no more than its share of one core.
+//! Schedule of the sampler thread, which bounds its share of one core.
 //!
-//! Once in each period, a second, it makes an overview and a census, and begins to walk through the processes if it has come to
-//! their end. What it does costs processor time, which it measures; for each piece it rests a hundred times
+//! Once per period, by default a second, the thread makes an overview and a census, and starts a walk over the process
+//! table if the previous walk is complete. What it does costs processor time, which it measures; for each piece it rests a hundred times
 //! as long as that took, so the more processes there are the more slowly tables follow each other. The
 //! first walk after a rest is made at once, since somebody waits for it, and rested for afterwards.
 
@@ -15,11 +15,11 @@ use super::meter::{resident, time_used};
 use super::walk::{Walk, Walked};
 use super::{Call, Census, Cost, DropsSeen, HogSeen, Memory, Overview, Table, WorkerLoad};
 
-/// How often there is a census while somebody watches, unless another period is chosen.
+/// Default period of the census while a watcher is connected.
 pub const PERIOD: Duration = Duration::from_secs(1);
 
-/// It rests so many times as long as it has worked: it takes less than a hundredth of one core, unless the period is so
-/// short that the figures of the node alone take more.
+/// Ratio of rest to work: the thread uses less than a hundredth of one core, unless the period is so short that the
+/// overview alone takes more.
 const RESTS: u32 = 110;
 
 /// Whoever looks at a node, from when somebody begins to watch until nobody does.

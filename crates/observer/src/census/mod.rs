@@ -1,7 +1,7 @@
 //! What was seen of a node at one moment: the *census*.
 //!
-//! The [`Sampler`] makes one each [`PERIOD`] while somebody looks; it never changes afterwards, so whoever has
-//! one can read, sort and filter it for as long as they like and hold up nobody. The figures of the node
+//! The [`Sampler`] makes one each [`PERIOD`] while a watcher is connected. A census is immutable, so a reader can sort
+//! and filter it without blocking the node. The figures of the node
 //! ([`Overview`]) are fresh in each. The [`Table`] of processes takes longer to make the more there are:
 //! it is made a slice at a time, and a census has the last that is whole, which says how old it is.
 //!

@@ -40,7 +40,7 @@ struct Desk {
 }
 
 impl Sampler {
-    /// Begins a thread that looks at a node once somebody watches, every [`PERIOD`].
+    /// Starts the sampler thread, which samples the node every [`PERIOD`] while a watcher is connected.
     ///
     /// # Errors
     /// The operating system refused a thread.

@@ -61,8 +61,8 @@ export function pace(milliseconds) {
   period = milliseconds;
 }
 
-// Works at once, and again in each period, but not while the last time is under way, nor while
-// nobody sees the page. What is returned ends it.
+// Calls `work` immediately and then once per period, except while the previous call is running or the page is
+// hidden. Returns a function that stops it.
 export function every(work) {
   let under_way = false;
   async function turn() {

@@ -1,7 +1,7 @@
-//! How long the acks of servers took lately: what was read now less what was read before.
+//! Recent ack latency of servers: the difference of two readings of the latency counters.
 //!
-//! It is known for as long as somebody looks: of each server two readings are kept, which are replaced every two
-//! periods of the census by a look that finds them so old.
+//! Two readings per server are kept while a watcher is connected, and replaced once they are older than two periods
+//! of the census.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -15,7 +15,7 @@ const FORGOTTEN: Duration = Duration::from_secs(10);
 
 /// What was read of servers before, by their names, and where they were.
 pub(crate) struct Lately {
-    /// A time that is told of is from one to two of these.
+    /// Half of the window: a reported latency covers one to two of these.
     half: Duration,
     windows: Mutex<BTreeMap<String, (SocketAddr, Window)>>,
 }

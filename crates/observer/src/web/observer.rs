@@ -120,8 +120,8 @@ impl Observer {
         self
     }
 
-    /// How often the node is looked at while somebody watches, instead of once a second; below a millisecond counts as
-    /// a millisecond. What counts looks, as warnings do, comes sooner the shorter it is.
+    /// Sets the sampling period while a watcher is connected. The default is one second, the minimum one millisecond.
+    /// Warnings count samples, so a shorter period raises them sooner.
     #[must_use]
     pub fn period(mut self, period: Duration) -> Self {
         self.period = period;

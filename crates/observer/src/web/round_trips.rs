@@ -44,7 +44,7 @@ pub(crate) struct RoundTrip {
 }
 
 impl RoundTrip {
-    /// How long the last one took, of a node that still answers and is asked so often.
+    /// Duration of the last round trip, or `None` if the node has not answered for `every`, the interval of the pings.
     #[cfg(feature = "metrics")]
     pub(crate) fn of_now(&self, every: Duration) -> Option<Duration> {
         self.took.filter(|_| self.unanswered.is_none_or(|waited| waited < every))

@@ -95,7 +95,7 @@ fn the_overview_tells_how_the_node_does() {
 
 #[test]
 fn a_process_that_holds_up_its_thread_is_named() {
-    // One worker, so that who holds it up is sure to hold up others.
+    // One worker, so that the hog always delays other processes.
     let seen = Seen::build(1, |observer| observer);
     let (end, ended) = std::sync::mpsc::channel::<()>();
     let hog = seen.node.spawn(move |me: Process<u32>| async move {

@@ -31,10 +31,10 @@ static BROWSER: Browser = Browser::new(
 /// Text that runs or shows up as elements wherever it is taken for markup.
 const HOSTILE: &str = r#"</script><img src=x onerror="window.hostile=1">{{constructor}}"#;
 
-/// How often a node is looked at: often, and not so often that the page is drawn all the time.
+/// Sampling period: short, and long enough that the page is not redrawn continuously.
 const PERIOD: Duration = Duration::from_millis(200);
 
-/// A node with so many workers. With one whoever holds it up is sure to hold up others.
+/// An observed node with this number of workers. With one worker, a hog always delays other processes.
 fn start(workers: usize) -> Seen {
     Seen::build(workers, |observer| observer.period(PERIOD))
 }

@@ -54,7 +54,7 @@ fn hogs(report: &StopReport) -> Vec<ProcessId> {
     report.hogs.iter().map(|hog| hog.id).collect()
 }
 
-/// A process that waits until it is told to end.
+/// A process that waits for the shutdown signal.
 async fn innocent(mut me: Process<()>) {
     me.receive().await;
 }
@@ -105,8 +105,8 @@ fn a_hog_that_awaits_after_its_node_has_stopped_ends_killed() {
     assert_eq!(block_on(hog.ended()), ExitReason::Killed);
 }
 
-// E1: a process that may block is told to end like others; one that blocks on is named, and ends when
-// it is let go
+// E1: a blocking process receives the shutdown signal; one that continues to block is reported, and ends
+// when its call returns
 #[test]
 fn a_process_that_may_block_and_blocks_on_is_named_and_ends_killed() {
     let (node, hand) = node();

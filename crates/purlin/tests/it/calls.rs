@@ -111,7 +111,7 @@ async fn a_call_ends_with_the_reason_why_the_server_ended() {
 // C1: also when the server takes its time to end after the reply is gone
 #[test]
 fn a_server_that_ends_slowly_is_not_taken_for_one_that_gave_no_answer() {
-    /// Tells that it is dropped, and waits until it may go on.
+    /// Signals that its destructor runs, and blocks there until the test releases it.
     struct Slow(mpsc::Sender<()>, mpsc::Receiver<()>);
     impl Drop for Slow {
         fn drop(&mut self) {

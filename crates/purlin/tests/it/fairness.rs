@@ -173,7 +173,7 @@ fn a_process_yields_after_exactly_512_messages() {
     assert_eq!(turns, [512; 4]);
 }
 
-// F1: `consume_budget` spends two units, and what it was put off for is paid for when it goes on
+// F1: `consume_budget` spends two units, and the call that yields spends its own after the yield
 #[test]
 fn a_process_yields_after_exactly_256_calls_of_consume_budget() {
     let turns = steps_of_each_turn(async |_, done| {
@@ -188,8 +188,8 @@ fn a_process_yields_after_exactly_256_calls_of_consume_budget() {
 /// Floods a process with messages from so many others and demands that it gets on.
 fn gets_on_under_a_flood(workers: usize) {
     const ENOUGH: u64 = 10_000;
-    /// WHY a bound: memory must not run out before the test fails. A sender that reaches it does not
-    /// pause: it goes on as before, but for the send itself.
+    /// WHY a bound: memory must not run out before the test fails. A sender that reaches it
+    /// does not pause: it skips only the send itself.
     const MOST: usize = 50_000;
     let node = node(workers);
     let enough = Arc::new(AtomicBool::new(false));

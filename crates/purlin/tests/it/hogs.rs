@@ -3,8 +3,8 @@
 //! A hog here spins until it is told to stop, so that a test which goes wrong fails and does not run
 //! for ever: what waits for it has a limit, and the flag is raised when the test ends.
 //!
-//! No test here says how soon a hog is found: `sched/src/judge.rs` does, in virtual time. Here the others
-//! go on while the hog still hogs, however long that takes.
+//! No test here says how soon a hog is found: `sched/src/judge.rs` does, in virtual time. Here the other
+//! processes make progress while the hog is still computing, without a limit on the time.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -247,7 +247,7 @@ fn a_blocking_call_in_a_process_holds_up_only_itself() {
     stop(&node);
 }
 
-// F2: each hog has a thread of its own, and hogs that come and go leave no threads behind
+// F2: each hog runs on a separate thread, which ends with the hog's turn
 #[cfg(target_os = "linux")]
 #[test]
 fn each_hog_has_a_thread_of_its_own_that_ends_with_its_turn() {

@@ -552,7 +552,7 @@ async fn a_name_is_free_before_anybody_hears_of_the_end(mut me: Process<Msg>) {
 // N1: also of a process that was told to end before it knew that it had a name
 #[test]
 fn a_name_that_comes_with_the_end_is_free_after_it() {
-    // In a simulation the child has no turn while this process goes on.
+    // In a simulation the child has no turn while this process runs.
     simulated(async |mut me: Process<Msg>| {
         let (child, _) = me.spawn_monitor(idle);
         has_read(&child).await;

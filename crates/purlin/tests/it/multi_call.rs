@@ -1,4 +1,4 @@
-//! Asking many processes at once.
+//! `multi_call`: one request to many processes.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use purlin_testkit::Simulation;
 /// The time-out of the calls in virtual time.
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// What somebody who is asked does.
+/// Behaviour of a called process.
 #[derive(Clone, Copy)]
 enum Manner {
     Answers(u64),
@@ -36,7 +36,7 @@ async fn ask(manners: &[Manner]) -> Vec<Result<u64, CallError>> {
     multi_call(&pids, message, HANG).await
 }
 
-// C1: in the order of the pids, whoever answers first
+// C1: the replies are in the order of the pids, not of their arrival
 #[purlin::test]
 async fn the_answers_are_in_the_order_of_the_pids() {
     let manners: Vec<_> = (0..1000).map(Manner::Answers).collect();
@@ -45,7 +45,7 @@ async fn the_answers_are_in_the_order_of_the_pids() {
     assert_eq!(ask(&[]).await, []);
 }
 
-// C1: each ends as a call of its own would
+// C1: each result is that of a separate call
 #[purlin::test]
 async fn each_process_that_does_not_answer_says_why() {
     let manners = [Manner::Panics, Manner::Answers(1), Manner::Forgets, Manner::Answers(2)];
@@ -98,7 +98,7 @@ fn a_thousand_that_are_silent_take_no_longer_than_one() {
     });
 }
 
-// C1, C3: those who cannot be asked answer at once
+// C1, C3: a dead process and the caller itself give an immediate error
 #[purlin::test]
 async fn the_dead_and_oneself_answer_at_once(me: Process<Reply<u8>>) {
     let dead: Pid<Reply<u8>> = spawn(async |_: Process<Reply<u8>>| {});

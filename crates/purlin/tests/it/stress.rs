@@ -5,8 +5,8 @@
 //! `PURLIN_SEED` repeats a run as far as threads allow; `PURLIN_STRESS` is the number of rounds, 12
 //! by default.
 //!
-//! WHY real time: the limits of receives and calls here, 50 to 300 µs, only decide which way a process
-//! goes on. The laws hold for either way.
+//! WHY real time: the limits of receives and calls here, 50 to 300 µs, only decide which branch a process
+//! takes. The laws hold for both.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};

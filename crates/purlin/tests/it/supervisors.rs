@@ -306,7 +306,7 @@ fn a_child_that_does_not_end_in_time_is_killed() {
     });
 }
 
-// L7: a supervisor whose child does not let go waits for a bounded time and goes on
+// L7: a supervisor waits a bounded time for a child that does not end, and then continues
 #[purlin::test]
 async fn a_child_that_does_not_let_go_is_left(me: Process<Seen>) {
     let (release, held) = std::sync::mpsc::channel::<()>();

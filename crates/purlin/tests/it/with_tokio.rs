@@ -79,7 +79,7 @@ async fn tokio_s_timers_work_inside_a_process(mut me: Process<u8>) {
 async fn a_process_can_wait_for_a_message_a_timer_and_a_socket_at_once() -> Result<(), Any> {
     let (listener, at) = port().await?;
     let pid = spawn(async move |mut me: Process<Reply<()>>| {
-        // WHY real time: a socket is real too. The process waits until each of the three has come.
+        // WHY real time: a socket is real too. The process waits for all three events.
         let mut ticks = tokio::time::interval(MS);
         let (mut asked, mut ticked, mut connected) = (None, false, false);
         while asked.is_none() || !ticked || !connected {

@@ -146,7 +146,7 @@ impl Running {
 /// Polls until the condition holds.
 pub(crate) fn until(what: &str, mut holds: impl FnMut() -> bool) {
     // WHY real time: the deadline only guards against hanging, and the pause leaves the processor to
-    // those who are waited for.
+    // the threads that make the condition true.
     let began = Instant::now();
     while !holds() {
         assert!(began.elapsed() < HANG, "waited in vain until {what}");

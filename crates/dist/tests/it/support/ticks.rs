@@ -1,5 +1,5 @@
-//! The ticks of a connection between a node of ours and a BEAM, on clocks that the test moves: neither node looks at
-//! the connection unless it is told to, so nothing here depends on how fast either is.
+//! Ticks of a connection between a purlin node and a BEAM under clocks that the test advances. Neither node checks
+//! the connection unless the test triggers it, so the results do not depend on the speed of either.
 
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
@@ -10,10 +10,10 @@ use tokio::time::advance;
 use crate::processes::beam_until;
 use crate::support::{Beam, Connected, HANG};
 
-/// What keeps the clock of a BEAM from moving by itself: a tick time of a day, in seconds.
+/// Flags of a BEAM that does not tick without a trigger: a tick time of a day, in seconds.
 pub(crate) const BEAM_WAITS: [&str; 3] = ["-kernel", "net_ticktime", "86400"];
 
-/// How often a node looks in its tick time: ours, and a BEAM unless it is told otherwise.
+/// Number of checks per tick time, on a purlin node and, by default, on a BEAM.
 const LOOKS: u32 = 4;
 
 /// While it exists, the tokio clock of this test stands still unless [`Clock::passes`] moves it.
@@ -24,7 +24,7 @@ pub(crate) struct Clock {
 impl Clock {
     pub(crate) fn stop() -> Self {
         let (ends, ended) = mpsc::channel::<()>();
-        // WHY: tokio moves a paused clock by itself when nothing is to be done, but not while a blocking task runs.
+        // WHY: tokio advances a paused clock when all tasks wait, but not while a blocking task runs.
         tokio::task::spawn_blocking(move || ended.recv());
         tokio::time::pause();
         Self { _ends_the_task: ends }
@@ -59,7 +59,7 @@ pub(crate) async fn only_ticks_pass(clock: &Clock, beam: &mut Beam, connected: &
     beam.eval(came).await;
     // The first look of a BEAM finds that something was written since the start, and writes no tick.
     beam.eval("net_kernel ! tick").await;
-    // The ticker of ours begins.
+    // The first check of the purlin node starts its ticker.
     clock.passes().await;
     let first = ours.traffic();
     for look in 1..=3 * LOOKS {

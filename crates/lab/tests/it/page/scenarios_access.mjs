@@ -50,8 +50,7 @@ async function keys({ open }) {
   await first.keyboard.press("Space");
   await first.waitForFunction(() => location.hash === "#?spawn-chain=worst,ylog");
   assert.equal(await first.evaluate(() => document.activeElement.textContent), "Log y", "the focus stays");
-  // A page of its own, which is left at the end: a focus that leaves it takes what is focused afterwards along, if the
-  // browser is late to hear of it.
+  // WHY a separate page: Chromium may apply the loss of focus late, which would clear the focus of a later step.
   const page = await open();
   const due = await page.evaluate(() => {
     window.passed = [];
@@ -120,7 +119,7 @@ async function many({ open }) {
       draw(...given);
     };
   });
-  // Each line has at least some corners and at most so many. The library thins them in one of the next frames.
+  // Each line has between `due` and `most` corners. The library thins them in one of the next frames.
   const thinned = (lines, most) =>
     page.waitForFunction(
       ([due, limit]) => {

@@ -259,7 +259,7 @@ async function servers({ open, act, picture }) {
     await act("send");
     await page.locator(".facts div", { hasText: new RegExp(`^Messages acknowledged${sum}$`) }).waitFor();
   }
-  // Of the acks of late, so there are some until it is seen.
+  // The figure covers recent acks only, so the test sends until the page shows it.
   const took = page.locator(".facts div", {
     hasText: /half [\d.]+\s(µs|ms|s), 90 % [\d.]+\s(µs|ms|s), 99 % [\d.]+\s(µs|ms|s), slowest [\d.]+\s(µs|ms|s); last [\d.]+\s\S+$/,
   });

@@ -26,8 +26,7 @@ impl Chance {
     }
 }
 
-/// Runs `usual` rounds, or as many as `PURLIN_STRESS` says, each with a seed of its own, counted up from
-/// `PURLIN_SEED`.
+/// Runs `usual` rounds, or the number in `PURLIN_STRESS`, with consecutive seeds from `PURLIN_SEED` on.
 pub(crate) fn rounds(usual: u64, round: impl FnMut(u64)) {
     let number = |name| env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
     let seed = number("PURLIN_SEED").unwrap_or_else(|| RandomState::new().hash_one(0));
