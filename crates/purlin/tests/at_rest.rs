@@ -9,22 +9,19 @@ use std::collections::HashMap;
 use std::fs;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
 use std::time::Duration;
 
 use common::{stop, until};
-use purlin::{Node, Process, receive};
+use purlin::{ExitReason, Node, Process, receive, spawn};
 
 /// The first word of the names of the node's threads.
 const NAME: &str = "at-rest";
 const WAITING: usize = 5_000;
 /// How many of the waiting have a timer, a long one.
 const WITH_TIMER: usize = 1_000;
-/// How long no thread may wake up.
-///
-/// WHY real time: this is a lower bound. In that time a monitor that does not rest looks a thousand
-/// times, on a busy machine at least a few times.
-const STRETCH: Duration = Duration::from_millis(500);
+/// Round trips of another node during which no thread of the resting node wakes up. They take a tenth of a
+/// second or more, in which a monitor that is not at rest looks about 200 times.
+const ROUND_TRIPS: usize = 20_000;
 
 /// What the kernel tells of the node's threads: the number and the state of each, and how often it was
 /// given a processor.
@@ -62,14 +59,32 @@ fn a_node_whose_processes_all_wait_wakes_no_thread() {
         });
     }
     until("all wait", || waiting.load(Ordering::Relaxed) == WAITING);
+    // WHY another node: its work is an event to wait for, and the resting node has no part in it.
+    let other = Node::builder().name("other").workers(1).build().expect("a node starts");
     // The node comes to rest a few milliseconds later, or more on a busy machine.
-    until("no thread wakes up during a whole stretch", || {
+    until("no thread wakes up while the other node works", || {
         let before = threads();
-        // WHY real time: the absence of wake-ups needs a stretch to be absent from; any length proves it.
-        thread::sleep(STRETCH);
+        other.block_on(round_trips);
         // Two workers, the monitor and the thread for sockets.
         let asleep = before.iter().filter(|(_, state, _)| state.starts_with('S')).count();
         (before.len(), asleep) == (4, 4) && threads() == before
     });
+    stop(&other);
     stop(&node);
+}
+
+/// Two processes that take turns, [`ROUND_TRIPS`] times.
+async fn round_trips(mut me: Process<()>) {
+    let parent = me.pid();
+    let echo = spawn(async move |mut me: Process<()>| {
+        loop {
+            me.receive().await;
+            parent.send(());
+        }
+    });
+    for _ in 0..ROUND_TRIPS {
+        echo.send(());
+        me.receive().await;
+    }
+    echo.exit(ExitReason::Killed);
 }

@@ -1,18 +1,19 @@
 //! The limit of threads that are left to processes which do not await.
 
+mod common;
+
 use std::pin::Pin;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
+use common::{HANG, until};
 use purlin_raw::{Body, End, Owner, Realm, Runnable, Slot, World};
 use purlin_sched::{Above, Scheduler, Stopped};
 
 /// The limit, as `SEMANTICS.md` has it (F2).
 const LIMIT: usize = 512;
-/// WHY real time: a guard against hanging, a hundred times what any wait here takes.
-const HANG: Duration = Duration::from_secs(120);
 
 /// A world of processes that only run.
 struct Plain;
@@ -64,8 +65,8 @@ impl Gate {
         *free -= 1;
     }
 
-    fn open(&self, for_so_many: usize) {
-        *self.0.lock().expect("no holder panics") += for_so_many;
+    fn open(&self, permits: usize) {
+        *self.0.lock().expect("no holder panics") += permits;
         self.1.notify_all();
     }
 }
@@ -118,11 +119,7 @@ fn past_512_blocked_threads_the_next_process_waits_until_one_of_them_ends() {
     let complaint = comes(&complaints, "nothing is said of the limit");
     assert_eq!(complaint, "512 threads are held up already");
     let (looks, _) = scheduler.watch();
-    let began = Instant::now();
-    while scheduler.watch().0 < looks + 20 {
-        assert!(began.elapsed() < HANG, "the monitor does not look");
-        std::thread::sleep(Duration::from_millis(1));
-    }
+    until("the monitor has looked 20 times", || scheduler.watch().0 >= looks + 20);
     assert_eq!(scheduler.hogs().len(), LIMIT);
     assert!(runs.try_recv().is_err(), "no thread is left for it");
 

@@ -1,9 +1,12 @@
 //! A scheduler with nothing to do is at rest: its monitor too.
 
+mod common;
+
 use std::sync::Arc;
 use std::task::Waker;
 use std::time::{Duration, Instant};
 
+use common::{HANG, until};
 use purlin_raw::{Runnable, Slot};
 use purlin_sched::{Above, Alarm, Scheduler, Stopped};
 
@@ -22,18 +25,6 @@ impl Above for Nobody {
     fn over(&self, _: Slot, _: Duration) {}
 
     fn helpless(&self, _: &str) {}
-}
-
-/// WHY real time: a guard against hanging, more than a thousand times what any wait here takes.
-const HANG: Duration = Duration::from_secs(120);
-
-/// Waits until `holds` returns `true`, at most for [`HANG`].
-fn until(what: &str, mut holds: impl FnMut() -> bool) {
-    let began = Instant::now();
-    while !holds() {
-        assert!(began.elapsed() < HANG, "waited in vain until {what}");
-        std::thread::sleep(Duration::from_millis(1));
-    }
 }
 
 /// Wakes a worker of a scheduler until its monitor has looked 20 times more.

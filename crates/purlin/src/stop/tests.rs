@@ -13,9 +13,6 @@ use super::{GRACE, LAST_MOMENT, StopReport};
 use crate::call::block_on;
 use crate::{ExitReason, Node, Pid, Process, ProcessId, yield_now};
 
-/// WHY real time: a guard against hanging, more than a thousand times what any wait here takes.
-const HANG: Duration = Duration::from_secs(120);
-
 /// A node of one worker, and the hand of its clock.
 fn node() -> (Node, Hand) {
     let (clock, hand) = Clock::manual();
@@ -23,30 +20,24 @@ fn node() -> (Node, Hand) {
     (node, hand)
 }
 
-/// Waits until `holds` returns `true`, at most for [`HANG`].
-fn until(what: &str, mut holds: impl FnMut() -> bool) {
-    let began = Instant::now();
-    while !holds() {
-        assert!(began.elapsed() < HANG, "waited in vain until {what}");
-        // WHY: a test that polls must not take the processor from what it waits for.
-        thread::sleep(Duration::from_millis(1));
-    }
-}
-
 /// Stops a node; its time begins to pass when `innocent` has ended.
 fn stop(node: &Node, hand: &Hand, innocent: &Pid<()>) -> StopReport {
     let clock = node.inner().scheduler.timers().wheel(0).clone();
     let began = clock.now();
     thread::scope(|scope| {
-        let stopping = scope.spawn(|| node.stop_blocking());
-        until("the innocent process has ended", || !innocent.is_alive());
-        assert_eq!(innocent.exit_reason(), Some(ExitReason::Shutdown));
-        until("the node has stopped", || {
+        let (report, reports) = channel();
+        scope.spawn(move || report.send(node.stop_blocking()).expect("the test waits"));
+        assert_eq!(block_on(innocent.ended()), ExitReason::Shutdown);
+        // WHY repeatedly: the stop sets its second timer after the first has expired.
+        let report = loop {
             hand.forward(LAST_MOMENT);
-            stopping.is_finished()
-        });
+            // WHY real time: a pause between two steps of the clock; its length decides nothing.
+            if let Ok(report) = reports.recv_timeout(Duration::from_millis(1)) {
+                break report;
+            }
+        };
         assert!(clock.now() - began >= GRACE + LAST_MOMENT, "the processes had less time");
-        stopping.join().expect("the stop does not panic")
+        report
     })
 }
 
