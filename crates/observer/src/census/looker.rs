@@ -1,9 +1,9 @@
 //! Schedule of the sampler thread, which bounds its share of one core.
 //!
 //! Once per period, by default a second, the thread makes an overview and a census, and starts a walk over the process
-//! table if the previous walk is complete. What it does costs processor time, which it measures; for each piece it rests a hundred times
-//! as long as that took, so the more processes there are the more slowly tables follow each other. The
-//! first walk after a rest is made at once, since somebody waits for it, and rested for afterwards.
+//! table if the previous walk is complete. The thread measures the processor time of each step and then rests a hundred
+//! times as long, so tables are made less often the more processes there are. The first walk after a pause starts
+//! immediately, because a watcher waits for it, and its rest follows.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
@@ -17,6 +17,11 @@ use super::{Call, Census, Cost, DropsSeen, HogSeen, Memory, Overview, Table, Wor
 
 /// Default period of the census while a watcher is connected.
 pub const PERIOD: Duration = Duration::from_secs(1);
+
+/// The nearest period that is supported: from one millisecond to one hour.
+pub(crate) fn supported(period: Duration) -> Duration {
+    period.clamp(Duration::from_millis(1), Duration::from_secs(3600))
+}
 
 /// Ratio of rest to work: the thread uses less than a hundredth of one core, unless the period is so short that the
 /// overview alone takes more.

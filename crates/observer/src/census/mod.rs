@@ -34,6 +34,7 @@ use purlin::observe::Crashes;
 
 pub use history::{History, KEPT};
 pub use looker::PERIOD;
+pub(crate) use looker::supported;
 pub use overview::{DropsSeen, HogSeen, Memory, Overview, WorkerLoad};
 pub use query::{Column, Filter, MOST_ROWS_A_PAGE, Page, Query};
 pub use sampler::{Sampler, Watching};

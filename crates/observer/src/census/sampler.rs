@@ -12,7 +12,7 @@ use purlin::{Node, WeakNode};
 use tokio::sync::watch;
 
 use super::looker::Looker;
-use super::{Census, History, PERIOD};
+use super::{Census, History, PERIOD, supported};
 
 /// The thread that looks at a node, as others see it. Cloning gives another handle on it.
 #[derive(Clone)]
@@ -48,12 +48,12 @@ impl Sampler {
         Self::every(node, PERIOD)
     }
 
-    /// The same with another period; one below a millisecond counts as a millisecond.
+    /// As [`Sampler::start`], with a period from one millisecond to one hour; others count as the nearest of these.
     ///
     /// # Errors
     /// The operating system refused a thread.
     pub fn every(node: &Node, period: Duration) -> io::Result<Self> {
-        let period = period.max(Duration::from_millis(1));
+        let period = supported(period);
         let shared = Arc::new(Shared {
             latest: watch::Sender::new(Arc::new(Census::none())),
             history: Mutex::default(),

@@ -20,7 +20,8 @@
 //! Each rule asks for more before it begins to warn than it asks for to go on: it waits until it has
 //! seen the same several times in a row, and lets go only well below where it began. What is left is
 //! smoothed in one place, [`steady`]: a warning stays until its cause has not been seen for five
-//! seconds, or for five looks of another period, and one that returns within them is the same warning, with the same beginning.
+//! seconds, or for five periods of another length, and one that returns within them is the same warning, with the same
+//! beginning.
 //!
 //! COST: a pass over the column of mailbox lengths, and over the names, for each table; the rest is as
 //! large as what is wrong.
@@ -43,7 +44,7 @@ use std::time::Duration;
 pub use warning::{Kind, Subject, Warning};
 pub(crate) use warning::{Sighting, called};
 
-use crate::census::{Census, PERIOD};
+use crate::census::{Census, supported};
 use steady::Steady;
 
 /// How many warnings of one kind there can be. More say nothing more, and cost those who look.
@@ -96,11 +97,11 @@ impl Default for Linter {
 }
 
 impl Linter {
-    /// A linter that is shown a census in each period: a warning stays for five of them after it was last seen.
+    /// Creates a linter for a census per period, from one millisecond to one hour. A warning stays for five periods after
+    /// the last census that showed it.
     #[must_use]
     pub fn every(period: Duration) -> Self {
-        let rest = steady::REST.mul_f64(period.as_secs_f64() / PERIOD.as_secs_f64());
-        Self { steady: Steady::resting(rest), ..Self::default() }
+        Self { steady: Steady::resting(5 * supported(period)), ..Self::default() }
     }
 }
 

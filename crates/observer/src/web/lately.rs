@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 
 use purlin_ack::server::Latency;
 
-/// After how long without a look one begins anew.
-const FORGOTTEN: Duration = Duration::from_secs(10);
+/// Readings are discarded after this many halves of the window without a new one.
+const FORGOTTEN: u32 = 5;
 
 /// What was read of servers before, by their names, and where they were.
 pub(crate) struct Lately {
@@ -36,7 +36,7 @@ impl Window {
     /// How long ago the earlier reading was, and what came since; `None` if this is the first.
     fn look(&mut self, now: Instant, read: Latency, half: Duration) -> Option<(Duration, Latency)> {
         let since_next = now.saturating_duration_since(self.next.0);
-        if since_next > FORGOTTEN {
+        if since_next > FORGOTTEN * half {
             *self = Self::new(now, read);
             return None;
         }

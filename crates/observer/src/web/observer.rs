@@ -14,7 +14,7 @@ use super::board::{Board, Opened};
 use super::server::Running;
 use super::site::Site;
 use super::token::Token;
-use crate::census::PERIOD;
+use crate::census::{PERIOD, supported};
 
 /// The page of a node: how it is to be opened, and, once the node runs, where it is.
 ///
@@ -120,11 +120,11 @@ impl Observer {
         self
     }
 
-    /// Sets the sampling period while a watcher is connected. The default is one second, the minimum one millisecond.
+    /// Sets the sampling period while a watcher is connected: one second by default, from one millisecond to one hour.
     /// Warnings count samples, so a shorter period raises them sooner.
     #[must_use]
     pub fn period(mut self, period: Duration) -> Self {
-        self.period = period;
+        self.period = supported(period);
         self
     }
 
