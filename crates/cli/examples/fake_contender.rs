@@ -22,6 +22,7 @@ use std::io::{self, BufRead, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::process;
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -43,32 +44,54 @@ struct Server {
     told: JoinHandle<io::Result<u64>>,
 }
 
+/// What the client sends before the number of messages.
+///
+/// WHY: a client of another test that reconnects may meet this port, if its own server had it before.
+const GREETING: [u8; 8] = *b"messages";
+/// The longest wait for a connected client to send. WHY real time: it bounds the time that such a stranger can take.
+const SILENCE: Duration = Duration::from_secs(10);
+
 impl Server {
     fn start(cost: u64) -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         let address = listener.local_addr()?;
         let told = thread::spawn(move || {
-            let (mut client, _) = listener.accept()?;
-            client.write_all(&cost.to_le_bytes())?;
-            let mut messages = [0; 8];
-            client.read_exact(&mut messages)?;
-            Ok(u64::from_le_bytes(messages))
+            loop {
+                let (client, _) = listener.accept()?;
+                if let Ok(messages) = Self::serve(client, cost) {
+                    return Ok(messages);
+                }
+            }
         });
         Ok(Self { address, told })
     }
 
+    /// Returns the number of messages that the client sends.
+    fn serve(mut client: TcpStream, cost: u64) -> io::Result<u64> {
+        client.set_read_timeout(Some(SILENCE))?;
+        client.write_all(&cost.to_le_bytes())?;
+        let (mut greeting, mut messages) = ([0; 8], [0; 8]);
+        client.read_exact(&mut greeting)?;
+        client.read_exact(&mut messages)?;
+        if greeting == GREETING {
+            Ok(u64::from_le_bytes(messages))
+        } else {
+            Err(io::Error::other("a client of another server"))
+        }
+    }
+
     fn stop(self) -> u64 {
-        // It may wait for a client that has never come.
-        let _ = TcpStream::connect(self.address);
+        // Ends a server to which no client has come; another has closed its port.
+        let _ = Self::tell(&self.address.to_string(), 0);
         self.told.join().ok().and_then(Result::ok).unwrap_or(0)
     }
 
-    /// Tells a server of so many messages; gives what one costs.
+    /// Sends the number of messages to a server; returns the cost of one.
     fn tell(address: &str, messages: u64) -> io::Result<u64> {
         let mut server = TcpStream::connect(address)?;
         let mut cost = [0; 8];
         server.read_exact(&mut cost)?;
-        server.write_all(&messages.to_le_bytes())?;
+        server.write_all(&[GREETING, messages.to_le_bytes()].concat())?;
         Ok(u64::from_le_bytes(cost))
     }
 }
