@@ -37,6 +37,7 @@ proof differential "differential: 5000 programs on the BEAM and on purlin" "$nod
   scripts/differential.sh --programs 5000
 proof spread "differential: programs over a node of each, whose connection is cut" "$nodes" \
   scripts/differential.sh --spread --seconds 40
+proof terms "terms: 5000 random terms on the BEAM, and property tests of 256 cases" crates/term scripts/test-terms.sh
 proof asan "AddressSanitizer: the tests of purlin" "$library" scripts/asan.sh
 # WHY not all: the others add a minute and few meetings of threads.
 proof tsan "ThreadSanitizer: the tests in which threads meet most" "$library" \

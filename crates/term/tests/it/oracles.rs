@@ -5,7 +5,7 @@
 use proptest::prelude::*;
 use purlin_term::Term;
 
-use crate::terms::{has, terms};
+use crate::terms::{config, has, terms};
 
 /// eetf writes the last byte of a negative integer that is alone with bytes in a list.
 fn eetf_holds(term: &Term) -> bool {
@@ -36,6 +36,8 @@ fn through_erltf(bytes: &[u8]) -> Result<Vec<u8>, String> {
 }
 
 proptest! {
+    #![proptest_config(config())]
+
     #[test]
     fn eetf_reads_and_writes_the_same_term(term in terms().prop_filter("holds", eetf_holds)) {
         let bytes = through_eetf(&term.encode().unwrap());

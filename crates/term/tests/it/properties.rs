@@ -5,7 +5,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use proptest::prelude::*;
 use purlin_term::{Decoder, Encoder, Reader, Term};
 
-use crate::terms::{has, terms};
+use crate::terms::{config, has, terms};
 
 fn hash(term: &Term) -> u64 {
     let mut hasher = DefaultHasher::new();
@@ -21,6 +21,8 @@ fn is_said(term: &Term) -> bool {
 }
 
 proptest! {
+    #![proptest_config(config())]
+
     #[test]
     fn what_is_written_is_read_as_the_same(term in terms(), most in 1..300_usize) {
         let bytes = term.encode().unwrap();

@@ -3,6 +3,14 @@
 use proptest::prelude::*;
 use purlin_term::{Atom, BigInt, Binary, BitString, Export, Fun, Pid, Port, Reference, Sign, Term};
 
+/// Settings of the property tests: 64 cases unless `PROPTEST_CASES` is set.
+pub(crate) fn config() -> ProptestConfig {
+    match std::env::var_os("PROPTEST_CASES") {
+        Some(_) => ProptestConfig::default(),
+        None => ProptestConfig::with_cases(64),
+    }
+}
+
 /// The most pairs of a map that a node keeps in the order of their keys.
 pub(crate) const ORDERED: usize = 32;
 
