@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# prove.sh: the proofs that take longer than tests: loom, shuttle, the differential tests, sanitizers, fuzzing. A proof
+# prove.sh: the proofs that take longer than tests: features, loom, shuttle, differential tests, sanitizers, fuzzing. A proof
 # is not run again while no file it depends on has changed since it passed in this target folder; ALL=1 runs all.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -30,6 +30,7 @@ proof() {
 core="crates/raw crates/sched"
 library="$core crates/macros crates/purlin crates/testkit"
 step "set-up: a C compiler and Erlang" scripts/install-missing.sh cc erlc
+proof features "lints: crates without their optional features" "$library crates/ack crates/tls" scripts/check-features.sh
 proof loom "loom: every interleaving of the lock-free core, up to a bound" "$core" scripts/test-loom.sh
 proof shuttle "shuttle: the whole scheduler under thousands of schedules" "$core" scripts/test-shuttle.sh
 nodes="$library crates/term crates/tls crates/dist crates/differential"

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use common::{ends, node, stop, until};
 use purlin::{ExitReason, Node, Pid, Process, consume_budget, spawn};
 
-const PROCESSES: usize = 100_000;
+const PROCESSES: usize = 300_000;
 const ROUNDS: usize = 3;
 /// Minimum amount of memory that is returned to the system, counted above 1.25 times the lowest resident size
 /// (`sched/src/ebb.rs`).
