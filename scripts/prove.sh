@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# prove.sh: the proofs that take longer than tests: features, loom, shuttle, differential tests, sanitizers, fuzzing. A proof
-# is not run again while no file it depends on has changed since it passed in this target folder; ALL=1 runs all.
+# prove.sh: the proofs that take longer than tests: lints without optional features, loom, shuttle, differential tests,
+# sanitizers, fuzzing. A proof is skipped while no file it depends on has changed since it passed in this target folder;
+# ALL=1 runs all.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
@@ -29,11 +30,12 @@ proof() {
 
 core="crates/raw crates/sched"
 library="$core crates/macros crates/purlin crates/testkit"
+nodes="$library crates/term crates/tls crates/dist crates/differential"
 step "set-up: a C compiler and Erlang" scripts/install-missing.sh cc erlc
-proof features "lints: crates without their optional features" "$library crates/ack crates/tls" scripts/check-features.sh
+proof features "lints: crates without their optional features" "$nodes crates/ack crates/observer" \
+  scripts/check-features.sh
 proof loom "loom: every interleaving of the lock-free core, up to a bound" "$core" scripts/test-loom.sh
 proof shuttle "shuttle: the whole scheduler under thousands of schedules" "$core" scripts/test-shuttle.sh
-nodes="$library crates/term crates/tls crates/dist crates/differential"
 proof differential "differential: 5000 programs on the BEAM and on purlin" "$nodes" \
   scripts/differential.sh --programs 5000
 proof spread "differential: programs over a node of each, whose connection is cut" "$nodes" \
