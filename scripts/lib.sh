@@ -12,6 +12,8 @@ sanitizer() {
   fi
   # WHY: the flag is unstable, and the stable compiler accepts it only with this variable.
   export RUSTC_BOOTSTRAP=1 RUSTFLAGS="${RUSTFLAGS:-} -Zsanitizer=$*"
+  # WHY: the suppressions name files, and a report without lines is of little use.
+  export CARGO_PROFILE_DEV_DEBUG=line-tables-only
   # WHY: resolving a backtrace takes seconds under a sanitizer, longer than the grace period of a node that stops.
   export RUST_BACKTRACE=0
   local out="${CARGO_TARGET_DIR:-target}/$1"
