@@ -25,6 +25,8 @@ present() {
 packages_for() {
   case $1:$2 in
     apt-get:cc) echo gcc libc6-dev ;;
+    # WHY not chromium: the tests with a browser take half the time in this one.
+    apt-get:chromium) echo chromium-headless-shell ;;
     apt-get:erlc) echo erlang-base ;;
     apt-get:etop | dnf:etop) echo erlang-observer ;;
     apt-get:go) echo golang-go ;;
