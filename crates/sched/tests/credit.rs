@@ -7,6 +7,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
+use purlin_polling::HANG;
 use purlin_raw::{Address, Body, End, Owner, Realm, Runnable, Slot, Turned, World};
 use purlin_sched::{Above, Scheduler, Stopped};
 
@@ -38,9 +39,6 @@ impl Drop for Will {
         self.0.send(()).expect("the heir lives");
     }
 }
-
-/// WHY real time: a guard against hanging, more than a thousand times what any wait here takes.
-const HANG: Duration = Duration::from_secs(120);
 
 struct Workers(Realm<Wills>);
 

@@ -1,14 +1,12 @@
 //! The limit of threads that are left to processes which do not await.
 
-mod common;
-
 use std::pin::Pin;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
-use common::{HANG, until};
+use purlin_polling::{HANG, until};
 use purlin_raw::{Body, End, Owner, Realm, Runnable, Slot, World};
 use purlin_sched::{Above, Scheduler, Stopped};
 

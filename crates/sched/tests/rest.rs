@@ -1,12 +1,10 @@
 //! A scheduler with nothing to do is at rest: its monitor too.
 
-mod common;
-
 use std::sync::Arc;
 use std::task::Waker;
 use std::time::{Duration, Instant};
 
-use common::{HANG, until};
+use purlin_polling::{HANG, until};
 use purlin_raw::{Runnable, Slot};
 use purlin_sched::{Above, Alarm, Scheduler, Stopped};
 

@@ -1,6 +1,7 @@
 //! Integration tests of this crate, one program for all that need no process of their own.
 
 mod beam;
+#[cfg(feature = "tls")]
 #[path = "support/certificates.rs"]
 mod certificates;
 mod cluster;

@@ -3,7 +3,7 @@
 use purlin::Process;
 
 use crate::prometheus::Scrape;
-use crate::support::{Seen, until};
+use crate::support::{Seen, until_some};
 
 #[test]
 fn prometheus_reads_the_figures_of_the_node_and_each_time_new_ones() {
@@ -17,7 +17,7 @@ fn prometheus_reads_the_figures_of_the_node_and_each_time_new_ones() {
     assert_eq!(first.value("purlin_mailbox_longest_message_count"), 7.0);
     let up = first.of("purlin_node_uptime_seconds").next().expect("it is told");
     assert_eq!(up.labels["purlin_node_name"], "zanzibar");
-    until("a newer scrape", || {
+    until_some("a newer scrape", || {
         let scrape = Scrape::read(&seen.get("/metrics").body);
         (scrape.value("purlin_node_uptime_seconds") > up.value).then_some(())
     });

@@ -2,16 +2,14 @@
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use purlin::Node;
 use purlin_observer::{Observed, Observer};
+pub(crate) use purlin_polling::{HANG, until, until_some};
 use serde_json::Value;
 
 pub(crate) const TOKEN: &str = "a-token-that-nobody-can-guess";
-/// WHY: a guard against hanging, more than a hundred times what anything takes for which a test waits.
-pub(crate) const HANG: Duration = Duration::from_secs(120);
 /// How often a node is looked at. WHY not the second of every day: what is waited for are looks.
 pub(crate) const PERIOD: Duration = Duration::from_millis(20);
 
@@ -95,7 +93,7 @@ impl Seen {
 
     /// Asks again and again until what is answered is so.
     pub(crate) fn until(&self, path: &str, is_so: impl Fn(&Value) -> bool) -> Value {
-        until(path, || Some(self.json(path)).filter(&is_so))
+        until_some(path, || Some(self.json(path)).filter(&is_so))
     }
 }
 
@@ -103,19 +101,6 @@ impl Drop for Seen {
     fn drop(&mut self) {
         self.node.stop_blocking();
     }
-}
-
-/// Asks again and again until there is something.
-pub(crate) fn until<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
-    let began = Instant::now();
-    while began.elapsed() < HANG {
-        if let Some(found) = ask() {
-            return found;
-        }
-        // WHY real time: it leaves the core to what is waited for, and nothing depends on how long that is.
-        thread::sleep(Duration::from_millis(1));
-    }
-    panic!("never seen: {what}");
 }
 
 pub(crate) fn bearer() -> String {

@@ -15,7 +15,7 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use purlin::{Node, Process};
 use purlin_ack::checked::{self, Checked};
@@ -26,16 +26,11 @@ use purlin_ack::server::{Builder, Counts, Limits, Server};
 use purlin_ack::session::{ANSWER, Answer};
 use purlin_ack::strategy::Strategy;
 use purlin_ack::wire::{HEAD, Head, Id, SizeOrder};
+pub(crate) use purlin_polling::{HANG, until};
 use socket2::{Domain, Socket, Type};
 use tokio::sync::Semaphore;
 
 use over::{Case, Wire};
-
-/// How long a wait may take before it counts as a hang.
-///
-/// WHY real time: it only guards against hanging. Every wait of a test ends with an event that comes within
-/// milliseconds on an idle machine, so no result depends on this bound.
-pub(crate) const HANG: Duration = Duration::from_secs(120);
 
 /// How soon a client of a test comes back.
 pub(crate) const SOON: Backoff =
@@ -140,17 +135,6 @@ impl Running {
     /// Waits until the counts are so.
     pub(crate) fn until(&self, what: &str, holds: impl Fn(Counts) -> bool) {
         until(what, || holds(self.counts()));
-    }
-}
-
-/// Polls until the condition holds.
-pub(crate) fn until(what: &str, mut holds: impl FnMut() -> bool) {
-    // WHY real time: the deadline only guards against hanging, and the pause leaves the processor to
-    // the threads that make the condition true.
-    let began = Instant::now();
-    while !holds() {
-        assert!(began.elapsed() < HANG, "waited in vain until {what}");
-        thread::sleep(Duration::from_millis(1));
     }
 }
 

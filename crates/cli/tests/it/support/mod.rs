@@ -13,28 +13,14 @@ pub(crate) mod serving;
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::time::{Duration, Instant};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use flate2::read::GzDecoder;
+pub(crate) use purlin_polling::{HANG, until};
 use serde_json::Value;
 use tempfile::TempDir;
 use tokio::net::TcpSocket;
-
-/// How long a test waits for an event.
-///
-/// WHY real time: a guard against hanging. What is waited for takes less than a second on an idle machine.
-pub(crate) const HANG: Duration = Duration::from_secs(120);
-
-/// Polls until a condition holds.
-pub(crate) fn until(what: &str, mut holds: impl FnMut() -> bool) {
-    let begun = Instant::now();
-    while !holds() {
-        assert!(begun.elapsed() < HANG, "after {HANG:?} still not: {what}");
-        std::thread::sleep(Duration::from_millis(1));
-    }
-}
 
 /// An address at which connections are refused for as long as the socket is kept.
 ///

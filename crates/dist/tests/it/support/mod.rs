@@ -14,6 +14,7 @@ use purlin_dist::frame::Signal;
 use purlin_dist::handshake::{Caller, Local, Verdict};
 use purlin_dist::link::{Link, Settings};
 use purlin_dist::{Came, Cookie, Flags, Listener, NodeName, epmd};
+pub(crate) use purlin_polling::HANG;
 use purlin_term::{Atom, Pid, Reference, Term};
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, Lines};
 use tokio::net::TcpSocket;
@@ -60,12 +61,6 @@ impl Drop for Epmd {
         let _ = self.daemon.wait();
     }
 }
-
-/// The longest wait for anything in these tests.
-///
-/// WHY real time: a guard against hanging. Nothing that is waited for takes a second on an idle machine, so only a
-/// fault of the program exhausts it.
-pub(crate) const HANG: Duration = Duration::from_secs(120);
 
 /// The output of a future that must not hang.
 pub(crate) async fn in_time<F: Future>(what: &str, comes: F) -> F::Output {

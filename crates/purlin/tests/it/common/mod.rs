@@ -2,7 +2,7 @@
 //! log.
 
 // WHY: each test file is a program of its own and uses some of these.
-#![allow(dead_code)]
+#![allow(dead_code, unused_imports)]
 
 pub(crate) mod chance;
 
@@ -11,15 +11,9 @@ use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
 
 use purlin::{Down, Exit, ExitReason, Message, Node, Pid};
-
-/// How long a test waits for an event before it fails.
-///
-/// WHY real time: a guard against hanging. Each event comes within milliseconds on an idle machine,
-/// so the limit is a thousand times and more what it takes.
-pub(crate) const HANG: Duration = Duration::from_secs(120);
+pub(crate) use purlin_polling::{HANG, until};
 
 /// A node of that many workers.
 pub(crate) fn node(workers: usize) -> Node {
@@ -52,17 +46,6 @@ pub(crate) fn ends<M: Send + 'static>(pid: &Pid<M>) -> ExitReason {
         let ended = tokio::time::timeout(HANG, pid.ended());
         ended.await.unwrap_or_else(|_| panic!("process {} has not ended", pid.id()))
     })
-}
-
-/// Waits until `holds` returns `true`, at most for [`HANG`].
-pub(crate) fn until(what: &str, mut holds: impl FnMut() -> bool) {
-    // WHY real time: see `HANG`.
-    let began = Instant::now();
-    while !holds() {
-        assert!(began.elapsed() < HANG, "waited in vain until {what}");
-        // WHY: a test that polls must not take the processor from what it waits for.
-        std::thread::sleep(Duration::from_millis(1));
-    }
 }
 
 /// Counts how many of a kind there were and are, to see that each is dropped exactly once.
