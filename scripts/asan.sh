@@ -13,6 +13,7 @@ export ASAN_OPTIONS="${ASAN_OPTIONS:-detect_leaks=1}"
 if [ $# -eq 0 ]; then
   set -- blocking calls crowd ending fairness hogs macros messages processes receive stress timers with_tokio
 fi
-modules=$(IFS='|' && echo "$*")
+modules=$(test_modules "$@")
 # WHY only these targets: examples and doc tests are programs that would need the sanitizer's library too.
-cargo nextest run -p purlin "${sanitized[@]}" --lib --test it -E "kind(lib) | test(/^($modules)::/)"
+cargo nextest run -p purlin "${sanitized[@]}" --lib --test hog_log --test it \
+  -E "kind(lib) | binary(hog_log) | test(/^($modules)::/)"

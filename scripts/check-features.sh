@@ -7,7 +7,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 find_cargo
 scripts/add-component.sh clippy
 cargo clippy -p purlin-ack --all-targets --no-default-features --locked --quiet -- -D warnings
-# WHY libraries alone: the integration tests of these crates need the features.
+# WHY libraries alone: `make test` lints their tests, in which few lines depend on a feature.
 for crate in purlin-dist purlin-observer; do
   cargo clippy -p "$crate" --lib --no-default-features --locked --quiet -- -D warnings
 done

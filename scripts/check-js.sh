@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# check-js.sh: are the types of every JavaScript file right, and is each as prettier would write it? `check-js.sh --write`
-# mends the format. Prints errors alone. The tools come from npm, into target/js.
+# check-js.sh [--write]: type-checks all JavaScript with tsc and checks its format with prettier; --write formats it.
+# Prints errors alone. The tools come from npm, into target/js.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
@@ -25,7 +25,7 @@ fi
 mapfile -t files < <(git ls-files --cached --others --exclude-standard -- '*.js' '*.mjs')
 unchecked=$(grep -L '^// @ts-check$' "${files[@]}" || true)
 if [ -n "$unchecked" ]; then
-  printf '%s\n' "$unchecked" | sed 's/$/: its first line is no @ts-check/' >&2
+  printf '%s\n' "$unchecked" | sed 's|$|: has no line // @ts-check|' >&2
   exit 1
 fi
 for program in scripts observer report; do

@@ -7,7 +7,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 
-# have COMMAND LANGUAGE: is it there?
+# have COMMAND LANGUAGE: true if COMMAND is installed; otherwise prints that the language is left out.
 have() {
   if command -v "$1" >/dev/null 2>&1; then return 0; fi
   echo "left out: $2, because $1 is missing"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# check-tools.sh: what shellcheck, typos, cargo-deny and `cargo package` find. Each tool is installed if it is missing;
-# where that is forbidden or not possible, its check is left out.
+# check-tools.sh: runs shellcheck, typos, cargo-deny and `cargo package`. Installs a tool that is missing; with
+# PURLIN_NO_INSTALL=1 its check is left out. If typos or cargo-deny cannot be installed, the status is 2.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 

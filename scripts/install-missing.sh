@@ -3,7 +3,7 @@
 #
 # As root where there is apt-get it installs what is missing and says so. Elsewhere, or with PURLIN_NO_INSTALL=1,
 # it names the one command that would. Either way it ends with status 0: whoever called goes on with what is there.
-# Knows: cc, chromium, elixir, erlc, etop (a module of Erlang's), go, node, npm, shellcheck, strace.
+# Knows: c++, cc, chromium, elixir, erlc, etop (a module of Erlang's), go, node, npm, shellcheck, strace.
 set -euo pipefail
 
 present() {
@@ -13,7 +13,10 @@ present() {
       erl -noshell -eval 'halt(case code:which(etop) of non_existing -> 1; _ -> 0 end).' >/dev/null 2>&1
       return
       ;;
-    chromium) set -- chromium chromium-headless-shell chromium-browser google-chrome google-chrome-stable ;;
+    chromium)
+      if [ -f "${PURLIN_CHROMIUM:-}" ]; then return 0; fi
+      set -- chromium chromium-headless-shell chromium-browser google-chrome google-chrome-stable
+      ;;
   esac
   for name in "$@"; do
     if command -v "$name" >/dev/null 2>&1; then return 0; fi
@@ -24,6 +27,7 @@ present() {
 # The packages that bring a command, by package manager.
 packages_for() {
   case $1:$2 in
+    apt-get:c++) echo g++ ;;
     apt-get:cc) echo gcc libc6-dev ;;
     # WHY not chromium: the tests with a browser take half the time in this one.
     apt-get:chromium) echo chromium-headless-shell ;;
@@ -31,7 +35,8 @@ packages_for() {
     apt-get:etop | dnf:etop) echo erlang-observer ;;
     apt-get:go) echo golang-go ;;
     apt-get:node) echo nodejs ;;
-    brew:cc | dnf:cc | pacman:cc) echo gcc ;;
+    dnf:c++) echo gcc-c++ ;;
+    brew:c++ | brew:cc | dnf:cc | pacman:c++ | pacman:cc) echo gcc ;;
     brew:erlc | brew:etop | dnf:erlc | pacman:erlc | pacman:etop) echo erlang ;;
     brew:node | brew:npm) echo node ;;
     dnf:go) echo golang ;;
@@ -44,9 +49,9 @@ packages_for() {
 missing=()
 for command in "$@"; do
   case $command in
-    cc | chromium | elixir | erlc | etop | go | node | npm | shellcheck | strace) ;;
+    c++ | cc | chromium | elixir | erlc | etop | go | node | npm | shellcheck | strace) ;;
     *)
-      echo "install-missing: unknown command '$command'; known are cc, chromium, elixir, erlc, etop, go, node, npm, shellcheck, strace" >&2
+      echo "install-missing: unknown command '$command'; known are c++, cc, chromium, elixir, erlc, etop, go, node, npm, shellcheck, strace" >&2
       exit 2
       ;;
   esac
@@ -90,10 +95,16 @@ else
   export DEBIAN_FRONTEND=noninteractive
   # WHY: two runs side by side would otherwise fail on the package manager's lock.
   options=(-qq -o DPkg::Lock::Timeout=300)
-  if apt-get "${options[@]}" update </dev/null >/dev/null &&
-    apt-get "${options[@]}" install -y --no-install-recommends "${wanted[@]}" </dev/null >/dev/null; then
+  install() {
+    apt-get "${options[@]}" install -y --no-install-recommends "$@" </dev/null >/dev/null
+  }
+  if apt-get "${options[@]}" update </dev/null >/dev/null && install "${wanted[@]}"; then
     echo "installed: ${wanted[*]}"
   else
+    # WHY: apt-get installs nothing if it does not know one of the packages.
+    for package in "${wanted[@]}"; do
+      install "$package" 2>/dev/null || true
+    done
     echo "apt-get failed (its words are above); by hand: $remedy" >&2
     echo "going on with what is there"
   fi

@@ -3,12 +3,31 @@
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit
 
+# left_out WHY: prints why a proof cannot run here, tells prove.sh that it did not pass, and ends the script.
+left_out() {
+  echo "left out: $1"
+  if [ -n "${LEFT_OUT:-}" ]; then touch "$LEFT_OUT"; fi
+  exit 0
+}
+
+# test_modules MODULE...: the modules of crates/purlin/tests/it as a regular expression; ends with status 2 if one does
+# not exist.
+test_modules() {
+  local module
+  for module in "$@"; do
+    if ! [ -e "crates/purlin/tests/it/$module.rs" ]; then
+      echo "no tests '$module': there is no crates/purlin/tests/it/$module.rs" >&2
+      exit 2
+    fi
+  done
+  (IFS='|' && echo "$*")
+}
+
 # sanitizer NAME FLAG...: sets the environment in which cargo builds for that sanitizer of rustc, with those flags.
 # "${sanitized[@]}" holds the options that the cargo command needs besides.
 sanitizer() {
   if [ "$(uname -sm)" != "Linux x86_64" ]; then
-    echo "left out: rustc's sanitizers run on Linux on x86-64, and this is $(uname -sm)"
-    exit 0
+    left_out "rustc's sanitizers run on Linux on x86-64, and this is $(uname -sm)"
   fi
   # WHY: the flag is unstable, and the stable compiler accepts it only with this variable.
   export RUSTC_BOOTSTRAP=1 RUSTFLAGS="${RUSTFLAGS:-} -Zsanitizer=$*"

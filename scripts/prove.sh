@@ -8,6 +8,9 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 find_cargo
 stamps=${CARGO_TARGET_DIR:-target}/proved
 mkdir -p "$stamps"
+# A proof that cannot run here creates this file.
+export LEFT_OUT="$stamps/left-out"
+all_ran=1
 
 # content PATH...: a digest of the names and contents of the files below these paths that git tracks or could track.
 content() {
@@ -16,24 +19,30 @@ content() {
     { xargs -0 sha256sum 2>/dev/null || true; } | sha256sum
 }
 
+# bounds: the variables that make a proof shorter or longer.
+bounds() {
+  echo "${ITERATIONS:-} ${LOOM_MAX_PREEMPTIONS:-} ${PROPTEST_CASES:-} ${PURLIN_TERMS:-}"
+}
+
 # proof NAME TITLE CRATES COMMAND...: runs the command unless it passed for these very sources before.
 proof() {
   local name=$1 title=$2 crates=$3 digest
   shift 3
   # shellcheck disable=SC2086 # several paths in one argument
-  digest=$(content Cargo.toml Cargo.lock scripts $crates)
+  digest=$(content Cargo.toml Cargo.lock clippy.toml .config scripts crates/polling $crates && rustc -vV && bounds)
   if [ "${ALL:-}" != 1 ] && [ "$(cat "$stamps/$name" 2>/dev/null)" = "$digest" ]; then
     printf '\n== %s\n-- unchanged since it passed; ALL=1 runs it again\n' "$title"
     return
   fi
+  rm -f "$LEFT_OUT"
   step "$title" "$@"
-  echo "$digest" >"$stamps/$name"
+  if [ -e "$LEFT_OUT" ]; then all_ran=0; else echo "$digest" >"$stamps/$name"; fi
 }
 
 core="crates/raw crates/sched"
 library="$core crates/macros crates/purlin crates/testkit"
 nodes="$library crates/term crates/tls crates/dist crates/differential"
-step "set-up: a C compiler and Erlang" scripts/install-missing.sh cc erlc
+step "set-up: a C and C++ compiler and Erlang" scripts/install-missing.sh cc c++ erlc
 proof features "lints: crates without their optional features" "$nodes crates/ack crates/observer" \
   scripts/check-features.sh
 proof loom "loom: every interleaving of the lock-free core, up to a bound" "$core" scripts/test-loom.sh
@@ -49,4 +58,4 @@ proof tsan "ThreadSanitizer: the tests in which threads meet most" "$library" \
   scripts/tsan.sh bounds_stress calls crowd links_and_monitors messages stress timers
 proof fuzz "fuzzing: every target for a few seconds" "$nodes crates/ack crates/lab crates/timing contenders/protocol fuzz" \
   scripts/fuzz.sh 3 --dev
-passed "every proof"
+if [ "$all_ran" = 1 ]; then passed "every proof"; else passed "every proof that runs here"; fi

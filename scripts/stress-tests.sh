@@ -18,7 +18,7 @@ cores=$(nproc 2>/dev/null || sysctl -n hw.ncpu)
 loops=$((${LOOPS:-2} * cores))
 output=$(mktemp -d)
 busy=()
-trap 'kill "${busy[@]}" 2>/dev/null; rm -rf "$output"' EXIT
+trap 'kill "${busy[@]}" 2>/dev/null || true; rm -rf "$output"' EXIT
 for _ in $(seq "$loops"); do
   (while :; do :; done) &
   busy+=("$!")

@@ -12,10 +12,12 @@ find_cargo
 scripts/add-tool.sh cargo-nextest
 if [ "${PURLIN_NO_INSTALL:-}" = 1 ]; then
   for program in chromium node npm; do
-    if scripts/install-missing.sh "$program" | grep -q '^missing'; then
-      echo "no $program, and PURLIN_NO_INSTALL=1: the browser tests are left out"
-      export PURLIN_SKIP_BROWSER=1
-    fi
+    case $(scripts/install-missing.sh "$program") in
+      missing*)
+        echo "no $program, and PURLIN_NO_INSTALL=1: the browser tests are left out"
+        export PURLIN_SKIP_BROWSER=1
+        ;;
+    esac
   done
 fi
 

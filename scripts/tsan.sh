@@ -8,19 +8,18 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 find_cargo
+scripts/add-tool.sh cargo-nextest
 sanitizer thread
 if ! scripts/add-component.sh rust-src; then
-  echo "left out: without the sources of the standard library every contended lock would be a false alarm"
-  exit 0
+  left_out "without the sources of the standard library every contended lock would be a false alarm"
 fi
-scripts/add-tool.sh cargo-nextest
 # WHY optimised a little: unoptimised code is eight times as slow here, and its threads meet less often.
 export CARGO_PROFILE_DEV_OPT_LEVEL=1
-export TSAN_OPTIONS="suppressions=$PWD/scripts/tsan.supp history_size=5 ${TSAN_OPTIONS:-}"
+export TSAN_OPTIONS="suppressions='$PWD/scripts/tsan.supp' history_size=5 ${TSAN_OPTIONS:-}"
 if [ $# -eq 0 ]; then
   set -- blocking bounds bounds_stress calls crowd ending fairness hogs links_and_monitors messages processes receive \
     stress timers with_tokio
 fi
-modules=$(IFS='|' && echo "$*")
+modules=$(test_modules "$@")
 cargo nextest run -Zbuild-std -p purlin-raw -p purlin-sched -p purlin "${sanitized[@]}" --lib --test it \
   -E "kind(lib) | test(/^($modules)::/)"

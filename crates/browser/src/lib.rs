@@ -24,8 +24,6 @@
 //! | `driver` | finds the script that runs, or starts it |
 //! | `session` | one scenario, over a socket to that script |
 
-#![forbid(unsafe_code)]
-
 mod driver;
 mod session;
 mod workshop;

@@ -32,7 +32,7 @@ pub fn until_some<T>(what: &str, mut find: impl FnMut() -> Option<T>) -> T {
         if let Some(found) = find() {
             return found;
         }
-        assert!(began.elapsed() < HANG, "waited in vain until {what}");
+        assert!(began.elapsed() < HANG, "timed out after {HANG:?} waiting until {what}");
         // WHY a pause: the threads that make the condition true need the processor.
         thread::sleep(Duration::from_millis(1));
     }

@@ -208,7 +208,7 @@ mod tests {
     fn until(what: &str, mut holds: impl FnMut() -> bool) {
         let (began, mut pause) = (Instant::now(), Duration::from_millis(1));
         while !holds() {
-            assert!(began.elapsed() < Duration::from_secs(120), "waited in vain until {what}");
+            assert!(began.elapsed() < purlin_polling::HANG, "waited in vain until {what}");
             std::thread::sleep(pause);
             pause = (2 * pause).min(Duration::from_secs(1));
         }

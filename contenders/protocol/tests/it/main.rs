@@ -1,4 +1,4 @@
-//! Integration tests of this crate, one program for all that need no process of their own.
+//! Integration tests, linked into one program.
 
 mod beam;
 mod built;

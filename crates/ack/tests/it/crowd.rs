@@ -242,8 +242,11 @@ fn clients_that_send_a_byte_now_and_then_are_all_closed_and_another_is_served_me
         slow.is_empty()
     });
     until("all are gone", || counts(&mut server)[0] == 0);
-    let unserved = attempts - rounds;
-    assert_eq!(counts(&mut server), [0, rounds, SLOW as u64 + unserved, 0]);
+    let [_, served, silent, refused] = counts(&mut server);
+    assert_eq!((served, refused), (rounds, 0));
+    // WHY up to all attempts: on a busy machine the server finds a client silent that was served before it finds it gone.
+    let least = SLOW as u64 + attempts - rounds;
+    assert!((least..=SLOW as u64 + attempts).contains(&silent), "{silent} silent, {least} or more");
     server.finish();
 }
 

@@ -48,10 +48,8 @@ async fn a_published_node_is_among_nodes_and_a_hidden_one_among_the_hidden() {
 
 /// Two BEAMs and ours, of which each knows the others.
 async fn three(epmd: &Epmd) -> (Beam, Beam, Cluster) {
-    // What they log would stand among their answers.
-    let quiet = ["-kernel", "logger_level", "none"];
-    let mut a = Beam::start_with(epmd.port, "a", &quiet).await;
-    let mut b = Beam::start_with(epmd.port, "b", &quiet).await;
+    let mut a = Beam::start(epmd, "a").await;
+    let mut b = Beam::start(epmd, "b").await;
     assert_eq!(a.eval("net_adm:ping('b@127.0.0.1')").await, "pong");
     assert_eq!(a.eval("global:sync()").await, "ok");
     let ours = join_published(epmd, "ours").await;

@@ -125,9 +125,7 @@ async fn a_process_spawned_elsewhere_with_a_link_ends_with_ours_and_ours_with_it
 #[tokio::test]
 async fn why_nothing_was_spawned_elsewhere_is_told() {
     let epmd = Epmd::start();
-    // What it logs would stand among its answers.
-    let quiet = ["-kernel", "logger_level", "none"];
-    let mut beam = Beam::start_with(epmd.port, "beam", &quiet).await;
+    let mut beam = Beam::start(&epmd, "beam").await;
     let cluster = join(&epmd, "ours").await;
     let other = join(&epmd, "other").await;
     let old = Flags::OFFERED.without(Flags::SPAWN);

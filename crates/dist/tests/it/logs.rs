@@ -33,9 +33,10 @@ async fn a_beam_that_asks_for_it_logs_what_is_logged_here_until_it_is_gone() {
     // One line for each event, with what it is to be seen by.
     let template = "#{template => [level, \" \", node, \" \", msg, \"\\n\"], single_line => true}";
     let format = format!(
-        "logger:update_handler_config(default, formatter, {{logger_formatter, {template}}}), \
-         logger:add_handler_filter(default, own, {{fun logger_filters:domain/2, \
-         {{stop, sub, [otp]}}}}), logger:set_primary_config(level, all), Ask = fun(L) -> \
+        "logger:add_handler(lines, logger_std_h, #{{formatter => {{logger_formatter, {template}}}, \
+         filters => [{{remote, {{fun logger_filters:remote_gl/2, stop}}}}, \
+         {{otp, {{fun logger_filters:domain/2, {{stop, sub, [otp]}}}}}}]}}), \
+         logger:set_primary_config(level, all), Ask = fun(L) -> \
          rpc:call('ours@127.0.0.1', purlin, log_to, [group_leader(), L]) end"
     );
     beam.eval(&format).await;

@@ -1,12 +1,12 @@
 //! Runs the example `cost` as a user would, with few processes and for a second.
 //!
-//! `cargo test -p purlin-observer` builds it; with `--test cost` alone, build it before by
+//! `cargo test -p purlin-observer` builds it; with `--test it` alone, build it before by
 //! `cargo build -p purlin-observer --examples`.
 
 use std::process::{Command, Output};
 
 fn cost(arguments: &[&str]) -> Output {
-    // This test is target/PROFILE/deps/cost-HASH; what it runs is in target/PROFILE/examples.
+    // This test is target/PROFILE/deps/it-HASH; what it runs is in target/PROFILE/examples.
     let test = std::env::current_exe().expect("a test knows its own program");
     let profile = test.ancestors().nth(2).expect("a test is two folders below");
     let program = profile.join("examples").join(format!("cost{}", std::env::consts::EXE_SUFFIX));

@@ -1,6 +1,6 @@
 //! Runs the examples as a user would, and holds each to the output its own header promises.
 //!
-//! `cargo test -p purlin` builds the examples; with `--test examples` alone, build them before by
+//! `cargo test -p purlin` builds the examples; with `--test it` alone, build them before by
 //! `cargo build -p purlin --examples`.
 
 use std::collections::BTreeSet;
@@ -11,7 +11,7 @@ const EXAMPLES: [&str; 8] =
     ["hello", "adder", "accumulator", "tracing", "timeout", "triangle", "ledger", "box_office"];
 
 fn run(example: &str, arguments: &[&str]) -> Output {
-    // This test is target/PROFILE/deps/examples-HASH; what it runs is in target/PROFILE/examples.
+    // This test is target/PROFILE/deps/it-HASH; what it runs is in target/PROFILE/examples.
     let test = std::env::current_exe().expect("a test knows its own program");
     let profile = test.ancestors().nth(2).expect("a test is two folders below");
     let file = format!("{example}{}", std::env::consts::EXE_SUFFIX);

@@ -58,12 +58,18 @@ pub(crate) fn epmd(port: &str) -> Running {
     epmd
 }
 
+/// OTP's logger, with standard error in place of standard output.
+const LOG_TO_STDERR: &str =
+    "[{handler, default, logger_std_h, #{config => #{type => standard_error}}}]";
+
 fn erl(folder: &Path, port: &str, alive: &str) -> Command {
     let name = format!("{alive}@127.0.0.1");
     let mut command = Command::new("erl");
     command
         .args(["+S", "1:1", "+sbwt", "none", "-noinput", "-start_epmd", "false"])
         .args(["-boot", "start_clean", "-name", &name, "-setcookie", COOKIE])
+        // WHY: a report on its standard output would be taken for what it was told to print.
+        .args(["-kernel", "logger", LOG_TO_STDERR])
         .env("ERL_EPMD_PORT", port)
         .env("HOME", folder);
     command

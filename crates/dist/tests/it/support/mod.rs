@@ -125,6 +125,10 @@ const EVALUATE: &str = r#"
     io:format("ready~n"),
     Run([])."#;
 
+/// OTP's logger, with standard error in place of standard output.
+const LOG_TO_STDERR: &str =
+    "[{handler, default, logger_std_h, #{config => #{type => standard_error}}}]";
+
 /// A node of the BEAM.
 pub(crate) struct Beam {
     machine: Child,
@@ -171,6 +175,8 @@ impl Beam {
             .args(["-boot", "start_clean", form, name, "-setcookie", COOKIE])
             // The most that a BEAM gives a handshake, in seconds.
             .args(["-kernel", "net_setuptime", "120"])
+            // WHY: a report on its standard output would be taken for an answer.
+            .args(["-kernel", "logger", LOG_TO_STDERR])
             .args(more)
             .args(["-eval", EVALUATE])
             .env("ERL_EPMD_PORT", epmd_port.to_string())
