@@ -49,7 +49,7 @@ pub(super) fn good() -> Vec<(&'static str, Value)> {
         ("hog", json!({"loop": "open", "hogs": 0, "ms": 20})),
         ("hog", json!({"loop": "closed", "hogs": 0, "ms": 20})),
         ("hog", json!({"loop": "open", "hogs": 64, "ms": 20})),
-        ("hog", json!({"loop": "closed", "hogs": 1, "ms": 20})),
+        ("hog", json!({"loop": "closed", "hogs": 64, "ms": 20})),
         ("monitor-churn", json!({"n": 1000})),
         ("monitor-churn", json!({"n": 0})),
         ("link-churn", json!({"n": 1000})),

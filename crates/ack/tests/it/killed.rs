@@ -25,6 +25,7 @@ use purlin_ack::handler::File;
 use purlin_ack::server::Server;
 use purlin_ack::session::{Level, NAME, Opening};
 use purlin_ack::wire::SizeOrder;
+use socket2::{Domain, Socket, Type};
 
 /// Where the server stores what it gets, and where it listens.
 const STORE: &str = "PURLIN_ACK_STORE";
@@ -112,11 +113,23 @@ fn nothing_acknowledged_is_lost_and_nothing_is_stored_twice() {
     assert!(stored.into_iter().eq((0..MESSAGES).map(|id| (id, id))), "each once, in order");
 }
 
+/// A port that stays this test's own while its server is away.
+///
+/// WHY bound and not listening: the kernel assigns it to no other socket, and a server, which reuses addresses, can listen.
+fn free_port() -> (SocketAddr, Socket) {
+    let held = Socket::new(Domain::IPV4, Type::STREAM, None).expect("a socket");
+    held.set_reuse_address(true).expect("it is new");
+    held.bind(&anywhere().into()).expect("a port is free");
+    let address = held.local_addr().expect("it is bound").as_socket().expect("it is of IP");
+    (address, held)
+}
+
 /// Has a client of the library send numbers while its server is killed again and again; what is stored
 /// in the end.
 fn send_while_it_is_killed(name: &str, set: impl FnOnce(Builder) -> Builder) -> Vec<(u64, u64)> {
     let store = somewhere(name);
-    let (mut running, address) = server(anywhere(), &store);
+    let (address, _held) = free_port();
+    let (mut running, _) = server(address, &store);
     let runtime = runtime();
     let window = Window { messages: 200, bytes: 1 << 20 };
     let builder = untimed_client(address).batch(1000).window(window);

@@ -10,6 +10,7 @@ use purlin_ack::client::{ConnectError, Lost};
 use purlin_ack::load::{Load, LoadError, Plan, Summary};
 use purlin_ack::session::{Level, Status};
 use purlin_ack::strategy::Strategy;
+use purlin_ack::wire::ACK;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 use tokio::time::timeout;
@@ -199,15 +200,18 @@ async fn an_answer_that_comes_byte_by_byte_is_waited_for_no_longer_than_another(
             }
         };
         let mut came = [0; 100];
-        // A byte of the ack whenever nothing has come for a while, until the load has gone.
+        // All bytes of an ack but the last, one whenever nothing has come for a while, until the load has gone.
+        let mut left = ACK - 1;
         loop {
             match timeout(DRIP, socket.read(&mut came)).await {
                 Ok(Ok(0) | Err(_)) => break,
                 Ok(Ok(_)) => {}
-                Err(_) => {
+                Err(_) if left > 0 => {
+                    left -= 1;
                     // The end is read.
                     let _ = socket.write_all(&[0]).await;
                 }
+                Err(_) => {}
             }
         }
     });

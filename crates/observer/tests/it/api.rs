@@ -119,10 +119,10 @@ fn who_follows_is_told_the_history_and_then_each_look() {
         format!("GET /api/live HTTP/1.1\r\nHost: localhost\r\nAuthorization: {}\r\n\r\n", bearer());
     stream.write_all(request.as_bytes()).expect("it reads");
     let lines = BufReader::new(stream).lines().map(|line| line.expect("it goes on"));
-    let events: Vec<_> =
-        lines.filter_map(|line| line.strip_prefix("event: ").map(str::to_owned)).take(8).collect();
-    assert_eq!((&*events[0], &*events[1]), ("history", "overview"));
-    assert!(events.contains(&"warnings".to_string()), "{events:?}");
+    let mut events = lines.filter_map(|line| line.strip_prefix("event: ").map(str::to_owned));
+    assert_eq!(events.next().as_deref(), Some("history"));
+    assert_eq!(events.next().as_deref(), Some("overview"));
+    assert!(events.any(|event| event == "warnings"));
 }
 
 #[test]
@@ -137,7 +137,8 @@ fn one_process_tells_whom_it_knows_and_one_that_is_busy_tells_nothing() {
     });
     linked.1.recv().expect("it runs");
     let path = format!("/api/process?pid={}", in_address(&pid.id().to_string()));
-    let found = seen.json(&path);
+    // WHY again: details are missing if the process does not get a worker within 300 ms.
+    let found = seen.until(&path, |found| !found["details"].is_null());
     assert_eq!(found["details"]["links"], json!([{"id": id.to_string(), "label": "other"}]));
     assert_eq!(found["details"]["more"], 0);
     let (end, ended) = std::sync::mpsc::channel::<()>();

@@ -41,6 +41,14 @@ pub(crate) fn command(test: &str) -> Command {
     limited(test, "\"$(ulimit -Hn)\"")
 }
 
+/// Runs a program to its end; its test must exist and pass.
+pub(crate) fn passes(mut command: Command) {
+    let output = command.output().expect("there is a shell");
+    let said = String::from_utf8_lossy(&output.stdout);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && said.contains("1 passed"), "{command:?}: {said}{errors}");
+}
+
 impl Program {
     /// Starts it, with these variables in its environment.
     pub(crate) fn start(test: &str, settings: &[(&str, &OsStr)]) -> Self {

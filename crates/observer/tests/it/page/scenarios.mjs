@@ -130,9 +130,21 @@ async function looks(page, times) {
 
 // While it is paused nothing moves.
 async function paused({ open, act }) {
-  const page = await open({ at: "#/processes?text=newcomer" });
+  const page = await open();
+  let under_way = 0;
+  const counts = (change) => (request) => {
+    if (request.url().includes("/api/processes")) under_way += change;
+  };
+  page.on("request", counts(1));
+  page.on("requestfinished", counts(-1));
+  page.on("requestfailed", counts(-1));
+  await page.evaluate(() => {
+    location.hash = "#/processes?text=newcomer";
+  });
   await page.getByText("No row fits.").waitFor();
   await page.getByRole("button", { name: "Pause" }).click();
+  // A request that was sent before may be answered from a later look.
+  while (under_way > 0) await looks(page, 1);
   await act("spawn");
   const asked = [];
   page.on("request", (request) => asked.push(request.url()));
@@ -160,14 +172,15 @@ async function process({ open, about, picture }) {
 async function slow({ open, about }) {
   const page = await open();
   let asked = 0;
+  let failing = true;
   let let_go;
   const held = new Promise((done) => {
     let_go = done;
   });
   await page.route("**/api/process?*", async (route) => {
     asked += 1;
-    if (asked > 1) return route.continue();
-    await held;
+    if (asked === 1) await held;
+    if (!failing) return route.continue();
     return route.fulfill({ status: 503, json: { error: "too much to do" } });
   });
   await page.evaluate(
@@ -181,6 +194,7 @@ async function slow({ open, about }) {
   assert.equal(asked, 1);
   let_go();
   await page.getByText("too much to do").waitFor();
+  failing = false;
   await page.getByText("too much to do").waitFor({ state: "hidden" });
   await page.locator(".facts", { hasText: "Runs" }).waitFor();
   page.expected = page.complaints.filter((each) => each.includes("503"));
@@ -248,7 +262,7 @@ async function cluster({ open, act, picture }) {
   await page.locator(".facts", { hasText: "ours@127.0.0.1" }).waitFor();
   await picture(page, "cluster");
   await act("silence");
-  await page.getByRole("row", { name: /theirs@127\.0\.0\.1 .* no answer for [\d.]+\s(µs|ms|s), before that [\d.]+\s(µs|ms)/ }).waitFor();
+  await page.getByRole("row", { name: /theirs@127\.0\.0\.1 .* no answer for [\d.]+\s(µs|ms|s), before that [\d.]+\s(µs|ms|s)/ }).waitFor();
 }
 
 // A server that acknowledges: its connections, its rates, and how long acks took.
