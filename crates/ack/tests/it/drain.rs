@@ -6,24 +6,29 @@ use std::net::Shutdown;
 use std::thread;
 use std::time::Duration;
 
-use crate::common::over::cases;
+use crate::common::over::{Case, cases};
 use crate::common::{
-    Client, Gated, Keep, for_each_at_once, message, start, untimed, untimed_server,
+    Client, Gated, Keep, Running, for_each_at_once, message, start, untimed, untimed_server,
 };
 use purlin_ack::server::Limits;
 use purlin_ack::strategy::Strategy;
 
+/// A server and its client, whose first message the handler has and does not finish.
+fn with_a_waiting_handler(case: Case) -> (Gated, Running, Client) {
+    let gated = Gated::default();
+    let make = gated.clone();
+    let server = start(case.builder().handler(move |_| make.clone()));
+    let mut client = Client::connect(server.address(), case);
+    client.message(0, b"first");
+    gated.wait();
+    (gated, server, client)
+}
+
 #[test]
 fn what_was_read_before_a_drain_is_handled_and_acknowledged() {
     for_each_at_once(cases(), |case| {
-        let gated = Gated::default();
-        let make = gated.clone();
-        let builder = case.builder();
-        let server = start(builder.handler(move |_| make.clone()));
-        let mut client = Client::connect(server.address(), case);
-        client.message(0, b"first");
-        // The handler has the first; whatever is sent now may be read or not.
-        gated.wait();
+        let (gated, server, mut client) = with_a_waiting_handler(case);
+        // What is sent now may be read or not.
         let more: Vec<u8> =
             (1..50).flat_map(|id| message(id, b"more", case.strategy.order())).collect();
         client.send(&more);
@@ -121,13 +126,7 @@ fn a_handler_that_does_not_come_to_an_end_is_killed_and_nothing_of_its_batch_is_
 #[test]
 fn a_node_that_stops_has_its_connections_acknowledge_what_they_have_read() {
     for_each_at_once(cases(), |case| {
-        let gated = Gated::default();
-        let make = gated.clone();
-        let builder = case.builder();
-        let server = start(builder.handler(move |_| make.clone()));
-        let mut client = Client::connect(server.address(), case);
-        client.message(0, b"hello");
-        gated.wait();
+        let (gated, server, mut client) = with_a_waiting_handler(case);
         let node = server.node.clone();
         let stopped = thread::spawn(move || node.stop_blocking());
         gated.open();

@@ -200,7 +200,7 @@ async fn an_answer_that_comes_byte_by_byte_is_waited_for_no_longer_than_another(
             }
         };
         let mut came = [0; 100];
-        // All bytes of an ack but the last, one whenever nothing has come for a while, until the load has gone.
+        // Sends an ack without its last byte, a byte per DRIP, until the client closes.
         let mut left = ACK - 1;
         loop {
             match timeout(DRIP, socket.read(&mut came)).await {

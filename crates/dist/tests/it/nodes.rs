@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use crate::log::Log;
 use crate::support::{Beam, Epmd, Ours, cookie, until_async, welcome};
-use crate::ticks::{BEAM_WAITS, Clock, a_stopped_beam_is_noticed, only_ticks_pass};
+use crate::ticks::{BEAM_WAITS, ticks_keep_it_and_silence_ends_it};
 use purlin_dist::connect::{self, Lengths, NoConnection};
 use purlin_dist::control::Control;
 use purlin_dist::frame::Signal;
@@ -163,11 +163,7 @@ async fn ticks_alone_keep_a_connection_with_a_beam_and_one_without_is_ended() {
     let ours = Ours::start(&epmd, "ours").await;
     let mut beam = Beam::start_with(epmd.port, "beam", &BEAM_WAITS).await;
     let mut connected = ours.call(&beam.name).await;
-    let clock = Clock::stop();
-    only_ticks_pass(&clock, &mut beam, &connected).await;
-    beam.tell("{here, 'ours@127.0.0.1'} ! still").await;
-    assert_eq!(connected.next().await.payload, Some(Term::atom("still")));
-    a_stopped_beam_is_noticed(&clock, &beam, &connected).await;
+    ticks_keep_it_and_silence_ends_it(&mut beam, &mut connected).await;
 }
 
 #[tokio::test]

@@ -5,7 +5,7 @@ use crate::certificates::Files;
 use crate::log::Log;
 use crate::processes::{builder, echoes};
 use crate::support::{Beam, Epmd, HANG, Ours, until};
-use crate::ticks::{BEAM_WAITS, Clock, a_stopped_beam_is_noticed, only_ticks_pass};
+use crate::ticks::{BEAM_WAITS, ticks_keep_it_and_silence_ends_it};
 use purlin::Node;
 use purlin_dist::Tls;
 use purlin_dist::cluster::Cluster;
@@ -79,11 +79,7 @@ async fn ticks_alone_keep_a_connection_with_a_beam_over_tls_and_one_without_is_e
     beam.tell("net_kernel:connect_node('ours@127.0.0.1')").await;
     let mut connected = ours.called().await;
     assert_eq!(beam.line().await, "true");
-    let clock = Clock::stop();
-    only_ticks_pass(&clock, &mut beam, &connected).await;
-    beam.tell("{here, 'ours@127.0.0.1'} ! still").await;
-    assert_eq!(connected.next().await.payload, Some(Term::atom("still")));
-    a_stopped_beam_is_noticed(&clock, &beam, &connected).await;
+    ticks_keep_it_and_silence_ends_it(&mut beam, &mut connected).await;
 }
 
 #[tokio::test]

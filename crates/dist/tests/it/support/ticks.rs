@@ -5,6 +5,7 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use purlin_dist::link::{Ended, Settings};
+use purlin_term::Term;
 use tokio::time::advance;
 
 use crate::processes::beam_until;
@@ -16,13 +17,23 @@ pub(crate) const BEAM_WAITS: [&str; 3] = ["-kernel", "net_ticktime", "86400"];
 /// Number of checks per tick time, on a purlin node and, by default, on a BEAM.
 const LOOKS: u32 = 4;
 
+/// Ticks alone keep a connection to a BEAM with [`BEAM_WAITS`], in which a message then arrives. When the BEAM is
+/// stopped, the purlin node ends the connection.
+pub(crate) async fn ticks_keep_it_and_silence_ends_it(beam: &mut Beam, connected: &mut Connected) {
+    let clock = Clock::stop();
+    only_ticks_pass(&clock, beam, connected).await;
+    beam.tell("{here, 'ours@127.0.0.1'} ! still").await;
+    assert_eq!(connected.next().await.payload, Some(Term::atom("still")));
+    a_stopped_beam_is_noticed(&clock, beam, connected).await;
+}
+
 /// While it exists, the tokio clock of this test stands still unless [`Clock::passes`] moves it.
-pub(crate) struct Clock {
+struct Clock {
     _ends_the_task: mpsc::Sender<()>,
 }
 
 impl Clock {
-    pub(crate) fn stop() -> Self {
+    fn stop() -> Self {
         let (ends, ended) = mpsc::channel::<()>();
         // WHY: tokio advances a paused clock when all tasks wait, but not while a blocking task runs.
         tokio::task::spawn_blocking(move || ended.recv());
@@ -51,8 +62,8 @@ impl Clock {
     }
 }
 
-/// Three tick times of either node pass, in which neither has anything to say. Needs [`BEAM_WAITS`].
-pub(crate) async fn only_ticks_pass(clock: &Clock, beam: &mut Beam, connected: &Connected) {
+/// Three tick times of either node pass, in which neither has anything to say.
+async fn only_ticks_pass(clock: &Clock, beam: &mut Beam, connected: &Connected) {
     let ours = connected.link.clone();
     let came = "Came = fun() -> {ok, Info} = net_kernel:node_info('ours@127.0.0.1'), \
                 proplists:get_value(in, Info) end";
@@ -82,7 +93,7 @@ pub(crate) async fn only_ticks_pass(clock: &Clock, beam: &mut Beam, connected: &
 }
 
 /// The BEAM is stopped; time passes until our node notices.
-pub(crate) async fn a_stopped_beam_is_noticed(clock: &Clock, beam: &Beam, connected: &Connected) {
+async fn a_stopped_beam_is_noticed(clock: &Clock, beam: &Beam, connected: &Connected) {
     beam.stop();
     // CLOCK: tokio's, which the test moves.
     let began = tokio::time::Instant::now();
