@@ -28,7 +28,7 @@ fn with_a_waiting_handler(case: Case) -> (Gated, Running, Client) {
 fn what_was_read_before_a_drain_is_handled_and_acknowledged() {
     for_each_at_once(cases(), |case| {
         let (gated, server, mut client) = with_a_waiting_handler(case);
-        // What is sent now may be read or not.
+        // The drain may begin before the server has read these.
         let more: Vec<u8> =
             (1..50).flat_map(|id| message(id, b"more", case.strategy.order())).collect();
         client.send(&more);
