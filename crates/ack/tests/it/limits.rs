@@ -5,7 +5,6 @@ use crate::common;
 use std::io::{ErrorKind, Write as _};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::common::{
@@ -153,12 +152,15 @@ fn a_client_that_never_reads_its_acks_is_closed_and_counted() {
             clients += 1;
             let mut client = common::connect_with_little_room(server.address());
             let refused = loop {
+                let before = handled.load(Ordering::Relaxed);
                 if let Err(error) = client.write_all(&segment) {
                     break error;
                 }
                 if strategy == Strategy::HeadRest {
                     // WHY: it acknowledges every 5 ms, and would handle a thousand messages for each ack.
-                    thread::sleep(Duration::from_millis(2));
+                    until("the message is handled, or the client is closed", || {
+                        handled.load(Ordering::Relaxed) > before || server.counts().connections == 0
+                    });
                 }
             };
             let known = [ErrorKind::ConnectionReset, ErrorKind::BrokenPipe];

@@ -491,16 +491,18 @@ fn what_a_timer_sends_is_subject_to_the_bound() {
         (Overflow::DropNewest, vec![0], 4),
         (Overflow::DropOldest, vec![2], 4),
     ] {
-        simulated(move |_: Process<()>| {
+        simulated(move |mut me: Process<()>| {
             let kept = kept.clone();
             async move {
                 let (pid, tell, taken) = taker(bounded(1, overflow));
                 pid.send(0);
                 pid.send_after(MS, 1);
-                // WHY: these sleeps are of virtual time. The messages 2 come at 4, 6 and 8 ms.
-                tokio::time::sleep(2 * MS).await;
+                me.pid().send_after(2 * MS, ());
+                me.receive().await;
+                // The messages 2 come at 4, 6 and 8 ms.
                 let ticks = pid.send_interval(2 * MS, || 2);
-                tokio::time::sleep(7 * MS).await;
+                me.pid().send_after(7 * MS, ());
+                me.receive().await;
                 assert!(ticks.cancel().is_some());
                 assert_eq!(pid.info().bound.expect("it has one").dropped, dropped);
                 tell.send(100).expect("it lives");

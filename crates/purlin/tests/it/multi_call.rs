@@ -6,6 +6,7 @@ use crate::common::{Census, HANG, Token};
 use crate::waiting::{simulated, uptime};
 use purlin::{CallError, ExitReason, Pid, Process, Reply, multi_call, spawn};
 use purlin_testkit::Simulation;
+use tokio::sync::watch;
 
 /// The time-out of the calls in virtual time.
 const MINUTE: Duration = Duration::from_secs(60);
@@ -113,18 +114,19 @@ async fn the_dead_and_oneself_answer_at_once(me: Process<Reply<u8>>) {
 fn no_answer_is_left_over() {
     simulated(async |mut me: Process<Token>| {
         let census = Census::default();
+        let gave_up = watch::Sender::new(());
         let late = |_| {
-            let census = census.clone();
+            let (census, mut gave_up) = (census.clone(), gave_up.subscribe());
             spawn(async move |mut me: Process<Reply<Token>>| {
                 let reply = me.receive().await;
-                // WHY: a sleep of virtual time, until the caller has given up.
-                tokio::time::sleep(2 * MINUTE).await;
+                gave_up.changed().await.expect("the caller lives");
                 assert!(!reply.is_wanted());
                 reply.send(census.token());
             })
         };
         let pids: Vec<_> = (0..10).map(late).collect();
         let answers = multi_call(&pids, |reply| reply, MINUTE).await;
+        gave_up.send(()).expect("all of them wait");
         let in_vain = |answer: &Result<_, _>| matches!(answer, Err(CallError::Timeout(MINUTE)));
         assert_eq!(answers.iter().filter(|answer| in_vain(answer)).count(), 10);
         for pid in pids {

@@ -4,7 +4,7 @@ use std::future::Future;
 use std::time::{Duration, Instant};
 
 use crate::common::{HANG, here};
-use purlin::{Process, yield_now};
+use purlin::{Process, spawn, yield_now};
 use purlin_testkit::{Simulation, for_each_seed};
 
 /// One millisecond.
@@ -35,8 +35,9 @@ where
 /// Takes one millisecond of virtual time: the clock of a simulation moves only when no process is
 /// ready.
 pub(crate) async fn rest() {
-    // WHY: a sleep of virtual time.
-    tokio::time::sleep(MS).await;
+    let waits = spawn(async |mut me: Process<()>| me.receive().await);
+    waits.send_after(MS, ());
+    waits.ended().await;
 }
 
 /// The node's time, which is virtual in a simulation.

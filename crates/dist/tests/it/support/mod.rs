@@ -71,9 +71,10 @@ pub(crate) async fn in_time<F: Future>(what: &str, comes: F) -> F::Output {
 /// Waits until a condition holds.
 pub(crate) async fn until(what: &str, mut condition: impl FnMut() -> bool) {
     let holds = async {
+        // WHY a period: the tasks and programs that make the condition true need the processor.
+        let mut looks = tokio::time::interval(Duration::from_millis(1));
         while !condition() {
-            // WHY a pause: the condition is looked at again and again, and others need the processor meanwhile.
-            tokio::time::sleep(Duration::from_millis(1)).await;
+            looks.tick().await;
         }
     };
     in_time(what, holds).await;
