@@ -1,7 +1,7 @@
-//! What everybody else may do with a process: send to it, signal it, look at it.
+//! Operations on a process that are open to every thread: send, signal, inspect.
 //!
-//! An [`Address`] knows the type of the messages, a [`Ref`] does not. Both hold a reference, may be
-//! used from any thread, and outlive the process: what is sent then comes back.
+//! An [`Address`] knows the message type, a [`Ref`] does not. Both hold a reference, may be used
+//! from any thread and outlive the process; a send to an ended process returns the message.
 
 use std::any::TypeId;
 use std::marker::PhantomData;
@@ -19,33 +19,33 @@ use crate::run::Runnable;
 use crate::sync::Ordering;
 use crate::table::Slot;
 
-/// A process of any message type.
+/// Reference to a process of any message type.
 pub struct Ref<W: World> {
     base: NonNull<Base>,
     world: PhantomData<fn(W)>,
 }
 
-/// A process that receives `M`.
+/// Reference to a process that receives `M`.
 pub struct Address<W: World, M> {
     to: Ref<W>,
     message: PhantomData<fn(M)>,
 }
 
-/// A message that [`Address::send`] has not sent.
+/// Message that [`Address::send`] did not send.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Unsent<M> {
     /// The process has ended.
     Ended(M),
-    /// Its mailbox has a bound.
+    /// The mailbox has a bound.
     Bounded(M),
 }
 
-/// A message that [`Address::send_within`] has not sent.
+/// Message that [`Address::send_within`] did not send.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Refused<M> {
     /// The process has ended.
     Ended(M),
-    /// Its mailbox is full.
+    /// The mailbox is full.
     Full(M),
 }
 
@@ -97,7 +97,7 @@ impl<W: World> std::fmt::Debug for Ref<W> {
 
 impl<W: World> Ref<W> {
     /// # Safety
-    /// `base` is a cell of this world, and the handle gets a reference.
+    /// `base` is a cell of this world, and the handle takes over a reference.
     pub(crate) unsafe fn new(base: NonNull<Base>) -> Self {
         Self { base, world: PhantomData }
     }
@@ -108,49 +108,51 @@ impl<W: World> Ref<W> {
         unsafe { self.base.as_ref() }
     }
 
-    /// The place in the table, also after the end.
+    /// Returns the slot in the table, also after the process has ended.
     pub fn slot(&self) -> Slot {
         self.base().slot
     }
 
-    /// What everybody may read of the process.
+    /// Returns the state of the process that any thread may read.
     pub fn shared(&self) -> &W::Shared {
         // SAFETY: the handle holds a reference to a cell of this world.
         unsafe { &self.base.cast::<Front<W>>().as_ref().shared }
     }
 
-    /// How the process ended, if it has.
+    /// Returns the exit status if the process has ended.
     pub fn last(&self) -> Option<&W::Last> {
         if !self.has_ended() {
             return None;
         }
-        // SAFETY: the handle holds a reference to a cell of this world. Its inbox was found
-        // closed, so `last` was written before (acquired with the word) and is never written again.
+        // SAFETY: the handle holds a reference to a cell of this world. The acquire load that found
+        // the inbox closed synchronizes with `close`, before which `last` was written for the last
+        // time.
         unsafe { self.base.cast::<Front<W>>().as_ref().last.with(|last| Some(&*last)) }
     }
 
-    /// Sends a signal in order with messages; gives it back if the process has ended.
+    /// Sends a signal, in order with messages. Returns it if the process has ended.
     ///
-    /// WHY inlined up to the push: whoever makes the signal then writes it where it stays. One that is
-    /// made on the stack and read back in wider pieces than it was written costs a stall each time.
+    /// WHY inlined up to the push: the caller then builds the signal in its envelope. A signal
+    /// built on the stack and read back with wider loads than it was stored with costs a
+    /// store-forwarding stall.
     #[inline]
     pub fn signal(&self, signal: W::Signal) -> Result<(), W::Signal> {
         let link = Envelope::seal(Class::Signal, signal);
-        // SAFETY: the handle holds a reference; the envelope is ours to give, and of the class and
-        // payload it says.
+        // SAFETY: the handle holds a reference. The envelope is owned here, and its class and
+        // payload are those of a signal.
         match unsafe { push_signal(self.base, link) } {
             true => Ok(()),
-            // SAFETY: a refused link is ours again.
+            // SAFETY: a refused header is owned by the caller again.
             false => Err(unsafe { Envelope::<W::Signal>::open(link) }.0),
         }
     }
 
-    /// The type of its messages.
+    /// Returns the type of its messages.
     pub fn message_type(&self) -> TypeId {
         (self.base().vtable.message)()
     }
 
-    /// The address of the process, if its messages have this type.
+    /// Converts to an address if the process receives messages of type `M`.
     pub fn typed<M: Send + 'static>(self) -> Result<Address<W, M>, Self> {
         if self.message_type() == TypeId::of::<M>() {
             Ok(Address { to: self, message: PhantomData })
@@ -159,75 +161,77 @@ impl<W: World> Ref<W> {
         }
     }
 
-    /// The bound of its mailbox, if it has one.
+    /// Returns the bound of its mailbox, if it has one.
     #[inline]
     pub fn edge(&self) -> Option<&Edge> {
         // SAFETY: the handle holds a reference.
         unsafe { edge(self.base) }
     }
 
-    /// Whether its mailbox has room for one more: a glance that may be old at once.
+    /// Returns whether its mailbox has capacity for one more message. The result may be stale.
     pub(crate) fn has_room(&self) -> bool {
         self.edge().is_none_or(|edge| edge.has_room(self.base()))
     }
 
-    /// Whether this thread is in a turn of the process.
+    /// Returns whether this thread is in a turn of the process.
     pub fn is_current(&self) -> bool {
         is_running(self.base)
     }
 
-    /// Whether the process has ended.
+    /// Returns whether the process has ended.
     pub fn has_ended(&self) -> bool {
         self.base().head.is_closed()
     }
 
-    /// Whether the process has ended and nothing that waited in its inbox is left.
+    /// Returns whether the process has ended and the contents of its inbox have been dropped.
     pub fn is_over(&self) -> bool {
-        // ORDER: acquire from `end`: that it has been dropped and counted.
+        // ORDER: acquire from `run::wind_up`: the messages have been dropped and counted.
         self.has_ended() && self.base().turn.load(Ordering::Acquire) & RUNNING == 0
     }
 
-    /// Messages that wait; past 32767 of those still in transit are not all counted.
+    /// Returns the number of queued messages; of those still in the stack at most 32767 are
+    /// counted.
     pub fn mailbox(&self) -> usize {
         self.base().mailbox()
     }
 
-    /// How many references to the process there are, its own and the table's with them: at most so many, as
-    /// credit counts as if it were references. Whoever finds none but those it knows of finds also what
-    /// others sent before they gave theirs up.
+    /// Returns the number of references to the process, including its own and the table's. This is
+    /// an upper bound, as credit is included. A thread that finds only the references it knows of
+    /// also sees what other holders sent before they released theirs.
     pub fn references(&self) -> u32 {
-        // ORDER: acquire from `count_down`: what was sent by a reference that is no more.
+        // ORDER: acquire from `credit::give_up`: what holders of released references sent.
         self.base().refs.load(Ordering::Acquire)
     }
 
-    /// Looks at the process without stopping it.
+    /// Takes a snapshot of the process without stopping it.
     pub fn look(&self) -> Look {
         Look::at(self.base())
     }
 
-    /// Whether it lives in the realm of that cell's process.
+    /// Returns whether the process lives in the same realm as `other`.
     #[inline]
     pub(crate) fn is_beside(&self, other: &Base) -> bool {
         self.base().realm == other.realm
     }
 
-    /// Gives the counted reference away; whoever has it gives it up with `release`.
+    /// Converts into a counted reference, which the caller must drop with `credit::release`.
     #[inline]
     pub(crate) fn into_base(self) -> NonNull<Base> {
         std::mem::ManuallyDrop::new(self).base
     }
 
-    /// Whether two references are to the same process.
+    /// Returns whether both refer to the same process.
     pub fn is_same(&self, other: &Self) -> bool {
         self.base == other.base
     }
 }
 
-/// Pushes a link and schedules the process if that is now our duty; `false` gives it back.
+/// Pushes a signal, and schedules the process if the push woke it. Returns `false` if the process
+/// has ended; the caller then owns the header again.
 ///
 /// # Safety
-/// The caller holds a reference to the cell. As for `Head::push`; the envelope is what its class
-/// says in this cell.
+/// The caller holds a reference to the cell. As for `Head::push`; the payload type is the one of
+/// `class` in this cell.
 #[inline(always)]
 pub(crate) unsafe fn push(base: NonNull<Base>, link: NonNull<Link>, class: Class) -> bool {
     if sends() {
@@ -238,7 +242,7 @@ pub(crate) unsafe fn push(base: NonNull<Base>, link: NonNull<Link>, class: Class
     unsafe { push_on(base, link, class) }
 }
 
-/// The rest of [`push`].
+/// [`push`] without tracing.
 ///
 /// # Safety
 /// As for [`push`].
@@ -248,7 +252,7 @@ unsafe fn push_on(base: NonNull<Base>, link: NonNull<Link>, class: Class) -> boo
     match unsafe { base.as_ref().head.push(link, class, sender) } {
         Pushed::Queued => true,
         Pushed::Schedule => {
-            // SAFETY: the push has taken `ASLEEP` away.
+            // SAFETY: the push has cleared `ASLEEP`.
             unsafe { Runnable::new(base) }.schedule();
             true
         }
@@ -256,23 +260,24 @@ unsafe fn push_on(base: NonNull<Base>, link: NonNull<Link>, class: Class) -> boo
     }
 }
 
-/// Shows what is about to be pushed to the receiver's world, and pushes it.
+/// Shows the signal to the receiver's world, then pushes it.
 ///
-/// WHY all of it: nothing has to be kept for after the call, so those that are not traced save no registers.
+/// WHY both in one function: nothing is live across the call, so the untraced path saves no
+/// registers.
 ///
 /// # Safety
 /// As for [`push`].
 #[cold]
 #[inline(never)]
 unsafe fn push_traced(base: NonNull<Base>, link: NonNull<Link>, class: Class) -> bool {
-    // SAFETY: by the contract; the vtable is the cell's own.
+    // SAFETY: by the contract; the vtable belongs to the cell.
     unsafe {
         untraced(|| (base.as_ref().vtable.sent)(base, link));
         push_on(base, link, class)
     }
 }
 
-/// [`push`] for a signal, once for all worlds.
+/// [`push`] for a signal, compiled once for all worlds.
 ///
 /// # Safety
 /// As for [`push`].
@@ -281,10 +286,10 @@ unsafe fn push_signal(base: NonNull<Base>, link: NonNull<Link>) -> bool {
     unsafe { push(base, link, Class::Signal) }
 }
 
-/// Does what is to be done about a message that was pushed past the bound.
+/// Handles a message that was pushed past the limit.
 ///
 /// # Safety
-/// The caller holds a reference to the cell, whose edge this is.
+/// The caller holds a reference to the cell, and `edge` is its bound.
 pub(crate) unsafe fn past(base: NonNull<Base>, edge: &Edge) -> Sent {
     if edge.overflow() != Overflow::DropOldest {
         return Sent::Past;
@@ -292,8 +297,8 @@ pub(crate) unsafe fn past(base: NonNull<Base>, edge: &Edge) -> Sent {
     if is_running(base) {
         exhaust();
     }
-    // SAFETY: the caller keeps the cell; a process that was asleep has not left its table, and the
-    // wake has taken `ASLEEP` away.
+    // SAFETY: the caller keeps the cell alive. The wake has cleared `ASLEEP`, and a sleeping
+    // process is in its table.
     unsafe {
         if edge.raise() && base.as_ref().head.wake() {
             Runnable::new(base).schedule();
@@ -324,14 +329,14 @@ impl<W: World, M> std::ops::Deref for Address<W, M> {
 
 impl<W: World, M: Send + 'static> Address<W, M> {
     /// # Safety
-    /// `base` is a cell of this world and message type, and the handle gets a reference.
+    /// `base` is a cell of this world and message type, and the handle takes over a reference.
     pub(crate) unsafe fn new(base: NonNull<Base>) -> Self {
         // SAFETY: by the contract.
         Self { to: unsafe { Ref::new(base) }, message: PhantomData }
     }
 
-    /// Sends a message; gives it back if the process has ended, or if its mailbox has a bound: then
-    /// [`Address::send_within`] is to be used.
+    /// Sends a message. Returns it if the process has ended, or if its mailbox has a bound; use
+    /// [`Address::send_within`] then.
     ///
     /// COST: one allocation of `8 + size_of::<M>()` bytes, one compare-and-swap.
     #[inline]
@@ -340,16 +345,16 @@ impl<W: World, M: Send + 'static> Address<W, M> {
             return Err(Unsent::Bounded(message));
         }
         let link = Envelope::seal(Class::Message, message);
-        // SAFETY: the envelope is ours to give, and of the class and payload it says.
+        // SAFETY: the envelope is owned here, and its class and payload are those of a message.
         match unsafe { push(self.to.base, link, Class::Message) } {
             true => Ok(()),
-            // SAFETY: a refused link is ours again.
+            // SAFETY: a refused header is owned by the caller again.
             false => Err(Unsent::Ended(unsafe { refused(link) })),
         }
     }
 
-    /// Sends a message to a mailbox that has a bound, in the manner that is asked for; gives it back
-    /// if the process has ended, or has no room for it.
+    /// Sends a message to a bounded mailbox in the given mode. Returns it if the process has ended
+    /// or the mailbox is full.
     ///
     /// COST: as [`Address::send`], and one more compare-and-swap.
     #[cold]
@@ -364,9 +369,9 @@ impl<W: World, M: Send + 'static> Address<W, M> {
             Entry::Ended => return Err(Refused::Ended(message)),
         }
         let link = Envelope::seal(Class::Message, message);
-        // SAFETY: the envelope is ours to give, and of the class and payload it says.
+        // SAFETY: the envelope is owned here, and its class and payload are those of a message.
         if !unsafe { push(base, link, Class::Message) } {
-            // SAFETY: a refused link is ours again.
+            // SAFETY: a refused header is owned by the caller again.
             return Err(Refused::Ended(unsafe { refused(link) }));
         }
         match edge {
@@ -376,13 +381,13 @@ impl<W: World, M: Send + 'static> Address<W, M> {
         }
     }
 
-    /// The process without the type of its messages.
+    /// Converts to a reference without the message type.
     pub fn untyped(self) -> Ref<W> {
         self.to
     }
 }
 
-/// The payload of an envelope that was not delivered.
+/// Opens an envelope that was not delivered.
 ///
 /// # Safety
 /// As for [`Envelope::open`].

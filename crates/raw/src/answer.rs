@@ -1,34 +1,34 @@
-//! One answer, on its way from whoever was asked to whoever waits for it.
+//! One-shot reply channel of a call.
 //!
-//! [`oneshot`] makes one block of memory with two ends. A [`ReplyTo`] gives the answer, once, or
-//! is dropped; an [`Answer`] waits for it, or is dropped. Each may be used from any thread, and
-//! dropped at any time; the answer is dropped once, by the end that has it last. Neither end blocks
-//! or runs user code, apart from the destructor of an answer and wakers of other runtimes, whose
-//! panics stop here.
+//! [`oneshot`] allocates one block with two ends. A [`ReplyTo`] sends the reply, once, or is
+//! dropped. An [`Answer`] waits for it, or is dropped. Both may be used from any thread and dropped
+//! at any time. The reply is dropped exactly once, by the end that holds it last. Neither end
+//! blocks. No user code runs, except the destructor of a reply and wakers of other runtimes, whose
+//! panics are caught.
 //!
-//! # The word
+//! # State word
 //!
-//! | word | meaning | who leaves it |
+//! | word | meaning | left by |
 //! |---|---|---|
-//! | a cell's address | no answer yet; this process waits, and the word holds a reference to it | the replier; the waiter, to put another waker there or to give up |
+//! | a cell's address | no reply yet; this process waits, and the word holds a reference to it | the replier; the waiter, to replace the waker or to give up |
 //! | a waker's address and `FOREIGN` | the same, for a waker of another runtime | the same |
-//! | `ANSWERED` | the answer is in its place | nobody |
-//! | `REFUSED` | the replier was dropped | nobody |
-//! | `GONE` | the waiter was dropped | nobody |
+//! | `ANSWERED` | the reply is in the block | never left |
+//! | `REFUSED` | the replier was dropped | never left |
+//! | `GONE` | the waiter was dropped | never left |
 //!
-//! Each end leaves with one swap, and what the word was tells it what it is left with:
+//! Each end leaves with one swap, whose result decides what it owns:
 //!
-//! - A replier that finds a waiter has taken it out of the word, and wakes it. The block is the
-//!   waiter's from then on.
-//! - A replier that finds `GONE` keeps its answer and frees the block.
-//! - A waiter that leaves finds itself, and leaves the block to the replier; or it finds one of the
-//!   replier's two words and frees the block, with the answer in it if there is one.
+//! - A replier that finds a waiter has taken it out of the word, and wakes it. The waiter now owns
+//!   the block.
+//! - A replier that finds `GONE` keeps its reply and frees the block.
+//! - A waiter that leaves and finds its own waker passes the block to the replier. If it finds
+//!   `ANSWERED` or `REFUSED`, it frees the block, with the reply in it if there is one.
 //!
-//! INVARIANT: the word holds whom to wake from the beginning, so a waiter that is polled by the
-//! same process again only reads it.
+//! INVARIANT: the word holds a waker from the beginning, so a poll by the same process only reads
+//! it.
 //!
-//! COST: one block of `8 + size_of::<T>()` bytes, see `pool`, and one more per poll for a waker of
-//! another runtime; one swap for the answer, one read per poll, a reference to the process.
+//! COST: one block of `8 + size_of::<T>()` bytes, see `pool`, and another per poll with a waker of
+//! another runtime; one swap for the reply, one read per poll, a reference to the process.
 
 use std::fmt;
 use std::mem::MaybeUninit;
@@ -49,33 +49,34 @@ const GONE: usize = 0b110;
 const FLAGS: usize = 0b111;
 const _: () = assert!(align_of::<Base>() > FLAGS && align_of::<Waker>() > FLAGS);
 
-/// What both ends share.
+/// State shared by both ends.
 struct Block<T> {
     word: AtomicPtr<()>,
-    /// There while the word is `ANSWERED`; the replier's while it is a waiter or `GONE`.
+    /// Initialised while the word is `ANSWERED`; accessed by the replier only while the word is a
+    /// waiter or `GONE`.
     answer: UnsafeCell<MaybeUninit<T>>,
 }
 
-/// The end that gives the answer, once. Dropping it says that none will come.
+/// End that sends the reply, once. Dropping it tells the waiter that no reply will come.
 pub struct ReplyTo<T>(NonNull<Block<T>>);
 
-/// The end that waits for the answer. Dropping it gives up.
+/// End that waits for the reply. Dropping it gives up.
 pub struct Answer<T> {
-    /// Nothing once the answer has been taken or refused.
+    /// `None` after the reply has been taken or refused.
     block: Option<NonNull<Block<T>>>,
 }
 
-// SAFETY: an answer may be made on one thread and dropped on another, hence `T: Send`; the word is
-// atomic, and wakers may go anywhere.
+// SAFETY: a reply may be sent on one thread and dropped on another, hence `T: Send`. The word is
+// atomic, and wakers are `Send`.
 unsafe impl<T: Send> Send for ReplyTo<T> {}
-// SAFETY: through a shared reference only the word is read.
+// SAFETY: a shared reference gives read access to the word only.
 unsafe impl<T: Send> Sync for ReplyTo<T> {}
 // SAFETY: as for `ReplyTo`.
 unsafe impl<T: Send> Send for Answer<T> {}
-// SAFETY: nothing can be done through a shared reference.
+// SAFETY: a shared reference gives access to nothing.
 unsafe impl<T: Send> Sync for Answer<T> {}
 
-/// Makes the two ends; the answer wakes `waiter`, unless the wait is polled with another waker.
+/// Creates both ends. The reply wakes `waiter`, unless the wait is polled with another waker.
 #[inline]
 pub fn oneshot<T>(waiter: Waker) -> (ReplyTo<T>, Answer<T>) {
     let block = pool::take::<Block<T>>();
@@ -86,19 +87,19 @@ pub fn oneshot<T>(waiter: Waker) -> (ReplyTo<T>, Answer<T>) {
 }
 
 impl<T> ReplyTo<T> {
-    /// Gives the answer and wakes who waits; gives it back if nobody does any more.
+    /// Sends the reply and wakes the waiter. Returns the reply if the waiter was dropped.
     #[inline]
     pub fn send(self, answer: T) -> Result<(), T> {
         let block = std::mem::ManuallyDrop::new(self).0;
-        // SAFETY: this end keeps the block until the swap, and nobody touches the place of the
-        // answer before the word says `ANSWERED`.
+        // SAFETY: this end keeps the block alive until the swap, and no other thread accesses the
+        // reply before the word is `ANSWERED`.
         let old = unsafe {
             block.as_ref().answer.with_mut(|place| (*place).write(answer));
             swap(block, ANSWERED)
         };
         match flags(old) {
             GONE => {
-                // SAFETY: the waiter has left, so block and answer are ours.
+                // SAFETY: the waiter has left, so this end owns the block and the reply.
                 Err(unsafe { take_answer(block) })
             }
             _ => {
@@ -109,9 +110,9 @@ impl<T> ReplyTo<T> {
         }
     }
 
-    /// Whether somebody still waits: a glance that may be old at once.
+    /// Returns whether the waiter still exists. The result may be stale.
     pub fn is_wanted(&self) -> bool {
-        // SAFETY: this end keeps the block.
+        // SAFETY: this end keeps the block alive.
         let word = unsafe { self.0.as_ref() }.word.load(Ordering::Relaxed);
         flags(word) != GONE
     }
@@ -119,8 +120,8 @@ impl<T> ReplyTo<T> {
 
 impl<T> Drop for ReplyTo<T> {
     fn drop(&mut self) {
-        // SAFETY: this end keeps the block until the swap; the waiter is then out of the word, or
-        // has left the block to us.
+        // SAFETY: this end keeps the block alive until the swap. The swap took the waiter out of
+        // the word, or the waiter has left and this end owns the block.
         unsafe {
             let old = swap(self.0, REFUSED);
             match flags(old) {
@@ -132,16 +133,16 @@ impl<T> Drop for ReplyTo<T> {
 }
 
 impl<T> Answer<T> {
-    /// The answer; `None` if none will come. Must not be called again after it was ready.
+    /// Polls for the reply; `None` if none will come. Must not be called again after `Ready`.
     ///
     /// # Panics
-    /// If it is.
+    /// Panics if called again after `Ready`.
     #[inline]
     pub fn poll(&mut self, cx: &Context<'_>) -> Poll<Option<T>> {
         let Some(block) = self.block else { polled_again() };
-        // SAFETY: this end keeps the block.
+        // SAFETY: this end keeps the block alive.
         let word = unsafe { &block.as_ref().word };
-        // ORDER: acquire from the replier's swap: the answer.
+        // ORDER: acquire from the replier's swap: the reply.
         let mut now = word.load(Ordering::Acquire);
         if is_waiter(now) {
             if wake::is_own(cx.waker(), now) {
@@ -153,7 +154,7 @@ impl<T> Answer<T> {
             }
         }
         self.block = None;
-        // SAFETY: the replier has left, so block and answer are ours.
+        // SAFETY: the replier has left, so this end owns the block and the reply.
         Poll::Ready(unsafe {
             match flags(now) {
                 ANSWERED => Some(take_answer(block)),
@@ -175,12 +176,13 @@ impl<T> Drop for Answer<T> {
     }
 }
 
-/// The waiter leaves before it has seen the answer.
+/// The waiter leaves without having seen the reply.
 #[cold]
 fn give_up<T>(block: NonNull<Block<T>>) {
     waits_for_nobody();
-    // SAFETY: this end keeps the block until the swap. The word it finds is its own waiter, which
-    // it takes, or the replier's last, after which block and answer are ours.
+    // SAFETY: this end keeps the block alive until the swap. If the swap returns a waiter, it is
+    // this end's and is dropped here. Otherwise the replier has left, and this end owns block and
+    // reply.
     unsafe {
         let old = swap(block, GONE);
         match flags(old) {
@@ -191,31 +193,32 @@ fn give_up<T>(block: NonNull<Block<T>>) {
     }
 }
 
-/// Puts another waker into the word; or says what the replier has left there.
+/// Replaces the waker in the word. Returns the replier's word if it has left.
 #[cold]
 fn wait_with(word: &AtomicPtr<()>, now: *mut (), waker: Waker) -> Result<(), *mut ()> {
     let next = into_word(waker);
-    // ORDER: release to the replier's swap: the waker. On failure acquire from it: the answer.
+    // ORDER: release to the replier's swap: the waker. On failure, acquire from it: the reply.
     let exchanged = word.compare_exchange(now, next, Ordering::Release, Ordering::Acquire);
-    // SAFETY: the waiter that is not in the word is ours: the old one, or the new one again.
+    // SAFETY: the waiter that is not in the word is owned here: the old one, or on failure the new
+    // one.
     unsafe { with_waiter(if exchanged.is_ok() { now } else { next }, drop) };
     exchanged.map(drop)
 }
 
-/// Leaves: what the word was.
+/// Leaves with the final word `last`. Returns the previous word.
 ///
 /// # Safety
-/// The caller's end keeps the block.
+/// The caller's end keeps the block alive.
 #[inline]
 unsafe fn swap<T>(block: NonNull<Block<T>>, last: usize) -> *mut () {
-    // ORDER: release of what this end did to the block, and of the answer; acquire of the same from
-    // the other end if it has left before, and of the waker from `wait_with`.
+    // ORDER: release of this end's accesses to the block, including the reply. Acquire of the other
+    // end's if it has left before, and of the waker from `wait_with`.
     // SAFETY: by the contract.
     unsafe { &block.as_ref().word }.swap(ptr::without_provenance_mut(last), Ordering::AcqRel)
 }
 
 /// # Safety
-/// The block is the caller's, with the answer in it.
+/// The caller owns the block, and the reply in it is initialised.
 #[inline]
 unsafe fn take_answer<T>(block: NonNull<Block<T>>) -> T {
     // SAFETY: by the contract.
@@ -227,7 +230,7 @@ unsafe fn take_answer<T>(block: NonNull<Block<T>>) -> T {
 }
 
 /// # Safety
-/// The block is the caller's, with no answer in it.
+/// The caller owns the block, and no reply is in it.
 #[inline]
 unsafe fn free<T>(block: NonNull<Block<T>>) {
     // SAFETY: by the contract; `MaybeUninit` drops nothing.
@@ -247,7 +250,7 @@ fn is_waiter(word: *mut ()) -> bool {
     flags(word) <= FOREIGN
 }
 
-/// A waker as one word.
+/// Encodes a waker as one word.
 #[inline]
 fn into_word(waker: Waker) -> *mut () {
     match wake::into_cell(waker) {
@@ -261,19 +264,19 @@ fn into_word(waker: Waker) -> *mut () {
     }
 }
 
-/// Gives the waker that is in a word to `f`; what unwinds out of another runtime's stops here.
+/// Calls `f` with the waker encoded in a word. Catches panics of another runtime's waker.
 ///
 /// # Safety
-/// The word is a waiter that the caller has taken.
+/// The word is a waiter that the caller owns.
 #[inline]
 unsafe fn with_waiter(word: *mut (), f: impl FnOnce(Waker)) {
     if flags(word) != FOREIGN {
-        // SAFETY: a waiter that is not foreign is a cell, and the word held its reference.
+        // SAFETY: a waiter without `FOREIGN` is a cell, and the word held a reference to it.
         return f(unsafe { wake::from_cell(word.cast_const().cast()) });
     }
     let foreign = NonNull::new(word.map_addr(|addr| addr & !FLAGS).cast::<Waker>());
     if let Some(foreign) = foreign {
-        // SAFETY: `into_word` took the block for a waker, and the word held it.
+        // SAFETY: `into_word` took the block for a waker, which the word owned.
         let waker = unsafe {
             let waker = foreign.read();
             pool::free(foreign);
@@ -326,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_wakes_the_last_waker_it_was_polled_with_and_arrives_once() {
+    fn reply_wakes_the_last_polled_waker_and_arrives_once() {
         let (first, last) = (Arc::<Woken>::default(), Arc::<Woken>::default());
         let (reply, mut answer) = oneshot(Waker::from(Arc::clone(&first)));
         assert!(poll(&mut answer, &first).is_pending());
@@ -340,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reply_that_is_dropped_wakes_and_says_so() {
+    fn dropped_replier_wakes_the_waiter_which_receives_none() {
         let waker = Arc::<Woken>::default();
         let (reply, mut answer) = oneshot::<String>(Waker::from(Arc::clone(&waker)));
         drop(reply);
@@ -349,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_that_nobody_waits_for_comes_back() {
+    fn reply_without_a_waiter_is_returned() {
         let waker = Arc::<Woken>::default();
         let (reply, answer) = oneshot(Waker::from(Arc::clone(&waker)));
         drop(answer);
@@ -363,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_that_was_not_looked_at_is_dropped_once() {
+    fn reply_that_is_never_polled_is_dropped_once() {
         let (waker, value) = (Arc::<Woken>::default(), Arc::new(()));
         let (reply, answer) = oneshot(Waker::from(Arc::clone(&waker)));
         assert!(reply.send(Arc::clone(&value)).is_ok());
@@ -373,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn a_waker_that_panics_harms_nobody() {
+    fn panic_of_a_waker_is_caught() {
         struct Harm;
         impl Wake for Harm {
             fn wake(self: Arc<Self>) {

@@ -1,23 +1,23 @@
-//! A value that one thread uses at the cost of plain loads and stores, and that another thread can
-//! look into or take away for good.
+//! Revocable value: one thread uses it with plain loads and stores, and another thread can inspect
+//! it or take it away for good.
 //!
-//! The [`Holder`] is one thread's at a time and is for use all the time; the [`Taker`] may be used
-//! by any thread and is for emergencies. Neither ever waits for what the holder is doing: the taker
-//! that finds the holder at it goes away again.
+//! The [`Holder`] belongs to one thread at a time and is used often. The [`Taker`] may be used by
+//! any thread and is used rarely. The taker never waits for a use by the holder: if it finds one in
+//! progress, it returns without the value.
 //!
 //! # Protocol
 //!
-//! | the holder | the taker, who holds the lock |
+//! | the holder | the taker, which holds the lock |
 //! |---|---|
 //! | 1. `busy` = true | 1. `word` = `ASKED` |
-//! | 2. light barrier | 2. heavy barrier |
+//! | 2. light fence | 2. heavy fence |
 //! | 3. `word` is `MINE`: uses the value | 3. `busy` is false: uses the value |
 //! | 4. `busy` = false | 4. `word` = `GONE` with the value, or `MINE` again |
 //!
-//! Of two that come at the same time one at least sees the other (`fence`), so never both use the
-//! value. A holder that finds `ASKED` sets `busy` back and waits for the lock: then the taker has
-//! made up its mind. `GONE` is final. Where the kernel has no barrier to offer, `FENCED` stands for
-//! `MINE`: the holder then passes a fence and looks again.
+//! If both sides run concurrently, at least one sees the other's store (`fence`), so they never
+//! both use the value. A holder that finds `ASKED` resets `busy` and waits for the lock; by then
+//! the taker has decided. `GONE` is final. Without the kernel's barrier the word holds `FENCED`
+//! instead of `MINE`: the holder then executes a SeqCst fence and reads the word again.
 //!
 //! COST: for the holder two loads and two stores; for the taker a lock and a `membarrier`.
 
@@ -28,44 +28,45 @@ use std::sync::{Arc, PoisonError};
 use crate::fence::Fence;
 use crate::sync::{AtomicBool, AtomicU32, Mutex, MutexGuard, Ordering, UnsafeCell, fence};
 
-/// The value is the holder's, who need not pass a fence.
+/// The holder owns the value and needs no fence.
 const MINE: u32 = 0;
-/// The value is the holder's, who has to pass a fence first.
+/// The holder owns the value and must execute a fence before each use.
 const FENCED: u32 = 3;
-/// A taker is making up its mind.
+/// A taker is deciding whether to take the value.
 const ASKED: u32 = 1;
 /// The value has been taken.
 const GONE: u32 = 2;
 
-// WHY lines of its own: the holder writes here all the time.
+// WHY separate cache lines: the holder writes here constantly.
 #[repr(align(128))]
 struct Shared<T> {
-    /// The holder is using the value, or about to find out that it may not. Only the holder writes.
+    /// The holder is using the value, or is checking whether it may. Written by the holder only.
     busy: AtomicBool,
-    /// Written by whoever holds `deciding`.
+    /// Written by the thread that holds `deciding`.
     word: AtomicU32,
     fence: Fence,
-    /// INVARIANT: there is a value unless `word` is `GONE`.
+    /// INVARIANT: `Some` unless `word` is `GONE`.
     value: UnsafeCell<Option<T>>,
     deciding: Mutex<()>,
 }
 
-// SAFETY: the protocol lets one thread at a time reach the value, and passes it on with a release
-// and an acquire, as if it had been sent; the rest are atomics and a lock.
+// SAFETY: the protocol gives one thread at a time access to the value, and each release of access
+// synchronizes with the next acquire, as if the value had been sent (`T: Send`). The other fields
+// are atomics and a lock.
 unsafe impl<T: Send> Sync for Shared<T> {}
 
-/// The side that uses the value. It may be sent to another thread but not shared.
+/// Side that uses the value. `Send` but not `Sync`.
 pub struct Holder<T> {
     shared: Arc<Shared<T>>,
     one_thread: PhantomData<Cell<()>>,
 }
 
-/// The side that may take the value away.
+/// Side that may take the value away.
 pub struct Taker<T> {
     shared: Arc<Shared<T>>,
 }
 
-/// Puts a value under both sides.
+/// Creates both sides of a revocable value.
 pub fn biased<T: Send>(value: T) -> (Holder<T>, Taker<T>) {
     let fence = Fence::settled();
     let shared = Arc::new(Shared {
@@ -78,62 +79,64 @@ pub fn biased<T: Send>(value: T) -> (Holder<T>, Taker<T>) {
     (Holder { shared: Arc::clone(&shared), one_thread: PhantomData }, Taker { shared })
 }
 
-/// How the word says that the value is the holder's.
+/// Returns the word for a value owned by the holder.
 fn unasked(fence: Fence) -> u32 {
     if fence.is_free() { MINE } else { FENCED }
 }
 
-/// Ends a use of the value, also when it unwinds.
+/// Guard of a use of the value; also ends the use on unwinding.
 struct Busy<'a>(&'a AtomicBool);
 
 impl Drop for Busy<'_> {
     #[inline(always)]
     fn drop(&mut self) {
-        // ORDER: release of what was done to the value, to the acquire in `Taker::take`.
+        // ORDER: release to the acquire load of `busy` in `Taker::take`: the changes to the value.
         self.0.store(false, Ordering::Release);
     }
 }
 
 impl<T: Send> Holder<T> {
-    /// Uses the value together with `stuff`, which comes back if the value has been taken away.
+    /// Calls `f` with the value and `stuff`. Returns `stuff` if the value has been taken away.
     ///
     /// # Panics
-    /// Within `f`: it is a use already.
+    /// Panics if called within `f`.
     #[inline]
     pub fn with<S, R>(&self, stuff: S, f: impl FnOnce(&T, S) -> R) -> Result<R, S> {
         let shared = &*self.shared;
-        // ORDER: relaxed: this thread alone writes it; the barrier that follows orders the store.
+        // ORDER: relaxed: only this thread writes `busy`; the fence below orders the store.
         if shared.busy.load(Ordering::Relaxed) {
             used_within_its_use();
         }
         shared.busy.store(true, Ordering::Relaxed);
         Fence::light();
-        // ORDER: acquire from a taker that changed the value and left it here.
+        // ORDER: acquire from a taker that changed the value and left it.
         if shared.word.load(Ordering::Acquire) != MINE && !shared.is_mine_after_all() {
             return Err(stuff);
         }
-        // SAFETY: `busy` was set before `word` was seen to be the holder's, and it was not set before.
+        // SAFETY: `busy` was false, was then set, and `word` was read as the holder's after the
+        // fence.
         Ok(unsafe { shared.use_it(stuff, f) })
     }
 
-    /// [`Holder::with`] unless a taker has come, or a fence has to be passed: then `stuff` comes back
-    /// and nothing is decided.
+    /// [`Holder::with`] without the slow path: if a taker is active or a fence is needed, returns
+    /// `stuff` and leaves the question open.
     ///
-    /// WHY: it calls nothing but `f`, so that who calls it last of all saves no registers.
+    /// WHY: it calls only `f`, so a caller that ends with this call saves no registers.
     ///
     /// # Panics
-    /// As `with`.
+    /// Panics if called within `f`.
     #[inline(always)]
     pub fn try_with<S, R>(&self, stuff: S, f: impl FnOnce(&T, S) -> R) -> Result<R, S> {
         let shared = &*self.shared;
-        // ORDER: all as in `with`.
+        // ORDER: as in `with`, except for the store below.
         if shared.busy.load(Ordering::Relaxed) {
             used_within_its_use();
         }
         shared.busy.store(true, Ordering::Relaxed);
         Fence::light();
         if shared.word.load(Ordering::Acquire) != MINE {
-            // ORDER: release of what earlier uses did to the value: a taker may see this store only.
+            // ORDER: release of earlier uses of the value: a taker may read this store instead of
+            // theirs.
             shared.busy.store(false, Ordering::Release);
             return Err(stuff);
         }
@@ -149,52 +152,52 @@ fn used_within_its_use() -> ! {
 
 impl<T> Shared<T> {
     fn decide(&self) -> MutexGuard<'_, ()> {
-        // WHY: it guards no data of its own; a taker that panics puts the word back.
+        // WHY ignore poisoning: the lock guards no data, and a taker that panics restores the word.
         self.deciding.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Uses the value.
+    /// Calls `f` with the value.
     ///
     /// # Safety
-    /// The holder, which is `busy`, has seen the word to be its own since it set that, and has no
-    /// reference to the value.
+    /// The caller is the holder, has set `busy`, has since read the word as the holder's, and has
+    /// no reference to the value.
     #[inline(always)]
     unsafe fn use_it<S, R>(&self, stuff: S, f: impl FnOnce(&T, S) -> R) -> R {
         let _busy = Busy(&self.busy);
         self.value.with(|value| {
-            // SAFETY: no taker gets at the value until `_busy` is dropped. There is one, as the word is
-            // not `GONE`.
+            // SAFETY: no taker accesses the value until `_busy` is dropped. It is `Some`, as the
+            // word is not `GONE`.
             let value = unsafe { (*value).as_ref().unwrap_unchecked() };
             f(value, stuff)
         })
     }
 
-    /// The holder, which is `busy`, has not found `MINE`: `true`, and still busy, if the value is its
-    /// own all the same; else it is not busy any more.
+    /// Slow path of the holder, which has set `busy` and has not read `MINE`. Returns `true` with
+    /// `busy` still set if the holder owns the value, otherwise `false` with `busy` reset.
     #[cold]
     fn is_mine_after_all(&self) -> bool {
         loop {
-            // ORDER: the partner of the taker's barrier, where the kernel's is not in use.
+            // ORDER: pairs with the taker's heavy fence if the kernel's barrier is not in use.
             fence(Ordering::SeqCst);
             // ORDER: as in `with`.
             let word = self.word.load(Ordering::Acquire);
             if word == MINE || word == FENCED {
                 return true;
             }
-            // ORDER: relaxed: the value has not been used since the fence above, which releases what
-            // was done to it before.
+            // ORDER: relaxed: the value has not been used since the fence above. The fence followed
+            // by this store releases earlier uses.
             self.busy.store(false, Ordering::Relaxed);
             if word == GONE {
                 return false;
             }
-            // Waits until the taker has decided.
+            // Blocks until the taker has decided.
             drop(self.decide());
             self.busy.store(true, Ordering::Relaxed);
         }
     }
 }
 
-/// Gives the holder its word back unless the value was taken, also when it unwinds.
+/// Guard that restores the word to the holder unless the value was taken; also on unwinding.
 struct Asked<'a> {
     word: &'a AtomicU32,
     leave: u32,
@@ -202,14 +205,14 @@ struct Asked<'a> {
 
 impl Drop for Asked<'_> {
     fn drop(&mut self) {
-        // ORDER: release of what the taker did to the value, to the acquire in `Holder::with`.
+        // ORDER: release to the acquire load in `Holder::with`: the taker's changes to the value.
         self.word.store(self.leave, Ordering::Release);
     }
 }
 
 impl<T: Send> Taker<T> {
-    /// Shows `f` the value, unless the holder is using it just now or it has been taken. `f` may
-    /// change it, and says whether to take it.
+    /// Calls `f` with the value, unless the holder is using it or it has been taken. `f` may change
+    /// the value and returns whether to take it.
     ///
     /// `f` must be short: the holder waits for it.
     pub fn take(&self, f: impl FnOnce(&mut T) -> bool) -> Option<T> {
@@ -226,8 +229,8 @@ impl<T: Send> Taker<T> {
             return None;
         }
         let taken = self.shared.value.with_mut(|value| {
-            // SAFETY: the holder was not using the value, and any use that begins after the barrier
-            // finds `ASKED` and waits; other takers wait for the lock. The value was not `GONE`.
+            // SAFETY: the holder was not using the value, and a use that begins after the fence
+            // reads `ASKED` and waits. Other takers wait for the lock. The word was not `GONE`.
             let value = unsafe { &mut *value };
             if value.as_mut().is_some_and(f) { value.take() } else { None }
         });
@@ -257,7 +260,7 @@ mod tests {
     use super::biased;
 
     #[test]
-    fn what_was_taken_is_gone_for_good_and_the_goods_come_back() {
+    fn taken_value_is_gone_and_later_items_are_returned() {
         let (holder, taker) = biased(Cell::new(1));
         assert_eq!(holder.with(2, |value, more| value.replace(more)), Ok(1));
         assert!(taker.take(|_| false).is_none());
@@ -268,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_takes_it_from_under_a_use() {
+    fn value_is_not_taken_during_a_use() {
         let (holder, taker) = biased(Cell::new(1));
         let used = holder.with((), |value, ()| {
             assert!(taker.take(|_| true).is_none());
@@ -280,13 +283,13 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "within its own use")]
-    fn a_use_within_a_use_is_refused() {
+    fn nested_use_panics() {
         let (holder, _taker) = biased(Cell::new(1));
         let _ = holder.with((), |_, ()| holder.with((), |value, ()| value.get()));
     }
 
     #[test]
-    fn a_panic_on_either_side_leaves_it_usable() {
+    fn panic_on_either_side_leaves_the_value_usable() {
         let (holder, taker) = biased(Cell::new(1));
         let caught = std::panic::AssertUnwindSafe(|| {
             let _ = holder.with((), |_, ()| std::panic::resume_unwind(Box::new(())));
@@ -300,9 +303,9 @@ mod tests {
         assert!(taker.take(|_| true).is_some());
     }
 
-    // What was counted in is all there when it is taken, and nothing is counted after.
+    // The taken value includes every successful use, and no use succeeds afterwards.
     #[test]
-    fn every_use_before_the_taking_is_seen_by_the_taker() {
+    fn taker_sees_every_earlier_use() {
         for _ in 0..20 {
             let (holder, taker) = biased(Cell::new(0u64));
             let user = std::thread::spawn(move || {

@@ -1,6 +1,6 @@
-//! What depends on the types of a process: its body, and the functions of its vtable.
+//! Code that depends on the types of a process: its body, and the functions of its vtable.
 //!
-//! Everything else of a process is compiled once, in this crate.
+//! All other code of a process is compiled once, in this crate.
 
 use std::mem::{ManuallyDrop, MaybeUninit};
 use std::pin::Pin;
@@ -19,24 +19,24 @@ use crate::realm::RealmInner;
 use crate::sync::{Ordering, UnsafeCell};
 use crate::{End, Traveller, World};
 
-/// The code of a process.
+/// Code of a process.
 pub trait Body<W: World, M: Send + 'static>: Send + 'static {
-    /// Whether its turns may block the thread, so that the host runs them elsewhere.
+    /// Whether its turns may block the thread; the host then runs them on other threads.
     const BLOCKING: bool = false;
 
-    /// What the mailbox has at its edge.
+    /// Bound of the mailbox, or `()`.
     type Edge: Bounds;
 
-    /// Takes one turn. `Ready` ends the process and says how it ended; by then the body has dropped
-    /// whatever it held, for it is not dropped any more. Must not unwind: the program is aborted if
-    /// it does.
+    /// Runs one turn. `Ready` ends the process with its exit status. By then the body has dropped
+    /// everything it held, because it is not dropped afterwards. Must not unwind: unwinding aborts
+    /// the program.
     fn turn(self: Pin<&mut Self>, me: &Owner<W, M>, cx: &mut Context<'_>) -> Poll<W::Last>;
 
-    /// What it is called where people look at processes.
+    /// Returns the name shown in process listings.
     fn name() -> &'static str;
 }
 
-/// The vtable of the processes of these types.
+/// Returns the vtable of the processes of these types.
 pub(crate) const fn vtable<W: World, M: Send + 'static, B: Body<W, M>>() -> &'static VTable {
     const {
         &VTable {
@@ -61,10 +61,11 @@ pub(crate) const fn vtable<W: World, M: Send + 'static, B: Body<W, M>>() -> &'st
     }
 }
 
-/// Writes what the types of a new cell ask for, behind its base; the body is still to be written.
+/// Initialises the typed fields of a new cell whose base is initialised. The body stays
+/// uninitialised.
 ///
 /// # Safety
-/// `base` begins a block for a cell of these types, which nobody else knows.
+/// `base` is the start of a block for a cell of these types, to which no other reference exists.
 #[inline]
 pub(crate) unsafe fn furnish<W: World, M: Send + 'static, B: Body<W, M>>(
     base: NonNull<Base>,
@@ -73,8 +74,8 @@ pub(crate) unsafe fn furnish<W: World, M: Send + 'static, B: Body<W, M>>(
     edge: B::Edge,
 ) -> NonNull<Cell<W, M, B::Edge, MaybeUninit<B>>> {
     let cell = base.cast::<Cell<W, M, B::Edge, MaybeUninit<B>>>();
-    // WHY field by field: a cell built on the stack would be copied here whole.
-    // SAFETY: the block has room for them.
+    // WHY field by field: a cell built on the stack would be copied here as a whole.
+    // SAFETY: the block is large enough for the cell.
     unsafe {
         let front = base.cast::<Front<W>>().as_ptr();
         (&raw mut (*front).shared).write(shared);
@@ -89,11 +90,11 @@ pub(crate) unsafe fn furnish<W: World, M: Send + 'static, B: Body<W, M>>(
     cell
 }
 
-/// Shows the world what a process that is traced is about to send.
+/// Calls [`World::sent`] for a signal that a traced process is about to send.
 ///
 /// # Safety
-/// `base` is a cell of these types that the caller keeps; the envelope is the caller's, and what its class says
-/// in this cell.
+/// `base` is a cell of these types, kept alive by the caller. The caller owns the envelope, whose
+/// payload type is the one of its class in this cell.
 unsafe fn sent<W: World, M: Send + 'static>(base: NonNull<Base>, link: NonNull<Link>) {
     // SAFETY: by the contract.
     unsafe {
@@ -106,46 +107,46 @@ unsafe fn sent<W: World, M: Send + 'static>(base: NonNull<Base>, link: NonNull<L
     }
 }
 
-/// `extern "C"` aborts the program if it unwinds.
+/// Polls the body. `extern "C"` aborts the program on unwinding.
 ///
 /// # Safety
-/// `base` is a cell of these very types, and this thread is in its turn.
+/// `base` is a cell of these same types, and this thread is in its turn.
 unsafe extern "C" fn poll<W: World, M: Send + 'static, B: Body<W, M>>(
     base: NonNull<Base>,
     cx: &mut Context<'_>,
 ) -> Polled {
-    // SAFETY: the process lives as long as its turn.
+    // SAFETY: the process lives at least as long as its turn.
     let cell = unsafe { base.cast::<Cell<W, M, B::Edge, B>>().as_ref() };
-    // SAFETY: the reference that this handle would give up is never given up; the table's keeps the
-    // cell meanwhile.
+    // SAFETY: this handle is never dropped, so it needs no counted reference; the table's keeps the
+    // cell alive meanwhile.
     let me = ManuallyDrop::new(unsafe { Owner::<W, M>::new(base) });
     let polled = cell.body.with_mut(|body| {
-        // SAFETY: only the running turn touches the body, and the cell never moves.
+        // SAFETY: only the running turn accesses the body, and the cell never moves.
         unsafe { Pin::new_unchecked(&mut *body) }.turn(&me, cx)
     });
     let Poll::Ready(last) = polled else { return Polled::Pending };
-    // SAFETY: this is the last turn, and nobody reads it before the inbox is closed.
-    // WHY not assigned: the compiler would drop what was there, which is the default.
+    // SAFETY: this is the last turn, and no thread reads the field before the inbox is closed.
+    // WHY not an assignment: it would drop the previous value, which is the default.
     cell.front.last.with_mut(|place| unsafe { place.write(last) });
     Polled::Ended
 }
 
-/// Drops or hands over what waited in the inbox, and tells the world.
+/// Drops the queued messages, hands the queued signals to the world and calls [`World::closed`].
 ///
 /// # Safety
-/// `base` is a cell of these types which has ended and is in nobody's turn; the chain is the
-/// caller's and came out of its word.
+/// `base` is a cell of these types that has ended and is in no turn. The caller owns the batch,
+/// which came from the cell's inbox.
 unsafe extern "C" fn wind_up<W: World, M: Send + 'static>(base: NonNull<Base>, arrived: &Chain) {
-    // SAFETY: the caller holds a reference, and its worker the realm.
+    // SAFETY: the caller holds a reference to the cell, and its worker a handle on the realm.
     let (front, home) = unsafe {
         let front = base.cast::<Front<W>>().as_ref();
         (front, &front.base.realm.cast::<RealmInner<W>>().as_ref().home)
     };
-    // SAFETY: nobody is in the process's turn, so this is the only thread here.
+    // SAFETY: the process is in no turn, so only this thread accesses the field.
     let mut local = front.local.with(|local| unsafe { &*local }.take());
     let mut dropped = 0;
     let mut discard = |link: NonNull<Link>| {
-        // SAFETY: the link came out of this process's inbox or FIFO, where envelopes are of
+        // SAFETY: the header came from this process's inbox or save queue, where envelopes are of
         // class `Message` with payload `M`, or of class `Signal` with payload `W::Signal`.
         unsafe {
             match link.as_ref().class() {
@@ -159,20 +160,20 @@ unsafe extern "C" fn wind_up<W: World, M: Send + 'static>(base: NonNull<Base>, a
             }
         }
     };
-    // SAFETY: nobody is in the process's turn, so the FIFO is ours; no reference is kept while user
-    // code runs.
+    // SAFETY: the process is in no turn, so only this thread accesses the save queue. No reference
+    // to it is held while user code runs.
     while let Some(link) = front.base.fifo.with_mut(|fifo| unsafe { (*fifo).pop() }) {
         discard(link);
     }
     let mut rest = arrived.oldest;
     while let Some(link) = NonNull::new(rest) {
-        // SAFETY: the chain is ours.
+        // SAFETY: the caller owns the batch.
         rest = unsafe { link.as_ref().next() };
         discard(link);
     }
     front.base.waiting.store(0, Ordering::Relaxed);
     front.last.with(|last| {
-        // SAFETY: the last turn wrote it, and it is never written again.
+        // SAFETY: the last turn wrote the field, and it is never written again.
         let last = unsafe { &*last };
         let end = End { slot: front.base.slot, shared: &front.shared, last, dropped };
         W::closed(home, &end, &mut local);
@@ -180,10 +181,10 @@ unsafe extern "C" fn wind_up<W: World, M: Send + 'static>(base: NonNull<Base>, a
 }
 
 /// # Safety
-/// `base` is a cell of these types and nobody holds a reference to it.
+/// `base` is a cell of these types and no reference to it remains.
 unsafe fn free<W: World, M: Send + 'static, B: Body<W, M>>(base: NonNull<Base>) {
-    // SAFETY: a block taken for this very type. The body is not dropped because it ended holding
-    // nothing, or was never written; the inbox was emptied and the local state taken at the end.
+    // SAFETY: the block was taken for this same type. The body is not dropped: it ended holding
+    // nothing, or was never written. The inbox was emptied and the private state taken at the end.
     unsafe {
         let front = base.cast::<Front<W>>().as_ptr();
         (&raw mut (*front).base).drop_in_place();

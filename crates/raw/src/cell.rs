@@ -1,31 +1,31 @@
-//! The one allocation that is a process.
+//! Memory layout of a process: one allocation.
 //!
 //! ```text
-//! Cell ─┬─ Front ─┬─ Base     word, counts, owner's FIFO     known to everybody, type-free
-//!       │         ├─ shared   W::Shared                      read by anyone, also after the end
-//!       │         ├─ last     W::Last                        how it ended, once it has
-//!       │         └─ local    W::Local                       the process's own
-//!       ├─ edge                                              nothing, or the bound of the mailbox
-//!       └─ body                                              the code: only `run` touches it
+//! Cell ─┬─ Front ─┬─ Base     state word, counts, save queue  accessible without types
+//!       │         ├─ shared   W::Shared                       any thread reads, also after the end
+//!       │         ├─ last     W::Last                         exit status, once it has ended
+//!       │         └─ local    W::Local                        private state
+//!       ├─ edge                                               `()`, or the bound of the mailbox
+//!       └─ body                                               the code; accessed by `run` only
 //! ```
 //!
-//! # Who may touch what
+//! # Access rules
 //!
-//! 1. `head`, `refs`, the counters and the edge: any thread that holds a reference.
-//! 2. `last`: the last turn writes it, once, before the inbox closes; any thread that has found the
-//!    inbox closed reads it.
-//! 3. `fifo`, `traffic` and `local`: the thread that runs the process's turn, and it alone
-//!    (`current::is_running` says whether this thread does).
-//! 4. `body`: `run`, which exists once at a time because there is one right to schedule.
-//! 5. `realm`: as long as the process has not left the table; see `realm`.
+//! 1. `head`, `refs`, the counters and `edge`: any thread that holds a reference.
+//! 2. `last`: the last turn writes it once, before the inbox closes; a thread that has found the
+//!    inbox closed may read it.
+//! 3. `fifo`, `traffic` and `local`: only the thread that runs the process's turn
+//!    (`current::is_running`).
+//! 4. `body`: only `run`, which is exclusive because there is one right to schedule.
+//! 5. `realm`: valid until the process has left the table; see `realm`.
 //!
 //! # References
 //!
-//! The table holds one reference while the process lives; the process's own handle, every address
-//! and every waker hold one each. The last one gone frees the memory; `credit` counts them. The handle
-//! is as a rule dropped in a turn of its process, which outlives that turn: a bit then says so, and
-//! its reference is given up with the table's. The right to schedule (`Runnable`) needs none: only
-//! running it can end the process.
+//! The table holds one reference while the process lives. The process's own handle, each address
+//! and each waker hold one. Dropping the last reference frees the memory; `credit` counts them. The
+//! handle is usually dropped in a turn of its process, which outlives that turn: the `LET_GO` bit
+//! then records this, and the reference is released together with the table's. The right to
+//! schedule (`Runnable`) needs no reference, because only running it can end the process.
 
 use std::any::TypeId;
 use std::cell;
@@ -45,34 +45,34 @@ use crate::realm::RealmBase;
 use crate::sync::{AtomicU8, AtomicU32, AtomicU64, Ordering, UnsafeCell};
 use crate::table::Slot;
 
-/// What a process does that depends on its types.
+/// Functions and constants that depend on the types of a process.
 pub(crate) struct VTable {
     /// Polls the body. The caller is in the process's turn.
     pub(crate) poll: unsafe extern "C" fn(NonNull<Base>, &mut Context<'_>) -> Polled,
-    /// Drops what waited in the inbox of a process that has ended, and tells the world.
+    /// Drops the contents of an ended process's inbox and calls [`World::closed`].
     pub(crate) wind_up: unsafe extern "C" fn(NonNull<Base>, &Chain),
-    /// Frees the cell. The caller dropped the last reference.
+    /// Frees the cell. The caller released the last reference.
     pub(crate) free: unsafe fn(NonNull<Base>),
     pub(crate) block: Block,
-    /// Shows the world what a process that is traced is about to send to this one.
+    /// Calls [`World::sent`] for a signal that a traced process is about to send to this process.
     pub(crate) sent: unsafe fn(NonNull<Base>, NonNull<Link>),
     /// Drops a message that was sealed for the process and not sent.
     pub(crate) discard: unsafe fn(NonNull<Link>),
     pub(crate) message: fn() -> TypeId,
-    /// The type of the world.
+    /// Type id of the world.
     pub(crate) world: fn() -> TypeId,
     pub(crate) message_name: fn() -> &'static str,
     pub(crate) body_name: fn() -> &'static str,
-    /// A turn may block the thread.
+    /// Whether a turn may block the thread.
     pub(crate) blocking: bool,
-    /// Where in the cell the [`Edge`] is; 0: the mailbox has no bound.
+    /// Offset of the [`Edge`] in the cell; 0 if the mailbox has no bound.
     pub(crate) edge: usize,
     pub(crate) bytes: usize,
-    /// Bytes of a message with its envelope.
+    /// Size in bytes of a message with its envelope.
     pub(crate) envelope: usize,
 }
 
-/// What became of a poll.
+/// Result of a poll.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Polled {
@@ -80,25 +80,26 @@ pub(crate) enum Polled {
     Ended,
 }
 
-/// A turn is under way, or the end.
+/// A turn, or the end of the process, is in progress.
 pub(crate) const RUNNING: u8 = 0b001;
-/// The turn asked to be woken by messages.
+/// The turn asked that messages wake the process.
 pub(crate) const LISTENING: u8 = 0b010;
-/// The turn asked to run again at once.
+/// The turn asked for another turn.
 pub(crate) const AGAIN: u8 = 0b100;
-/// There is something in `W::Local`.
+/// `W::Local` holds private state.
 pub(crate) const KEPT: u8 = 0b1000;
-/// The process's own handle was dropped in one of its turns, and its reference is still counted.
+/// The process's own handle was dropped in one of its turns; its reference is still counted.
 pub(crate) const LET_GO: u8 = 0b1_0000;
-/// Its turns are traced.
+/// The process's turns are traced.
 pub(crate) const TRACED: u8 = 0b10_0000;
 
-/// The part that needs no type.
+/// Part of a cell that depends on no type.
 #[repr(C)]
 pub(crate) struct Base {
     pub(crate) head: Head,
     pub(crate) refs: AtomicU32,
-    /// Messages in the FIFO. This and all counters below are written by the running turn alone.
+    /// Messages in the save queue. This and all counters below are written by the running turn
+    /// only.
     pub(crate) waiting: AtomicU32,
     pub(crate) vtable: &'static VTable,
     pub(crate) realm: NonNull<RealmBase>,
@@ -107,30 +108,31 @@ pub(crate) struct Base {
     pub(crate) traffic: UnsafeCell<Traffic>,
     /// [`RUNNING`], [`LISTENING`], [`AGAIN`], [`KEPT`], [`LET_GO`] and [`TRACED`].
     pub(crate) turn: AtomicU8,
-    /// WHY: the compiler then clears whole words, which the first turn can read without waiting.
+    /// WHY: padding that lets the compiler clear whole words, so that the first turn reads them
+    /// without a store-forwarding stall.
     rest_of_the_word: u8,
-    /// The place in the table, and one, of the process whose answer it waits for; 0: of none. What was
-    /// written last may be old where the process does not wait.
+    /// Slot index plus one of the process whose reply this process awaits; 0 if it awaits none. May
+    /// be stale while the process is not waiting.
     pub(crate) waits_for: AtomicU32,
     /// Messages received.
     pub(crate) received: AtomicU64,
-    /// Messages and signals sent in turns that are over.
+    /// Messages and signals sent in completed turns.
     pub(crate) sent: AtomicU64,
     /// Polls, sends, and budget spent.
     pub(crate) reductions: AtomicU64,
 }
 
-/// The part that needs only the world's types.
+/// Part of a cell that depends only on the world's types.
 #[repr(C)]
 pub(crate) struct Front<W: World> {
     pub(crate) base: Base,
     pub(crate) shared: W::Shared,
-    /// Written in the last turn, before the inbox closes; read by those who found it closed.
+    /// Written in the last turn, before the inbox closes; read by threads that found it closed.
     pub(crate) last: UnsafeCell<W::Last>,
     pub(crate) local: UnsafeCell<cell::Cell<W::Local>>,
 }
 
-/// All of it.
+/// A whole process.
 #[repr(C)]
 pub(crate) struct Cell<W: World, M, E, B> {
     pub(crate) front: Front<W>,
@@ -140,7 +142,7 @@ pub(crate) struct Cell<W: World, M, E, B> {
 }
 
 impl Base {
-    /// The base of a new cell, with one reference for each of the table, the owner and the
+    /// Creates the base of a new cell. Counts one reference each for the table, the owner and the
     /// address that spawning returns.
     pub(crate) fn new(vtable: &'static VTable, realm: NonNull<RealmBase>, slot: Slot) -> Self {
         Self {
@@ -163,35 +165,37 @@ impl Base {
 }
 
 impl Base {
-    /// The running turn asks for something.
+    /// Sets a request flag of the running turn.
     #[inline]
     pub(crate) fn ask(&self, what: u8) {
-        // ORDER: relaxed, here and wherever `turn` is used: the thread that wrote it reads it back;
-        // to others it is something to look at.
+        // ORDER: relaxed, as in all accesses to `turn` that say nothing else: only the thread in
+        // the turn acts on the value; others read it for statistics.
         self.turn.store(self.turn.load(Ordering::Relaxed) | what, Ordering::Relaxed);
     }
 
-    /// Messages that wait; past 32767 of those still in transit are not all counted.
+    /// Returns the number of queued messages; of those still in the stack at most 32767 are
+    /// counted.
     #[inline]
     pub(crate) fn mailbox(&self) -> usize {
         self.waiting.load(Ordering::Relaxed) as usize + self.head.count()
     }
 
-    /// So many messages have come into the FIFO.
+    /// Counts messages moved into the save queue.
     #[inline]
     pub(crate) fn came(&self, more: usize) {
-        // WHY not saturating: four thousand million envelopes do not fit into any memory.
+        // WHY not saturating: 2³² envelopes do not fit into memory.
         let waiting = self.waiting.load(Ordering::Relaxed).wrapping_add(more as u32);
         self.waiting.store(waiting, Ordering::Relaxed);
     }
 
-    /// A message has left the FIFO.
+    /// Counts a message that left the save queue.
     #[inline]
     pub(crate) fn left(&self) {
         self.waiting.store(self.waiting.load(Ordering::Relaxed).wrapping_sub(1), Ordering::Relaxed);
     }
 
-    /// A turn begins, or has ended: what it asked for is over. What is true of it still comes back.
+    /// Starts or ends a turn: clears the requests of the previous one. Returns the flags that
+    /// persist.
     #[inline]
     pub(crate) fn set_running(&self, running: u8) -> u8 {
         let stays = self.turn.load(Ordering::Relaxed) & (KEPT | LET_GO | TRACED);
@@ -199,13 +203,13 @@ impl Base {
         stays
     }
 
-    /// Has its turns traced from the next on, or no longer. Only in its turn.
+    /// Turns tracing on or off from the next turn on. Only in the process's turn.
     pub(crate) fn trace(&self, on: bool) {
         let others = self.turn.load(Ordering::Relaxed) & !TRACED;
         self.turn.store(others | if on { TRACED } else { 0 }, Ordering::Relaxed);
     }
 
-    /// Whether there is something in `W::Local`.
+    /// Records whether `W::Local` holds private state.
     #[inline]
     pub(crate) fn keeps(&self, something: bool) {
         let others = self.turn.load(Ordering::Relaxed) & !KEPT;
@@ -213,13 +217,13 @@ impl Base {
     }
 }
 
-/// The edge of the process's mailbox, if that has a bound.
+/// Returns the bound of the process's mailbox, if it has one.
 ///
 /// # Safety
-/// `base` begins a whole cell, which the caller keeps meanwhile.
+/// `base` is the start of a whole cell, to which the caller holds a reference during `'a`.
 #[inline]
 pub(crate) unsafe fn edge<'a>(base: NonNull<Base>) -> Option<&'a Edge> {
-    // SAFETY: by the contract; where the vtable says that there is an edge there is one.
+    // SAFETY: by the contract; a non-zero offset in the vtable is that of an initialised `Edge`.
     unsafe {
         let place = base.as_ref().vtable.edge;
         (place != 0).then(|| base.byte_add(place).cast::<Edge>().as_ref())
@@ -229,6 +233,6 @@ pub(crate) unsafe fn edge<'a>(base: NonNull<Base>) -> Option<&'a Edge> {
 /// Adds to a counter that only the running turn writes.
 #[inline]
 pub(crate) fn count(counter: &AtomicU64, more: u64) {
-    // ORDER: relaxed: it is only looked at; one writer, so no read-modify-write is needed.
+    // ORDER: relaxed: read for statistics only. A single writer needs no read-modify-write.
     counter.store(counter.load(Ordering::Relaxed) + more, Ordering::Relaxed);
 }

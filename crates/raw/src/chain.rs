@@ -1,31 +1,31 @@
-//! A chain of links in the order in which they arrived.
+//! Batch of signals taken from the inbox, in the order of arrival.
 //!
-//! An inbox gives back stacks, newest first; the owner turns each round once. Only the owner of the
-//! links may call. Never allocates, never runs user code.
+//! The inbox yields stacks, newest first; the receiver reverses each stack once. Only the owner of
+//! the headers may call. Never allocates and never runs user code.
 //!
-//! COST: one read and one write of each link, which fetches the envelope into this core's cache.
+//! COST: one read and one write per header, which brings the envelope into this core's cache.
 
 use std::ptr::{self, NonNull};
 
 use crate::link::{CONTENDED, Link, SIGNAL};
 
-/// Links, oldest first.
+/// Batch: singly linked list of headers, oldest first.
 #[derive(Debug)]
 pub struct Chain {
-    /// The first to be sent, or null.
+    /// The oldest header, or null.
     pub oldest: *mut Link,
-    /// The last to be sent, or null.
+    /// The newest header, or null.
     pub newest: *mut Link,
-    /// How many.
+    /// Number of headers.
     pub len: usize,
-    /// Whether all of them are messages.
+    /// Whether all signals are messages.
     pub only_messages: bool,
-    /// How many met another sender when they were pushed.
+    /// Number of contended pushes.
     pub contended: usize,
 }
 
 impl Chain {
-    /// No links.
+    /// Creates an empty batch.
     pub const fn empty() -> Self {
         Self {
             oldest: ptr::null_mut(),
@@ -36,16 +36,16 @@ impl Chain {
         }
     }
 
-    /// Turns a stack of links round.
+    /// Reverses a stack of headers.
     ///
     /// # Safety
-    /// The caller owns every link of the stack and gives them away.
+    /// The caller owns every header of the stack and gives them away.
     #[inline]
     pub unsafe fn turn_round(newest: *mut Link) -> Self {
         let (mut oldest, mut rest, mut len) = (ptr::null_mut(), newest, 0);
         let mut tags = 0;
         while let Some(link) = NonNull::new(rest) {
-            // SAFETY: the stack is the caller's.
+            // SAFETY: the caller owns the stack.
             unsafe {
                 rest = link.as_ref().next();
                 tags |= link.as_ref().tags();
@@ -55,12 +55,12 @@ impl Chain {
             len += 1;
         }
         let only_messages = tags & SIGNAL == 0;
-        // SAFETY: the chain is the caller's.
+        // SAFETY: the caller owns the stack.
         let contended = if tags & CONTENDED == 0 { 0 } else { unsafe { count_contended(oldest) } };
         Self { oldest, newest, len, only_messages, contended }
     }
 
-    /// Adds another chain behind this one.
+    /// Appends a batch.
     #[inline]
     pub fn append(&mut self, later: Self) {
         if later.len == 0 {
@@ -68,7 +68,7 @@ impl Chain {
         }
         match NonNull::new(self.newest) {
             None => self.oldest = later.oldest,
-            // SAFETY: a chain owns its links.
+            // SAFETY: a batch owns its headers.
             Some(newest) => unsafe { newest.as_ref().set_next(later.oldest) },
         }
         self.newest = later.newest;
@@ -78,15 +78,15 @@ impl Chain {
     }
 }
 
-/// WHY a second walk: it is for crowds only, and the links are in this core's cache by now.
+/// WHY a second pass: it runs only under contention, and the headers are in this core's cache.
 ///
 /// # Safety
-/// The caller owns every link of the chain.
+/// The caller owns every header of the batch.
 #[cold]
 unsafe fn count_contended(oldest: *mut Link) -> usize {
     let (mut rest, mut contended) = (oldest, 0);
     while let Some(link) = NonNull::new(rest) {
-        // SAFETY: the chain is the caller's.
+        // SAFETY: the caller owns the batch.
         unsafe {
             rest = link.as_ref().next();
             contended += usize::from(link.as_ref().tags() & CONTENDED != 0);

@@ -1,20 +1,20 @@
-//! References to cells that this thread has given up but not yet counted down.
+//! Deferred reference counting for cells.
 //!
-//! A process's count of references is written by everybody who clones or drops its address, and a
-//! counter that two cores write travels between them each time. So a worker that drops a reference
-//! notes it as *credit*, and the next reference it needs to the same cell is taken from there: a
-//! parent that gives each child its address, and a worker on which those children end, touch the
-//! counter now and then instead of twice per child.
+//! All threads that clone or drop an address write the process's reference count, so its cache line
+//! would move between cores each time. A worker that drops a reference therefore records it as
+//! *credit* instead of decrementing the count, and takes the next reference to the same cell from
+//! its credit. A parent that gives each child its address, and a worker on which those children
+//! end, then write the count rarely instead of twice per child.
 //!
-//! Only workers keep credit ([`open`] until [`settle`]); any other thread counts at once. A worker
-//! settles before it sleeps. Never blocks. Freeing a cell may run a destructor of the user's (that
-//! of an exit reason), so nothing is borrowed meanwhile.
+//! Only workers keep credit (from [`open`] until [`settle`]); any other thread counts immediately.
+//! A worker settles before it sleeps. Nothing here blocks. Freeing a cell may run a user destructor
+//! (of an exit reason), so no borrow is held across it.
 //!
-//! INVARIANT: credit for a cell is that many references which the counter still counts, so a cell
-//! with credit is not freed, and all that is said of references elsewhere holds.
+//! INVARIANT: credit for a cell is a number of references that the counter still includes. So a
+//! cell with credit is not freed, and the rules for references apply unchanged.
 //!
-//! COST: a few plain reads and writes. A cell that is not referred to any more may wait for its end
-//! until its worker settles, or drops references to other cells: at most [`PLACES`] per worker.
+//! COST: a few plain reads and writes. A cell without other references may stay allocated until its
+//! worker settles or drops references to other cells: at most [`PLACES`] cells per worker.
 
 use std::cell::Cell;
 use std::ptr::{self, NonNull};
@@ -23,13 +23,14 @@ use crate::cell::{Base, LET_GO};
 use crate::current::is_running;
 use crate::sync::{Ordering, thread_local};
 
-// WHY other figures in a model: it has few cells, whose addresses must not matter.
+// WHY other figures in a model: it has few cells, and its result must not depend on their
+// addresses.
 
-/// Cells for which a worker keeps credit at a time; a power of two.
+/// Cells for which a worker keeps credit at the same time; a power of two.
 const PLACES: usize = if cfg!(loom) { 1 } else { 8 };
-/// The most credit for one cell; it is counted down when it is reached.
+/// Maximum credit for one cell; at this value it is subtracted from the count.
 const MOST: u32 = if cfg!(loom) { 3 } else { 1024 };
-/// References taken at once when a cell's credit is used up: it is in demand here.
+/// References counted in advance when the credit of a cell in use is exhausted.
 const AHEAD: u32 = if cfg!(loom) { 2 } else { 32 };
 
 struct Place {
@@ -37,7 +38,7 @@ struct Place {
     credit: Cell<u32>,
 }
 
-// WHY nothing here that touches a thread-local is `#[inline]`: see `pool`.
+// WHY no function here that accesses a thread-local is `#[inline]`: see `pool`.
 
 thread_local! {
     static OPEN: Cell<bool> = const { Cell::new(false) };
@@ -46,14 +47,14 @@ thread_local! {
     };
 }
 
-/// Where the credit of a cell is kept, among others'.
+/// Returns the entry that a cell's credit is kept in; several cells map to one entry.
 #[inline(always)]
 fn place<'a>(base: NonNull<Base>) -> &'a Place {
     // WHY both shifts: cells are some hundred bytes apart, or a power of two.
     let number = base.addr().get();
     let places = PLACES_OF.with(|places| NonNull::from(places));
-    // SAFETY: a thread-local without a destructor is there as long as its thread, which a reference
-    // to a `Place` cannot leave.
+    // SAFETY: a thread-local without a destructor lives as long as its thread, and a reference to a
+    // `Place` cannot leave the thread, since `Place` is not `Sync`.
     let places: &'a [Place; PLACES] = unsafe { places.as_ref() };
     &places[((number >> 6) ^ (number >> 12)) % PLACES]
 }
@@ -61,7 +62,7 @@ fn place<'a>(base: NonNull<Base>) -> &'a Place {
 /// Counts one more reference to a cell.
 ///
 /// # Safety
-/// The caller has a reference, or keeps somebody else's from being given up.
+/// The caller holds a reference, or prevents another holder's from being released.
 pub(crate) unsafe fn retain(base: NonNull<Base>) {
     let place = place(base);
     if place.base.get() != base.as_ptr() {
@@ -79,10 +80,10 @@ pub(crate) unsafe fn retain(base: NonNull<Base>) {
     place.credit.set(credit - 1);
 }
 
-/// Gives up one reference and frees the cell with the last.
+/// Releases one reference; releasing the last one frees the cell.
 ///
 /// # Safety
-/// The caller held a reference and does not touch the cell again.
+/// The caller held a reference and does not access the cell again.
 pub(crate) unsafe fn release(base: NonNull<Base>) {
     let place = place(base);
     if place.base.get() != base.as_ptr() {
@@ -90,23 +91,23 @@ pub(crate) unsafe fn release(base: NonNull<Base>) {
         return unsafe { release_another(base, place) };
     }
     let credit = place.credit.get() + 1;
-    // SAFETY: the reference that is given up keeps the cell.
+    // SAFETY: the reference being released keeps the cell alive.
     if credit < MOST && !unsafe { is_all(base, credit) } {
         return place.credit.set(credit);
     }
     place.credit.set(0);
-    // SAFETY: the credit was taken out of its place, with the reference that is given up.
+    // SAFETY: the credit was removed from its entry and includes the reference being released.
     unsafe { count_down(base, credit) }
 }
 
-/// [`release`] for a cell that has no place here: it takes over that of the cell which has it.
+/// [`release`] for a cell whose entry is in use by another cell, which is evicted.
 ///
 /// # Safety
 /// As for [`release`].
 unsafe fn release_another(base: NonNull<Base>, place: &Place) {
-    // SAFETY: the reference that is given up keeps the cell.
+    // SAFETY: the reference being released keeps the cell alive.
     if !OPEN.get() || unsafe { is_all(base, 1) } {
-        // SAFETY: the reference is given up here.
+        // SAFETY: the reference is released here.
         return unsafe { count_down(base, 1) };
     }
     let before = NonNull::new(place.base.replace(base.as_ptr()).cast_mut());
@@ -114,12 +115,12 @@ unsafe fn release_another(base: NonNull<Base>, place: &Place) {
     if let Some(before) = before
         && credit > 0
     {
-        // SAFETY: the credit was taken out of its place.
+        // SAFETY: the credit was removed from its entry.
         unsafe { count_down(before, credit) }
     }
 }
 
-/// Gives up the reference of a process's own handle.
+/// Releases the reference of a process's own handle.
 ///
 /// # Safety
 /// As for [`release`].
@@ -133,30 +134,31 @@ pub(crate) unsafe fn let_go(base: NonNull<Base>) {
     }
 }
 
-/// Takes the credit for a cell out, to be given up with the `own` references of the caller; how many
-/// these are, and whether they are all there are, so that nobody else can reach the cell.
+/// Removes this thread's credit for a cell, to be released together with the caller's `own`
+/// references. Returns their sum, and whether these are all references, so that no other thread can
+/// reach the cell.
 ///
 /// # Safety
-/// The caller holds so many references, at least one.
+/// The caller holds `own` references, at least one.
 pub(crate) unsafe fn gather(base: NonNull<Base>, own: u32) -> (u32, bool) {
     let place = place(base);
     let credit = if place.base.get() == base.as_ptr() { place.credit.replace(0) } else { 0 };
-    // SAFETY: the caller's references keep the cell.
+    // SAFETY: the caller's references keep the cell alive.
     (credit + own, unsafe { is_all(base, credit + own) })
 }
 
-/// Begins to keep credit on this thread.
+/// Starts keeping credit on this thread.
 pub(crate) fn open() {
     OPEN.set(true);
 }
 
-/// Ends it; to be followed by [`settle`].
+/// Stops keeping credit on this thread; must be followed by [`settle`].
 pub(crate) fn close() {
     OPEN.set(false);
 }
 
-/// Counts down all the credit of this thread; `true` if that freed a cell, whose destructors may
-/// have sent something.
+/// Subtracts all credit of this thread from the counts. Returns `true` if that freed a cell; its
+/// destructors may have sent messages.
 pub fn settle() -> bool {
     let mut freed = false;
     for number in 0..PLACES {
@@ -166,7 +168,7 @@ pub fn settle() -> bool {
         if let Some(base) = NonNull::new(base.cast_mut())
             && credit > 0
         {
-            // SAFETY: the credit was taken out of its place.
+            // SAFETY: the credit was removed from its entry.
             freed |= unsafe { give_up(base, credit) };
         }
     }
@@ -178,46 +180,47 @@ pub fn settle() -> bool {
 #[inline]
 unsafe fn count_up(base: NonNull<Base>, more: u32) {
     // SAFETY: by the contract.
-    // ORDER: relaxed: whoever wants a reference has one.
+    // ORDER: relaxed: a new reference is only made from an existing one.
     let before = unsafe { base.as_ref() }.refs.fetch_add(more, Ordering::Relaxed);
     if before > i32::MAX as u32 {
-        // WHY: only leaking references in a loop gets here; going on would free too early.
+        // WHY: only leaking references in a loop gets here; continuing would free the cell too
+        // early.
         std::process::abort();
     }
 }
 
-/// Whether the cell has just so many references.
+/// Returns whether the cell has exactly this many references.
 ///
 /// # Safety
 /// The caller holds one of them.
 #[inline]
 unsafe fn is_all(base: NonNull<Base>, references: u32) -> bool {
-    // ORDER: acquire from the release of all others in `give_up`: what they did with the cell is
-    // done. References that are all the caller's are not cloned meanwhile.
-    // SAFETY: the caller's reference keeps the cell.
+    // ORDER: acquire from the release in `give_up` of all other references: their accesses to the
+    // cell happen before this. References that are all the caller's cannot be cloned concurrently.
+    // SAFETY: the caller's reference keeps the cell alive.
     unsafe { base.as_ref() }.refs.load(Ordering::Acquire) == references
 }
 
-/// Gives up references and frees the cell with the last.
+/// Releases references; releasing the last one frees the cell.
 ///
 /// # Safety
-/// The caller held that many and does not touch the cell again.
+/// The caller held that many and does not access the cell again.
 #[inline]
 pub(crate) unsafe fn count_down(base: NonNull<Base>, references: u32) {
     // SAFETY: by the contract.
     unsafe { give_up(base, references) };
 }
 
-/// [`count_down`] that says whether it freed the cell.
+/// [`count_down`] that returns whether it freed the cell.
 ///
 /// # Safety
 /// As for [`count_down`].
 #[inline]
 unsafe fn give_up(base: NonNull<Base>, references: u32) -> bool {
-    // SAFETY: the references keep the cell until the subtraction.
+    // SAFETY: the references keep the cell alive until the subtraction.
     unsafe {
-        // ORDER: acquire and release between all who give references up: what they did with the
-        // cell is done before it is freed.
+        // ORDER: acquire and release between all threads that release references: their accesses to
+        // the cell happen before it is freed.
         let all = is_all(base, references)
             || base.as_ref().refs.fetch_sub(references, Ordering::AcqRel) == references;
         if all {

@@ -1,10 +1,10 @@
-//! Which process this thread is running, and what is left of its budget.
+//! Per-thread context: the current process and its remaining budget.
 //!
-//! A *turn* is one poll of a process by a worker. A thread runs one at a time. Everything that only
-//! the process itself may do asks [`is_running`] first, so a handle that has wandered to another
-//! thread cannot do harm.
+//! A *turn* is one poll of a process by a worker. A thread runs one turn at a time. Each operation
+//! reserved to the process itself checks [`is_running`] first, so a handle moved to another thread
+//! cannot be misused.
 //!
-//! COST: a read of a thread-local that needs no initialisation.
+//! COST: a read of a thread-local that needs no lazy initialisation.
 
 use std::any::TypeId;
 use std::cell::Cell;
@@ -19,31 +19,32 @@ use crate::sync::{Ordering, thread_local, thread_number};
 use crate::table::Slot;
 use crate::wake;
 
-/// Units of work in one turn: receiving a message, sending in a loop that asks, and so on. When
-/// they are used up a process yields at its next opportunity.
+/// Units of work in one turn, such as receiving a message, or sending in a loop that calls
+/// [`spend`]. A process that has used them up yields at its next opportunity.
 pub const BUDGET: u32 = 512;
 
-/// What a spawn costs of it. WHY so much: it takes as long as the receipt of some eight messages; and
-/// a process that spawns in a loop then yields after some fifty, whose cells are still in the first
-/// cache when they run.
+/// Units that a spawn costs.
+/// WHY 7: a spawn takes as long as receiving about eight messages. A process that spawns in a loop
+/// then yields after about fifty, whose cells are still in the L1 cache when they run.
 const SPAWN: u32 = 7;
 
-/// In [`Now::sent`]: the turn is traced. WHY there: whoever counts a send sees it by the sign of the sum.
+/// Bit of [`Now::sent`]: the turn is traced.
+/// WHY there: counting a send then reveals it by the sign of the sum.
 const TRACED: u32 = 1 << 31;
 
-/// What a thread knows of the turn that it is in.
+/// State of a thread's current turn.
 ///
-/// WHY in one: the compiler then finds all of it from one address.
+/// WHY one struct: the compiler then computes one address for all of it.
 struct Now {
     running: Cell<*const Base>,
-    /// What is left of the budget.
+    /// Remaining budget.
     left: Cell<u32>,
-    /// What this thread has sent in the turn that it is in, or was in last.
+    /// Signals sent by this thread in its current or most recent turn.
     sent: Cell<u32>,
-    /// The number of the sender outside of any turn, and one; 0 until it matters.
+    /// Sender number outside of turns, plus one; 0 until it is needed.
     sender: Cell<u32>,
     work: Cell<u64>,
-    /// What was sent in turns that are over.
+    /// Signals sent in completed turns.
     sends: Cell<u64>,
 }
 
@@ -65,7 +66,7 @@ fn now<R>(f: impl FnOnce(&Now) -> R) -> R {
     NOW.with(f)
 }
 
-/// Marks the thread as running a process until it is dropped.
+/// Marks the thread as running a process until dropped.
 pub(crate) struct Turn {
     before: (*const Base, u32),
 }
@@ -79,8 +80,8 @@ impl Turn {
         })
     }
 
-    /// Counts the turn as done; says what it has sent, and the rest of its reductions: the poll itself, and what
-    /// it has used of its budget.
+    /// Adds the turn to the thread's totals. Returns the number of signals it sent, and its other
+    /// reductions: one for the poll, and the budget it used.
     #[inline]
     pub(crate) fn account(&self) -> (u64, u64) {
         now(|now| {
@@ -92,8 +93,8 @@ impl Turn {
         })
     }
 
-    /// The process has ended, and `f` clears up: the thread runs nothing meanwhile, but what it
-    /// sends is still the process's.
+    /// Runs the cleanup `f` of a process that has ended. The thread runs no process meanwhile, but
+    /// sends by `f` use the process's sender number.
     pub(crate) fn over(self, slot: Slot, f: impl FnOnce()) {
         let thread = now(|now| {
             now.running.set(ptr::null());
@@ -113,35 +114,34 @@ impl Drop for Turn {
     }
 }
 
-/// What this thread has done for processes: their turns, and the budget they have spent in those
-/// that are over.
+/// Returns the work of this thread in completed turns: one unit per turn, plus the budget spent.
 // WHY never inlined: see `pool`.
 #[inline(never)]
 pub fn work_done() -> u64 {
     now(|now| now.work.get())
 }
 
-/// Messages and signals that processes have sent in turns on this thread that are over.
+/// Returns the number of messages and signals sent in completed turns on this thread.
 #[inline(never)]
 pub fn sends_done() -> u64 {
     now(|now| now.sends.get())
 }
 
-/// Shows to those who look that the process whose turn this thread is in waits for an answer of `whom`, if
-/// that lives in the same realm. It does until [`waits_for_nobody`] is called in a turn of its; an
-/// [`Answer`](crate::Answer) that is given up sees to that itself.
+/// Records, for snapshots, that the current process awaits a reply from `whom`, if that process
+/// lives in the same realm. Call [`waits_for_nobody`] in a turn of the process to clear the record;
+/// dropping an unfinished [`Answer`](crate::Answer) does so.
 #[inline]
 pub fn waits_for<W: World>(whom: &Ref<W>) {
     let Some(base) = NonNull::new(running().cast_mut()) else { return };
     // SAFETY: as in `current_slot`.
     let base = unsafe { base.as_ref() };
     if whom.is_beside(base) {
-        // ORDER: relaxed, here and below: it is something to look at.
+        // ORDER: relaxed, here and below: read for statistics only.
         base.waits_for.store(whom.slot().index() + 1, Ordering::Relaxed);
     }
 }
 
-/// The process whose turn this thread is in waits for nobody's answer any more.
+/// Clears the record of [`waits_for`] for the current process.
 #[inline]
 pub fn waits_for_nobody() {
     let Some(base) = NonNull::new(running().cast_mut()) else { return };
@@ -149,20 +149,20 @@ pub fn waits_for_nobody() {
     unsafe { base.as_ref() }.waits_for.store(0, Ordering::Relaxed);
 }
 
-/// The process whose turn this thread is in, or null.
+/// Returns the process whose turn this thread is in, or null.
 #[inline(always)]
 fn running() -> *const Base {
     now(|now| now.running.get())
 }
 
-/// Whether this thread is in a turn of that process.
+/// Returns whether this thread is in a turn of the given process.
 #[inline]
 pub(crate) fn is_running(base: NonNull<Base>) -> bool {
     ptr::eq(running(), base.as_ptr())
 }
 
-/// Who sends what this thread sends, as a number: the process whose turn or end it is in, else the
-/// thread. Two senders may have the same number; one sender always has the same.
+/// Returns this thread's sender number: that of the process whose turn or end it is in, otherwise
+/// that of the thread. Two senders may share a number; one sender always has the same.
 pub(crate) fn sender() -> u32 {
     if let Some(slot) = current_slot() {
         return slot.index();
@@ -175,41 +175,41 @@ pub(crate) fn sender() -> u32 {
     })
 }
 
-/// Whether this thread is in a turn of any process.
+/// Returns whether this thread is in a turn of any process.
 #[inline]
 pub fn in_process() -> bool {
     !running().is_null()
 }
 
-/// The slot of the process whose turn this thread is in.
+/// Returns the slot of the process whose turn this thread is in.
 pub fn current_slot() -> Option<Slot> {
     // SAFETY: a cell lives at least as long as its turn, which is on this thread's stack below us.
     NonNull::new(running().cast_mut()).map(|base| unsafe { base.as_ref() }.slot)
 }
 
-/// A waker of the process whose turn this thread is in.
+/// Returns a waker of the process whose turn this thread is in.
 pub fn current_waker() -> Option<Waker> {
     let base = NonNull::new(running().cast_mut())?;
-    // SAFETY: as in `current_slot`; the reference that is counted is the waker's.
+    // SAFETY: as in `current_slot`; the waker takes over the reference counted here.
     unsafe {
         credit::retain(base);
         Some(wake::from_cell(base.as_ptr()))
     }
 }
 
-/// Runs `f` on what the process whose turn this thread is in keeps for itself, if it is one of that
-/// world. As for [`Owner::local`](crate::Owner::local), `f` runs no user code.
+/// Calls `f` with the private state of the current process, if it is of world `W`. As for
+/// [`Owner::local`](crate::Owner::local), `f` runs no user code.
 pub fn current_local<W: World, R>(f: impl FnOnce(&mut W::Local) -> R) -> Option<R> {
     let base = NonNull::new(running().cast_mut())?;
     // SAFETY: as in `current_slot`.
     if (unsafe { base.as_ref() }.vtable.world)() != TypeId::of::<W>() {
         return None;
     }
-    // SAFETY: a cell of this world, in whose turn this thread is.
+    // SAFETY: the cell is of this world, and this thread is in its turn.
     Some(unsafe { on_local::<W, R>(base, f) })
 }
 
-/// Runs `f` on what a process keeps for itself.
+/// Calls `f` with the private state of a process.
 ///
 /// # Safety
 /// `base` is a cell of this world, and this thread is in its turn.
@@ -221,24 +221,25 @@ pub(crate) unsafe fn on_local<W: World, R>(
     // SAFETY: by the contract.
     let front = unsafe { base.cast::<Front<W>>().as_ref() };
     front.local.with(|local| {
-        // SAFETY: by the contract; nobody else touches it meanwhile.
+        // SAFETY: by the contract; no other thread accesses the state meanwhile.
         let place = unsafe { &*local };
         let mut local = place.take();
         let result = f(&mut local);
         front.base.keeps(W::keeps(&local));
-        // WHY not dropped: nothing is there, and the compiler does not know.
+        // WHY not dropped: the place holds the default, which needs no drop; the compiler cannot
+        // tell.
         std::mem::forget(place.replace(local));
         result
     })
 }
 
-/// Charges the process whose turn this thread is in for one that it spawns.
+/// Charges the current process for a spawn.
 #[inline]
 pub(crate) fn spawns() {
     now(|now| now.left.set(now.left.get().saturating_sub(SPAWN)));
 }
 
-/// Counts something that this thread sends; whether the turn that it is in is traced.
+/// Counts a send by this thread. Returns whether the current turn is traced.
 #[inline]
 pub(crate) fn sends() -> bool {
     now(|now| {
@@ -248,7 +249,7 @@ pub(crate) fn sends() -> bool {
     })
 }
 
-/// The turns of the process whose turn this thread is in are traced from now on, that one too, or no longer:
+/// Turns tracing of the current process on or off, beginning with the current turn. While it is on,
 /// [`World::sent`] and [`World::received`] are called.
 pub fn trace(on: bool) {
     let Some(base) = NonNull::new(running().cast_mut()) else { return };
@@ -261,17 +262,17 @@ fn trace_turn(on: bool) {
     now(|now| now.sent.set(now.sent.get() & !TRACED | if on { TRACED } else { 0 }));
 }
 
-/// Whether the turn that this thread is in is traced; in none it may be said of the last.
+/// Returns whether the current turn is traced. Outside of turns the result refers to the last turn.
 #[inline]
 pub fn is_traced() -> bool {
     now(|now| now.sent.get().cast_signed() < 0)
 }
 
-/// Runs `f` in a turn that is traced, which is not meanwhile: what `f` sends is not the process's doing.
+/// Calls `f` with tracing of the current turn suspended, so that sends by `f` are not traced.
 #[cold]
 pub(crate) fn untraced(f: impl FnOnce()) {
     if running().is_null() {
-        // It is no process: what it has sent was counted so far.
+        // No process is current: the bit is left over from the last turn and is cleared.
         return trace_turn(false);
     }
     trace_turn(false);
@@ -279,8 +280,8 @@ pub(crate) fn untraced(f: impl FnOnce()) {
     trace_turn(true);
 }
 
-/// Spends one unit of the budget; `false` when there was none left. Outside a process there is
-/// always one left.
+/// Spends one unit of the budget. Returns `false` if the budget was exhausted. Always returns
+/// `true` outside of a process.
 #[inline]
 #[must_use]
 pub fn spend() -> bool {
@@ -293,18 +294,18 @@ pub fn spend() -> bool {
     })
 }
 
-/// Spends all that is left of the budget: the process yields at its next opportunity.
+/// Spends the remaining budget: the process yields at its next opportunity.
 pub fn exhaust() {
     now(|now| now.left.set(0));
 }
 
-/// Has the future that is being polled polled again, after the other processes: at no cost beyond
-/// a flag if `waker` is that of the process whose turn this thread is in, else by waking it.
+/// Requests that the future being polled is polled again, after other processes. Costs one flag if
+/// `waker` is that of the current process; otherwise calls the waker.
 #[inline]
 pub fn poll_again(waker: &Waker) {
     match NonNull::new(running().cast_mut()) {
         Some(base) if wake::is_own(waker, base.as_ptr()) => {
-            // SAFETY: this thread is in the turn of that process, which lives meanwhile.
+            // SAFETY: this thread is in the turn of that process, which outlives its turn.
             unsafe { base.as_ref() }.ask(AGAIN);
         }
         _ => waker.wake_by_ref(),

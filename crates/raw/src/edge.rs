@@ -1,21 +1,24 @@
-//! The edge of a mailbox that has a bound: how many messages wait, and what becomes of one more.
+//! Mailbox bound: counting, limit and overflow policy.
 //!
-//! Senders on any thread `enter` before they push. The receiver counts what it receives, as every
-//! process does; the difference is what waits, exactly, and receiving costs nothing more. Messages
-//! that signals turn into pass, and are counted; what leaves the mailbox unreceived is counted back.
+//! A sender on any thread calls `enter` before it pushes. The receiver counts received messages in
+//! any case, bounded or not. The number of queued messages is the exact difference of the two
+//! counts, and receiving costs nothing extra. Messages that the receiver makes from signals bypass
+//! the limit and are counted. A message that leaves the mailbox without being received is
+//! subtracted.
 //!
-//! Nothing here blocks but for the moments of the line's lock, and no user code runs.
+//! Nothing here blocks, except briefly on the lock of the wait list. No user code runs.
 //!
-//! # Where the oldest is dropped
+//! # Dropping the oldest message
 //!
-//! Only the receiver can take what waits. A sender that has pushed past the limit raises the *flag*,
-//! and wakes the receiver if it was not up. The receiver fetches, and with that takes the wake; then
-//! it looks at the flag. If it is up it takes it down, fetches again, and drops what is too much: who
-//! found the flag up has pushed before. If the flag is up again by then, it asks for another turn. At
-//! twice the limit the newest is dropped instead: the receiver does not let go of its turn.
+//! Only the receiver can remove queued messages. A sender that has pushed past the limit raises the
+//! *flag*, and wakes the receiver if the flag was down. The receiver fetches, which consumes the
+//! wake, and then reads the flag. If it is up, the receiver lowers it, fetches again and drops the
+//! excess: a sender that found the flag up had pushed before. If the flag is up again afterwards,
+//! the receiver asks for another turn. At twice the limit the newest message is dropped instead,
+//! because the receiver is then in a turn that does not end.
 //!
-//! COST: one compare-and-swap for a message, on a word that all senders write; 80 bytes in the cell
-//! of a process that has a bound, none in others.
+//! COST: one compare-and-swap per message, on a word that all senders write; 80 bytes in the cell
+//! of a bounded process, none in others.
 
 use std::sync::Arc;
 
@@ -23,86 +26,88 @@ use crate::cell::Base;
 use crate::line::Line;
 use crate::sync::{AtomicBool, AtomicU64, Ordering};
 
-/// What becomes of a message to a mailbox that is full.
+/// Overflow policy: what happens to a message for a full mailbox.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Overflow {
-    /// It is accepted, and a process that sent it is suspended at its next await until there is room.
+    /// The message is accepted. A sending process is suspended at its next await until the mailbox
+    /// has capacity.
     Wait,
-    /// It is handed back to the sender that asks for it, and otherwise dropped.
+    /// The message is returned if the sender's call can return it, otherwise dropped.
     Reject,
-    /// It is dropped.
+    /// The message is dropped.
     DropNewest,
-    /// It is accepted, and the oldest message that waits is dropped.
+    /// The message is accepted and the oldest queued message is dropped.
     DropOldest,
 }
 
-/// How a message is sent, where that makes a difference.
+/// Send mode, for policies that distinguish them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Manner {
-    /// Past the limit, if senders are to wait: this one does so afterwards.
+    /// Under [`Overflow::Wait`], exceeds the limit; the sender waits afterwards.
     Send,
-    /// Not past the limit, if senders are to wait.
+    /// Under [`Overflow::Wait`], does not exceed the limit.
     Try,
-    /// Not past the limit, whatever the policy; never dropped.
+    /// Never exceeds the limit, whatever the policy; the message is never dropped.
     Strict,
 }
 
-/// What became of a message that was not handed back.
+/// Result of a send that did not return the message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sent {
-    /// It was sent, or dropped and counted as the mailbox has it.
+    /// The message was sent, or dropped and counted as the policy says.
     Done,
-    /// It was sent past the limit, and the sender is to wait.
+    /// The message was sent past the limit; the sender must wait.
     Past,
 }
 
-/// Messages that were dropped at the edges of mailboxes, by the reason.
+/// Dropped messages of all bounded mailboxes, by reason.
 #[derive(Debug, Default)]
 pub struct Spilled {
-    /// Sent to a full mailbox that rejects, by one who did not want them back.
+    /// Sent to a full mailbox with [`Overflow::Reject`] by a sender that cannot take them back.
     pub rejected: std::sync::atomic::AtomicU64,
-    /// Sent to a full mailbox that drops the newest, or to one that drops the oldest and did not
-    /// come to it.
+    /// Sent to a full mailbox with [`Overflow::DropNewest`], or with [`Overflow::DropOldest`] at
+    /// twice the limit.
     pub newest: std::sync::atomic::AtomicU64,
-    /// The oldest that waited, when others came.
+    /// The oldest queued message, dropped in favour of newer ones.
     pub oldest: std::sync::atomic::AtomicU64,
 }
 
-/// The edge of a mailbox that has a bound.
+/// Bound of a mailbox.
 #[derive(Debug)]
 pub struct Edge {
     limit: u32,
     overflow: Overflow,
-    /// More waits than may, and the receiver has been woken to drop the oldest.
+    /// More messages are queued than the limit allows, and the receiver has been woken to drop the
+    /// oldest.
     flag: AtomicBool,
-    /// Messages that have come, less those that left without having been received.
+    /// Messages counted in, less those that left without being received.
     sent: AtomicU64,
     pub(crate) line: Line,
-    /// Messages dropped here.
+    /// Messages dropped by this mailbox.
     dropped: std::sync::atomic::AtomicU64,
-    /// The same for all mailboxes of the realm.
+    /// Drop counters shared by all mailboxes of the realm.
     spilled: Arc<Spilled>,
 }
 
-/// What becomes of a message that is about to be sent.
+/// Result of [`Edge::enter`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Entry {
-    /// It is to be pushed.
+    /// Push the message.
     Within,
-    /// It is to be pushed, and is past the limit.
+    /// Push the message; it exceeds the limit.
     Past,
-    /// There is no room for it.
+    /// The mailbox is full.
     Full,
-    /// There is no room for it, and it has been counted as dropped.
+    /// The mailbox is full, and the message has been counted as dropped.
     Dropped,
-    /// There is no room for it, and the process has ended.
+    /// The mailbox is full, and the process has ended.
     Ended,
 }
 
-/// What a mailbox has at its edge: an [`Edge`] if it has a bound, nothing as a rule.
+/// Type-level presence of a bound: [`Edge`] for a bounded mailbox, `()` for an unbounded one.
 pub trait Bounds: sealed::Sealed + Send + Sync + 'static {
-    /// Whether there is a bound.
+    /// Whether the mailbox has a bound.
     const BOUNDED: bool;
 }
 
@@ -121,7 +126,7 @@ mod sealed {
 }
 
 impl Edge {
-    /// An edge at that many messages; none if that is none, or more than fit into 32 bits.
+    /// Creates a bound. Returns `None` if `limit` is 0 or exceeds `u32::MAX`.
     pub fn new(limit: usize, overflow: Overflow, spilled: Arc<Spilled>) -> Option<Self> {
         Some(Self {
             limit: u32::try_from(limit).ok().filter(|limit| *limit > 0)?,
@@ -134,22 +139,22 @@ impl Edge {
         })
     }
 
-    /// How many messages may wait.
+    /// Returns the maximum number of queued messages.
     pub fn limit(&self) -> usize {
         self.limit as usize
     }
 
-    /// What becomes of one more.
+    /// Returns the overflow policy.
     pub fn overflow(&self) -> Overflow {
         self.overflow
     }
 
-    /// Messages that were dropped here.
+    /// Returns the number of messages dropped by this mailbox.
     pub fn dropped(&self) -> u64 {
         self.dropped.load(Ordering::Relaxed)
     }
 
-    /// Counts a message that nobody wants back.
+    /// Counts a rejected message that no caller takes back.
     pub fn reject(&self) {
         self.count(&self.spilled.rejected);
     }
@@ -159,7 +164,7 @@ impl Edge {
         reason.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// From how many messages on one more is not pushed.
+    /// Returns the queue length from which on a message is not pushed.
     fn ceiling(&self, manner: Manner) -> u64 {
         let limit = u64::from(self.limit);
         match (self.overflow, manner) {
@@ -169,11 +174,12 @@ impl Edge {
         }
     }
 
-    /// Messages that wait, if so many have come.
+    /// Returns the number of queued messages, given the number counted in.
     fn waiting_of(sent: u64, receiver: &Base) -> u64 {
-        // WHY saturating: what was received may be known here before what was sent.
-        // ORDER: relaxed: it carries nothing. Who has heard from the receiver sees what that had
-        // received by then; who joins the line, what it had received when it last let the line go.
+        // WHY saturating: this thread may see the receiver's count before the corresponding send.
+        // ORDER: relaxed: no data depends on it. A thread that synchronizes with the receiver sees
+        // what was received by then; a sender on the wait list sees what was received when the list
+        // was last released, through the list's lock.
         sent.saturating_sub(receiver.received.load(Ordering::Relaxed))
     }
 
@@ -181,7 +187,7 @@ impl Edge {
         Self::waiting_of(self.sent.load(Ordering::Relaxed), receiver)
     }
 
-    /// Counts a message that is about to be pushed, or says why it is not.
+    /// Counts a message that is about to be pushed, or returns why it must not be.
     pub(crate) fn enter(&self, receiver: &Base, manner: Manner) -> Entry {
         let ceiling = self.ceiling(manner);
         let mut sent = self.sent.load(Ordering::Relaxed);
@@ -190,8 +196,8 @@ impl Edge {
             if waiting >= ceiling {
                 return self.no_room(receiver, manner);
             }
-            // WHY not added at once: what is then refused would keep others out meanwhile.
-            // ORDER: relaxed: the push that follows carries the message.
+            // WHY not `fetch_add`: a count that is then taken back would shut out other senders.
+            // ORDER: relaxed: the push that follows publishes the message.
             let (new, relaxed) = (sent + 1, Ordering::Relaxed);
             match self.sent.compare_exchange_weak(sent, new, relaxed, relaxed) {
                 Ok(_) if waiting < u64::from(self.limit) => return Entry::Within,
@@ -201,9 +207,10 @@ impl Edge {
         }
     }
 
-    /// What becomes of a message that finds the mailbox full.
+    /// Applies the policy to a message that finds the mailbox full.
     fn no_room(&self, receiver: &Base, manner: Manner) -> Entry {
-        // WHY asked here only: what waited when the process ended is never received.
+        // WHY checked only here: messages queued at the end are never received, so a full mailbox
+        // stays full.
         if receiver.head.is_closed() {
             return Entry::Ended;
         }
@@ -216,45 +223,46 @@ impl Edge {
         }
     }
 
-    /// Whether those who wait for room need wait no longer.
+    /// Returns whether a waiting sender may continue.
     pub(crate) fn has_room(&self, receiver: &Base) -> bool {
         self.waiting(receiver) < self.ceiling(Manner::Strict)
     }
 
-    /// A message has come that no sender has counted.
+    /// Counts a message that no sender has counted.
     pub(crate) fn passed(&self) {
         self.sent.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// A message has left without having been received.
+    /// Subtracts a message that left without being received.
     pub(crate) fn withdrawn(&self) {
         self.sent.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// Raises the flag after a push past the limit; whether the receiver has to be woken.
+    /// Raises the flag after a push past the limit. Returns whether the caller must wake the
+    /// receiver.
     pub(crate) fn raise(&self) -> bool {
-        // ORDER: release to `lower`: the count, and the push.
+        // ORDER: release to `lower`: the count and the push.
         self.overflow == Overflow::DropOldest && !self.flag.swap(true, Ordering::Release)
     }
 
-    /// Whether the flag is up: a glance.
+    /// Returns whether the flag is up. The result may be stale.
     pub(crate) fn is_raised(&self) -> bool {
         self.flag.load(Ordering::Relaxed)
     }
 
-    /// Takes the flag down, before the receiver fetches: a sender that found it up has pushed before
-    /// this, and is seen; another wakes the receiver again.
+    /// Lowers the flag before the receiver fetches. A sender that found the flag up had pushed
+    /// before, and the fetch sees its message; a later sender wakes the receiver again.
     pub(crate) fn lower(&self) {
         // ORDER: acquire from `raise`.
         self.flag.swap(false, Ordering::Acquire);
     }
 
-    /// Whether more waits than may.
+    /// Returns whether more messages are queued than the limit allows.
     pub(crate) fn is_past(&self, receiver: &Base) -> bool {
         self.waiting(receiver) > u64::from(self.limit)
     }
 
-    /// The oldest message has been dropped.
+    /// Counts the oldest message as dropped.
     pub(crate) fn dropped_oldest(&self) {
         self.withdrawn();
         self.count(&self.spilled.oldest);

@@ -1,15 +1,16 @@
-//! A function pointer whose type is forgotten where it is kept, and known again where it is called.
+//! Type-erased function pointer.
 //!
-//! What a process keeps is of one type, whatever its messages are; a function that makes such a
-//! message is not. WHY not `&dyn Any`: it is asked for its type by an indirect call, which took
-//! 10 of the 120 ns in which a process was spawned and monitored, and its end received.
+//! The private state of a process has one type, whatever its message type; a function that makes a
+//! message of that type does not.
+//! WHY not `&dyn Any`: `type_id` is an indirect call, which took 10 of the 120 ns in which a
+//! process was spawned and monitored and its exit received.
 //!
 //! COST: three words, and a comparison of two of them.
 
 use std::any::TypeId;
 use std::mem::{MaybeUninit, transmute_copy};
 
-/// A function pointer of some type.
+/// Function pointer of an erased type.
 #[derive(Debug, Clone, Copy)]
 pub struct Erased {
     of: TypeId,
@@ -17,18 +18,18 @@ pub struct Erased {
 }
 
 impl Erased {
-    /// Forgets the type of a function pointer.
+    /// Erases the type of a function pointer.
     #[inline]
     pub fn new<F: Copy + Send + Sync + 'static>(function: F) -> Self {
         const { assert!(size_of::<F>() == size_of::<fn()>() && align_of::<F>() == align_of::<fn()>()) };
-        // SAFETY: the two have one size, and no value of what may be uninitialised is invalid.
+        // SAFETY: the two types have the same size, and every bit pattern is a valid `MaybeUninit`.
         Self { of: TypeId::of::<F>(), pointer: unsafe { transmute_copy(&function) } }
     }
 
-    /// The function pointer, if it is of this type.
+    /// Returns the function pointer if its type is `F`.
     #[inline]
     pub fn get<F: Copy + Send + Sync + 'static>(&self) -> Option<F> {
-        // SAFETY: it was made of an `F`, which may be copied and used on any thread.
+        // SAFETY: the pointer was made from an `F`, which is `Copy` and usable on any thread.
         (self.of == TypeId::of::<F>()).then(|| unsafe { transmute_copy(&self.pointer) })
     }
 }
@@ -38,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_function_is_had_back_as_what_it_is_and_as_nothing_else() {
+    fn function_pointer_is_returned_only_as_its_own_type() {
         let erased = Erased::new::<fn(u8) -> u8>(|n| n + 1);
         assert_eq!(erased.get::<fn(u8) -> u8>().map(|next| next(1)), Some(2));
         assert!(erased.get::<fn(i8) -> i8>().is_none());

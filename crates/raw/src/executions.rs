@@ -1,14 +1,14 @@
-//! How the loom models are run, those of the crates above among them.
+//! Runner for the loom models of this crate and of the crates above.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Every execution of `f`, up to a bound of preemptions in one execution.
+/// Runs every execution of `f` up to a bound on preemptions per execution.
 pub fn model(f: impl Fn() + Sync + Send + 'static) {
     model_within(usize::MAX, f);
 }
 
-/// The same for a model that is large, up to a bound of its own.
+/// As [`model`], with an additional bound for a large model.
 pub fn model_within(bound: usize, f: impl Fn() + Sync + Send + 'static) {
     let asked = std::env::var("LOOM_MAX_PREEMPTIONS").ok().and_then(|text| text.parse().ok());
     let mut builder = loom::model::Builder::new();

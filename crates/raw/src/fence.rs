@@ -1,50 +1,52 @@
-//! A barrier between a thread that crosses it all the time and one that hardly ever does.
+//! Asymmetric fence: nearly free for a thread that executes it often, a system call for one that
+//! executes it rarely.
 //!
-//! Any thread may use it. It is for the pattern in which each side writes one word and then reads
-//! the other's: of a `light` and a `heavy` one at least sees what the other wrote before it.
+//! Any thread may use it. It serves the store-buffering (Dekker) pattern, in which each side writes
+//! one word and then reads the other side's: of a `light` and a `heavy` fence, at least one side
+//! reads what the other wrote before its fence.
 //!
-//! # Idea
+//! # Mechanism
 //!
-//! On Linux the kernel can interrupt every core that runs a thread of this program and make it pass
-//! a full barrier (`membarrier`). The rare side pays for both: the frequent side only has to keep
-//! the compiler from reordering. Where the kernel has no such call, or refuses it, both sides use
-//! an ordinary fence.
+//! On Linux `membarrier` makes every core that runs a thread of this process execute a full
+//! barrier. So the rare side pays for both, and the frequent side needs only a compiler fence. If
+//! the kernel has no such call, or refuses it, both sides use a sequentially consistent fence.
 //!
-//! INVARIANT: which of the two it is, is settled before the first barrier and never changes: a
-//! [`Fence`] can be had only from [`Fence::settled`].
+//! INVARIANT: the kind of fence is chosen before the first fence and never changes: a [`Fence`]
+//! comes only from [`Fence::settled`].
 //!
-//! COST: `light` nothing, or a fence of about 5 ns; `heavy` a system call, under a microsecond.
+//! COST: `light` costs nothing, or a fence of about 5 ns; `heavy` costs a system call of less than
+//! 1 µs.
 
 use crate::sync::{Ordering, fence};
 
-/// Which kind of barrier this program uses.
+/// Kind of fence that this program uses.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fence {
     by_kernel: bool,
 }
 
 impl Fence {
-    /// The kind of barrier, asked of the kernel the first time.
+    /// Returns the kind of fence; the first call asks the kernel.
     pub(crate) fn settled() -> Self {
         Self { by_kernel: kernel::registered() }
     }
 
-    /// Whether `light` is all that the frequent side needs; if not it has to pass a sequentially
-    /// consistent fence.
+    /// Returns whether `light` suffices for the frequent side; otherwise that side must execute a
+    /// sequentially consistent fence.
     pub(crate) fn is_free(self) -> bool {
         self.by_kernel
     }
 
-    /// The barrier of the side that crosses it often, where it is free: the compiler keeps the order.
+    /// Fence of the frequent side if [`Fence::is_free`]: a compiler fence.
     #[inline(always)]
     pub(crate) fn light() {
-        // ORDER: the partner is `heavy`, which makes this core pass a full barrier.
+        // ORDER: pairs with `heavy`, which makes this core execute a full barrier.
         kernel::interruptible();
     }
 
-    /// The barrier of the side that crosses it rarely.
+    /// Fence of the rare side.
     pub(crate) fn heavy(self) {
-        // ORDER: the partner is `light`, or the fence that stands for it.
+        // ORDER: pairs with `light`, or with the SeqCst fence that replaces it.
         if self.by_kernel {
             kernel::barrier();
         }
@@ -61,15 +63,15 @@ mod kernel {
     const REGISTER_PRIVATE_EXPEDITED: libc::c_int = 1 << 4;
 
     fn membarrier(command: libc::c_int) -> bool {
-        // SAFETY: the call takes a command, flags and a core, none of which it uses here, and
-        // touches no memory of ours.
+        // SAFETY: the call takes a command, flags and a core number, and accesses no memory of this
+        // process.
         unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) == 0 }
     }
 
-    /// Whether the kernel has promised this program its barrier.
+    /// Returns whether the kernel accepted the registration and executes the barrier.
     pub(super) fn registered() -> bool {
         static REGISTERED: OnceLock<bool> = OnceLock::new();
-        // WHY the barrier too: a sandbox may allow the one call and not the other.
+        // WHY the barrier too: a sandbox may allow one command and not the other.
         *REGISTERED
             .get_or_init(|| membarrier(REGISTER_PRIVATE_EXPEDITED) && membarrier(PRIVATE_EXPEDITED))
     }
@@ -80,7 +82,7 @@ mod kernel {
     }
 
     pub(super) fn barrier() {
-        // WHY: what rests on the barrier must not go on without it.
+        // WHY panic: code that relies on the barrier must not continue without it.
         assert!(membarrier(PRIVATE_EXPEDITED), "the kernel took its barrier back");
     }
 }
@@ -96,23 +98,23 @@ mod kernel {
     pub(super) fn barrier() {}
 }
 
-/// A kernel that has the barrier where a model says so.
+/// Simulated kernel for the models, which say whether it has the barrier.
 ///
-/// WHY a fence stands for the interruption, wherever it may come: what this thread wrote before, the
-/// other side sees; where the interruption came even earlier, this thread reads what the other side
-/// wrote.
+/// WHY a fence on the frequent side models the interruption at any point: the other side sees what
+/// this thread wrote before the fence. If the real interruption came earlier, this thread reads
+/// what the other side wrote.
 #[cfg(loom)]
 pub(crate) mod kernel {
     use std::cell::Cell;
 
     use crate::sync::{Ordering, fence};
 
-    // WHY `std`'s: it is of the thread that runs the whole model.
+    // WHY `std`'s thread-local: it belongs to the thread that runs the whole model.
     std::thread_local! {
         static HAS_BARRIER: Cell<bool> = const { Cell::new(false) };
     }
 
-    /// What the kernel of this thread's models has from now on.
+    /// Sets whether the simulated kernel of this thread has the barrier.
     pub fn has_barrier(it_has: bool) {
         HAS_BARRIER.set(it_has);
     }

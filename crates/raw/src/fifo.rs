@@ -1,21 +1,22 @@
-//! The owner's end of an inbox: what was received, in order, and how far a selective receive has
-//! looked.
+//! Save queue: received messages in order, and the cursor of a selective receive.
 //!
-//! Only the owner touches it. Each operation is a few pointer writes; none runs user code.
+//! Accessed by the owning process only. Each operation is a few pointer writes; none runs user
+//! code.
 //!
-//! INVARIANT: `cursor` is null or a link of this list that stays in it until the cursor moves:
-//! links leave the list only behind the cursor, or at the front with the cursor reset if it was there.
+//! INVARIANT: `cursor` is null or a header of this list that stays in the list until the cursor
+//! moves. Headers are removed only directly behind the cursor, or at the front; removing the header
+//! at the cursor resets it.
 
 use std::ptr::{self, NonNull};
 
 use crate::chain::Chain;
 use crate::link::Link;
 
-/// Received links, oldest first.
+/// Save queue: received messages, oldest first.
 pub(crate) struct Fifo {
     oldest: *mut Link,
     newest: *mut Link,
-    /// The last link that a selective receive has passed over; null: none yet.
+    /// The last message that a selective receive skipped; null at the start of a scan.
     cursor: *mut Link,
 }
 
@@ -24,21 +25,21 @@ impl Fifo {
         Self { oldest: ptr::null_mut(), newest: ptr::null_mut(), cursor: ptr::null_mut() }
     }
 
-    /// Adds a link at the end.
+    /// Appends a message.
     ///
     /// # Safety
-    /// The caller owns the link and gives it away.
+    /// The caller owns the header and gives it away.
     #[inline]
     pub(crate) unsafe fn append(&mut self, link: NonNull<Link>) {
         let last = self.newest;
-        // SAFETY: the link is ours now; `last` is null or a link of this list.
+        // SAFETY: the list owns the header now; `last` is null or a header of this list.
         unsafe { self.insert(last, link) }
     }
 
-    /// Adds a chain at the end.
+    /// Appends a batch.
     ///
     /// # Safety
-    /// The caller owns the chain and gives it away.
+    /// The caller owns the batch and gives it away.
     #[inline]
     pub(crate) unsafe fn append_all(&mut self, arrived: &Chain) {
         if arrived.len == 0 {
@@ -46,20 +47,20 @@ impl Fifo {
         }
         match NonNull::new(self.newest) {
             None => self.oldest = arrived.oldest,
-            // SAFETY: it is a link of this list, which owns its links.
+            // SAFETY: `last` is a header of this list, which owns its headers.
             Some(last) => unsafe { last.as_ref().set_next(arrived.oldest) },
         }
         self.newest = arrived.newest;
     }
 
-    /// Takes the oldest link; a scan under way starts again.
+    /// Removes the oldest message and restarts the current scan.
     #[inline]
     pub(crate) fn pop(&mut self) -> Option<NonNull<Link>> {
         self.cursor = ptr::null_mut();
         self.take_next()
     }
 
-    /// Takes the oldest link; a scan under way goes on where it was.
+    /// Removes the oldest message; the current scan continues where it was.
     pub(crate) fn shift(&mut self) -> Option<NonNull<Link>> {
         let cursor = std::mem::replace(&mut self.cursor, ptr::null_mut());
         let oldest = self.take_next()?;
@@ -69,28 +70,29 @@ impl Fifo {
         Some(oldest)
     }
 
-    /// Begins a scan at the oldest link.
+    /// Restarts the scan at the oldest message.
     #[inline]
     pub(crate) fn rewind(&mut self) {
         self.cursor = ptr::null_mut();
     }
 
-    /// Takes the link behind the cursor.
+    /// Removes the message behind the cursor.
     #[inline]
     pub(crate) fn take_next(&mut self) -> Option<NonNull<Link>> {
         let behind = if self.cursor.is_null() {
             self.oldest
         } else {
-            // SAFETY: the cursor is a link of this list, and the list is the owner's.
+            // SAFETY: the cursor is a header of this list, and only the owning process accesses the
+            // list.
             unsafe { (*self.cursor).next() }
         };
         let link = NonNull::new(behind)?;
-        // SAFETY: `link` is in this list, which owns its links.
+        // SAFETY: `link` is in this list, which owns its headers.
         let rest = unsafe { link.as_ref().next() };
         if self.cursor.is_null() {
             self.oldest = rest;
         } else {
-            // SAFETY: the cursor is a link of this list.
+            // SAFETY: the cursor is a header of this list.
             unsafe { (*self.cursor).set_next(rest) };
         }
         if rest.is_null() {
@@ -99,7 +101,7 @@ impl Fifo {
         Some(link)
     }
 
-    /// Takes the first link of which `is_it` is so; a scan under way starts again.
+    /// Removes the first message for which `is_it` returns `true`; restarts the current scan.
     pub(crate) fn take_first(
         &mut self,
         mut is_it: impl FnMut(NonNull<Link>) -> bool,
@@ -113,39 +115,39 @@ impl Fifo {
                 return found;
             }
             self.cursor = here.as_ptr();
-            // SAFETY: the link is in this list, which owns its links.
+            // SAFETY: the header is in this list, which owns its headers.
             link = NonNull::new(unsafe { here.as_ref().next() });
         }
         self.rewind();
         None
     }
 
-    /// Puts a link back where the cursor is and passes over it.
+    /// Puts a message back at the cursor and moves the cursor past it.
     ///
     /// # Safety
-    /// The caller owns the link and gives it away.
+    /// The caller owns the header and gives it away.
     #[inline]
     pub(crate) unsafe fn put_back(&mut self, link: NonNull<Link>) {
-        // SAFETY: the link is ours now; the cursor is null or a link of this list.
+        // SAFETY: the list owns the header now; the cursor is null or a header of this list.
         unsafe { self.insert(self.cursor, link) };
         self.cursor = link.as_ptr();
     }
 
     /// # Safety
-    /// The caller gives `link` away; `before` is null or a link of this list.
+    /// The caller owns `link` and gives it away; `before` is null or a header of this list.
     #[inline]
     unsafe fn insert(&mut self, before: *mut Link, link: NonNull<Link>) {
         let after = if before.is_null() {
             std::mem::replace(&mut self.oldest, link.as_ptr())
         } else {
-            // SAFETY: `before` is a link of this list, which owns its links.
+            // SAFETY: `before` is a header of this list, which owns its headers.
             unsafe {
                 let after = (*before).next();
                 (*before).set_next(link.as_ptr());
                 after
             }
         };
-        // SAFETY: the link is ours by the contract.
+        // SAFETY: the caller gave the header away.
         unsafe { link.as_ref().set_next(after) };
         if after.is_null() {
             self.newest = link.as_ptr();

@@ -1,58 +1,65 @@
-//! The word of a process: whether it sleeps, and the stack of signals that arrived, or which lanes
-//! they are in.
+//! Inbox state word: process state and the stack of arrived signals, or the set of non-empty
+//! shards, in one atomic word.
 //!
-//! Any thread may `push` and `wake`. Only the worker that runs the process may `take`, `sleep` and
-//! `close`. Nothing here runs user code; only the first installation of lanes allocates.
+//! Any thread may `push` and `wake`. Only the receiver, the worker that runs the process, may
+//! `take`, `sleep` and `close`. Nothing here runs user code. Only the first installation of shards
+//! allocates.
 //!
-//! # The word
+//! # Layout
 //!
 //! ```text
 //!   63    62      48 47                     4      3        2       1        0
 //! +-------+----------+------------------------+--------+-------+-------+--------+
-//! |   0   |  count   | newest link, or null   | SIGNAL | DEAF  | WOKEN | ASLEEP |
-//! | LANES |   era    | a bit for each lane    |        |       |       |        |
+//! |   0   |  count   | newest header, or null | SIGNAL | DEAF  | WOKEN | ASLEEP |
+//! | LANES |  epoch   | a bit for each shard   |        |       |       |        |
 //! +-------+----------+------------------------+--------+-------+-------+--------+
 //! ```
 //!
-//! `count` is the number of links in the stack, and stays at its greatest value past that. `SIGNAL`
-//! says that a signal that is no message arrived. The other three flags are the state:
+//! `count` is the number of headers in the stack and saturates at its maximum. `SIGNAL` is set once
+//! a signal that is not a message has arrived. `LANES` says that the inbox is sharded; the word
+//! then holds the epoch (`era`) and one bit per shard. The other three flags are the process state:
 //!
-//! | flags | meaning | who leaves it |
+//! | flags | meaning | left by |
 //! |---|---|---|
-//! | none | scheduled or running | the owner, by going to sleep or closing |
-//! | `WOKEN` | the same, and a wake came since the turn began | the owner, at its next turn |
-//! | `ASLEEP` | in no queue; any signal wakes it | a sender or waker; it must schedule the process |
-//! | `ASLEEP`, `DEAF` | in no queue; waits for something else than messages, of which some may have arrived | a waker, or the sender of a signal that is no message |
-//! | all four, and `LANES` | closed for ever | nobody |
+//! | none | scheduled or running | the receiver, by `sleep` or `close` |
+//! | `WOKEN` | scheduled or running, and woken since the turn began | the receiver, at its next turn |
+//! | `ASLEEP` | in no run queue; any signal wakes it | a sender or waker, which must schedule the process |
+//! | `ASLEEP`, `DEAF` | the same, but a message does not wake it; messages may be queued | a waker, or the sender of another signal |
+//! | all four, and `LANES` | closed (final) | never left |
 //!
-//! INVARIANT: whoever takes `ASLEEP` away holds the only right to schedule the process.
+//! INVARIANT: the thread whose RMW clears `ASLEEP` holds the only right to schedule the process.
 //!
-//! # Lanes
+//! # Shards
 //!
-//! When the pushes that a take brings met each other too often, the owner installs lanes (`lanes`):
-//! the swap that empties the stack leaves `LANES` and the number of a new era. From then on a
-//! sender puts its link into its lane; if it found the lane empty, or has a signal, it *tells* the
-//! receiver, by setting the lane's bit here, with the same consequences for a sleeper as a push. A
-//! take swaps the bits out and then empties the lanes they name.
+//! When too many pushes of a batch were contended, the receiver installs shards (`lanes`): the swap
+//! that empties the stack leaves `LANES` and the number of a new epoch in the word. From then on
+//! each sender pushes into its shard. If the shard was empty, or the pushed signal is not a
+//! message, the sender also *announces* it: it sets the shard's bit in the word, with the same
+//! effect on a sleeping process as a push. A take swaps the bits out and then empties the shards
+//! they name.
 //!
-//! Removing swaps the word back to an empty stack, then freezes the lanes and takes what is in them,
-//! all in one take. So what is in the stack is older than anything in a lane when lanes are
-//! installed, and later when they are removed: the order of each sender is kept (M2).
+//! Removal swaps the word back to an empty stack, then freezes all shards and takes their contents,
+//! within one take. So the stack holds only older signals than the shards at installation, and only
+//! newer ones at removal: the order of each sender is preserved (M2).
 //!
-//! INVARIANT: if an open lane holds something, its bit is set, or the sender that found it empty is
-//! about to set it. One that finds the era over need not tell: the owner freezes the lanes in the
-//! very take that ended the era, or in its close, and takes what is in them.
+//! INVARIANT: if an open shard is not empty, its bit is set, or the sender that found it empty is
+//! about to set it. A sender that finds the epoch ended need not announce: the take that ended the
+//! epoch, or the close, freezes the shards and takes their contents.
 //!
-//! # Orders
+//! # Memory ordering
 //!
-//! Every change is a read-modify-write, so there is one order of changes. A push releases the
-//! payload to the `take` that acquires it. Going to sleep releases the owner's state to the thread
-//! that takes `ASLEEP` away, which acquires it and hands it on through the run queue. A wake
-//! releases what happened before it to the `take` at the beginning of the next turn. Installing
-//! releases the lanes to senders, who acquire the word before they follow the pointer.
+//! Every change of the word is a read-modify-write. So its modification order is total, and a later
+//! RMW continues the release sequence of an earlier one.
 //!
-//! COST: one compare-and-swap per push, one swap per batch taken, one compare-and-swap to sleep; 16
-//! bytes. With lanes: see there, and one compare-and-swap here per lane and batch.
+//! - A push releases the payload; the `take` that returns it acquires.
+//! - `sleep` releases the receiver's state; the thread that clears `ASLEEP` acquires it and passes
+//!   it on through the run queue.
+//! - A wake releases what happened before it; the `take` at the beginning of the next turn
+//!   acquires.
+//! - Installation releases the shards; senders acquire the word before they follow the pointer.
+//!
+//! COST: one compare-and-swap per push, one swap per batch, one compare-and-swap per sleep; 16
+//! bytes. With shards: the cost in `lanes`, and one compare-and-swap here per shard and batch.
 
 mod aside;
 mod word;
@@ -69,61 +76,61 @@ use crate::lanes::{Lanes, Traffic};
 use crate::link::{Class, Link};
 use crate::sync::{AtomicPtr, Ordering};
 
-/// What the sender must do next.
+/// Result of a push: what the sender must do next.
 #[must_use]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pushed {
-    /// Nothing: the receiver will find it.
+    /// Nothing: the receiver will see the signal.
     Queued,
-    /// Schedule the receiver: it slept and nobody else will.
+    /// Schedule the receiver: this push woke it, and no other thread schedules it.
     Schedule,
     /// Take the envelope back: the receiver has ended.
     Closed,
 }
 
-/// What the owner must do next.
+/// Result of going to sleep: what the receiver must do next.
 #[must_use]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Slept {
-    /// Let go of the process at once: another thread may be running it already.
+    /// Stop accessing the process: another thread may already be running it.
     Asleep,
-    /// Run again: it was woken, or there is mail it would have to look at.
+    /// Run again: a wake, or a signal the receiver has to handle, has arrived.
     Again,
 }
 
-/// What an owner finds that looks for a single message.
+/// Result of [`Head::take_lone`].
 #[derive(Debug)]
 pub enum Lone {
-    /// It, which is taken.
+    /// The only queued message; it has been taken.
     Link(NonNull<Link>),
-    /// Nothing has come.
+    /// The inbox is empty.
     Nothing,
-    /// More than that, or something else: to be taken all at once.
+    /// More than one signal, or something other than a plain message; use [`Head::take`].
     Others,
 }
 
-/// What was in the word when the owner emptied it.
+/// Contents of the state word when the receiver emptied it.
 #[derive(Debug)]
 pub struct Taken {
-    /// What arrived.
+    /// Signals that arrived.
     pub arrived: Chain,
-    /// Whether a wake came since the last time.
+    /// Whether a wake came since the previous take.
     pub woken: bool,
 }
 
-/// The word, and the lanes beside it once there have been any.
+/// Inbox: the state word, and its shards once they have been installed.
 #[derive(Debug)]
 pub struct Head {
     word: AtomicPtr<Link>,
-    /// Null until lanes are first installed; stays for as long as the head.
+    /// Null until shards are first installed; then valid until the head is dropped.
     lanes: AtomicPtr<Lanes>,
 }
 
-/// Notes in a link that its push met another sender, if so. An owner that emptied the stack, or
-/// changed the mode, is none.
+/// Marks a header as contended if its compare-and-swap lost to another sender. A compare-and-swap
+/// lost to the receiver, which emptied the stack or changed the mode, does not count.
 ///
 /// # Safety
-/// The caller owns the link.
+/// The caller owns the header.
 unsafe fn note_contention(new: NonNull<Link>, now: *mut Link) {
     if !has_lanes(now) && !link(now).is_null() {
         // SAFETY: by the contract.
@@ -131,7 +138,7 @@ unsafe fn note_contention(new: NonNull<Link>, now: *mut Link) {
     }
 }
 
-/// What a take found in the word, and what came with it.
+/// Pairs the batch with the flags of the word that a take found.
 #[inline(always)]
 fn taken(word: *mut Link, arrived: Chain) -> Taken {
     debug_assert!(flags(word) & (ASLEEP | DEAF) == 0, "the owner takes while it sleeps");
@@ -139,18 +146,18 @@ fn taken(word: *mut Link, arrived: Chain) -> Taken {
 }
 
 impl Head {
-    /// A process that is about to be scheduled for the first time.
+    /// Creates the inbox of a process that is about to be scheduled for the first time.
     #[allow(clippy::new_without_default)]
     pub fn new() -> Self {
         Self { word: AtomicPtr::new(ptr::null_mut()), lanes: AtomicPtr::new(ptr::null_mut()) }
     }
 
-    /// Adds a link. On [`Pushed::Closed`] the caller has it back. `sender` says who sends, always
-    /// the same for one sender; it is asked only where it may matter.
+    /// Pushes a signal. On [`Pushed::Closed`] the caller owns the header again. `sender` returns
+    /// the sender's number, always the same for one sender; it is called only where it can matter.
     ///
     /// # Safety
-    /// The caller owns the link, which is as [`Link::new`] makes it, and gives it away, except on
-    /// [`Pushed::Closed`].
+    /// The caller owns the header, which is in the state made by [`Link::new`], and gives it away,
+    /// except on [`Pushed::Closed`].
     #[inline]
     pub unsafe fn push(
         &self,
@@ -162,18 +169,19 @@ impl Head {
         // SAFETY: by the contract.
         debug_assert!(unsafe { new.as_ref().next() }.is_null(), "a link that was sent before");
         let word = self.word.load(Ordering::Relaxed);
-        // ORDER: release to `take` (the payload); acquire from `sleep` (the owner's state), which
-        // matters only when this push wakes.
+        // ORDER: release to `take`: the payload. Acquire from `sleep`: the receiver's state, needed
+        // only if this push clears `ASLEEP`.
         let (order, relaxed) = (Ordering::AcqRel, Ordering::Relaxed);
         let exchange = |next| self.word.compare_exchange_weak(word, next, order, relaxed);
-        // WHY apart from `push_once`: these are what most pushes find, and little is to be worked out.
+        // WHY not in `push_once`: these two cases cover most pushes and need the fewest
+        // instructions.
         let exchanged = if word.addr() == ASLEEP {
             let signal = if class == Class::Signal { SIGNAL } else { 0 };
             let next = new.as_ptr().map_addr(|addr| addr | signal | 1 << COUNT_SHIFT);
             exchange(next).map(|_| Pushed::Schedule)
         } else if class == Class::Message && has_room(word) {
             debug_assert_ne!(flags(word) & (ASLEEP | DEAF), ASLEEP, "such a sleeper has no mail");
-            // SAFETY: the link is the caller's until the exchange below succeeds.
+            // SAFETY: the header is the caller's until the exchange below succeeds.
             unsafe { new.as_ref().put_upon(link(word)) };
             let rest = word.addr().wrapping_add(1 << COUNT_SHIFT) & !LINK;
             exchange(new.as_ptr().map_addr(|addr| addr | rest)).map(|_| Pushed::Queued)
@@ -182,7 +190,7 @@ impl Head {
             return unsafe { self.push_on(new, class, sender()) };
         };
         exchanged.unwrap_or_else(|now| {
-            // SAFETY: by the contract; a push that failed has left the link alone.
+            // SAFETY: by the contract; a failed push leaves the header with the caller.
             unsafe {
                 note_contention(new, now);
                 self.push_on(new, class, sender())
@@ -190,11 +198,11 @@ impl Head {
         })
     }
 
-    /// Tries to add a link to a stack that was `word`, read with acquire; gives back what it has become
-    /// instead.
+    /// Tries to push onto a stack whose state was `word`, read with acquire. Returns the current
+    /// word if it has changed.
     ///
     /// # Safety
-    /// As for `push`; on failure the caller has the link back.
+    /// As for `push`; on failure the caller owns the header again.
     #[inline(always)]
     unsafe fn push_once(
         &self,
@@ -202,17 +210,18 @@ impl Head {
         new: NonNull<Link>,
         class: Class,
     ) -> Result<Pushed, *mut Link> {
-        // SAFETY: the link is the caller's until the exchange below succeeds.
+        // SAFETY: the header is the caller's until the exchange below succeeds.
         unsafe { new.as_ref().set_next(link(word)) };
         let (flags, wakes) = arrival(word, class);
         let waiting = ((word.addr() >> COUNT_SHIFT) + 1).min(COUNT_MAX) << COUNT_SHIFT;
         let next = new.as_ptr().map_addr(|addr| addr | flags | waiting);
-        // ORDER: release to `take` (the payload). What `sleep` released was acquired with the word.
+        // ORDER: release to `take`: the payload. The caller's acquire load of `word` already
+        // synchronizes with `sleep`.
         self.word.compare_exchange_weak(word, next, Ordering::Release, Ordering::Relaxed)?;
         Ok(if wakes { Pushed::Schedule } else { Pushed::Queued })
     }
 
-    /// Adds a link where another sender was quicker, where there are lanes, or at the end.
+    /// Slow path of `push`: another sender won the race, the inbox is sharded or closed.
     ///
     /// # Safety
     /// As for `push`.
@@ -220,12 +229,12 @@ impl Head {
     #[inline(never)]
     unsafe fn push_on(&self, new: NonNull<Link>, class: Class, sender: u32) -> Pushed {
         loop {
-            // ORDER: acquire from the installation (the lanes), and from `sleep`.
+            // ORDER: acquire from `install_lanes` (the shards) and from `sleep`.
             let word = self.word.load(Ordering::Acquire);
             if is_closed(word) {
                 return Pushed::Closed;
             }
-            // SAFETY: by the contract; what failed has left the link alone.
+            // SAFETY: by the contract; a failed attempt leaves the header with the caller.
             let pushed = unsafe {
                 match has_lanes(word) {
                     true => self.push_aside(word, new, class, sender),
@@ -241,7 +250,7 @@ impl Head {
         }
     }
 
-    /// Wakes the process; `true` tells the caller to schedule it.
+    /// Wakes the process. Returns `true` if the caller must schedule it.
     #[must_use]
     #[inline]
     pub fn wake(&self) -> bool {
@@ -254,8 +263,8 @@ impl Head {
             let asleep = old & ASLEEP != 0;
             let woken = if asleep { 0 } else { WOKEN };
             let next = word.map_addr(|addr| (addr & !(ASLEEP | DEAF)) | woken);
-            // WHY: a second wake writes the word again although nothing changes in it, because
-            // what happened before *this* wake has to be released too.
+            // WHY an RMW even if no flag changes: what happened before *this* wake has to be
+            // released too.
             // ORDER: release to `take`; acquire from `sleep`, as in `push`.
             match self.word.compare_exchange_weak(word, next, Ordering::AcqRel, Ordering::Relaxed) {
                 Ok(_) => return asleep,
@@ -264,13 +273,13 @@ impl Head {
         }
     }
 
-    /// Takes everything that arrived, and the wake with it. Only for the owner, awake.
+    /// Takes everything that arrived, and a pending wake. Only for the receiver, while awake.
     ///
-    /// Counts what it finds, and installs or removes lanes accordingly.
-    // WHY always: returned from a call, the chain would go through memory.
+    /// Updates `traffic` and installs or removes shards accordingly.
+    // WHY `inline(always)`: returned from a call, the batch would go through memory.
     #[inline(always)]
     pub fn take(&self, traffic: &mut Traffic) -> Taken {
-        // ORDER: relaxed is enough to see that nothing came; what came is acquired by the swap.
+        // ORDER: relaxed suffices to see an empty inbox; the swap acquires what has arrived.
         let word = self.word.load(Ordering::Relaxed);
         if is_quiet(word) {
             return Taken { arrived: Chain::empty(), woken: false };
@@ -278,20 +287,20 @@ impl Head {
         if has_lanes(word) || traffic.wants_lanes() {
             let mut arrived = Chain::empty();
             let word = self.take_aside(traffic, &mut arrived);
-            // WHY not `arrived` itself: the chain of an ordinary take then stays in registers.
+            // WHY not `arrived` itself: the batch of an ordinary take then stays in registers.
             return taken(word, Chain { ..arrived });
         }
-        // ORDER: acquire from `push` (the payloads) and from `wake`. Nothing to release: a sender
-        // reads nothing of the owner's unless it takes ASLEEP away.
+        // ORDER: acquire from `push` (the payloads) and from `wake`. No release: a sender reads
+        // nothing written by the receiver unless it clears `ASLEEP`, which `sleep` releases.
         let word = self.word.swap(ptr::null_mut(), Ordering::Acquire);
-        // SAFETY: the swap gave the stack to us.
+        // SAFETY: the swap transferred the stack to this thread.
         let arrived = unsafe { Chain::turn_round(link(word)) };
         traffic.stacked(&arrived);
         taken(word, arrived)
     }
 
-    /// Takes what arrived if it is one message and nothing else: what most receives find that find
-    /// anything. Only for the owner, awake.
+    /// Takes the queued signal if it is a single plain message, the most common case of a receive
+    /// that finds anything. Only for the receiver, while awake.
     #[inline]
     pub fn take_lone(&self, traffic: &mut Traffic) -> Lone {
         let word = self.word.load(Ordering::Relaxed);
@@ -306,7 +315,7 @@ impl Head {
         if self.word.compare_exchange(word, ptr::null_mut(), acquire, relaxed).is_err() {
             return Lone::Others;
         }
-        // SAFETY: a count of one is that of a link, which the exchange gave to us.
+        // SAFETY: a count of one means a non-null header, which the exchange transferred here.
         unsafe {
             let lone = NonNull::new_unchecked(link(word));
             traffic.calm_lone(lone.as_ref().tags());
@@ -314,17 +323,17 @@ impl Head {
         }
     }
 
-    /// Goes to sleep unless there is something to do. Only for the owner, awake.
+    /// Puts the process to sleep unless it has work. Only for the receiver, while awake.
     ///
-    /// A deaf process sleeps on messages it has not looked at; a signal or a wake it has not seen
-    /// keeps it awake like any other.
+    /// With `deaf` the process may sleep on unread messages. An unseen wake, or a signal that is
+    /// not a message, still prevents it from sleeping.
     #[inline]
     pub fn sleep(&self, deaf: bool) -> Slept {
-        // ORDER: release to whoever takes ASLEEP away: everything the owner wrote in its turn. On
-        // failure nothing is read through the word.
+        // ORDER: release to the thread that clears `ASLEEP`: everything written in this turn.
+        // Relaxed on failure: nothing is read through the word.
         let (release, relaxed) = (Ordering::Release, Ordering::Relaxed);
         let sleeper = ptr::without_provenance_mut(ASLEEP);
-        // WHY first: it is how most turns end, and nothing is to be worked out.
+        // WHY a separate attempt: most turns end this way, and it needs no computation.
         if !deaf && self.word.compare_exchange(ptr::null_mut(), sleeper, release, relaxed).is_ok() {
             return Slept::Asleep;
         }
@@ -342,46 +351,48 @@ impl Head {
         }
     }
 
-    /// Closes for ever and gives back what arrived. Only for the owner, awake.
+    /// Closes the inbox for good and returns what was queued. Only for the receiver, while awake.
     pub fn close(&self) -> Chain {
-        // ORDER: acquire from `push` (the payloads); release to senders that find the process
-        // closed and then read how it ended.
+        // ORDER: acquire from `push` (the payloads). Release to threads that find the inbox closed
+        // and then read the exit status.
         let word = self.word.swap(ptr::without_provenance_mut(CLOSED), Ordering::AcqRel);
         self.last_of(word)
     }
 
-    /// What arrived, in a process that nobody else refers to any more.
+    /// Returns what is queued in a process to which no other reference exists.
     pub fn rest(&self) -> Chain {
-        // ORDER: relaxed: the pushes came before their senders gave up their references, and that
-        // was acquired when they were found to be gone.
+        // ORDER: relaxed: each push happened before its sender released its reference, and the
+        // caller acquired those releases when it found its references to be the only ones.
         self.last_of(self.word.load(Ordering::Relaxed))
     }
 
-    /// What is in the stack or the lanes, of an owner that takes for the last time.
+    /// Drains the stack or the shards for the last time.
     fn last_of(&self, word: *mut Link) -> Chain {
         if has_lanes(word) {
             return self.known_lanes().freeze(era(word));
         }
-        // SAFETY: the swap, or the end of all senders, gave the stack to us.
+        // SAFETY: the swap, or the absence of other references, transferred the stack to this
+        // thread.
         unsafe { Chain::turn_round(link(word)) }
     }
 
-    /// Whether the process has ended.
+    /// Returns whether the process has ended.
     pub fn is_closed(&self) -> bool {
-        // ORDER: acquire from `close`: how it ended can be read afterwards.
+        // ORDER: acquire from `close`: the exit status may be read afterwards.
         is_closed(self.word.load(Ordering::Acquire))
     }
 
-    /// Whether the process sleeps, and whether it is deaf: a glance that may be old at once.
+    /// Returns `None` if the process is awake or closed, else whether it sleeps with `DEAF` set.
+    /// The result may be stale.
     pub fn asleep(&self) -> Option<bool> {
         let word = self.word.load(Ordering::Relaxed);
         let asleep = !is_closed(word) && flags(word) & ASLEEP != 0;
         asleep.then_some(flags(word) & DEAF != 0)
     }
 
-    /// Links that arrived, of those in the stack at most 32767: a glance that may be old at once.
+    /// Returns the number of queued signals; a stack counts up to 32767. The result may be stale.
     pub fn count(&self) -> usize {
-        // ORDER: acquire from the installation (the lanes).
+        // ORDER: acquire from `install_lanes`: the shards.
         let word = self.word.load(Ordering::Acquire);
         match has_lanes(word) {
             false => count(word),
@@ -390,13 +401,13 @@ impl Head {
         }
     }
 
-    /// Whether a signal that is no message arrived, or a wake, since the last `take`.
+    /// Returns whether a wake, or a signal that is not a message, arrived since the last `take`.
     #[inline]
     pub fn has_signals(&self) -> bool {
         flags(self.word.load(Ordering::Relaxed)) & (WOKEN | SIGNAL) != 0
     }
 
-    /// Whether something arrived or woke the process since the last `take`.
+    /// Returns whether a signal or a wake arrived since the last `take`.
     #[inline]
     pub fn has_news(&self) -> bool {
         !is_quiet(self.word.load(Ordering::Relaxed))
@@ -407,7 +418,7 @@ impl Drop for Head {
     fn drop(&mut self) {
         let lanes = self.lanes.load(Ordering::Relaxed);
         if !lanes.is_null() {
-            // SAFETY: it came from a box, and nobody else is left who could follow the pointer.
+            // SAFETY: the pointer came from a box, and no other thread can follow it any more.
             drop(unsafe { Box::from_raw(lanes) });
         }
     }

@@ -1,17 +1,16 @@
-//! The heap of the C library.
+//! Heap of the C library.
 //!
-//! Any thread may call. Touches nothing of purlin's.
+//! Any thread may call. Accesses no state of purlin.
 
-/// Has the C library give the pages that are free in its heaps back to the operating system.
+/// Returns free heap pages of the C library to the operating system.
 ///
-/// Does nothing where the C library is not glibc. What a program's own allocator keeps is not
-/// touched.
+/// Does nothing if the C library is not glibc. Does not affect another allocator of the program.
 ///
-/// COST: 100 µs or so for each megabyte given back; who allocates from the same heap meanwhile
-/// waits.
+/// COST: about 100 µs per megabyte returned; threads that allocate from the same heap wait
+/// meanwhile.
 pub fn trim() {
     #[cfg(all(target_os = "linux", target_env = "gnu", not(miri)))]
-    // SAFETY: the call may be made by any thread at any time; it moves nothing that is in use.
+    // SAFETY: `malloc_trim` may be called by any thread at any time and moves no live allocation.
     unsafe {
         libc::malloc_trim(0);
     }

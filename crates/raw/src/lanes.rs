@@ -1,31 +1,31 @@
-//! Lanes: where many senders on many cores put their signals side by side, when the one word of the
-//! receiver has become the bottleneck.
+//! Inbox shards (lanes): several stacks on separate cache lines, used when the receiver's state
+//! word has become a bottleneck.
 //!
-//! `head` decides when lanes are in use and calls everything here. Any thread that found the lanes
-//! in use may `push`; only the owner may `take` and `freeze`. Only `new` allocates.
+//! `head` decides when shards are in use and makes every call here. Any thread that found the inbox
+//! sharded may `push`; only the receiver may `take` and `freeze`. Only `new` allocates.
 //!
 //! # Protocol
 //!
-//! A sender always uses the same lane, so its own signals stay in order. A lane is a word like the
-//! stack of the process:
+//! A sender always uses the same shard, so its own signals stay in order. A shard is a word laid
+//! out like the stack of the process:
 //!
 //! | word | meaning |
 //! |---|---|
-//! | links and their number | open, signals waiting |
-//! | null | open, nothing waiting |
-//! | `FROZEN` and an era | not to be used by who believes in this era or an earlier one |
+//! | headers and their number | open, signals queued |
+//! | null | open, empty |
+//! | `FROZEN` and an epoch | closed to senders that observed this epoch or an earlier one |
 //!
-//! Each time the owner installs the lanes it begins an *era*, whose number stands in the word of the
-//! process. Removing freezes every lane with the era that ends. A sender of a later era opens its
-//! lane with its first push; a sender that still believes in the old one finds it frozen and reads
-//! the word of the process again. So installing needs not touch the lanes, and there is no moment
-//! at which a sender could put something into a lane while the stack is in use.
+//! Each installation begins an *epoch* (`era`), whose number is in the inbox state word. Removal
+//! freezes every shard with the epoch that ends. The first push of a sender of a later epoch opens
+//! its shard. A sender that still has the old epoch finds its shard frozen and rereads the state
+//! word. So installation does not touch the shards, and no sender can push into a shard while the
+//! stack is in use.
 //!
-//! INVARIANT: a lane is opened only in the era that its opener read, and frozen only after that era
-//! has ended in the word of the process.
+//! INVARIANT: a shard is opened only for the epoch that the opening thread observed, and frozen
+//! only after that epoch has ended in the state word.
 //!
-//! COST: 128 bytes a lane, four lanes a core, at most 32; one compare-and-swap per push, one swap
-//! per lane taken.
+//! COST: 128 bytes per shard, four shards per core, at most 32; one compare-and-swap per push, one
+//! swap per shard taken.
 
 use std::ptr::{self, NonNull};
 
@@ -33,10 +33,11 @@ use crate::chain::Chain;
 use crate::link::{CONTENDED, Link};
 use crate::sync::{AtomicPtr, Ordering};
 
-/// The most lanes there are: the word of a process has a bit for each.
+/// Maximum number of shards: the state word has one bit for each.
 pub(crate) const MOST: usize = 32;
-/// The last era. WHY: an inbox that has changed its mode so often keeps its lanes, so that no number
-/// is ever used twice.
+/// The last epoch.
+/// WHY a last one: an inbox that has changed its mode this often keeps its shards, so that no epoch
+/// number is reused.
 pub(crate) const LAST_ERA: usize = (1 << 15) - 2;
 
 const FROZEN: usize = 1;
@@ -44,32 +45,34 @@ const TOP_SHIFT: u32 = 48;
 const LINK: usize = ((1 << TOP_SHIFT) - 1) & !0b1111;
 const COUNT_MAX: usize = u16::MAX as usize;
 
-/// How the owner judges whether lanes are worth having.
+/// Contention estimate by which the receiver installs and removes shards.
 ///
-/// One number. Without lanes it rises with each push that met another sender and falls with each
-/// that did not; with lanes it rises with what was taken and falls with each taking.
+/// A single counter. With a stack it rises with each contended push and falls with each uncontended
+/// one. With shards it rises with the signals taken and falls with each take.
 #[derive(Debug)]
 pub struct Traffic(u16);
 
-/// A push that met another sender weighs as much as this many that did not.
+/// Weight of a contended push relative to an uncontended one.
 const WEIGHT: usize = 2;
-/// Lanes are installed when this much has gathered. WHY: OTP's figure for its own; a lone accident
-/// does not get there, a burst of some hundred messages does.
+/// Shards are installed when the counter reaches this value.
+/// WHY 50: OTP uses the same figure. A single collision does not reach it; a burst of some hundred
+/// messages does.
 const INSTALL: usize = if cfg!(shuttle) { 2 } else { 50 };
-/// What a take has to bring for the lanes to be worth their while. WHY: a message alone in its lane
-/// costs two compare-and-swaps, one in the stack a single one.
+/// Signals that a take must bring to justify shards.
+/// WHY 2: a message alone in its shard costs two compare-and-swaps, in the stack one.
 const WORTH: usize = 2;
-/// Lanes are removed after so many takes that brought one signal each. WHY: OTP looks every 8192
-/// times; a receiver that is done with its crowd gets there in a fraction of a millisecond.
+/// Shards are removed after this many takes that brought one signal each.
+/// WHY 4096: OTP checks every 8192 operations. A receiver without contention gets there in a
+/// fraction of a millisecond.
 const PATIENCE: usize = if cfg!(shuttle) { 2 } else { 4096 };
 
 impl Traffic {
-    /// No crowd.
+    /// Creates an estimate without contention.
     pub const fn new() -> Self {
         Self(0)
     }
 
-    /// A crowd, as far as the owner has seen.
+    /// Creates an estimate that asks for shards.
     #[cfg(loom)]
     pub fn crowded() -> Self {
         Self(PATIENCE as u16)
@@ -80,22 +83,22 @@ impl Traffic {
         self.0 = (usize::from(self.0) + up).saturating_sub(down).min(PATIENCE) as u16;
     }
 
-    /// Counts what was taken from the stack.
+    /// Counts a batch taken from the stack.
     #[inline]
     pub(crate) fn stacked(&mut self, chain: &Chain) {
-        // WHY the condition: this is every take of a receiver that has no crowd.
+        // WHY the condition: it is false in every take of an uncontended receiver.
         if self.0 != 0 || chain.contended != 0 {
             self.change(chain.contended * WEIGHT, chain.len - chain.contended);
         }
     }
 
-    /// Whether no sender has met another for long enough.
+    /// Returns whether the estimate is zero.
     #[inline]
     pub(crate) fn is_calm(&self) -> bool {
         self.0 == 0
     }
 
-    /// Counts one message with these tags that was alone in the stack, where it is calm.
+    /// Counts a single message with these tags, taken from the stack while the estimate is zero.
     #[inline]
     pub(crate) fn calm_lone(&mut self, tags: usize) {
         if tags & CONTENDED != 0 {
@@ -103,7 +106,7 @@ impl Traffic {
         }
     }
 
-    /// Counts what was taken from the lanes.
+    /// Counts a batch taken from the shards.
     pub(crate) fn laned(&mut self, chain: &Chain) {
         self.change(chain.len, WORTH);
     }
@@ -122,21 +125,21 @@ impl Traffic {
     }
 }
 
-/// What a sender found in its lane.
+/// What a sender found in its shard.
 pub enum Found {
-    /// Nothing: it has to tell the receiver.
+    /// Nothing: the sender must announce the shard.
     Empty,
-    /// Others, who told the receiver, or are about to.
+    /// Signals of other senders, which have announced the shard or are about to.
     Others,
-    /// The end of the era.
+    /// A frozen shard: the epoch has ended.
     Frozen,
 }
 
-/// A cache line of its own, and the one that the hardware fetches beside it.
+/// A shard, padded to its cache line and the adjacent one that the hardware prefetches.
 #[repr(align(128))]
 struct Lane(AtomicPtr<Link>);
 
-/// All lanes of one process.
+/// All shards of one process.
 pub struct Lanes(Box<[Lane]>);
 
 fn frozen(era: usize) -> *mut Link {
@@ -155,7 +158,7 @@ fn link(word: *mut Link) -> *mut Link {
     word.map_addr(|addr| addr & LINK)
 }
 
-/// Four lanes a core: senders that run at the same time then seldom share one.
+/// Number of shards: four per core, so that senders running at the same time seldom share one.
 #[cfg(not(any(loom, shuttle)))]
 fn how_many() -> usize {
     static LANES: std::sync::OnceLock<usize> = std::sync::OnceLock::new();
@@ -171,29 +174,29 @@ fn how_many() -> usize {
 }
 
 impl Lanes {
-    /// Lanes that are frozen since before the first era.
+    /// Creates shards that are frozen as of before the first epoch.
     pub fn new() -> Self {
         Self((0..how_many()).map(|_| Lane(AtomicPtr::new(frozen(0)))).collect())
     }
 
-    /// The lane of a sender.
+    /// Returns the shard of a sender.
     pub(crate) fn lane_of(&self, sender: u32) -> usize {
         sender as usize & (self.0.len() - 1)
     }
 
-    /// The last era that has ended. Only for the owner, while the lanes are frozen.
+    /// Returns the last epoch that has ended. Only for the receiver, while the shards are frozen.
     pub(crate) fn last_era(&self) -> usize {
         top(self.0[0].0.load(Ordering::Relaxed))
     }
 
-    /// Adds a link, for a sender that read `era` in the word of the process.
+    /// Pushes a signal, for a sender that read `era` in the state word.
     ///
     /// # Safety
-    /// The caller owns the link and gives it away, except when the lane is frozen.
+    /// The caller owns the header and gives it away, except if the shard is frozen.
     pub unsafe fn push(&self, lane: usize, new: NonNull<Link>, era: usize) -> Found {
         let lane = &self.0[lane].0;
-        // ORDER: acquire from `freeze`: the sender then sees the end of the era in the word of the
-        // process. Nothing more is needed of what is not frozen.
+        // ORDER: acquire from `freeze`: the sender then observes the end of the epoch in the state
+        // word. An open shard needs no acquire here.
         let mut word = lane.load(Ordering::Acquire);
         loop {
             if is_frozen(word) && top(word) >= era {
@@ -201,13 +204,14 @@ impl Lanes {
             }
             let (before, count) =
                 if is_frozen(word) { (0, 1) } else { (link(word).addr(), top(word) + 1) };
-            // SAFETY: the link is the caller's until the exchange below succeeds.
+            // SAFETY: the header is the caller's until the exchange below succeeds.
             unsafe { new.as_ref().set_next(link(word)) };
             let count = count.min(COUNT_MAX) << TOP_SHIFT;
             let next = new.as_ptr().map_addr(|addr| addr | count);
-            // ORDER: release to `take` and `freeze` (the payload), and to later pushes, which
-            // acquire it: who pushes into a lane that another has opened knows of its era. A
-            // failure carries nothing: who finds the lane frozen comes back and loads.
+            // ORDER: release to `take` and `freeze` (the payload), and to later pushes. Acquire
+            // from earlier pushes and takes: a sender that pushes into a shard opened by another
+            // thread observes the epoch of that thread. Relaxed on failure: a sender that finds the
+            // shard frozen starts again with an acquire load.
             match lane.compare_exchange_weak(word, next, Ordering::AcqRel, Ordering::Relaxed) {
                 Ok(_) if before == 0 => return Found::Empty,
                 Ok(_) => return Found::Others,
@@ -216,38 +220,38 @@ impl Lanes {
         }
     }
 
-    /// Takes what is in the marked lanes. Only for the owner, in an era.
+    /// Takes the contents of the shards in `marked`. Only for the receiver, during an epoch.
     pub fn take(&self, marked: u32) -> Chain {
         let mut chain = Chain::empty();
         let mut rest = marked;
         while rest != 0 {
-            // ORDER: acquire from `push` (the payloads); release to a push that finds the lane
-            // empty: a lane that was frozen, and marked by a latecomer, is opened here, and who
-            // pushes into it must know of this era.
+            // ORDER: acquire from `push` (the payloads). Release to a push that finds the shard
+            // empty: if a late announcement marked a frozen shard, this swap opens it, and a sender
+            // that pushes into it must observe this epoch.
             let word =
                 self.0[rest.trailing_zeros() as usize].0.swap(ptr::null_mut(), Ordering::AcqRel);
-            // SAFETY: the swap gave the stack to us.
+            // SAFETY: the swap transferred the stack to this thread.
             chain.append(unsafe { Chain::turn_round(link(word)) });
             rest &= rest - 1;
         }
         chain
     }
 
-    /// Freezes all lanes and takes what is in them. Only for the owner, once the word of the process
-    /// says that the era has ended.
+    /// Freezes all shards and takes their contents. Only for the receiver, after the state word
+    /// says that the epoch has ended.
     pub fn freeze(&self, era: usize) -> Chain {
         let mut chain = Chain::empty();
         for lane in &self.0 {
-            // ORDER: acquire from `push` (the payloads); release to a push that finds the lane
-            // frozen: the word of the process has changed.
+            // ORDER: acquire from `push` (the payloads). Release to a push that finds the shard
+            // frozen: the changed state word.
             let word = lane.0.swap(frozen(era), Ordering::AcqRel);
-            // SAFETY: the swap gave the stack to us.
+            // SAFETY: the swap transferred the stack to this thread.
             chain.append(unsafe { Chain::turn_round(link(word)) });
         }
         chain
     }
 
-    /// Links in all lanes: a glance that may be old at once.
+    /// Returns the number of signals in all shards. The result may be stale.
     pub(crate) fn count(&self) -> usize {
         let words = self.0.iter().map(|lane| lane.0.load(Ordering::Relaxed));
         words.filter(|&word| !is_frozen(word)).map(top).sum()
@@ -265,38 +269,39 @@ mod tests {
     const SENDERS: u32 = 6;
     const EACH: u32 = 20_000;
 
-    /// Who sent it, and the how manyeth it was.
+    /// Sender and sequence number.
     type Mail = (u32, u32);
 
-    /// One sender: every seventh is a signal, and so is the last. Says how many were accepted.
+    /// Sends all messages of one sender; every seventh, and the last, is a signal. Returns how many
+    /// were accepted.
     fn send_all(head: &Head, sender: u32, runnable: &Sender<()>) -> u32 {
         for number in 0..EACH {
             let signal = number % 7 == 6 || number == EACH - 1;
             let class = if signal { Class::Signal } else { Class::Message };
             let link = Envelope::<Mail>::seal(class, (sender, number));
-            // SAFETY: the envelope is ours to give.
+            // SAFETY: the envelope is owned here and given away.
             match unsafe { head.push(link, class, || sender) } {
                 Pushed::Queued => {}
                 Pushed::Schedule => runnable.send(()).expect("the owner waits"),
                 Pushed::Closed => {
-                    // SAFETY: a refused link is ours again, and was sealed as this.
+                    // SAFETY: a refused header is owned again, and was sealed with this type.
                     drop(unsafe { Envelope::<Mail>::open(link) });
                     return number;
                 }
             }
             if number % 32 == sender {
-                // WHY: the owner then finds nothing now and then, and sleeps.
+                // WHY: gives the receiver a chance to find the inbox empty and sleep.
                 std::thread::yield_now();
             }
         }
         EACH
     }
 
-    /// Opens what arrived, and checks that each sender's next is the one after its last.
+    /// Opens a batch and checks that each sender's sequence numbers are consecutive.
     fn check(arrived: &Chain, next: &mut [u32]) {
         let mut rest = arrived.oldest;
         while let Some(link) = NonNull::new(rest) {
-            // SAFETY: the chain is ours, and every envelope in it was sealed as `Mail`.
+            // SAFETY: the batch is owned here, and every envelope in it was sealed as `Mail`.
             let ((sender, number), _paper) = unsafe {
                 rest = link.as_ref().next();
                 Envelope::<Mail>::open(link)
@@ -309,8 +314,8 @@ mod tests {
         }
     }
 
-    /// The owner: takes, changes its mode at every third take, and sleeps in both ways, until it has
-    /// had that many. Says how many of each sender it had.
+    /// The receiver: takes, changes the mode every third take and sleeps in both ways until it has
+    /// received `most`. Returns the number received per sender.
     fn receive(head: &Head, woken: &Receiver<()>, most: u32) -> [u32; SENDERS as usize] {
         let mut next = [0; SENDERS as usize];
         let (mut turn, mut sleeps) = (0usize, 0);
@@ -328,8 +333,8 @@ mod tests {
         next
     }
 
-    /// Senders, and an owner that ends when it has had that many: of each sender, how many were
-    /// accepted, and how many were received or dropped.
+    /// Runs all senders against a receiver that ends after `most` messages. Returns, per sender,
+    /// how many were accepted, and how many were received or dropped.
     fn crowd(most: u32) -> (Vec<u32>, [u32; SENDERS as usize]) {
         let head = Head::new();
         let (runnable, woken) = channel();
@@ -340,7 +345,7 @@ mod tests {
             });
             let senders: Vec<_> = senders.collect();
             let mut next = receive(&head, &woken, most);
-            // WHY: something is waiting at the end then, more often than not.
+            // WHY: makes it likely that signals are queued at the end.
             std::thread::yield_now();
             check(&head.close(), &mut next);
             let accepted = senders.into_iter().map(|sender| sender.join().expect("it only sends"));
@@ -351,17 +356,17 @@ mod tests {
         counts
     }
 
-    // M2, M4: what was sent is what arrived, each sender's in order, and no wake-up is lost, while
-    // the inbox changes its mode all the time. Blind spot: what one machine's threads do.
+    // M2, M4: nothing is lost or reordered and no wake-up is lost while the inbox keeps changing
+    // its mode. Blind spot: covers only the interleavings of one machine's threads.
     #[test]
-    fn many_senders_and_changes_of_mode_lose_nothing() {
+    fn mode_changes_under_many_senders_lose_nothing() {
         let (accepted, received) = crowd(SENDERS * EACH);
         assert_eq!((accepted, received), (vec![EACH; SENDERS as usize], [EACH; SENDERS as usize]));
     }
 
-    // M2, M4: what was accepted is what was received or dropped at the end, each sender's in order
+    // M2, M4: what was accepted was received or dropped at the end, in each sender's order
     #[test]
-    fn an_end_amid_changes_of_mode_drops_what_was_accepted_and_refuses_the_rest() {
+    fn close_during_mode_changes_drops_accepted_messages_and_refuses_the_rest() {
         for round in 0..100 {
             let most = round * round;
             let (accepted, received_or_dropped) = crowd(most);
@@ -374,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn a_crowd_asks_for_lanes_and_single_senders_never_do() {
+    fn contention_asks_for_shards_and_occasional_collisions_do_not() {
         let mut traffic = Traffic::new();
         (0..1000).for_each(|_| traffic.stacked(&chain(100, 20)));
         assert!(!traffic.wants_lanes(), "one push in five met another sender");
@@ -383,7 +388,7 @@ mod tests {
     }
 
     #[test]
-    fn lanes_that_bring_one_signal_at_a_time_are_given_up_and_full_ones_are_not() {
+    fn shards_with_one_signal_per_take_are_removed_and_fuller_ones_are_kept() {
         let mut traffic = Traffic::new();
         traffic.installed();
         (0..1_000_000).for_each(|_| traffic.laned(&chain(2, 0)));

@@ -1,43 +1,44 @@
-//! The ground floor of purlin: the cell that is a process, the inbox in front of it, and the table
-//! that finds it. This is the only crate where `unsafe` may appear.
+//! Process cells, inboxes and the process table: the lowest layer of purlin and its only crate with
+//! `unsafe` code.
 //!
-//! It knows nothing of Erlang: what a signal means, what an exit reason is and which thread runs
-//! what is decided above. The layer above says so once, with the [`World`] trait, and gives each
-//! process a [`Body`]; the layer that schedules implements [`Host`].
+//! The crate knows nothing of Erlang. The layer above decides what a signal means, what an exit
+//! reason is and which thread runs which process: it implements [`World`] once, gives each process
+//! a [`Body`], and the scheduler implements [`Host`].
 //!
 //! | file | role |
 //! |---|---|
-//! | `link` | the header of a signal on its way, and the envelope around its payload |
-//! | `head` | the word of a process: its state and the stack of signals that arrived |
-//! | `lanes` | words beside it, for when many senders crowd before one |
-//! | `chain` | what arrived, oldest first |
-//! | `edge` | the bound of a mailbox that has one: how many wait, and what becomes of one more |
-//! | `line` | those who wait until such a mailbox has room |
-//! | `fifo` | the owner's end: signals in order, and the cursor of a selective receive |
-//! | `cell` | the one allocation that is a process |
-//! | `credit` | references to cells, counted now and then |
-//! | `body` | what depends on the types of a process |
+//! | `link` | header of a queued signal, and the envelope that holds its payload |
+//! | `head` | inbox state word: process state and stack of arrived signals in one atomic |
+//! | `lanes` | inbox shards, used while many senders contend for the state word |
+//! | `chain` | batch of signals taken from the inbox, oldest first |
+//! | `edge` | mailbox bound: counting, limit and overflow policy |
+//! | `line` | wait list of senders waiting for capacity |
+//! | `fifo` | save queue: received messages, and the cursor of a selective receive |
+//! | `cell` | memory layout of a process: one allocation |
+//! | `credit` | deferred reference counting for cells |
+//! | `body` | code monomorphised per process type, and its vtable |
 //! | `run` | one turn of a process, from the run queue to sleep or to its end |
-//! | `owner` | what only the process itself may do |
-//! | `address` | what everybody else may do: send, signal, look |
-//! | `look` | what can be seen of a process from outside |
-//! | `parcel` | a message that is sealed and addressed, to be sent later |
-//! | `current` | which process this thread is running, and what is left of its budget |
-//! | `table` | from a number to a process, safe against reuse |
-//! | `realm` | the processes that belong together, their table and their host |
-//! | `answer` | the answer to a call, between who gives it and who waits for it |
-//! | `wake` | a cell as a `std::task::Waker` |
-//! | `pool` | memory for cells, envelopes and answers, kept by the thread that freed it |
-//! | `erased` | a function pointer of a type that whoever keeps it does not know |
-//! | `pooled` | a small value or a large one in such memory |
-//! | `quiet` | running users' code where nothing may unwind |
-//! | `fence` | a barrier that costs one side almost nothing and the other a system call |
-//! | `biased` | what one thread uses by plain loads and stores, and another may take away |
-//! | `heap` | having the C library give free memory back |
-//! | `threads` | a thread's number, and putting a thread last |
-//! | `sync` | the atomics, locks and thread-locals: `std`'s, or a model's |
+//! | `owner` | operations that only the process itself may perform |
+//! | `address` | operations open to every thread: send, signal, inspect |
+//! | `look` | snapshot of a process's statistics |
+//! | `parcel` | sealed message, to be sent later |
+//! | `current` | per-thread context: the current process and its remaining budget |
+//! | `table` | process table with generational indices |
+//! | `stock` | slot cache of a worker |
+//! | `realm` | process table together with its host and node state |
+//! | `answer` | one-shot reply channel of a call |
+//! | `wake` | `std::task::Waker` of a process |
+//! | `pool` | thread-local free lists for cells, envelopes and replies |
+//! | `erased` | type-erased function pointer |
+//! | `pooled` | owned value of one of two types in a pooled block |
+//! | `quiet` | panic containment for user code |
+//! | `fence` | asymmetric fence (`membarrier`) |
+//! | `biased` | value that one thread uses cheaply and another thread can revoke |
+//! | `heap` | returns free heap pages to the operating system |
+//! | `threads` | kernel thread ids and scheduling attributes |
+//! | `sync` | atomics, locks and thread-locals of `std`, loom or shuttle |
 
-// WHY: the loom models reach the private parts through `model`, which exists only for them.
+// WHY: the loom models reach private items through `model`, which exists only for them.
 #![cfg_attr(not(loom), allow(unreachable_pub))]
 #![deny(unsafe_op_in_unsafe_fn)]
 #![deny(clippy::undocumented_unsafe_blocks)]
@@ -105,32 +106,32 @@ pub use run::{Ran, Runnable};
 pub use table::Slot;
 pub use threads::ThreadId;
 
-/// What the layer above fixes once for all of its processes.
+/// Type family and callbacks that the layer above defines for all of its processes.
 pub trait World: Sized + Send + Sync + 'static {
-    /// What travels beside messages, in order with them: exits, links, monitors.
+    /// Signals other than messages (exits, links, monitors), delivered in order with messages.
     type Signal: Send + 'static;
-    /// What a process keeps for itself; only its own turn touches it.
+    /// Private state of a process. Accessed only in the process's own turn.
     type Local: Default + Send + 'static;
-    /// What everybody may read of a process, also after its end.
+    /// State of a process that any thread may read, also after the process has ended.
     type Shared: Send + Sync + 'static;
-    /// How a process ended; everybody may read it once it has. The default stands there before, and
-    /// is not dropped.
+    /// Exit status. Any thread may read it once the process has ended. Until then the field holds
+    /// the default, which is not dropped.
     type Last: Default + Send + Sync + 'static;
-    /// What all processes of a realm share.
+    /// Node state: shared by all processes of a realm.
     type Home: Send + Sync + 'static;
 
-    /// Whether a process keeps anything for itself.
+    /// Returns whether the private state holds anything.
     fn keeps(local: &Self::Local) -> bool;
 
-    /// The process has ended: its inbox is closed, it has left the table, and `end.dropped` messages
-    /// that were still waiting have been dropped.
+    /// Called after a process has ended: its inbox is closed, it has left the table, and
+    /// `end.dropped` messages that were still queued have been dropped.
     ///
-    /// Called only if something waited in the inbox or the process kept something for itself, on the
-    /// worker that ran the last turn. Must not unwind.
+    /// Called only if the inbox was not empty or the process had private state. Runs on the worker
+    /// that ran the last turn. Must not unwind.
     fn closed(home: &Self::Home, end: &End<'_, Self>, local: &mut Self::Local);
 
-    /// A process that is traced is about to send something to the one in that slot, whose messages are of that
-    /// type. Called in its turn.
+    /// Called when a traced process is about to send to the process in slot `_to`, whose message
+    /// type is `_message_type`. Runs in the sender's turn.
     fn sent(
         _to: Slot,
         _shared: &Self::Shared,
@@ -139,19 +140,20 @@ pub trait World: Sized + Send + Sync + 'static {
     ) {
     }
 
-    /// A process that is traced has received a message of that type; which one, if it can still be seen. Called in
-    /// its turn.
+    /// Called when a traced process has received a message of the given type. `_message` is `None`
+    /// if the message is no longer accessible. Runs in the receiver's turn.
     fn received(_message_type: &'static str, _message: Option<&dyn Any>) {}
 
-    /// A signal was still waiting when the inbox closed; `closed` follows. Must not unwind.
+    /// Called for each signal that was still queued when the inbox closed, before `closed`. Must
+    /// not unwind.
     fn undelivered(home: &Self::Home, local: &mut Self::Local, signal: Self::Signal);
 }
 
-/// What is about to be sent.
+/// Message or signal that is about to be sent, as shown to [`World::sent`].
 pub enum Traveller<'a, W: World> {
     /// A message.
     Message(&'a dyn Any),
-    /// A signal that is none.
+    /// A signal that is not a message.
     Signal(&'a W::Signal),
 }
 
@@ -164,21 +166,21 @@ impl<W: World> fmt::Debug for Traveller<'_, W> {
     }
 }
 
-/// The end of a process.
+/// Details of the end of a process, as passed to [`World::closed`].
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct End<'a, W: World> {
-    /// The place that it had in the table.
+    /// Slot the process had in the table.
     pub slot: Slot,
-    /// What everybody may read of it.
+    /// State of the process that any thread may read.
     pub shared: &'a W::Shared,
-    /// How it ended.
+    /// Exit status.
     pub last: &'a W::Last,
-    /// Messages that were still waiting, and have been dropped.
+    /// Number of queued messages that were dropped.
     pub dropped: usize,
 }
 
-/// The parts that the loom models exercise directly.
+/// Internals that the loom models exercise directly.
 #[cfg(loom)]
 #[doc(hidden)]
 pub mod model {

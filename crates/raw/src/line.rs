@@ -1,13 +1,14 @@
-//! The line of those who wait until a mailbox has room.
+//! Wait list of senders waiting for mailbox capacity.
 //!
-//! A sender on any thread joins, and *then* looks once more whether there is room, or the receiver
-//! has ended; if so it leaves. The receiver lets the whole line go at the end of a turn, if there is
-//! room then, and after its inbox has closed. Both go through the line's lock, so one of them comes
-//! second and sees what the other did before: a sender in the line is let go, or has seen the room.
+//! A sender on any thread joins and *then* checks again for capacity or the end of the receiver; if
+//! either holds, it leaves. The receiver releases all waiters at the end of a turn that leaves
+//! capacity, and after its inbox has closed. Both sides take the list's lock, so one critical
+//! section happens before the other: either the receiver finds the waiter and wakes it, or the
+//! waiter sees the capacity.
 //!
-//! WHY the whole line: who is let go need not send, and then somebody else would wait for ever.
+//! WHY all waiters: a woken sender may not send, and waking only one could strand the rest.
 //!
-//! COST: a lock; a waker for each who waits.
+//! COST: a lock; a waker per waiter.
 
 use std::task::Waker;
 
@@ -16,23 +17,23 @@ use crate::address::Ref;
 use crate::quiet::quietly;
 use crate::sync::{AtomicU64, Mutex, MutexGuard, Ordering};
 
-/// Who waits at one mailbox.
+/// Wait list of one mailbox.
 #[derive(Debug)]
 pub(crate) struct Line {
     waiting: Mutex<Waiting>,
-    /// Whoever has a lower number has been let go.
+    /// Waiters with lower numbers have been released.
     gone: AtomicU64,
 }
 
 #[derive(Debug)]
 struct Waiting {
-    /// The number of the next who joins.
+    /// Number of the next waiter.
     next: u64,
-    /// By ascending number.
+    /// Wakers by ascending number.
     wakers: Vec<(u64, Waker)>,
 }
 
-/// A place in the line before a process's mailbox, which is left when this is dropped.
+/// Entry in the wait list of a mailbox. Dropping it leaves the list.
 #[must_use]
 pub struct Place<W: World> {
     to: Ref<W>,
@@ -48,7 +49,7 @@ impl Line {
     }
 
     fn lock(&self) -> MutexGuard<'_, Waiting> {
-        // WHY: nobody panics while it is locked.
+        // WHY ignore poisoning: no code panics while the lock is held.
         self.waiting.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
@@ -65,16 +66,16 @@ impl Line {
         let place = waiting.wakers.binary_search_by_key(&number, |(number, _)| *number);
         let waker = place.ok().map(|place| waiting.wakers.remove(place));
         drop(waiting);
-        // It may be anybody's.
+        // The waker may be foreign, and its destructor may panic.
         quietly(|| drop(waker));
     }
 
     fn is_gone(&self, number: u64) -> bool {
-        // ORDER: relaxed: who is let go is woken besides, and that carries what happened before.
+        // ORDER: relaxed: a released waiter is also woken, and the wake synchronizes.
         self.gone.load(Ordering::Relaxed) > number
     }
 
-    /// Wakes all who wait.
+    /// Releases and wakes all waiters.
     pub(crate) fn let_go(&self) {
         let mut waiting = self.lock();
         if waiting.wakers.is_empty() {
@@ -88,8 +89,8 @@ impl Line {
 }
 
 impl<W: World> Ref<W> {
-    /// Joins the line before this process's mailbox; `None` if there is no need to wait: there is
-    /// room, or no bound, or the process has ended.
+    /// Joins the wait list of this process's mailbox. Returns `None` if there is no reason to wait:
+    /// the mailbox has capacity or no bound, or the process has ended.
     pub fn line_up(&self, waker: Waker) -> Option<Place<W>> {
         let edge = self.edge()?;
         let place = Place { to: self.clone(), number: edge.line.join(waker) };
@@ -98,12 +99,12 @@ impl<W: World> Ref<W> {
 }
 
 impl<W: World> Place<W> {
-    /// Whether there is nothing to wait for any more.
+    /// Returns whether the wait is over.
     pub fn is_over(&self) -> bool {
         self.to.has_ended() || self.to.edge().is_none_or(|edge| edge.line.is_gone(self.number))
     }
 
-    /// Whether it is a place before that process's mailbox.
+    /// Returns whether this waits for the given process's mailbox.
     pub fn is_before(&self, process: &Ref<W>) -> bool {
         self.to.is_same(process)
     }

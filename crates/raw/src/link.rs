@@ -1,12 +1,12 @@
-//! The header of a signal on its way, and the envelope that holds the payload behind it.
+//! Intrusive header of a queued signal, and the envelope that holds its payload.
 //!
-//! A link is written by its sender before it is pushed and by the receiver after it was taken;
-//! never by two threads at once. `next` carries three facts about *its own* envelope in the lowest
-//! bits: the class, whether the push met another sender, and whether the payload is marked. So an
-//! envelope is one word larger than its payload and no more.
+//! Exactly one thread owns a header: the sender until the push, the receiver after the take. So no
+//! two threads access `next` concurrently. The lowest bits of `next` hold three flags of the
+//! header's *own* envelope: its class, whether its push was contended, and whether its message is
+//! marked. So an envelope is one word larger than its payload.
 //!
-//! A *marked* message is one that a signal has turned into. It has a number behind it, by which it
-//! can be found in the FIFO and taken back; to whoever receives it, it is a message like any other.
+//! A *marked* message was made from a signal by the receiver. It carries a number, by which it can
+//! be found in the save queue and withdrawn; it is received like any other message.
 //!
 //! COST: one block of `8 + size_of::<T>()` bytes per signal, see `pool`.
 
@@ -16,31 +16,31 @@ use std::ptr::NonNull;
 use crate::pool;
 use crate::sync::UnsafeCell;
 
-/// What an envelope holds.
+/// Kind of payload in an envelope.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Class {
-    /// A message of the mailbox's type. It does not wake a process that waits for something else.
+    /// A message of the mailbox's type. Does not wake a process that sleeps with `DEAF` set.
     Message,
-    /// A signal of the world's. It wakes its receiver whatever that waits for.
+    /// A signal of the world's type. Wakes the receiver in any case.
     Signal,
 }
 
-/// It is of class [`Class::Signal`].
+/// The envelope is of class [`Class::Signal`].
 pub(crate) const SIGNAL: usize = 0b01;
-/// The push met another sender.
+/// The push was contended.
 pub(crate) const CONTENDED: usize = 0b10;
-/// It is a message with a number behind it, see [`Marked`].
+/// The message is followed by a number, see [`Marked`].
 pub(crate) const MARKED: usize = 0b100;
 const TAGS: usize = SIGNAL | CONTENDED | MARKED;
 
-/// The header of an envelope.
+/// Header of an envelope.
 #[repr(C)]
 pub struct Link {
     next: UnsafeCell<*mut Link>,
 }
 
 impl Link {
-    /// A header of the given class with nothing behind it.
+    /// Creates a header of the given class with no successor.
     pub fn new(class: Class) -> Self {
         let tag = match class {
             Class::Message => 0,
@@ -49,79 +49,79 @@ impl Link {
         Self { next: UnsafeCell::new(std::ptr::without_provenance_mut(tag)) }
     }
 
-    /// The class given at the start.
+    /// Returns the class.
     ///
     /// # Safety
     /// The caller owns the envelope.
     pub unsafe fn class(&self) -> Class {
-        // SAFETY: the caller owns the envelope, so nobody writes `next` now.
+        // SAFETY: the caller owns the envelope, so no thread writes `next` concurrently.
         let next = self.next.with(|next| unsafe { *next });
         if next.addr() & SIGNAL == 0 { Class::Message } else { Class::Signal }
     }
 
-    /// Notes that the push met another sender.
+    /// Marks the push as contended.
     ///
     /// # Safety
     /// The caller owns the envelope.
     pub unsafe fn mark_contended(&self) {
         self.next.with_mut(|next| {
-            // SAFETY: the caller owns the envelope, so nobody else touches `next` now.
+            // SAFETY: the caller owns the envelope, so no other thread accesses `next`.
             unsafe { *next = (*next).map_addr(|addr| addr | CONTENDED) }
         });
     }
 
-    /// What is known of the envelope: `SIGNAL`, `CONTENDED`.
+    /// Returns the flags of the envelope: `SIGNAL`, `CONTENDED`, `MARKED`.
     ///
     /// # Safety
     /// The caller owns the envelope.
     pub(crate) unsafe fn tags(&self) -> usize {
-        // SAFETY: the caller owns the envelope, so nobody writes `next` now.
+        // SAFETY: the caller owns the envelope, so no thread writes `next` concurrently.
         self.next.with(|next| unsafe { *next }).addr() & TAGS
     }
 
-    /// The link behind this one, or null.
+    /// Returns the successor, or null.
     ///
     /// # Safety
     /// The caller owns the envelope.
     pub unsafe fn next(&self) -> *mut Link {
-        // SAFETY: the caller owns the envelope, so nobody writes `next` now.
+        // SAFETY: the caller owns the envelope, so no thread writes `next` concurrently.
         self.next.with(|next| unsafe { *next }).map_addr(|addr| addr & !TAGS)
     }
 
-    /// Puts another link behind this one, of a message that is in no chain yet and has no mark.
+    /// Sets the successor of a message that is in no queue and has no flags.
     ///
     /// # Safety
     /// The caller owns the envelope.
     #[inline(always)]
     pub(crate) unsafe fn put_upon(&self, link: *mut Link) {
-        // SAFETY: the caller owns the envelope, so nobody else touches `next` now.
+        // SAFETY: the caller owns the envelope, so no other thread accesses `next`.
         self.next.with_mut(|next| unsafe { *next = link });
     }
 
-    /// Puts another link behind this one; the class and the mark stay.
+    /// Sets the successor and keeps the flags.
     ///
     /// # Safety
     /// The caller owns the envelope.
     pub unsafe fn set_next(&self, link: *mut Link) {
         self.next.with_mut(|next| {
-            // SAFETY: the caller owns the envelope, so nobody else touches `next` now.
+            // SAFETY: the caller owns the envelope, so no other thread accesses `next`.
             unsafe { *next = link.map_addr(|addr| addr | ((*next).addr() & TAGS)) }
         });
     }
 }
 
-/// A payload and its header.
+/// Header and payload.
 ///
-/// The payload is there while the envelope is in an inbox or a FIFO; whoever takes it out keeps an
-/// envelope that drops nothing.
-#[repr(C, align(16))] // WHY: the word of a process keeps four flags in the address.
+/// The payload is initialised while the envelope is in an inbox or a save queue. Dropping an
+/// envelope drops no payload.
+#[repr(C, align(16))] // WHY: the inbox state word keeps four flags in the address.
 pub(crate) struct Envelope<T> {
     link: Link,
     payload: MaybeUninit<T>,
 }
 
 impl<T> Envelope<T> {
-    /// Seals a payload and gives the header away; [`Envelope::open`] takes it back.
+    /// Allocates an envelope and returns its header; [`Envelope::open`] reverses this.
     #[inline]
     pub(crate) fn seal(class: Class, payload: T) -> NonNull<Link> {
         let envelope = pool::take::<Self>();
@@ -131,36 +131,36 @@ impl<T> Envelope<T> {
         envelope.cast()
     }
 
-    /// Takes the payload out and keeps the paper.
+    /// Moves the payload out. The returned [`Paper`] owns the emptied envelope.
     ///
     /// # Safety
-    /// The link comes from `Envelope::<T>::seal`, `Envelope::<T>::seal_marked` or
-    /// `Paper::<T>::reseal` with this very `T`, and the caller owns it.
+    /// The header comes from `Envelope::<T>::seal`, `Envelope::<T>::seal_marked` or
+    /// `Paper::<T>::reseal` with this same `T`, and the caller owns it.
     #[inline]
     pub(crate) unsafe fn open(link: NonNull<Link>) -> (T, Paper<T>) {
         let envelope = link.cast::<Self>();
-        // SAFETY: by the contract this is the header, at offset zero, of an envelope of this type;
-        // a sealed one has its payload, and nobody reads it from this paper again.
+        // SAFETY: by the contract this is the header, at offset zero, of an envelope of this type,
+        // and its payload is initialised. `Paper` does not read the payload again.
         let payload = unsafe { envelope.as_ref().payload.assume_init_read() };
         (payload, Paper(envelope))
     }
 }
 
 impl<T> Envelope<T> {
-    /// Looks at the payload.
+    /// Borrows the payload.
     ///
     /// # Safety
-    /// As for [`Envelope::open`]; the caller keeps the envelope as it is meanwhile.
+    /// As for [`Envelope::open`]; the caller neither opens nor gives away the envelope during `'a`.
     pub(crate) unsafe fn peek<'a>(link: NonNull<Link>) -> &'a T {
-        // SAFETY: by the contract the payload is there.
+        // SAFETY: by the contract the payload is initialised.
         unsafe { link.cast::<Self>().as_ref().payload.assume_init_ref() }
     }
 }
 
-/// A payload with a number behind it.
+/// Payload followed by a number.
 ///
-/// WHY `repr(C)` and the number last: the payload is where that of an [`Envelope`] without a number
-/// is, so whoever takes it out need not know.
+/// WHY `repr(C)` and the number last: the payload is then at the same offset as in an [`Envelope`]
+/// without a number, so `Envelope::open` works for both.
 #[repr(C)]
 struct Marked<T> {
     payload: T,
@@ -173,11 +173,11 @@ impl<T> Envelope<T> {
             == std::mem::offset_of!(Envelope<Marked<T>>, payload)
     );
 
-    /// Seals a message with a number behind it; [`Envelope::open`] takes it back.
+    /// Allocates a marked message; [`Envelope::open`] reverses this.
     pub(crate) fn seal_marked(payload: T, mark: u64) -> NonNull<Link> {
         let () = Self::SAME_PLACE;
         let link = Envelope::<Marked<T>>::seal(Class::Message, Marked { payload, mark });
-        // SAFETY: the envelope is ours; nobody else touches `next` now.
+        // SAFETY: the envelope is owned here, so no other thread accesses `next`.
         unsafe { link.as_ref() }.next.with_mut(|next| unsafe {
             // SAFETY: as above.
             *next = (*next).map_addr(|addr| addr | MARKED);
@@ -185,12 +185,12 @@ impl<T> Envelope<T> {
         link
     }
 
-    /// The number behind a message, if it has one.
+    /// Returns the number of a marked message, or `None` if the message is not marked.
     ///
     /// # Safety
     /// As for [`Envelope::open`].
     pub(crate) unsafe fn mark(link: NonNull<Link>) -> Option<u64> {
-        // SAFETY: by the contract; one with the tag was sealed by `seal_marked`.
+        // SAFETY: by the contract; an envelope with the `MARKED` flag was made by `seal_marked`.
         unsafe {
             (link.as_ref().tags() & MARKED != 0)
                 .then(|| (*link.cast::<Envelope<Marked<T>>>().as_ref().payload.as_ptr()).mark)
@@ -198,7 +198,7 @@ impl<T> Envelope<T> {
     }
 }
 
-/// An envelope whose payload was taken out.
+/// Envelope whose payload has been moved out.
 pub(crate) struct Paper<T>(NonNull<Envelope<T>>);
 
 impl<T> Paper<T> {
@@ -206,7 +206,8 @@ impl<T> Paper<T> {
     #[inline]
     pub(crate) fn reseal(self, payload: T) -> NonNull<Link> {
         let envelope = std::mem::ManuallyDrop::new(self).0;
-        // SAFETY: the paper owned the envelope, and gives it away here.
+        // SAFETY: `self` owned the envelope, whose payload is uninitialised, and gives it away
+        // here.
         unsafe { (&raw mut (*envelope.as_ptr()).payload).write(MaybeUninit::new(payload)) };
         envelope.cast()
     }
@@ -215,8 +216,8 @@ impl<T> Paper<T> {
 impl<T> Drop for Paper<T> {
     #[inline]
     fn drop(&mut self) {
-        // SAFETY: the paper owns its envelope, which was taken for this type, or for this type with
-        // a number behind it if it has the tag; there is no payload.
+        // SAFETY: `self` owns the envelope, whose payload is uninitialised. Its block was taken for
+        // `Envelope<Marked<T>>` if the `MARKED` flag is set, else for `Envelope<T>`.
         unsafe {
             if self.0.as_ref().link.tags() & MARKED == 0 {
                 pool::free(self.0);

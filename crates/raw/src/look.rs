@@ -1,7 +1,7 @@
-//! What can be seen of a process from outside, without stopping it.
+//! Snapshot of a process's statistics, taken without stopping it.
 //!
-//! Any thread that keeps the cell may look. Nothing is written, nothing waits; each figure is read on its
-//! own, so they may belong to slightly different moments.
+//! Any thread that keeps the cell alive may take one. Nothing is written and nothing blocks. Each
+//! field is read separately, so the fields may belong to slightly different moments.
 
 use std::any::TypeId;
 
@@ -9,77 +9,77 @@ use crate::cell::{Base, KEPT, RUNNING, VTable};
 use crate::sync::Ordering;
 use crate::table::Slot;
 
-/// What a process is doing: a glance that may be old at once.
+/// What a process is doing. May be stale.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
     /// It is in a turn.
     Running,
-    /// It waits for its turn.
+    /// It is queued to run.
     Runnable,
     /// It waits for a message.
     Receiving,
-    /// It waits for something else than a message.
+    /// It waits for something other than a message.
     Waiting,
     /// It has ended.
     Ended,
 }
 
-/// What can be seen of a process from outside, each figure read on its own.
+/// Snapshot of a process: statistics, each read separately.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Look {
-    /// The place in the table.
+    /// Slot in the table.
     pub slot: Slot,
-    /// What it is doing.
+    /// What the process is doing.
     pub state: State,
-    /// Messages that wait; past 32767 of those still in transit are not all counted.
+    /// Number of queued messages; of those still in the stack at most 32767 are counted.
     pub mailbox: usize,
     /// Messages received.
     pub received: u64,
-    /// Messages and signals sent in turns that are over.
+    /// Messages and signals sent in completed turns.
     pub sent: u64,
     /// Polls, sends, and budget spent.
     pub reductions: u64,
-    /// The place in the table, without its generation, of the process whose answer it waits for, if it does:
-    /// a glance that may be old.
+    /// Slot index, without generation, of the process whose reply this process awaits. May be
+    /// stale.
     pub waits_for: Option<u32>,
-    /// It keeps something for itself.
+    /// Whether the process has private state.
     pub keeps: bool,
-    /// What it has in common with others.
+    /// Type information.
     pub kind: Kind,
 }
 
-/// What processes of the same types have in common.
+/// Type information of a process.
 #[derive(Clone, Copy)]
 pub struct Kind(&'static VTable);
 
 impl Kind {
-    /// The type of their messages.
+    /// Returns the name of the message type.
     pub fn message(self) -> &'static str {
         (self.0.message_name)()
     }
 
-    /// The type of their messages.
+    /// Returns the message type.
     pub fn message_type(self) -> TypeId {
         (self.0.message)()
     }
 
-    /// What their bodies are called.
+    /// Returns the name of the body.
     pub fn body(self) -> &'static str {
         (self.0.body_name)()
     }
 
-    /// Bytes of the cell.
+    /// Returns the size of the cell in bytes.
     pub fn cell(self) -> usize {
         self.0.bytes
     }
 
-    /// Bytes of a message that waits.
+    /// Returns the size of a queued message in bytes.
     pub fn envelope(self) -> usize {
         self.0.envelope
     }
 
-    /// A number that no other kind has; a kind may have more than one.
+    /// Returns a number unique to this type information; the same types may have several.
     pub fn number(self) -> usize {
         std::ptr::from_ref(self.0).addr()
     }
@@ -92,7 +92,7 @@ impl std::fmt::Debug for Kind {
 }
 
 impl Look {
-    /// Looks at a process.
+    /// Takes a snapshot.
     #[inline]
     pub(crate) fn at(base: &Base) -> Self {
         let turn = base.turn.load(Ordering::Relaxed);
@@ -117,7 +117,8 @@ impl Look {
         }
     }
 
-    /// Bytes of the cell and of the messages that wait, without what the process allocated.
+    /// Returns the size in bytes of the cell and the queued messages, without what the process
+    /// allocated.
     pub fn bytes(&self) -> usize {
         self.kind.cell() + self.mailbox * self.kind.envelope()
     }

@@ -1,7 +1,8 @@
-//! What only the process itself may do: receive, scan, keep its own state.
+//! Operations that only the process itself may perform: receive, scan, access private state.
 //!
-//! An [`Owner`] may be moved anywhere, also to a thread that is not running its process; there
-//! every operation answers [`NotHere`]. No operation runs user code while it holds the FIFO.
+//! An [`Owner`] may be moved to any thread. On a thread that is not running its process, the
+//! operations that need the turn return [`NotHere`]. No operation runs user code while it borrows
+//! the save queue.
 
 use std::marker::PhantomData;
 use std::ptr::NonNull;
@@ -22,42 +23,42 @@ use crate::sync::Ordering;
 use crate::table::Slot;
 use crate::wake;
 
-/// The process's handle on itself. Holds a reference.
+/// Process's handle on itself. Holds a reference.
 pub struct Owner<W: World, M> {
     base: NonNull<Base>,
     types: PhantomData<fn(W, M) -> M>,
 }
 
-// SAFETY: every access to what belongs to the running turn is checked against the thread; what is
-// left is a counted reference. Messages cross threads, hence `M: Send`.
+// SAFETY: access to what belongs to the running turn is checked against the calling thread; the
+// rest is a counted reference. Messages cross threads, hence `M: Send`.
 unsafe impl<W: World, M: Send> Send for Owner<W, M> {}
 // SAFETY: as above.
 unsafe impl<W: World, M: Send> Sync for Owner<W, M> {}
 
-/// This thread is not running the process.
+/// Error: this thread is not running the process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NotHere;
 
-/// What a receive finds.
+/// Result of looking for the next message.
 enum Next {
-    /// A message that has left the FIFO.
+    /// A message taken from the save queue.
     Fetched(NonNull<Link>),
-    /// The FIFO is empty. What is in the word, of which a message never was in the FIFO.
+    /// The save queue is empty. Result of looking in the inbox.
     New(Lone),
 }
 
-/// What a signal turns into when its receiver acts on it.
+/// Result of handling a signal in the receiver.
 #[derive(Debug)]
 pub enum Turned<M> {
-    /// Nothing that is received.
+    /// The signal yields no message.
     Nothing,
-    /// A message in the signal's place.
+    /// The signal is replaced by a message, in its position.
     Message(Sealed<M>),
-    /// The end: nothing that came after it is received.
+    /// The process must end: nothing after the signal is received.
     Over,
 }
 
-/// A message that a signal has turned into, in its envelope.
+/// Message that a signal has turned into, in its envelope.
 #[derive(Debug)]
 pub struct Sealed<M> {
     link: NonNull<Link>,
@@ -65,7 +66,7 @@ pub struct Sealed<M> {
 }
 
 impl<M> Sealed<M> {
-    /// Seals a message, with a number by which [`Owner::withdraw`] finds it.
+    /// Seals a message, marked with a number by which [`Owner::withdraw`] finds it.
     #[inline]
     pub fn new(message: M, mark: u64) -> Self {
         Self { link: Envelope::seal_marked(message, mark), message: PhantomData }
@@ -78,18 +79,18 @@ impl<M> Sealed<M> {
 
 impl<M> Drop for Sealed<M> {
     fn drop(&mut self) {
-        // SAFETY: the envelope is ours, holds an `M`, and is not used any more.
+        // SAFETY: `self` owns the envelope, which holds an `M` and is not used again.
         drop(unsafe { Envelope::<M>::open(self.link) });
     }
 }
 
-/// The empty envelope of a message that was taken for a look.
+/// Empty envelope of a message taken by [`Owner::look`].
 pub struct Vacant<M>(Paper<M>);
 
-// SAFETY: paper holds no payload, and what its header points to is not followed until it is back in
-// a FIFO.
+// SAFETY: the `Paper` holds no payload, and its successor pointer is not followed until the
+// envelope is back in a save queue.
 unsafe impl<M> Send for Vacant<M> {}
-// SAFETY: nothing can be read through a shared reference to paper.
+// SAFETY: a shared reference to a `Paper` gives access to nothing.
 unsafe impl<M> Sync for Vacant<M> {}
 
 impl<M> std::fmt::Debug for Vacant<M> {
@@ -113,39 +114,41 @@ impl<W: World, M> Drop for Owner<W, M> {
 
 impl<W: World, M: Send + 'static> Owner<W, M> {
     /// # Safety
-    /// `base` is a cell of this world and message type, and the handle gets a reference.
+    /// `base` is a cell of this world and message type, and the handle takes over a reference.
     pub(crate) unsafe fn new(base: NonNull<Base>) -> Self {
         Self { base, types: PhantomData }
     }
 
-    /// Runs `f` on the FIFO, if this thread is in the turn. `f` runs no user code.
+    /// Calls `f` with the save queue if this thread is in the turn. `f` runs no user code.
     #[inline]
     fn fifo<R>(&self, f: impl FnOnce(&mut Fifo) -> R) -> Result<R, NotHere> {
         if !is_running(self.base) {
             return Err(NotHere);
         }
-        // SAFETY: this thread is in the process's turn, of which there is one, and no caller of
-        // `fifo` comes back here within `f`.
+        // SAFETY: this thread is in the process's turn, of which there is at most one, and no
+        // caller of `fifo` re-enters it within `f`.
         Ok(self.base().fifo.with_mut(|fifo| f(unsafe { &mut *fifo })))
     }
 
-    /// Whether anything has arrived, or woken the process, since the last `fetch`.
+    /// Returns whether a signal or a wake arrived since the last `fetch`.
     #[inline]
     pub fn has_news(&self) -> bool {
         self.base().head.has_news()
     }
 
-    /// Whether a turn should begin with a `fetch`: a signal has arrived, or a wake.
+    /// Returns whether a turn should begin with a `fetch`: a wake, or a signal that is not a
+    /// message, has arrived.
     #[inline]
     pub fn has_signals(&self) -> bool {
         self.base().head.has_signals()
     }
 
-    /// Moves what arrived to the end of the FIFO, in order. Signals are given to `act`; what they
-    /// turn into takes their place among the messages. Says how many messages were added; none, if
-    /// it is over.
+    /// Moves arrived messages to the save queue, in order. Passes signals to `act`; a message that
+    /// a signal turns into takes its position. Returns the number of messages added, or 0 if `act`
+    /// returned [`Turned::Over`].
     ///
-    /// A wake found at the `beginning` of a turn is that turn; one found later asks for another.
+    /// With `beginning`, at the beginning of a turn, this turn satisfies a pending wake. Later in a
+    /// turn a pending wake requests another turn.
     #[inline(never)]
     pub fn fetch(
         &self,
@@ -159,7 +162,7 @@ impl<W: World, M: Send + 'static> Owner<W, M> {
         Ok(self.sort(arrived.oldest, act)?.unwrap_or(0))
     }
 
-    /// Takes the oldest message, out of what has arrived if nothing is left of what was fetched.
+    /// Receives the oldest message, from the inbox if the save queue is empty.
     #[inline]
     pub fn next(&self, act: impl FnMut(W::Signal) -> Turned<M>) -> Result<Option<M>, NotHere> {
         let next = self.fifo(|fifo| {
@@ -167,7 +170,7 @@ impl<W: World, M: Send + 'static> Owner<W, M> {
                 return Next::Fetched(link);
             }
             let base = self.base();
-            // SAFETY: this thread is in the turn, and `take_lone` does not come back here.
+            // SAFETY: this thread is in the turn, and `take_lone` does not re-enter.
             Next::New(
                 base.traffic.with_mut(|traffic| base.head.take_lone(unsafe { &mut *traffic })),
             )
@@ -180,7 +183,7 @@ impl<W: World, M: Send + 'static> Owner<W, M> {
         }
     }
 
-    /// WHY apart: so the common cases save few registers.
+    /// WHY a separate function: the common cases then save few registers.
     #[inline(never)]
     fn next_of_others(
         &self,
@@ -199,26 +202,26 @@ impl<W: World, M: Send + 'static> Owner<W, M> {
         }
     }
 
-    /// Takes what arrived; messages, if that is all there is, are moved to the end of the FIFO. Only
-    /// in the turn, which whoever has the FIFO is in.
+    /// Takes what arrived, and moves it to the save queue if it contains messages only. Only in the
+    /// turn, which the borrow of the save queue proves.
     #[inline(always)]
     fn take(&self, fifo: &mut Fifo, beginning: bool) -> Chain {
         let base = self.base();
-        // SAFETY: this thread is in the turn, and `take` does not come back here.
+        // SAFETY: this thread is in the turn, and `take` does not re-enter.
         let taken = base.traffic.with_mut(|traffic| base.head.take(unsafe { &mut *traffic }));
         if taken.woken && !beginning {
             base.ask(AGAIN);
         }
         if taken.arrived.only_messages {
-            // SAFETY: the chain is ours and holds messages.
+            // SAFETY: the batch is owned here and holds messages only.
             unsafe { fifo.append_all(&taken.arrived) };
             base.came(taken.arrived.len);
         }
         taken.arrived
     }
 
-    /// Acts on the signals of a chain and moves the rest to the end of the FIFO; says how many, or
-    /// `None` if it is over.
+    /// Handles the signals of a batch and moves the messages to the save queue. Returns their
+    /// number, or `None` if the process must end.
     #[inline(never)]
     fn sort(
         &self,
@@ -228,7 +231,7 @@ impl<W: World, M: Send + 'static> Owner<W, M> {
         let mut rest = oldest;
         let (mut added, mut over) = (0, false);
         while let Some(link) = NonNull::new(rest) {
-            // SAFETY: the chain is ours; a link of class `Signal` has a `W::Signal` behind it.
+            // SAFETY: the batch is owned here; a header of class `Signal` precedes a `W::Signal`.
             let message = unsafe {
                 rest = link.as_ref().next();
                 match link.as_ref().class() {
@@ -246,7 +249,7 @@ impl<W: World, M: Send + 'static> Owner<W, M> {
                     },
                 }
             };
-            // SAFETY: the link is ours and holds a message.
+            // SAFETY: the header is owned here and precedes a message.
             self.fifo(|fifo| unsafe { fifo.append(message) })?;
             self.base().came(1);
             added += 1;
@@ -254,36 +257,38 @@ impl<W: World, M: Send + 'static> Owner<W, M> {
         Ok((!over).then_some(added))
     }
 
-    /// Takes back the message with that number, if it has not been received.
+    /// Removes the message marked with this number, if it has not been received.
     ///
-    /// COST: a look at each message that waits.
+    /// COST: linear in the number of queued messages.
     pub fn withdraw(&self, mark: u64) -> Result<Option<M>, NotHere> {
         let found = self.fifo(|fifo| {
             fifo.take_first(|link| {
-                // SAFETY: the links of the FIFO hold messages of this type, and are the owner's.
+                // SAFETY: the save queue owns its headers, which precede messages of this type.
                 unsafe { Envelope::<M>::mark(link) == Some(mark) }
             })
         })?;
         Ok(found.map(|link| {
             self.base().left();
             self.edge().inspect(|edge| edge.withdrawn());
-            // SAFETY: the link has left the FIFO and holds a message of this type.
+            // SAFETY: the header has left the save queue and precedes a message of this type.
             unsafe { Envelope::<M>::open(link) }.0
         }))
     }
 
-    /// Whether the mailbox is past its bound, and the oldest are to be dropped: a glance.
+    /// Returns whether the oldest messages must be dropped. The result may be stale.
     #[inline]
     pub fn is_past_bound(&self) -> bool {
         self.edge().is_some_and(Edge::is_raised)
     }
 
-    /// [`Owner::fetch`] at the beginning of a turn, which drops the oldest messages if too many wait.
+    /// [`Owner::fetch`] at the beginning of a turn; drops the oldest messages if the bound is
+    /// exceeded.
     pub fn fetch_within_bound(
         &self,
         mut act: impl FnMut(W::Signal) -> Turned<M>,
     ) -> Result<usize, NotHere> {
-        // WHY before the flag is looked at: a wake that is found was sent after the flag was raised.
+        // WHY before the flag is read: a wake consumed by the fetch was sent after the flag was
+        // raised.
         let added = self.fetch(true, &mut act)?;
         match self.edge().filter(|edge| edge.is_raised()) {
             None => Ok(added),
@@ -291,7 +296,7 @@ impl<W: World, M: Send + 'static> Owner<W, M> {
         }
     }
 
-    /// Takes the flag down, fetches, and drops the oldest messages if too many wait.
+    /// Lowers the flag, fetches, and drops the oldest messages while the bound is exceeded.
     #[cold]
     fn drop_oldest(
         &self,
@@ -301,67 +306,70 @@ impl<W: World, M: Send + 'static> Owner<W, M> {
         edge.lower();
         let added = self.fetch(true, act)?;
         while edge.is_past(self.base()) {
-            // What is not there is on its way, and whoever sends it past the bound raises the flag.
+            // A message counted but not yet pushed: its sender raises the flag if it exceeds the
+            // bound.
             let Some(link) = self.fifo(Fifo::shift)? else { break };
             self.base().left();
             edge.dropped_oldest();
-            // SAFETY: the link has left the FIFO and holds a message of this type.
+            // SAFETY: the header has left the save queue and precedes a message of this type.
             quietly(|| drop(unsafe { Envelope::<M>::open(link) }));
         }
         if edge.is_raised() {
-            // The wake of whoever raised it may have been found above.
+            // The fetch above may have consumed the wake of the sender that raised the flag again.
             self.base().ask(AGAIN);
         }
         Ok(added)
     }
 
-    /// Lets those who wait for room go, if there is room. At the end of a turn.
+    /// Releases the waiting senders if there is capacity. Call at the end of a turn.
     pub fn make_room(&self) {
         if let Some(edge) = self.edge().filter(|edge| edge.has_room(self.base())) {
             edge.line.let_go();
         }
     }
 
-    /// Takes the oldest message that was fetched.
+    /// Receives the oldest message of the save queue.
     #[inline]
     pub fn pop(&self) -> Result<Option<M>, NotHere> {
         let link = self.fifo(Fifo::pop)?;
         Ok(link.map(|link| self.received(link)))
     }
 
-    /// Opens a message that has left the FIFO.
+    /// Opens a message that has left the save queue.
     #[inline]
     fn received(&self, link: NonNull<Link>) -> M {
         self.base().left();
         self.opened(link)
     }
 
-    /// Opens a message that nobody sees any more.
+    /// Opens a message that is in no queue.
     #[inline]
     fn opened(&self, link: NonNull<Link>) -> M {
         count(&self.base().received, 1);
         // SAFETY: as below.
         let link = if is_traced() { unsafe { shown::<W, M>(link) } } else { link };
-        // SAFETY: callers took the link out of the FIFO or the word; messages there are of this type.
+        // SAFETY: the header came from the save queue or the inbox; messages there are of this
+        // type.
         unsafe { Envelope::<M>::open(link) }.0
     }
 
-    /// Begins to look through the FIFO from its oldest message.
+    /// Starts a scan at the oldest message of the save queue.
     #[inline]
     pub fn rewind(&self) -> Result<(), NotHere> {
         self.fifo(Fifo::rewind)
     }
 
-    /// Takes the next message for a look. Keep it, then call [`Owner::keep`]; or put it back.
+    /// Takes the next message of the scan. Pass the envelope to [`Owner::keep`] to receive the
+    /// message, or both to [`Owner::put_back`].
     #[inline]
     pub fn look(&self) -> Result<Option<(M, Vacant<M>)>, NotHere> {
         let Some(link) = self.fifo(Fifo::take_next)? else { return Ok(None) };
-        // SAFETY: the FIFO holds messages of this type, and this one has left it.
+        // SAFETY: the save queue holds messages of this type, and this one has left it.
         let (message, paper) = unsafe { Envelope::<M>::open(link) };
         Ok(Some((message, Vacant(paper))))
     }
 
-    /// The message of the last look was received.
+    /// Receives the message of the last `look`.
     #[inline]
     pub fn keep(&self, paper: Vacant<M>) -> Result<(), NotHere> {
         drop(paper);
@@ -376,20 +384,20 @@ impl<W: World, M: Send + 'static> Owner<W, M> {
         Ok(())
     }
 
-    /// Puts the message of the last look back where it was and passes over it.
+    /// Returns the message of the last `look` to its position and continues the scan behind it.
     #[inline]
     pub fn put_back(&self, message: M, paper: Vacant<M>) -> Result<(), NotHere> {
         let link = paper.0.reseal(message);
-        // SAFETY: the link is ours and holds a message.
+        // SAFETY: the header is owned here and precedes a message.
         let put = self.fifo(|fifo| unsafe { fifo.put_back(link) });
         if put.is_err() {
-            // SAFETY: the link was not given away.
+            // SAFETY: the header was not given away.
             drop(unsafe { Envelope::<M>::open(link) });
         }
         put
     }
 
-    /// Asks to be woken by messages when this turn ends.
+    /// Requests that messages wake the process after this turn.
     #[inline]
     pub fn listen(&self) -> Result<(), NotHere> {
         if !is_running(self.base) {
@@ -399,26 +407,26 @@ impl<W: World, M: Send + 'static> Owner<W, M> {
         Ok(())
     }
 
-    /// Whether this thread is in the process's turn.
+    /// Returns whether this thread is in the process's turn.
     #[inline]
     pub fn is_here(&self) -> bool {
         is_running(self.base)
     }
 
-    /// Whether a waker wakes this process and nothing else.
+    /// Returns whether `waker` wakes this process only.
     #[inline]
     pub fn is_own(&self, waker: &Waker) -> bool {
         wake::is_own(waker, self.base.as_ptr())
     }
 
-    /// Whether there is anything in the process's own state.
+    /// Returns whether the process has private state.
     #[inline]
     pub fn has_local(&self) -> bool {
         self.base().turn.load(Ordering::Relaxed) & KEPT != 0
     }
 
-    /// Runs `f` on the process's own state. `f` runs no user code: what it does to the state when it
-    /// is called within itself is lost, and so is the state if it panics.
+    /// Calls `f` with the process's private state. `f` runs no user code: changes made by a nested
+    /// call are lost, and so is the state if `f` panics.
     #[inline]
     pub fn local<R>(&self, f: impl FnOnce(&mut W::Local) -> R) -> Result<R, NotHere> {
         if !is_running(self.base) {
@@ -428,21 +436,21 @@ impl<W: World, M: Send + 'static> Owner<W, M> {
         Ok(unsafe { on_local::<W, R>(self.base, f) })
     }
 
-    /// The place in the table.
+    /// Returns the slot in the table.
     pub fn slot(&self) -> Slot {
         self.base().slot
     }
 
-    /// What everybody may read of this process.
+    /// Returns the state of this process that any thread may read.
     pub fn shared(&self) -> &W::Shared {
         &self.front().shared
     }
 
-    /// An address of this process.
+    /// Returns an address of this process.
     pub fn address(&self) -> Address<W, M> {
         // SAFETY: the handle holds a reference.
         unsafe { credit::retain(self.base) };
-        // SAFETY: a reference was counted for it, and the types are these.
+        // SAFETY: a reference was counted for the address, and the types are those of the cell.
         unsafe { Address::new(self.base) }
     }
 }
@@ -467,12 +475,12 @@ impl<W: World, M> Owner<W, M> {
     }
 }
 
-/// [`traced`] with a message that has left the FIFO.
+/// [`traced`] for a message that has left the queue.
 ///
-/// WHY it hands the link on: whoever is not traced then need not keep it in a register for after the call.
+/// WHY it returns the header: the untraced path then need not preserve it across the call.
 ///
 /// # Safety
-/// The caller owns the link, the header of a sealed envelope of an `M`.
+/// The caller owns the header of a sealed envelope of an `M`.
 #[cold]
 #[inline(never)]
 unsafe fn shown<W: World, M: Send + 'static>(link: NonNull<Link>) -> NonNull<Link> {
@@ -481,7 +489,7 @@ unsafe fn shown<W: World, M: Send + 'static>(link: NonNull<Link>) -> NonNull<Lin
     link
 }
 
-/// Shows the world that a process which is traced has received a message; which one, if it can still be seen.
+/// Calls [`World::received`], with the message if it is still accessible.
 #[cold]
 #[inline(never)]
 fn traced<W: World, M: Send + 'static>(message: Option<&M>) {

@@ -1,10 +1,10 @@
-//! A message that is sealed and addressed but not yet sent.
+//! Sealed message: addressed and in its envelope, to be sent later.
 //!
-//! Whoever is to send it later, on any thread, need not know its type: a timer keeps one. It is
-//! sent once, or dropped, and then the message's destructor runs where it is dropped; a panic in it
-//! goes no further.
+//! The sender, on any thread, need not know the message type; a timer holds one. It is sent once,
+//! or dropped. Dropping it runs the message's destructor on the dropping thread and catches a
+//! panic.
 //!
-//! COST: two words, the envelope that the message would take anyway, and a counted reference to the
+//! COST: two words, the envelope that the message needs anyway, and a counted reference to the
 //! receiver.
 
 use std::mem::ManuallyDrop;
@@ -18,7 +18,7 @@ use crate::edge::{Entry, Manner};
 use crate::link::{Class, Envelope, Link};
 use crate::quiet::quietly;
 
-/// A message on its way to a process, to be sent when its time has come.
+/// Sealed message for a process.
 #[derive(Debug)]
 #[must_use]
 pub struct Parcel {
@@ -41,10 +41,10 @@ impl<W: World, M: Send + 'static> Address<W, M> {
 }
 
 impl Parcel {
-    /// Sends the message; `false` if the process had ended, and the message was dropped. One that
-    /// the mailbox has no room for is dropped there, and counted.
+    /// Sends the message. Returns `false` if the process had ended; the message is then dropped. If
+    /// the mailbox is full, the message is dropped and counted, and the result is `true`.
     pub fn send(self) -> bool {
-        // SAFETY: the reference of the parcel keeps the cell.
+        // SAFETY: the parcel's reference keeps the cell alive.
         let (cell, edge) = unsafe { (self.to.as_ref(), edge(self.to)) };
         let entry = edge.map(|edge| (edge, edge.enter(cell, Manner::Send)));
         match entry {
@@ -56,15 +56,17 @@ impl Parcel {
                 return true;
             }
         }
-        // SAFETY: as above; the envelope is ours to give and holds a message of the receiver's type.
+        // SAFETY: as above; the parcel owns the envelope, which holds a message of the receiver's
+        // type.
         let sent = unsafe { push(self.to, self.link, Class::Message) };
         if sent {
             if let Some((edge, Entry::Past)) = entry {
-                // SAFETY: as above. Nobody is there to wait.
+                // SAFETY: as above. The result is ignored because no sender can wait.
                 let _ = unsafe { past(self.to, edge) };
             }
             let parcel = ManuallyDrop::new(self);
-            // SAFETY: the message is gone; the parcel still holds its reference, and gives it up.
+            // SAFETY: the envelope was given away; the parcel still holds its reference and
+            // releases it.
             unsafe { credit::release(parcel.to) };
         }
         sent
@@ -73,8 +75,8 @@ impl Parcel {
 
 impl Drop for Parcel {
     fn drop(&mut self) {
-        // SAFETY: the envelope is ours and holds a message of the receiver's type, and the parcel
-        // gives up its reference.
+        // SAFETY: the parcel owns the envelope, which holds a message of the receiver's type, and
+        // releases its reference.
         unsafe {
             let discard = self.to.as_ref().vtable.discard;
             quietly(|| discard(self.link));
@@ -86,7 +88,7 @@ impl Drop for Parcel {
 /// Drops a message that was sealed and not sent.
 ///
 /// # Safety
-/// The caller owns the link, the header of a sealed envelope of an `M`.
+/// The caller owns the header of a sealed envelope of an `M`.
 pub(crate) unsafe fn discard<M>(link: NonNull<Link>) {
     // SAFETY: by the contract.
     drop(unsafe { Envelope::<M>::open(link) });

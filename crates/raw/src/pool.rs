@@ -1,27 +1,27 @@
-//! Memory for cells, envelopes and answers, kept by the thread that freed it.
+//! Thread-local free lists for cells, envelopes and replies.
 //!
-//! A process that talks to another on the same worker takes the memory of its next message from the
-//! last one that was received, and does not go to the allocator at all. Each thread has a short
-//! list of free blocks per size; what does not fit there goes to the allocator, as do large blocks.
+//! A process that talks to another on the same worker reuses the memory of the last received
+//! message for its next one and does not call the allocator. Each thread has a bounded free list
+//! per size class. Blocks beyond the bound, and large blocks, go to the allocator.
 //!
-//! Any thread may call; a block may be freed on another thread than it was taken on. Never runs
-//! user code. A thread that ends gives its blocks back.
+//! Any thread may call; a block may be freed on another thread than the one that took it. Never
+//! runs user code. A thread that ends returns its blocks to the allocator.
 //!
-//! Built with `--cfg purlin_plain_memory` everything goes to the allocator, so that a sanitizer
-//! sees every use of freed memory; in loom's models too, since nothing here is shared.
+//! With `--cfg purlin_plain_memory` every block goes to the allocator, so that a sanitizer sees
+//! each use of freed memory. The same holds in loom models, because nothing here is shared.
 //!
-//! COST: taking and freeing are a few plain reads and writes; at most [`KEEP`] blocks are kept per
-//! size and thread, which is 8 kB for the smallest size and 2.4 MB if every size is full.
+//! COST: taking and freeing are a few plain reads and writes. At most [`KEEP`] blocks are kept per
+//! size class and thread: 8 kB in the smallest class, 2.4 MB if every class is full.
 
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::cell::Cell;
 use std::ptr::{self, NonNull};
 
-/// Sizes are rounded up to a multiple of this.
+/// Granularity of the size classes in bytes.
 const STEP: usize = 16;
-/// The largest block that is kept has `CLASSES * STEP` bytes.
+/// Number of size classes; the largest cached block has `CLASSES * STEP` bytes.
 const CLASSES: usize = 24;
-/// Blocks kept per size.
+/// Maximum number of cached blocks per class and thread.
 const KEEP: u32 = 512;
 
 /// A free block.
@@ -29,18 +29,18 @@ struct Free {
     next: *mut Free,
 }
 
-/// The free blocks of one size.
+/// Free list of one size class.
 struct Class {
     first: Cell<*mut Free>,
-    /// How many more are kept. None before the thread has a [`Sweep`], and after that is gone.
+    /// Remaining capacity. Zero until the thread has a [`Sweep`], and after its destructor has run.
     room: Cell<u32>,
 }
 
-/// Gives the blocks of a thread back at its end.
+/// Returns the thread's blocks to the allocator when the thread ends.
 struct Sweep;
 
-// WHY the blocks apart from what sweeps them: a thread-local with a destructor asks on each use
-// whether that has run.
+// WHY `POOL` has no destructor itself: every access to a thread-local with a destructor checks
+// whether it has run.
 thread_local! {
     static POOL: [Class; CLASSES] = const {
         [const { Class { first: Cell::new(ptr::null_mut()), room: Cell::new(0) } }; CLASSES]
@@ -49,7 +49,7 @@ thread_local! {
     static SWEEP: Sweep = const { Sweep };
 }
 
-/// The class of a layout, if blocks of it are kept.
+/// Returns the size class of a layout, or `None` if such blocks are not cached.
 const fn class(layout: Layout) -> Option<usize> {
     let kept = layout.size() > 0
         && layout.size() <= CLASSES * STEP
@@ -58,7 +58,7 @@ const fn class(layout: Layout) -> Option<usize> {
     if kept { Some((layout.size() - 1) / STEP) } else { None }
 }
 
-/// How blocks of a class are taken from the allocator.
+/// Returns the layout with which blocks of a class are allocated.
 const fn rounded(class: usize) -> Layout {
     match Layout::from_size_align((class + 1) * STEP, STEP) {
         Ok(layout) => layout,
@@ -66,19 +66,19 @@ const fn rounded(class: usize) -> Layout {
     }
 }
 
-/// The block of a type: its class, or its layout.
+/// Size class or layout of the blocks of a type.
 pub(crate) struct Block {
     class: Option<usize>,
     layout: Layout,
 }
 
 impl Block {
-    /// The block of a `T`.
+    /// Returns the descriptor for `T`.
     pub(crate) const fn of<T>() -> Self {
         Self { class: class(Layout::new::<T>()), layout: Layout::new::<T>() }
     }
 
-    /// Takes one, as [`take`] does.
+    /// Takes a block, as [`take`] does.
     #[inline]
     pub(crate) fn take(&self) -> NonNull<u8> {
         match self.class {
@@ -87,7 +87,7 @@ impl Block {
         }
     }
 
-    /// Takes one that this thread freed before, if there is one.
+    /// Takes a block from this thread's free list. Returns `None` if the list is empty.
     #[inline(always)]
     pub(crate) fn take_at_hand(&self) -> Option<NonNull<u8>> {
         take_kept(self.class?)
@@ -106,19 +106,19 @@ pub(crate) fn take<T>() -> NonNull<T> {
 /// Frees the block of a `T` that has been dropped or moved out.
 ///
 /// # Safety
-/// The block comes from [`take`] for this very type, and nobody uses it any more.
+/// The block comes from [`take`] for this same type, and no reference to it remains.
 #[inline]
 pub(crate) unsafe fn free<T>(block: NonNull<T>) {
     match const { class(Layout::new::<T>()) } {
         // SAFETY: by the contract.
         Some(class) => unsafe { free_class(block.cast(), class) },
-        // SAFETY: `take` got it from the allocator with this layout.
+        // SAFETY: `take` allocated it with this layout.
         None => unsafe { dealloc(block.cast().as_ptr(), const { Layout::new::<T>() }) },
     }
 }
 
-// WHY the two below are not generic: the compiler reaches a thread-local of this crate directly
-// from code of this crate, and through a function from code that it makes in another.
+// WHY the two functions below are not generic: code of this crate accesses a thread-local of this
+// crate directly; code instantiated in another crate accesses it through a function call.
 
 /// Takes a block of a class.
 pub(crate) fn take_class(class: usize) -> NonNull<u8> {
@@ -128,12 +128,12 @@ pub(crate) fn take_class(class: usize) -> NonNull<u8> {
     }
 }
 
-/// Takes one of the blocks of a class that this thread keeps.
+/// Takes a block of a class from this thread's free list.
 #[inline(always)]
 fn take_kept(class: usize) -> Option<NonNull<u8>> {
     let blocks = &pool()[class];
     let first = NonNull::new(blocks.first.get())?;
-    // SAFETY: the blocks in the list are free, so the list owns them, and this thread the list.
+    // SAFETY: the list owns its blocks, and only this thread accesses the list.
     blocks.first.set(unsafe { first.as_ref() }.next);
     blocks.room.set(blocks.room.get() + 1);
     Some(first.cast())
@@ -142,30 +142,31 @@ fn take_kept(class: usize) -> Option<NonNull<u8>> {
 /// Frees a block of a class.
 ///
 /// # Safety
-/// The block comes from [`take_class`] for this class, and nobody uses it any more.
+/// The block comes from [`take_class`] for this class, and no reference to it remains.
 pub(crate) unsafe fn free_class(block: NonNull<u8>, class: usize) {
     let blocks = &pool()[class];
     if blocks.room.get() == 0 && !open(blocks) {
-        // SAFETY: `take_class` got it from the allocator with this layout, now or in an earlier use.
+        // SAFETY: `take_class` allocated it with this layout, now or in an earlier use.
         return unsafe { dealloc(block.as_ptr(), rounded(class)) };
     }
     let free: NonNull<Free> = block.cast();
-    // SAFETY: the block is ours by the contract, and every class has room for a `Free`.
+    // SAFETY: the caller gave the block away, and blocks of every class are large enough for a
+    // `Free`.
     unsafe { free.write(Free { next: blocks.first.get() }) };
     blocks.first.set(free.as_ptr());
     blocks.room.set(blocks.room.get() - 1);
 }
 
-/// The blocks of this thread.
+/// Returns the free lists of this thread.
 #[inline(always)]
 fn pool<'a>() -> &'a [Class; CLASSES] {
     let pool = POOL.with(|pool| NonNull::from(pool));
-    // SAFETY: a thread-local without a destructor is there as long as its thread, which a reference
-    // to a `Class` cannot leave.
+    // SAFETY: a thread-local without a destructor lives as long as its thread, and a reference to a
+    // `Class` cannot leave the thread, since `Class` is not `Sync`.
     unsafe { pool.as_ref() }
 }
 
-/// Makes room in a thread that has not kept anything so far; says whether there is some now.
+/// Gives a new thread capacity to cache blocks. Returns whether there is capacity now.
 #[cold]
 fn open(blocks: &Class) -> bool {
     if !OPEN.get() && SWEEP.try_with(|_| ()).is_ok() {
@@ -177,17 +178,17 @@ fn open(blocks: &Class) -> bool {
 
 #[cold]
 fn fresh(layout: Layout) -> NonNull<u8> {
-    // SAFETY: no layout here has size zero: a cell and an envelope have at least a word.
+    // SAFETY: no layout here has size zero: a cell and an envelope have at least one word.
     NonNull::new(unsafe { alloc(layout) }).unwrap_or_else(|| handle_alloc_error(layout))
 }
 
 impl Drop for Sweep {
     fn drop(&mut self) {
         for (class, blocks) in pool().iter().enumerate() {
-            // WHY: what this thread frees from now on, nobody would sweep.
+            // WHY: no destructor would free the blocks that this thread caches after this.
             blocks.room.set(0);
             while let Some(block) = NonNull::new(blocks.first.get()) {
-                // SAFETY: the list owns its blocks, which came from the allocator with this layout.
+                // SAFETY: the list owns its blocks, which were allocated with this layout.
                 unsafe {
                     blocks.first.set(block.as_ref().next);
                     dealloc(block.cast().as_ptr(), rounded(class));
@@ -202,7 +203,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_block_that_was_freed_is_taken_again_for_a_type_of_the_same_class() {
+    fn freed_block_is_reused_for_a_type_of_the_same_class() {
         let first = take::<[u64; 3]>();
         // SAFETY: taken for this type, and not used.
         unsafe { free(first) };
@@ -213,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn more_blocks_than_are_kept_and_large_or_overaligned_ones_go_back_to_the_allocator() {
+    fn excess_large_and_overaligned_blocks_go_to_the_allocator() {
         #[repr(align(64))]
         struct Wide {
             _first: u8,
@@ -234,9 +235,9 @@ mod tests {
     }
 
     #[test]
-    fn a_block_may_be_freed_on_another_thread() {
+    fn block_may_be_freed_on_another_thread() {
         struct Sent(NonNull<u64>);
-        // SAFETY: the block goes with it.
+        // SAFETY: the struct owns the block.
         unsafe impl Send for Sent {}
         let block = Sent(take());
         std::thread::spawn(move || {

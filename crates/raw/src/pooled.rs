@@ -1,108 +1,109 @@
-//! One of two values in a block of its own, from the memory that this thread freed.
+//! Owned value of one of two types in a pooled block.
 //!
-//! What a `Box` is, for what comes and goes with processes: a small value as a rule, a large one where
-//! need be, behind one word. It may be dropped on another thread.
+//! A `Box` for state that is created and freed with processes: usually a small value, sometimes a
+//! large one, behind one word. May be dropped on another thread.
 //!
-//! COST: as `pool`: a few plain reads and writes, as a rule no call of the allocator.
+//! COST: as for `pool`: a few plain reads and writes, usually no call of the allocator.
 
 use std::marker::PhantomData;
 use std::ptr::NonNull;
 
 use crate::pool;
 
-/// The bit of the address that says which of the two it is.
+/// Address bit that says which of the two types the block holds.
 const RIGHT: usize = 1;
 
-/// One of two.
+/// Value of one of two types.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Either<A, B> {
-    /// The one.
+    /// A value of the first type.
     Left(A),
-    /// The other.
+    /// A value of the second type.
     Right(B),
 }
 
-/// An owned value, an `A` or a `B`, in a block from the pool.
+/// Owned `A` or `B` in a pooled block.
 pub struct Pooled<A, B> {
-    /// The block, with [`RIGHT`] in its address if it holds a `B`.
+    /// The block; [`RIGHT`] is set in the address if it holds a `B`.
     place: NonNull<u8>,
     values: PhantomData<(A, B)>,
 }
 
-// SAFETY: it owns its value, as a `Box` does.
+// SAFETY: a `Pooled` owns its value, as a `Box` does.
 unsafe impl<A: Send, B: Send> Send for Pooled<A, B> {}
 // SAFETY: as above.
 unsafe impl<A: Sync, B: Sync> Sync for Pooled<A, B> {}
 
 /// # Panics
-/// At compile time, if the address of such a value has no bit to spare.
+/// Fails to compile if the alignment of `T` leaves no address bit free.
 const fn has_a_bit<T>() {
     assert!(align_of::<T>() > RIGHT);
 }
 
 impl<A, B> Pooled<A, B> {
-    /// A block with an `A`.
+    /// Allocates a block with an `A`.
     #[inline]
     pub fn left(value: A) -> Self {
         const { has_a_bit::<A>() };
         let block = pool::take::<A>();
-        // SAFETY: the block was taken for an `A`, and nobody else knows it.
+        // SAFETY: the block was taken for an `A`, and no other reference to it exists.
         unsafe { block.write(value) };
         Self { place: block.cast(), values: PhantomData }
     }
 
-    /// A block with a `B`.
+    /// Allocates a block with a `B`.
     #[inline]
     pub fn right(value: B) -> Self {
         const { has_a_bit::<B>() };
         let block = pool::take::<B>();
-        // SAFETY: the block was taken for a `B`, and nobody else knows it.
+        // SAFETY: the block was taken for a `B`, and no other reference to it exists.
         unsafe { block.write(value) };
         let place = block.cast::<u8>().map_addr(|address| address | RIGHT);
         Self { place, values: PhantomData }
     }
 
-    /// The block of the value, if it is of that side.
+    /// Returns the block, typed by the value it holds.
     #[inline]
     fn block(&self) -> Either<NonNull<A>, NonNull<B>> {
         match self.place.addr().get() & RIGHT {
             0 => Either::Left(self.place.cast()),
             _ => {
                 let block = self.place.as_ptr().map_addr(|address| address & !RIGHT);
-                // SAFETY: it is the address of a block, which is not null.
+                // SAFETY: without the tag it is the address of a block, which is not null.
                 Either::Right(unsafe { NonNull::new_unchecked(block) }.cast())
             }
         }
     }
 
-    /// Looks at the value.
+    /// Returns a reference to the value.
     #[inline]
     pub fn get(&self) -> Either<&A, &B> {
         match self.block() {
-            // SAFETY: the block holds a value as long as this owns it.
+            // SAFETY: the block holds a value as long as `self` owns it.
             Either::Left(block) => Either::Left(unsafe { block.as_ref() }),
             // SAFETY: as above.
             Either::Right(block) => Either::Right(unsafe { block.as_ref() }),
         }
     }
 
-    /// The value, to be changed.
+    /// Returns a mutable reference to the value.
     #[inline]
     pub fn get_mut(&mut self) -> Either<&mut A, &mut B> {
         match self.block() {
-            // SAFETY: the block holds a value as long as this owns it, and there is no other owner.
+            // SAFETY: the block holds a value as long as `self` owns it, and `&mut self` is
+            // exclusive.
             Either::Left(mut block) => Either::Left(unsafe { block.as_mut() }),
             // SAFETY: as above.
             Either::Right(mut block) => Either::Right(unsafe { block.as_mut() }),
         }
     }
 
-    /// Takes the value out and frees the block.
+    /// Moves the value out and frees the block.
     #[inline]
     pub fn into_inner(self) -> Either<A, B> {
         let this = std::mem::ManuallyDrop::new(self);
-        // SAFETY: the value is moved out, and the block, which was taken for it, is not used any
-        // more, because nothing is dropped here.
+        // SAFETY: the value is moved out and the block, which was taken for its type, is freed
+        // once, because `ManuallyDrop` prevents the destructor.
         unsafe {
             match this.block() {
                 Either::Left(block) => {
@@ -123,7 +124,7 @@ impl<A, B> Pooled<A, B> {
 impl<A, B> Drop for Pooled<A, B> {
     #[inline]
     fn drop(&mut self) {
-        // SAFETY: the value is ours and is not used any more; the block was taken for it.
+        // SAFETY: `self` owns the value, which is not used again; the block was taken for its type.
         unsafe {
             match self.block() {
                 Either::Left(block) => {
@@ -147,9 +148,9 @@ mod tests {
 
     type Kept = Pooled<Arc<()>, [Option<Arc<()>>; 9]>;
 
-    // issue 4: what keeps links and monitors is memory like any other
+    // issue 4: the memory of links and monitors is pooled like any other
     #[test]
-    fn a_value_is_kept_changed_and_dropped_once() {
+    fn value_is_stored_changed_and_dropped_once() {
         let counted = Arc::new(());
         let small = Kept::left(Arc::clone(&counted));
         let mut large = Kept::right([const { None }; 9]);

@@ -1,12 +1,12 @@
-//! Running code of the user's where nothing may unwind.
+//! Panic containment for user code called where nothing may unwind.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// How many payloads in a row may panic while they are dropped before one is leaked.
+/// Number of consecutive panics from dropping a payload after which the payload is leaked.
 const PATIENCE: usize = 8;
 
-/// Runs `f`; a panic is stopped here and its payload dropped, even one that panics when dropped.
+/// Runs `f`, catches a panic and drops its payload, even if that drop panics in turn.
 #[inline]
 pub fn quietly(f: impl FnOnce()) {
     if let Err(payload) = catch_unwind(AssertUnwindSafe(f)) {
@@ -14,7 +14,7 @@ pub fn quietly(f: impl FnOnce()) {
     }
 }
 
-// WHY apart: it is compiled once, and not for each `f`.
+// WHY a separate function: it is compiled once, not for each `f`.
 #[cold]
 #[inline(never)]
 fn drop_quietly(mut payload: Box<dyn Any + Send>) {
@@ -24,6 +24,6 @@ fn drop_quietly(mut payload: Box<dyn Any + Send>) {
             Err(next) => payload = next,
         }
     }
-    // WHY: this could go on for ever; a leak is the lesser evil.
+    // WHY: dropping could panic without end; a leak is the lesser evil.
     std::mem::forget(payload);
 }

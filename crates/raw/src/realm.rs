@@ -1,15 +1,15 @@
-//! The processes that belong together: their table, their host, and what they share.
+//! Process table together with its host and the node state (a *realm*).
 //!
-//! A cell points to its realm without counting, since counting would cost every spawn an atomic
+//! A cell points to its realm without counting, because counting would cost every spawn an atomic
 //! operation on one contended word. Instead:
 //!
-//! INVARIANT: a realm's memory stays while a handle on it exists or a process is in its table. The
-//! last handle frees the realm if the table is empty; otherwise (a process that would not end) the
-//! realm is left for ever, and whoever sends to that process still finds it.
+//! INVARIANT: a realm's memory stays valid while a handle on it exists or a process is in its
+//! table. The last handle frees the realm if the table is empty. Otherwise, if a process has not
+//! ended, the realm is leaked, and a sender to that process still finds it.
 //!
-//! A process can be scheduled only while it is in the table, so whoever schedules finds the realm.
-//! The host may run the process to its end before `schedule` has returned; a worker keeps a handle
-//! of its own, and a thread from outside takes one for the time of the call.
+//! A process can be scheduled only while it is in the table, so the thread that schedules it finds
+//! the realm. The host may run the process to its end before `schedule` returns. A worker has a
+//! handle anyway; any other thread takes one for the duration of the call.
 
 use std::cell::Cell as StdCell;
 use std::marker::PhantomData;
@@ -30,16 +30,16 @@ use crate::stock::Stock;
 use crate::sync::{AtomicUsize, Ordering, thread_local};
 use crate::table::{Reserved, Slot, Table};
 
-/// What runs processes.
+/// Scheduler of a realm's processes.
 pub trait Host: Send + Sync + 'static {
-    /// Queues a process if this thread is one of the host's workers, else gives it back.
+    /// Queues a process if this thread is one of the host's workers. Otherwise returns it.
     fn schedule_here(&self, runnable: Runnable) -> Result<(), Runnable>;
 
     /// Queues a process from any other thread.
     fn schedule_from_outside(&self, runnable: Runnable);
 }
 
-/// The part of a realm that needs no type.
+/// Part of a realm that depends on no type.
 pub(crate) struct RealmBase {
     handles: AtomicUsize,
     host: Box<dyn Host>,
@@ -47,33 +47,33 @@ pub(crate) struct RealmBase {
     pub(crate) table: Table<Base>,
 }
 
-/// All of it.
+/// A whole realm.
 #[repr(C)]
 pub(crate) struct RealmInner<W: World> {
     pub(crate) base: RealmBase,
     pub(crate) home: W::Home,
 }
 
-/// A handle on a realm.
+/// Handle on a realm: a process table, its host and the node state.
 pub struct Realm<W: World> {
     inner: NonNull<RealmInner<W>>,
     world: PhantomData<W>,
 }
 
-/// The table is full; what the process would have been made of is given back.
+/// Error: the table is full. Holds the `stuff` passed to [`Realm::spawn`].
 #[derive(Debug)]
 pub struct SpawnError<F>(pub F);
 
-// SAFETY: a realm is a table of atomics, a host and a home, all of them `Send` and `Sync`.
+// SAFETY: a realm is a table of atomics, a host and a node state, all of them `Send` and `Sync`.
 unsafe impl<W: World> Send for Realm<W> {}
 // SAFETY: as above.
 unsafe impl<W: World> Sync for Realm<W> {}
 
-/// The most processes a realm can hold at the same time.
+/// Maximum number of processes in a realm.
 pub const MAX_PROCESSES: u32 = Table::<Base>::GREATEST;
 
 thread_local! {
-    /// The realm whose worker this thread is, and the vacant slots it keeps for that realm.
+    /// Realm of which this thread is a worker, and its slot cache for that realm.
     static STATION: Station = const {
         Station { realm: StdCell::new(ptr::null()), stock: Stock::new() }
     };
@@ -84,12 +84,12 @@ struct Station {
     stock: Stock<Base>,
 }
 
-/// This thread is a worker of a realm for as long as this is kept.
+/// Guard: this thread is a worker of a realm until it is dropped.
 #[must_use]
 #[derive(Debug)]
 pub struct Entered<W: World> {
     realm: Realm<W>,
-    /// WHY: what ends with it belongs to the thread.
+    /// WHY: the drop ends state of the current thread.
     not_send: PhantomData<*const ()>,
 }
 
@@ -104,36 +104,36 @@ impl<W: World> Drop for Entered<W> {
     }
 }
 
-/// A cell of which the base is there, and the slot for it.
+/// A cell whose base is initialised, and its reserved slot.
 type Begun<'a> = (NonNull<Base>, Reserved<'a, Base>);
 
 impl RealmBase {
-    /// The vacant slots that this thread keeps for this realm.
+    /// Returns this thread's slot cache for this realm.
     #[inline(always)]
     fn stock(&self) -> Option<NonNull<Stock<Base>>> {
         let station = STATION.with(|station| NonNull::from(station));
-        // SAFETY: a thread-local without a destructor is there as long as its thread.
+        // SAFETY: a thread-local without a destructor lives as long as its thread.
         let station = unsafe { station.as_ref() };
         ptr::eq(station.realm.get(), self).then(|| NonNull::from(&station.stock))
     }
 
     fn reserve(&self) -> Option<Reserved<'_, Base>> {
         match self.stock() {
-            // SAFETY: as in `stock`; only this thread has it, and shares it with nobody.
+            // SAFETY: as in `stock`; only this thread accesses it.
             Some(stock) => self.table.reserve(unsafe { stock.as_ref() }),
             None => self.table.reserve_one(),
         }
     }
 
-    /// Takes a process out of its table, if nobody is looking it up and this thread may keep its slot;
-    /// says whether.
+    /// Removes a process from its table, if no look-up is in progress and this thread's cache has
+    /// room. Returns whether it did.
     #[inline(always)]
     pub(crate) fn vacate_at_once(&self, slot: Slot) -> bool {
         // SAFETY: as in `reserve`.
         self.stock().is_some_and(|stock| self.table.vacate_at_once(unsafe { stock.as_ref() }, slot))
     }
 
-    /// Takes a process out of its table.
+    /// Removes a process from its table.
     #[cold]
     pub(crate) fn vacate(&self, slot: Slot) {
         match self.stock() {
@@ -143,12 +143,12 @@ impl RealmBase {
         }
     }
 
-    /// Reserves a slot and begins a cell, of which all but the base is still to be written.
+    /// Reserves a slot and creates a cell of which only the base is initialised.
     ///
-    /// WHY in three: what is at hand as a rule is taken without a call, so that no register is saved.
+    /// WHY three functions: the common case needs no call, so no register is saved.
     ///
     /// # Safety
-    /// The realm is there for as long as the reservation.
+    /// The realm stays valid for as long as the reservation.
     unsafe fn begin<'a>(realm: NonNull<Self>, vtable: &'static VTable) -> Option<Begun<'a>> {
         spawns();
         // SAFETY: by the contract.
@@ -166,7 +166,7 @@ impl RealmBase {
         }
     }
 
-    /// [`RealmBase::begin`] of a thread that has no slot at hand.
+    /// [`RealmBase::begin`] if the slot cache is empty or absent.
     ///
     /// # Safety
     /// As for `begin`.
@@ -177,7 +177,7 @@ impl RealmBase {
         Self::begin_afresh(realm, vtable, reserved)
     }
 
-    /// [`RealmBase::begin`] with a block that may have to come from the allocator.
+    /// [`RealmBase::begin`] with a block that may come from the allocator.
     #[cold]
     #[inline(never)]
     fn begin_afresh<'a>(
@@ -196,15 +196,15 @@ impl RealmBase {
         reserved: Reserved<'a, Base>,
     ) -> Begun<'a> {
         let base = block.cast();
-        // SAFETY: the block is for a cell with this vtable, which begins with its base.
+        // SAFETY: the block is for a cell with this vtable, and a cell starts with its base.
         unsafe { base.write(Base::new(vtable, realm, reserved.slot())) };
         (base, reserved)
     }
 
-    /// Puts a new process into the table and schedules it.
+    /// Enters a new process into the table and schedules it.
     ///
     /// # Safety
-    /// The realm is there, and stays for this call; the cell is whole and nobody else knows it.
+    /// The realm stays valid during this call. The cell is whole, and no other thread can reach it.
     unsafe fn launch(realm: NonNull<Self>, base: NonNull<Base>, reserved: Reserved<'_, Base>) {
         reserved.fill(base);
         // SAFETY: the process is new, so this is the only right to run it; and it is in the table.
@@ -212,10 +212,10 @@ impl RealmBase {
     }
 
     /// # Safety
-    /// The realm is there, and the process in `runnable` is in its table.
+    /// The realm is valid, and the process in `runnable` is in its table.
     #[inline]
     pub(crate) unsafe fn schedule(realm: NonNull<Self>, runnable: Runnable) {
-        // SAFETY: by the contract, and a worker of this host keeps a handle of its own.
+        // SAFETY: by the contract, and a worker of this host has a handle on the realm.
         let here = unsafe { realm.as_ref() }.host.schedule_here(runnable);
         if let Err(runnable) = here {
             // SAFETY: by the contract: the right to run came back, so the process has not run and
@@ -225,7 +225,7 @@ impl RealmBase {
     }
 
     /// # Safety
-    /// As [`RealmBase::schedule`].
+    /// As for [`RealmBase::schedule`].
     #[cold]
     unsafe fn schedule_from_outside(realm: NonNull<Self>, runnable: Runnable) {
         // SAFETY: by the contract.
@@ -239,24 +239,25 @@ impl RealmBase {
     /// # Safety
     /// The caller gives up one counted handle.
     unsafe fn release(realm: NonNull<Self>) {
-        // SAFETY: the handle keeps the realm.
+        // SAFETY: the handle keeps the realm alive.
         let base = unsafe { realm.as_ref() };
-        // ORDER: acquire from the release of all others: nobody spawns or vacates any more.
+        // ORDER: acquire from the release of all other handles: no thread spawns or vacates any
+        // more.
         if base.handles.fetch_sub(1, Ordering::AcqRel) == 1 && base.table.is_empty() {
-            // SAFETY: the last handle is gone and no process is left, so nobody finds it any more.
+            // SAFETY: no handle and no process is left, so no thread can reach the realm.
             unsafe { (base.free)(realm) }
         }
     }
 }
 
 /// # Safety
-/// `realm` is a leaked box of this very type that nobody uses any more.
+/// `realm` is a leaked box of this same type, to which no reference remains.
 unsafe fn free<W: World>(realm: NonNull<RealmBase>) {
     // SAFETY: by the contract.
     drop(unsafe { Box::from_raw(realm.cast::<RealmInner<W>>().as_ptr()) });
 }
 
-/// The body of a stillborn process.
+/// Body of a placeholder process.
 struct Never;
 
 impl<W: World, M: Send + 'static> Body<W, M> for Never {
@@ -292,7 +293,7 @@ impl<W: World> std::fmt::Debug for Realm<W> {
 }
 
 impl<W: World> Realm<W> {
-    /// A realm of at most `limit` processes, for a host with that many workers.
+    /// Creates a realm of at most `limit` processes, for a host with `workers` workers.
     pub fn new(host: Box<dyn Host>, home: W::Home, limit: u32, workers: usize) -> Self {
         let base = RealmBase {
             handles: AtomicUsize::new(1),
@@ -305,28 +306,28 @@ impl<W: World> Realm<W> {
     }
 
     fn inner(&self) -> &RealmInner<W> {
-        // SAFETY: the handle keeps the realm.
+        // SAFETY: the handle keeps the realm alive.
         unsafe { self.inner.as_ref() }
     }
 
-    /// What all processes of the realm share.
+    /// Returns the state shared by all processes of the realm.
     pub fn home(&self) -> &W::Home {
         &self.inner().home
     }
 
-    /// Makes this thread a worker of the realm: it keeps a few vacant slots and references for
-    /// itself. A thread is a worker of one realm at a time.
+    /// Makes this thread a worker of the realm: it gets a slot cache and defers reference counting.
+    /// A thread is a worker of one realm at a time.
     pub fn enter(&self) -> Entered<W> {
         STATION.with(|station| station.realm.set(&raw const self.inner().base));
         credit::open();
         Entered { realm: self.clone(), not_send: PhantomData }
     }
 
-    /// Makes a process that keeps `local` from its beginning and has `edge` at its mailbox, and
-    /// schedules it. `make` builds its body out of `stuff` and the process's own handle, and must not
-    /// panic. When the table is full `stuff` is given back.
+    /// Creates a process with private state `local` and mailbox bound `edge`, and schedules it.
+    /// `make` builds its body from `stuff` and the process's own handle, and must not panic.
+    /// Returns `stuff` if the table is full.
     ///
-    /// COST: one allocation; one compare-and-swap for the slot; what the host's queue costs.
+    /// COST: one allocation, one compare-and-swap for the slot, and the cost of the host's queue.
     #[inline]
     pub fn spawn<M, B, F>(
         &self,
@@ -340,27 +341,27 @@ impl<W: World> Realm<W> {
         M: Send + 'static,
         B: Body<W, M>,
     {
-        // SAFETY: this handle keeps the realm.
+        // SAFETY: this handle keeps the realm alive.
         let begun = unsafe { RealmBase::begin(self.inner.cast(), vtable::<W, M, B>()) };
         let Some((base, reserved)) = begun else { return Err(SpawnError(stuff)) };
-        // SAFETY: the block was taken for this vtable's cells.
+        // SAFETY: the block was taken for cells of this vtable.
         let cell = unsafe { furnish::<W, M, B>(base, shared, local, edge) };
         // SAFETY: the cell counts a reference for its owner, and has these types.
         let body = make(stuff, unsafe { Owner::new(base) });
-        // SAFETY: nobody else knows the cell yet.
+        // SAFETY: no other thread has a reference to the cell yet.
         unsafe { cell.as_ref() }.body.with_mut(|place| {
             // SAFETY: as above.
             unsafe { &mut *place }.write(body);
         });
         // SAFETY: the cell counts a reference for this address, and has these types.
         let address = unsafe { Address::new(base) };
-        // SAFETY: the cell is whole, and our handle keeps the realm.
+        // SAFETY: the cell is whole, and this handle keeps the realm alive.
         unsafe { RealmBase::launch(self.inner.cast(), base, reserved) };
         Ok(address)
     }
 
-    /// A process that has ended before it began: in no table, never run, every send comes back.
-    /// `number` tells it from others like it.
+    /// Creates a placeholder for a failed spawn: never in the table, never runs; every send fails.
+    /// `number` distinguishes placeholders.
     pub fn stillborn<M: Send + 'static>(
         &self,
         number: u32,
@@ -370,10 +371,10 @@ impl<W: World> Realm<W> {
         let slot = Slot::new(u32::MAX - 1, number);
         let (realm, vtable) = (self.inner.cast(), vtable::<W, M, Never>());
         let base: NonNull<Base> = vtable.block.take().cast();
-        // SAFETY: the block is for a cell with this vtable, which begins with its base.
+        // SAFETY: the block is for a cell with this vtable, and a cell starts with its base.
         unsafe { base.write(Base::new(vtable, realm, slot)) };
-        // SAFETY: nobody else knows the cell yet; of the three references two are given up here,
-        // and the third is the address's. `Never` needs no writing.
+        // SAFETY: no other reference to the cell is in use. Of the three counted references two are
+        // released here, and the third is the address's. `Never` needs no initialisation.
         unsafe {
             let cell = furnish::<W, M, Never>(base, shared, W::Local::default(), ());
             cell.as_ref().front.last.with_mut(|place| *place = last);
@@ -384,11 +385,11 @@ impl<W: World> Realm<W> {
         }
     }
 
-    /// Finds a process.
+    /// Returns a reference to the process in a slot, if it lives.
     pub fn find(&self, slot: Slot) -> Option<Ref<W>> {
         self.inner().base.table.look_up(slot, |base| {
-            // SAFETY: the table's reference keeps the cell while the slot is locked; a reference
-            // of our own is counted for the handle.
+            // SAFETY: the table's reference keeps the cell alive while the slot is locked; the
+            // handle takes over the reference counted here.
             unsafe {
                 credit::retain(base);
                 Ref::new(base)
@@ -396,19 +397,19 @@ impl<W: World> Realm<W> {
         })
     }
 
-    /// How many processes there may be at a time.
+    /// Returns the maximum number of processes.
     pub fn limit(&self) -> u32 {
         self.inner().base.table.limit()
     }
 
-    /// The processes that live now, one after the other; others may come and go meanwhile.
+    /// Iterates over the live processes; others may come and go concurrently.
     pub fn processes(&self) -> impl Iterator<Item = Ref<W>> + '_ {
         self.inner().base.table.slots().filter_map(|slot| self.find(slot))
     }
 
-    /// Looks at those processes that live now and stand in `most` places of the table from `from` on; the next
-    /// place to begin with, if there are more. `of_shared` copies what is wanted of what everybody may read,
-    /// and does nothing else; `take` may do anything.
+    /// Takes a snapshot of each live process in `most` slots from index `from` on. Returns the
+    /// index to continue from, or `None` at the end of the table. `of_shared` copies what is needed
+    /// of the shared state and does nothing else; `take` may do anything.
     ///
     /// COST: as [`Realm::find`] for each, without the reference; nothing is allocated.
     pub fn survey<S>(
@@ -419,7 +420,8 @@ impl<W: World> Realm<W> {
         mut take: impl FnMut(Look, S),
     ) -> Option<u32> {
         let look = |base: NonNull<Base>| {
-            // SAFETY: the table's reference keeps the cell, which is one of this world, while its slot is locked.
+            // SAFETY: the cell is of this world, and the table's reference keeps it alive while its
+            // slot is locked.
             unsafe {
                 (Look::at(base.as_ref()), of_shared(&base.cast::<Front<W>>().as_ref().shared))
             }
@@ -427,18 +429,17 @@ impl<W: World> Realm<W> {
         self.inner().base.table.walk(from, most, look, |(look, shared)| take(look, shared))
     }
 
-    /// How many places the table has had in use at a time: a survey ends there.
+    /// Returns how many slots the table has handed out, which is where a survey ends.
     pub fn places(&self) -> u32 {
         self.inner().base.table.used()
     }
 
-    /// How many processes live, and a few more: places that workers keep for those they will spawn are counted
-    /// with them.
+    /// Returns the number of live processes, including slots that workers have cached.
     pub fn taken(&self) -> u32 {
         self.inner().base.table.taken()
     }
 
-    /// Whether no process lives. Exact when nobody spawns.
+    /// Returns whether no process lives. Exact if no thread spawns concurrently.
     pub fn is_empty(&self) -> bool {
         self.inner().base.table.is_empty()
     }

@@ -1,19 +1,19 @@
-//! One turn of a process: from the run queue to sleep, to the run queue again, or to its end.
+//! One turn of a process: from the run queue to sleep, back to the run queue, or to its end.
 //!
 //! Called by workers. The right to run is a [`Runnable`], of which a process has at most one at any
 //! time; running it consumes it.
 //!
 //! # A turn
 //!
-//! 1. The thread is marked as running this process and gets a fresh budget.
-//! 2. The body looks at its signals and polls its future; it never unwinds.
+//! 1. The thread's context is set to this process, with a full budget.
+//! 2. The body handles its signals and polls its future; it never unwinds.
 //! 3. *Pending*: the process sleeps, unless it asked to run again, was woken, or has mail. Once it
-//!    sleeps, another thread may run and even free it, so nothing of the cell is touched after.
-//! 4. *Ready*: the thread is marked as running nothing, so that no destructor finds its way back
-//!    into the process. Then the slot is vacated, the inbox closed, what waited in it dropped or
-//!    handed to the world, the world told, those who wait for room in its mailbox let go, and the
-//!    table's reference given up. A process that nobody else refers to needs no closing: once it
-//!    has left the table nobody can find it.
+//!    sleeps, another thread may run and even free it, so the cell is not accessed afterwards.
+//! 4. *Ready*: the thread's context is cleared, so that no destructor can re-enter the process.
+//!    Then the slot is vacated, the inbox closed, its contents dropped or handed to the world,
+//!    `World::closed` called, the wait list of the mailbox released, and the table's reference
+//!    dropped. A process without other references needs no closing: once it has left the table, no
+//!    thread can find it.
 
 use std::ptr::NonNull;
 use std::task::Context;
@@ -27,112 +27,115 @@ use crate::sync::Ordering;
 use crate::table::Slot;
 use crate::wake;
 
-/// Cache lines that are fetched ahead: those of the cell with most of a short body.
+/// Cache lines to prefetch: those of the cell, with most of a short body.
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 const LINES: usize = 4;
 
-/// What became of a process in its turn.
+/// Result of a turn.
 #[must_use]
 #[derive(Debug)]
 pub enum Ran {
-    /// It sleeps; whoever wakes it schedules it.
+    /// The process sleeps. The thread that wakes it schedules it.
     Asleep,
-    /// It wants to run again, after the others.
+    /// The process must be queued again, behind the others.
     Again(Runnable),
-    /// It has ended.
+    /// The process has ended.
     Ended,
 }
 
-/// The right to run a process, and the duty: a process whose right is dropped never runs again.
+/// Right and duty to run a process. A process whose `Runnable` is dropped never runs again.
 #[must_use]
 #[derive(Debug)]
 pub struct Runnable(NonNull<Base>);
 
-// SAFETY: a cell is made to be run by any thread; `Runnable` is the only right to do so.
+// SAFETY: any thread may run a cell, and `Runnable` is the exclusive right to do so.
 unsafe impl Send for Runnable {}
 
 impl Runnable {
     /// # Safety
-    /// The caller holds the right to schedule: it has taken `ASLEEP` away, or the process is new,
-    /// or its turn has ended with the wish to run again.
+    /// The caller holds the right to schedule: it has cleared `ASLEEP`, or the process is new, or
+    /// its turn has just ended with a request to run again.
     #[inline]
     pub(crate) unsafe fn new(base: NonNull<Base>) -> Self {
         Self(base)
     }
 
     /// Runs one turn.
-    // WHY always: it is the body of the workers' loop, and a call of its own saves and restores six registers.
+    // WHY `inline(always)`: this is the body of the worker loop; a call would save and restore six
+    // registers.
     #[inline(always)]
     pub fn run(self) -> Ran {
         let base = self.0;
-        // SAFETY: the process lives until it sleeps or ends, since only its right to run, which we
-        // hold, can end it.
+        // SAFETY: the process lives until it sleeps or ends, because only its right to run, which
+        // is held here, can end it.
         let cell = unsafe { base.as_ref() };
         let turn = Turn::begin(base, cell.set_running(RUNNING));
         let waker = wake::borrowed(base);
-        // SAFETY: the vtable is the cell's own, and this thread is in its turn.
+        // SAFETY: the vtable belongs to the cell, and this thread is in its turn.
         let polled = unsafe { (cell.vtable.poll)(base, &mut Context::from_waker(&waker)) };
         let (sent, work) = turn.account();
         count(&cell.sent, sent);
         count(&cell.reductions, sent + work);
         if polled != Polled::Pending {
-            // SAFETY: the turn has ended the process, and the right to run is ours.
+            // SAFETY: the turn has ended the process, and this thread holds the right to run.
             turn.over(cell.slot, || unsafe { end(base) });
             return Ran::Ended;
         }
         let asked = cell.turn.load(Ordering::Relaxed);
         cell.set_running(0);
         if asked & AGAIN != 0 || cell.head.sleep(asked & LISTENING == 0) == Slept::Again {
-            // The process does not sleep, so the right to run is still ours.
+            // The process does not sleep, so this thread still holds the right to run.
             return Ran::Again(self);
         }
         Ran::Asleep
     }
 
-    /// Has the processor fetch what the turn will touch first, while something else runs.
+    /// Prefetches the memory that the turn accesses first, while other code runs.
     #[inline]
     pub fn prefetch(&self) {
         #[cfg(all(target_arch = "x86_64", not(miri)))]
         for line in 0..LINES {
             use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
             let address = self.0.as_ptr().cast::<i8>().wrapping_add(line * 64);
-            // SAFETY: the processor may fetch any address or none, and does not fault.
+            // SAFETY: a prefetch of any address is harmless and does not fault.
             unsafe { _mm_prefetch(address, _MM_HINT_T0) };
         }
     }
 
-    /// Whether the turn may block the thread.
+    /// Returns whether the turn may block the thread.
     #[inline]
     pub fn blocking(&self) -> bool {
         // SAFETY: as in `run`.
         unsafe { self.0.as_ref() }.vtable.blocking
     }
 
-    /// The slot of the process.
+    /// Returns the slot of the process.
     #[inline]
     pub fn slot(&self) -> Slot {
         // SAFETY: as in `run`.
         unsafe { self.0.as_ref() }.slot
     }
 
-    /// Hands the right to the host of the process's realm.
+    /// Passes the right to run to the host of the process's realm.
     #[inline]
     pub(crate) fn schedule(self) {
-        // SAFETY: the process lives, so it has not left its table, so its realm is there.
+        // SAFETY: a process that has not run to its end is in its table, which keeps the realm
+        // alive.
         let realm: NonNull<RealmBase> = unsafe { self.0.as_ref() }.realm;
         // SAFETY: as above.
         unsafe { RealmBase::schedule(realm, self) };
     }
 }
 
-/// WHY in four: a process to which nobody refers ends without a call before its cell is freed, so that
-/// no register is saved.
+/// WHY four functions: a process without other references then ends without a call before its cell
+/// is freed, so no register is saved.
 ///
 /// # Safety
-/// `base` is a cell whose last turn has just ended on this thread, which is not marked as running it
-/// any more.
+/// `base` is a cell whose last turn has just ended on this thread, whose context no longer names
+/// it.
 unsafe fn end(base: NonNull<Base>) {
-    // SAFETY: the table's reference keeps the cell, and the worker that runs this keeps the realm.
+    // SAFETY: the table's reference keeps the cell alive, and the calling worker's handle the
+    // realm.
     let (cell, realm) = unsafe { (base.as_ref(), base.as_ref().realm.as_ref()) };
     if realm.vacate_at_once(cell.slot) {
         // SAFETY: by the contract; the process has left its table.
@@ -159,42 +162,42 @@ unsafe fn end_slowly(base: NonNull<Base>) {
 /// As for [`end`], and the process has left its table.
 #[inline(always)]
 unsafe fn leave(base: NonNull<Base>) {
-    // SAFETY: the table's reference keeps the cell.
+    // SAFETY: the table's reference, now this thread's, keeps the cell alive.
     let cell = unsafe { base.as_ref() };
     let turn = cell.turn.load(Ordering::Relaxed);
     let own = 1 + u32::from(turn & LET_GO != 0);
-    // SAFETY: the table's reference is ours now, and so is that of a handle that was let go.
+    // SAFETY: this thread holds the table's reference and, with `LET_GO`, that of the handle.
     let (references, alone) = unsafe { credit::gather(base, own) };
     let waiting = cell.waiting.load(Ordering::Relaxed);
     let keeps = turn & KEPT != 0;
     if alone && waiting == 0 && !keeps && !cell.head.has_news() {
-        // SAFETY: the references were all there are.
+        // SAFETY: this thread holds all references that exist.
         unsafe { (cell.vtable.free)(base) }
     } else {
-        // SAFETY: by the contract, and the references are ours.
+        // SAFETY: by the contract, and this thread holds the references.
         unsafe { wind_up(base, references, alone) }
     }
 }
 
 /// # Safety
-/// As for [`leave`]; the caller has gathered these references, which are all there are if `alone`.
+/// As for [`leave`]; the caller holds `references` references, which are all that exist if `alone`.
 #[inline(never)]
 unsafe fn wind_up(base: NonNull<Base>, references: u32, alone: bool) {
-    // SAFETY: the table's reference keeps the cell until the end of this function.
+    // SAFETY: the table's reference keeps the cell alive until the end of this function.
     let cell = unsafe { base.as_ref() };
     let arrived = if alone { cell.head.rest() } else { cell.head.close() };
     let keeps = cell.turn.load(Ordering::Relaxed) & KEPT != 0;
     if keeps || cell.waiting.load(Ordering::Relaxed) > 0 || arrived.len > 0 {
-        // SAFETY: the vtable is the cell's own, and the chain came out of the word.
+        // SAFETY: the vtable belongs to the cell, and the batch came from its inbox.
         unsafe { (cell.vtable.wind_up)(base, &arrived) };
     }
-    // SAFETY: the table's reference keeps the cell.
+    // SAFETY: the table's reference keeps the cell alive.
     if let Some(edge) = unsafe { edge(base) } {
         edge.line.let_go();
     }
-    // ORDER: release to `Ref::is_over`: what waited has been dropped and counted.
+    // ORDER: release to `Ref::is_over`: the queued messages have been dropped and counted.
     cell.turn.store(0, Ordering::Release);
-    // SAFETY: these are the table's reference, that of a handle that was let go, and this thread's
-    // credit; the cell is not touched again.
+    // SAFETY: these are the table's reference, that of a dropped handle, and this thread's credit;
+    // the cell is not accessed again.
     unsafe { credit::count_down(base, references) };
 }

@@ -1,26 +1,27 @@
-//! Vacant slots that one thread keeps for itself; the table says when, and what becomes of the rest.
+//! Slot cache: vacant table slots kept by one thread. The table decides when slots enter and leave
+//! it.
 //!
-//! COST: a word for each that it has room for; a few plain reads and writes.
+//! COST: one word per slot of its capacity; a few plain reads and writes.
 
 use std::cell::Cell;
 use std::ptr;
 
 use crate::table::Entry;
 
-/// The most slots that go between a stock and the table's list at once.
+/// Maximum number of slots exchanged with the table's free list in one critical section.
 #[cfg(not(any(loom, shuttle)))]
 pub(crate) const BATCH: usize = 256;
 #[cfg(any(loom, shuttle))]
 pub(crate) const BATCH: usize = 1;
 
-/// Some vacant slots of one table. The slot put in last comes out first.
+/// Slot cache (LIFO) of one table.
 pub struct Stock<T> {
     entries: [Cell<*const Entry<T>>; 2 * BATCH + 1],
     len: Cell<usize>,
 }
 
 impl<T> Stock<T> {
-    /// None.
+    /// Creates an empty cache.
     pub const fn new() -> Self {
         Self { entries: [const { Cell::new(ptr::null()) }; 2 * BATCH + 1], len: Cell::new(0) }
     }
@@ -44,7 +45,8 @@ impl<T> Stock<T> {
         Some(self.entries[len].get())
     }
 
-    /// Lets those that came first go first, so that a table fills up in order.
+    /// Reverses the order, so that slots taken first from the table are used first and the table
+    /// fills up in order.
     pub(crate) fn turn_round(&self) {
         let entries = &self.entries[..self.len.get()];
         for (near, far) in (0..entries.len() / 2).zip((0..entries.len()).rev()) {
@@ -52,7 +54,7 @@ impl<T> Stock<T> {
         }
     }
 
-    /// Keeps the so many that were put in last and gives away the others.
+    /// Keeps the `keep` most recent slots and passes the others to `give`.
     pub(crate) fn keep(&self, keep: usize, give: impl FnMut(*const Entry<T>)) {
         let (surplus, kept) = self.entries[..self.len.get()].split_at(self.len.get() - keep);
         surplus.iter().map(Cell::get).for_each(give);

@@ -1,5 +1,5 @@
-//! The atomics, locks and thread-locals of this crate: `std`'s, or those of loom or shuttle when a
-//! model is built with `--cfg loom` or `--cfg shuttle`.
+//! Atomics, locks and thread-locals: `std`'s, or loom's or shuttle's with `--cfg loom` or `--cfg
+//! shuttle`.
 
 #[cfg(loom)]
 pub(crate) use loom::{
@@ -30,7 +30,7 @@ pub(crate) use std::{
     thread, thread_local,
 };
 
-/// Declares thread-locals of shuttle's, whose threads all run on one of the machine's.
+/// Declares thread-locals of shuttle, whose threads all run on one OS thread.
 #[cfg(shuttle)]
 macro_rules! locals_of_a_model {
     ($($(#[$attr:meta])* static $name:ident: $type:ty = const $init:block;)*) => {
@@ -40,7 +40,7 @@ macro_rules! locals_of_a_model {
 #[cfg(shuttle)]
 pub(crate) use locals_of_a_model as thread_local;
 
-/// Shuttle's thread-local with those of the functions of `std`'s that it lacks.
+/// Shuttle's thread-local with the methods of `std`'s that it lacks.
 #[cfg(shuttle)]
 pub(crate) struct LocalKey<T: 'static>(shuttle::thread::LocalKey<T>);
 
@@ -77,20 +77,20 @@ impl<T: Copy> LocalKey<std::cell::Cell<T>> {
     }
 }
 
-/// A number for a thread that asks for the first time; no two get the same.
+/// Returns a unique number for a thread that asks for the first time.
 #[cfg(not(shuttle))]
 pub(crate) fn thread_number() -> u32 {
     static THREADS: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
     THREADS.fetch_add(1, Ordering::Relaxed)
 }
 
-/// WHY not counted: an execution of a model must not depend on those before it.
+/// WHY not a counter: an execution of a model must not depend on earlier ones.
 #[cfg(shuttle)]
 pub(crate) fn thread_number() -> u32 {
     usize::from(shuttle::current::me()) as u32
 }
 
-/// `std`'s cell with the closure interface of loom's, which checks every access in a model.
+/// `std`'s `UnsafeCell` with the closure interface of loom's, which checks every access in a model.
 #[cfg(not(loom))]
 #[derive(Debug)]
 #[repr(transparent)]
@@ -113,8 +113,8 @@ impl<T> UnsafeCell<T> {
     }
 }
 
-/// A thread-local of a model's threads, which all run on one of the machine's; with the shorthands
-/// that `std`'s has.
+/// Thread-local of a model's threads, which all run on one OS thread, with the shorthands of
+/// `std`'s.
 #[cfg(loom)]
 pub(crate) struct Local<T: 'static>(pub(crate) &'static loom::thread::LocalKey<T>);
 

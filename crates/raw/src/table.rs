@@ -1,29 +1,32 @@
-//! From a number to a process, safe against reuse.
+//! Process table with generational indices.
 //!
-//! Any thread may `reserve`, `look_up` and walk the table; a slot is filled and vacated by whoever
-//! reserved it. The table never frees a slot, so a stale number is always safe to look up.
+//! Any thread may `reserve`, `look_up` and walk the table. The thread that reserved a slot fills
+//! it; the one that ends the process vacates it. The table never frees a slot, so looking up a
+//! stale slot number is always safe.
 //!
-//! # Idea
+//! # Structure
 //!
-//! A slot holds the pointer to a process and a *generation*, which grows each time the slot is
-//! vacated. A number is an index with a generation: it finds its process or nothing, never a later
-//! process in the same slot. A slot whose generation has run out (after 2³² processes) is retired.
+//! A slot holds the pointer to a process and a *generation*, which is incremented when the slot is
+//! vacated. A slot number is an index with a generation: it finds its process or nothing, never a
+//! later process in the same slot. A slot whose generation would overflow (after 2³² processes) is
+//! retired.
 //!
-//! Slots lie in chunks that double in size, so growing moves nothing. Vacant slots lie in one list
-//! behind a lock; a worker keeps a few of its own, a [`Stock`], and exchanges them with the list a
-//! batch at a time. Nobody takes from another's stock, so at the limit a worker may find no slot
-//! while others keep some, up to two batches each. A table with a low limit has small batches, or
-//! none: the stocks of all workers are an eighth of it at most. A thread that was relieved of its
-//! work in a long turn keeps its stock until that turn is over.
+//! Slots lie in chunks of doubling size, so growing moves nothing. Vacant slots lie in one free
+//! list behind a lock. Each worker has a slot cache ([`Stock`]) and exchanges slots with the free
+//! list in batches. No worker takes from another's cache, so at the limit a worker may find no slot
+//! while others cache up to two batches each. A table with a low limit has small batches, or none:
+//! all caches together hold at most an eighth of it. A thread whose core was handed off during a
+//! long turn keeps its cache until that turn ends.
 //!
 //! # Races
 //!
-//! *A look-up while the process ends*: the look-up locks the slot with the lowest bit of its
-//! pointer while it takes a reference, a matter of a few instructions; vacating waits for it.
+//! *Look-up while the process ends*: the look-up sets the lowest bit of the slot's pointer, as a
+//! spin lock, while it takes a reference, for a few instructions. Vacating waits for it.
 //!
-//! COST: 16 bytes a slot, and 4 for each vacant one in the list. Reserving is plain reads and writes
-//! and vacating one compare-and-swap; every 256 processes that a worker begins or ends more than
-//! the other way round cost one lock. A look-up is one compare-and-swap and a store.
+//! COST: 16 bytes per slot, and 4 for each vacant one in the free list. Reserving is plain reads
+//! and writes; vacating is one compare-and-swap. A worker takes the lock once per 256 processes
+//! that it spawns beyond those it ends, or ends beyond those it spawns. A look-up is one
+//! compare-and-swap and a store.
 
 mod walk;
 
@@ -41,50 +44,50 @@ const FIRST_CHUNK: u32 = 1024;
 const FIRST_CHUNK: u32 = 2;
 const CHUNKS: u32 = 17;
 
-/// A worker's share of the limit that it may have in its stock: one in so many.
+/// Divisor of a worker's share of the limit: its batch is at most one in this many.
 const SHARE: usize = 16;
 
-/// A pointer's lowest bit: somebody is taking a reference.
+/// Lowest bit of the pointer: a look-up is taking a reference.
 const LOCKED: usize = 1;
 
-/// Where a process stands in its table: never the same for two processes of one realm.
+/// Slot number of a process: unique among all processes of one realm.
 ///
-/// WHY one word, and never zero: it is copied in each spawn, alone and as an `Option`.
+/// WHY one non-zero word: each spawn copies it, plain and as an `Option`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Slot(NonZero<u64>);
 
 impl Slot {
-    /// A slot out of its parts; the index is below `u32::MAX`.
+    /// Creates a slot number. The index is below `u32::MAX`.
     #[inline]
     pub(crate) fn new(index: u32, generation: u32) -> Self {
         let word = u64::from(generation) << 32 | (u64::from(index) + 1);
         Self(NonZero::new(word).expect("an index and one is not zero"))
     }
 
-    /// Out of its parts; `None` if no slot has that index.
+    /// Creates a slot number from its parts. Returns `None` if no slot has that index.
     pub fn from_parts(index: u32, generation: u32) -> Option<Self> {
         (index < u32::MAX).then(|| Self::new(index, generation))
     }
 
-    /// As one number, which is never zero.
+    /// Returns the slot number as one integer.
     #[inline]
     pub fn to_bits(self) -> NonZero<u64> {
         self.0
     }
 
-    /// Out of what [`Slot::to_bits`] gave.
+    /// Restores a slot number from [`Slot::to_bits`].
     #[inline]
     pub fn from_bits(bits: NonZero<u64>) -> Self {
         Self(bits)
     }
 
-    /// The place in the table.
+    /// Returns the index in the table.
     #[inline]
     pub fn index(self) -> u32 {
         (self.0.get() as u32).wrapping_sub(1)
     }
 
-    /// How many processes had that place before.
+    /// Returns how many processes occupied the index before.
     #[inline]
     pub fn generation(self) -> u32 {
         (self.0.get() >> 32) as u32
@@ -100,61 +103,64 @@ impl fmt::Debug for Slot {
 pub(crate) struct Entry<T> {
     item: AtomicPtr<T>,
     generation: AtomicU32,
-    /// Its place, which never changes.
+    /// Index in the table; never changes.
     index: u32,
 }
 
-/// The table of the processes of one realm; `T` is what an entry points to.
+/// Process table of one realm; `T` is the type that entries point to.
 pub struct Table<T> {
-    /// Null, or 2ⁿ entries that are there as long as the table; null below `FIRST_CHUNK`.
+    /// Null, or 2ⁿ entries that live as long as the table; always null below `FIRST_CHUNK`.
     chunks: [AtomicPtr<Entry<T>>; u32::BITS as usize],
     vacant: Mutex<Vec<u32>>,
-    /// Slots that were ever handed out; those from here on are untouched.
+    /// Number of slots ever handed out; slots from this index on are untouched.
     used: AtomicU32,
     limit: u32,
     batch: usize,
 }
 
-/// A vacant slot that is the caller's to fill.
+/// A vacant slot reserved by the caller.
 #[must_use]
 pub struct Reserved<'a, T>(&'a Entry<T>);
 
 impl<T> Reserved<'_, T> {
-    /// The slot.
+    /// Returns the slot number.
     #[inline]
     pub fn slot(&self) -> Slot {
-        // ORDER: relaxed: written by this thread, or before the slot came through the lock.
+        // ORDER: relaxed: written by this thread, or before the slot came through the free list's
+        // lock.
         Slot::new(self.0.index, self.0.generation.load(Ordering::Relaxed))
     }
 
     /// Fills the slot. The pointer must be even.
     ///
-    /// Stands in the one order of `SeqCst` with [`Table::slots`], so that of a thread that fills and
-    /// then reads a flag, and one that sets the flag and then walks the table, one sees the other.
+    /// Takes part in the total order of `SeqCst` operations with [`Table::slots`]. So of a thread
+    /// that fills and then reads a flag, and one that sets the flag and then walks the table, at
+    /// least one sees the other's store.
     #[inline]
     pub fn fill(self, item: NonNull<T>) {
-        // ORDER: release to `look_up`: what the pointer leads to. SeqCst: see above.
+        // ORDER: release to `look_up`: the item. SeqCst: see above.
         self.0.item.store(item.as_ptr(), Ordering::SeqCst);
     }
 }
 
-/// Splits an index into its chunk, named by the binary logarithm of its length, and its place there.
+/// Returns the chunk of an index, as the binary logarithm of the chunk's length, and the offset in
+/// it.
 ///
-/// Counted from the length of the first chunk on, the slots of a chunk are the numbers that have the
-/// same highest bit. An index so great that counting wraps is in a chunk that is never there.
+/// Shifted by the length of the first chunk, the indices of a chunk are the numbers with the same
+/// highest bit. An index for which the shift wraps maps to a chunk that is never allocated.
 #[inline]
 fn place(index: u32) -> (usize, usize) {
     let number = index.wrapping_add(FIRST_CHUNK);
-    // WHY `| 1`: the logarithm of zero is not asked for.
+    // WHY `| 1`: avoids the logarithm of zero.
     let chunk = (number | 1).ilog2();
     (chunk as usize, (number ^ 1 << chunk) as usize)
 }
 
 impl<T> Table<T> {
-    /// The greatest number of slots a table can have.
+    /// Maximum number of slots in a table.
     pub const GREATEST: u32 = FIRST_CHUNK * ((1 << CHUNKS) - 1);
 
-    /// A table for at most `limit` items at a time, used by that many threads with a stock.
+    /// Creates a table for at most `limit` items, used by `stocks` threads with a slot cache.
     pub fn new(limit: u32, stocks: usize) -> Self {
         let limit = limit.min(Self::GREATEST);
         Self {
@@ -171,19 +177,19 @@ impl<T> Table<T> {
         let (chunk, offset) = place(index);
         // ORDER: acquire from `extend`: the entries of the chunk.
         let entries = NonNull::new(self.chunks[chunk].load(Ordering::Acquire))?;
-        // SAFETY: a chunk that is there has `1 << chunk` entries, of which `offset` is one by
-        // `place`; it is freed with the table.
+        // SAFETY: a non-null chunk has `1 << chunk` entries, and `place` returns an `offset` below
+        // that. It is freed with the table.
         Some(unsafe { entries.add(offset).as_ref() })
     }
 
-    /// The entry of a slot that was handed out.
+    /// Returns the entry of a slot that was handed out.
     #[inline]
     fn known(&self, index: u32) -> &Entry<T> {
         self.entry(index).expect("a slot that was handed out lies in a chunk")
     }
 
-    /// Takes a vacant slot, or a new one; `None` when all are in use. The stock has been used with
-    /// this table only.
+    /// Reserves a vacant slot, or a new one. Returns `None` if all are in use. The cache must have
+    /// been used with this table only.
     #[inline]
     pub fn reserve(&self, stock: &Stock<T>) -> Option<Reserved<'_, T>> {
         self.reserve_at_hand(stock).or_else(|| {
@@ -192,14 +198,14 @@ impl<T> Table<T> {
         })
     }
 
-    /// [`Table::reserve`] that takes what the stock has, if it has any.
+    /// [`Table::reserve`] from the cache only.
     #[inline(always)]
     pub(crate) fn reserve_at_hand(&self, stock: &Stock<T>) -> Option<Reserved<'_, T>> {
-        // SAFETY: an entry of a stock is one of this table's, which lives as long as it.
+        // SAFETY: the cache holds entries of this table only, which live as long as the table.
         Some(Reserved(unsafe { &*stock.pop()? }))
     }
 
-    /// [`Table::reserve`] for a thread that keeps no stock.
+    /// [`Table::reserve`] for a thread without a cache.
     #[cold]
     pub fn reserve_one(&self) -> Option<Reserved<'_, T>> {
         let stock = Stock::new();
@@ -208,7 +214,7 @@ impl<T> Table<T> {
         reserved
     }
 
-    /// [`Table::vacate`] for a thread that keeps no stock.
+    /// [`Table::vacate`] for a thread without a cache.
     #[cold]
     pub fn vacate_one(&self, slot: Slot) {
         let stock = Stock::new();
@@ -216,7 +222,7 @@ impl<T> Table<T> {
         self.hand_back_all(&stock);
     }
 
-    /// Moves a batch from the list, or at least one slot, into an empty stock, and takes one.
+    /// Moves a batch, but at least one slot, from the free list into an empty cache, and takes one.
     #[cold]
     fn refill(&self, stock: &Stock<T>) -> Option<*const Entry<T>> {
         let mut vacant = self.vacant.lock().unwrap_or_else(PoisonError::into_inner);
@@ -228,7 +234,7 @@ impl<T> Table<T> {
         stock.pop()
     }
 
-    /// Moves what a stock has beyond `keep` slots into the list; those used last stay.
+    /// Moves all but the `keep` most recent slots of a cache into the free list.
     #[cold]
     fn hand_back(&self, stock: &Stock<T>, keep: usize) {
         let mut vacant = self.vacant.lock().unwrap_or_else(PoisonError::into_inner);
@@ -236,14 +242,14 @@ impl<T> Table<T> {
         stock.keep(keep, |entry| vacant.push(unsafe { &*entry }.index));
     }
 
-    /// Moves all that a stock has into the list.
+    /// Moves all slots of a cache into the free list.
     pub fn hand_back_all(&self, stock: &Stock<T>) {
         if stock.len() > 0 {
             self.hand_back(stock, 0);
         }
     }
 
-    /// Takes the next untouched slot. Called with the lock held.
+    /// Returns the next untouched slot. Called with the lock held.
     fn extend(&self) -> Option<u32> {
         let index = self.used.load(Ordering::Relaxed);
         if index >= self.limit {
@@ -261,13 +267,13 @@ impl<T> Table<T> {
             // ORDER: release to `entry`: the entries.
             self.chunks[chunk].store(Box::into_raw(entries).cast(), Ordering::Release);
         }
-        // ORDER: SeqCst: a walk that does not come to this slot stands before it is filled, see
-        // `fill`. No read-modify-write: only who holds the lock writes.
+        // ORDER: SeqCst: in the total order a walk that misses this slot precedes its filling, see
+        // `fill`. No read-modify-write: only the thread that holds the lock writes.
         self.used.store(index + 1, Ordering::SeqCst);
         Some(index)
     }
 
-    /// Empties a slot and makes it ready for the next item; waits for look-ups under way.
+    /// Empties a slot and prepares it for the next item. Waits for concurrent look-ups.
     pub fn vacate(&self, stock: &Stock<T>, slot: Slot) {
         if self.vacate_at_once(stock, slot) {
             return;
@@ -284,9 +290,9 @@ impl<T> Table<T> {
         }
     }
 
-    /// [`Table::vacate`] if there is nothing to wait for and the stock has room; says whether.
+    /// [`Table::vacate`] without waiting and without the lock. Returns whether it succeeded.
     ///
-    /// WHY apart: it calls nothing, so that whoever ends with it has no registers to save.
+    /// WHY a separate function: it calls nothing, so a caller that ends with it saves no registers.
     #[inline(always)]
     pub(crate) fn vacate_at_once(&self, stock: &Stock<T>, slot: Slot) -> bool {
         let entry = self.known(slot.index());
@@ -299,13 +305,13 @@ impl<T> Table<T> {
         vacated
     }
 
-    /// Runs `take` on the item of a slot if it is still the same, and keeps it from being vacated
-    /// meanwhile. `take` must be short and must not come back to this table.
+    /// Calls `take` with the item of a slot if it is still the same, and prevents it from being
+    /// vacated meanwhile. `take` must be short and must not re-enter this table.
     pub fn look_up<R>(&self, slot: Slot, take: impl FnOnce(NonNull<T>) -> R) -> Option<R> {
         let entry = self.entry(slot.index())?;
         let item = entry.lock()?;
         // ORDER: relaxed: the generation is written after the slot is vacated, which the lock
-        // prevents, and what was written before it was filled is acquired with the pointer.
+        // prevents; earlier writes happen before `fill`, which `lock` acquires.
         let same = entry.generation.load(Ordering::Relaxed) == slot.generation();
         let found = same.then(|| take(item));
         // ORDER: release to `vacate`: the reference that `take` counted.
@@ -313,12 +319,12 @@ impl<T> Table<T> {
         found
     }
 
-    /// How many items there may be at a time.
+    /// Returns the maximum number of items.
     pub fn limit(&self) -> u32 {
         self.limit
     }
 
-    /// The slots that are filled now, one after the other; others may come and go meanwhile.
+    /// Iterates over the slots that are filled; others may come and go concurrently.
     pub fn slots(&self) -> impl Iterator<Item = Slot> + '_ {
         (0..self.used.load(Ordering::SeqCst)).filter_map(|index| {
             let entry = self.entry(index)?;
@@ -329,7 +335,7 @@ impl<T> Table<T> {
         })
     }
 
-    /// Whether no slot is filled. Exact when nobody fills or vacates meanwhile.
+    /// Returns whether no slot is filled. Exact if no thread fills or vacates concurrently.
     pub fn is_empty(&self) -> bool {
         self.slots().next().is_none()
     }
@@ -341,8 +347,8 @@ impl<T> Drop for Table<T> {
             let entries = entries.load(Ordering::Relaxed);
             if !entries.is_null() {
                 let len = 1 << chunk;
-                // SAFETY: made by `extend` out of a box of that many entries, and nobody has the
-                // table any more.
+                // SAFETY: `extend` made it from a box of this many entries, and no other reference
+                // to the table exists.
                 drop(unsafe { Box::from_raw(ptr::slice_from_raw_parts_mut(entries, len)) });
             }
         }
@@ -350,12 +356,12 @@ impl<T> Drop for Table<T> {
 }
 
 impl<T> Entry<T> {
-    /// Takes the pointer out, unless the entry is locked.
+    /// Takes the pointer out. Returns `false` if the entry is locked.
     #[inline]
     fn empty(&self) -> bool {
         let item = self.item.load(Ordering::Relaxed);
-        // ORDER: acquire from the release of a look-up's unlock: its reference is counted before
-        // this thread gives up the table's own.
+        // ORDER: acquire from a look-up's unlock: its reference is counted before this thread
+        // releases the table's own.
         item.addr() & LOCKED == 0
             && self
                 .item
@@ -363,7 +369,7 @@ impl<T> Entry<T> {
                 .is_ok()
     }
 
-    /// Locks the entry; `None` if it is vacant.
+    /// Locks the entry. Returns `None` if it is vacant.
     fn lock(&self) -> Option<NonNull<T>> {
         loop {
             let item = self.item.load(Ordering::Relaxed);
@@ -373,7 +379,7 @@ impl<T> Entry<T> {
             }
             let item = NonNull::new(item)?;
             let locked = item.as_ptr().map_addr(|addr| addr | LOCKED);
-            // ORDER: acquire from `fill`: what the pointer leads to.
+            // ORDER: acquire from `fill`: the item.
             let taken = self.item.compare_exchange(
                 item.as_ptr(),
                 locked,
@@ -386,7 +392,7 @@ impl<T> Entry<T> {
         }
     }
 
-    /// Waits while the entry is locked: for a few instructions, unless its holder was preempted.
+    /// Waits while the entry is locked: a few instructions, unless the lock holder was preempted.
     #[cold]
     fn wait(&self) {
         for patience in 0.. {
@@ -411,7 +417,7 @@ mod tests {
     }
 
     #[test]
-    fn every_index_has_one_place_and_chunks_are_full() {
+    fn every_index_maps_to_one_place_and_chunks_are_full() {
         let mut expected = (FIRST_CHUNK.ilog2() as usize, 0);
         for index in 0..100_000 {
             assert_eq!(place(index), expected, "index {index}");
@@ -423,16 +429,16 @@ mod tests {
     }
 
     #[test]
-    fn a_slot_is_made_of_its_parts() {
+    fn slot_round_trips_through_its_parts() {
         for (index, generation) in [(0, 0), (0, u32::MAX), (u32::MAX - 1, 0), (7, 9)] {
             let slot = Slot::new(index, generation);
             assert_eq!((slot.index(), slot.generation()), (index, generation));
         }
     }
 
-    // P4: a number is never found again after its process has ended.
+    // P4: a slot number finds nothing after its process has ended.
     #[test]
-    fn a_stale_number_finds_nothing_in_a_slot_that_is_used_again() {
+    fn stale_number_finds_nothing_in_a_reused_slot() {
         let (table, stock) = (Table::<u64>::new(10, 1), Stock::new());
         let mut item = 7;
         let pointer = NonNull::from(&mut item);
@@ -450,9 +456,9 @@ mod tests {
         table.vacate(&stock, second);
     }
 
-    // P4: after 2^32 processes a slot is retired rather than beginning anew.
+    // P4: after 2^32 processes a slot is retired; its generation does not wrap.
     #[test]
-    fn a_slot_whose_generations_have_run_out_is_retired() {
+    fn slot_with_an_exhausted_generation_is_retired() {
         let (table, stock) = (Table::<u64>::new(10, 1), Stock::new());
         let slot = take(&table, &stock).unwrap();
         table.known(slot.index()).generation.store(u32::MAX, Ordering::Relaxed);
@@ -460,9 +466,9 @@ mod tests {
         assert_ne!(take(&table, &stock).unwrap().index(), slot.index());
     }
 
-    // E2: the limit is an answer, not a panic; what one thread has given up another one can have.
+    // E2: a full table returns an error, and a slot vacated by one thread is available to another.
     #[test]
-    fn a_full_table_says_so_and_no_slot_is_kept_from_others_by_a_stock() {
+    fn full_table_returns_none_and_caches_withhold_no_slot() {
         let table = Table::<u64>::new(2, 2);
         let (here, there) = (Stock::new(), Stock::new());
         let a = take(&table, &here).unwrap();
@@ -474,7 +480,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stock_keeps_a_batch_or_two_and_hands_back_the_rest() {
+    fn slot_cache_holds_at_most_two_batches_and_returns_the_rest() {
         let (table, stock) = (Table::<u64>::new(100_000, 1), Stock::new());
         let taken: Vec<_> = (0..10 * BATCH).map(|_| take(&table, &stock).unwrap()).collect();
         for slot in taken {

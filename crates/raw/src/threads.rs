@@ -1,89 +1,90 @@
-//! What a thread is to the kernel: its number, what it is at, and how much it counts.
+//! Thread ids and scheduling attributes of the kernel.
 //!
-//! Any thread may ask for its own number and demote any thread of this program. Nothing here ever
-//! raises another thread: without privileges the kernel would not allow it.
+//! Any thread may ask for its own id and lower the priority of any thread of this program. No
+//! function here raises the priority of another thread, which the kernel does not allow without
+//! privileges.
 
 use std::time::Duration;
 
-/// The kernel's number of a thread; nothing where it is not known.
+/// Kernel id of a thread; 0 if unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ThreadId(i32);
 
 impl ThreadId {
-    /// This thread's.
+    /// Returns the id of the calling thread.
     pub fn current() -> Self {
         Self(kernel::current())
     }
 
-    /// From [`ThreadId::number`].
+    /// Creates an id from [`ThreadId::number`].
     pub fn from_number(number: i32) -> Self {
         Self(number)
     }
 
-    /// As a plain number; 0 where it is not known.
+    /// Returns the plain number; 0 if unknown.
     pub fn number(self) -> i32 {
         self.0
     }
 
-    /// The processor time the thread has used; nothing where that is not known. The caller sees to
-    /// it that the thread has not ended, here and below.
+    /// Returns the processor time the thread has used, or `None` if it is unknown. Here and below,
+    /// the caller ensures that the thread has not ended.
     ///
-    /// On Linux, since 6.6, this is more than a question: if the thread runs, the kernel adds up what
-    /// it has used until now, and marks it to make room if its slice is over and others wait
-    /// (`update_curr` in the kernel's `fair.c`). It would otherwise find that out at its next tick,
-    /// milliseconds later.
+    /// On Linux 6.6 and later the call also affects scheduling: if the thread is running, the
+    /// kernel accounts its time up to now and marks it for preemption if its slice is over and
+    /// others wait (`update_curr` in the kernel's `fair.c`). Otherwise the kernel would notice at
+    /// its next tick, milliseconds later.
     ///
     /// COST: a system call on Linux.
     pub fn time_used(self) -> Option<Duration> {
         if self.0 == 0 { None } else { kernel::time_used(self.0) }
     }
 
-    /// Whether the thread waits for something else than a processor, as far as is known.
+    /// Returns whether the thread is known to wait for something other than a processor.
     ///
-    /// COST: a file is read, on Linux.
+    /// COST: reads a file, on Linux.
     pub fn is_blocked(self) -> bool {
         self.0 != 0 && kernel::is_blocked(self.0)
     }
 
-    /// Asks for this thread to be run often and briefly rather than seldom and long, when there are
-    /// more threads than processors: it then runs soon after it wakes. Linux has that since 6.12;
-    /// elsewhere nothing happens.
+    /// Requests short time slices for the calling thread: when there are more threads than
+    /// processors, it runs soon after it wakes. Has an effect on Linux 6.12 and later only.
     pub fn run_often() {
         kernel::run_often();
     }
 
-    /// From now on, or no longer, has this thread run as soon as it wakes, whoever has the processor:
-    /// as a real-time thread of the lowest rank. That is for a thread that runs briefly, takes part in
-    /// no spinning, and sleeps. Threads that it begins meanwhile are ordinary ones.
+    /// Makes the calling thread a real-time thread of the lowest priority, or an ordinary one
+    /// again. A real-time thread runs as soon as it wakes and preempts ordinary threads. It should
+    /// run briefly, take part in no spinning, and sleep. Threads that it spawns meanwhile are
+    /// ordinary ones.
     ///
-    /// Nothing happens unless Linux lets the program have such threads (`CAP_SYS_NICE`, or a limit of
-    /// 1 for `RLIMIT_RTPRIO`), and to a thread of another policy or niceness than the usual one.
+    /// Does nothing unless Linux permits it (`CAP_SYS_NICE`, or a limit of 1 for `RLIMIT_RTPRIO`),
+    /// or if the thread has another policy or niceness than the default.
     ///
     /// COST: up to three system calls.
     pub fn run_at_once(yes: bool) {
         kernel::run_at_once(yes);
     }
 
-    /// Has the thread count a tenth of others for good. The rest as for [`ThreadId::demote`].
+    /// Permanently lowers the thread's weight to a tenth. Otherwise as [`ThreadId::demote`].
     pub fn lower(self) {
         if self.0 != 0 {
             kernel::lower(self.0);
         }
     }
 
-    /// Puts the thread last: it runs where nobody else wants to. Where the system has no
-    /// such thing nothing happens. The caller sees to it that the thread has not ended, since its
-    /// number may be given to another then.
+    /// Gives the thread the lowest priority: it runs only when a processor would otherwise be idle.
+    /// Does nothing where the system has no such priority. The caller ensures that the thread has
+    /// not ended, since its id may then be reused.
     pub fn demote(self) {
         if self.0 != 0 {
             kernel::demote(self.0);
         }
     }
 
-    /// Has this thread, which was demoted, be no longer last. It keeps its niceness.
+    /// Reverts [`ThreadId::demote`] for the calling thread. The niceness is kept.
     ///
-    /// Nothing happens unless Linux lets the program do so (`CAP_SYS_NICE`, or a limit for
-    /// `RLIMIT_NICE` that allows that niceness).
+    /// Does nothing unless Linux permits it (`CAP_SYS_NICE`, or a limit for `RLIMIT_NICE` that
+    /// allows that niceness).
     ///
     /// COST: two system calls.
     pub fn restore() {
@@ -99,20 +100,20 @@ mod kernel {
     use std::os::unix::ffi::OsStrExt;
     use std::time::Duration;
 
-    /// The weight of such a thread is a tenth of an ordinary one's: sched(7).
+    /// Niceness at which a thread has a tenth of an ordinary thread's weight: sched(7).
     const NICE: i32 = 10;
     const NICEST: i32 = 19;
-    /// The shortest the kernel grants.
+    /// Minimum slice that the kernel grants.
     const SLICE: Duration = Duration::from_micros(100);
 
     pub(super) fn current() -> i32 {
-        // SAFETY: the call takes nothing and touches no memory.
+        // SAFETY: the call takes no arguments and accesses no memory.
         let number = unsafe { libc::syscall(libc::SYS_gettid) };
         i32::try_from(number).unwrap_or(0)
     }
 
     pub(super) fn time_used(thread: i32) -> Option<Duration> {
-        // How the kernel numbers the clock of a thread: clock_getcpuclockid(3), CPUCLOCK_SCHED and
+        // Encoding of a thread's clock id: clock_getcpuclockid(3), CPUCLOCK_SCHED and
         // CPUCLOCK_PERTHREAD_MASK in the kernel's posix-timers.h.
         let clock = (!thread << 3) | 0b110;
         let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
@@ -125,9 +126,9 @@ mod kernel {
         state(thread).is_ok_and(|state| state.is_some_and(|state| state != b'R'))
     }
 
-    /// The letter for the state of a thread.
+    /// Returns the state letter of a thread.
     ///
-    /// WHY so by hand: whoever watches others must not go to the allocator each time.
+    /// WHY without allocation: sysmon must not call the allocator for each thread it samples.
     fn state(thread: i32) -> io::Result<Option<u8>> {
         let mut path = [0; 40];
         let mut rest = &mut path[..];
@@ -136,7 +137,7 @@ mod kernel {
         let path = &path[..path.len() - unused];
         let mut line = [0; 128];
         let len = File::open(OsStr::from_bytes(path))?.read(&mut line)?;
-        // The state follows the name, which is in brackets and may hold some itself: proc(5).
+        // The state follows the name, which is in brackets and may contain some itself: proc(5).
         let line = &line[..len];
         let name_ends = line.iter().rposition(|&byte| byte == b')');
         Ok(name_ends.and_then(|end| line.get(end + 2)).copied())
@@ -147,7 +148,7 @@ mod kernel {
     }
 
     pub(super) fn run_at_once(yes: bool) {
-        // WHY the flag also below: without privileges it cannot be taken back.
+        // WHY the flag stays set below: it cannot be cleared without privileges.
         let real_time = libc::SCHED_RR | libc::SCHED_RESET_ON_FORK;
         let own = policy_and_flag(0);
         if yes && own & !libc::SCHED_RESET_ON_FORK == libc::SCHED_OTHER && niceness(0) == 0 {
@@ -157,17 +158,17 @@ mod kernel {
         }
     }
 
-    /// A thread's policy, and beside it whether those it begins are ordinary threads.
-    // WHY no functions of the C library, here and below: musl's do nothing.
+    /// Returns a thread's policy, with the flag that resets the policy of threads it spawns.
+    // WHY system calls, here and below: musl's wrappers do nothing.
     fn policy_and_flag(thread: i32) -> libc::c_int {
         // SAFETY: the call takes a number only.
         unsafe { libc::syscall(libc::SYS_sched_getscheduler, thread) as libc::c_int }
     }
 
-    /// Whether the kernel agreed.
+    /// Sets a thread's policy. Returns whether the kernel accepted it.
     fn set_policy(thread: i32, policy: libc::c_int, priority: libc::c_int) -> bool {
         // SAFETY: the kernel reads one integer, the only field of its `sched_param`, from the
-        // pointer, and touches no other memory of ours.
+        // pointer, and accesses no other memory of this process.
         let changed = unsafe {
             libc::syscall(libc::SYS_sched_setscheduler, thread, policy, &raw const priority)
         };
@@ -183,14 +184,14 @@ mod kernel {
         set_slice(thread, NICE, Duration::ZERO);
     }
 
-    /// Gives an ordinary thread slices so long, the usual ones if zero, and at least that niceness.
-    /// Whoever has chosen another policy for the program is left alone.
+    /// Sets the time slice of an ordinary thread (zero: the default) and raises its niceness to at
+    /// least `nice`. Does nothing if the thread has another policy, which the program chose.
     fn set_slice(thread: i32, nice: i32, slice: Duration) {
         if policy_and_flag(thread) & !libc::SCHED_RESET_ON_FORK != libc::SCHED_OTHER {
             return;
         }
-        // The kernel's `struct sched_attr`: sched_setattr(2). The time is that of a slice, as the
-        // kernel has it since 6.12; before, it was not looked at.
+        // The kernel's `struct sched_attr`: sched_setattr(2). The field `slice` is the time slice
+        // since Linux 6.12; earlier kernels ignore it.
         #[repr(C)]
         struct Attributes {
             size: u32,
@@ -212,7 +213,7 @@ mod kernel {
             deadline: 0,
             period: 0,
         };
-        // SAFETY: the kernel reads as many bytes from the pointer as the first of them say.
+        // SAFETY: the kernel reads as many bytes from the pointer as the field `size` says.
         unsafe { libc::syscall(libc::SYS_sched_setattr, thread, &raw const attributes, 0) };
     }
 
@@ -265,7 +266,7 @@ mod tests {
     use super::ThreadId;
 
     #[test]
-    fn two_threads_have_different_numbers_where_they_have_any() {
+    fn threads_have_distinct_ids_if_ids_are_known() {
         let own = ThreadId::current();
         let other = std::thread::spawn(ThreadId::current).join().expect("it only asks");
         assert!(own.number() == 0 || own != other);
@@ -274,10 +275,10 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn a_thread_that_computes_uses_time_and_one_that_waits_is_blocked() {
+    fn computing_thread_uses_time_and_waiting_thread_is_blocked() {
         let own = ThreadId::current();
         let before = own.time_used().expect("it lives");
-        // This is processor time, which passes as long as the thread computes.
+        // Processor time, which advances as long as the thread computes.
         while own.time_used().expect("it lives") < before + Duration::from_millis(1) {}
         assert!(!own.is_blocked(), "it is just asking");
         let (tell, told) = std::sync::mpsc::channel();
@@ -296,7 +297,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn a_lowered_thread_counts_less_and_is_never_raised() {
+    fn lowered_thread_has_a_higher_niceness_and_is_never_raised() {
         // Field 19 of the kernel's line about a thread: its niceness.
         fn nice(thread: ThreadId) -> i32 {
             let path = format!("/proc/self/task/{}/stat", thread.number());
@@ -319,8 +320,8 @@ mod tests {
         assert_eq!((often, lowered, twice), (usual, usual.max(10), usual.max(10)));
     }
 
-    /// Fields 40 and 41 of the kernel's line about this thread: its real-time priority and its
-    /// policy. The name before them ends with `)`.
+    /// Fields 40 and 41 of the kernel's line about this thread: real-time priority and policy. The
+    /// name before them ends with `)`.
     #[cfg(target_os = "linux")]
     fn priority_and_policy() -> (String, String) {
         let path = format!("/proc/self/task/{}/stat", ThreadId::current().number());
@@ -332,7 +333,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn a_demoted_thread_is_scheduled_as_idle_until_it_is_restored() {
+    fn demoted_thread_has_idle_policy_until_it_is_restored() {
         let before = priority_and_policy();
         let thread = std::thread::spawn(|| {
             ThreadId::current().demote();
@@ -342,13 +343,13 @@ mod tests {
         });
         let (demoted, restored) = thread.join().expect("it only reads");
         assert_eq!(demoted, "5", "SCHED_IDLE is 5");
-        // Which of the two it is depends on what the program may do.
+        // The result depends on the program's privileges.
         assert!(restored == before || restored.1 == demoted, "{restored:?}");
     }
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn a_thread_that_runs_at_once_begins_ordinary_threads_and_is_one_again() {
+    fn real_time_thread_spawns_ordinary_threads_and_reverts() {
         let before = priority_and_policy();
         let seen = std::thread::spawn(|| {
             ThreadId::run_at_once(true);
@@ -362,7 +363,7 @@ mod tests {
         });
         let (itself, begun, after) = seen.join().expect("it only asks and reads");
         let pair = |priority: &str, policy: &str| (priority.to_owned(), policy.to_owned());
-        // SCHED_RR is 2. Which of the two it is depends on what the program may do.
+        // SCHED_RR is 2. The result depends on the program's privileges.
         assert!(itself == pair("1", "2") || itself == before, "{itself:?}");
         assert_eq!((begun, after), (before.clone(), before));
     }

@@ -1,6 +1,6 @@
-//! A cell as a `std::task::Waker`: any library that awaits can wake a process.
+//! `std::task::Waker` of a process, so that any async library can wake it.
 //!
-//! COST: cloning and dropping a waker is one atomic operation; waking is one.
+//! COST: one atomic operation to clone or drop a waker, one to wake.
 
 use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
@@ -12,55 +12,56 @@ use crate::run::Runnable;
 
 static VTABLE: RawWakerVTable = RawWakerVTable::new(clone, wake, wake_by_ref, drop);
 
-/// A waker that holds no reference: good while the caller keeps the cell.
+/// Creates a waker that holds no reference. Valid while the caller keeps the cell alive.
 pub(crate) fn borrowed(base: NonNull<Base>) -> ManuallyDrop<Waker> {
-    // SAFETY: the functions below keep the contract of a waker for a pointer to a cell; as this
-    // one is never dropped, it need not hold a reference.
+    // SAFETY: the functions below meet the contract of `RawWaker` for a pointer to a cell. This
+    // waker is never dropped, so it needs no reference.
     ManuallyDrop::new(unsafe { Waker::from_raw(RawWaker::new(base.as_ptr().cast(), &VTABLE)) })
 }
 
-/// Whether a waker wakes the process whose cell lies at this address, and nothing else.
+/// Returns whether a waker wakes the process whose cell is at this address, and nothing else.
 #[inline]
 pub(crate) fn is_own<T>(waker: &Waker, cell: *const T) -> bool {
     waker.data() == cell.cast() && std::ptr::eq(waker.vtable(), &VTABLE)
 }
 
-/// The cell that a waker wakes, with the reference the waker held; or the waker of another runtime.
+/// Returns the cell that a waker wakes, with the waker's reference. Returns the waker itself if it
+/// belongs to another runtime.
 #[inline]
 pub(crate) fn into_cell(waker: Waker) -> Result<NonNull<Base>, Waker> {
     if !std::ptr::eq(waker.vtable(), &VTABLE) {
         return Err(waker);
     }
     let waker = ManuallyDrop::new(waker);
-    // SAFETY: the waker was made here, of a pointer to a cell.
+    // SAFETY: the vtable is that of this module, so the data is a pointer to a cell.
     Ok(unsafe { base(waker.data()) })
 }
 
-/// The waker of a cell.
+/// Creates the waker of a cell.
 ///
 /// # Safety
-/// The waker gets a reference to the cell at this address.
+/// The waker takes over a reference to the cell at this address.
 #[inline]
 pub(crate) unsafe fn from_cell(cell: *const Base) -> Waker {
-    // SAFETY: the functions below keep the contract of a waker for a pointer to a cell.
+    // SAFETY: the functions below meet the contract of `RawWaker` for a pointer to a cell.
     unsafe { Waker::from_raw(RawWaker::new(cell.cast(), &VTABLE)) }
 }
 
 /// # Safety
-/// `data` is a pointer to a cell that somebody holds a reference to.
+/// `data` is a pointer to a cell to which a reference exists.
 unsafe fn base(data: *const ()) -> NonNull<Base> {
-    // SAFETY: a waker's pointer comes from `borrowed` and is not null.
+    // SAFETY: the pointer of a waker of this module comes from a `NonNull`.
     unsafe { NonNull::new_unchecked(data.cast_mut().cast()) }
 }
 
 unsafe fn clone(data: *const ()) -> RawWaker {
-    // SAFETY: the waker that is cloned keeps the cell.
+    // SAFETY: the waker that is cloned holds a reference.
     unsafe { credit::retain(base(data)) };
     RawWaker::new(data, &VTABLE)
 }
 
 unsafe fn wake(data: *const ()) {
-    // SAFETY: this consumes a waker and with it the reference it holds.
+    // SAFETY: this consumes a waker, and with it the reference it holds.
     unsafe {
         wake_by_ref(data);
         drop(data);
@@ -68,7 +69,7 @@ unsafe fn wake(data: *const ()) {
 }
 
 unsafe fn wake_by_ref(data: *const ()) {
-    // SAFETY: the waker keeps the cell; a process that was asleep has not left its table.
+    // SAFETY: the waker keeps the cell alive; a process that was asleep is in its table.
     unsafe {
         let base = base(data);
         if base.as_ref().head.wake() {
@@ -78,6 +79,6 @@ unsafe fn wake_by_ref(data: *const ()) {
 }
 
 unsafe fn drop(data: *const ()) {
-    // SAFETY: a waker that is dropped gives up the reference it holds.
+    // SAFETY: a waker that is dropped releases the reference it holds.
     unsafe { credit::release(base(data)) }
 }

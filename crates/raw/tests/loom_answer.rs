@@ -1,5 +1,5 @@
-//! Models of an answer between its two ends: every interleaving and every reordering that the
-//! memory model allows, up to a bound of preemptions.
+//! Models of the reply channel: every interleaving and every reordering that the memory model
+//! allows, up to a bound on preemptions.
 //!
 //! Run with `scripts/test-loom.sh`.
 #![cfg(loom)]
@@ -13,7 +13,7 @@ use loom::thread;
 use purlin_raw::model::model;
 use purlin_raw::{Answer, oneshot};
 
-/// An answer whose accesses loom checks, and which counts that it is dropped.
+/// Reply whose accesses loom checks, and whose drop is observable through `alive`.
 struct Checked {
     content: UnsafeCell<u32>,
     alive: Arc<()>,
@@ -26,19 +26,19 @@ impl Checked {
 
     fn read(self) -> u32 {
         assert!(Arc::strong_count(&self.alive) > 1);
-        // SAFETY: the answer is ours; loom checks it.
+        // SAFETY: the reply is owned here; loom checks the access.
         self.content.with(|content| unsafe { *content })
     }
 }
 
 impl Drop for Checked {
     fn drop(&mut self) {
-        // SAFETY: the answer is ours; loom checks it.
+        // SAFETY: the reply is owned here; loom checks the access.
         self.content.with_mut(|content| unsafe { *content = 0 });
     }
 }
 
-/// Counts, and wakes a thread of the model if one waits.
+/// Waker that counts its wakes and unparks a thread of the model.
 struct Unpark {
     thread: Option<thread::Thread>,
     wakes: AtomicUsize,
@@ -46,7 +46,7 @@ struct Unpark {
     made: UnsafeCell<()>,
 }
 
-// SAFETY: nobody writes it again; loom checks that its making was seen.
+// SAFETY: no thread writes the cell again; loom checks that its creation is visible.
 unsafe impl Sync for Unpark {}
 // SAFETY: as above.
 unsafe impl Send for Unpark {}
@@ -83,7 +83,7 @@ fn poll(answer: &mut Answer<Checked>, unpark: &Arc<Unpark>) -> Poll<Option<u32>>
 }
 
 #[test]
-fn an_answer_is_seen_at_a_look_or_wakes_and_is_dropped_once() {
+fn reply_is_seen_by_poll_or_wakes_the_waiter_and_is_dropped_once() {
     model(|| {
         let (unpark, alive) = (here(), Arc::new(()));
         let (reply, mut answer) = oneshot(waker(&unpark));
@@ -103,7 +103,7 @@ fn an_answer_is_seen_at_a_look_or_wakes_and_is_dropped_once() {
 }
 
 #[test]
-fn a_dropped_reply_is_seen_at_a_look_or_wakes() {
+fn dropped_replier_is_seen_by_poll_or_wakes_the_waiter() {
     model(|| {
         let unpark = here();
         let (reply, mut answer) = oneshot::<Checked>(waker(&unpark));
@@ -121,7 +121,7 @@ fn a_dropped_reply_is_seen_at_a_look_or_wakes() {
 }
 
 #[test]
-fn whoever_waits_with_another_waker_is_woken_by_the_last_one_or_sees_the_answer() {
+fn reply_wakes_only_the_last_waker_or_is_seen_by_poll() {
     model(|| {
         let (first, alive) = (nobody(), Arc::new(()));
         let (reply, mut answer) = oneshot(waker(&first));
@@ -148,7 +148,7 @@ fn whoever_waits_with_another_waker_is_woken_by_the_last_one_or_sees_the_answer(
 }
 
 #[test]
-fn an_answer_to_one_who_gives_up_comes_back_or_is_dropped_with_the_wait() {
+fn reply_to_a_dropped_waiter_is_returned_or_dropped_with_the_wait() {
     for looks in [false, true] {
         model(move || {
             let (unpark, alive) = (nobody(), Arc::new(()));
@@ -158,7 +158,7 @@ fn an_answer_to_one_who_gives_up_comes_back_or_is_dropped_with_the_wait() {
                 Ok(()) => 0,
                 Err(back) => back.read(),
             });
-            // A look with another waker, and then no more.
+            // One poll with another waker, and none after it.
             let seen = if looks { poll(&mut answer, &nobody()) } else { Poll::Pending };
             drop(answer);
             let back = replier.join().unwrap();
@@ -169,7 +169,7 @@ fn an_answer_to_one_who_gives_up_comes_back_or_is_dropped_with_the_wait() {
 }
 
 #[test]
-fn both_ends_may_be_dropped_at_once() {
+fn both_ends_may_be_dropped_concurrently() {
     model(|| {
         let unpark = nobody();
         let (reply, answer) = oneshot::<Checked>(waker(&unpark));

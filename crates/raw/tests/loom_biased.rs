@@ -1,7 +1,7 @@
-//! Models of a value that is used by one thread and taken away by another.
+//! Models of a revocable value that one thread uses and another takes away.
 //!
-//! The value is a cell whose accesses loom checks, so that two who use it at the same time, or one
-//! who does not see what the other did, are found.
+//! The value is a cell whose accesses loom checks. A concurrent use, or a use that misses earlier
+//! writes, fails the model.
 //!
 //! Run with `scripts/test-loom.sh`.
 #![cfg(loom)]
@@ -13,7 +13,7 @@ use loom::thread;
 use purlin_raw::model::{self, has_barrier};
 use purlin_raw::{Holder, biased};
 
-/// With a kernel that has a barrier, and with one that has none.
+/// Runs a model with a kernel that has the barrier, and with one that does not.
 fn model(f: impl Fn() + Clone + Sync + Send + 'static) {
     for it_has in [true, false] {
         has_barrier(it_has);
@@ -21,10 +21,10 @@ fn model(f: impl Fn() + Clone + Sync + Send + 'static) {
     }
 }
 
-/// A count that may be used by one thread at a time.
+/// Counter that one thread may use at a time.
 struct Count(Cell<u32>);
 
-// SAFETY: only who holds the value uses it, which is what the models check.
+// SAFETY: only the thread that holds the value uses it, which the models check.
 unsafe impl Send for Count {}
 
 fn count() -> Count {
@@ -46,7 +46,7 @@ fn try_to_add(holder: &Holder<Count>) -> bool {
 }
 
 #[test]
-fn a_taker_sees_every_use_and_none_comes_after() {
+fn taker_sees_every_use_and_no_use_follows_the_take() {
     model(|| {
         let (holder, taker) = biased(count());
         let user = thread::spawn(move || {
@@ -69,7 +69,7 @@ fn a_taker_sees_every_use_and_none_comes_after() {
 }
 
 #[test]
-fn what_a_taker_changes_and_leaves_is_seen_by_the_holder() {
+fn holder_sees_changes_of_a_taker_that_leaves_the_value() {
     model(|| {
         let (holder, taker) = biased(count());
         let user = thread::spawn(move || {
@@ -90,7 +90,7 @@ fn what_a_taker_changes_and_leaves_is_seen_by_the_holder() {
 }
 
 #[test]
-fn of_two_takers_one_gets_it() {
+fn exactly_one_of_two_takers_gets_the_value() {
     model(|| {
         let (holder, taker) = biased(count());
         let taker = Arc::new(taker);
@@ -102,17 +102,17 @@ fn of_two_takers_one_gets_it() {
     });
 }
 
-// As the monitor relieves a worker: it takes the post only from a thread that shows a turn, and a
-// thread that shows the end of one before it uses its post keeps it.
+// As when sysmon hands off a core: it takes the core only from a worker whose status shows a turn,
+// and a worker that publishes the end of its turn before it uses its core keeps it.
 #[test]
-fn what_a_holder_shows_before_a_use_is_seen_by_a_taker_or_the_use_finds_the_value_gone() {
+fn store_before_a_use_is_seen_by_the_taker_or_the_use_fails() {
     model(|| {
         let (holder, taker) = biased(count());
         let in_turn = Arc::new(AtomicUsize::new(1));
         let user = {
             let in_turn = Arc::clone(&in_turn);
             thread::spawn(move || {
-                // Relaxed: the use alone must carry it.
+                // Relaxed: only the use itself may order the store.
                 in_turn.store(0, Ordering::Relaxed);
                 add(&holder)
             })
@@ -122,10 +122,10 @@ fn what_a_holder_shows_before_a_use_is_seen_by_a_taker_or_the_use_finds_the_valu
     });
 }
 
-// As a relieved thread's post goes on with a fresh one: what the first put in is there, what came
-// too late comes back to it.
+// As when the core of a stuck worker continues on a fresh thread: items put in before the hand-off
+// are there, and later ones are returned to the old thread.
 #[test]
-fn a_value_that_is_given_to_a_fresh_thread_goes_on_there_and_goods_come_back() {
+fn value_handed_to_a_fresh_thread_continues_there_and_late_items_are_returned() {
     model(|| {
         let (holder, taker) = biased(count());
         let relieved = thread::spawn(move || {

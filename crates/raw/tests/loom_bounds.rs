@@ -1,7 +1,7 @@
-//! Models of mailboxes that have a bound: the count, the line of those who wait for room, and the
-//! flag by which the oldest are dropped.
+//! Models of mailbox bounds: the count, the wait list, and the flag by which the oldest messages
+//! are dropped.
 //!
-//! Run with `scripts/test-loom.sh`. Everything is used as the layers above use it.
+//! Run with `scripts/test-loom.sh`. All items are used as the layers above use them.
 #![cfg(loom)]
 
 use std::pin::Pin;
@@ -34,7 +34,7 @@ impl World for Ground {
     fn undelivered((): &(), &mut (): &mut (), (): ()) {}
 }
 
-/// A queue that all threads of a model may put processes into.
+/// Run queue that all threads of a model push to.
 #[derive(Clone)]
 struct Queue(Arc<Mutex<Vec<Runnable>>>);
 
@@ -50,15 +50,15 @@ impl Host for Queue {
 }
 
 impl Queue {
-    /// Ends the process, so that nothing is left of the model.
+    /// Ends the process, so that the model leaks nothing.
     fn end(&self, process: Address<Ground, u32>) {
-        // One that has ended already need not be told.
+        // The signal fails if the process has ended already.
         let _ = process.signal(());
         self.run();
         assert!(process.has_ended());
     }
 
-    /// Runs what is queued, as often as it wants.
+    /// Runs queued processes until the queue is empty.
     fn run(&self) {
         loop {
             let next = self.0.lock().unwrap().pop();
@@ -74,11 +74,11 @@ impl Queue {
 /// What a receiver does in each turn.
 #[derive(Clone, Copy, PartialEq)]
 enum Does {
-    /// It takes all there is.
+    /// Takes all messages.
     Takes,
-    /// It takes nothing, and waits for something else than messages.
+    /// Takes nothing, and waits for something other than messages.
     Idles,
-    /// It takes all there is, and ends in the turn in which there was something.
+    /// Takes all messages, and ends in the first turn that took any.
     Ends,
 }
 
@@ -115,7 +115,7 @@ impl Body<Ground, u32> for Receiver {
     }
 }
 
-/// A realm, its queue, and a process with room for one message.
+/// A realm, its queue, and a process whose mailbox has a limit of one message.
 fn receiver(
     overflow: Overflow,
     does: Does,
@@ -129,7 +129,7 @@ fn receiver(
     (realm, queue, address)
 }
 
-/// What another thread does with the process meanwhile.
+/// Runs `does` on another thread.
 fn beside<R: 'static>(
     to: &Address<Ground, u32>,
     does: impl FnOnce(&Address<Ground, u32>) -> R + 'static,
@@ -138,7 +138,7 @@ fn beside<R: 'static>(
     thread::spawn(move || does(&to))
 }
 
-/// How often it was woken. Not of loom's: it must order nothing.
+/// Number of wakes. Not loom's atomic, so that it orders nothing.
 #[derive(Default)]
 struct Woken(AtomicUsize);
 
@@ -148,7 +148,7 @@ impl Wake for Woken {
     }
 }
 
-/// A place in the line, if one was taken, and who is woken there.
+/// Entry in the wait list, if the sender joined it, and its waker.
 type Waits = Option<(Place<Ground>, std::sync::Arc<Woken>)>;
 
 fn line_up(to: &Address<Ground, u32>) -> Waits {
@@ -157,7 +157,7 @@ fn line_up(to: &Address<Ground, u32>) -> Waits {
     Some((to.line_up(waker)?, woken))
 }
 
-/// Sends past the bound and waits for room.
+/// Sends past the limit and joins the wait list.
 fn send_past(to: &Address<Ground, u32>) -> Waits {
     match to.send_within(1, Manner::Send) {
         Ok(Sent::Past) => line_up(to),
@@ -166,7 +166,7 @@ fn send_past(to: &Address<Ground, u32>) -> Waits {
     }
 }
 
-/// Nobody is left in the line: whoever joined it was let go, and woken once.
+/// The wait list is empty: a waiter was released and woken once.
 fn demand_let_go(waits: &Waits) {
     if let Some((place, woken)) = waits {
         assert!(place.is_over());
@@ -174,9 +174,10 @@ fn demand_let_go(waits: &Waits) {
     }
 }
 
-// M1, B1: a sender that joins the line while the receiver makes room is let go, or has seen the room
+// M1, B1: a sender that joins the wait list while the receiver frees capacity is released, or sees
+// it
 #[test]
-fn a_sender_past_the_bound_goes_on_when_there_is_room_or_the_receiver_has_ended() {
+fn sender_past_the_limit_is_released_by_capacity_or_the_end_of_the_receiver() {
     for does in [Does::Takes, Does::Ends] {
         model(move || {
             let spilled = std::sync::Arc::default();
@@ -193,9 +194,9 @@ fn a_sender_past_the_bound_goes_on_when_there_is_room_or_the_receiver_has_ended(
     }
 }
 
-// B1: the same for those who have not sent yet, and then the message fits
+// B1: the same for senders that have not sent yet; their message then fits
 #[test]
-fn who_waits_for_room_finds_it() {
+fn waiting_sender_finds_capacity_after_its_release() {
     for overflow in [Overflow::Wait, Overflow::DropNewest] {
         model(move || {
             let spilled = std::sync::Arc::default();
@@ -216,9 +217,9 @@ fn who_waits_for_room_finds_it() {
     }
 }
 
-// B1: one who gives up leaves the line, and another is let go all the same
+// B1: a sender that gives up leaves the wait list, and another waiter is still released
 #[test]
-fn who_leaves_the_line_holds_up_nobody() {
+fn waiter_that_leaves_does_not_block_others() {
     model(|| {
         let spilled = std::sync::Arc::default();
         let (_realm, queue, to) = receiver(Overflow::Wait, Does::Takes, &spilled);
@@ -235,9 +236,9 @@ fn who_leaves_the_line_holds_up_nobody() {
     });
 }
 
-// B1: never past the limit, and not refused while there is room
+// B1: the limit is never exceeded, and no send is refused while there is capacity
 #[test]
-fn of_two_senders_one_finds_the_mailbox_full() {
+fn one_of_two_senders_finds_the_mailbox_full() {
     model(|| {
         let spilled = std::sync::Arc::default();
         let (_realm, queue, to) = receiver(Overflow::Reject, Does::Idles, &spilled);
@@ -251,9 +252,9 @@ fn of_two_senders_one_finds_the_mailbox_full() {
     });
 }
 
-// B1, B3: whoever goes past the bound is seen by the receiver, which then has no more than it may
+// B1, B3: the receiver sees each push past the limit, and keeps at most the limit
 #[test]
-fn the_oldest_are_dropped_whoever_comes_while_they_are() {
+fn oldest_are_dropped_while_senders_keep_pushing() {
     model(|| {
         let spilled = std::sync::Arc::<Spilled>::default();
         let (_realm, queue, to) = receiver(Overflow::DropOldest, Does::Idles, &spilled);

@@ -1,5 +1,5 @@
-//! Models of the word of a process: every interleaving and every reordering that the memory model
-//! allows, up to a bound of preemptions.
+//! Models of the inbox state word: every interleaving and every reordering that the memory model
+//! allows, up to a bound on preemptions.
 //!
 //! Run with `scripts/test-loom.sh`.
 #![cfg(loom)]
@@ -14,7 +14,7 @@ use mail::{open, open_all, push, take};
 use purlin_raw::model::{Class, Head, Lone, Pushed, Slept, Traffic, model};
 
 #[test]
-fn a_message_is_seen_before_sleep_or_wakes_the_sleeper() {
+fn message_is_seen_before_sleep_or_wakes_the_receiver() {
     model(|| {
         let head = Arc::new(Head::new());
         let sender = {
@@ -30,9 +30,9 @@ fn a_message_is_seen_before_sleep_or_wakes_the_sleeper() {
     });
 }
 
-// As a receive does: what comes alone is taken by itself, all else with the rest.
+// As in a receive: a lone message is taken alone, anything else as a batch.
 #[test]
-fn a_message_that_is_alone_is_taken_in_its_turn_and_a_second_is_not_lost_behind_it() {
+fn lone_message_is_taken_in_order_and_a_second_is_not_lost() {
     model(|| {
         let head = Arc::new(Head::new());
         let sender = {
@@ -55,14 +55,14 @@ fn a_message_that_is_alone_is_taken_in_its_turn_and_a_second_is_not_lost_behind_
 }
 
 #[test]
-fn a_wake_is_seen_before_sleep_or_schedules_the_sleeper_and_brings_its_news() {
+fn wake_is_seen_before_sleep_or_schedules_the_process_and_publishes_earlier_writes() {
     model(|| {
         let head = Arc::new(Head::new());
         let news = Arc::new(UnsafeCell::new(0));
         let waker = {
             let (head, news) = (Arc::clone(&head), Arc::clone(&news));
             thread::spawn(move || {
-                // SAFETY: the owner reads it only after it has learnt of the wake.
+                // SAFETY: the receiver reads it only after it has seen the wake.
                 news.with_mut(|news| unsafe { *news = 5 });
                 head.wake()
             })
@@ -80,7 +80,7 @@ fn a_wake_is_seen_before_sleep_or_schedules_the_sleeper_and_brings_its_news() {
 }
 
 #[test]
-fn news_that_a_turn_did_not_see_is_followed_by_another_wake() {
+fn writes_missed_by_a_take_are_followed_by_another_wake() {
     model(|| {
         let head = Arc::new(Head::new());
         let news = Arc::new([AtomicUsize::new(0), AtomicUsize::new(0)]);
@@ -88,7 +88,7 @@ fn news_that_a_turn_did_not_see_is_followed_by_another_wake() {
             .map(|i| {
                 let (head, news) = (Arc::clone(&head), Arc::clone(&news));
                 thread::spawn(move || {
-                    // Relaxed: the wake alone must carry the news.
+                    // Relaxed: only the wake may publish the store.
                     news[i].store(1, Ordering::Relaxed);
                     head.wake()
                 })
@@ -104,7 +104,7 @@ fn news_that_a_turn_did_not_see_is_followed_by_another_wake() {
 }
 
 #[test]
-fn two_senders_lose_nothing_keep_their_order_and_schedule_a_sleeper_once() {
+fn two_senders_lose_nothing_keep_order_and_schedule_a_sleeper_once() {
     model(|| {
         let head = Arc::new(Head::new());
         assert_eq!(head.sleep(false), Slept::Asleep);
@@ -129,7 +129,7 @@ fn two_senders_lose_nothing_keep_their_order_and_schedule_a_sleeper_once() {
 }
 
 #[test]
-fn a_deaf_sleeper_is_woken_by_a_signal_and_not_by_a_message() {
+fn deaf_sleeper_is_woken_by_a_signal_but_not_by_a_message() {
     model(|| {
         let head = Arc::new(Head::new());
         assert_eq!(head.sleep(true), Slept::Asleep);
@@ -145,7 +145,7 @@ fn a_deaf_sleeper_is_woken_by_a_signal_and_not_by_a_message() {
 }
 
 #[test]
-fn a_deaf_process_sleeps_on_messages_and_never_on_a_signal() {
+fn deaf_process_sleeps_with_messages_queued_but_not_with_a_signal() {
     model(|| {
         let head = Arc::new(Head::new());
         let sender = {
@@ -166,7 +166,7 @@ fn a_deaf_process_sleeps_on_messages_and_never_on_a_signal() {
 }
 
 #[test]
-fn what_the_owner_wrote_before_it_slept_is_seen_by_whoever_wakes_it() {
+fn writes_before_sleep_are_seen_by_the_waking_thread() {
     for by_message in [true, false] {
         model(move || {
             let head = Arc::new(Head::new());
@@ -180,13 +180,13 @@ fn what_the_owner_wrote_before_it_slept_is_seen_by_whoever_wakes_it() {
                         head.wake()
                     };
                     if scheduled {
-                        // SAFETY: whoever takes the sleep away runs the process next.
+                        // SAFETY: the thread that clears `ASLEEP` runs the process next.
                         state.with_mut(|state| unsafe { *state += 1 });
                     }
                     scheduled
                 })
             };
-            // SAFETY: the owner is awake.
+            // SAFETY: the receiver is awake.
             state.with_mut(|state| unsafe { *state += 1 });
             let slept = head.sleep(false) == Slept::Asleep;
             assert_eq!(other.join().unwrap(), slept);
@@ -196,7 +196,7 @@ fn what_the_owner_wrote_before_it_slept_is_seen_by_whoever_wakes_it() {
 }
 
 #[test]
-fn a_message_is_taken_at_the_end_or_comes_back_to_its_sender() {
+fn message_is_drained_by_close_or_returned_to_its_sender() {
     model(|| {
         let head = Arc::new(Head::new());
         let reason = Arc::new(UnsafeCell::new(0));
@@ -211,7 +211,7 @@ fn a_message_is_taken_at_the_end_or_comes_back_to_its_sender() {
                 pushed
             })
         };
-        // SAFETY: nobody reads it before the close.
+        // SAFETY: no thread reads it before the close.
         reason.with_mut(|reason| unsafe { *reason = 9 });
         let taken = open_all(head.close()).len();
         let refused = usize::from(sender.join().unwrap() == Pushed::Closed);

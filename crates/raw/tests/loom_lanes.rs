@@ -1,7 +1,7 @@
-//! Models of an inbox that changes between its one stack and lanes, while senders push.
+//! Models of an inbox that changes between one stack and shards while senders push.
 //!
-//! Run with `scripts/test-loom.sh`. A model has two lanes; the mode follows from the
-//! [`Traffic`] that the owner takes with: one without a crowd removes lanes, a crowded one installs.
+//! Run with `scripts/test-loom.sh`. A model has two shards. The mode follows from the [`Traffic`]
+//! that the receiver takes with: an uncontended one removes shards, a contended one installs them.
 #![cfg(loom)]
 
 mod mail;
@@ -13,19 +13,19 @@ use loom::thread::{self, JoinHandle};
 use mail::{open, open_all, push_as, seal, take};
 use purlin_raw::model::{Class, Found, Head, Lanes, Pushed, Slept, Traffic, model, model_within};
 
-/// Takes what arrived and has lanes afterwards; a wake makes sure that there is something to take.
+/// Takes what arrived and leaves the inbox sharded; the wake ensures that the take swaps the word.
 fn take_and_install(head: &Head) -> Vec<u32> {
     assert!(!head.wake(), "the owner is awake");
     open_all(head.take(&mut Traffic::crowded()).arrived)
 }
 
-/// Takes what arrived and has a stack afterwards.
+/// Takes what arrived and leaves the inbox with one stack.
 fn take_and_remove(head: &Head) -> Vec<u32> {
     assert!(!head.wake(), "the owner is awake");
     take(head)
 }
 
-/// Takes what the word says is there, as a turn does.
+/// Takes until the state word is empty, as a turn does.
 fn drain(head: &Head, seen: &mut Vec<u32>) {
     while head.has_news() {
         seen.extend(open_all(head.take(&mut Traffic::crowded()).arrived));
@@ -38,7 +38,7 @@ fn laned() -> Arc<Head> {
     head
 }
 
-/// A thread that sends these, in order.
+/// Spawns a thread that sends `mail` in order.
 fn sender<const N: usize>(
     number: u32,
     head: &Arc<Head>,
@@ -52,13 +52,13 @@ fn messages<const N: usize>(payloads: [u32; N]) -> [(Class, u32); N] {
     payloads.map(|payload| (Class::Message, payload))
 }
 
-/// What `seen` has of a sender whose payloads lie in `range`.
+/// Returns the payloads of one sender, which lie in `range`.
 fn of(seen: &[u32], range: std::ops::Range<u32>) -> Vec<u32> {
     seen.iter().copied().filter(|payload| range.contains(payload)).collect()
 }
 
 #[test]
-fn installing_lanes_keeps_the_order_of_a_sender_and_loses_nothing() {
+fn installing_shards_keeps_sender_order_and_loses_nothing() {
     model(|| {
         let head = Arc::new(Head::new());
         let other = sender(1, &head, messages([1, 2, 3]));
@@ -71,7 +71,7 @@ fn installing_lanes_keeps_the_order_of_a_sender_and_loses_nothing() {
 }
 
 #[test]
-fn removing_lanes_keeps_the_order_of_a_sender_and_loses_nothing() {
+fn removing_shards_keeps_sender_order_and_loses_nothing() {
     model(|| {
         let head = laned();
         let other = sender(1, &head, messages([1, 2, 3]));
@@ -85,7 +85,7 @@ fn removing_lanes_keeps_the_order_of_a_sender_and_loses_nothing() {
 }
 
 #[test]
-fn a_sender_that_is_an_era_late_keeps_its_order_and_loses_nothing() {
+fn sender_with_a_stale_epoch_keeps_order_and_loses_nothing() {
     model(|| {
         let head = laned();
         let other = sender(1, &head, messages([1, 2]));
@@ -98,7 +98,7 @@ fn a_sender_that_is_an_era_late_keeps_its_order_and_loses_nothing() {
 }
 
 #[test]
-fn two_senders_in_one_lane_lose_nothing_across_eras() {
+fn two_senders_in_one_shard_lose_nothing_across_epochs() {
     model_within(1, || {
         let head = laned();
         let others = [sender(1, &head, messages([1])), sender(1, &head, messages([2]))];
@@ -115,7 +115,7 @@ fn two_senders_in_one_lane_lose_nothing_across_eras() {
 }
 
 #[test]
-fn a_sender_that_is_an_era_late_and_finds_its_lane_empty_again_is_heard() {
+fn sender_with_a_stale_epoch_announces_an_emptied_shard() {
     model(|| {
         let head = laned();
         let other = sender(1, &head, messages([1]));
@@ -131,7 +131,7 @@ fn a_sender_that_is_an_era_late_and_finds_its_lane_empty_again_is_heard() {
 }
 
 #[test]
-fn two_lanes_are_both_taken_and_a_sleeper_is_scheduled_once() {
+fn two_shards_are_both_taken_and_a_sleeper_is_scheduled_once() {
     model(|| {
         let head = laned();
         assert_eq!(head.sleep(false), Slept::Asleep);
@@ -147,7 +147,7 @@ fn two_lanes_are_both_taken_and_a_sleeper_is_scheduled_once() {
 }
 
 #[test]
-fn a_message_in_a_lane_is_seen_before_sleep_or_wakes_the_sleeper() {
+fn message_in_a_shard_is_seen_before_sleep_or_wakes_the_receiver() {
     model(|| {
         let head = laned();
         let other = sender(1, &head, messages([7]));
@@ -162,7 +162,7 @@ fn a_message_in_a_lane_is_seen_before_sleep_or_wakes_the_sleeper() {
 }
 
 #[test]
-fn a_sleeper_is_woken_for_a_message_that_found_others_in_its_lane() {
+fn sleeper_is_woken_for_a_message_pushed_into_a_non_empty_shard() {
     model(|| {
         let head = laned();
         let others = [sender(1, &head, messages([1])), sender(1, &head, messages([2]))];
@@ -182,7 +182,7 @@ fn a_sleeper_is_woken_for_a_message_that_found_others_in_its_lane() {
 }
 
 #[test]
-fn a_message_that_found_an_untold_one_in_its_lane_does_not_wait_for_its_sender() {
+fn message_behind_an_unannounced_one_does_not_wait_for_its_sender() {
     model(|| {
         let head = laned();
         let other = sender(1, &head, messages([1]));
@@ -196,7 +196,7 @@ fn a_message_that_found_an_untold_one_in_its_lane_does_not_wait_for_its_sender()
 }
 
 #[test]
-fn a_deaf_process_sleeps_on_messages_in_lanes_and_never_on_a_signal() {
+fn deaf_process_sleeps_with_messages_in_shards_but_not_with_a_signal() {
     model(|| {
         let head = laned();
         let other = sender(1, &head, [(Class::Message, 1), (Class::Signal, 2)]);
@@ -215,7 +215,7 @@ fn a_deaf_process_sleeps_on_messages_in_lanes_and_never_on_a_signal() {
 }
 
 #[test]
-fn a_deaf_sleeper_is_woken_by_a_signal_behind_another_senders_message() {
+fn deaf_sleeper_is_woken_by_a_signal_behind_another_senders_message() {
     model(|| {
         let head = laned();
         assert_eq!(head.sleep(true), Slept::Asleep);
@@ -229,7 +229,7 @@ fn a_deaf_sleeper_is_woken_by_a_signal_behind_another_senders_message() {
 }
 
 #[test]
-fn a_signal_that_meets_a_change_of_mode_is_taken_or_keeps_the_owner_awake() {
+fn signal_during_a_mode_change_is_taken_or_prevents_sleep() {
     for install in [true, false] {
         model(move || {
             let head = if install { Arc::new(Head::new()) } else { laned() };
@@ -246,7 +246,7 @@ fn a_signal_that_meets_a_change_of_mode_is_taken_or_keeps_the_owner_awake() {
 }
 
 #[test]
-fn what_the_owner_wrote_before_it_slept_is_seen_by_the_sender_that_wakes_it() {
+fn writes_before_sleep_are_seen_by_the_waking_sender() {
     model(|| {
         let head = laned();
         let state = Arc::new(UnsafeCell::new(0));
@@ -255,13 +255,13 @@ fn what_the_owner_wrote_before_it_slept_is_seen_by_the_sender_that_wakes_it() {
             thread::spawn(move || {
                 let pushed = push_as(1, &head, Class::Message, 1);
                 if pushed == Pushed::Schedule {
-                    // SAFETY: whoever takes the sleep away runs the process next.
+                    // SAFETY: the thread that clears `ASLEEP` runs the process next.
                     state.with_mut(|state| unsafe { *state += 1 });
                 }
                 pushed
             })
         };
-        // SAFETY: the owner is awake.
+        // SAFETY: the receiver is awake.
         state.with_mut(|state| unsafe { *state += 1 });
         let slept = head.sleep(false) == Slept::Asleep;
         assert_eq!(other.join().unwrap() == Pushed::Schedule, slept);
@@ -270,7 +270,7 @@ fn what_the_owner_wrote_before_it_slept_is_seen_by_the_sender_that_wakes_it() {
 }
 
 #[test]
-fn a_message_is_taken_from_its_lane_at_the_end_or_comes_back_to_its_sender() {
+fn message_in_a_shard_is_drained_by_close_or_returned_to_its_sender() {
     for stale in [true, false] {
         model(move || {
             let head = laned();
@@ -286,9 +286,10 @@ fn a_message_is_taken_from_its_lane_at_the_end_or_comes_back_to_its_sender() {
                     pushed
                 })
             };
-            // With `stale` the process ends in its stack mode, and the sender may not know.
+            // With `stale` the process ends with one stack, and the sender may still have the old
+            // epoch.
             let mut seen = if stale { take_and_remove(&head) } else { Vec::new() };
-            // SAFETY: nobody reads it before the close.
+            // SAFETY: no thread reads it before the close.
             reason.with_mut(|reason| unsafe { *reason = 9 });
             seen.extend(open_all(head.close()));
             let pushed = other.join().unwrap();
@@ -302,7 +303,7 @@ fn a_message_is_taken_from_its_lane_at_the_end_or_comes_back_to_its_sender() {
 }
 
 #[test]
-fn a_wake_brings_its_news_whatever_becomes_of_the_lanes() {
+fn wake_publishes_earlier_writes_during_mode_changes() {
     for traffic in [Traffic::new, Traffic::crowded] {
         model(move || {
             let head = laned();
@@ -310,7 +311,7 @@ fn a_wake_brings_its_news_whatever_becomes_of_the_lanes() {
             let waker = {
                 let (head, news) = (Arc::clone(&head), Arc::clone(&news));
                 thread::spawn(move || {
-                    // SAFETY: the owner reads it only after it has learnt of the wake.
+                    // SAFETY: the receiver reads it only after it has seen the wake.
                     news.with_mut(|news| unsafe { *news = 5 });
                     head.wake()
                 })
@@ -326,7 +327,7 @@ fn a_wake_brings_its_news_whatever_becomes_of_the_lanes() {
 }
 
 #[test]
-fn who_counts_while_lanes_are_installed_finds_them_whole() {
+fn count_during_installation_sees_initialised_shards() {
     model(|| {
         let head = Arc::new(Head::new());
         assert_eq!(push_as(1, &head, Class::Message, 1), Pushed::Queued);
@@ -339,9 +340,9 @@ fn who_counts_while_lanes_are_installed_finds_them_whole() {
     });
 }
 
-// As when somebody tells so late that the bit stands in the next era: the take opens the lane.
+// A late announcement can set the bit in the next epoch: the take then opens the shard.
 #[test]
-fn who_pushes_into_a_lane_that_a_take_has_opened_knows_of_its_era() {
+fn push_into_a_shard_opened_by_a_take_observes_its_epoch() {
     model(|| {
         let (lanes, era) = (Arc::new(Lanes::new()), Arc::new(AtomicUsize::new(1)));
         assert_eq!(lanes.freeze(1).len, 0);
@@ -349,10 +350,10 @@ fn who_pushes_into_a_lane_that_a_take_has_opened_knows_of_its_era() {
             let (lanes, era) = (Arc::clone(&lanes), Arc::clone(&era));
             thread::spawn(move || {
                 let link = seal(Class::Message, 1);
-                // SAFETY: the envelope is ours.
+                // SAFETY: the envelope is owned here.
                 match unsafe { lanes.push(1, link, 1) } {
                     Found::Frozen => assert_eq!(open(link), 1),
-                    // Relaxed: the lane alone must carry it.
+                    // Relaxed: only the shard may publish the store.
                     _ => assert_eq!(era.load(Ordering::Relaxed), 2, "it would not tell"),
                 }
             })

@@ -1,9 +1,8 @@
-//! Models of whole processes: references and who frees the cell, the end, the right to run that
-//! goes from thread to thread, and the end of a realm.
+//! Models of whole processes: reference counting, the end, the right to run passed between threads,
+//! and the end of a realm.
 //!
-//! Run with `scripts/test-loom.sh`. Everything is used as the layers above use it. What a process
-//! shares, what it is sent and what a realm keeps are cells whose accesses loom checks, and count
-//! how often they are dropped.
+//! Run with `scripts/test-loom.sh`. All items are used as the layers above use them. Shared state,
+//! messages and node state are cells whose accesses loom checks, and count their drops.
 #![cfg(loom)]
 
 use std::pin::Pin;
@@ -16,16 +15,16 @@ use loom::thread;
 use purlin_raw::model::model;
 use purlin_raw::{Address, Body, End, Host, Owner, Ran, Realm, Runnable, Unsent, World};
 
-/// How often it was dropped. Not of loom's: it must order nothing.
+/// Number of drops. Not loom's atomic, so that it orders nothing.
 type Drops = std::sync::Arc<AtomicUsize>;
 
-/// What is read by who may read it, and written when it is dropped.
+/// Cell that is read by holders and written when it is dropped.
 struct Checked {
     content: UnsafeCell<u32>,
     drops: Drops,
 }
 
-// SAFETY: written only when it is dropped; loom checks it.
+// SAFETY: written only when it is dropped; loom checks the accesses.
 unsafe impl Sync for Checked {}
 // SAFETY: as above.
 unsafe impl Send for Checked {}
@@ -36,14 +35,14 @@ impl Checked {
     }
 
     fn read(&self) -> u32 {
-        // SAFETY: loom checks it.
+        // SAFETY: loom checks the access.
         self.content.with(|content| unsafe { *content })
     }
 }
 
 impl Drop for Checked {
     fn drop(&mut self) {
-        // SAFETY: loom checks it.
+        // SAFETY: loom checks the access.
         self.content.with_mut(|content| unsafe { *content = 0 });
         self.drops.fetch_add(1, Ordering::Relaxed);
     }
@@ -71,11 +70,11 @@ impl World for Ground {
     fn undelivered(_: &Checked, &mut (): &mut (), (): ()) {}
 }
 
-/// A queue that all threads of a model take from.
+/// Run queue that all threads of a model take from.
 #[derive(Clone)]
 struct Queue {
     runnables: Arc<Mutex<Vec<Runnable>>>,
-    /// Whoever schedules is a worker, as far as the realm is told.
+    /// Whether the scheduling thread counts as a worker.
     here: bool,
 }
 
@@ -94,7 +93,7 @@ impl Host for Queue {
 }
 
 impl Queue {
-    /// Runs what is queued, as often as it wants.
+    /// Runs queued processes until the queue is empty.
     fn run(&self) {
         loop {
             let next = self.runnables.lock().unwrap().pop();
@@ -106,7 +105,7 @@ impl Queue {
         }
     }
 
-    /// Runs what is queued as a worker does, who then settles what it keeps.
+    /// Runs queued processes as a worker does, which settles its credit afterwards.
     fn run_as_worker_of(&self, realm: &Realm<Ground>) {
         let _worker = realm.enter();
         self.run();
@@ -118,8 +117,8 @@ fn realm(here: bool, home: &Drops) -> (Realm<Ground>, Queue) {
     (Realm::new(Box::new(queue.clone()), Checked::new(home), 2, 1), queue)
 }
 
-/// A process that drops its own handle in its first turn, ends with 9 in its `turns`th and is woken in
-/// between.
+/// Process that drops its own handle in its first turn, is woken between turns and ends with 9 in
+/// turn number `turns`.
 struct Counter {
     me: Option<Owner<Ground, Checked>>,
     turns: u32,
@@ -139,7 +138,7 @@ impl Body<Ground, Checked> for Counter {
             *waker.lock().unwrap() = Some(cx.waker().clone());
             return Poll::Pending;
         }
-        // It is not dropped after its last turn.
+        // The field is not dropped after the last turn.
         self.waker = None;
         Poll::Ready(9)
     }
@@ -160,8 +159,8 @@ fn spawn(
     (spawned.expect("there is a slot"), waker)
 }
 
-/// Reads through an address, clones it so often that credit is gathered and used up, and gives all
-/// up; as a worker or as any other thread.
+/// Reads through an address, clones it often enough to gather and use up credit, and drops all
+/// clones; as a worker or as any other thread.
 fn use_up(realm: &Realm<Ground>, address: Address<Ground, Checked>, worker: bool) {
     let entered = worker.then(|| realm.enter());
     drop(address.clone());
@@ -173,7 +172,7 @@ fn use_up(realm: &Realm<Ground>, address: Address<Ground, Checked>, worker: bool
 }
 
 #[test]
-fn the_last_of_two_threads_to_give_up_a_reference_frees_the_cell_once() {
+fn last_of_two_threads_to_release_a_reference_frees_the_cell_once() {
     for workers in [[true, true], [true, false], [false, false]] {
         model(move || {
             let (shared, home) = (Drops::default(), Drops::default());
@@ -191,7 +190,7 @@ fn the_last_of_two_threads_to_give_up_a_reference_frees_the_cell_once() {
 }
 
 #[test]
-fn credit_for_one_cell_that_makes_room_for_another_is_counted() {
+fn evicted_credit_is_subtracted_from_the_count() {
     model(|| {
         let (shared, home) = ([Drops::default(), Drops::default()], Drops::default());
         let (realm, _) = realm(true, &home);
@@ -215,10 +214,10 @@ fn credit_for_one_cell_that_makes_room_for_another_is_counted() {
     });
 }
 
-// A process ends on its worker while another thread sends to it and gives it up: it may be alone by
-// then, and need no closing.
+// A process ends on its worker while another thread sends to it and drops its address. The process
+// may hold the only references by then and need no closing.
 #[test]
-fn a_process_that_ends_is_freed_once_and_what_was_sent_is_dropped_or_comes_back() {
+fn ending_process_is_freed_once_and_its_messages_are_dropped_or_returned() {
     for worker in [true, false] {
         model(move || {
             let [shared, mail, home] = [(); 3].map(|()| Drops::default());
@@ -246,7 +245,7 @@ fn a_process_that_ends_is_freed_once_and_what_was_sent_is_dropped_or_comes_back(
     }
 }
 
-/// A message that leaves a mark where it was told when it is dropped.
+/// Message that sets a mark when it is dropped.
 struct Mark(std::sync::Arc<UnsafeCell<u32>>);
 
 // SAFETY: loom checks every access.
@@ -256,12 +255,12 @@ unsafe impl Sync for Mark {}
 
 impl Drop for Mark {
     fn drop(&mut self) {
-        // SAFETY: loom checks it.
+        // SAFETY: loom checks the access.
         self.0.with_mut(|mark| unsafe { *mark = 1 });
     }
 }
 
-/// Ends at once and receives nothing.
+/// Process that ends in its first turn without receiving.
 struct Deaf;
 
 impl Body<Ground, Mark> for Deaf {
@@ -276,9 +275,9 @@ impl Body<Ground, Mark> for Deaf {
     }
 }
 
-// M4: whoever sees that a process is over sees what became of its messages
+// M4: a thread that sees that a process is over sees that its messages have been dropped
 #[test]
-fn what_waited_in_a_process_that_is_over_has_been_dropped() {
+fn messages_of_a_process_that_is_over_have_been_dropped() {
     model(|| {
         let (shared, home) = (Drops::default(), Drops::default());
         let (realm, queue) = realm(true, &home);
@@ -290,7 +289,7 @@ fn what_waited_in_a_process_that_is_over_has_been_dropped() {
         assert!(address.send(mark).is_ok());
         let other = thread::spawn(move || {
             if address.is_over() {
-                // SAFETY: loom checks it.
+                // SAFETY: loom checks the access.
                 assert_eq!(seen.0.with(|mark| unsafe { *mark }), 1);
             }
         });
@@ -300,9 +299,9 @@ fn what_waited_in_a_process_that_is_over_has_been_dropped() {
     });
 }
 
-// P4: a process that is found is there to be read, and whoever ends it knows that it is not alone.
+// P4: a process that is found may be read, and the thread that ends it sees the reference.
 #[test]
-fn a_process_that_is_found_while_it_ends_is_freed_by_whoever_is_last() {
+fn process_found_while_ending_is_freed_by_the_last_reference() {
     for worker in [true, false] {
         model(move || {
             let (shared, home) = (Drops::default(), Drops::default());
@@ -326,10 +325,10 @@ fn a_process_that_is_found_while_it_ends_is_freed_by_whoever_is_last() {
     }
 }
 
-// Two threads run one process in turn: what the first turn wrote is the second's to read, and the
-// thread that wakes it may be any.
+// Two threads run one process in turn. The second turn sees what the first wrote, on whichever
+// thread the wake happens.
 #[test]
-fn a_process_that_is_woken_goes_on_with_what_it_had_on_whichever_thread() {
+fn woken_process_keeps_its_state_on_any_thread() {
     model(|| {
         let (shared, home) = (Drops::default(), Drops::default());
         let (realm, queue) = realm(true, &home);
@@ -359,10 +358,10 @@ fn a_process_that_is_woken_goes_on_with_what_it_had_on_whichever_thread() {
     });
 }
 
-// P4: the reference of a handle that was dropped in an earlier turn is given up by whoever runs the last
-// one, who holds credit besides, while another thread gives up the address.
+// P4: the reference of a handle dropped in an earlier turn is released by the thread that runs the
+// last turn, which also holds credit, while another thread drops the address.
 #[test]
-fn a_handle_that_was_let_go_in_an_earlier_turn_is_counted_down_at_the_end_once() {
+fn handle_dropped_in_an_earlier_turn_is_released_once_at_the_end() {
     for worker in [true, false] {
         model(move || {
             let (shared, home) = (Drops::default(), Drops::default());
@@ -389,7 +388,7 @@ fn a_handle_that_was_let_go_in_an_earlier_turn_is_counted_down_at_the_end_once()
 }
 
 #[test]
-fn the_last_handle_on_a_realm_frees_it_once_its_processes_have_ended() {
+fn last_handle_frees_the_realm_after_its_processes_have_ended() {
     model(|| {
         let (shared, home) = (Drops::default(), Drops::default());
         let (realm, queue) = realm(false, &home);

@@ -1,7 +1,7 @@
 //! Models of the process table.
 //!
-//! Run with `scripts/test-loom.sh`. A model's chunks begin with two slots and grow from there, and a
-//! batch is one slot, or none where the limit is low.
+//! Run with `scripts/test-loom.sh`. In a model the first chunk has two slots, and a batch is one
+//! slot, or none if the limit is low.
 #![cfg(loom)]
 
 use std::num::NonZero;
@@ -14,12 +14,12 @@ use loom::thread;
 use purlin_raw::Slot;
 use purlin_raw::model::{Stock, Table, model};
 
-/// So low a limit that stocks exchange every slot with the list at once.
+/// A limit so low that caches exchange every slot with the free list.
 const LOW: u32 = 4;
-/// With this one, and two stocks, a stock keeps a slot or two.
+/// With this limit, and two caches, a cache holds one or two slots.
 const HIGH: u32 = 32;
 
-/// Stands for a process: a count of references, and content that the last one frees.
+/// Stands for a process: a reference count, and content that the last reference frees.
 struct Item {
     refs: AtomicUsize,
     content: UnsafeCell<u32>,
@@ -34,16 +34,16 @@ impl Item {
         self.refs.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Gives up a reference; the last one "frees", which loom sees as a write.
+    /// Releases a reference; the last one "frees" the content, which loom sees as a write.
     fn release(&self) {
         if self.refs.fetch_sub(1, Ordering::AcqRel) == 1 {
-            // SAFETY: nobody holds a reference; loom checks it.
+            // SAFETY: no reference remains; loom checks the access.
             self.content.with_mut(|content| unsafe { *content = 0 });
         }
     }
 
     fn read(&self) -> u32 {
-        // SAFETY: the caller holds a reference; loom checks it.
+        // SAFETY: the caller holds a reference; loom checks the access.
         self.content.with(|content| unsafe { *content })
     }
 }
@@ -56,9 +56,9 @@ fn put(table: &Table<Item>, stock: &Stock<Item>, item: &Item) -> Slot {
     slot
 }
 
-// P4: a number finds its process or nothing.
+// P4: a slot number finds its process or nothing.
 #[test]
-fn a_look_up_finds_a_live_process_or_nothing_while_it_ends() {
+fn look_up_finds_a_live_process_or_nothing_while_it_ends() {
     model(|| {
         let table = Arc::new(Table::<Item>::new(LOW, 1));
         let stock = Stock::new();
@@ -84,9 +84,10 @@ fn a_look_up_finds_a_live_process_or_nothing_while_it_ends() {
     });
 }
 
-// P5: a walk looks at a process only while its slot is locked, counts no reference, and reads none that is freed.
+// P5: a walk visits an item only while its slot is locked, counts no reference and reads no freed
+// item.
 #[test]
-fn a_walk_reads_who_lives_while_others_end_and_begin() {
+fn walk_reads_live_items_while_others_come_and_go() {
     model(|| {
         let table = Arc::new(Table::<Item>::new(LOW, 1));
         let stock = Stock::new();
@@ -96,7 +97,7 @@ fn a_walk_reads_who_lives_while_others_end_and_begin() {
             let table = Arc::clone(&table);
             thread::spawn(move || {
                 let mut seen = Vec::new();
-                // SAFETY: a slot that is locked keeps its item.
+                // SAFETY: a locked slot keeps its item alive.
                 let look = |item: NonNull<Item>| unsafe { item.as_ref() }.read();
                 let rest = table.walk(0, 1, look, |content| seen.push(content));
                 assert!(rest.is_none() && matches!(*seen, [] | [1 | 2]), "{seen:?}");
@@ -109,9 +110,9 @@ fn a_walk_reads_who_lives_while_others_end_and_begin() {
     });
 }
 
-// P4: nor a later process in the same slot.
+// P4: nor does it find a later process in the same slot.
 #[test]
-fn a_stale_number_never_finds_the_next_process_in_its_slot() {
+fn stale_number_never_finds_the_next_process_in_its_slot() {
     model(|| {
         let table = Arc::new(Table::<Item>::new(LOW, 1));
         let stock = Stock::new();
@@ -133,7 +134,7 @@ fn a_stale_number_never_finds_the_next_process_in_its_slot() {
 }
 
 #[test]
-fn what_was_written_before_a_slot_was_filled_is_seen_by_a_look_up() {
+fn writes_before_fill_are_seen_by_a_look_up() {
     model(|| {
         let table = Arc::new(Table::<Item>::new(LOW, 1));
         let item = Arc::new(Item::new(0));
@@ -147,7 +148,7 @@ fn what_was_written_before_a_slot_was_filled_is_seen_by_a_look_up() {
                 }
             })
         };
-        // SAFETY: nobody finds the item yet; loom checks it.
+        // SAFETY: no other thread finds the item yet; loom checks the access.
         item.content.with_mut(|content| unsafe { *content = 7 });
         reserved.fill(NonNull::from(&*item));
         looker.join().unwrap();
@@ -155,7 +156,7 @@ fn what_was_written_before_a_slot_was_filled_is_seen_by_a_look_up() {
 }
 
 #[test]
-fn a_number_that_was_heard_of_in_passing_leads_into_a_chunk_that_is_whole() {
+fn number_received_without_synchronization_finds_an_initialised_chunk() {
     model(|| {
         let table = Arc::new(Table::<Item>::new(LOW, 1));
         let item = Arc::new(Item::new(7));
@@ -163,7 +164,7 @@ fn a_number_that_was_heard_of_in_passing_leads_into_a_chunk_that_is_whole() {
         let looker = {
             let (table, item, heard) = (Arc::clone(&table), Arc::clone(&item), Arc::clone(&heard));
             thread::spawn(move || {
-                // Relaxed: the number alone must not carry the chunk.
+                // Relaxed: the slot number must not publish the chunk.
                 let Some(bits) = NonZero::new(heard.load(Ordering::Relaxed)) else { return };
                 if table.look_up(Slot::from_bits(bits), |_| item.retain()).is_some() {
                     assert_eq!(item.read(), 7);
@@ -204,9 +205,9 @@ fn two_threads_never_have_the_same_slot() {
     }
 }
 
-// P4: the number is new, also where another thread had the slot before.
+// P4: the generation is new, also if another thread had the slot before.
 #[test]
-fn a_slot_that_came_through_the_list_has_a_new_number_and_is_empty() {
+fn slot_from_the_free_list_is_empty_and_has_a_new_generation() {
     model(|| {
         let table = Arc::new(Table::<Item>::new(1, 1));
         let items = Arc::new([Item::new(1), Item::new(2)]);
@@ -233,7 +234,7 @@ fn a_slot_that_came_through_the_list_has_a_new_number_and_is_empty() {
 }
 
 #[test]
-fn slots_that_two_stocks_exchange_are_neither_lost_nor_doubled() {
+fn slots_exchanged_by_two_caches_are_neither_lost_nor_duplicated() {
     model(|| {
         let table = Arc::new(Table::<Item>::new(2, 2));
         let (own, others) = (Stock::new(), Stock::new());
@@ -241,7 +242,7 @@ fn slots_that_two_stocks_exchange_are_neither_lost_nor_doubled() {
         table.vacate(&own, a);
         let other = {
             let table = Arc::clone(&table);
-            // The stock is empty, so that it may come along.
+            // The thread needs no cache, since it takes one slot.
             thread::spawn(move || table.reserve_one().map(|reserved| reserved.slot()))
         };
         table.vacate(&own, b);
@@ -255,11 +256,11 @@ fn slots_that_two_stocks_exchange_are_neither_lost_nor_doubled() {
     });
 }
 
-/// One fills a slot and then looks at a flag, as spawning does; one sets the flag and then walks the
-/// table, as the end of a node does. `reuses`: the slot had a process before.
+/// One thread fills a slot and then reads a flag, as spawning does. Another sets the flag and then
+/// walks the table, as the end of a node does. `reuses`: the slot had a process before.
 ///
-/// Loom takes `SeqCst` for acquire and release, and would find that neither sees the other. It does
-/// keep fences in one order, so they stand for it here.
+/// Loom treats `SeqCst` accesses as acquire and release, and would report that neither thread sees
+/// the other. It does order SeqCst fences totally, so fences replace the accesses here.
 fn fill_against_walk(reuses: bool) {
     model(move || {
         let table = Arc::new(Table::<Item>::new(LOW, 1));
@@ -287,17 +288,17 @@ fn fill_against_walk(reuses: bool) {
 }
 
 #[test]
-fn a_walk_finds_the_process_or_its_spawner_sees_the_flag() {
+fn walk_finds_the_process_or_its_spawner_sees_the_flag() {
     fill_against_walk(false);
 }
 
 #[test]
-fn a_walk_finds_the_process_in_a_slot_used_before_or_its_spawner_sees_the_flag() {
+fn walk_finds_the_process_in_a_reused_slot_or_its_spawner_sees_the_flag() {
     fill_against_walk(true);
 }
 
 #[test]
-fn a_walk_does_not_take_a_process_for_one_that_was_gone_before() {
+fn walk_does_not_report_the_number_of_an_ended_process() {
     model(|| {
         let table = Arc::new(Table::<Item>::new(LOW, 1));
         let items = Arc::new([Item::new(1), Item::new(2)]);

@@ -1,6 +1,6 @@
-//! The word of a process where there are lanes: pushing aside, telling, installing and removing.
+//! Sharded mode of the inbox state word: push to a shard, announce, install and remove shards.
 //!
-//! Called by `head`, whose opening comment has the protocol; `lanes` has what happens in a lane.
+//! Called by `head`, whose module documentation has the protocol. `lanes` implements one shard.
 
 use std::ptr::{self, NonNull};
 
@@ -14,11 +14,11 @@ use crate::link::{Class, Link};
 use crate::sync::Ordering;
 
 impl Head {
-    /// Adds a link to the sender's lane; `None` if it is frozen.
+    /// Pushes a signal into the sender's shard. Returns `None` if the shard is frozen.
     ///
     /// # Safety
-    /// As for `push`, and `word` was read with acquire and had lanes; on `None` the caller has the
-    /// link back.
+    /// As for `push`; `word` was read with acquire and was sharded. On `None` the caller owns the
+    /// header again.
     pub(super) unsafe fn push_aside(
         &self,
         word: *mut Link,
@@ -29,14 +29,18 @@ impl Head {
         let lanes = self.known_lanes();
         let lane = lanes.lane_of(sender);
         let bit = 1 << (FIRST_LANE + lane as u32);
-        // SAFETY: by the contract; a frozen lane has not taken the link.
+        // SAFETY: by the contract; a frozen shard has not taken the header.
         let told = match unsafe { lanes.push(lane, new, era(word)) } {
             Found::Frozen => return None,
             Found::Empty => false,
             Found::Others if class == Class::Signal => false,
             Found::Others => {
-                // WHY look, since whoever found the lane empty tells: that one may have been
-                // interrupted before it did, and this message need not wait for it.
+                // WHY check, although the sender that found the shard empty announces it: that
+                // sender may be preempted before it does, and this message must not wait for it.
+                // ORDER: relaxed: if the receiver emptied the shard before this push, the push
+                // synchronizes with it, and this load cannot return an older word. So a stale word
+                // with the bit set means that the receiver will still take the shard, with this
+                // message in it.
                 let now = self.word.load(Ordering::Relaxed);
                 !has_lanes(now) || now.addr() & bit != 0
             }
@@ -44,19 +48,20 @@ impl Head {
         Some(if told { Pushed::Queued } else { self.tell(bit, class) })
     }
 
-    /// Says that there is something in a lane.
+    /// Announces the contents of a shard to the receiver.
     fn tell(&self, bit: usize, class: Class) -> Pushed {
         let mut word = self.word.load(Ordering::Relaxed);
         loop {
             if is_closed(word) || !has_lanes(word) {
-                // The era is over, and what was in the lane is the owner's already.
+                // The epoch has ended, and the receiver has taken the contents of the shard.
                 return Pushed::Queued;
             }
             let (flags, wakes) = arrival(word, class);
             let next = word.map_addr(|addr| (addr & !FLAGS) | flags | bit);
-            // ORDER: release to `take`, which then finds the link in the lane; acquire from `sleep`,
-            // as in `push`. WHY also if nothing changes: the owner may have taken the bit a moment
-            // ago, and the exchange alone sees that.
+            // ORDER: release to `take`, which then sees the header in the shard. Acquire from
+            // `sleep`, as in `push`.
+            // WHY an RMW even if nothing changes: the receiver may just have taken the bit, and
+            // only the RMW reads the latest value.
             match self.word.compare_exchange_weak(word, next, Ordering::AcqRel, Ordering::Relaxed) {
                 Ok(_) if wakes => return Pushed::Schedule,
                 Ok(_) => return Pushed::Queued,
@@ -65,14 +70,15 @@ impl Head {
         }
     }
 
-    /// The lanes, for who has found them in use with an acquiring load, and for the owner.
+    /// Returns the shards. For a thread that found the inbox sharded with an acquire load, and for
+    /// the receiver.
     pub(super) fn known_lanes(&self) -> &Lanes {
-        // SAFETY: the pointer was written before the lanes were first in use, never changes again,
-        // and its memory stays as long as `self`.
+        // SAFETY: the pointer was stored before the shards were first in use and never changes
+        // again. Its target lives as long as `self`.
         unsafe { self.lanes.load(Ordering::Relaxed).as_ref() }.expect("lanes were installed")
     }
 
-    /// A take with lanes before it or after it.
+    /// A take that starts or ends with a sharded inbox.
     #[cold]
     #[inline(never)]
     pub(super) fn take_aside(&self, traffic: &mut Traffic, arrived: &mut Chain) -> *mut Link {
@@ -82,7 +88,7 @@ impl Head {
         }
     }
 
-    /// Takes the stack and leaves lanes in its place.
+    /// Takes the stack and leaves the inbox sharded.
     fn install_lanes(&self, traffic: &mut Traffic, arrived: &mut Chain) -> *mut Link {
         traffic.installed();
         let mut lanes = self.lanes.load(Ordering::Relaxed);
@@ -92,25 +98,26 @@ impl Head {
         }
         let era = self.known_lanes().last_era() + 1;
         let next = LANES | era << COUNT_SHIFT;
-        // ORDER: acquire as in `take`; release of the lanes and the pointer to senders.
+        // ORDER: acquire as in `take`; release to senders: the shards and the pointer to them.
         let word = self.word.swap(ptr::without_provenance_mut(next), Ordering::AcqRel);
-        // SAFETY: the swap gave the stack to us.
+        // SAFETY: the swap transferred the stack to this thread.
         *arrived = unsafe { Chain::turn_round(link(word)) };
         word
     }
 
-    /// Takes what is in the lanes; when they bring too little, for the last time in this era.
+    /// Takes the contents of the announced shards. Ends the epoch if they bring too little.
     fn take_lanes(&self, traffic: &mut Traffic, arrived: &mut Chain) -> *mut Link {
         let era = era(self.word.load(Ordering::Relaxed));
         if traffic.wants_stack() && era < LAST_ERA {
-            // ORDER: acquire from `wake`. The freezing releases this end to senders.
+            // ORDER: acquire from `wake`. `freeze` releases the end of the epoch to senders.
             let word = self.word.swap(ptr::null_mut(), Ordering::Acquire);
             *arrived = self.known_lanes().freeze(era);
             return word;
         }
         let next = LANES | era << COUNT_SHIFT;
-        // ORDER: acquire from `tell` and `wake`. Nothing to release: the word has been changed by
-        // exchanges alone since the installation, so who reads this one acquires that.
+        // ORDER: acquire from `tell` and `wake`. No release: since `install_lanes` every change of
+        // the word has been an RMW, so this one continues the release sequence of the installation,
+        // and a thread that acquires the word synchronizes with it.
         let word = self.word.swap(ptr::without_provenance_mut(next), Ordering::Acquire);
         *arrived = self.known_lanes().take((word.addr() >> FIRST_LANE) as u32);
         traffic.laned(arrived);

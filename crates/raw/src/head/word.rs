@@ -1,6 +1,6 @@
-//! The word of a process as a number: what stands where, and what is read off it.
+//! Bit layout and predicates of the inbox state word.
 //!
-//! The opening comment of `head` has the picture.
+//! The module documentation of `head` has the diagram.
 
 use crate::lanes::{LAST_ERA, MOST};
 use crate::link::{Class, Link};
@@ -11,7 +11,7 @@ pub(super) const DEAF: usize = 0b100;
 pub(super) const SIGNAL: usize = 0b1000;
 pub(super) const FLAGS: usize = 0b1111;
 pub(super) const LANES: usize = 1 << 63;
-// WHY with LANES: a push then finds both by the sign of the word.
+// WHY with LANES: a push then recognises both by the sign bit.
 pub(super) const CLOSED: usize = LANES | FLAGS;
 pub(super) const COUNT_SHIFT: u32 = 48;
 pub(super) const COUNT_MAX: usize = (LANES >> COUNT_SHIFT) - 1;
@@ -35,13 +35,13 @@ pub(super) fn count(word: *mut Link) -> usize {
     (word.addr() & !LANES) >> COUNT_SHIFT
 }
 
-/// The era, of a word with lanes.
+/// Returns the epoch of a sharded word.
 #[inline(always)]
 pub(super) fn era(word: *mut Link) -> usize {
     count(word)
 }
 
-/// Also true of a closed word.
+/// Returns whether the inbox is sharded. Also `true` for a closed word.
 #[inline(always)]
 pub(super) fn has_lanes(word: *mut Link) -> bool {
     word.addr() & LANES != 0
@@ -52,27 +52,28 @@ pub(super) fn is_closed(word: *mut Link) -> bool {
     word.addr() == CLOSED
 }
 
-/// No flag, no link, no lane: nothing has come.
+/// Returns whether the word has no flag, no header and no shard bit.
 #[inline(always)]
 pub(super) fn is_quiet(word: *mut Link) -> bool {
     word.addr() << (usize::BITS - COUNT_SHIFT) == 0
 }
 
-/// A stack, not closed, to whose count one can be added.
+/// Returns whether the word is an open stack whose count can be incremented.
 #[inline(always)]
 pub(super) fn has_room(word: *mut Link) -> bool {
-    // The bit above the count says `LANES`, also of a closed word, and no era is the greatest number.
+    // The bit above the count is `LANES`, also set in a closed word. No epoch has the greatest
+    // number, so the addition cannot overflow there.
     word.addr().wrapping_add(1 << COUNT_SHIFT) & LANES == 0
 }
 
-/// No flag, and one link.
+/// Returns whether the word has no flag and exactly one header.
 #[inline(always)]
 pub(super) fn is_lone(word: *mut Link) -> bool {
-    // WHY turned round: count and flags are then beside each other, and the mask is a short one.
+    // WHY the rotation: it makes count and flags adjacent, so the mask is a short immediate.
     word.addr().rotate_left(usize::BITS - COUNT_SHIFT) & LONE_MASK == 1
 }
 
-/// The flags once a signal of that class has arrived, and whether that wakes.
+/// Returns the flags after a signal of that class has arrived, and whether the arrival wakes.
 #[inline(always)]
 pub(super) fn arrival(word: *mut Link, class: Class) -> (usize, bool) {
     let old = flags(word);
@@ -87,9 +88,9 @@ mod tests {
 
     use super::*;
 
-    // What is read off a word at once is what its parts say.
+    // Each predicate on the whole word agrees with the parts of the word.
     #[test]
-    fn what_is_asked_of_a_word_is_what_its_parts_say() {
+    fn word_predicates_agree_with_its_parts() {
         for top in 0..1 << (usize::BITS - COUNT_SHIFT) {
             for (flags, link) in
                 (0..=FLAGS).flat_map(|flags| [0, LINK, 0x10].map(|link| (flags, link)))
@@ -99,7 +100,7 @@ mod tests {
                 assert_eq!(is_quiet(word), link == 0 && flags == 0);
                 assert_eq!(is_lone(word), top == 1 && flags == 0);
                 let room = !has_lanes(word) && count(word) < COUNT_MAX;
-                // The one number that no era has.
+                // No epoch has this number.
                 assert!(has_room(word) == room || top == LANES >> COUNT_SHIFT | COUNT_MAX);
             }
         }

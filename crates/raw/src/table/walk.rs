@@ -1,21 +1,22 @@
-//! Looking at a table's items one after the other, for whoever counts them all.
+//! Visits the items of a table one after the other.
 //!
-//! Any thread may walk. An item is locked, as in a look-up, for the few instructions that it takes to look at
-//! it, and its memory was fetched before, so that whoever vacates the slot meanwhile hardly ever waits.
+//! Any thread may walk. An item is locked, as in a look-up, for the few instructions of the visit.
+//! Its memory was prefetched, so a thread that vacates the slot concurrently hardly ever waits.
 //!
-//! COST: one compare-and-swap and a store for each item, and what looking costs; nothing is allocated.
+//! COST: one compare-and-swap and a store per item, and the cost of `look`; nothing is allocated.
 
 use std::ptr::NonNull;
 
 use super::{Entry, Table};
 use crate::sync::Ordering;
 
-/// So many items are fetched ahead: by the time the first of them is looked at it has come.
+/// Number of items to prefetch: the first has arrived by the time it is visited.
 const AHEAD: u32 = 16;
 
 impl<T> Table<T> {
-    /// Looks at the items in `most` slots from `from` on, and gives what was seen of each to `take`, which
-    /// may do anything: the slot is free again by then. The next slot to begin with, if there are more.
+    /// Calls `look` with the items in `most` slots from index `from` on, and passes each result to
+    /// `take`, which may do anything, because the slot is unlocked by then. Returns the index to
+    /// continue from, or `None` at the end of the table.
     pub fn walk<R>(
         &self,
         from: u32,
@@ -39,13 +40,13 @@ impl<T> Table<T> {
         (until < used).then_some(until)
     }
 
-    /// How many slots were ever handed out: a walk comes to the end there.
+    /// Returns how many slots were ever handed out, which is where a walk ends.
     pub fn used(&self) -> u32 {
-        // ORDER: relaxed: a slot whose chunk is not seen yet is passed over.
+        // ORDER: relaxed: a slot whose chunk is not visible yet is skipped.
         self.used.load(Ordering::Relaxed)
     }
 
-    /// How many slots are filled or kept by those who fill and vacate: a glance.
+    /// Returns how many slots are filled, reserved or in a slot cache. The result may be stale.
     pub fn taken(&self) -> u32 {
         let vacant = self.vacant.lock().unwrap_or_else(std::sync::PoisonError::into_inner).len();
         self.used().saturating_sub(vacant as u32)
@@ -53,7 +54,7 @@ impl<T> Table<T> {
 }
 
 impl<T> Entry<T> {
-    /// Has the processor fetch the beginning of the item.
+    /// Prefetches the beginning of the item.
     #[inline]
     fn fetch(&self) {
         #[cfg(all(target_arch = "x86_64", not(miri)))]
@@ -61,13 +62,13 @@ impl<T> Entry<T> {
             use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
             let item = self.item.load(Ordering::Relaxed).cast::<i8>();
             for line in 0..2 {
-                // SAFETY: the processor may fetch any address or none, and does not fault.
+                // SAFETY: a prefetch of any address is harmless and does not fault.
                 unsafe { _mm_prefetch(item.wrapping_add(line * 64), _MM_HINT_T0) };
             }
         }
     }
 
-    /// Looks at the item, if there is one.
+    /// Calls `look` with the item, if there is one.
     #[inline]
     fn seen<R>(&self, look: impl FnOnce(NonNull<T>) -> R) -> Option<R> {
         let item = self.lock()?;

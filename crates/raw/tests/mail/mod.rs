@@ -1,6 +1,6 @@
-//! Envelopes for the models of the inbox, with payloads whose accesses loom checks.
+//! Envelopes for the inbox models, with payloads whose accesses loom checks.
 
-// WHY: each file of models uses its own part of this.
+// WHY: each model file uses only some of these items.
 #![allow(dead_code)]
 
 use std::ptr::NonNull;
@@ -19,20 +19,20 @@ pub(crate) fn seal(class: Class, payload: u32) -> NonNull<Link> {
     NonNull::from(Box::leak(mail)).cast()
 }
 
-/// Takes the payload out of an envelope that is ours.
+/// Moves the payload out of an envelope that the caller owns.
 pub(crate) fn open(link: NonNull<Link>) -> u32 {
-    // SAFETY: every link of these models was sealed above, and is opened once.
+    // SAFETY: every header of these models was sealed above, and is opened once.
     let mail = unsafe { Box::from_raw(link.cast::<Mail>().as_ptr()) };
-    // SAFETY: the envelope is ours; loom checks it.
+    // SAFETY: the envelope is owned here; loom checks the access.
     mail.payload.with(|payload| unsafe { *payload })
 }
 
-/// Opens what arrived, oldest first.
+/// Opens a batch, oldest first.
 pub(crate) fn open_all(arrived: Chain) -> Vec<u32> {
     let mut payloads = Vec::new();
     let mut rest = arrived.oldest;
     while let Some(link) = NonNull::new(rest) {
-        // SAFETY: the chain was taken, so its links are ours.
+        // SAFETY: the batch was taken, so its headers are owned here.
         rest = unsafe { link.as_ref().next() };
         payloads.push(open(link));
     }
@@ -40,15 +40,15 @@ pub(crate) fn open_all(arrived: Chain) -> Vec<u32> {
     payloads
 }
 
-/// Takes what arrived; the owner sees no crowd.
+/// Takes what arrived, with an uncontended [`Traffic`].
 pub(crate) fn take(head: &Head) -> Vec<u32> {
     open_all(head.take(&mut Traffic::new()).arrived)
 }
 
-/// Sends as the sender of that number.
+/// Pushes as the sender with that number.
 pub(crate) fn push_as(sender: u32, head: &Head, class: Class, payload: u32) -> Pushed {
     let link = seal(class, payload);
-    // SAFETY: the envelope is ours.
+    // SAFETY: the envelope is owned here.
     let pushed = unsafe { head.push(link, class, || sender) };
     if pushed == Pushed::Closed {
         open(link);
