@@ -1,4 +1,4 @@
-//! What the scheduler asks of the layer above.
+//! Hooks: callbacks from the scheduler into the layer above.
 
 use std::time::Duration;
 
@@ -6,25 +6,25 @@ use purlin_raw::{Runnable, Slot};
 
 use crate::sync::Instant;
 
-/// What the scheduler asks of the layer above.
+/// Callbacks from the scheduler into the layer above.
 ///
-/// It is called by workers and by the monitor, never under a lock. It must not panic, and what the
-/// monitor calls must be short, since it watches nobody meanwhile.
+/// Workers and sysmon call them, never under a lock. An implementation must not panic. The
+/// callbacks that sysmon makes must be short, because sysmon watches no worker meanwhile.
 pub trait Above: Send + Sync + 'static {
-    /// Runs a worker's loop, exactly once, on a thread that is to be that worker.
+    /// Calls `run`, the loop of worker number `worker`, exactly once on the current thread.
     fn thread(&self, worker: usize, run: &mut dyn FnMut());
 
-    /// Has one turn of a process that may block run elsewhere, with
+    /// Runs one turn of a blocking process on another thread, with
     /// [`Scheduler::run_elsewhere`](crate::Scheduler::run_elsewhere).
     fn offload(&self, runnable: Runnable);
 
-    /// The process in that slot has been holding up a worker since then; its thread has been put
-    /// last.
+    /// Reports that the process in `slot` has stalled its worker since `since`. Its thread has been
+    /// detached and, if it computes, has the lowest scheduling priority.
     fn hogging(&self, slot: Slot, since: Instant);
 
-    /// The turn of which [`Above::hogging`] told is over, after so long.
+    /// Reports that the turn announced by [`Above::hogging`] has ended after `time`.
     fn over(&self, slot: Slot, time: Duration);
 
-    /// Processes wait behind others that do not await, and nothing can be done about it.
+    /// Reports that processes wait behind a stalled worker and no thread can be started for them.
     fn helpless(&self, why: &str);
 }

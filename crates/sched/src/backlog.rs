@@ -1,17 +1,18 @@
-//! Who waits for a worker, first in, first out, in two parts.
+//! FIFO run queue of a worker, in a local and a stealable part.
 //!
-//! Who is *near* is the worker's own, reached by plain loads and stores; who is *far* can be taken by
-//! thieves, who hold the other end. As many are near as the worker is to get through without help
-//! (`Queue::patience`). When more come, half of the near move to the far part, and all who come later
-//! stand behind them until the far part has been worked off.
+//! The *near* part is local: the worker accesses it with plain loads and stores. The *far* part is
+//! a deque whose other end thieves can take from. The local part holds as many processes as the
+//! worker is expected to run without help (`Queue::patience`, the steal threshold). When a push
+//! exceeds that number, half of the local part moves to the stealable part, and all later pushes go
+//! there until the stealable part is empty again.
 //!
-//! It belongs to one thread at a time, as its post does.
+//! Like the core it is part of, the queue belongs to one thread at a time.
 //!
-//! INVARIANT: whoever is near came before all who are far, save after all was laid open.
+//! INVARIANT: every local entry was pushed before every stealable entry, except after `lay_open`.
 //!
-//! COST: for the near, a few plain reads and writes; for the far, an atomic addition each. The near
-//! part keeps the memory of its longest time: a word for each that the worker gets through in a
-//! millisecond.
+//! COST: a few plain reads and writes for a local entry, one atomic addition for a stealable one.
+//! The local part keeps the memory of its longest length: one word for each process that the worker
+//! runs in a millisecond.
 
 use std::cell::{Cell, RefCell, RefMut};
 use std::collections::VecDeque;
@@ -22,25 +23,25 @@ use crossbeam_utils::CachePadded;
 use crate::queue::Queue;
 use crate::sync::deque::{Injector, Steal, Stealer, Worker as Deque};
 
-/// Who waits for a worker.
+/// FIFO run queue of a worker.
 pub(crate) struct Backlog<T> {
     near: RefCell<VecDeque<T>>,
-    /// Those behind them. Thieves hold the other end.
+    /// The stealable part, behind the local part. Thieves hold the other end.
     far: Deque<T>,
-    /// There may be some far.
+    /// Whether the stealable part may hold entries.
     beyond: Cell<bool>,
-    /// What others see of it.
+    /// The queue as other workers see it.
     queue: Arc<CachePadded<Queue<T>>>,
 }
 
-/// In a queue of that length a process has left the core's cache by the time it runs.
+/// Queue length from which a process has left the CPU cache by the time it runs.
 const LONG: usize = 256;
-/// How many come near at a time of those who are far.
+/// Maximum number of entries moved from the stealable to the local part at a time.
 const BATCH: usize = if cfg!(shuttle) { 2 } else { 64 };
 
 impl<T> Backlog<T> {
     pub(crate) fn new() -> Self {
-        // WHY first in, first out: everybody who is ready runs (F1).
+        // WHY first in, first out: every ready process runs (F1).
         let far = Deque::new_fifo();
         Self {
             near: RefCell::default(),
@@ -50,17 +51,17 @@ impl<T> Backlog<T> {
         }
     }
 
-    /// What others see of it.
+    /// Returns the queue as other workers see it.
     pub(crate) fn queue(&self) -> &Arc<CachePadded<Queue<T>>> {
         &self.queue
     }
 
-    /// How many others could take.
+    /// Returns the length of the stealable part.
     pub(crate) fn far(&self) -> usize {
         self.far.len()
     }
 
-    /// Adds one at the end. Says whether others could take it.
+    /// Appends an entry. Returns `true` if other workers can steal it.
     #[inline]
     pub(crate) fn push(&self, last: T) -> bool {
         let mut near = self.near.borrow_mut();
@@ -76,7 +77,7 @@ impl<T> Backlog<T> {
     #[cold]
     fn push_far(&self, mut near: RefMut<'_, VecDeque<T>>, last: T) {
         if !self.beyond.replace(true) && !near.is_empty() {
-            // WHY half: whoever helps finds enough to do to make it worth the while.
+            // WHY half: a thief must find enough work to pay for the steal.
             let rest = near.len().min(self.queue.patience() / 2);
             near.drain(rest..).for_each(|surplus| self.far.push(surplus));
             self.queue.set_near(rest);
@@ -84,7 +85,7 @@ impl<T> Backlog<T> {
         self.far.push(last);
     }
 
-    /// Takes the first. In a long queue, `ahead` is shown who comes after it.
+    /// Pops the first entry. In a long queue, calls `ahead` with the entry that follows.
     #[inline]
     pub(crate) fn pop(&self, ahead: impl FnOnce(&T)) -> Option<T> {
         let mut near = self.near.borrow_mut();
@@ -101,23 +102,24 @@ impl<T> Backlog<T> {
         Some(first)
     }
 
-    /// The first of those who are far; some of the others come near.
+    /// Pops the first stealable entry and moves a batch of the following ones to the local part.
     #[cold]
     fn approach(&self, near: &mut VecDeque<T>) -> Option<T> {
         let first = self.far.pop();
-        // WHY in a long queue whatever the patience: there is enough left for others.
+        // WHY a full batch in a long queue whatever the threshold: enough is left for other
+        // workers.
         let batch = if self.far.len() >= LONG { BATCH } else { self.queue.patience().min(BATCH) };
         near.extend(std::iter::from_fn(|| self.far.pop()).take(batch));
         self.beyond.set(!self.far.is_empty());
         first
     }
 
-    /// Takes a share of what came from outside, and the first of it.
+    /// Steals a batch from the global queue and returns its first entry.
     pub(crate) fn take_from(&self, outside: &Injector<T>) -> Option<T> {
         self.taken(|far| outside.steal_batch_and_pop(far))
     }
 
-    /// Takes half of what another worker has to give, and the first of it.
+    /// Steals half of another worker's stealable part and returns its first entry.
     pub(crate) fn steal_from(&self, other: &Stealer<T>) -> Option<T> {
         self.taken(|far| other.steal_batch_with_limit_and_pop(far, usize::MAX))
     }
@@ -135,8 +137,8 @@ impl<T> Backlog<T> {
         }
     }
 
-    /// Moves all who are near, and others, to where thieves can take them; `true` if there is
-    /// anything for them now.
+    /// Moves all local entries, then `others`, to the stealable part. Returns `true` if the
+    /// stealable part is not empty.
     pub(crate) fn lay_open(&mut self, others: impl Iterator<Item = T>) -> bool {
         let near = self.near.get_mut().drain(..);
         near.chain(others).for_each(|laid| self.far.push(laid));
@@ -157,15 +159,15 @@ mod tests {
     enum Step {
         Push,
         Pop,
-        /// A thief takes one of the far.
+        /// A thief steals one entry.
         Steal,
-        /// The monitor changes its mind.
+        /// Sysmon sets the steal threshold.
         Patience(usize),
         LayOpen,
     }
 
     fn steps() -> impl Strategy<Value = Vec<Step>> {
-        // WHY not `prop_oneof`: making the steps then takes most of the test's time.
+        // WHY not `prop_oneof`: generating the steps would then take most of the test's time.
         let step = (0..17u8, 0..100usize).prop_map(|(kind, patience)| match kind {
             0..8 => Step::Push,
             8..14 => Step::Pop,
@@ -176,7 +178,7 @@ mod tests {
         prop::collection::vec(step, 0..2000)
     }
 
-    /// Carries the steps out; who was popped, who was stolen and who is left, in order.
+    /// Executes the steps. Returns the entries popped, stolen and left, each in order.
     fn carry_out(steps: &[Step]) -> (Vec<u32>, Vec<u32>, Vec<u32>) {
         let mut backlog = Backlog::new();
         let (mut popped, mut stolen, mut next) = (Vec::new(), Vec::new(), 0);
@@ -208,18 +210,18 @@ mod tests {
     }
 
     proptest! {
-        // F1: first in, first out, whoever is near or far, whatever the patience does
+        // F1: first in, first out across both parts, whatever the steal threshold
         #[test]
-        fn who_came_first_is_taken_first(steps in steps()) {
+        fn entries_are_popped_in_fifo_order(steps in steps()) {
             let in_order = |step: &Step| !matches!(step, Step::LayOpen);
             let steps: Vec<Step> = steps.into_iter().filter(in_order).collect();
             let (popped, _, left) = carry_out(&steps);
             prop_assert!(popped.iter().chain(&left).is_sorted());
         }
 
-        // P2: nobody is lost and nobody doubled
+        // P2: no entry is lost or duplicated
         #[test]
-        fn everybody_is_taken_once(steps in steps()) {
+        fn no_entry_is_lost_or_duplicated(steps in steps()) {
             let pushed = steps.iter().filter(|step| matches!(step, Step::Push)).count() as u32;
             let (popped, stolen, left) = carry_out(&steps);
             let mut all: Vec<u32> = [popped, stolen, left].concat();
@@ -228,9 +230,9 @@ mod tests {
         }
     }
 
-    // issue 3: a worker that gets through its queue is left alone; one that does not gives half away
+    // issue 3: a worker below its steal threshold keeps its queue; one above it exposes half
     #[test]
-    fn others_see_what_is_past_the_patience_and_no_more() {
+    fn only_entries_past_the_steal_threshold_are_stealable() {
         let backlog = Backlog::new();
         backlog.queue().set_limits(10, 0);
         assert!((0..10).all(|n| !backlog.push(n)) && !backlog.queue().wants_help());

@@ -1,19 +1,19 @@
-//! The clock, as a value: the machine's, or one that a test moves.
+//! Clock: the system clock, or a manual clock for tests and simulations.
 //!
-//! Any thread may read it. It never goes backwards.
+//! Any thread may read it. It is monotonic.
 //!
-//! COST: reading the machine's is a system clock's reading, some 25 ns, so it is read for many
-//! timers at once (see `timers`).
+//! COST: one reading of the system clock takes about 25 ns, so one reading serves many timers (see
+//! `timers`).
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::sync::{AtomicU64, Instant, Ordering};
 
-/// The longest time: 146 years.
+/// Maximum duration in nanoseconds: 146 years.
 pub(crate) const LONGEST: u64 = 1 << 62;
 
-/// Nanoseconds since its start.
+/// Monotonic clock that counts nanoseconds since its start.
 #[derive(Debug, Clone)]
 pub struct Clock(Source);
 
@@ -23,24 +23,25 @@ enum Source {
     Manual(Arc<AtomicU64>),
 }
 
-/// The hand of a clock that stands still unless it is moved.
+/// Setter of a manual clock.
 #[derive(Debug)]
 pub struct Hand(Arc<AtomicU64>);
 
 impl Clock {
-    /// The machine's clock, starting now.
+    /// Returns the system clock, started now.
     pub fn machine() -> Self {
         Self(Source::Machine(Instant::now()))
     }
 
-    /// A clock that shows what its hand says, at first 0. Whoever moves it also has to look what is
-    /// due ([`crate::Timers::fire_overdue`]): no thread wakes up by itself for it.
+    /// Returns a manual clock at 0 and the [`Hand`] that sets it. The caller that moves the clock
+    /// must also fire the timers that are due ([`crate::Timers::fire_overdue`]): moving the clock
+    /// wakes no thread.
     pub fn manual() -> (Self, Hand) {
         let now = Arc::new(AtomicU64::new(0));
         (Self(Source::Manual(Arc::clone(&now))), Hand(now))
     }
 
-    /// Nanoseconds since the start.
+    /// Returns the nanoseconds since the start.
     #[inline]
     pub fn now(&self) -> u64 {
         match &self.0 {
@@ -49,7 +50,7 @@ impl Clock {
         }
     }
 
-    /// How long to sleep until that moment; `None` if the machine's time does not tell.
+    /// Returns how long to sleep until `moment`, or `None` for a manual clock.
     pub(crate) fn until(&self, moment: u64) -> Option<Duration> {
         match &self.0 {
             Source::Machine(_) => Some(Duration::from_nanos(moment.saturating_sub(self.now()))),
@@ -59,13 +60,13 @@ impl Clock {
 }
 
 impl Hand {
-    /// Moves the clock forward.
+    /// Advances the clock.
     pub fn forward(&self, by: Duration) {
         self.0.fetch_add(nanos(by), Ordering::Relaxed);
     }
 }
 
-/// Nanoseconds of a duration; what is beyond 146 years counts as that, and leaves room for sums.
+/// Returns the nanoseconds of a duration, at most 146 years, so that sums do not overflow.
 #[inline]
 pub(crate) fn nanos(duration: Duration) -> u64 {
     let seconds = duration.as_secs().min(LONGEST / 1_000_000_000 - 1);

@@ -1,4 +1,4 @@
-//! The threads of a scheduler: how one begins, and how they are counted out.
+//! Launcher: starts the threads of a scheduler and counts those that run.
 
 use std::io;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::seat::Seat;
 use crate::sync::{Parker, Unparker, thread};
 use crate::worker::work;
 
-/// All that makes a thread a worker.
+/// Everything a thread needs to become a worker.
 pub(crate) struct Assignment {
     pub(crate) index: usize,
     pub(crate) post: Holder<Post>,
@@ -27,13 +27,13 @@ impl Assignment {
         Self { index, post, seat: Arc::new(Seat::new(taker)), parker: Parker::new() }
     }
 
-    /// Ends the sleep of the thread that gets this.
+    /// Returns the waker that unparks the thread that takes this assignment.
     pub(crate) fn waker(&self) -> Waker {
         waker(&self.parker)
     }
 }
 
-/// Ends a thread's parking. WHY a waker: a simulation sleeps in other ways than a thread.
+/// Unparks a thread. WHY a waker: a simulation does not sleep by parking a thread.
 struct Unpark(Unparker);
 
 impl Wake for Unpark {
@@ -46,12 +46,12 @@ impl Wake for Unpark {
     }
 }
 
-/// What ends a thread's parking.
+/// Returns a waker that unparks the owner of `parker`.
 pub(crate) fn waker(parker: &Parker) -> Waker {
     Waker::from(Arc::new(Unpark(parker.unparker().clone())))
 }
 
-/// What begins threads.
+/// Launcher of threads.
 #[derive(Clone)]
 pub(crate) struct Crew {
     pub(crate) shared: Arc<Shared>,
@@ -60,7 +60,7 @@ pub(crate) struct Crew {
 }
 
 impl Crew {
-    /// Begins a thread that becomes a worker when `wait` has an assignment for it.
+    /// Starts a thread that becomes a worker when `wait` returns an assignment.
     pub(crate) fn hire(
         &self,
         name: &str,
@@ -79,11 +79,11 @@ impl Crew {
         })
     }
 
-    /// Begins a thread that is counted.
+    /// Starts a thread and counts it until it ends.
     pub(crate) fn begin(&self, name: &str, run: impl FnOnce() + Send + 'static) -> io::Result<()> {
         self.shared.thread_begins();
         let end = EndOfThread(Arc::clone(&self.shared));
-        // A thread that is not begun drops its closure, and so counts itself out.
+        // If the thread cannot be started, its closure is dropped, which decrements the count.
         let started =
             thread::Builder::new().name(format!("{}-{name}", self.name)).spawn(move || {
                 let _end = end;
@@ -93,7 +93,7 @@ impl Crew {
     }
 }
 
-/// Counts a thread out, also when it panics.
+/// Decrements the count of threads on drop, also when the thread panics.
 struct EndOfThread(Arc<Shared>);
 
 impl Drop for EndOfThread {

@@ -1,31 +1,32 @@
-//! Giving memory back to the operating system when a crowd of processes or messages has gone.
+//! Trim: returns memory to the operating system after many processes or messages have been freed.
 //!
-//! What ends is freed at once, but glibc keeps what is freed: each thread frees into the heap that
-//! the memory came from, and of a heap only its end goes back by itself. A crowd that was begun on
-//! one worker and the next one on another so take their memory twice. So the monitor looks, when all
-//! workers have slept for a while, how much memory is resident, and when that is a quarter more than
-//! it was at its lowest, and 16 MB, has glibc give back what is free.
+//! Purlin frees memory as soon as it is unused, but glibc retains it: each thread frees into the
+//! arena that the block came from, and an arena returns only its top to the system. A large group
+//! of processes spawned on one worker, followed by a second group on another worker, thus takes its
+//! memory twice. Sysmon therefore reads the resident set size when all workers have been asleep for
+//! 20 ticks. If it exceeds the lowest value seen by a quarter and 16 MB, sysmon has glibc return
+//! the free memory.
 //!
-//! Called by the monitor, and [`give_back`] by a thread of its own. With another C library, or an
-//! allocator of the program's own, there is nothing to give back, and the next time is a quarter
-//! further on.
+//! Sysmon calls [`is_due`]; a separate thread calls [`give_back`]. With another C library or a
+//! custom allocator there is nothing to return, and the next trim is due after another quarter of
+//! growth.
 //!
-//! COST: at each rest a file of the kernel's is read, 5 to 20 µs; giving back, see
+//! COST: reading one file of `/proc` whenever the node comes to rest, 5 to 20 µs; for the trim, see
 //! [`purlin_raw::trim`].
 
 use std::fs;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Fewer pages, 16 MB as a rule, are not worth while.
+/// Minimum growth in pages, usually 16 MB.
 const LEAST: usize = 4096;
 
-/// The fewest pages that were resident at a rest since memory was given back last, or then.
+/// Lowest number of resident pages at a rest since the last trim, or right after it.
 ///
-/// WHY of the whole program: that is what the kernel counts. Two nodes may both find it due; the
-/// second one finds little.
+/// WHY per program: the kernel counts the pages of the whole program. If two nodes find a trim due,
+/// the second one frees little.
 static LOWEST: AtomicUsize = AtomicUsize::new(0);
 
-/// Whether there may be much to give back. For the monitor, when all workers sleep.
+/// Returns whether a trim is worth its cost. Called by sysmon when all workers sleep.
 pub(crate) fn is_due() -> bool {
     let Some(resident) = resident() else { return false };
     let lowest = LOWEST.load(Ordering::Relaxed);
@@ -37,8 +38,8 @@ fn has_swollen(lowest: usize, resident: usize) -> bool {
     resident >= lowest + lowest / 4 + LEAST
 }
 
-/// Gives back what is free, and remembers how much is left, if the node rests still: what is resident
-/// while processes run says nothing about the next rest.
+/// Returns free memory to the system. Records the number of pages left if the node is still at
+/// rest: the number while processes run says nothing about the next rest.
 pub(crate) fn give_back(rests_still: impl FnOnce() -> bool) {
     purlin_raw::trim();
     if let Some(resident) = resident().filter(|_| rests_still()) {
@@ -46,7 +47,7 @@ pub(crate) fn give_back(rests_still: impl FnOnce() -> bool) {
     }
 }
 
-/// Pages of this program that are in memory, where it can be told and matters.
+/// Returns the number of resident pages of this program, or `None` on other platforms.
 fn resident() -> Option<usize> {
     if !cfg!(all(target_os = "linux", target_env = "gnu", not(miri))) {
         return None;
@@ -63,7 +64,7 @@ mod tests {
     use super::{LEAST, has_swollen, resident, second_number};
 
     #[test]
-    fn memory_is_given_back_when_there_is_a_quarter_more_of_it_and_that_is_not_little() {
+    fn a_trim_is_due_after_growth_by_a_quarter_and_the_minimum() {
         for (lowest, resident, due) in [
             (0, LEAST - 1, false),
             (0, LEAST, true),

@@ -1,11 +1,10 @@
-//! The threads that were relieved of their posts and are still in the turn they were relieved in.
+//! Detached threads: threads that lost their core and still run the turn in which they lost it.
 //!
-//! The monitor adds a thread while it takes the post from it, and drops it when it finds that the turn
-//! is over; in between it does something to the thread only while it [holds](Relief::hold) it.
+//! Sysmon adds a thread when it takes the core from it, and removes it when it finds the turn
+//! ended. In between, sysmon acts on the thread only while it [holds](Relief::hold) it.
 //!
-//! As long as a thread is in its turn the monitor asks at each look what processor time it has used.
-//! For the kernel that is the occasion to let those run who wait for that processor
-//! ([`ThreadId::time_used`]).
+//! At every tick sysmon reads the processor time of each detached thread. The kernel then also
+//! checks whether other threads should get that thread's processor ([`ThreadId::time_used`]).
 
 use std::sync::{Arc, PoisonError, TryLockError};
 use std::time::Duration;
@@ -16,19 +15,20 @@ use crate::relief::Relief;
 use crate::seat::Seat;
 use crate::sync::{Instant, Mutex, MutexGuard};
 
-/// How long a relieved thread may go on before it is told of, and put last if it computes.
+/// Grace period of a detached thread before it is reported and, if it computes, demoted.
 ///
-/// WHY not at once: most turns that are too long are over soon, and a thread that was put last may
-/// have to wait long for what little it had left to do.
+/// WHY not 0: most long turns end soon, and a demoted thread may wait long for the processor
+/// although it has little left to do.
 const MERCY: Duration = Duration::from_millis(10);
-/// The processor time it uses in the turn before it counts less than others, and before it is put last.
+/// Processor time in the turn from which the thread's priority is lowered (`SOME`) or demoted
+/// (`MUCH`).
 ///
-/// WHY any: a thread that only waits takes nothing from others. As a rule it waits for a lock, and what
-/// it does with that would take so much longer, while all who want the lock wait too.
+/// WHY a threshold: a thread that only waits takes nothing from others. It usually waits for a
+/// lock; a lower priority would make it hold the lock longer while other threads wait for it.
 const SOME: Duration = Duration::from_micros(250);
 const MUCH: Duration = Duration::from_millis(2);
 
-/// The threads that were relieved and are still in that turn.
+/// List of the detached threads.
 #[derive(Default)]
 pub(crate) struct Hogs(Mutex<Vec<Hog>>);
 
@@ -37,16 +37,16 @@ struct Hog {
     standing: Standing,
 }
 
-/// How a thread stands with the kernel.
+/// A detached thread as the kernel schedules it.
 struct Standing {
     thread: ThreadId,
     rank: Rank,
-    /// The processor time it had used when its turn began, as far as was seen, and at the last look.
+    /// Processor time used when the turn was first observed, and at the last tick.
     before: Option<Duration>,
     used: Option<Duration>,
 }
 
-/// How much a thread counts for the kernel.
+/// Scheduling priority of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Rank {
     Usual,
@@ -54,22 +54,22 @@ enum Rank {
     Last,
 }
 
-/// What the monitor learns at a look.
+/// What sysmon learns at a tick.
 #[derive(Default)]
 pub(crate) struct Report {
-    /// Who is to be told of, and since when it is in its turn.
+    /// Processes to report, and since when each has been in its turn.
     pub(crate) news: Vec<(Slot, Instant)>,
-    /// Somebody's mercy is still running.
+    /// Whether the grace period of a thread still runs.
     pub(crate) mercy: bool,
-    /// How many have used processor time since the last look.
+    /// Number of threads that have used processor time since the last tick.
     pub(crate) computing: usize,
 }
 
 impl Standing {
-    /// Has the kernel look at the thread, and treat it as it deserves by now.
+    /// Reads the thread's processor time and lowers its priority accordingly.
     fn settle(&mut self, mercy: bool) {
         self.used = self.thread.time_used();
-        // What is not known is taken for much.
+        // An unknown time counts as `MUCH`.
         let used = self.used.zip(self.before).map_or(MUCH, |(now, then)| now.saturating_sub(then));
         let due = match used {
             used if used >= MUCH && !mercy => Rank::Last,
@@ -87,7 +87,7 @@ impl Standing {
 }
 
 impl Hog {
-    /// Sees how it gets on, and whether that is to be told; `false` if its turn is over.
+    /// Updates the thread and adds it to the report. Returns `false` if its turn has ended.
     fn look(&mut self, now: Instant, report: &mut Report) -> bool {
         let Self { relief, standing } = self;
         let held = relief.hold(|| {
@@ -108,12 +108,13 @@ impl Hog {
 
 impl Hogs {
     fn list(&self) -> MutexGuard<'_, Vec<Hog>> {
-        // WHY: nothing can panic while the list is locked, so it is never half-changed.
+        // WHY: no code panics while the list is locked, so it is always consistent.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A thread is relieved in a turn that began then, `before` which it had used so much processor
-    /// time. The caller sees to it that it does not end meanwhile.
+    /// Adds a thread whose core is handed off in a turn that began at `since`; `before` is the
+    /// processor time it had used by then. The caller must ensure that the thread does not end
+    /// meanwhile.
     pub(crate) fn add(&self, seat: &Seat, slot: Slot, since: Instant, before: Option<Duration>) {
         let relief = Arc::new(Relief::new(slot, since));
         let thread = seat.thread();
@@ -124,12 +125,12 @@ impl Hogs {
         self.list().push(Hog { relief, standing });
     }
 
-    /// Sees whose mercy has run out and who has computed, and has the kernel look at each.
+    /// Updates all detached threads, and has the kernel reconsider their processors.
     ///
-    /// An empty report if the list is locked: whoever asks who hogs was perhaps put last and has no
-    /// processor, and a look does not wait for that.
+    /// Returns an empty report if the list is locked: the lock holder may be a demoted thread that
+    /// has no processor, and sysmon must not wait for it.
     ///
-    /// COST: a system call for each.
+    /// COST: one system call per thread.
     pub(crate) fn look(&self, now: Instant) -> Report {
         let mut report = Report::default();
         let mut list = match self.0.try_lock() {
@@ -145,7 +146,7 @@ impl Hogs {
         self.list().iter().filter(|hog| !hog.relief.is_over()).count()
     }
 
-    /// Who hogs now, and since when.
+    /// Returns the processes that stall a worker now, and since when.
     pub(crate) fn now(&self) -> Vec<(Slot, Instant)> {
         let list = self.list();
         let reliefs = list.iter().map(|hog| &hog.relief).filter(|relief| !relief.is_over());
@@ -167,7 +168,7 @@ mod tests {
     use crate::post::Post;
     use crate::seat::Seat;
 
-    /// A thread that computes until it is told to wait, and waits until it is let go.
+    /// A thread that computes until `wait` is sent to, then blocks until `end` is dropped.
     struct Thread {
         seat: Arc<Seat>,
         wait: Sender<()>,
@@ -188,7 +189,7 @@ mod tests {
                 while waits.try_recv() == Err(TryRecvError::Empty) {
                     std::hint::spin_loop();
                 }
-                // Nothing is sent: it waits for the end of the sender.
+                // No value is sent: the thread waits until the sender is dropped.
                 let _ = ends.recv();
             });
             told.recv().expect("it begins");
@@ -200,11 +201,11 @@ mod tests {
         }
     }
 
-    /// Waits until `holds` returns `true`, with longer and longer pauses between two tries.
+    /// Waits until `holds` returns `true`, with increasing pauses between attempts.
     ///
-    /// WHY longer: between two looks each thread that computes must have been given a processor, which on a
-    /// busy machine takes long, since a hog counts less than other threads.
-    /// WHY a limit in real time: a guard against hanging, a thousand times what it takes.
+    /// WHY increasing: between two attempts each computing thread must have run, which takes long
+    /// on a busy machine, because a detached thread has a lower priority than others.
+    /// WHY a limit in real time: a guard against hanging, a thousand times the usual duration.
     fn until(what: &str, mut holds: impl FnMut() -> bool) {
         let (began, mut pause) = (Instant::now(), Duration::from_millis(1));
         while !holds() {
@@ -214,14 +215,14 @@ mod tests {
         }
     }
 
-    /// Looks, as at that time, until so many compute.
+    /// Takes samples at the given time until `expected` threads compute.
     fn until_computing(hogs: &Hogs, at: Instant, expected: usize) {
         until(&format!("{expected} compute"), || hogs.look(at).computing == expected);
     }
 
-    // F2: who is told of and when, and the monitor may rest when hogs block
+    // F2: which processes are reported and when; sysmon may rest while detached threads only block
     #[test]
-    fn a_look_tells_who_computes_and_whose_mercy_is_over() {
+    fn a_sample_reports_computing_threads_and_expired_grace_periods() {
         let hogs = Hogs::default();
         let threads = [Thread::computing(), Thread::computing()];
         // WHY: only the origin of the times that the test passes in.
@@ -245,7 +246,7 @@ mod tests {
 
         let locked = hogs.list();
         std::thread::scope(|scope| {
-            // It would not come to an end if it waited.
+            // A sample that waited for the lock would never return.
             scope.spawn(|| hogs.look(began)).join().expect("it only looks");
         });
         drop(locked);
@@ -257,7 +258,7 @@ mod tests {
         assert_eq!(hogs.count(), 0);
     }
 
-    /// The niceness of a thread and its policy: fields 19 and 41 of its `stat`, proc(5).
+    /// Returns the niceness and the policy of a thread: fields 19 and 41 of its `stat`, proc(5).
     fn rank_of(seat: &Seat) -> (i32, i32) {
         let path = format!("/proc/self/task/{}/stat", seat.thread().number());
         let line = std::fs::read_to_string(path).expect("it has not ended");
@@ -267,14 +268,14 @@ mod tests {
         (number(19), number(41))
     }
 
-    // F2: who only waits does not come last for what it waits for
+    // F2: a thread that only waits is not demoted
     #[test]
-    fn a_thread_that_computes_is_put_last_and_one_that_waits_is_not() {
+    fn a_computing_thread_is_demoted_and_a_waiting_one_is_not() {
         const IDLE: i32 = 5;
         let hogs = Hogs::default();
         let [computes, waits] = [Thread::computing(), Thread::computing()];
         waits.wait.send(()).expect("it computes");
-        // WHY: only the origin of the times at which the monitor looks.
+        // WHY: only the origin of the sample times.
         let began = Instant::now();
         until("one waits", || waits.seat.thread().is_blocked());
         let usual = rank_of(&waits.seat);

@@ -1,43 +1,45 @@
-//! Who sleeps, who searches, and whom to wake.
+//! Sleeping and searching workers, and the choice of the worker to wake.
 //!
-//! A worker is *busy*, *searching* for work, or *asleep*. Whoever queues work wakes a sleeper only
-//! if nobody is searching: a searcher finds the work, and wakes the next when it has found some.
-//! So a burst of work wakes the workers one after the other, each only if there is more to do.
+//! A worker is *busy*, *searching* for work, or *asleep*. A thread that queues work wakes a sleeper
+//! only if no worker is searching: a searcher finds the work, and wakes the next sleeper once it
+//! has found some. A burst of work thus wakes the workers one after the other, each only if there
+//! is more to do.
 //!
-//! # No wake-up is lost
+//! # No lost wake-up
 //!
-//! `state` counts the sleepers and the searchers. Queuing work is followed by a read-modify-write of
-//! `state` (`notify`); going to sleep changes `state` and then looks at all queues once more. In the
-//! order of the changes of `state` either the notification comes first, and then the sleeper's look
-//! sees the work; or the sleeper comes first, and the notification sees the sleeper.
+//! `state` counts the sleepers and the searchers. Queuing work is followed by a read-modify-write
+//! of `state` (`notify`). A worker that goes to sleep changes `state` and then checks all queues
+//! once more. In the modification order of `state` either the notification comes first, and the
+//! sleeper's check sees the work; or the sleeper comes first, and the notification sees the
+//! sleeper.
 //!
-//! A worker that queues work for itself only looks (`notify_for_own`): it is awake and gets to the
-//! work in any case, and a sleeper it has missed is found by the monitor.
+//! A worker that queues work for itself only loads `state` (`notify_for_own`). It is awake and runs
+//! the work in any case; sysmon wakes a sleeper that this load has missed.
 //!
-//! A notification releases the work to the one who falls asleep, who acquires it. What comes between
-//! them is read-modify-writes, which hand the release on though they are relaxed: the counts and the
-//! bit carry nothing but themselves. Who is in the list of sleepers changes with `state` under the
-//! list's lock, so whoever finds itself there, or not, knows of that change.
+//! A notification releases the queued work to the worker that falls asleep, which acquires it. The
+//! operations between the two are read-modify-writes, which continue the release sequence although
+//! they are relaxed: the counts and the bit publish no other data. The list of sleepers changes
+//! together with `state` under the list's lock, so a worker that finds itself in the list, or does
+//! not, has observed that change.
 //!
-//! # The monitor rests
+//! # Rest of sysmon
 //!
-//! While all workers sleep the monitor has nothing to watch, as a rule, and *rests*; a bit of `state`
-//! says so.
-//! Setting it is a read-modify-write that tells whether all sleep. Whoever is taken from the
-//! sleepers changes `state` first and then looks at the bit: either that change came before the bit,
-//! and the monitor sees somebody awake and does not rest; or after it, and the worker sees the bit,
-//! clears it and wakes the monitor.
+//! While all workers sleep, sysmon usually has nothing to watch and *rests*. A bit of `state` marks
+//! this. Setting the bit is a read-modify-write that also returns whether all workers sleep. A
+//! worker that leaves the sleepers changes `state` first and then reads the bit. If the change
+//! precedes the bit, sysmon sees an awake worker and does not rest. If it follows, the worker sees
+//! the bit, clears it and wakes sysmon.
 
 use crossbeam_utils::CachePadded;
 
 use crate::sync::{AtomicUsize, Mutex, MutexGuard, Ordering};
 
 const SEARCHER: usize = 1;
-/// The monitor rests.
+/// Bit: sysmon rests.
 const RESTING: usize = 1 << 31;
 const SLEEPER: usize = 1 << 32;
 
-/// Who sleeps and how many search. It tells whom to wake; parking is its caller's.
+/// List of sleepers and number of searchers. It selects the worker to wake; the caller unparks it.
 pub struct Idle {
     state: CachePadded<AtomicUsize>,
     sleepers: Mutex<Vec<usize>>,
@@ -53,7 +55,7 @@ fn sleepers(state: usize) -> usize {
 }
 
 impl Idle {
-    /// All workers busy.
+    /// Creates the state with all workers busy.
     pub fn new(workers: usize) -> Self {
         Self {
             state: CachePadded::new(AtomicUsize::new(0)),
@@ -63,24 +65,25 @@ impl Idle {
     }
 
     fn sleepers(&self) -> MutexGuard<'_, Vec<usize>> {
-        // WHY: nothing can panic while the list is locked, so it is never half-changed.
+        // WHY: no code panics while the list is locked, so it is always consistent.
         self.sleepers.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
-    /// Work was queued: the worker to wake, if nobody would find it.
+    /// Reports queued work. Returns the worker to wake, or `None` if another worker will find the
+    /// work.
     #[must_use]
     pub fn notify(&self) -> Option<usize> {
-        // ORDER: a read-modify-write, so that it stands in one order with `fall_asleep`; release
-        // of the queued work, acquired there.
+        // ORDER: a read-modify-write, so that it is in one modification order with `fall_asleep`;
+        // release of the queued work, acquired there.
         self.pick(self.state.fetch_add(0, Ordering::Release))
     }
 
-    /// A worker has queued work for itself that others may help with: the worker to wake, if it
-    /// seems that nobody would find it.
+    /// Reports work that a worker has queued for itself and that others can steal. Returns the
+    /// worker to wake. May miss a worker that is falling asleep.
     #[inline]
     #[must_use]
     pub fn notify_for_own(&self) -> Option<usize> {
-        // ORDER: relaxed: a sleeper that is missed is found by the monitor.
+        // ORDER: relaxed: sysmon wakes a sleeper that this load misses.
         self.pick(self.state.load(Ordering::Relaxed))
     }
 
@@ -94,7 +97,7 @@ impl Idle {
 
     fn pick_sleeper(&self) -> Option<usize> {
         let mut list = self.sleepers();
-        // Another notifier may have been faster; its worker is a searcher now.
+        // Another notifier may have been faster; the worker it has woken is a searcher now.
         if searchers(self.state.load(Ordering::Relaxed)) > 0 {
             return None;
         }
@@ -103,7 +106,7 @@ impl Idle {
         Some(worker)
     }
 
-    /// A worker begins to search, unless half of them do already.
+    /// Makes a worker a searcher. Returns `false` if half of the workers search already.
     pub fn begin_search(&self) -> bool {
         let state = self.state.load(Ordering::Relaxed);
         if 2 * searchers(state) >= self.workers.max(2) {
@@ -113,23 +116,24 @@ impl Idle {
         true
     }
 
-    /// A searcher has found work; `true` if it was the last and should notify for the rest.
+    /// Ends a search that found work. Returns `true` for the last searcher, which must notify for
+    /// the remaining work.
     pub fn end_search(&self) -> bool {
         searchers(self.state.fetch_sub(SEARCHER, Ordering::Relaxed)) == 1
     }
 
-    /// Puts a worker to the sleepers. It must look at all queues once more, and then either
-    /// [`Idle::wake_self`] or park.
+    /// Adds a worker to the sleepers. The worker must then check all queues once more, and either
+    /// call [`Idle::wake_self`] or park.
     pub fn fall_asleep(&self, worker: usize, searching: bool) {
         let mut list = self.sleepers();
         list.push(worker);
         let searcher = if searching { SEARCHER } else { 0 };
-        // ORDER: acquire from `notify`: the look that follows sees the work.
+        // ORDER: acquire from `notify`: the check that follows sees the work.
         self.state.fetch_add(SLEEPER - searcher, Ordering::Acquire);
     }
 
-    /// Takes a worker from the sleepers again, as a searcher; `false` if somebody has woken it and
-    /// its next park will return at once.
+    /// Removes a worker from the sleepers and makes it a searcher. Returns `false` if another
+    /// thread has already woken it, in which case its next park returns immediately.
     pub fn wake_self(&self, worker: usize) -> bool {
         let mut list = self.sleepers();
         let Some(at) = list.iter().position(|&sleeper| sleeper == worker) else { return false };
@@ -138,18 +142,19 @@ impl Idle {
         true
     }
 
-    /// How many sleep or search, and so could take on work; it may have changed already.
+    /// Returns the number of workers that sleep or search. The result may be outdated.
     pub fn free(&self) -> usize {
         let state = self.state.load(Ordering::Relaxed);
         searchers(state) + sleepers(state)
     }
 
-    /// Whether all sleep; it may have changed already.
+    /// Returns whether all workers sleep. The result may be outdated.
     pub fn all_asleep(&self) -> bool {
         sleepers(self.state.load(Ordering::Relaxed)) == self.workers
     }
 
-    /// The monitor wants to rest: `true` if all sleep. Then the first who wakes rouses it.
+    /// Puts sysmon to rest. Returns `true` if all workers sleep; the first worker to wake then
+    /// wakes sysmon.
     pub fn begin_rest(&self) -> bool {
         let all = sleepers(self.state.fetch_or(RESTING, Ordering::Relaxed)) == self.workers;
         if !all {
@@ -158,20 +163,20 @@ impl Idle {
         all
     }
 
-    /// For a worker that was taken from the sleepers, or a thread that is none any more: `true` if the
-    /// monitor rests and is the caller's to wake.
+    /// Returns `true` if sysmon rests and the caller must wake it. Called by a worker that has left
+    /// the sleepers, or by a thread that is no longer a worker.
     pub fn rouse(&self) -> bool {
-        // ORDER: this worker's leaving the sleepers came before, in this thread or in the one that
-        // woke it, so what is read here is no older than that.
+        // ORDER: this worker left the sleepers earlier, in this thread or in the one that woke it,
+        // so the value read here is at least that recent.
         self.resting() && self.state.fetch_and(!RESTING, Ordering::Relaxed) & RESTING != 0
     }
 
-    /// Whether the monitor rests.
+    /// Returns whether sysmon rests.
     pub fn resting(&self) -> bool {
         self.state.load(Ordering::Relaxed) & RESTING != 0
     }
 
-    /// Takes everybody from the sleepers, for the end: the workers to wake.
+    /// Removes all workers from the sleepers, for shutdown. Returns the workers to wake.
     #[must_use]
     pub fn wake_all(&self) -> Vec<usize> {
         let mut list = self.sleepers();

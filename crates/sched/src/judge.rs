@@ -1,65 +1,66 @@
-//! Whose turn takes too long, and what is to be done about it: the decision, without threads or
-//! clocks.
+//! Policy of sysmon as pure code: which workers are stalled, and what to do about them.
 //!
-//! The monitor shows the judge what it sees at each tick. A worker that is in the same turn at two
-//! ticks in a row is *stuck*, unless it only lacks a processor: another thread would only compete
-//! with it for one. That alone is nobody's harm; something is done only when somebody
-//! waits:
+//! At each tick sysmon passes a snapshot of the workers. A worker that is in the same turn at two
+//! consecutive ticks is *stalled*, unless its thread is only preempted: another thread would
+//! compete with it for the processor. A stalled worker alone does no harm; sysmon acts only when a
+//! process waits:
 //!
-//! | what waits | a worker is free | all are at work |
+//! | where a process waits | a worker is free | all workers are busy |
 //! |---|---|---|
-//! | in the queue of one that is stuck | a free one is woken, and steals | it is relieved |
-//! | just woken by one that is stuck | it is laid open and a free one woken | it is relieved |
-//! | from outside, or more behind one that works than its patience, and two at least | a free one is woken | one that is stuck is relieved |
+//! | in the queue of a stalled worker | wake a free worker, which steals | hand off its core |
+//! | in the LIFO slots of a stalled worker | expose the slots and wake a free worker | hand off its core |
+//! | in the global queue, or more than its threshold (min. 2) behind a busy worker | wake a free worker | hand off a stalled core |
 //!
-//! WHY two: a single process that yields is left to its worker on purpose (`Post::put_last`).
+//! WHY at least 2: a single process that yields stays on its worker deliberately
+//! (`Post::put_last`).
 
-/// What the monitor sees of one worker.
+/// Sample of one worker.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct View {
     pub(crate) turn: u32,
-    /// Turns and budget it has spent.
+    /// Turns and budget spent.
     pub(crate) work: u64,
-    /// It runs a process, or has just run one and not yet found its queue empty.
+    /// Whether the worker runs a process, or has run one and not yet found its queue empty.
     pub(crate) running: bool,
-    /// Its thread could go on, but others have the processor.
+    /// Whether its thread is runnable but other threads have the processor.
     pub(crate) preempted: bool,
-    /// How many wait in its queue.
+    /// Number of processes that wait in its queue.
     pub(crate) waiting: usize,
-    /// How many may wait there without anybody helping.
+    /// Steal threshold: number of processes that may wait before other workers help.
     pub(crate) patience: usize,
 }
 
-/// What the monitor sees at a tick.
+/// Snapshot of all workers at a tick.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scene<'a> {
     pub(crate) workers: &'a [View],
-    /// Something came from outside and nobody has taken it.
+    /// Whether the global queue is not empty.
     pub(crate) outside: bool,
-    /// Workers that sleep or search.
+    /// Number of workers that sleep or search.
     pub(crate) free: usize,
 }
 
-/// What to do about one worker.
+/// Action on one worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// Lay open what only it can reach; if there is anything to steal, wake somebody.
+    /// Move the processes that only the worker can reach to its stealable queue; wake a worker if
+    /// the queue is not empty then.
     LayOpen(usize),
-    /// Take its post if anything waits there.
+    /// Hand off the worker's core if a process waits there.
     RelieveIfAnyWaits(usize),
-    /// Take its post.
+    /// Hand off the worker's core.
     Relieve(usize),
 }
 
-/// What to do at a tick.
+/// Decision at a tick.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Verdict {
     pub(crate) steps: Vec<Step>,
-    /// Wake a worker that sleeps.
+    /// Wake a sleeping worker.
     pub(crate) wake: bool,
 }
 
-/// Remembers what it saw at the last tick.
+/// Policy state: the turn of each worker at the previous tick.
 pub(crate) struct Judge {
     before: Box<[Option<u32>]>,
 }
@@ -72,7 +73,7 @@ impl Judge {
     pub(crate) fn judge(&mut self, scene: Scene<'_>) -> Verdict {
         let mut verdict = Verdict::default();
         let crowded = scene.workers.iter().any(|view| view.waiting > view.patience.max(1));
-        // What waits for anybody is served once: by one who wakes, or by one who is relieved.
+        // One action serves the waiting processes: either a wake-up or a hand-off.
         let mut wanted = scene.outside || crowded;
         if scene.free > 0 {
             verdict.wake = wanted;
@@ -96,7 +97,7 @@ impl Judge {
         verdict
     }
 
-    /// Another thread has the post of that worker: nothing is known of it.
+    /// Resets a worker whose core has moved to another thread.
     pub(crate) fn forget(&mut self, index: usize) {
         self.before[index] = None;
     }
@@ -117,7 +118,7 @@ mod tests {
         View { turn, work: 0, running: false, preempted: false, waiting: 0, patience: 0 }
     }
 
-    /// What is decided at the second of two ticks.
+    /// Returns the decision at the second of two ticks.
     fn second(before: &[View], now: &[View], outside: bool, free: usize) -> Verdict {
         let mut judge = Judge::new(now.len());
         let _ = judge.judge(Scene { workers: before, outside: false, free: 0 });
@@ -128,10 +129,10 @@ mod tests {
         Verdict { steps: steps.to_vec(), wake }
     }
 
-    /// Two looks at two workers, whether one waits from outside, how many are free; the verdict.
+    /// Name, two samples of two workers, global queue not empty, number of free workers, decision.
     type Case = (&'static str, [View; 2], [View; 2], bool, usize, Verdict);
 
-    // F2: the table of the module
+    // F2: the table in the module documentation
     #[test]
     fn each_case_is_decided_as_the_table_says() {
         use Step::{LayOpen, Relieve, RelieveIfAnyWaits};
@@ -231,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn a_worker_that_was_relieved_is_judged_anew() {
+    fn a_worker_is_reset_after_a_hand_off() {
         let mut judge = Judge::new(1);
         let stuck = Scene { workers: &[works(3, 1)], outside: false, free: 0 };
         assert_eq!(judge.judge(stuck), decided(&[], false));
@@ -241,8 +242,9 @@ mod tests {
         assert_eq!(judge.judge(stuck), decided(&[Step::Relieve(0)], false));
     }
 
-    /// At which of `looks`, in microseconds, the only worker is relieved if it begins a turn at each of
-    /// `turns` and a process waits behind it all the while.
+    /// Returns at which of the sample times `looks`, in µs, the core of the only worker is handed
+    /// off. The worker begins a turn at each of `turns`, and a process waits behind it all the
+    /// time.
     fn relieved_at(looks: impl Iterator<Item = u64>, turns: &[u64]) -> Option<u64> {
         let mut judge = Judge::new(1);
         for now in looks {
@@ -257,12 +259,12 @@ mod tests {
         None
     }
 
-    // F2: the runtime notices within about a millisecond that a worker is stuck while others wait
+    // F2: sysmon detects a stalled worker with waiting processes within about a millisecond
     #[test]
-    fn a_worker_in_one_turn_is_relieved_within_a_millisecond_whenever_the_turn_began() {
+    fn a_stalled_core_is_handed_off_within_a_millisecond() {
         let tick = TICK.as_micros() as u64;
         for began in tick..3 * tick {
-            // Short turns go before it.
+            // Short turns precede it.
             let turns: Vec<_> = (0..began).step_by(100).chain([began]).collect();
             let looks = (0..10).map(|look| look * tick);
             let relieved = relieved_at(looks, &turns).expect("the last turn does not end");
@@ -272,9 +274,9 @@ mod tests {
         assert_eq!(2 * TICK, Duration::from_millis(1));
     }
 
-    // F2: a monitor that the machine holds up finds the worker at the first look after that
+    // F2: if sysmon is delayed, it detects the stalled worker at its next tick
     #[test]
-    fn a_worker_in_one_turn_is_relieved_at_the_second_look_however_late_that_is() {
+    fn a_stalled_core_is_handed_off_at_the_second_tick_however_late() {
         let tick = TICK.as_micros() as u64;
         for late in [0, 1, 7, 1000, 1_000_000] {
             let looks = [tick, 2 * tick + late, 3 * tick + late];
@@ -283,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn a_worker_whose_turns_are_shorter_than_a_tick_is_never_relieved() {
+    fn turns_shorter_than_a_tick_cause_no_hand_off() {
         let tick = TICK.as_micros() as u64;
         let looks = (1..100).map(|look| look * tick);
         for length in [1, 7, tick / 2, tick - 1, tick] {

@@ -1,45 +1,45 @@
-//! The scheduler: worker threads that run processes.
+//! Work-stealing scheduler: worker threads that run processes.
 //!
-//! It knows processes only as the right to run them ([`purlin_raw::Runnable`]) and is told what to
-//! run through [`purlin_raw::Host`].
+//! The scheduler knows a process only as the right to run it ([`purlin_raw::Runnable`]). It
+//! receives runnable processes through [`purlin_raw::Host`]. A *turn* is one poll of a process.
 //!
-//! | file | role |
+//! | module | role |
 //! |---|---|
-//! | `scheduler` | the shared part: queues, workers, start and stop |
-//! | `above` | what it asks of the layer above |
-//! | `crew` | its threads: how one begins, and how they are counted out |
-//! | `simulation` | one thread instead of workers, a seed and a clock that is moved |
-//! | `worker` | one thread's loop: what to run next |
-//! | `post` | who is to run on a worker, in which order; it can be taken from its thread |
-//! | `recent` | those who were woken last |
-//! | `backlog` | the queue of the others: near the worker, or where others can take from it |
-//! | `queue` | a worker's queue as the others see it, and when it is to be helped |
-//! | `spread` | whether short turns are kept together or spread |
-//! | `idle` | who sleeps, who searches, and whom to wake |
-//! | `timers` | messages and wake-ups for later: a wheel for each worker |
-//! | `timer` | one that was set: taken back, looked at, polled |
-//! | `wheel` | what is due when, without a thread, a lock or a clock |
-//! | `slab` | memory for the entries of a wheel |
-//! | `clock` | the machine's clock, or one that a test moves |
-//! | `seat` | what a thread shows of itself |
-//! | `monitor` | the thread that watches the workers |
-//! | `ebb` | when memory is given back |
-//! | `judge` | what the monitor decides |
-//! | `load` | what the workers have done, for those who look |
-//! | `hogs` | the threads that were relieved and are still in that turn |
-//! | `relief` | what such a thread and the monitor agree on |
-//! | `sync` | what threads share and wait with: `std`'s and crossbeam's, or a model's |
+//! | `scheduler` | shared state: queues, workers, start and stop |
+//! | `above` | hooks: callbacks into the layer above |
+//! | `crew` | launcher: starts threads and counts those that run |
+//! | `simulation` | single-threaded deterministic scheduler with a seed and a manual clock |
+//! | `worker` | worker loop: picks the next process, steals, parks |
+//! | `post` | the worker's core: run queue and LIFO slots; sysmon can hand it off to another thread |
+//! | `recent` | LIFO stack of recently woken processes |
+//! | `backlog` | FIFO run queue with a local and a stealable part |
+//! | `queue` | a worker's queue as other workers see it, and its steal threshold |
+//! | `spread` | load balancing: short turns on one worker or on all |
+//! | `idle` | sleeping and searching workers, and the choice of the worker to wake |
+//! | `timers` | timers: one timing wheel per worker |
+//! | `timer` | handle to a timer: cancel, read, poll |
+//! | `wheel` | hierarchical timing wheel, as a pure data structure |
+//! | `slab` | slab allocator for the entries of a wheel |
+//! | `clock` | the system clock, or a manual clock |
+//! | `seat` | worker status: what a thread publishes about its current turn |
+//! | `monitor` | sysmon: the thread that detects stalled workers |
+//! | `ebb` | trim: returns freed memory to the operating system |
+//! | `judge` | the policy of sysmon, as pure code |
+//! | `load` | statistics of the workers |
+//! | `hogs` | detached threads: those whose core was handed off and whose turn still runs |
+//! | `relief` | hand-off record that a detached thread shares with sysmon |
+//! | `sync` | synchronization primitives of `std` and crossbeam, or of a model checker |
 //!
-//! # What runs next
+//! # Order of execution
 //!
-//! 1. every 61st time, what came from outside, so that it is never starved;
+//! 1. on every 61st turn, the global queue, so that it is never starved;
 //! 2. the process woken or spawned last, at most [`LIFO_STREAK`] times in a row, or
 //!    [`LIFO_STREAK_OF_SHORT_TURNS`];
-//! 3. the worker's own queue, first in, first out;
-//! 4. what came from outside;
-//! 5. half of what another worker has queued for others to take.
+//! 3. the worker's local run queue, first in, first out;
+//! 4. the global queue;
+//! 5. half of the stealable part of another worker's queue.
 
-// WHY: the loom models reach the private parts through `model`, which exists only for them.
+// WHY: the loom models reach the private parts through `model`, which exists only under loom.
 #![cfg_attr(not(loom), allow(unreachable_pub))]
 
 mod above;
@@ -75,12 +75,12 @@ pub use simulation::{Drove, Simulation};
 pub use timer::Timer;
 pub use timers::{Alarm, TimerWheel, Timers};
 
-/// How often in a row a worker runs a process just woken or spawned before it turns to its queue.
+/// Maximum number of consecutive turns from the LIFO slots before a worker takes from its queue.
 pub const LIFO_STREAK: u32 = if cfg!(shuttle) { 2 } else { 32 };
-/// The same where turns are short: a worker makes more than sixty in a millisecond.
+/// [`LIFO_STREAK`] for a worker with short turns: more than sixty in a millisecond.
 pub const LIFO_STREAK_OF_SHORT_TURNS: u32 = 4 * LIFO_STREAK;
 
-/// The parts that the loom models exercise directly.
+/// The types that the loom models exercise directly.
 #[cfg(loom)]
 #[doc(hidden)]
 pub mod model {
@@ -88,7 +88,7 @@ pub mod model {
     pub use crate::relief::Relief;
 }
 
-/// The time of shuttle's models.
+/// The clock of the shuttle models.
 #[cfg(shuttle)]
 #[doc(hidden)]
 pub mod model {

@@ -1,64 +1,66 @@
-//! What the workers have done so far, for those who look from outside.
+//! Statistics of the workers.
 //!
-//! Each worker keeps its own *tally* with plain stores: when it looks around, before every 61st turn, and
-//! before it sleeps. Anybody may read it at any time. How long a worker sleeps is measured only while
-//! somebody asks for it ([`Scheduler::measure`]), since that takes two readings of the clock a sleep.
+//! Each worker updates its counters with plain stores: before every 61st turn and before it sleeps.
+//! Any thread may read them at any time. Sleep time is measured only while requested
+//! ([`Scheduler::measure`]), because it takes two clock readings per sleep.
 //!
-//! A tally belongs to a worker, not to its thread: the fresh thread that relieves another goes on with it.
-//! What a relieved thread has done since it last added up, its last turn among it, is not counted, nor is what
-//! processes do that run beside the workers, as those that may block, or in virtual time.
+//! The counters belong to a worker, not to its thread: after a hand-off the new thread continues
+//! them. Not counted are the turns of a detached thread since its last update, including the turn
+//! that was detached, and processes that run outside the workers: blocking processes and those in
+//! virtual time.
 //!
-//! COST: three additions for each 61 turns; while sleep is measured, some 50 ns a sleep.
+//! COST: three additions per 61 turns; while sleep is measured, about 50 ns per sleep.
 
 use std::time::Duration;
 
 use crate::Scheduler;
 use crate::sync::{AtomicU64, Ordering};
 
-/// What a node's workers have done, and who waits for them now.
+/// Statistics of a node's workers.
 #[derive(Debug, Clone, Default)]
 pub struct Load {
-    /// Each of the workers.
+    /// One entry per worker.
     pub workers: Vec<WorkerLoad>,
-    /// Processes that are ready and wait for whichever worker comes first.
+    /// Length of the global queue.
     pub outside: usize,
 }
 
-/// What a worker has done since its node was started, and who waits for it now.
+/// Statistics of one worker since its node started.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct WorkerLoad {
-    /// How long it has slept while that was measured.
+    /// Time slept while sleep was measured.
     pub asleep: Duration,
-    /// Turns that it has given.
+    /// Turns executed.
     pub turns: u64,
-    /// Turns and budget that it has spent.
+    /// Turns and budget spent.
     pub work: u64,
-    /// Messages and signals that processes have sent in those turns.
+    /// Messages and signals sent by processes in those turns.
     pub sends: u64,
-    /// How often it has taken work over from another worker.
+    /// Successful steals from another worker.
     pub steals: u64,
-    /// Processes that are ready and wait for it.
+    /// Ready processes in the worker's queue.
     pub queue: usize,
 }
 
-/// Sleep is measured for as long as this is kept.
+/// Guard that keeps the measurement of sleep time on.
 #[must_use]
 #[derive(Debug)]
 pub struct Measuring(Scheduler);
 
-/// What one worker has done so far; it alone writes.
+/// Counters of one worker; only that worker writes them.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     turns: AtomicU64,
     work: AtomicU64,
     sends: AtomicU64,
     steals: AtomicU64,
-    /// Twice the time slept, in nanoseconds; while it sleeps, less the moment at which it fell asleep, and 1.
-    /// WHY in one word: whoever reads it in between sees the one or the other.
+    /// Twice the time slept, in nanoseconds; during a sleep, minus twice the time at which it
+    /// began, with the lowest bit set. WHY one word: a concurrent reader sees one consistent state
+    /// or the other.
     slept: AtomicU64,
 }
 
-/// What a thread had done when it last added to its worker's tally.
+/// Totals of a thread when it last updated its worker's counters.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Done {
     turns: u32,
@@ -66,14 +68,15 @@ pub(crate) struct Done {
     sends: u64,
 }
 
-/// Adds to a figure that one thread writes.
+/// Adds to a counter that has a single writer.
 fn add(figure: &AtomicU64, more: u64) {
-    // ORDER: relaxed, here and below: it is only looked at.
+    // ORDER: relaxed, here and below: the counters publish no other data.
     figure.store(figure.load(Ordering::Relaxed).wrapping_add(more), Ordering::Relaxed);
 }
 
 impl Tally {
-    /// Adds what this thread has done since it was last here, and says what it has done in all: so many turns.
+    /// Adds what this thread has done since `before`. Returns its totals, of which `turns` is
+    /// given.
     pub(crate) fn add_up(&self, turns: u32, before: Done) -> Done {
         let now = Done { turns, work: purlin_raw::work_done(), sends: purlin_raw::sends_done() };
         add(&self.turns, now.turns.wrapping_sub(before.turns).into());
@@ -86,19 +89,19 @@ impl Tally {
         add(&self.steals, 1);
     }
 
-    /// Turns and budget that the worker has spent.
+    /// Returns the turns and budget that the worker has spent.
     pub(crate) fn work(&self) -> u64 {
         self.work.load(Ordering::Relaxed)
     }
 
-    /// The worker falls asleep, in a sleep that is measured.
+    /// Records the start of a measured sleep.
     pub(crate) fn falls_asleep(&self, now: u64) {
         let slept = self.slept.load(Ordering::Relaxed);
         debug_assert_eq!(slept & 1, 0, "it was awake");
         self.slept.store(slept.wrapping_sub(2 * now) | 1, Ordering::Relaxed);
     }
 
-    /// The worker is awake; `now` is asked if its sleep was measured.
+    /// Records that the worker is awake. Calls `now` only if its sleep was measured.
     pub(crate) fn wakes(&self, now: impl FnOnce() -> u64) {
         let slept = self.slept.load(Ordering::Relaxed);
         if slept & 1 != 0 {
@@ -106,20 +109,20 @@ impl Tally {
         }
     }
 
-    /// Nanoseconds slept until `now`.
+    /// Returns the nanoseconds slept until `now`.
     fn slept(&self, now: u64) -> u64 {
         let slept = self.slept.load(Ordering::Relaxed);
         let until = if slept & 1 != 0 { 2 * now } else { 0 };
-        // WHY signed: a worker may have fallen asleep since `now` was read.
+        // WHY signed: the worker may have fallen asleep after `now` was read.
         let twice = (slept & !1).wrapping_add(until).cast_signed();
         (twice.max(0) / 2).cast_unsigned()
     }
 }
 
 impl Scheduler {
-    /// What the workers have done, and who waits for them now.
+    /// Returns the statistics of the workers.
     ///
-    /// COST: a few reads for each worker, and the list.
+    /// COST: a few loads per worker and one allocation.
     pub fn load(&self) -> Load {
         let shared = &self.shared;
         let now = shared.timers.clock().now();
@@ -135,8 +138,8 @@ impl Scheduler {
         Load { workers: workers.collect(), outside: shared.injector.len() }
     }
 
-    /// Has the workers measure how long they sleep, for as long as what is returned is kept. Those that sleep are
-    /// woken once, so that what they sleep from now on is measured.
+    /// Turns on the measurement of sleep time until the returned guard is dropped. Wakes sleeping
+    /// workers once, so that their next sleep is measured.
     pub fn measure(&self) -> Measuring {
         self.shared.measuring.fetch_add(1, Ordering::Relaxed);
         for worker in 0..self.workers() {
@@ -159,7 +162,7 @@ mod tests {
     use super::{Done, Tally};
 
     #[test]
-    fn what_a_thread_has_done_is_added_up_though_its_count_wraps() {
+    fn turns_are_added_up_although_the_count_of_a_thread_wraps() {
         let tally = Tally::default();
         let counted = [7, 7, 9].into_iter().scan(Done::default(), |done, turns| {
             *done = tally.add_up(turns, *done);
@@ -172,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_slept_is_added_up_and_seen_while_it_lasts() {
+    fn sleep_time_is_added_up_and_visible_during_a_sleep() {
         let tally = Tally::default();
         assert_eq!(tally.slept(1000), 0, "nobody has slept");
         tally.wakes(|| unreachable!("no sleep was measured"));

@@ -1,29 +1,33 @@
-//! The monitor: a thread that notices workers which are stuck in a turn, and gets their work done.
+//! Sysmon: the thread that detects stalled workers and hands off their cores.
 //!
-//! It looks every half millisecond while a worker is awake, more often at one that may be stuck while
-//! somebody waits, lets `judge` decide and acts on it:
+//! It takes a sample of all workers every 500 µs while a worker is awake, and every 100 µs while a
+//! process waits and a worker may be stalled. It passes the sample to the policy (`judge`) and
+//! carries out the decision:
 //!
-//! - *wake* a sleeper, because something waits that nobody has seen;
-//! - *lay open* the process just woken behind one that is stuck, so that others can steal it;
-//! - *fire* the timers of a worker that ought to have done so and has not;
-//! - *relieve* a thread: take its post away and give it to a fresh thread, which goes on with the
-//!   same queue under the same number. The hog finds out when it next schedules something or ends
-//!   its turn: what it schedules goes to the common queue, and when the turn is over it ends.
+//! - *wake* a sleeper, because a process waits that no worker has seen;
+//! - *lay open* (expose) the process just woken by a stalled worker, so that others can steal it;
+//! - *fire* overdue timers of a worker that has not fired them;
+//! - *relieve* a thread, which is the hand-off: sysmon takes its core and gives it to a fresh
+//!   thread, which continues with the same queue under the same worker number. The detached thread
+//!   notices when it next schedules a process or ends its turn: it puts what it schedules into the
+//!   global queue, and exits after the turn.
 //!
-//! At each look it also asks what processor time the hogs have used, for which the kernel lets those
-//! run who wait for theirs (`hogs`). It does not wait for them itself where it may be real-time: it is
-//! while it rests, while all workers are busy, while there are hogs or may be, and for twenty looks
-//! after that; and never while it runs code of the program.
+//! At each tick sysmon also reads the processor time of the detached threads, which makes the
+//! kernel reconsider their processors (`hogs`). It is a real-time thread, if the program may have
+//! one, so that it does not have to wait for a processor: while it rests, while all workers are
+//! busy, while detached threads compute or are in their grace period, while a worker may be
+//! stalled, and for twenty ticks after that. It is never real-time while it runs code of the
+//! program.
 //!
-//! A post is taken only from a thread that is in a turn (`Seat::running`): such a thread is neither
-//! asleep nor counted as searching, and before it could be either it has to use its post and finds
-//! that gone. So `idle` need not know.
+//! Sysmon takes a core only from a thread that is in a turn (`Seat::running`). Such a thread is
+//! neither asleep nor counted as searching, and before it could become either it must use its core
+//! and finds it gone. So `idle` does not have to track hand-offs.
 //!
-//! COST: a tick in which nothing is amiss, with two workers, takes 0.2 µs (the lowest tenth of 2,000
-//! on a busy machine), and to be woken for it 15 to 25 µs of processor time (an AMD EPYC, virtual),
-//! which is 3 to 5 % of a core while a worker is busy; a worker that is stuck costs a `membarrier` a
-//! tick, a hog a system call a look; a relief costs a thread, for which the monitor needs 15 to 80 µs
-//! there. At rest it costs nothing.
+//! COST: a tick without findings, with two workers, takes 0.2 µs (the lowest tenth of 2,000 on a
+//! busy machine), and the wake-up for it 15 to 25 µs of processor time (an AMD EPYC, virtual),
+//! which is 3 to 5 % of a processor while a worker is busy. A stalled worker costs one `membarrier`
+//! per tick, a detached thread one system call per tick. A hand-off costs one thread, for which
+//! sysmon needs 15 to 80 µs on that machine. At rest sysmon costs nothing.
 
 use std::sync::Arc;
 use std::thread::available_parallelism;
@@ -40,43 +44,43 @@ use crate::spread::{Seen, Spread, Way};
 use crate::sync::mpsc::{Sender, channel};
 use crate::sync::{Instant, Ordering, Parker};
 
-/// How often the monitor looks.
+/// Period of sysmon.
 pub(crate) const TICK: Duration = Duration::from_micros(500);
-/// How soon it looks again at one that was in the same turn while somebody waits, and for how long it
-/// looks so often.
+/// Shorter period after a worker was seen twice in the same turn while a process waits, and how
+/// long it applies.
 const SOON: Duration = Duration::from_micros(100);
 const SUSPICION: Duration = Duration::from_millis(2);
-/// Of a worker that makes more turns in a tick it is not asked how much time it has used.
+/// Turns per tick from which sysmon does not read the thread's processor time.
 const FEW_TURNS: u32 = 64;
-/// How many ticks all have to sleep before the monitor does.
+/// Number of ticks for which all workers must sleep before sysmon rests.
 const TICKS_BEFORE_REST: u32 = if cfg!(shuttle) { 2 } else { 20 };
-/// The most threads that may be left to their turns. WHY a limit: each has a stack.
+/// Maximum number of detached threads. WHY a limit: each has a stack.
 const MOST_HOGS: usize = 512;
 
 pub(crate) struct Monitor {
     crew: Crew,
     parker: Parker,
-    /// The seat of the thread that has each post.
+    /// Status of the thread that holds each core.
     seats: Box<[Arc<Seat>]>,
     judge: Judge,
     views: Vec<View>,
-    /// Room for the next look.
+    /// Spare buffer for the next sample.
     room: Vec<View>,
     looked: Instant,
-    /// The patience that each worker's turns deserve.
+    /// Steal threshold by each worker's pace, before load balancing.
     pace: Box<[usize]>,
     spread: Spread,
-    /// When each worker was first seen in the turn it is in.
+    /// When each worker was first seen in its present turn.
     since: Box<[Instant]>,
-    /// The processor time of each worker's thread when it was first seen in a turn that may be long.
+    /// Processor time of each worker's thread when it was first seen in a turn that may be long.
     used: Box<[Option<Duration>]>,
-    /// A thread that waits for an assignment.
+    /// Spare thread that waits for an assignment.
     spare: Option<Sender<Assignment>>,
-    /// It was told that nothing can be done.
+    /// Whether the failure to hand off has been reported.
     helpless: bool,
-    /// Somebody has been in a turn for a little too long.
+    /// Whether a worker may be stalled.
     suspicious: bool,
-    /// It has asked to run at once when it wakes.
+    /// Whether sysmon is a real-time thread.
     urgent: bool,
 }
 
@@ -102,7 +106,7 @@ impl Monitor {
         }
     }
 
-    /// Watches until the scheduler stops.
+    /// Runs until the scheduler stops.
     pub(crate) fn run(mut self) {
         ThreadId::run_often();
         let processors = available_parallelism().map_or(1, usize::from);
@@ -117,16 +121,17 @@ impl Monitor {
             let hurries = all_busy || self.suspicious || hogs.mercy || hogs.computing > 0;
             calm = if hurries { 0 } else { TICKS_BEFORE_REST.min(calm + 1) };
             self.hurry(calm < TICKS_BEFORE_REST);
-            // WHY so many: while there are fewer, a thread that wakes finds a processor without one.
+            // WHY this number: with fewer computing threads, a thread that wakes finds a free
+            // processor.
             let crowd = hogs.mercy || hogs.computing >= processors;
             let idle = &self.crew.shared.idle;
             let all_quiet = idle.all_asleep() && !crowd;
             quiet = if all_quiet { quiet + 1 } else { 0 };
             if quiet >= TICKS_BEFORE_REST && idle.begin_rest() {
                 quiet = 0;
-                // WHY: a thread kept in reserve has no place in a node at rest.
+                // WHY: a node at rest keeps no spare thread.
                 self.spare = None;
-                // What comes next may be of another kind.
+                // The next load may be of another kind.
                 self.spread = Spread::new();
                 self.pace.fill(FIRST_PATIENCE);
                 self.tidy();
@@ -137,23 +142,23 @@ impl Monitor {
         }
     }
 
-    /// All sleep: gives memory back if there is much of it.
+    /// Starts a trim if it is due. Called when all workers sleep.
     ///
-    /// WHY on a thread of its own: it takes milliseconds, and the node may wake meanwhile.
+    /// WHY on a separate thread: a trim takes milliseconds, and the node may wake meanwhile.
     fn tidy(&self) {
         let shared = Arc::clone(&self.crew.shared);
-        // WHY hogs: they run although all workers sleep, and what is resident is theirs.
+        // WHY: detached threads run although all workers sleep, and the resident memory is theirs.
         let rests = move || shared.idle.resting() && shared.hogs.count() == 0;
         if rests() && ebb::is_due() {
-            // Without a thread it has to wait for the next rest.
+            // If the thread cannot be started, the trim waits for the next rest.
             let _ = self.crew.begin("trim", move || ebb::give_back(rests));
         }
     }
 
-    /// Waits for the next tick; `false` when the scheduler stops.
+    /// Waits for the next tick. Returns `false` when the scheduler stops.
     fn wait(&self) -> bool {
         let next = Instant::now() + if self.suspicious { SOON } else { TICK };
-        // WHY a loop: a word that came too late for the last rest must not shorten a tick.
+        // WHY a loop: an unpark that arrives after the last rest must not shorten a tick.
         while !self.crew.shared.stopping() {
             self.parker.park_deadline(next);
             if Instant::now() >= next {
@@ -175,7 +180,7 @@ impl Monitor {
                 self.since[index] = now;
             }
             let preempted = running && lacks_processor(seat, turns, &mut self.used[index]);
-            // WHY at both ends: of a worker that slept it is not known how fast it is.
+            // WHY at both ends: the pace of a worker that slept in between is unknown.
             if before.is_some_and(|before| before.running && running) {
                 self.pace[index] = patience(turns, time);
             }
@@ -217,7 +222,7 @@ impl Monitor {
         }
     }
 
-    /// Has the work done together or spread, and writes down the patience of each worker.
+    /// Updates load balancing, and sets the steal threshold of each worker.
     fn choose_way(&mut self, before: &[View], time: Duration) {
         let shared = &self.crew.shared;
         let done = before.iter().zip(&self.views);
@@ -236,7 +241,8 @@ impl Monitor {
             queue.set_limits(if way == Way::Spread { 0 } else { pace }, pace);
             let gathers = way == Way::Gather && busiest == Some(index);
             queue.set_gathers(gathers);
-            // WHY: they came near while turns were short, and a worker that adds nobody leaves them there.
+            // WHY: these entries became local while turns were short, and a worker that pushes
+            // nothing leaves them there.
             let out_of_reach = pace == 0 && self.views[index].waiting > 1 && !queue.wants_help();
             if way == Way::Gather && !gathers || out_of_reach && shared.idle.free() > 0 {
                 self.lay_open(index);
@@ -244,7 +250,8 @@ impl Monitor {
         }
     }
 
-    /// `true` if there is anything to steal.
+    /// Moves all entries of a core to its stealable queue. Returns `true` if that queue is not
+    /// empty.
     fn lay_open(&self, index: usize) -> bool {
         let mut anything = false;
         let taken = self.seats[index].post.take(|post| {
@@ -255,10 +262,10 @@ impl Monitor {
         anything
     }
 
-    /// Gives the post to a fresh thread, unless the worker has got on meanwhile or is busy with its
-    /// post at this very moment; then the next tick will tell.
+    /// Hands the core off to a fresh thread, unless the worker has made progress or is using its
+    /// core at this moment; the next tick then decides again.
     fn relieve(&mut self, index: usize, somebody_waits: bool) {
-        // WHY before the post is taken: without a thread to give it to, it stays where it is.
+        // WHY before the core is taken: if no thread can be started, the core stays where it is.
         let spare = match self.spare.take().map_or_else(|| self.crew.hire_spare(), Ok) {
             Ok(spare) => spare,
             Err(why) => return self.tell_helpless(&why),
@@ -271,7 +278,7 @@ impl Monitor {
             let Some(slot) = seat.running().filter(|_| seat.turn() == turn) else { return false };
             let take = post.lay_open() || somebody_waits;
             if take {
-                // WHY here: the thread cannot end before it has seen that its post is gone.
+                // WHY here: the thread cannot end before it has noticed that its core is gone.
                 shared.hogs.add(seat, slot, since, before);
             }
             take
@@ -291,14 +298,15 @@ impl Monitor {
         debug_assert!(given.is_ok(), "a spare thread does nothing but wait");
     }
 
-    /// Tells of hogs, and fires timers.
+    /// Reports stalled workers, and fires overdue timers.
     fn serve(&mut self, news: &[(Slot, Instant)]) {
         let timers = &self.crew.shared.timers;
         let now = timers.clock().now();
         if news.is_empty() && !timers.any_overdue(now) {
             return;
         }
-        // WHY: this runs code of the program, which may take long, or spin until others get on.
+        // WHY: this runs code of the program, which may take long or spin until other threads
+        // progress.
         self.hurry(false);
         for &(slot, since) in news {
             self.crew.above.hogging(slot, since);
@@ -306,15 +314,15 @@ impl Monitor {
         self.crew.shared.timers.fire_overdue(now);
     }
 
-    /// Where there are hogs, waits for them no longer than it must. WHY not always: a thread that runs
-    /// at once does so on the processor where it slept, though another has nothing to do.
+    /// Makes sysmon a real-time thread, or an ordinary one. WHY not always real-time: such a thread
+    /// wakes on the processor where it slept, although another may be idle.
     fn hurry(&mut self, urgent: bool) {
         if std::mem::replace(&mut self.urgent, urgent) != urgent {
             ThreadId::run_at_once(urgent);
         }
     }
 
-    /// Tells once, until it is better again.
+    /// Reports that no core can be handed off, once until the next hand-off.
     fn tell_helpless(&mut self, why: &str) {
         if !std::mem::replace(&mut self.helpless, true) {
             self.hurry(false);
@@ -323,8 +331,8 @@ impl Monitor {
     }
 }
 
-/// Whether a thread that has made so many turns in the last tick is held up by others that have the
-/// processor, and neither computes nor blocks. `used` is remembered for it.
+/// Returns whether a thread with `turns` turns in the last tick is preempted: it neither computes
+/// nor blocks, because other threads have the processor. Keeps its processor time in `used`.
 fn lacks_processor(seat: &Seat, turns: u32, used: &mut Option<Duration>) -> bool {
     let thread = seat.thread();
     if turns >= FEW_TURNS {
@@ -341,7 +349,7 @@ fn lacks_processor(seat: &Seat, turns: u32, used: &mut Option<Duration>) -> bool
 }
 
 impl Crew {
-    /// Begins a thread that waits for an assignment.
+    /// Starts a thread that waits for an assignment.
     fn hire_spare(&self) -> Result<Sender<Assignment>, String> {
         if self.shared.hogs.count() >= MOST_HOGS {
             return Err(format!("{MOST_HOGS} threads are held up already"));

@@ -1,18 +1,18 @@
-//! A worker's post: who is to run there, and in which order.
+//! The worker's core: run queue and LIFO slots.
 //!
-//! A post belongs to one thread at a time, which works through it, and can be taken from a thread
-//! that is stuck in a turn and given to a fresh one (`monitor`). Thieves reach the far part of the
-//! queue all along (`backlog`). Nothing here runs code of a process.
+//! A core belongs to one thread at a time. Sysmon can take it from a thread that is stalled in a
+//! turn and hand it off to a fresh one (`monitor`). Thieves can reach the stealable part of the
+//! queue all the time (`backlog`). Nothing here runs code of a process.
 //!
-//! Who was woken or spawned last runs first: its data is in this core's cache, and a tree of
-//! processes is worked off branch by branch and stays small, where level by level most of it would
-//! be there at once. Whoever was there before it waits in a stack; past what the worker keeps for
-//! itself (`Queue::keeps`) the oldest of the stack goes to the end of the queue. Where work is to be
-//! spread, thieves who have nothing left get half of the stack, the oldest, which are a tree's
-//! largest branches.
+//! The process woken or spawned last runs first: its data is in the CPU cache, and a tree of
+//! processes is executed depth first and stays small; breadth first, most of it would exist at the
+//! same time. The process that the slot held before moves to a stack. When the stack exceeds the
+//! worker's limit (`Queue::keeps`), its oldest entries move to the end of the queue. When work is
+//! to be spread, thieves that have nothing left get the older half of the stack, which are the
+//! largest branches of a tree.
 //!
-//! F1: after so many in a row ([`LIFO_STREAK`]) the first of the queue comes next, and the oldest of
-//! the stack goes to the queue's end.
+//! F1: after [`LIFO_STREAK`] turns in a row from the slots, the first process of the queue runs
+//! next, and the oldest of the stack moves to the end of the queue.
 
 use std::cell::Cell;
 use std::iter;
@@ -27,14 +27,15 @@ use crate::recent::{RECENT, Recent};
 use crate::sync::deque::{Injector, Stealer};
 use crate::{LIFO_STREAK, LIFO_STREAK_OF_SHORT_TURNS};
 
-/// Ready processes of one worker.
+/// Core of a worker: its ready processes.
 pub(crate) struct Post<T = Runnable> {
     backlog: Backlog<T>,
-    /// The process just woken or spawned. WHY apart from the others: mostly there are none.
+    /// LIFO slot: the process just woken or spawned. WHY apart from the stack: the stack is mostly
+    /// empty.
     newest: Cell<Option<T>>,
-    /// Those woken or spawned before it.
+    /// LIFO stack: processes woken or spawned before it.
     recent: Recent<T>,
-    /// How many of these two may still run in a row.
+    /// Number of turns in a row that the slot and the stack may still take.
     streak: Cell<u32>,
 }
 
@@ -48,13 +49,13 @@ impl<T> Post<T> {
         }
     }
 
-    /// What others see of its queue.
+    /// Returns the run queue as other workers see it.
     pub(crate) fn queue(&self) -> &Arc<CachePadded<Queue<T>>> {
         self.backlog.queue()
     }
 
-    /// Makes a process the next to run. In a crowd the one that was comes back, for
-    /// [`Post::put_second`].
+    /// Makes a process the next to run. Returns the previous occupant of the slot if the stack
+    /// cannot take it; the caller must pass it to [`Post::put_second`].
     #[inline]
     pub(crate) fn put_first(&self, one: T) -> Option<T> {
         let before = self.newest.replace(Some(one))?;
@@ -67,13 +68,13 @@ impl<T> Post<T> {
         None
     }
 
-    /// Makes a process the next to run but one: the stack is full, or others are to have some of it.
-    /// Says whether others could take something off this worker now.
+    /// Makes a process the next but one to run, when the stack is full or thieves are to get some
+    /// of it. Returns `true` if other workers can steal from this worker now.
     pub(crate) fn put_second(&self, one: T) -> bool {
         let queue = self.queue();
         let (keeps, all) = (queue.keeps(), self.recent.len() + 1);
         let starving = queue.patience() == 0 && self.backlog.far() == 0;
-        // WHY half: a crowd comes here once in a while and not each time.
+        // WHY half: a long series of pushes then reaches this path rarely.
         let stay = if all > keeps { keeps / 2 } else { all };
         let stay = if starving { stay.min(all / 2) } else { stay };
         let mut others_could = false;
@@ -89,16 +90,18 @@ impl<T> Post<T> {
         others_could
     }
 
-    /// Queues a process that yields. Says whether others could take something off this worker now.
+    /// Appends a process that yields to the queue. Returns `true` if other workers should be woken
+    /// to steal.
     ///
-    /// WHY not for a single one: it and the process it talks to take turns on this core, where
-    /// their messages are, instead of following each other from core to core.
+    /// WHY not for a single process: it and the process it talks to take turns on this processor,
+    /// where their messages are cached, instead of following each other from one processor to
+    /// another.
     #[inline]
     pub(crate) fn put_last(&self, one: T) -> bool {
         self.backlog.push(one) && self.backlog.far() > 1
     }
 
-    /// The next process to run here. In a long queue, `ahead` is shown who comes after it.
+    /// Pops the next process to run. In a long queue, calls `ahead` with the process after it.
     #[inline]
     pub(crate) fn next(&self, ahead: impl FnOnce(&T)) -> Option<T> {
         if let Some(newest) = self.newest.take().or_else(|| self.pop_recent()) {
@@ -124,7 +127,7 @@ impl<T> Post<T> {
         if self.queue().keeps() < RECENT { LIFO_STREAK } else { LIFO_STREAK_OF_SHORT_TURNS }
     }
 
-    /// Those woken last have had their share: the oldest of them goes to the end of the queue.
+    /// Ends a streak of the slots: moves the oldest of them to the end of the queue.
     #[cold]
     fn give_way(&self, newest: T) {
         let oldest = match self.recent.shift() {
@@ -137,18 +140,18 @@ impl<T> Post<T> {
         self.backlog.push(oldest);
     }
 
-    /// Takes a share of what came from outside, and the first of it to run.
+    /// Steals a batch from the global queue and returns its first process.
     pub(crate) fn take_from(&self, outside: &Injector<T>) -> Option<T> {
         self.backlog.take_from(outside)
     }
 
-    /// Takes half of what another worker has to give, and the first of it to run.
+    /// Steals half of another worker's stealable queue and returns its first process.
     pub(crate) fn steal_from(&self, other: &Stealer<T>) -> Option<T> {
         self.backlog.steal_from(other)
     }
 
-    /// Moves the processes that thieves cannot reach to where they can; `true` if there is anything
-    /// for them now.
+    /// Moves all processes that thieves cannot reach to the stealable queue. Returns `true` if that
+    /// queue is not empty.
     pub(crate) fn lay_open(&mut self) -> bool {
         let recent = iter::from_fn(|| self.recent.shift()).chain(self.newest.take());
         let anything = self.backlog.lay_open(recent);
@@ -165,7 +168,7 @@ mod tests {
     use crate::LIFO_STREAK_OF_SHORT_TURNS;
     use crate::sync::deque::Steal;
 
-    /// What a worker does with a process that was woken or spawned.
+    /// Adds a process as a worker does when it is woken or spawned.
     fn put_first<T>(post: &Post<T>, one: T) -> bool {
         post.put_first(one).is_some_and(|before| post.put_second(before))
     }
@@ -175,15 +178,15 @@ mod tests {
         First,
         Last,
         Next,
-        /// A thief takes one.
+        /// A thief steals one process.
         Steal,
-        /// The monitor changes its mind.
+        /// Sysmon sets the steal threshold and the limit of the stack.
         Limits(usize, usize),
         LayOpen,
     }
 
     fn steps() -> impl Strategy<Value = Vec<Step>> {
-        // WHY not `prop_oneof`: making the steps then takes most of the test's time.
+        // WHY not `prop_oneof`: generating the steps would then take most of the test's time.
         let step =
             (0..20u8, 0..100usize, 0..100usize).prop_map(|(kind, patience, pace)| match kind {
                 0..6 => Step::First,
@@ -197,9 +200,9 @@ mod tests {
     }
 
     proptest! {
-        // P2: nobody is lost and nobody doubled
+        // P2: no process is lost or duplicated
         #[test]
-        fn everybody_runs_once(steps in steps()) {
+        fn no_process_is_lost_or_duplicated(steps in steps()) {
             let mut post = Post::new();
             let (mut ran, mut next) = (Vec::new(), 0u32);
             for step in steps {
@@ -227,9 +230,9 @@ mod tests {
             prop_assert!(ran.into_iter().eq(0..next));
         }
 
-        // F1: whoever is ready runs, though in every turn another is woken
+        // F1: every ready process runs, although each turn wakes another one
         #[test]
-        fn nobody_waits_for_ever(waiting in prop::collection::vec(any::<bool>(), 1..30), patience in 0..200usize) {
+        fn every_ready_process_runs(waiting in prop::collection::vec(any::<bool>(), 1..30), patience in 0..200usize) {
             let post = Post::new();
             post.queue().set_limits(patience, patience);
             for (one, first) in waiting.iter().enumerate() {
@@ -247,8 +250,8 @@ mod tests {
         }
     }
 
-    /// Works off a tree in which each of `levels` has ten times as many as the one before; the most that
-    /// waited at a time.
+    /// Executes a tree in which each of `levels` has ten times the processes of the level above.
+    /// Returns the maximum number that waited at a time.
     fn grow(post: &Post<u32>, levels: u32) -> usize {
         put_first(post, levels);
         let mut most = 0;
@@ -263,16 +266,16 @@ mod tests {
         most
     }
 
-    // issue 3: `skynet`, whose million leaves need not be there at once
+    // issue 3: `skynet`: its million leaves need not exist at the same time
     #[test]
-    fn a_tree_stays_small() {
+    fn a_tree_of_processes_keeps_the_queue_short() {
         let most = grow(&Post::new(), 5);
         assert!(most < 2000, "{most} of 111111 waited at a time");
     }
 
-    // issue 3: what is spread is the larger branches, and whoever gives keeps the rest
+    // issue 3: thieves get the larger branches, and the victim keeps the rest
     #[test]
-    fn thieves_who_have_nothing_left_get_the_oldest_half() {
+    fn thieves_without_work_get_the_older_half_of_the_stack() {
         let post = Post::new();
         post.queue().set_limits(0, 1000);
         (0..2).for_each(|one| assert_eq!(put_first(&post, one), one == 1));
@@ -284,9 +287,9 @@ mod tests {
         assert_eq!(far, [1, 2, 3, 4, 5]);
     }
 
-    // issue 3: a process with long turns is left to whoever has time for it
+    // issue 3: processes with long turns are left to any worker that is free
     #[test]
-    fn of_long_turns_all_but_one_can_be_taken() {
+    fn all_but_one_process_with_long_turns_are_stealable() {
         let post = Post::new();
         post.queue().set_limits(0, 0);
         (0..10).for_each(|one| assert_eq!(put_first(&post, one), one > 0));

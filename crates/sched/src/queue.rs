@@ -1,14 +1,14 @@
-//! A worker's queue as the others see it: what can be stolen, and when it is worth it.
+//! A worker's queue as other workers see it, and its steal threshold.
 //!
-//! A process that moves to another core leaves behind what it and its partners had in the cache, and
-//! the other core, if it slept, has to be woken; that costs more than a short turn. So a worker that
-//! gets through its queue quickly is left alone: others help only when more is waiting than it got
-//! through within the last two ticks of the monitor, a millisecond: what waits would be worked off by
-//! then, if nobody were woken meanwhile. If turns are long, on average, any process that waits is
-//! worth it; and so it is while it has turned out that more gets done that way (`spread`).
+//! A process that moves to another processor leaves its cached data and that of its partners
+//! behind, and the other worker may have to be woken; both cost more than a short turn. So other
+//! workers help only when more processes wait than this worker executed within the last two ticks
+//! of sysmon, which is one millisecond: without help, the waiting processes would be done by then.
+//! If turns are long on average, every waiting process is worth a steal. The same holds while
+//! spreading has turned out to get more done (`spread`).
 //!
-//! The monitor, who sees how many turns each worker makes, writes the limit, the worker's
-//! *patience*; so many the worker keeps for itself, and lets others have the rest (`backlog`).
+//! Sysmon, which sees the number of turns of each worker, writes this steal threshold (*patience*).
+//! The worker keeps that number of processes local and exposes the rest (`backlog`).
 
 use std::time::Duration;
 
@@ -17,21 +17,20 @@ use crate::recent::RECENT;
 use crate::sync::deque::Stealer;
 use crate::sync::{AtomicBool, AtomicUsize, Ordering};
 
-/// Turns that take so long are worth another worker's help one by one: ten times what it costs to
-/// wake that worker.
+/// Length of a turn from which each waiting process is worth a steal: ten times the cost of waking
+/// a worker.
 const LONG_TURN: Duration = Duration::from_micros(50);
 
-/// The patience of a worker of which nothing is known: that of one whose turns take half a
-/// microsecond.
+/// Initial steal threshold, that of a worker whose turns take half a microsecond.
 pub(crate) const FIRST_PATIENCE: usize = if cfg!(shuttle) { 1 } else { 1000 };
 
-/// The end of a worker's queue that is for others.
+/// The end of a worker's queue that other workers use.
 pub(crate) struct Queue<T> {
-    /// What can be stolen: all that waits past the worker's patience.
+    /// The stealable part: all processes past the steal threshold.
     pub(crate) stealer: Stealer<T>,
-    /// How many others wait in the queue.
+    /// Length of the local part.
     near: AtomicUsize,
-    /// How many of those just woken or spawned wait.
+    /// Length of the LIFO stack.
     recent: AtomicUsize,
     patience: AtomicUsize,
     keeps: AtomicUsize,
@@ -50,20 +49,21 @@ impl<T> Queue<T> {
         }
     }
 
-    /// How many may wait without anybody helping.
+    /// Returns the steal threshold: the number of processes that may wait without help.
     #[inline]
     pub(crate) fn patience(&self) -> usize {
-        // ORDER: relaxed, here and below: it is advice.
+        // ORDER: relaxed, here and below: the value is a hint.
         self.patience.load(Ordering::Relaxed)
     }
 
-    /// How many of those just woken or spawned the worker keeps for itself.
+    /// Returns the maximum length of the worker's LIFO stack.
     #[inline]
     pub(crate) fn keeps(&self) -> usize {
         self.keeps.load(Ordering::Relaxed)
     }
 
-    /// Sets the patience, and what the worker keeps by its pace: the patience that its turns deserve.
+    /// Sets the steal threshold, and the limit of the LIFO stack from `pace`, the threshold by the
+    /// worker's turns alone.
     pub(crate) fn set_limits(&self, patience: usize, pace: usize) {
         for (limit, new) in [(&self.patience, patience), (&self.keeps, pace.min(RECENT))] {
             if limit.load(Ordering::Relaxed) != new {
@@ -72,7 +72,7 @@ impl<T> Queue<T> {
         }
     }
 
-    /// Whether its worker takes over what waits for the others.
+    /// Returns whether the worker steals all that waits for the others.
     pub(crate) fn gathers(&self) -> bool {
         self.gathers.load(Ordering::Relaxed)
     }
@@ -83,31 +83,31 @@ impl<T> Queue<T> {
         }
     }
 
-    /// So many wait that cannot be stolen. Written by the worker alone.
+    /// Publishes the length of the local part. Called by the worker only.
     #[inline]
     pub(crate) fn set_near(&self, near: usize) {
         self.near.store(near, Ordering::Relaxed);
     }
 
-    /// So many wait of those just woken or spawned. Written by the worker alone.
+    /// Publishes the length of the LIFO stack. Called by the worker only.
     #[inline]
     pub(crate) fn set_recent(&self, recent: usize) {
         self.recent.store(recent, Ordering::Relaxed);
     }
 
-    /// How many wait: a glance.
+    /// Returns the number of waiting processes. The result may be outdated.
     pub(crate) fn waiting(&self) -> usize {
         let own = self.near.load(Ordering::Relaxed) + self.recent.load(Ordering::Relaxed);
         own + self.stealer.len()
     }
 
-    /// Whether anybody should help.
+    /// Returns whether another worker can steal.
     pub(crate) fn wants_help(&self) -> bool {
         !self.stealer.is_empty()
     }
 }
 
-/// The patience of a worker that has made so many turns in that time.
+/// Returns the steal threshold of a worker that has made `turns` turns in `time`.
 pub(crate) fn patience(turns: u32, time: Duration) -> usize {
     let per_tick = u128::from(turns) * TICK.as_nanos() / time.as_nanos().max(1);
     let long = per_tick * LONG_TURN.as_nanos() < TICK.as_nanos();
@@ -119,14 +119,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_worker_is_left_alone_with_what_it_gets_through_in_two_ticks() {
+    fn the_steal_threshold_is_the_number_of_turns_in_two_ticks() {
         assert_eq!(patience(5000, TICK), 10_000);
         assert_eq!(patience(5000, 2 * TICK), 5000);
         assert_eq!(patience(5000, Duration::ZERO), 10_000 * TICK.as_nanos() as usize);
     }
 
     #[test]
-    fn whoever_waits_for_long_turns_is_worth_help() {
+    fn the_steal_threshold_of_long_turns_is_zero() {
         assert_eq!(patience(0, TICK), 0);
         assert_eq!(patience(9, TICK), 0);
         assert_eq!(patience(10, TICK), 20);

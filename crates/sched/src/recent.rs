@@ -1,23 +1,22 @@
-//! The few processes that were woken or spawned last: last in, first out, the oldest given away
-//! first.
+//! LIFO stack of recently woken processes; its oldest entry can be removed at the bottom.
 //!
-//! It belongs to one thread at a time, as its post does.
+//! Like the core it is part of, it belongs to one thread at a time.
 //!
-//! COST: a few plain reads and writes; its memory is there from the beginning, a word for each.
+//! COST: a few plain reads and writes; one word per slot, allocated in advance.
 
 use std::array;
 use std::cell::Cell;
 
-/// So many it holds. WHY so many: the way from the root of a large tree to a leaf of it; their cells
-/// fit into the first cache.
+/// Capacity. WHY this number: it covers the path from the root of a large tree to a leaf; the
+/// process cells fit into the L1 cache.
 pub(crate) const RECENT: usize = if cfg!(shuttle) { 2 } else { 64 };
 
-/// A stack whose bottom can be taken away.
+/// Fixed-size stack as a ring buffer, with removal at the bottom.
 pub(crate) struct Recent<T> {
     places: [Cell<Option<T>>; RECENT],
-    /// How many were ever taken away at the bottom; where it is, counted round.
+    /// Number of entries ever removed at the bottom, wrapping; its remainder is the bottom's index.
     bottom: Cell<usize>,
-    /// Where the next one goes, counted in the same way.
+    /// Index of the next push, counted in the same way.
     top: Cell<usize>,
 }
 
@@ -31,7 +30,7 @@ impl<T> Recent<T> {
         self.top.get().wrapping_sub(self.bottom.get())
     }
 
-    /// Adds one, for which there is room.
+    /// Pushes an entry. The caller must have checked that there is capacity.
     #[inline]
     pub(crate) fn push(&self, newest: T) {
         debug_assert!(self.len() < RECENT, "whoever adds makes room");
@@ -40,7 +39,7 @@ impl<T> Recent<T> {
         self.top.set(top.wrapping_add(1));
     }
 
-    /// Takes the newest.
+    /// Pops the newest entry.
     #[inline]
     pub(crate) fn pop(&self) -> Option<T> {
         if self.len() == 0 {
@@ -51,7 +50,7 @@ impl<T> Recent<T> {
         self.places[newest % RECENT].take()
     }
 
-    /// Takes the oldest.
+    /// Removes the oldest entry.
     #[inline]
     pub(crate) fn shift(&self) -> Option<T> {
         if self.len() == 0 {
@@ -72,9 +71,9 @@ mod tests {
     use super::{RECENT, Recent};
 
     proptest! {
-        // F1: as a double-ended queue, of which it uses three of the four ends
+        // F1: equivalent to a double-ended queue, of whose four operations it has three
         #[test]
-        fn it_is_a_stack_whose_bottom_can_be_taken_away(steps in prop::collection::vec(0..7u8, 0..1000)) {
+        fn it_behaves_like_a_deque_without_push_front(steps in prop::collection::vec(0..7u8, 0..1000)) {
             let (it, mut queue) = (Recent::new(), VecDeque::new());
             for (one, step) in steps.into_iter().enumerate() {
                 match step {

@@ -1,18 +1,19 @@
-//! What a relieved thread and the monitor agree on: it does not end while the monitor has the kernel
-//! do something to it, since its number may be another's then.
+//! Hand-off record that a detached thread shares with sysmon.
 //!
-//! The monitor makes one when it takes the post, and leaves it at the thread's seat.
+//! It ensures that the thread does not end while sysmon makes a system call on it, because the
+//! kernel may reuse the id of an ended thread. Sysmon creates the record when it takes the core,
+//! and stores it in the thread's worker status.
 //!
 //! # Protocol
 //!
-//! | the monitor | the thread, whose turn is over |
+//! | sysmon | the detached thread, at the end of its turn |
 //! |---|---|
-//! | 1. `IN_TURN` to `HELD`; or finds `OVER`, and forgets the thread | 1. `OVER`, whatever was there |
-//! | 2. has the kernel do something | 2. if it was `HELD`, waits for `LET_GO` |
-//! | 3. `HELD` to `IN_TURN`; or finds `OVER`, and leaves `LET_GO` | 3. ends |
+//! | 1. `IN_TURN` to `HELD`; on `OVER`, drops the record | 1. swaps in `OVER` |
+//! | 2. makes the system call | 2. if the state was `HELD`, waits for `LET_GO` |
+//! | 3. `HELD` to `IN_TURN`; on `OVER`, stores `LET_GO` | 3. exits |
 //!
-//! WHY no lock: the thread may have been put last, and who is runs when nobody else wants to. Nobody
-//! waits for it here. It waits for the monitor, for as long as some system calls take.
+//! WHY no lock: the thread may be demoted, and then runs only on an idle processor. Sysmon never
+//! waits for it here. The thread waits for sysmon for the duration of a few system calls at most.
 
 use purlin_raw::Slot;
 
@@ -23,11 +24,11 @@ const HELD: u32 = 1;
 const OVER: u32 = 2;
 const LET_GO: u32 = 3;
 
-/// The turn in which a thread was relieved.
+/// Record of the hand-off of one thread's core, and the turn that stalled it.
 #[derive(Debug)]
 pub struct Relief {
     pub(crate) slot: Slot,
-    /// When the turn began, as far as was seen.
+    /// When the turn was first observed.
     pub(crate) since: Instant,
     state: AtomicU32,
     told: AtomicBool,
@@ -35,18 +36,18 @@ pub struct Relief {
 }
 
 impl Relief {
-    /// The process in that slot has its thread to itself since then.
+    /// Creates the record for a thread whose turn of the process in `slot` was observed at `since`.
     pub fn new(slot: Slot, since: Instant) -> Self {
         let [told, last] = [AtomicBool::new(false), AtomicBool::new(false)];
         Self { slot, since, state: AtomicU32::new(IN_TURN), told, last }
     }
 
-    /// Does something while the thread lives; `None` if its turn is over. For the monitor alone, and
-    /// brief, since the thread may wait for it.
+    /// Runs `f` while the thread cannot end. Returns `None` if its turn has ended. Called by sysmon
+    /// only; `f` must be short, because the thread may wait for it.
     pub fn hold<R>(&self, f: impl FnOnce() -> R) -> Option<R> {
         let exchange = |from, to| {
-            // ORDER: release of what `f` did, to the acquires in `end`; nothing comes the other way, but
-            // that the thread has not ended, which is this value itself.
+            // ORDER: release of what `f` did, to the acquires in `end`. Nothing is acquired here
+            // but the fact that the thread has not ended, which is this value itself.
             self.state.compare_exchange(from, to, Ordering::Release, Ordering::Relaxed).is_ok()
         };
         if !exchange(IN_TURN, HELD) {
@@ -60,7 +61,8 @@ impl Relief {
         Some(done)
     }
 
-    /// The turn is over: from now on nobody does anything to the thread. For the thread itself, once.
+    /// Marks the turn as ended: from now on sysmon does not act on the thread. Called once, by the
+    /// thread.
     pub fn end(&self) {
         // ORDER: acquire of what was done in `hold`, here and below.
         if self.state.swap(OVER, Ordering::Acquire) == HELD {
@@ -74,7 +76,7 @@ impl Relief {
         self.state.load(Ordering::Relaxed) >= OVER
     }
 
-    /// The world is told of it. Whoever asks whether it was is the monitor, or the thread at its end.
+    /// Marks the stalled worker as reported. Sysmon and the ending thread read the mark.
     pub(crate) fn tell(&self) {
         self.told.store(true, Ordering::Relaxed);
     }
@@ -83,7 +85,7 @@ impl Relief {
         self.told.load(Ordering::Relaxed)
     }
 
-    /// Whether the kernel runs the thread last. The rest as for [`Relief::tell`].
+    /// Records whether the thread is demoted (`SCHED_IDLE`). Read as for [`Relief::tell`].
     pub(crate) fn set_last(&self, last: bool) {
         self.last.store(last, Ordering::Relaxed);
     }

@@ -1,4 +1,4 @@
-//! The shared part of the scheduler: queues, workers, start and stop.
+//! Shared state of the scheduler: queues, workers, start and stop.
 
 use std::io;
 use std::sync::{Arc, PoisonError};
@@ -25,26 +25,26 @@ use crate::sync::{
 use crate::timers::Timers;
 use crate::worker::schedule_here;
 
-/// A handle on a set of workers.
+/// Handle to a set of workers.
 #[derive(Clone)]
 pub struct Scheduler {
     pub(crate) shared: Arc<Shared>,
 }
 
-/// What all workers share.
+/// State shared by all workers.
 pub(crate) struct Shared {
     pub(crate) injector: CachePadded<Injector<Runnable>>,
     pub(crate) queues: Box<[Arc<CachePadded<Queue<Runnable>>>]>,
     pub(crate) idle: Idle,
     pub(crate) timers: Timers,
     pub(crate) hogs: Hogs,
-    /// What each worker has done.
+    /// Counters of each worker.
     pub(crate) tallies: Box<[CachePadded<Tally>]>,
-    /// How many want to know how long workers sleep.
+    /// Number of guards that request the measurement of sleep time.
     pub(crate) measuring: AtomicUsize,
-    /// How often the monitor has looked.
+    /// Number of sysmon's ticks.
     pub(crate) ticks: AtomicU64,
-    /// What ends the sleep of the thread that is that worker now.
+    /// Waker of the thread that is each worker at present.
     wakers: Box<[Mutex<Waker>]>,
     monitor: Unparker,
     stop: CachePadded<AtomicBool>,
@@ -52,29 +52,29 @@ pub(crate) struct Shared {
     ended: Condvar,
 }
 
-/// The parts that wait for their threads, then the threads that run.
+/// Assignments that wait for their threads, and the number of threads that run.
 struct Ends {
     waiting: Option<(Vec<Assignment>, Parker)>,
     running: usize,
 }
 
-/// How the workers stopped.
+/// Outcome of stopping the workers.
 #[must_use]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stopped {
     /// All threads have ended.
     All,
-    /// So many had not ended when the time was up, because of a turn that would not.
+    /// This number of threads had not ended at the timeout, because their turn still runs.
     Except(usize),
 }
 
 impl Scheduler {
-    /// Prepares that many workers; [`Scheduler::start`] gives them their threads.
+    /// Creates a scheduler with `workers` workers; [`Scheduler::start`] starts their threads.
     pub fn new(workers: usize) -> Self {
         Self::with_clock(workers, Clock::machine())
     }
 
-    /// [`Scheduler::new`] with another clock for the timers.
+    /// Like [`Scheduler::new`], with another clock for the timers.
     pub fn with_clock(workers: usize, clock: Clock) -> Self {
         let workers = workers.max(1);
         let posts: Vec<_> = (0..workers).map(|_| Post::new()).collect();
@@ -103,23 +103,23 @@ impl Scheduler {
         }
     }
 
-    /// What a realm needs to have its processes run here.
+    /// Returns the host with which a realm's processes run on this scheduler.
     pub fn host(&self) -> Box<dyn Host> {
         Box::new(self.clone())
     }
 
-    /// The number of workers.
+    /// Returns the number of workers.
     pub fn workers(&self) -> usize {
         self.shared.queues.len()
     }
 
-    /// The timers.
+    /// Returns the timers.
     pub fn timers(&self) -> &Timers {
         &self.shared.timers
     }
 
-    /// Starts the threads, whose names begin with `name`. An error of the operating system leaves
-    /// those started so far running; call [`Scheduler::stop`].
+    /// Starts the threads, whose names begin with `name`. On error, threads that were already
+    /// started keep running; call [`Scheduler::stop`].
     pub fn start(&self, name: &str, above: Arc<dyn Above>) -> io::Result<()> {
         let Some((waiting, parker)) = self.shared.ends().waiting.take() else { return Ok(()) };
         let crew = Crew { shared: Arc::clone(&self.shared), above, name: name.into() };
@@ -131,30 +131,30 @@ impl Scheduler {
         crew.begin("monitor", || monitor.run())
     }
 
-    /// Who is in a turn that was found to hold up others, and since when.
+    /// Returns the processes whose turn stalls a worker, and since when.
     pub fn hogs(&self) -> Vec<(Slot, Instant)> {
         self.shared.hogs.now()
     }
 
-    /// The threads that have not ended: workers, the monitor, one that may be kept in reserve, and
-    /// those that were relieved and are still in their turn.
+    /// Returns the number of running threads: workers, sysmon, the spare thread if there is one,
+    /// and detached threads.
     pub fn threads(&self) -> usize {
         self.shared.ends().running
     }
 
-    /// How often the monitor has looked, and whether it rests now.
+    /// Returns the number of sysmon's ticks, and whether it rests now.
     pub fn watch(&self) -> (u64, bool) {
         (self.shared.ticks.load(Ordering::Relaxed), self.shared.idle.resting())
     }
 
-    /// Runs one turn on this thread, which is none of the workers, and lets it block.
+    /// Runs one turn on the current thread, which must not be a worker, and lets it block.
     pub fn run_elsewhere(&self, runnable: Runnable) {
         self.shared.run_detached(runnable);
         self.shared.run_what_nobody_will();
     }
 
-    /// Tells the workers to end when nothing is ready, and waits for them as long as told. Timers
-    /// that have not fired by then are dropped.
+    /// Stops the workers once no process is ready, and waits for them at most `patience`. Drops the
+    /// timers that have not fired by then.
     pub fn stop(&self, patience: Duration) -> Stopped {
         let stopped = self.stop_workers(patience);
         self.shared.timers.close();
@@ -189,13 +189,13 @@ impl std::fmt::Debug for Scheduler {
 }
 
 impl Shared {
-    /// Whether the workers are to end.
+    /// Returns whether the scheduler is stopping.
     #[inline]
     pub(crate) fn stopping(&self) -> bool {
         self.stop.load(Ordering::Acquire)
     }
 
-    /// Work was queued: wakes a sleeper if nobody would find it.
+    /// Reports queued work: wakes a sleeper if no other worker will find it.
     #[inline]
     pub(crate) fn notify(&self) {
         if let Some(worker) = self.idle.notify() {
@@ -203,7 +203,7 @@ impl Shared {
         }
     }
 
-    /// A worker has queued work for itself that others may help with.
+    /// Reports work that a worker has queued for itself and that others can steal.
     #[inline]
     pub(crate) fn notify_for_own(&self) {
         if let Some(worker) = self.idle.notify_for_own() {
@@ -211,8 +211,9 @@ impl Shared {
         }
     }
 
-    /// Wakes a worker that was taken from the sleepers, or that has to see something. It may have been woken by a
-    /// timer meanwhile, and even been relieved: then this makes a sleep of its successor a short one.
+    /// Wakes a worker that has left the sleepers or that must observe a change. If a timer has
+    /// woken it meanwhile, or its core was handed off, this only shortens a sleep of the worker's
+    /// present thread.
     #[cold]
     pub(crate) fn unpark(&self, worker: usize) {
         self.waker(worker).wake_by_ref();
@@ -222,38 +223,38 @@ impl Shared {
         self.wakers[worker].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Another thread is that worker from now on.
+    /// Replaces the waker after a hand-off: another thread is that worker from now on.
     pub(crate) fn set_waker(&self, worker: usize, waker: Waker) {
         self.timers.wheel(worker).set_worker(waker.clone());
         *self.waker(worker) = waker;
     }
 
-    /// A worker was taken from the sleepers, or a relieved thread is done: the monitor is to watch
-    /// again.
+    /// Wakes sysmon if it rests. Called when a worker has left the sleepers or a detached thread is
+    /// done.
     pub(crate) fn rouse_monitor(&self) {
         if self.idle.rouse() {
             self.monitor.unpark();
         }
     }
 
-    /// Queues a process from a thread that has no post.
+    /// Queues a process from a thread that has no core.
     pub(crate) fn inject(&self, runnable: Runnable) {
         self.injector.push(runnable);
         self.notify();
     }
 
-    /// Runs one turn on a thread that has no post.
+    /// Runs one turn on a thread that has no core.
     fn run_detached(&self, runnable: Runnable) {
         if let Ran::Again(runnable) = runnable.run() {
             self.inject(runnable);
         }
     }
 
-    /// For a thread that has no post and ends now: if the workers have been told to end they may
-    /// have gone, so it runs what it has queued itself.
+    /// Runs the processes of the global queue if the scheduler is stopping, because the workers may
+    /// have exited. Called by a thread that has no core, after its last push.
     pub(crate) fn run_what_nobody_will(&self) {
-        // ORDER: partner of the fence in `worker::work`: either this sees the stop, or the last
-        // look of a worker that saw it sees what this thread queued before.
+        // ORDER: partner of the fence in `Worker::run_all`: either this sees the stop, or the final
+        // check of a worker that saw it sees what this thread has queued before.
         fence(Ordering::SeqCst);
         while self.stopping() {
             match self.injector.steal() {
@@ -264,7 +265,7 @@ impl Shared {
         }
     }
 
-    /// Whether there is anything to do for a worker that has nothing of its own.
+    /// Returns whether a worker with an empty core can find work elsewhere.
     pub(crate) fn has_work(&self) -> bool {
         !self.injector.is_empty() || self.queues.iter().any(|queue| queue.wants_help())
     }

@@ -1,8 +1,7 @@
-//! What a worker's thread shows of itself, so that others can see how long a turn takes.
+//! Worker status: what a worker's thread publishes about its current turn.
 //!
-//! The thread writes, with plain stores, each turn; the monitor reads whenever it likes. A thread
-//! has one seat for all its life; when its post is taken from it, a fresh thread gets a seat of its
-//! own.
+//! The thread writes it with plain stores at each turn; sysmon reads it at any time. A thread has
+//! one status for its lifetime; after a hand-off the fresh thread has another one.
 
 use std::num::NonZero;
 use std::sync::{Arc, OnceLock};
@@ -13,23 +12,23 @@ use crate::post::Post;
 use crate::relief::Relief;
 use crate::sync::{AtomicI32, AtomicU32, AtomicU64, Ordering};
 
-/// No process has this slot.
+/// Slot value of no process.
 const NOBODY: u64 = 0;
 
-/// What a worker's thread shows of itself.
-// WHY lines of its own: the thread writes here all the time.
+/// Status of a worker's thread.
+// WHY aligned to cache lines: the thread writes here at every turn.
 #[repr(align(128))]
 pub(crate) struct Seat {
-    /// Grows with each turn, modulo 2³².
+    /// Number of the turn, modulo 2³².
     turn: AtomicU32,
-    /// The slot of the process that runs, or that ran last: cleared only before the thread looks for
-    /// work elsewhere.
+    /// Slot of the process that runs or ran last; cleared only before the thread searches for work
+    /// elsewhere.
     running: AtomicU64,
-    /// The thread, once it has begun.
+    /// Kernel id of the thread, once it has started.
     thread: AtomicI32,
-    /// The way to the thread's post.
+    /// Sysmon's end of the thread's core, with which it takes the core.
     pub(crate) post: Taker<Post>,
-    /// There before the thread can find out that its post has been taken.
+    /// Hand-off record; set before the thread can notice that its core is gone.
     pub(crate) relief: OnceLock<Arc<Relief>>,
 }
 
@@ -44,7 +43,7 @@ impl Seat {
         }
     }
 
-    /// The thread sits down.
+    /// Records the current thread as the worker's thread.
     pub(crate) fn sit_down(&self) {
         self.thread.store(ThreadId::current().number(), Ordering::Relaxed);
     }
@@ -53,7 +52,7 @@ impl Seat {
         ThreadId::from_number(self.thread.load(Ordering::Relaxed))
     }
 
-    /// Begins the next turn and says which it is. Only for the thread itself.
+    /// Begins the next turn and returns its number. Called by the thread only.
     #[inline]
     pub(crate) fn next_turn(&self) -> u32 {
         let turn = self.turn.load(Ordering::Relaxed).wrapping_add(1);
@@ -65,13 +64,14 @@ impl Seat {
         self.turn.load(Ordering::Relaxed)
     }
 
-    /// That process runs now. Only for the thread itself.
+    /// Publishes the process that runs now. Called by the thread only.
     #[inline]
     pub(crate) fn runs(&self, slot: Slot) {
         self.running.store(slot.to_bits().get(), Ordering::Relaxed);
     }
 
-    /// Nobody runs: the thread looks for work. Only for the thread itself.
+    /// Publishes that no process runs, because the thread searches for work. Called by the thread
+    /// only.
     pub(crate) fn runs_nobody(&self) {
         self.running.store(NOBODY, Ordering::Relaxed);
     }
@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_slot_comes_back_as_it_was_shown() {
+    fn a_published_slot_is_read_back_unchanged() {
         let seat = Seat::new(purlin_raw::biased(Post::new()).1);
         assert_eq!(seat.running(), None);
         for bits in [1, 7 << 32 | 3, u64::MAX] {

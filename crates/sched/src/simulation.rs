@@ -1,20 +1,21 @@
-//! A scheduler without threads of its own: one thread runs every process, a seed chooses who is next,
-//! and the clock is moved to what is due next when nobody is ready.
+//! Single-threaded deterministic scheduler: the calling thread runs every process, a seed chooses
+//! the next one, and the clock advances to the next timer when no process is ready.
 //!
-//! It is a [`Scheduler`] that was never started, and stands in for its one worker: what is sent, set
-//! or woken from other threads takes the ways that lead to a worker, the common queue and the list of
-//! sleepers. So nothing of the scheduler knows of simulations. What is scheduled by the thread that
-//! runs the processes goes through the common queue too.
+//! A simulation is a [`Scheduler`] that was never started, and takes the role of its one worker.
+//! Messages, timers and wake-ups from other threads use the same paths as to a real worker: the
+//! global queue and the list of sleepers. So no other part of the scheduler knows about
+//! simulations. Processes scheduled by the thread that drives the simulation go through the global
+//! queue too.
 //!
-//! One thread at a time drives it, as long as it likes; while nobody does everything stands still.
-//! It never sleeps and knows no other time than that of its clock: whoever drives it waits, and says
-//! how far the time has come.
+//! One thread at a time drives the simulation; without a driver it stands still. It never sleeps
+//! and has no time but that of its clock: the driver waits, and passes in how far the time has
+//! come.
 //!
-//! The same seed makes the same choices as long as nothing comes from other threads. A turn is not
-//! divided: between two awaits a process is alone.
+//! The same seed makes the same choices unless other threads interfere. A turn is atomic: between
+//! two awaits no other process runs.
 //!
-//! COST: whoever is scheduled goes through the common queue; for each timer a walk over one slot of
-//! the wheel.
+//! COST: every scheduled process goes through the global queue; each timer takes a walk over one
+//! slot of the wheel.
 
 use std::task::Waker;
 use std::time::Duration;
@@ -27,12 +28,12 @@ use crate::scheduler::Scheduler;
 use crate::sync::deque::Steal;
 use crate::timers::TimerWheel;
 
-/// The most turns in one go, before whoever drives may look at other things.
+/// Maximum number of turns per call of [`Simulation::drive`].
 const AT_ONCE: u64 = 64;
-/// What is due later than in 73 years was to be never.
+/// Timers due after 73 years count as never due.
 const NEVER: u64 = LONGEST / 2;
 
-/// A scheduler whose one worker is whoever drives it.
+/// Scheduler whose one worker is the thread that drives it.
 #[derive(Debug)]
 pub struct Simulation {
     scheduler: Scheduler,
@@ -42,39 +43,39 @@ pub struct Simulation {
     asleep: bool,
 }
 
-/// How far [`Simulation::drive`] has come.
+/// Outcome of [`Simulation::drive`].
 #[must_use]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Drove {
-    /// What was to be reached is so.
+    /// `there` returned `true`.
     There,
-    /// There is more to do at this moment.
+    /// There is more to do at the present time.
     More,
-    /// Nobody is ready: the waker is woken when somebody is. The next timer is due then.
+    /// No process is ready; the waker is woken when one is. Contains the time of the next timer.
     Idle(Option<Duration>),
 }
 
 impl Simulation {
-    /// Nobody is ready, and it is no time yet.
+    /// Creates a simulation at time 0 without processes.
     pub fn new(seed: u64) -> Self {
         let (clock, hand) = Clock::manual();
         let scheduler = Scheduler::with_clock(1, clock);
         Self { scheduler, hand, ready: Vec::new(), chance: Chance(seed), asleep: false }
     }
 
-    /// The scheduler, which is not to be started.
+    /// Returns the scheduler. It must not be started.
     pub fn scheduler(&self) -> &Scheduler {
         &self.scheduler
     }
 
-    /// The time since the start of the clock.
+    /// Returns the time since the start of the clock.
     pub fn now(&self) -> Duration {
         self.wheel().now()
     }
 
-    /// Runs who is ready, and fires what is due by `until`, in order and each at its own time,
-    /// until `there`, which is asked after each turn. On a thread that
-    /// [is a worker](Above::thread).
+    /// Runs ready processes, and fires timers due by `until`, in order and each at its own time,
+    /// until `there` returns `true`. `there` is called before each turn. The current thread must be
+    /// set up [as a worker](Above::thread).
     pub fn drive(
         &mut self,
         until: Duration,
@@ -82,7 +83,7 @@ impl Simulation {
         waker: &Waker,
         there: &mut dyn FnMut() -> bool,
     ) -> Drove {
-        // Who is ready after a sleep was woken by what came from elsewhere, at `until`.
+        // A process that is ready after a sleep was woken by another thread, at `until`.
         if self.wake_up() && self.gather() && !self.fire(until) {
             self.set_clock(until);
         }
@@ -90,7 +91,7 @@ impl Simulation {
             if there() {
                 return Drove::There;
             }
-            // WHY `settle`: as a worker does before it sleeps, what was freed may have sent something.
+            // WHY `settle`: as before a worker's sleep, freeing a cell may send a message.
             if !self.turn(above) && !purlin_raw::settle() && !self.fire(until) {
                 return self.fall_asleep(waker);
             }
@@ -98,12 +99,12 @@ impl Simulation {
         Drove::More
     }
 
-    /// Moves the clock to that moment, if it is later; what is due before stays undone.
+    /// Advances the clock to `to` if that is later. Timers due before `to` are not fired.
     pub fn set_clock(&self, to: Duration) {
         self.hand.forward(to.saturating_sub(self.now()));
     }
 
-    /// Runs one of those who are ready; `false` if nobody is.
+    /// Runs one turn of a ready process. Returns `false` if none is ready.
     fn turn(&mut self, above: &dyn Above) -> bool {
         if !self.gather() {
             return false;
@@ -118,7 +119,7 @@ impl Simulation {
         true
     }
 
-    /// Takes over what was scheduled; whether anybody is ready.
+    /// Takes over the processes in the global queue. Returns whether any process is ready.
     fn gather(&mut self) -> bool {
         loop {
             match self.scheduler.shared.injector.steal() {
@@ -129,8 +130,8 @@ impl Simulation {
         }
     }
 
-    /// Moves the clock to the first timer, if it is due by then, and fires it, and others of the same
-    /// moment.
+    /// Advances the clock to the first timer if it is due by `until`, and fires all timers of that
+    /// moment. Returns whether one was due.
     fn fire(&self, until: Duration) -> bool {
         let due = self.wheel().first_due().filter(|&due| due <= nanos(until));
         if let Some(due) = due {
@@ -144,7 +145,7 @@ impl Simulation {
         self.scheduler.shared.timers.wheel(0)
     }
 
-    /// Takes its place among the sleepers, like a worker.
+    /// Adds itself to the sleepers, as a worker does.
     fn fall_asleep(&mut self, waker: &Waker) -> Drove {
         let shared = &self.scheduler.shared;
         shared.set_waker(0, waker.clone());
@@ -157,12 +158,12 @@ impl Simulation {
         Drove::Idle(next.map(Duration::from_nanos))
     }
 
-    /// Whether it slept.
+    /// Leaves the sleepers. Returns whether it was one of them.
     fn wake_up(&mut self) -> bool {
         let slept = std::mem::take(&mut self.asleep);
         if slept {
             let idle = &self.scheduler.shared.idle;
-            // Somebody may have woken it; it is counted as searching either way.
+            // Another thread may have woken it; it is counted as searching in either case.
             idle.wake_self(0);
             idle.end_search();
         }
@@ -170,9 +171,9 @@ impl Simulation {
     }
 }
 
-/// The choices of a seed: SplitMix64.
+/// Pseudo-random generator of the seed: SplitMix64.
 ///
-/// WHY not a library's: a seed that was written down must mean the same after an update.
+/// WHY not from a library: a recorded seed must make the same choices after an update.
 #[derive(Debug)]
 struct Chance(u64);
 
@@ -184,7 +185,7 @@ impl Chance {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below `bound`, which is small, so that hardly any comes more often than others.
+    /// Returns a number below `bound`. The modulo bias is negligible, because `bound` is small.
     fn below(&mut self, bound: u64) -> u64 {
         self.next() % bound
     }

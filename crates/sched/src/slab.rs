@@ -1,19 +1,19 @@
-//! Memory for the entries of a wheel: numbered places, given out again when they are vacant.
+//! Slab allocator for the entries of a wheel: numbered slots that are reused.
 //!
-//! Only the wheel calls. Never runs user code.
+//! Only the wheel calls it. It never runs user code.
 //!
-//! A place is found by its number; whether it still holds what one put there is told by a serial
-//! number, which is never used twice. Places come in blocks, so that growing moves nothing; when the
-//! last entry leaves, all blocks but the first are given back.
+//! An entry is found by its slot number; a serial number that is never reused detects that the slot
+//! holds another entry. Slots are allocated in blocks, so that growing moves no entry. When the
+//! last entry is removed, all blocks but the first are freed.
 //!
-//! COST: 48 bytes an entry of the scheduler's, in blocks of 256.
+//! COST: 48 bytes per timer of the scheduler, in blocks of 256.
 
-/// No place.
+/// Slot number of no slot.
 pub(crate) const NONE: u32 = u32::MAX;
 
 const BLOCK: usize = 256;
 
-/// What finds an entry again, and nothing that comes after it in the same place.
+/// Key of an entry. It never matches a later entry in the same slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Key {
     pub(crate) index: u32,
@@ -21,11 +21,11 @@ pub(crate) struct Key {
 }
 
 impl Key {
-    /// The key of no entry.
+    /// Key that matches no entry.
     pub(crate) const NOTHING: Self = Self { index: NONE, serial: 0 };
 }
 
-/// One place. `prev` and `next` are the wheel's while it is taken.
+/// One slot. While it is occupied, `prev` and `next` belong to the wheel.
 pub(crate) struct Entry<T> {
     serial: u64,
     pub(crate) due: u64,
@@ -34,7 +34,7 @@ pub(crate) struct Entry<T> {
     item: Option<T>,
 }
 
-/// What was in a place.
+/// Contents of a removed entry.
 pub(crate) struct Removed<T> {
     pub(crate) item: T,
     pub(crate) due: u64,
@@ -42,13 +42,13 @@ pub(crate) struct Removed<T> {
     pub(crate) next: u32,
 }
 
-/// The places.
+/// The slots.
 pub(crate) struct Slab<T> {
     blocks: Vec<Vec<Entry<T>>>,
-    /// The first of the vacant places, which are chained by `next`.
+    /// First slot of the free list, which is linked by `next`.
     vacant: u32,
     live: usize,
-    /// The serial number given last.
+    /// Last serial number assigned.
     serial: u64,
 }
 
@@ -57,7 +57,7 @@ impl<T> Slab<T> {
         Self { blocks: Vec::new(), vacant: NONE, live: 0, serial: 0 }
     }
 
-    /// How many places are taken.
+    /// Returns the number of occupied slots.
     pub(crate) fn len(&self) -> usize {
         self.live
     }
@@ -71,7 +71,7 @@ impl<T> Slab<T> {
         &self.blocks[index as usize / BLOCK][index as usize % BLOCK]
     }
 
-    /// Takes a place, in no list yet.
+    /// Inserts an entry that is not yet in any list.
     #[inline(always)]
     pub(crate) fn insert(&mut self, due: u64, item: T) -> Key {
         if self.vacant == NONE {
@@ -88,7 +88,7 @@ impl<T> Slab<T> {
         Key { index, serial }
     }
 
-    /// The entry of that key, if it is still there.
+    /// Returns the entry with that key, or `None` if it was removed.
     #[inline]
     pub(crate) fn find(&mut self, key: Key) -> Option<(u64, &mut T)> {
         let block = self.blocks.get_mut(key.index as usize / BLOCK)?;
@@ -97,7 +97,8 @@ impl<T> Slab<T> {
         Some((entry.due, item))
     }
 
-    /// Takes out the entry of that key, if it is still there; the wheel takes it out of its list.
+    /// Removes the entry with that key, or returns `None` if it was removed before. The wheel must
+    /// unlink it from its list.
     #[inline(always)]
     pub(crate) fn remove(&mut self, key: Key) -> Option<Removed<T>> {
         let vacant = self.vacant;
@@ -114,12 +115,12 @@ impl<T> Slab<T> {
         Some(removed)
     }
 
-    /// The key of an entry that is there.
+    /// Returns the key of the entry in an occupied slot.
     pub(crate) fn key(&mut self, index: u32) -> Key {
         Key { index, serial: self.entry(index).serial }
     }
 
-    /// Gives memory back if there is no entry left. No place of before is looked at again.
+    /// Frees memory if no entry is left. Former slot numbers must not be used any more.
     #[inline]
     pub(crate) fn tidy(&mut self) {
         if self.live == 0 && self.blocks.len() > 1 {
@@ -127,13 +128,13 @@ impl<T> Slab<T> {
         }
     }
 
-    /// Empties everything; keys of before find nothing.
+    /// Removes all entries. Former keys match nothing.
     pub(crate) fn take_all(&mut self) -> impl Iterator<Item = T> + use<T> {
         (self.live, self.vacant) = (0, NONE);
         std::mem::take(&mut self.blocks).into_iter().flatten().filter_map(|entry| entry.item)
     }
 
-    /// Makes one more place.
+    /// Adds one slot to the free list.
     #[cold]
     fn grow(&mut self) {
         if self.blocks.last().is_none_or(|block| block.len() == BLOCK) {
@@ -154,7 +155,7 @@ impl<T> Slab<T> {
         self.vacant = NONE;
     }
 
-    /// Bytes that are kept for entries.
+    /// Returns the bytes allocated for slots.
     #[cfg(test)]
     pub(crate) fn bytes(&self) -> usize {
         self.blocks.iter().map(|block| block.capacity() * size_of::<Entry<T>>()).sum()

@@ -1,12 +1,12 @@
-//! Whether short turns are kept together on few workers or spread over all: tried, not guessed.
+//! Load balancing by trial: short turns are kept on few workers or spread over all.
 //!
-//! Processes that talk to each other get more done on one core, where their messages are in the
-//! cache, than on two; processes that do not, get more done on two. Nothing that a scheduler sees of
-//! them tells which they are. So the monitor tries: while there is more to do than one worker does,
-//! it now and then has it done the other way for some ticks, and stays with what gets more done.
+//! Processes that talk to each other get more done on one processor, where their messages are
+//! cached, than on two. Processes that do not talk get more done on two. The scheduler cannot tell
+//! which kind it has. So sysmon measures: while there is more work than one worker does, it tries
+//! the other placement for a few ticks now and then, and keeps the one that gets more done.
 //!
-//! *Work* is what Erlang calls reductions: a turn counts as one, and so does each unit of budget.
-//! Spreading has to be worth a quarter more, since it costs another core.
+//! *Work* corresponds to Erlang's reductions: each turn and each unit of budget counts as one.
+//! Spreading must get a quarter more done, because it occupies another processor.
 //!
 //! ```text
 //!              more to do, pause over             at least as good
@@ -15,54 +15,55 @@
 //!      └──────────────────────────────────┘ worse: a longer pause; or nothing to do any more
 //! ```
 //!
-//! COST: a trial of the worse way takes 5 ticks of the monitor, every 200 ticks at first and, when
-//! trials keep failing, every 4000.
+//! COST: a trial of the worse placement takes 5 ticks of sysmon, every 200 ticks at first and every
+//! 4000 when trials keep failing.
 
 use std::ops::RangeInclusive;
 
-/// Ticks that are not counted after the way was changed.
+/// Ticks that are not counted after a change of placement.
 const SETTLE: u32 = 1;
-/// Ticks for which what was spread is gathered. WHY two: who was running at first is in a queue later.
+/// Ticks for which spread work is gathered. WHY two: a process that runs at the first is in a queue
+/// at the second.
 const GATHER: u32 = 2;
 /// Ticks that are counted.
 const WINDOW: usize = 4;
 /// Ticks between two trials, at first and at most.
 const PAUSES: RangeInclusive<u32> = 200..=4000;
 
-/// What the monitor saw in a tick.
+/// What sysmon has sampled in a tick.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Seen {
     /// Work done by all workers.
     pub(crate) work: u64,
-    /// How many of them were at it, with short turns.
+    /// Number of workers with short turns.
     pub(crate) working: usize,
-    /// Short turns wait in a queue, and somebody who could help is free.
+    /// Whether short turns wait in a queue while another worker is free.
     pub(crate) could_spread: bool,
 }
 
-/// How work is to be done until the next tick.
+/// Placement of work until the next tick.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Way {
-    /// A worker that gets on is left alone.
+    /// Workers steal only past the steal threshold.
     Together,
-    /// The same, and what was spread is gathered on one.
+    /// As `Together`; in addition one worker steals the work that was spread.
     Gather,
-    /// Whoever waits is worth another worker's help.
+    /// Workers steal every waiting process.
     Spread,
 }
 
-/// Remembers what was tried, and what it brought.
+/// State of load balancing: the present placement and the results of trials.
 pub(crate) struct Spread {
     spread: bool,
-    /// The work of a window before the trial, if one is under way.
+    /// Work in the window before the trial, if one is under way.
     trial: Option<u64>,
-    /// Ticks since the way was changed, or since there was nothing to do.
+    /// Ticks since the last change of placement, or since there was nothing to do.
     ticks: u32,
-    /// Ticks for which more than one has been at work.
+    /// Ticks for which more than one worker has been busy.
     several: u32,
-    /// The work of the last ticks.
+    /// Work of the last ticks.
     window: [u64; WINDOW],
-    /// Ticks for which what was spread is still gathered.
+    /// Ticks for which spread work is still to be gathered.
     gather: u32,
     /// Ticks until the next trial may begin.
     pause: u32,
@@ -84,7 +85,7 @@ impl Spread {
         }
     }
 
-    /// Takes a tick into account.
+    /// Takes a tick into account and returns the placement until the next one.
     pub(crate) fn tick(&mut self, seen: Seen) -> Way {
         self.pause = self.pause.saturating_sub(1);
         let several = seen.working > 1;
@@ -95,7 +96,7 @@ impl Spread {
         };
         self.several = if several { self.several + 1 } else { 0 };
         if self.trial.is_none() && !self.spread && self.several as usize == WINDOW {
-            // It was spread otherwise: by an overload, or from outside.
+            // The work was spread by an overload or by external threads.
             self.change();
         }
         if goes_on {
@@ -118,7 +119,7 @@ impl Spread {
         if gather { Way::Gather } else { Way::Together }
     }
 
-    /// A window is full: begins a trial if it is time, or ends the one that is under way.
+    /// Evaluates a full window: begins a trial if one is due, or ends the one under way.
     fn decide(&mut self) {
         let work = self.window.iter().sum();
         let Some(before) = self.trial.take() else {
@@ -149,8 +150,8 @@ impl Spread {
 mod tests {
     use super::*;
 
-    /// Goes through a number of ticks in which there is more to do than for one, and in which so much
-    /// gets done in each way; says how many ticks were spread.
+    /// Simulates `count` ticks with more to do than one worker can, where each placement does the
+    /// given work. Returns the number of ticks for which work was spread.
     fn ticks(it: &mut Spread, count: usize, together: u64, spread: u64) -> usize {
         let mut way = if it.spread { Way::Spread } else { Way::Together };
         let mut spread_out = 0;
@@ -167,7 +168,7 @@ mod tests {
     const PAUSE: usize = *PAUSES.start() as usize;
 
     #[test]
-    fn work_is_spread_once_that_has_brought_a_quarter_more() {
+    fn work_is_spread_if_a_trial_gets_a_quarter_more_done() {
         let mut it = Spread::new();
         assert_eq!(ticks(&mut it, PAUSE, 100, 126), 0);
         assert_eq!(ticks(&mut it, PAUSE, 100, 126), PAUSE);
@@ -176,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn what_changes_its_nature_is_found_out() {
+    fn a_change_of_the_load_changes_the_placement() {
         let mut it = Spread::new();
         ticks(&mut it, 10 * PAUSE, 100, 200);
         assert!(it.spread);
@@ -187,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_spread_otherwise_is_tried_together() {
+    fn work_spread_by_other_causes_is_tried_on_one_worker() {
         let mut it = Spread::new();
         let seen = Seen { work: 100, working: 2, could_spread: false };
         let ways: Vec<_> = (0..PAUSE + 2).map(|_| it.tick(seen)).collect();
@@ -196,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn trials_that_fail_become_rare() {
+    fn failing_trials_become_rare() {
         let mut it = Spread::new();
         let first = ticks(&mut it, 100 * PAUSE, 100, 50);
         let later = ticks(&mut it, 100 * PAUSE, 100, 50);
@@ -204,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trial_without_anything_to_do_proves_nothing() {
+    fn a_trial_that_runs_out_of_work_is_repeated() {
         let mut it = Spread::new();
         ticks(&mut it, PAUSE, 100, 200);
         assert!(it.spread && it.trial.is_some());
@@ -214,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_spread_is_gathered_when_it_is_tried_or_kept_together() {
+    fn spread_work_is_gathered_when_the_placement_changes_back() {
         let mut it = Spread::new();
         ticks(&mut it, PAUSE, 100, 50);
         let seen = Seen { work: 50, working: 2, could_spread: false };

@@ -1,8 +1,8 @@
-//! What threads share and wait with: `std`'s and crossbeam's, or those of loom or shuttle when a
+//! Synchronization primitives: those of `std` and crossbeam, or those of loom or shuttle when a
 //! model is built with `--cfg loom` or `--cfg shuttle`.
 //!
-//! Loom's models use `idle` and `relief` alone. Shuttle's run the whole scheduler, so what shuttle cannot see
-//! into has stand-ins for it: the queues, parking and the machine's time.
+//! The loom models use only `idle` and `relief`. The shuttle models run the whole scheduler; the
+//! queues, parking and the system clock, which shuttle does not control, are replaced by fakes.
 
 #[cfg(loom)]
 pub(crate) use loom::sync::{

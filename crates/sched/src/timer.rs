@@ -1,6 +1,6 @@
-//! A timer that was set: taken back, looked at, or polled, from any thread.
+//! Handle to a timer: cancel, read or poll it from any thread.
 //!
-//! COST: a counted reference to the wheel it is on; each operation is one lock.
+//! COST: a reference count on its wheel; each operation takes one lock.
 
 use std::task::{Poll, Waker};
 use std::time::Duration;
@@ -9,7 +9,8 @@ use crate::slab::Key;
 use crate::timers::{Alarm, TimerWheel};
 use crate::wheel::Due;
 
-/// A timer that was set, may have fired, and may have been cancelled. Dropping it changes nothing.
+/// Handle to a timer, which may have fired or been cancelled. Dropping it does not cancel the
+/// timer.
 #[derive(Clone)]
 pub struct Timer {
     pub(crate) wheel: TimerWheel,
@@ -23,8 +24,8 @@ impl std::fmt::Debug for Timer {
 }
 
 impl Timer {
-    /// Takes the timer back and says how much of its time was left; `None` if it was too late, or
-    /// had been done before. What would have happened is dropped.
+    /// Cancels the timer and returns the time that was left. Returns `None` if it has fired or was
+    /// cancelled before. The alarm is dropped.
     pub fn cancel(&self) -> Option<Duration> {
         let cancelled = self.wheel.lock().wheel.cancel(self.key);
         let (alarm, due) = cancelled?;
@@ -32,7 +33,7 @@ impl Timer {
         Some(self.left(due))
     }
 
-    /// Takes the timer back and does not ask for the time.
+    /// Cancels the timer without reading the clock.
     pub fn remove(&self) {
         let removed = self.wheel.lock().wheel.cancel(self.key);
         if let Some((alarm, _)) = removed {
@@ -40,7 +41,8 @@ impl Timer {
         }
     }
 
-    /// For a timer that wakes a future: whether it has fired. From now on it wakes this waker.
+    /// Returns `Ready` if the timer has fired; otherwise registers `waker`. For timers that wake a
+    /// future.
     pub fn poll(&self, waker: &Waker) -> Poll<()> {
         let known = match self.wheel.lock().wheel.find(self.key) {
             None => return Poll::Ready(()),
@@ -50,7 +52,7 @@ impl Timer {
         if known {
             return Poll::Pending;
         }
-        // WHY the lock is taken twice: cloning and dropping a waker may run anybody's code.
+        // WHY two lockings: cloning and dropping a waker may run user code.
         let new = Alarm::Wake(waker.clone());
         let mut state = self.wheel.lock();
         let (polled, old) = match state.wheel.find(self.key) {
@@ -62,7 +64,7 @@ impl Timer {
         polled
     }
 
-    /// How much of its time is left; `None` if it has fired or was cancelled.
+    /// Returns the time left, or `None` if the timer has fired or was cancelled.
     pub fn read(&self) -> Option<Duration> {
         let due = self.wheel.lock().wheel.find(self.key).map(|(_, due)| due)?;
         Some(self.left(due))

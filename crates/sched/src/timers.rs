@@ -1,31 +1,30 @@
-//! Timers: messages and wake-ups for later.
+//! Timers: delayed messages and wake-ups, on one timing wheel per worker.
 //!
-//! Every worker has a wheel behind a lock of its own. Any thread may set, cancel and look at any
-//! timer and may fire what is due on any wheel, so cancelling from another thread is no more than
-//! taking a lock that as a rule nobody holds. Nothing of the user's runs under a lock: what is
-//! fired, cancelled or dropped is taken out first.
+//! Each wheel has its own lock. Any thread may set, cancel and read any timer, and may fire due
+//! timers on any wheel, so cancelling from another thread only takes a lock that is usually
+//! uncontended. User code never runs under a lock: alarms are removed first, then fired or dropped.
 //!
-//! # Who looks when
+//! # Firing
 //!
-//! - A worker fires what is due on its wheel before every 61st turn, and before it sleeps; it sleeps
-//!   no longer than until the next tick of its wheel.
-//! - Whoever watches for workers that are stuck calls [`Timers::fire_overdue`].
+//! - A worker fires due timers of its wheel before every 61st turn and before it sleeps. It sleeps
+//!   at most until the next tick of its wheel.
+//! - Sysmon calls [`Timers::fire_overdue`] on behalf of stalled workers.
 //!
 //! # Awake and asleep
 //!
-//! While its worker is *awake* a wheel takes timers by their length alone: the clock is read when the
-//! worker looks next, once for all of them ([`Due::In`], `wheel`). A worker goes to sleep, as far as
-//! its wheel is concerned, under the wheel's lock: it gives the fresh timers their time, learns the
-//! next tick and marks the wheel *asleep*. Whoever sets a timer on a wheel that is asleep reads the
-//! clock himself and, if his is the first, unparks the worker. Both decisions are made under one
-//! lock, and an unpark that comes before the park makes the park return at once; so no timer is
-//! slept through.
+//! While its worker is *awake*, a wheel accepts timers by their duration alone: the clock is read
+//! when the worker next checks its timers, once for all of them ([`Due::In`], `wheel`). Before a
+//! worker sleeps, it assigns due times to the fresh timers, reads the next tick and marks the wheel
+//! *asleep*, all under the wheel's lock. A thread that sets a timer on a wheel that is asleep reads
+//! the clock itself and, if its timer is the first, unparks the worker. Both decisions are made
+//! under one lock, and an unpark before the park makes the park return immediately, so no timer is
+//! missed.
 //!
-//! `next` shows the next tick to those who have not got the lock. It is written under the lock only;
-//! whoever reads it without may see an older value, and looks again a little later.
+//! `next` publishes the next tick to threads that do not hold the lock. It is written under the
+//! lock only. A reader without the lock may see an older value, and reads again a little later.
 //!
-//! COST: setting, and cancelling, each one lock, two counted references, and what the wheel costs;
-//! 48 bytes of memory. Firing: one lock and one send or wake.
+//! COST: setting and cancelling take one lock each, two reference counts and the cost of the wheel;
+//! 48 bytes of memory. Firing takes one lock and one send or wake-up.
 
 use std::sync::{Arc, PoisonError};
 use std::task::Waker;
@@ -40,102 +39,102 @@ use crate::sync::{AtomicU64, Mutex, MutexGuard, Ordering};
 use crate::timer::Timer;
 use crate::wheel::{Due, NEVER, Wheel, moment_of, tick_at, tick_of};
 
-/// How many timers are fired in one go, before the worker looks at its processes again.
+/// Maximum number of timers fired in one batch, before the worker runs processes again.
 const AT_ONCE: usize = 512;
 
-/// What happens when the time has come.
+/// Action of a timer when it fires.
 #[derive(Debug)]
 pub enum Alarm {
-    /// A message is sent.
+    /// Send a message.
     Send(Parcel),
-    /// A future is polled again.
+    /// Wake a future.
     Wake(Waker),
 }
 
 impl Alarm {
-    /// Drops it, whatever the user's destructors do.
+    /// Drops the alarm. Contains panics of user destructors.
     #[inline]
     pub(crate) fn discard(self) {
         match self {
-            // It sees to that itself.
+            // A parcel contains panics itself.
             Self::Send(parcel) => drop(parcel),
             Self::Wake(waker) => quietly(|| drop(waker)),
         }
     }
 }
 
-/// The timers of all workers.
+/// Timers of all workers.
 #[derive(Debug)]
 pub struct Timers {
     wheels: Box<[TimerWheel]>,
     clock: Clock,
 }
 
-/// The timers of one worker.
+/// Timers of one worker.
 #[derive(Clone)]
 pub struct TimerWheel(Arc<CachePadded<Inner>>);
 
 struct Inner {
-    /// The tick at which somebody should look, 0 for at once.
+    /// Tick at which a thread should check the wheel; 0 means now.
     next: AtomicU64,
     state: Mutex<State>,
     clock: Clock,
-    /// Ends the sleep of the thread that is the worker now.
+    /// Waker of the thread that is the worker at present.
     worker: Mutex<Waker>,
-    /// Messages whose receiver had ended when they were sent.
+    /// Messages dropped because their receiver had ended.
     dropped: AtomicU64,
 }
 
 pub(crate) struct State {
     pub(crate) wheel: Wheel<Alarm>,
-    /// The worker is asleep, or about to be.
+    /// Whether the worker is asleep or about to sleep.
     asleep: bool,
-    /// The scheduler has stopped: nothing is fired any more.
+    /// Whether the scheduler has stopped: no timer fires any more.
     closed: bool,
 }
 
 impl Timers {
-    /// A wheel for each worker.
+    /// Creates one wheel per worker.
     pub(crate) fn new(workers: impl Iterator<Item = Waker>, clock: Clock) -> Self {
         let wheels = workers.map(|worker| TimerWheel::new(worker, clock.clone())).collect();
         Self { wheels, clock }
     }
 
-    /// The clock that all timers obey.
+    /// Returns the clock of the timers.
     pub fn clock(&self) -> &Clock {
         &self.clock
     }
 
-    /// The wheel of a worker.
+    /// Returns the wheel of a worker.
     pub fn wheel(&self, worker: usize) -> &TimerWheel {
         &self.wheels[worker]
     }
 
-    /// Timers that are set and have not fired.
+    /// Returns the number of timers that are set and have not fired.
     pub fn pending(&self) -> usize {
         self.wheels.iter().map(|wheel| wheel.lock().wheel.len()).sum()
     }
 
-    /// Messages whose receiver had ended when their time had come.
+    /// Returns the number of messages dropped because their receiver had ended.
     pub fn dropped(&self) -> u64 {
         self.wheels.iter().map(|wheel| wheel.0.dropped.load(Ordering::Relaxed)).sum()
     }
 
-    /// Fires what is due on wheels whose worker ought to have done so and may be stuck, and lets the
-    /// time of timers begin that were set since. For any thread, now and then. Says how many fired.
+    /// Fires due timers on wheels whose worker has not done so and may be stalled, and starts the
+    /// time of fresh timers. Any thread may call it. Returns the number of timers fired.
     ///
-    /// COST: one read for each wheel on which nothing is due.
+    /// COST: one load for each wheel without due timers.
     pub fn fire_overdue(&self, now: u64) -> usize {
         let overdue = |wheel: &&TimerWheel| wheel.next() <= tick_at(now);
         self.wheels.iter().filter(overdue).map(|wheel| wheel.fire(now)).sum()
     }
 
-    /// Whether [`Timers::fire_overdue`] has anything to do.
+    /// Returns whether [`Timers::fire_overdue`] has anything to do.
     pub(crate) fn any_overdue(&self, now: u64) -> bool {
         self.wheels.iter().any(|wheel| wheel.next() <= tick_at(now))
     }
 
-    /// Drops every timer; what is set from now on is dropped at once.
+    /// Drops all timers. A timer set afterwards is dropped immediately.
     pub(crate) fn close(&self) {
         for wheel in &self.wheels {
             let mut state = wheel.lock();
@@ -150,7 +149,7 @@ impl Timers {
 
 impl TimerWheel {
     fn new(worker: Waker, clock: Clock) -> Self {
-        // WHY asleep: the worker's thread is yet to start, and has not looked.
+        // WHY asleep: the worker's thread has not started, and has not checked the wheel.
         let state = State { wheel: Wheel::new(), asleep: true, closed: false };
         Self(Arc::new(CachePadded::new(Inner {
             next: AtomicU64::new(NEVER),
@@ -165,14 +164,14 @@ impl TimerWheel {
         self.0.worker.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Another thread is the worker from now on.
+    /// Replaces the waker after a hand-off: another thread is the worker from now on.
     pub(crate) fn set_worker(&self, waker: Waker) {
         *self.worker() = waker;
     }
 
     #[inline]
     pub(crate) fn lock(&self) -> MutexGuard<'_, State> {
-        // WHY: nothing of the user's runs while it is locked.
+        // WHY: no user code runs under the lock.
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -182,22 +181,22 @@ impl TimerWheel {
 
     #[inline]
     fn publish(&self, next: u64) {
-        // ORDER: relaxed: it is a hint where to look; what is found is found under the lock.
+        // ORDER: relaxed: a hint which wheels to check; the timers are read under the lock.
         self.0.next.store(next, Ordering::Relaxed);
     }
 
-    /// Nanoseconds since the start of the clock.
+    /// Returns the nanoseconds since the start of the clock.
     #[inline]
     pub(crate) fn clock_now(&self) -> u64 {
         self.0.clock.now()
     }
 
-    /// The time since the start of the clock.
+    /// Returns the time since the start of the clock.
     pub fn now(&self) -> Duration {
         Duration::from_nanos(self.clock_now())
     }
 
-    /// Sets a timer for after that time, from any thread; what is beyond 146 years counts as that.
+    /// Sets a timer that fires after `time`, at most 146 years. Any thread may call it.
     #[inline]
     pub fn set(&self, time: Duration, alarm: Alarm) -> Timer {
         let length = nanos(time);
@@ -226,12 +225,12 @@ impl TimerWheel {
         Timer { wheel: self.clone(), key }
     }
 
-    /// A timer that has fired already.
+    /// Returns a timer that has already fired.
     pub fn fired(&self) -> Timer {
         Timer { wheel: self.clone(), key: Key::NOTHING }
     }
 
-    /// A worker between two turns, now and then: fires what is due.
+    /// Fires due timers. Called by the worker between two turns.
     #[inline]
     pub(crate) fn look(&self) {
         if self.next() != NEVER {
@@ -239,8 +238,8 @@ impl TimerWheel {
         }
     }
 
-    /// Fires what is due, some of it if it is much; the time of fresh timers begins. Says how many
-    /// fired.
+    /// Fires due timers, at most one batch, and starts the time of fresh timers. Returns the number
+    /// of timers fired.
     fn fire(&self, now: u64) -> usize {
         let mut fired = 0;
         while fired < AT_ONCE {
@@ -258,12 +257,12 @@ impl TimerWheel {
         fired
     }
 
-    /// For a clock that is moved to what comes next: when the first timer is due.
+    /// Returns when the first timer is due, for a manual clock that advances to the next timer.
     pub(crate) fn first_due(&self) -> Option<u64> {
         self.lock().wheel.first_due()
     }
 
-    /// For a clock that has been moved to what comes next: fires all that is due now.
+    /// Fires all timers due at `now`, for a manual clock that has advanced to that moment.
     pub(crate) fn fire_exactly(&self, now: u64) {
         loop {
             let mut state = self.lock();
@@ -286,11 +285,11 @@ impl TimerWheel {
         }
     }
 
-    /// The worker has nothing to do. Either this fires something, so that there may be work, or the
-    /// worker may sleep; then it must call [`TimerWheel::wake`] before it runs anything.
+    /// Prepares a sleep of the worker. Either fires timers, which may make processes ready, or
+    /// allows the sleep; then the worker must call [`TimerWheel::wake`] before it runs a process.
     pub(crate) fn fall_asleep(&self) -> Rest {
         let mut state = self.lock();
-        // WHY not read if nothing is set: most workers most of the time.
+        // WHY the clock is not read without timers: the usual case of most workers.
         let now = if state.wheel.next() == NEVER { 0 } else { self.clock_now() };
         state.wheel.stamp(now);
         let next = state.wheel.next();
@@ -308,20 +307,20 @@ impl TimerWheel {
         }
     }
 
-    /// The worker runs again.
+    /// Marks the worker awake.
     pub(crate) fn wake(&self) {
         self.lock().asleep = false;
     }
 }
 
-/// How long a worker may sleep, as far as its timers go.
+/// How long a worker may sleep as far as its timers allow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Rest {
-    /// Not at all: something was due.
+    /// Not at all: timers were due.
     Fired,
-    /// So long.
+    /// For this duration.
     For(Duration),
-    /// Until somebody wakes it.
+    /// Until another thread wakes it.
     ForEver,
 }
 
@@ -341,7 +340,7 @@ mod tests {
 
     const MS: Duration = Duration::from_millis(1);
 
-    /// Counts how often it is woken.
+    /// Waker that counts how often it is woken.
     #[derive(Default)]
     struct Bell(AtomicUsize);
 
@@ -357,8 +356,8 @@ mod tests {
         }
     }
 
-    /// Timers of one worker, whose thread is the test's, and a clock that the test moves. The bell rings
-    /// when the worker is unparked.
+    /// Creates timers of one worker with a manual clock. The bell rings when the worker is
+    /// unparked.
     fn timers() -> (Timers, Hand, Arc<Bell>) {
         let (clock, hand) = Clock::manual();
         let (unparked, worker) = bell();
@@ -370,9 +369,9 @@ mod tests {
         (Arc::clone(&bell), Waker::from(bell))
     }
 
-    // N3: its time begins when the worker looks, never before it was set
+    // N3: the time of a timer begins at the worker's next check, never before the timer was set
     #[test]
-    fn what_is_set_while_the_worker_is_awake_takes_its_time_from_the_next_look() {
+    fn the_time_of_a_fresh_timer_begins_at_the_next_check() {
         let (timers, hand, _) = timers();
         let wheel = timers.wheel(0);
         wheel.wake();
@@ -396,8 +395,8 @@ mod tests {
         let (unparked, worker) = bell();
         let timers = Timers::new([worker].into_iter(), Clock::machine());
         let wheel = timers.wheel(0);
-        // WHY real time: a clock that is moved by hand says nothing about sleep. No machine takes a part
-        // of this time for the test.
+        // WHY real time: a manual clock does not determine the duration of a sleep. The test takes
+        // a small fraction of an hour on any machine.
         let hour = Duration::from_secs(3600);
         wheel.wake();
         assert_eq!(wheel.fall_asleep(), Rest::ForEver);
@@ -405,10 +404,10 @@ mod tests {
         let (_, waker) = bell();
         wheel.set(hour, Alarm::Wake(waker.clone()));
         let Rest::For(rest) = wheel.fall_asleep() else { panic!("nothing is due") };
-        // A part of the hour may be spent moving down the wheel.
+        // Entries moving down the wheel may need a wake-up after part of the hour.
         assert!(rest <= hour + 2 * MS && rest > hour / 64, "{rest:?}");
         assert_eq!(unparked.rung(), 0);
-        // From another thread, as it would be: the worker sleeps.
+        // Another thread sets the timer, because the worker sleeps.
         let elsewhere = wheel.clone();
         let (_, other) = bell();
         std::thread::spawn(move || elsewhere.set(MS, Alarm::Wake(other))).join().unwrap();
@@ -416,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn an_idle_worker_learns_of_what_was_set_before_its_thread_began() {
+    fn a_timer_set_before_the_worker_started_is_fired() {
         let (timers, hand, unparked) = timers();
         let (bell, waker) = bell();
         timers.wheel(0).set(5 * MS, Alarm::Wake(waker));
@@ -426,9 +425,9 @@ mod tests {
         assert_eq!(bell.rung(), 1);
     }
 
-    // N3: what is set by a worker that then computes for ever is fired by somebody else
+    // N3: a timer set by a worker that then computes forever is fired by another thread
     #[test]
-    fn any_thread_fires_what_a_stuck_worker_leaves_undone() {
+    fn any_thread_fires_the_timers_of_a_stalled_worker() {
         let (timers, hand, _) = timers();
         timers.wheel(0).wake();
         let (bell, waker) = bell();
@@ -466,9 +465,9 @@ mod tests {
         assert_eq!(timer.poll(&two), Poll::Ready(()));
     }
 
-    // E1: destructors run, one that panics does not keep the others from it
+    // E1: all destructors run, although one of them panics
     #[test]
-    fn closing_drops_what_is_set_and_what_is_set_later() {
+    fn close_drops_present_and_later_timers() {
         struct Panics(Arc<AtomicUsize>);
         impl Wake for Panics {
             fn wake(self: Arc<Self>) {}

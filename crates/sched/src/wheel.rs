@@ -1,30 +1,30 @@
-//! A hierarchical timing wheel: what is due when, without a thread, a lock or a clock.
+//! Hierarchical timing wheel, as a pure data structure without threads, locks or clocks.
 //!
-//! Whoever owns it tells it the time. Never runs user code, except that dropping the wheel drops
-//! what is in it. Times are nanoseconds since some beginning.
+//! The owner passes in the time. The wheel never runs user code, except that dropping it drops its
+//! entries. Times are nanoseconds since an arbitrary origin.
 //!
-//! # The wheel
+//! # Structure
 //!
-//! Time is divided into *ticks* of 2²⁰ ns, a little over a millisecond. An entry is due at the first
-//! tick that is not before its time, so never early. There are eight levels of 64 slots; a slot of
-//! level 0 holds the entries of one tick, a slot of level `l` those of 64ˡ ticks. An entry lies at
-//! the highest level in whose digit (of base 64) its tick differs from the present one:
+//! Time is divided into *ticks* of 2²⁰ ns, a little over a millisecond. An entry is due at the
+//! first tick that is not before its time, so never early. There are eight levels of 64 slots; a
+//! slot of level 0 holds the entries of one tick, a slot of level `l` those of 64ˡ ticks. An entry
+//! is at the highest level at which its tick and the present tick differ in their base-64 digits:
 //!
-//! INVARIANT: all digits of an entry above its level are those of `present`, and its digit of that
-//! level is greater (at level 0: not smaller). So whatever lies at a level is due before everything
-//! at the levels above, and the first slot of the lowest level that has any is the first of all.
+//! INVARIANT: all digits of an entry above its level equal those of `present`, and its digit of
+//! that level is greater (at level 0: not smaller). So the entries of a level are due before all
+//! entries of higher levels, and the first occupied slot of the lowest occupied level is due first.
 //!
-//! When the present reaches a slot above level 0, its entries move down, each to its own place; an
-//! entry moves at most seven times, and one that is taken back in time as a rule never.
+//! When the present tick reaches a slot above level 0, its entries move down, each to the level of
+//! its tick. An entry moves at most seven times; one that is cancelled early usually never moves.
 //!
 //! # Fresh entries
 //!
-//! Reading the clock costs more than all the rest of setting a timer. So an entry may be put in by
-//! the length of its time alone. It is *fresh* then, in a list of its own, and its time begins when
-//! the owner next says what time it is (`stamp`): later than it was asked for, never earlier.
+//! Reading the clock costs more than the rest of setting a timer. So an entry may be inserted by
+//! its duration alone. It is *fresh* then, is kept in a separate list, and its time begins when the
+//! owner next passes in the time (`stamp`): later than requested, never earlier.
 //!
-//! COST: 2 kB, and what `slab` says for each entry. Inserting and removing are a few reads and
-//! writes, whatever the number of entries.
+//! COST: 2 kB, plus the entries (see `slab`). Inserting and removing take a few reads and writes,
+//! independent of the number of entries.
 
 mod exactly;
 
@@ -36,20 +36,20 @@ const SLOTS: usize = 1 << DIGIT;
 /// Ticks of 2²⁰ ns in 64 bits of nanoseconds take 44 bits.
 const LEVELS: usize = 8;
 const TICK_BITS: u32 = 20;
-/// The list of fresh entries, behind those of the slots.
+/// List of fresh entries, after the lists of the slots.
 const FRESH: usize = LEVELS * SLOTS;
-/// Marks the time of a fresh entry: it is a length, not a moment.
+/// Flag of a fresh entry's time: a duration, not a moment.
 const LENGTH: u64 = 1 << 63;
 
-/// The tick that never comes.
+/// Tick that is never reached.
 pub(crate) const NEVER: u64 = u64::MAX;
 
 /// When an entry is due, in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Due {
-    /// So long after the time is next told.
+    /// This duration after the owner next passes in the time.
     In(u64),
-    /// At that moment.
+    /// At this moment.
     At(u64),
 }
 
@@ -68,32 +68,32 @@ impl Due {
     }
 }
 
-/// The wheel.
+/// Hierarchical timing wheel.
 pub(crate) struct Wheel<T> {
     slab: Slab<T>,
-    /// The tick up to which everything has been handed out.
+    /// Tick up to which all entries have been popped.
     present: u64,
-    /// Levels that have entries, one bit each.
+    /// Occupied levels, one bit each.
     levels: u8,
-    /// Slots that have entries, one bit each.
+    /// Occupied slots, one bit each.
     slots: [u64; LEVELS],
-    /// The first entry of each list; the lists are rings.
+    /// First entry of each list; the lists are circular.
     first: [u32; FRESH + 1],
 }
 
-/// The tick at which a moment has come.
+/// Returns the first tick that does not begin before a moment.
 #[inline]
 pub(crate) fn tick_of(moment: u64) -> u64 {
     moment.div_ceil(1 << TICK_BITS)
 }
 
-/// The tick in which a moment lies.
+/// Returns the tick that contains a moment.
 #[inline]
 pub(crate) fn tick_at(moment: u64) -> u64 {
     moment >> TICK_BITS
 }
 
-/// The moment at which a tick begins.
+/// Returns the moment at which a tick begins.
 #[inline]
 pub(crate) fn moment_of(tick: u64) -> u64 {
     tick << TICK_BITS
@@ -110,12 +110,12 @@ impl<T> Wheel<T> {
         }
     }
 
-    /// How many entries there are.
+    /// Returns the number of entries.
     pub(crate) fn len(&self) -> usize {
         self.slab.len()
     }
 
-    /// Puts an entry in.
+    /// Inserts an entry.
     #[inline(always)]
     pub(crate) fn insert(&mut self, due: Due, item: T) -> Key {
         let key = self.slab.insert(due.pack(), item);
@@ -126,7 +126,7 @@ impl<T> Wheel<T> {
         key
     }
 
-    /// Takes an entry out before its time; `None` if it has been handed out or taken out.
+    /// Removes an entry before it is due. Returns `None` if it was popped or removed before.
     #[inline(always)]
     pub(crate) fn cancel(&mut self, key: Key) -> Option<(T, Due)> {
         let removed = self.slab.remove(key)?;
@@ -138,14 +138,14 @@ impl<T> Wheel<T> {
         Some((self.unlink(list, key.index, removed), due))
     }
 
-    /// An entry that is still there, and when it is due.
+    /// Returns an entry and when it is due, or `None` if it was popped or removed.
     #[inline]
     pub(crate) fn find(&mut self, key: Key) -> Option<(&mut T, Due)> {
         self.slab.find(key).map(|(due, item)| (item, Due::unpack(due)))
     }
 
-    /// The tick at which the owner should tell the time again: at once if there are fresh entries,
-    /// else not later than the first entry is due.
+    /// Returns the tick at which the owner should pass in the time: 0 if there are fresh entries,
+    /// otherwise at the latest when the first entry is due.
     pub(crate) fn next(&self) -> u64 {
         if self.first[FRESH] != NONE {
             return 0;
@@ -153,7 +153,7 @@ impl<T> Wheel<T> {
         self.first_slot().map_or(NEVER, |(_, _, start)| start)
     }
 
-    /// Hands out one entry that is due; entries of one tick in the order in which they came.
+    /// Pops one due entry; entries of one tick in the order of insertion.
     pub(crate) fn pop(&mut self, now: u64) -> Option<T> {
         let now = tick_at(now);
         loop {
@@ -172,7 +172,7 @@ impl<T> Wheel<T> {
         }
     }
 
-    /// Takes an entry out of its list.
+    /// Removes an entry from its list.
     #[inline]
     fn take_out(&mut self, list: usize, index: u32) -> Option<T> {
         let key = self.slab.key(index);
@@ -180,10 +180,10 @@ impl<T> Wheel<T> {
         Some(self.unlink(list, index, removed))
     }
 
-    /// The time of the fresh entries begins now.
+    /// Starts the time of the fresh entries.
     pub(crate) fn stamp(&mut self, now: u64) {
         if self.levels == 0 {
-            // The nearer the present, the fewer levels to move down.
+            // The closer `present` is, the fewer levels the entries have to move down.
             self.present = self.present.max(tick_at(now));
         }
         self.each(FRESH, |wheel, index| {
@@ -193,14 +193,14 @@ impl<T> Wheel<T> {
         });
     }
 
-    /// Empties the wheel; keys of before find nothing.
+    /// Removes all entries. Former keys match nothing.
     pub(crate) fn take_all(&mut self) -> impl Iterator<Item = T> + use<T> {
         (self.levels, self.slots) = (0, [0; LEVELS]);
         self.first.fill(NONE);
         self.slab.take_all()
     }
 
-    /// Level, number and first tick of the first slot that has entries.
+    /// Returns level, number and first tick of the first occupied slot.
     #[inline]
     fn first_slot(&self) -> Option<(usize, usize, u64)> {
         if self.levels == 0 {
@@ -213,7 +213,7 @@ impl<T> Wheel<T> {
         Some((level, slot, above | (slot as u64) << digit))
     }
 
-    /// Where an entry of that tick lies, by the invariant.
+    /// Returns the list of an entry with that tick, by the invariant.
     #[inline]
     fn list_of(&self, tick: u64) -> usize {
         let differ = (tick ^ self.present) | (SLOTS as u64 - 1);
@@ -221,14 +221,14 @@ impl<T> Wheel<T> {
         level * SLOTS + (tick >> (DIGIT * level as u32)) as usize % SLOTS
     }
 
-    /// Puts an entry that is in no list where it belongs.
+    /// Inserts an entry that is in no list into the list of its tick.
     #[inline]
     fn place(&mut self, index: u32) {
         let present = self.present;
         let entry = self.slab.entry(index);
         let mut tick = tick_of(entry.due);
         if tick < present {
-            // It is overdue, and will be found in the slot of the present.
+            // It is overdue, and goes to the slot of the present tick.
             entry.due = moment_of(present);
             tick = present;
         }
@@ -240,7 +240,7 @@ impl<T> Wheel<T> {
         self.each(list, Self::place);
     }
 
-    /// Empties a list and hands its entries over, in order.
+    /// Empties a list and passes its entries to `f` in order.
     fn each(&mut self, list: usize, mut f: impl FnMut(&mut Self, u32)) {
         let first = self.first[list];
         if first == NONE {
@@ -260,7 +260,7 @@ impl<T> Wheel<T> {
         }
     }
 
-    /// Adds an entry at the end of a list.
+    /// Appends an entry to a list.
     #[inline(always)]
     fn link(&mut self, list: usize, index: u32) {
         let first = self.first[list];
@@ -280,7 +280,7 @@ impl<T> Wheel<T> {
         (entry.prev, entry.next) = (prev, next);
     }
 
-    /// Closes the gap that an entry has left in its list.
+    /// Unlinks a removed entry from its list.
     #[inline(always)]
     fn unlink(&mut self, list: usize, index: u32, removed: Removed<T>) -> T {
         let Removed { item, prev, next, .. } = removed;
@@ -319,12 +319,12 @@ mod tests {
 
     use super::*;
 
-    /// A wheel beside a sorted map that is obviously right.
+    /// A wheel together with a reference implementation, a sorted map.
     struct Pair {
         wheel: Wheel<usize>,
         now: u64,
         keys: Vec<Key>,
-        /// By tick, then in the order in which they were placed: number and time.
+        /// Key: tick, then order of placement. Value: number and time.
         placed: BTreeMap<(u64, usize), (usize, u64)>,
         fresh: Vec<(usize, u64)>,
         places: usize,
@@ -344,7 +344,7 @@ mod tests {
 
         fn place(&mut self, number: usize, moment: u64) {
             self.places += 1;
-            // What is overdue when it is put in is due now.
+            // An entry that is overdue when inserted is due now.
             let present = moment_of(tick_at(self.now));
             let moment = if tick_of(moment) < tick_of(present) { present } else { moment };
             self.placed.insert((tick_of(moment), self.places), (number, moment));
@@ -417,7 +417,7 @@ mod tests {
     }
 
     pub(super) fn step() -> impl Strategy<Value = Step> {
-        // WHY not `prop_oneof`: making the steps then takes most of the test's time.
+        // WHY not `prop_oneof`: generating the steps would then take most of the test's time.
         (0..11u8, time(), 0..200_usize).prop_map(|(kind, time, number)| match kind {
             0..3 => Step::At(time),
             3..6 => Step::In(time),
@@ -427,9 +427,9 @@ mod tests {
     }
 
     proptest! {
-        // N3: nothing early, nothing late by more than a tick, nothing lost, nothing twice
+        // N3: no entry is early, late by more than a tick, lost or duplicated
         #[test]
-        fn a_wheel_hands_out_what_a_sorted_map_would(steps in prop::collection::vec(step(), 1..200)) {
+        fn a_wheel_behaves_like_a_sorted_map(steps in prop::collection::vec(step(), 1..200)) {
             let mut pair = Pair::new();
             for step in steps {
                 match step {
@@ -440,15 +440,15 @@ mod tests {
                 }
                 pair.check_next();
             }
-            // What was fresh is placed by the first, and due at the second.
+            // The first call places the fresh entries, the second pops them.
             pair.forward(1 << 58);
             pair.forward(1 << 58);
             prop_assert_eq!(pair.wheel.len(), 0);
         }
 
-        // N3: a sleeper that trusts `next` wakes up a few times for one timer, and at its tick
+        // N3: a sleeper that relies on `next` wakes a few times for one timer, and at its tick
         #[test]
-        fn a_lone_timer_is_handed_out_at_its_tick_after_few_looks(now in time(), length in time()) {
+        fn a_lone_timer_is_popped_at_its_tick_after_few_wake_ups(now in time(), length in time()) {
             let mut wheel = Wheel::new();
             assert_eq!(wheel.pop(now), None);
             wheel.insert(Due::In(length), ());
@@ -468,7 +468,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_is_given_back_when_the_last_entry_leaves_and_old_keys_stay_dead() {
+    fn memory_is_freed_with_the_last_entry_and_former_keys_match_nothing() {
         let mut wheel = Wheel::new();
         let one = wheel.insert(Due::At(0), 0);
         assert_eq!(wheel.cancel(one), Some((0, Due::At(0))));
@@ -487,7 +487,7 @@ mod tests {
     }
 
     #[test]
-    fn a_time_without_end_is_146_years_and_overflows_nothing() {
+    fn the_maximum_duration_is_146_years_and_does_not_overflow() {
         let mut wheel = Wheel::new();
         let key = wheel.insert(Due::In(u64::MAX), ());
         wheel.stamp(1 << 61);

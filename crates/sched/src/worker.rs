@@ -1,13 +1,13 @@
-//! One thread's loop: what to run next, and when to sleep.
+//! Worker loop: picks the next process, steals, and parks the thread.
 //!
-//! The loop works through a post, which belongs to the thread until the monitor takes it away in the
-//! middle of a turn that is too long. Every use of the post may find it gone. Then the thread is
-//! *relieved*: what it schedules goes to the common queue, and when the turn is over it ends. What
-//! the loop runs may call [`schedule_here`] on the same thread at any time.
+//! The loop runs the processes of a core. The core belongs to the thread until sysmon takes it
+//! during a turn that is too long. Every use of the core may find it gone. The thread is then
+//! *detached*: what it schedules goes to the global queue, and it exits when the turn ends.
+//! Processes run by the loop may call [`schedule_here`] on the same thread at any time.
 //!
-//! INVARIANT: a thread that is asleep or counted as searching has its post. It is taken only from
-//! one that shows a running process (`Seat::running`), and one that does not shows so before it uses
-//! its post once more and then begins to search.
+//! INVARIANT: a thread that is asleep or counted as searching has its core. Sysmon takes a core
+//! only from a thread that publishes a running process (`Seat::running`). Before a thread searches,
+//! it first clears that and then uses its core once more.
 
 use std::cell::{Cell, OnceCell};
 use std::sync::Arc;
@@ -24,13 +24,13 @@ use crate::seat::Seat;
 use crate::sync::{Ordering, Parker, fence, hint, thread_local};
 use crate::timers::{Rest, TimerWheel};
 
-/// How often a worker looks at what came from outside before its own work. Prime, so that it does
-/// not fall into step with the work.
+/// Number of turns between two checks of the global queue and the timers. Prime, so that it does
+/// not synchronize with patterns in the load.
 const OUTSIDE_EVERY: u32 = if cfg!(shuttle) { 3 } else { 61 };
-/// How often a searching worker looks at all queues before it sleeps.
+/// Number of times a searching worker checks all queues before it sleeps.
 const ROUNDS: u32 = if cfg!(shuttle) { 1 } else { 16 };
 
-/// One worker, where the processes it runs find it.
+/// State of one worker, in a thread-local for the processes that it runs.
 struct Worker {
     shared: Arc<Shared>,
     above: Arc<dyn Above>,
@@ -39,25 +39,25 @@ struct Worker {
     post: Holder<Post>,
     seat: Arc<Seat>,
     searching: Cell<bool>,
-    /// What this thread had done when it last added to the worker's tally.
+    /// Totals of this thread when it last updated the worker's counters.
     done: Cell<Done>,
-    /// How often this thread has found nobody to run.
+    /// Number of times this thread found no process to run.
     idle_looks: Cell<u32>,
 }
 
-/// The post was taken away.
+/// Error: the core was handed off to another thread.
 struct Relieved;
 
 thread_local! {
     static WORKER: OnceCell<Worker> = const { OnceCell::new() };
 }
 
-/// Queues a process if this thread is a worker of that scheduler, else gives it back.
+/// Queues a process if the current thread is a worker of that scheduler. Returns it otherwise.
 #[inline]
 pub(crate) fn schedule_here(shared: &Arc<Shared>, runnable: Runnable) -> Result<(), Runnable> {
     let mut runnable = Some(runnable);
     // WHY `try_with`: a destructor of another thread-local may wake a process after this one is
-    // gone; that counts as outside.
+    // destroyed; the process then goes to the global queue.
     let _ = WORKER.try_with(|worker| {
         if let Some(worker) = worker.get().filter(|worker| Arc::ptr_eq(&worker.shared, shared))
             && let Some(runnable) = runnable.take()
@@ -68,8 +68,8 @@ pub(crate) fn schedule_here(shared: &Arc<Shared>, runnable: Runnable) -> Result<
     runnable.map_or(Ok(()), Err)
 }
 
-/// The loop of a worker's thread; returns when the scheduler stops and nothing is ready, or when the
-/// thread was relieved and its turn is over.
+/// Runs the loop of a worker's thread. Returns when the scheduler stops and no process is ready, or
+/// after the turn in which the thread was detached.
 pub(crate) fn work(shared: Arc<Shared>, above: Arc<dyn Above>, assignment: Assignment) {
     let Assignment { index, post, seat, parker } = assignment;
     let (searching, done, idle_looks) = (Cell::new(false), Cell::default(), Cell::new(0));
@@ -95,14 +95,16 @@ pub(crate) fn work(shared: Arc<Shared>, above: Arc<dyn Above>, assignment: Assig
 }
 
 impl Worker {
-    // WHY always: its caller has nothing else to do, and a loop of its own took ten instructions more a turn.
+    // WHY always: the function has one caller, and an uninlined loop took ten more instructions per
+    // turn.
     #[inline(always)]
     fn run_all(&self) -> Result<(), Relieved> {
         let mut last_look = false;
         loop {
             match self.next()? {
                 Some(runnable) => self.run(runnable),
-                // What is ready is run before the end: a process that was told to end must do so.
+                // Ready processes run before the end: a process that received an exit signal must
+                // end.
                 None if last_look => return Ok(()),
                 None if self.shared.stopping() => {
                     // ORDER: see `Shared::run_what_nobody_will`.
@@ -114,9 +116,9 @@ impl Worker {
         }
     }
 
-    /// Makes a process the next to run here; the one that was moves into the queue.
+    /// Makes a process the next to run here and moves the previous one to the stack.
     ///
-    /// WHY in three: as a rule nothing is called, and no register saved.
+    /// WHY three functions: the usual path calls none of the others and saves no register.
     #[inline(always)]
     fn schedule(&self, runnable: Runnable) {
         match self.post.try_with(runnable, Post::put_first) {
@@ -126,14 +128,14 @@ impl Worker {
         }
     }
 
-    /// Queues the process that was the next to run.
+    /// Moves the process that was next to run to the stack or the queue.
     #[cold]
     #[inline(never)]
     fn make_room(&self, before: Runnable) {
         self.queued(self.post.with(before, Post::put_second));
     }
 
-    /// The post is gone, or somebody is looking at it.
+    /// Slow path: the core is gone, or sysmon is accessing it.
     #[cold]
     #[inline(never)]
     fn schedule_after_all(&self, runnable: Runnable) {
@@ -144,7 +146,8 @@ impl Worker {
         }
     }
 
-    /// Something was queued, if the post is there, and others could help now, or not.
+    /// Completes a push: wakes another worker if it could help, or uses the global queue if the
+    /// core is gone.
     #[inline]
     fn queued(&self, queued: Result<bool, Runnable>) {
         match queued {
@@ -157,7 +160,7 @@ impl Worker {
     #[inline]
     fn run(&self, runnable: Runnable) {
         if self.searching.replace(false) && self.shared.idle.end_search() {
-            // There may be more where this came from.
+            // The source of this process may hold more.
             self.shared.notify();
         }
         self.seat.runs(runnable.slot());
@@ -172,9 +175,11 @@ impl Worker {
     #[inline]
     fn next(&self) -> Result<Option<Runnable>, Relieved> {
         if self.seat.next_turn().is_multiple_of(OUTSIDE_EVERY) {
-            // WHY: what fires many timers is not the process that ran last.
+            // WHY: timers are fired here, and their time must not count as a turn of the process
+            // that ran last.
             self.seat.runs_nobody();
-            // WHY before all else: whoever was relieved in its last turn has a successor, whose figures these are.
+            // WHY first: if the last turn was handed off, the statistics belong to the thread that
+            // has the core now.
             self.with_post(|_| ())?;
             self.timers().look();
             self.add_up(1);
@@ -206,10 +211,10 @@ impl Worker {
         self.with_post(|post| post.take_from(&self.shared.injector))
     }
 
-    /// Looks everywhere for work.
+    /// Searches the global queue and the other workers' queues.
     fn search(&self) -> Result<Option<Runnable>, Relieved> {
-        // WHY here: from the next use of the post on, it stays; only then may this thread be counted
-        // as searching or asleep.
+        // WHY here: after the next use of the core, sysmon cannot take it; only then may this
+        // thread be counted as searching or asleep.
         self.seat.runs_nobody();
         if let Some(runnable) = self.take_outside()? {
             return Ok(Some(runnable));
@@ -233,13 +238,14 @@ impl Worker {
         Ok(None)
     }
 
-    /// Takes half of what the first worker has to give, beginning with the next.
+    /// Steals half of the stealable queue of the first worker that has one, starting with the next
+    /// worker.
     fn steal(&self) -> Result<Option<Runnable>, Relieved> {
         let mut promising = self.others().filter(|queue| queue.wants_help());
         self.with_post(|post| promising.find_map(|queue| post.steal_from(&queue.stealer)))
     }
 
-    /// Takes over what waits for the other workers.
+    /// Steals everything that waits for the other workers.
     #[cold]
     fn gather(&self) -> Result<(), Relieved> {
         for queue in self.others() {
@@ -255,7 +261,7 @@ impl Worker {
         &self.shared.queues[self.index]
     }
 
-    /// The queues of the other workers, beginning with the next.
+    /// Returns the queues of the other workers, starting with the next one.
     fn others(&self) -> impl Iterator<Item = &Queue<Runnable>> {
         let queues = &self.shared.queues;
         (1..queues.len()).map(|i| &**queues[(self.index + i) % queues.len()])
@@ -265,12 +271,13 @@ impl Worker {
         &self.shared.tallies[self.index]
     }
 
-    /// Shows what has been done, without the turn that is under way if there is one.
+    /// Updates the worker's counters, without the turn under way if there is one.
     // WHY not inlined, here and below: the loop would save more registers.
     #[cold]
     #[inline(never)]
     fn add_up(&self, under_way: u32) {
-        // WHY less: it has looked for the next turn so often and found none, or not yet looked.
+        // WHY less: the turn number also counts attempts that found no process or are still under
+        // way.
         let turns = self.seat.turn().wrapping_sub(self.idle_looks.get() + under_way);
         self.done.set(self.tally().add_up(turns, self.done.get()));
     }
@@ -279,10 +286,10 @@ impl Worker {
         self.shared.timers.wheel(self.index)
     }
 
-    /// Sleeps until somebody has work, or a timer is due. Wakes as a searcher.
+    /// Sleeps until another thread has work or a timer is due. Wakes up as a searcher.
     fn sleep(&self) {
-        // WHY to the loop again: what was freed may have sent something to a process that now waits
-        // in this worker's post, where only this worker looks.
+        // WHY back to the loop: a freed cell may have sent a message to a process that now waits in
+        // this core, where only this worker looks.
         if purlin_raw::settle() {
             return;
         }
@@ -295,8 +302,8 @@ impl Worker {
         if !self.shared.has_work() && !self.shared.stopping() {
             self.park(rest);
         }
-        // If somebody has woken it, that has made it a searcher already. An unpark that is still to
-        // come makes the next sleep a short one.
+        // If another thread has woken this worker, it has already made it a searcher. An unpark
+        // that arrives later shortens the next sleep.
         idle.wake_self(self.index);
         self.searching.set(true);
         self.timers().wake();
@@ -318,22 +325,22 @@ impl Worker {
         self.tally().wakes(now);
     }
 
-    /// The turn in which the thread was relieved is over.
+    /// Ends the turn of a detached thread.
     #[cold]
     fn retire(&self) {
         debug_assert!(!self.searching.get(), "it was in a turn");
         if let Some(relief) = self.seat.relief.get() {
             relief.end();
             if relief.is_last() {
-                // WHY: it may have to wait for locks from here on, and hold some: the allocator's, the
-                // kernel's for the map of memory, the C library's for stacks.
+                // WHY: the thread may take locks until it exits, and hold some of them: the
+                // allocator's, the kernel's for the memory map, the C library's for stacks.
                 ThreadId::restore();
             }
             if relief.told() {
                 self.above.over(relief.slot, relief.since.elapsed());
             }
         }
-        // WHY: it may rest already, and have left memory alone for the hog's sake.
+        // WHY: sysmon may be resting, and may have skipped a trim because of this thread.
         self.shared.rouse_monitor();
         self.shared.run_what_nobody_will();
     }

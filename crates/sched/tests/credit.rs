@@ -1,5 +1,5 @@
-//! A worker that sleeps keeps no references: what nobody else refers to is freed before, and what
-//! its destructor sends arrives.
+//! A sleeping worker holds no deferred references: before it sleeps, cells that nothing else refers
+//! to are freed, and messages sent by their destructors arrive.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use purlin_polling::HANG;
 use purlin_raw::{Address, Body, End, Owner, Realm, Runnable, Slot, Turned, World};
 use purlin_sched::{Above, Scheduler, Stopped};
 
-/// A world whose processes leave a will.
+/// World whose processes end with a [`Will`].
 struct Wills;
 
 impl World for Wills {
@@ -30,7 +30,7 @@ impl World for Wills {
     fn undelivered((): &(), (): &mut (), (): ()) {}
 }
 
-/// Sends to its heir when the cell that it lies in is freed.
+/// Sends a message to its heir when the cell that contains it is freed.
 #[derive(Debug)]
 struct Will(Address<Wills, ()>);
 
@@ -57,7 +57,7 @@ impl Above for Workers {
     fn helpless(&self, _: &str) {}
 }
 
-/// Ends when it is sent something, and tells.
+/// Process that reports to the test and ends when it receives a message.
 struct Heir(Sender<()>);
 
 impl Body<Wills, ()> for Heir {
@@ -81,7 +81,7 @@ impl Body<Wills, ()> for Heir {
     }
 }
 
-/// Ends at once and leaves a will.
+/// Process that ends in its first turn with a will as its exit status.
 struct Testator(Option<Will>);
 
 impl Body<Wills, ()> for Testator {
@@ -100,7 +100,7 @@ impl Body<Wills, ()> for Testator {
     }
 }
 
-/// Drops an address, tells, and ends when it may.
+/// Process that drops an address, reports to the test, and ends when the test allows it.
 struct Keeper(Option<Address<Wills, ()>>, Sender<()>, Receiver<()>);
 
 impl Body<Wills, ()> for Keeper {
@@ -123,7 +123,7 @@ impl Body<Wills, ()> for Keeper {
 }
 
 #[test]
-fn a_cell_that_only_a_worker_about_to_sleep_refers_to_is_freed_and_its_will_is_done() {
+fn a_worker_frees_deferred_cells_before_it_sleeps() {
     let scheduler = Scheduler::new(1);
     let realm = Realm::<Wills>::new(scheduler.host(), (), 10, 1);
     scheduler.start("credit", Arc::new(Workers(realm.clone()))).expect("threads start");
@@ -138,7 +138,8 @@ fn a_cell_that_only_a_worker_about_to_sleep_refers_to_is_freed_and_its_will_is_d
         Keeper(Some(address), dropped, may_go)
     });
     is_dropped.recv().expect("the keeper runs");
-    // What the keeper has dropped is credit of its worker now; this is the last but that.
+    // The reference dropped by the keeper is now deferred at its worker; this is the only other
+    // one.
     drop(testator);
     go.send(()).expect("the keeper waits");
     is_done.recv_timeout(HANG).expect("the will is done");

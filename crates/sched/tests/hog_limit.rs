@@ -1,4 +1,4 @@
-//! The limit of threads that are left to processes which do not await.
+//! Limit on the number of detached threads.
 
 use std::pin::Pin;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -10,10 +10,10 @@ use purlin_polling::{HANG, until};
 use purlin_raw::{Body, End, Owner, Realm, Runnable, Slot, World};
 use purlin_sched::{Above, Scheduler, Stopped};
 
-/// The limit, as `SEMANTICS.md` has it (F2).
+/// The limit stated in `SEMANTICS.md` (F2).
 const LIMIT: usize = 512;
 
-/// A world of processes that only run.
+/// World of processes without signals or state.
 struct Plain;
 
 impl World for Plain {
@@ -32,7 +32,7 @@ impl World for Plain {
     fn undelivered((): &(), (): &mut (), (): ()) {}
 }
 
-/// Passes on what the scheduler says when it can do nothing.
+/// Layer above that forwards the scheduler's reports of failed hand-offs to the test.
 struct Workers(Realm<Plain>, Mutex<Sender<String>>);
 
 impl Above for Workers {
@@ -69,7 +69,7 @@ impl Gate {
     }
 }
 
-/// Tells that it runs, blocks its thread at a gate if it has one, and ends.
+/// Process that reports to the test, blocks its thread at the gate if there is one, and ends.
 struct Once(Sender<()>, Option<Arc<Gate>>);
 
 impl Body<Plain, ()> for Once {
@@ -97,7 +97,7 @@ fn comes<T>(receiver: &Receiver<T>, what: &str) -> T {
     receiver.recv_timeout(HANG).unwrap_or_else(|error| panic!("{what}: {error}"))
 }
 
-// F2: there is a limit of 512 such processes at a time, past which others may wait
+// F2: at most 512 such processes at a time; past the limit other processes may wait
 #[test]
 fn past_512_blocked_threads_the_next_process_waits_until_one_of_them_ends() {
     let scheduler = Scheduler::new(1);
@@ -107,7 +107,7 @@ fn past_512_blocked_threads_the_next_process_waits_until_one_of_them_ends() {
     scheduler.start("limit", Arc::new(workers)).expect("threads start");
     let gate = Arc::<Gate>::default();
     let (began, begins) = channel();
-    // The last of these is the one whose thread is not taken over any more.
+    // The last of these processes stalls the worker and its core is not handed off.
     for number in 0..=LIMIT {
         spawn(&realm, began.clone(), Some(Arc::clone(&gate)));
         comes(&begins, &format!("process {number} is held up"));

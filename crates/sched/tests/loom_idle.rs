@@ -1,7 +1,7 @@
-//! Models of going to sleep and being woken.
+//! Loom models of falling asleep and waking.
 //!
-//! A queue is a counter of pieces of work here; a parker is a flag. What is checked is that no work
-//! is left while a worker sleeps, whatever the interleaving.
+//! A queue is a counter of work items here; a parker is a flag. The models check that in no
+//! interleaving work remains while the worker sleeps.
 //!
 //! Run with `scripts/test-loom.sh`.
 #![cfg(loom)]
@@ -12,7 +12,7 @@ use loom::thread;
 use purlin_raw::model::model;
 use purlin_sched::model::Idle;
 
-/// What the workers of a model share.
+/// State shared by the workers of a model.
 struct World {
     idle: Idle,
     queue: AtomicUsize,
@@ -28,20 +28,20 @@ impl World {
         })
     }
 
-    /// Queues a piece of work as `worker::schedule` does: a plain release, then the notification.
+    /// Queues a work item as a worker does: a release, then the notification.
     fn put(&self) {
         self.queue.fetch_add(1, Ordering::Release);
         self.notify();
     }
 
-    /// Wakes whom the notification names, as `Shared::notify` does.
+    /// Wakes the worker that the notification returns, as `Shared::notify` does.
     fn notify(&self) {
         if let Some(worker) = self.idle.notify() {
             self.parked[worker].store(0, Ordering::Release);
         }
     }
 
-    /// A searcher has taken a piece of work, as in `Worker::run`.
+    /// Ends a successful search, as in `Worker::run`.
     fn found(&self) {
         if self.idle.end_search() {
             self.notify();
@@ -56,7 +56,7 @@ impl World {
         self.queue.load(Ordering::Relaxed)
     }
 
-    /// Takes a piece of work if it sees one.
+    /// Takes a work item if there is one.
     fn take(&self) -> bool {
         let seen = self.queue.load(Ordering::Relaxed);
         seen > 0
@@ -66,7 +66,8 @@ impl World {
                 .is_ok()
     }
 
-    /// A worker that finds nothing goes to sleep as `Worker::sleep` does; `true` if it stays so.
+    /// Puts a worker without work to sleep as `Worker::sleep` does. Returns `true` if it stays
+    /// asleep.
     fn sleep(&self, worker: usize, searching: bool) -> bool {
         self.parked[worker].store(1, Ordering::Relaxed);
         self.idle.fall_asleep(worker, searching);
@@ -77,13 +78,14 @@ impl World {
         !self.told(worker)
     }
 
-    /// Worker 0 is awake, has worked, or was told to wake: it never sleeps with work left.
+    /// Asserts that worker 0 is awake, has been woken, or no work is left.
     fn nobody_sleeps_beside_work(&self, awake: bool) {
         let told = self.told(0);
         assert!(awake || told || self.left() == 0);
     }
 
-    /// A worker does not park, or its time is up; somebody may be waking it just then.
+    /// Wakes a worker that does not park or whose timeout has expired; another thread may be waking
+    /// it at the same time.
     fn wake(&self, worker: usize) {
         self.idle.wake_self(worker);
         self.parked[worker].store(0, Ordering::Relaxed);
@@ -112,10 +114,10 @@ fn work_that_is_queued_while_a_worker_falls_asleep_wakes_it() {
 }
 
 #[test]
-fn two_pieces_of_work_are_not_both_left_to_one_searcher_that_sleeps() {
+fn two_work_items_are_not_both_left_to_a_searcher_that_falls_asleep() {
     model(|| {
         let world = World::new();
-        // Worker 0 sleeps; worker 1 queues twice while 0 wakes, searches and goes on.
+        // Worker 0 sleeps; worker 1 queues two items while worker 0 wakes and searches.
         assert!(world.sleep(0, false));
         let other = {
             let world = Arc::clone(&world);
@@ -123,7 +125,7 @@ fn two_pieces_of_work_are_not_both_left_to_one_searcher_that_sleeps() {
                 if !world.told(0) {
                     return true;
                 }
-                // Woken as a searcher: finds work, or falls asleep again.
+                // It wakes as a searcher: it finds work, or falls asleep again.
                 if world.take() {
                     world.found();
                     return true;
@@ -139,14 +141,15 @@ fn two_pieces_of_work_are_not_both_left_to_one_searcher_that_sleeps() {
 }
 
 #[test]
-fn a_worker_whose_time_is_up_while_it_is_being_woken_finds_the_work() {
+fn a_worker_woken_by_timeout_and_by_a_notification_finds_the_work() {
     model(|| {
         let world = World::new();
         assert!(world.sleep(0, false));
         let sleeper = {
             let world = Arc::clone(&world);
             thread::spawn(move || {
-                // The clock wakes it: a searcher now, whether or not somebody was faster.
+                // The timeout wakes it: it is a searcher now, whether or not another thread was
+                // faster.
                 world.wake(0);
                 world.take() || !world.sleep(0, true)
             })
@@ -157,14 +160,14 @@ fn a_worker_whose_time_is_up_while_it_is_being_woken_finds_the_work() {
     });
 }
 
-/// The monitor: `true` if it goes to rest.
+/// Returns `true` if sysmon rests.
 fn rests(world: &World) -> bool {
-    // It rests where all sleep, as far as it can see.
+    // It rests if all workers sleep as far as it can see.
     world.idle.all_asleep() && world.idle.begin_rest()
 }
 
 #[test]
-fn the_monitor_does_not_rest_while_a_worker_that_was_woken_is_awake() {
+fn sysmon_does_not_rest_while_a_woken_worker_is_awake() {
     model(|| {
         let world = World::new();
         assert!(world.sleep(0, false));
@@ -173,20 +176,20 @@ fn the_monitor_does_not_rest_while_a_worker_that_was_woken_is_awake() {
             let world = Arc::clone(&world);
             thread::spawn(move || rests(&world))
         };
-        // From outside: somebody wakes a worker, which then looks after the monitor.
+        // An external thread wakes a worker, which then checks on sysmon.
         world.put();
         let woken = (0..2).filter(|&worker| world.told(worker)).count();
         assert_eq!(woken, 1);
         let roused = world.idle.rouse();
         let rested = monitor.join().unwrap();
-        // Who does not rest after all may be roused too; that shortens a tick.
+        // Sysmon may be woken although it does not rest; that shortens a tick.
         assert!(roused || !rested);
         assert!(!world.idle.resting());
     });
 }
 
 #[test]
-fn of_two_workers_that_wake_one_rouses_the_monitor() {
+fn exactly_one_of_two_waking_workers_wakes_sysmon() {
     model(|| {
         let world = World::new();
         assert!(world.sleep(0, false));
@@ -204,7 +207,7 @@ fn of_two_workers_that_wake_one_rouses_the_monitor() {
 }
 
 #[test]
-fn a_look_without_a_change_wakes_a_sleeper_it_sees_and_only_once() {
+fn notify_for_own_and_notify_wake_one_sleeper_once() {
     model(|| {
         let world = World::new();
         assert!(world.sleep(0, false));
@@ -219,7 +222,7 @@ fn a_look_without_a_change_wakes_a_sleeper_it_sees_and_only_once() {
 }
 
 #[test]
-fn a_searcher_that_finds_work_has_another_worker_look_for_the_rest() {
+fn a_searcher_that_finds_work_wakes_another_worker_for_the_rest() {
     model(|| {
         let world = World::new();
         assert!(world.sleep(1, false));
@@ -238,14 +241,14 @@ fn a_searcher_that_finds_work_has_another_worker_look_for_the_rest() {
         };
         world.put();
         world.put();
-        // What it has found may keep it for long.
+        // The item it has found may keep it busy for long.
         let busy = searcher.join().unwrap();
         assert!(world.left() == 0 || world.told(1) || (!busy && world.told(0)));
     });
 }
 
 #[test]
-fn a_worker_that_was_woken_rouses_the_monitor_that_rests() {
+fn a_woken_worker_wakes_the_resting_sysmon() {
     model(|| {
         let world = World::new();
         assert!(world.sleep(0, false));
@@ -256,7 +259,7 @@ fn a_worker_that_was_woken_rouses_the_monitor_that_rests() {
         };
         let worker = {
             let world = Arc::clone(&world);
-            // It was woken: all it knows is what whoever woke it knew.
+            // The worker was woken: it has observed only what the waking thread had.
             thread::spawn(move || world.told(1).then(|| world.idle.rouse()))
         };
         world.put();
@@ -268,7 +271,7 @@ fn a_worker_that_was_woken_rouses_the_monitor_that_rests() {
 }
 
 #[test]
-fn a_worker_that_falls_asleep_while_all_are_told_to_end_is_woken_or_does_not_park() {
+fn a_worker_that_falls_asleep_during_shutdown_is_woken_or_does_not_park() {
     model(|| {
         let world = World::new();
         let stop = Arc::new(AtomicUsize::new(0));

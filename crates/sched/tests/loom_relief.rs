@@ -1,6 +1,6 @@
-//! Model of a relieved thread that ends while the monitor has the kernel do something to it.
+//! Loom model of a detached thread that ends while sysmon makes system calls on it.
 //!
-//! The thread's number is a variable here, which is another's once the thread has ended.
+//! The thread's id is a variable here, which changes to another thread's once the thread has ended.
 //!
 //! Run with `scripts/test-loom.sh`.
 #![cfg(loom)]
@@ -23,9 +23,9 @@ struct World {
     number: AtomicU32,
 }
 
-// F2: a hog's thread is not mistaken for another
+// F2: sysmon does not mistake a reused thread id for the detached thread
 #[test]
-fn a_thread_does_not_end_while_it_is_held_and_is_not_held_once_it_has_ended() {
+fn a_held_thread_does_not_end_and_an_ended_thread_is_not_held() {
     model(|| {
         let slot = Slot::from_bits(NonZero::new(1).expect("not nobody's"));
         let world = Arc::new(World {
@@ -37,7 +37,7 @@ fn a_thread_does_not_end_while_it_is_held_and_is_not_held_once_it_has_ended() {
             let world = Arc::clone(&world);
             move || {
                 for _ in 0..2 {
-                    // Twice, since it must not end in between either.
+                    // Read twice, because the thread must not end in between either.
                     let number = || [(); 2].map(|()| world.number.load(Ordering::Relaxed));
                     let seen = world.relief.hold(number);
                     assert!(seen.is_none_or(|numbers| numbers == [OWN; 2]), "it had ended");

@@ -1,4 +1,4 @@
-//! A scheduler with nothing to do is at rest: its monitor too.
+//! An idle scheduler is at rest, including sysmon.
 
 use std::sync::Arc;
 use std::task::Waker;
@@ -8,7 +8,7 @@ use purlin_polling::{HANG, until};
 use purlin_raw::{Runnable, Slot};
 use purlin_sched::{Above, Alarm, Scheduler, Stopped};
 
-/// A layer above that has no processes.
+/// Layer above without processes.
 struct Nobody;
 
 impl Above for Nobody {
@@ -25,9 +25,9 @@ impl Above for Nobody {
     fn helpless(&self, _: &str) {}
 }
 
-/// Wakes a worker of a scheduler until its monitor has looked 20 times more.
+/// Wakes a worker of a scheduler until its sysmon has made 20 more ticks.
 ///
-/// WHY again and again: a monitor that does not see the worker awake rests after fewer looks.
+/// WHY repeatedly: if sysmon does not see the worker awake, it rests after fewer ticks.
 fn looks_again(scheduler: &Scheduler) {
     let (before, _) = scheduler.watch();
     until("the monitor that is roused looks", || {
@@ -38,14 +38,14 @@ fn looks_again(scheduler: &Scheduler) {
 }
 
 #[test]
-fn a_monitor_at_rest_looks_no_more_while_another_that_was_roused_looks() {
+fn a_resting_sysmon_makes_no_ticks_while_an_active_one_does() {
     let [idle, other] = [2, 1].map(|workers| {
         let scheduler = Scheduler::new(workers);
         scheduler.start("rest", Arc::new(Nobody)).expect("threads start");
         scheduler
     });
-    // WHY again and again: how long it takes to come to rest depends on the machine. One that does not
-    // rest looks at least once in each of these rounds, or as good as always.
+    // WHY repeatedly: the time until sysmon rests depends on the machine. A sysmon that does not
+    // rest ticks at least once in nearly every round.
     until("one rests while the other looks", || {
         let before = idle.watch();
         looks_again(&other);

@@ -1,9 +1,11 @@
-//! Models of the whole scheduler: workers, queues, sleep, the monitor, the end, with real processes.
-//! Each is run under many schedules, chosen at random and by PCT, which favours a few bad moments.
+//! Shuttle models of the whole scheduler with real processes: workers, queues, sleep, sysmon,
+//! shutdown. Each runs under many schedules, chosen at random and by PCT, which preempts at a few
+//! chosen points.
 //!
-//! Shuttle runs every thread of a model on one of the machine's and switches at each atomic, lock
-//! and wait. What it shows: no wake-up is lost, nothing is lost or doubled, everything ends. What it
-//! cannot show: orders of memory (loom's models do), and what is within the stand-ins of `sync`.
+//! Shuttle runs every thread of a model on one OS thread and switches at each atomic, lock and
+//! wait. The models show that no wake-up is lost, no process or message is lost or duplicated, and
+//! everything ends. They cannot show memory ordering bugs (the loom models do) or bugs inside the
+//! parts replaced by the fakes of `sync`.
 //!
 //! Run with `scripts/test-shuttle.sh`.
 #![cfg(shuttle)]
@@ -22,7 +24,7 @@ use shuttle::{hint, thread};
 const TICK: Duration = Duration::from_micros(500);
 const MS: Duration = Duration::from_millis(1);
 
-/// Receives so many, and demands the order of each of `senders`.
+/// Receives `most` messages, and checks the order of each of `senders`.
 async fn receives(node: Node, me: Me, senders: usize, most: usize) {
     let mut next = vec![0; senders];
     for _ in 0..most {
@@ -32,7 +34,7 @@ async fn receives(node: Node, me: Me, senders: usize, most: usize) {
     }
 }
 
-/// Sends so many.
+/// Sends `most` messages.
 async fn sends(node: Node, to: Pid, sender: usize, most: usize, yielding: bool) {
     for number in 0..most {
         node.send(&to, (sender, number));
@@ -42,7 +44,7 @@ async fn sends(node: Node, to: Pid, sender: usize, most: usize, yielding: bool) 
     }
 }
 
-// P2, M4: who is spawned on a worker or from outside runs and ends, and no worker sleeps meanwhile
+// P2, M4: a process spawned on a worker or from outside runs and ends; no worker sleeps meanwhile
 #[test]
 fn processes_that_spawn_processes_all_end() {
     model("processes_that_spawn_processes_all_end", || {
@@ -60,7 +62,7 @@ fn processes_that_spawn_processes_all_end() {
     });
 }
 
-// M2, M4: two processes that answer each other, and one from outside that interferes
+// M2, M4: two processes that answer each other, and an external thread that interferes
 #[test]
 fn a_sleeper_is_woken_by_whoever_sends() {
     model("a_sleeper_is_woken_by_whoever_sends", || {
@@ -108,7 +110,7 @@ fn a_crowd_is_received_in_the_order_of_each_or_dropped() {
     });
 }
 
-// E1: what is ready when a node is told to stop still runs
+// E1: processes that are ready when the node stops still run
 #[test]
 fn a_node_that_is_stopped_runs_what_is_ready_and_ends_its_threads() {
     model("a_node_that_is_stopped_runs_what_is_ready_and_ends_its_threads", || {
@@ -123,8 +125,8 @@ fn a_node_that_is_stopped_runs_what_is_ready_and_ends_its_threads() {
     });
 }
 
-// N3: a timer that a process sets wakes it, whether its worker is awake, asleep or stuck, and never
-// before its time
+// N3: a timer set by a process wakes it, whether its worker is awake, asleep or stalled, and never
+// early
 #[test]
 fn a_timer_wakes_its_process_in_time_and_never_before() {
     model("a_timer_wakes_its_process_in_time_and_never_before", || {
@@ -145,7 +147,7 @@ fn a_timer_wakes_its_process_in_time_and_never_before() {
     });
 }
 
-// N3: a timer that is set from outside wakes a worker, though all sleep and the monitor rests
+// N3: a timer set by an external thread wakes a worker although all sleep and sysmon rests
 #[test]
 fn a_timer_set_on_a_node_at_rest_is_fired() {
     model("a_timer_set_on_a_node_at_rest_is_fired", || {
@@ -164,7 +166,7 @@ fn a_timer_set_on_a_node_at_rest_is_fired() {
     });
 }
 
-/// One process waits in one turn for those it has begun.
+/// A process that spins in one turn until the processes it has spawned have run.
 async fn hogs(node: Node) {
     const BEHIND: usize = 8;
     let ran = Arc::new(AtomicUsize::new(0));
@@ -182,8 +184,8 @@ async fn hogs(node: Node) {
     yields().await;
 }
 
-// F2: a process that does not await keeps its thread, and the others get its post; what it wakes
-// while the post changes hands is not lost
+// F2: a process that does not await keeps its thread, and the others continue on another one; a
+// process that it wakes during the hand-off is not lost
 #[test]
 fn a_fresh_thread_runs_those_behind_a_hog() {
     model("a_fresh_thread_runs_those_behind_a_hog", || {
@@ -194,7 +196,7 @@ fn a_fresh_thread_runs_those_behind_a_hog() {
     });
 }
 
-// F2: two hogs, and two workers to take their posts from
+// F2: two stalled workers, whose cores are handed off
 #[test]
 fn those_behind_hogs_run_whoever_takes_them() {
     model("those_behind_hogs_run_whoever_takes_them", || {
@@ -206,7 +208,7 @@ fn those_behind_hogs_run_whoever_takes_them() {
     });
 }
 
-// F2: more hogs than workers, and one who is sent to from outside
+// F2: more blocking processes than workers, and a process that receives messages from outside
 #[test]
 fn what_comes_from_outside_runs_while_every_worker_is_hogged() {
     model("what_comes_from_outside_runs_while_every_worker_is_hogged", || {

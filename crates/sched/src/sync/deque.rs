@@ -1,7 +1,8 @@
-//! Stands in for crossbeam-deque in shuttle's models: the same functions, each a queue behind a lock.
+//! Fake of crossbeam-deque for the shuttle models: the same functions on a queue behind a lock.
 //!
-//! WHY: shuttle sees only its own atomics, and would switch threads nowhere within the real ones. A
-//! thief that finds the lock held is told to try again, as the real one is when it loses a race.
+//! WHY: shuttle controls only its own atomics and would not switch threads inside the real deque. A
+//! thief that finds the lock held gets `Retry`, as it does from the real deque when it loses a
+//! race.
 
 use std::collections::VecDeque;
 use std::sync::PoisonError;
@@ -9,27 +10,27 @@ use std::sync::PoisonError;
 use shuttle::sync::{Arc, Mutex, MutexGuard};
 use shuttle::thread;
 
-/// What a thief gets.
+/// Result of a steal.
 pub(crate) enum Steal<T> {
     Empty,
     Success(T),
     Retry,
 }
 
-/// The owner's end.
+/// Owner's end of a queue.
 pub(crate) struct Worker<T>(Arc<Mutex<VecDeque<T>>>);
 
-/// A thief's end.
+/// Thief's end of a queue.
 pub(crate) struct Stealer<T>(Arc<Mutex<VecDeque<T>>>);
 
-/// A queue that everybody pushes into and steals from.
+/// Global queue: any thread pushes and steals.
 pub(crate) struct Injector<T>(Stealer<T>);
 
 fn lock<T>(queue: &Mutex<VecDeque<T>>) -> MutexGuard<'_, VecDeque<T>> {
     queue.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// WHY it yields: whoever tries again at once would keep PCT from running the one he waits for.
+/// WHY it yields: with a busy retry, PCT might never schedule the thread that holds the lock.
 fn again<T>() -> Steal<T> {
     thread::yield_now();
     Steal::Retry
@@ -75,7 +76,7 @@ impl<T> Stealer<T> {
         queue.pop_front().map_or(Steal::Empty, Steal::Success)
     }
 
-    /// Takes half, and the first of it for the caller.
+    /// Steals half of the queue, and returns its first entry to the caller.
     pub(crate) fn steal_batch_with_limit_and_pop(&self, to: &Worker<T>, limit: usize) -> Steal<T> {
         let Ok(mut queue) = self.0.try_lock() else { return again() };
         let half = queue.len().div_ceil(2).min(limit);

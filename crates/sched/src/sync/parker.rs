@@ -1,7 +1,7 @@
-//! Stands in for crossbeam's `Parker` in shuttle's models: a token behind a lock.
+//! Fake of crossbeam's `Parker` for the shuttle models: a token behind a lock.
 //!
-//! It waits in the time of the model (`time`), so whoever is parked for a while and is not unparked
-//! stays parked until a test moves that time.
+//! Timeouts use the model's clock (`time`): a thread parked with a timeout stays parked until it is
+//! unparked or the model advances the clock.
 
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
@@ -10,14 +10,14 @@ use shuttle::sync::{Condvar, Mutex, MutexGuard};
 
 use super::time::{self, Instant};
 
-/// The end that waits.
+/// The waiting end.
 pub(crate) struct Parker(Unparker);
 
-/// The end that ends the wait, this one or the next.
+/// The end that ends the present or the next wait.
 #[derive(Clone)]
 pub(crate) struct Unparker(Arc<Token>);
 
-/// What an unpark leaves for a park.
+/// Token that an unpark leaves for a park.
 pub(super) struct Token {
     given: Mutex<bool>,
     changed: Condvar,
@@ -28,7 +28,7 @@ impl Token {
         self.given.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Has the one who waits for it look at the time.
+    /// Makes the waiting thread check the time.
     pub(super) fn look(&self) {
         drop(self.lock());
         self.changed.notify_all();

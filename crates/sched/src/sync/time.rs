@@ -1,7 +1,7 @@
-//! Stands in for the machine's time in shuttle's models: it stands still unless a test moves it.
+//! Manual clock in place of the system clock for the shuttle models.
 //!
-//! WHY: so a model is the same each time it is repeated, and one in which nobody moves the time has
-//! nobody but wake-ups to rely on.
+//! WHY: a model then repeats exactly, and a model that does not advance the clock depends on
+//! wake-ups alone.
 
 use std::cell::RefCell;
 use std::ops::{Add, Sub};
@@ -20,17 +20,17 @@ struct Time {
     watching: Vec<Arc<Token>>,
 }
 
-// WHY std's: all threads of a model run on one of the machine's, and share it.
+// WHY std's: all threads of a model run on one OS thread and share the value.
 std::thread_local! {
     static TIME: RefCell<Time> = RefCell::default();
 }
 
-/// Begins an execution.
+/// Begins an execution at time 0.
 pub fn begin() {
     TIME.take();
 }
 
-/// Moves the time, and wakes those whose time has come.
+/// Advances the clock, and wakes the threads whose timeout has expired.
 pub fn forward(by: Duration) {
     let watching = TIME.with_borrow_mut(|time| {
         time.now += by;
@@ -48,22 +48,22 @@ pub(super) fn forget(token: &Arc<Token>) {
 }
 
 impl Instant {
-    /// What a test has moved the time to.
+    /// Returns the present time of the model.
     pub fn now() -> Self {
         Self(TIME.with_borrow(|time| time.now))
     }
 
-    /// The time since then.
+    /// Returns the time since this moment.
     pub fn elapsed(&self) -> Duration {
         Self::now() - *self
     }
 
-    /// The time from an earlier moment to this one.
+    /// Returns the time from `earlier` to this moment.
     pub fn duration_since(&self, earlier: Self) -> Duration {
         *self - earlier
     }
 
-    /// The time from another moment to this one, or none if that is later.
+    /// Returns the time from `other` to this moment, or zero if `other` is later.
     pub fn saturating_duration_since(&self, other: Self) -> Duration {
         self.0.saturating_sub(other.0)
     }

@@ -1,12 +1,12 @@
-//! A wheel that is asked to the nanosecond: for a clock that is moved from one entry to the next. No
-//! entry is fresh then.
+//! Timing wheel with nanosecond precision, for a manual clock that advances from one entry to the
+//! next. There are no fresh entries then.
 //!
-//! Only a simulation asks so. COST: a look at each entry of one slot.
+//! Only a simulation uses it. COST: a walk over the entries of one slot.
 
 use super::{NONE, SLOTS, Wheel};
 
 impl<T> Wheel<T> {
-    /// When the first entry is due. Nothing moves.
+    /// Returns when the first entry is due. Moves no entries.
     pub(crate) fn first_due(&self) -> Option<u64> {
         let (level, slot, _) = self.first_slot()?;
         self.list(level * SLOTS + slot).map(|(_, due)| due).min()
@@ -18,7 +18,7 @@ impl<T> Wheel<T> {
             let (level, slot, start) = self.first_slot()?;
             let list = level * SLOTS + slot;
             let (index, _) = self.list(list).find(|&(_, due)| due <= now)?;
-            // INVARIANT: what is put in later is due after `now`, so it is before no present.
+            // INVARIANT: a later insertion is due after `now`, so its tick is not before `present`.
             self.present = start;
             if level == 0 {
                 return self.take_out(list, index);
@@ -27,7 +27,7 @@ impl<T> Wheel<T> {
         }
     }
 
-    /// The entries of a list, and when they are due.
+    /// Returns the entries of a list and when they are due.
     fn list(&self, list: usize) -> impl Iterator<Item = (u32, u64)> + '_ {
         let first = self.first[list];
         let mut index = first;
@@ -50,9 +50,9 @@ mod tests {
     use super::super::{Due, Wheel};
 
     proptest! {
-        // N3: for a clock that is moved from one entry to the next, to the nanosecond
+        // N3: nanosecond precision for a clock that advances from one entry to the next
         #[test]
-        fn a_wheel_that_is_asked_exactly_hands_out_in_the_order_of_time_and_then_of_setting(
+        fn pop_exactly_orders_entries_by_time_and_then_by_insertion(
             steps in prop::collection::vec(step(), 1..200)
         ) {
             let (mut wheel, mut sorted, mut keys, mut now) = (Wheel::new(), BTreeMap::new(), Vec::new(), 0);

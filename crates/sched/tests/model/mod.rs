@@ -1,5 +1,5 @@
-//! A node that is no more than the scheduler needs, for shuttle's models: processes with a mailbox
-//! of one type, a count of what becomes of them, and somebody who waits for their end.
+//! Minimal node for the shuttle models: processes with a mailbox of one type, counters of their
+//! fate, and a thread that waits for their end.
 
 use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -17,15 +17,14 @@ use shuttle::sync::{Condvar, Mutex, MutexGuard};
 use shuttle::thread::{self, JoinHandle};
 use shuttle::{Config, MaxSteps, Runner};
 
-/// Executions with each chooser, unless `ITERATIONS` says otherwise.
+/// Number of executions per shuttle scheduler, unless `ITERATIONS` is set.
 const ITERATIONS: u64 = 2000;
-/// How often a thread may be held up at the worst moment, in an execution of PCT's.
+/// PCT depth: maximum number of preemptions at chosen points in an execution.
 const DEPTH: usize = 3;
-/// The most steps of one execution. WHY: one in which threads wait for each other in loops, and none
-/// gets on, would not end.
+/// Maximum number of steps of one execution. WHY: an execution in a livelock would not end.
 const STEPS: usize = 400_000;
 
-/// Runs a model under both choosers and many seeds; the one that fails is printed.
+/// Runs a model under both shuttle schedulers and many seeds; prints the seed that fails.
 pub(crate) fn model(name: &str, f: impl Fn() + Send + Sync + 'static) {
     let number = |name| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
     let iterations = number("ITERATIONS").unwrap_or(ITERATIONS);
@@ -33,13 +32,13 @@ pub(crate) fn model(name: &str, f: impl Fn() + Send + Sync + 'static) {
         use std::hash::{BuildHasher, RandomState};
         RandomState::new().hash_one(name)
     });
-    // WHY at once: an execution that ends the whole program has no time to say it.
+    // WHY before the run: an execution that aborts the program cannot print it.
     eprintln!("{name}: SEED={first} ITERATIONS={iterations}");
     let f = Arc::new(f);
     for seed in (0..iterations).map(|n| first.wrapping_add(n)) {
         let run = || {
             execute(RandomScheduler::new_from_seed(seed, 1), &f);
-            // WHY two: the first tells the chooser how many steps there are.
+            // WHY two iterations: the first tells PCT the number of steps.
             execute(PctScheduler::new_from_seed(seed, DEPTH, 2), &f);
         };
         if let Err(panic) = catch_unwind(AssertUnwindSafe(run)) {
@@ -55,7 +54,8 @@ fn execute(chooser: impl Chooser + 'static, f: &Arc<impl Fn() + Send + Sync + 's
     let mut config = Config::new();
     config.stack_size = 0x40000;
     config.max_steps = MaxSteps::FailAfter(STEPS);
-    // WHY: shuttle says that it takes every order for the strongest; loom's models are for the others.
+    // WHY: shuttle warns that it treats every ordering as sequentially consistent; the loom models
+    // check the weaker ones.
     config.silence_warnings = true;
     config.failure_persistence = shuttle::FailurePersistence::None;
     let f = Arc::clone(f);
@@ -65,12 +65,12 @@ fn execute(chooser: impl Chooser + 'static, f: &Arc<impl Fn() + Send + Sync + 's
     });
 }
 
-/// A message: who sent it, and the how manyeth it was.
+/// Message: its sender and its number.
 pub(crate) type Mail = (usize, usize);
 pub(crate) type Me = Owner<Plain, Mail>;
 pub(crate) type Pid = Address<Plain, Mail>;
 
-/// The world of processes that know messages only.
+/// World of processes without signals.
 pub(crate) struct Plain;
 
 impl World for Plain {
@@ -91,7 +91,7 @@ impl World for Plain {
     fn undelivered(_: &Arc<Tally>, _: &mut (), _: ()) {}
 }
 
-/// Is in a cell, and is counted out with it.
+/// Part of a process cell that counts when the cell is freed.
 pub(crate) struct Alive(Arc<Tally>);
 
 impl Drop for Alive {
@@ -100,7 +100,7 @@ impl Drop for Alive {
     }
 }
 
-/// What became of processes and messages. WHY std's atomics: a model need not switch threads there.
+/// Counters of processes and messages. WHY std's atomics: a model need not switch threads there.
 #[derive(Default)]
 pub(crate) struct Tally {
     spawned: AtomicUsize,
@@ -110,7 +110,7 @@ pub(crate) struct Tally {
     pub(crate) dropped: AtomicUsize,
     ended: Mutex<usize>,
     changed: Condvar,
-    /// What went wrong in a process. WHY not a panic there: nothing may unwind out of a turn.
+    /// Faults found in a process. WHY not a panic: a panic must not unwind out of a turn.
     faults: Mutex<Vec<String>>,
 }
 
@@ -133,7 +133,7 @@ impl Tally {
 
 type Running = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// A process's code, and who counts its end; nothing when it is over.
+/// Future of a process and the tally of its end; `None` once it has ended.
 struct Code<const BLOCKING: bool>(Option<(Running, Arc<Tally>)>);
 
 impl<const BLOCKING: bool> Body<Plain, Mail> for Code<BLOCKING> {
@@ -156,13 +156,13 @@ impl<const BLOCKING: bool> Body<Plain, Mail> for Code<BLOCKING> {
     }
 }
 
-/// A scheduler, its processes and their tally.
+/// Scheduler, its processes and their tally.
 #[derive(Clone)]
 pub(crate) struct Node {
     pub(crate) scheduler: Scheduler,
     realm: Realm<Plain>,
     pub(crate) tally: Arc<Tally>,
-    /// Threads in turns that may block.
+    /// Threads that run turns of blocking processes.
     elsewhere: Arc<Mutex<Vec<JoinHandle<()>>>>,
 }
 
@@ -208,7 +208,7 @@ impl Node {
         self.spawn_code::<false, F>(code)
     }
 
-    /// A process whose turns may block.
+    /// Spawns a process whose turns may block.
     pub(crate) fn spawn_blocking<F>(&self, code: impl FnOnce(Me) -> F) -> Pid
     where
         F: Future<Output = ()> + Send + 'static,
@@ -227,7 +227,7 @@ impl Node {
         self.realm.spawn(alive, (), (), (), make).unwrap_or_else(|_| panic!("the table is full"))
     }
 
-    /// Sends a message; `false` if it came back.
+    /// Sends a message. Returns `false` if it was rejected.
     pub(crate) fn send(&self, to: &Pid, mail: Mail) -> bool {
         let accepted = to.send(mail).is_ok();
         self.tally.accepted.fetch_add(usize::from(accepted), Ordering::Relaxed);
@@ -249,8 +249,8 @@ impl Node {
         mail
     }
 
-    /// Waits until all processes have ended, and moves no time: there is nobody to rely on but
-    /// whoever wakes whom. One that is not woken is a deadlock, which shuttle reports.
+    /// Waits until all processes have ended, without advancing the clock: progress depends on
+    /// wake-ups alone. A lost wake-up is a deadlock, which shuttle reports.
     pub(crate) fn all_end(&self) {
         let mut ended = self.tally.ended.lock().unwrap_or_else(PoisonError::into_inner);
         while *ended < self.tally.spawned.load(Ordering::Relaxed) {
@@ -258,7 +258,7 @@ impl Node {
         }
     }
 
-    /// The same while time passes and the monitor looks now and then.
+    /// Like `all_end`, but advances the clock, so that sysmon ticks now and then.
     pub(crate) fn all_end_in_time(&self, step: Duration) {
         while self.tally.ended() < self.tally.spawned.load(Ordering::Relaxed) {
             forward(step);
@@ -266,14 +266,14 @@ impl Node {
         }
     }
 
-    /// Stops the node, and demands that the laws hold: every process has ended, once, and its cell
-    /// was freed, once; every message was received or dropped; every thread ends. Nobody has a pid
-    /// any more.
+    /// Stops the node and asserts the invariants: every process has ended once and its cell was
+    /// freed once; every message was received or dropped; every thread ends. The model must have
+    /// dropped all pids.
     pub(crate) fn stop(self) {
         let stopped = self.scheduler.stop(Duration::from_secs(1));
         assert_eq!(stopped, Stopped::All);
         assert_eq!(self.scheduler.threads(), 0);
-        // Nobody adds to them any more.
+        // No thread adds to the list any more.
         let elsewhere = std::mem::take(&mut *self.elsewhere());
         elsewhere.into_iter().for_each(|thread| thread.join().expect("it runs a turn"));
         let tally = &*self.tally;
@@ -290,7 +290,7 @@ impl Node {
     }
 }
 
-/// Lets the others run.
+/// Yields to the other processes.
 pub(crate) async fn yields() {
     let mut before = true;
     poll_fn(|cx| {
@@ -303,7 +303,7 @@ pub(crate) async fn yields() {
     .await;
 }
 
-/// The waker of the process that asks.
+/// Returns the waker of the current process.
 pub(crate) async fn waker() -> Waker {
     poll_fn(|cx| Poll::Ready(cx.waker().clone())).await
 }
