@@ -1,11 +1,11 @@
 // @ts-check
 // Browser driver: opens pages in Chromium and runs the scenarios that `scenarios.mjs` in this folder exports.
 //
-// Listens at the socket that it is started with. A test connects, is greeted with {"ready": true}, and sends lines of
-// {"scenario", "page", "about", "pictures"}; each is answered with {"problem"}, a text or null. A scenario that has
-// to have the test do something sends {"do": name} and continues at the next line. Started by src/driver.rs. One
-// browser serves all connections, each page in a separate context. The driver exits ten seconds after its last
-// connection. Scenarios wait for events, never for time to pass.
+// Started by src/driver.rs with the path of a socket, at which it listens. A test connects, receives the greeting
+// {"ready": true}, and sends lines of {"scenario", "page", "about", "pictures"}; the answer to each is {"problem"}, a
+// text or null. A scenario that needs the test to act sends {"do": name} and continues at the next line. One browser
+// serves all connections, each page in a separate context. The driver exits ten seconds after its last connection.
+// Scenarios wait for events, never for time to pass.
 
 import assert from "node:assert/strict";
 import { mkdir } from "node:fs/promises";
@@ -19,7 +19,7 @@ import { scenarios } from "./scenarios.mjs";
 
 // WHY: a guard against hanging, more than a hundred times what any step takes.
 const HANG = 120_000;
-// WHY real time: how long the browser is kept for the next test. Where that comes later, another is started.
+// WHY real time: how long the browser is kept for the next test. A later test starts another one.
 const KEPT = 10_000;
 
 const browser = await chromium.launch({
@@ -36,19 +36,19 @@ const browser = await chromium.launch({
     "--disable-sync",
   ],
 });
-// What a scenario has left behind unawaited is no end of the others.
+// A promise that a scenario did not await must not end the other scenarios.
 process.on("unhandledRejection", (error) => console.error(error));
-// Without the browser there is nothing to wait for.
+// The driver is useless without the browser.
 browser.on("disconnected", () => process.exit(1));
 
-// What an address belongs to: a server, or a file alone.
+// Origin of an address: the server, or the file itself.
 function origin(address) {
   const { origin: server, href } = new URL(address);
   return server === "null" ? href.split("#")[0] : server;
 }
 
-// A page that is ready, and a record of everything it should not have done. `script` runs in it before its own
-// do; `at` is the fragment that it is led to once it is ready.
+// Opens a page, waits until it is ready, and records its errors, warnings and foreign requests. `script` runs in the
+// page before its own scripts; `at` is the fragment to open once the page is ready.
 /** @param {Record<string, any>} wishes */
 async function open(opened, url, wishes = {}) {
   const { at = "", script, ...options } = wishes;
@@ -75,7 +75,7 @@ async function open(opened, url, wishes = {}) {
   return page;
 }
 
-// Keeps a picture for the documents, if it is asked for.
+// Saves a picture for the documents, if pictures are requested.
 async function picture(folder, page, name) {
   if (!folder) return;
   await mkdir(folder, { recursive: true });
@@ -116,7 +116,7 @@ function close(opened) {
   for (const page of opened.splice(0)) page.close().catch(console.error);
 }
 
-// One connection, until its other end closes it.
+// Serves one connection until the test closes it.
 async function serve(socket) {
   const opened = [];
   const lines = createInterface({ input: socket })[Symbol.asyncIterator]();
@@ -125,7 +125,7 @@ async function serve(socket) {
     tell({ do: name });
     assert.ok(!(await lines.next()).done, "the test has gone");
   };
-  // A scenario whose test has gone ends with its pages.
+  // If the test disconnects, closing the pages ends its scenario.
   socket.on("close", () => close(opened));
   tell({ ready: true });
   for (;;) {
@@ -139,7 +139,7 @@ let connections = 0;
 let clock;
 function rest() {
   clock = setTimeout(() => {
-    // A client that has just connected gets no greeting, and starts another driver.
+    // A client that connects at this moment receives no greeting, and starts another driver.
     server.close();
     process.exit(0);
   }, KEPT);

@@ -1,12 +1,12 @@
-// What pages and scenarios put into the window, and the charting library, which a page carries packed.
+// Globals of pages and scenarios, and the charting library, which is bundled in a page.
 
 interface Window {
   purlinReport: any;
-  /** Stops of the focus, in the order in which Tab reached them. */
+  /** Focused elements, in the order in which Tab reached them. */
   passed: string[];
-  /** How often a picture was drawn. */
+  /** Number of times a picture was drawn. */
   drawn: number;
-  /** Set by text that was taken for markup. */
+  /** Set by text that was interpreted as markup. */
   hostile: unknown;
 }
 

@@ -1,10 +1,10 @@
-// What drive.mjs adds to a page of Playwright's.
+// Properties that drive.mjs adds to a Playwright page.
 
 import "playwright-core";
 
 declare module "playwright-core" {
   interface Page {
-    /** What the page should not have done: errors, warnings and requests. */
+    /** Errors, warnings and foreign requests of the page. */
     complaints: string[];
     /** The complaints that a scenario expects. */
     expected?: string[];

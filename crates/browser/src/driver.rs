@@ -1,7 +1,8 @@
-//! The script with its browser: one for all test processes with the same scripts.
+//! Driver script with its browser, one for all test processes with the same scripts.
 //!
-//! It listens at a socket in its folder, and ends when it has had no connection for ten seconds. A process that finds
-//! none that listens starts one, under a lock, so that no two are started at a time.
+//! The script listens at a socket in its folder, and exits when it has had no connection for ten
+//! seconds. A process that finds no listening script starts one, under a lock, so that only one is
+//! started at a time.
 
 use std::collections::hash_map::DefaultHasher;
 use std::env;
@@ -19,7 +20,7 @@ use crate::session::Session;
 use crate::workshop::{self, Workshop, missing};
 
 const LOG: &str = "drive.log";
-/// Chromium's names, the one that starts fastest first.
+/// Names of Chromium, the one that starts fastest first.
 const NAMES: [&str; 5] = [
     "chromium-headless-shell",
     "chromium",
@@ -28,7 +29,7 @@ const NAMES: [&str; 5] = [
     "google-chrome-stable",
 ];
 
-/// A connection to the script that has these scripts, which is started if it does not run.
+/// Connects to the driver of these scripts, and starts it if it does not run.
 pub(crate) fn session(root: &Path, name: &str, scripts: &[(&str, &str)]) -> Session {
     let folder = workshop::folder(root, name);
     let chromium = chromium();
@@ -46,7 +47,7 @@ pub(crate) fn session(root: &Path, name: &str, scripts: &[(&str, &str)]) -> Sess
         .unwrap_or_else(|| panic!("the script with the browser ended at once: {}", read(&folder)))
 }
 
-/// What the script has written to its standard error.
+/// Returns what the driver has written to its standard error.
 pub(crate) fn log(root: &Path, name: &str) -> String {
     read(&workshop::folder(root, name))
 }
@@ -55,7 +56,8 @@ fn read(folder: &Path) -> String {
     fs::read_to_string(folder.join(LOG)).unwrap_or_default()
 }
 
-/// The name of the socket. Another script or another browser has another, so that none is operated by an old one.
+/// Returns the name of the socket, which depends on the scripts and the browser, so that no test
+/// uses an outdated driver.
 fn socket(scripts: &[(&str, &str)], chromium: &OsString) -> String {
     let mut hasher = DefaultHasher::new();
     (workshop::FILES, scripts, chromium).hash(&mut hasher);
@@ -64,21 +66,22 @@ fn socket(scripts: &[(&str, &str)], chromium: &OsString) -> String {
 
 fn connect(folder: &Path, socket: &str) -> Option<Session> {
     let folder = File::open(folder).ok()?;
-    // WHY not its path: that of a socket may have 107 bytes, and a folder of cargo's may have more.
+    // WHY not its path: a socket path is limited to 107 bytes, and cargo's folder may be longer.
     let path = format!("/proc/self/fd/{}/{socket}", folder.as_raw_fd());
     Session::begin(UnixStream::connect(path).ok()?)
 }
 
-/// Starts the script, and waits until it listens.
+/// Starts the driver, and waits until it listens.
 #[expect(clippy::zombie_processes, reason = "the script outlives this process, to serve others")]
 fn start(folder: &Path, socket: &str, chromium: &OsString) {
-    // One that was killed leaves its socket.
+    // A driver that was killed leaves its socket.
     let _ = fs::remove_file(folder.join(socket));
     let log = File::create(folder.join(LOG)).expect("the folder is writable");
     let mut command = Command::new("node");
     command.args(["drive.mjs", socket]).current_dir(folder).env("PURLIN_CHROMIUM", chromium);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log);
-    // WHY: it serves other processes too, so a signal to the group of this one is not for it.
+    // WHY: the driver serves other processes too, so a signal to this process group must not reach
+    // it.
     command.process_group(0);
     let mut script = command.spawn().unwrap_or_else(|problem| missing("node", &problem));
     let mut said = String::new();

@@ -1,28 +1,31 @@
-//! Operates a page in a real Chromium, for the tests of crates that have one.
+//! Browser tests: operates pages in a real Chromium.
 //!
-//! A test program has one [`Browser`], with the scripts of its scenarios. The script `drive.mjs` starts Chromium
-//! once for all test processes that have the same scripts, and runs their scenarios, each in a separate browser
-//! context. The script exits ten seconds after the last of these processes. Node, npm and a Chromium must be
-//! installed; `PURLIN_CHROMIUM` names another browser, `PURLIN_SKIP_BROWSER=1` leaves all scenarios out, aloud, and
-//! `PURLIN_PICTURES` names a folder for the pictures that scenarios take.
+//! A test program has one [`Browser`], with the scripts of its scenarios. The script `drive.mjs`
+//! starts Chromium once for all test processes with the same scripts, and runs their scenarios,
+//! each in a separate browser context. The script exits ten seconds after the last of these
+//! processes. Node, npm and a Chromium must be installed; `PURLIN_CHROMIUM` selects another
+//! browser, `PURLIN_SKIP_BROWSER=1` skips all scenarios with a message, and `PURLIN_PICTURES` sets
+//! a folder for the pictures that scenarios take.
 //!
-//! `scenarios.mjs` exports `scenarios`, asynchronous functions by name. Each is given
+//! `scenarios.mjs` exports `scenarios`, asynchronous functions by name. Each receives
 //!
-//! | field | what it is |
+//! | field | contents |
 //! |---|---|
-//! | `open(options)` | a page of Playwright's, once its `<html>` has an attribute `data-ready`; `url`, `at` and `script` are options besides Playwright's own: another address, a fragment that it is led to, and what runs in it first |
-//! | `act(name)` | has the test do something, and waits until that is done |
-//! | `picture(page, name)`, `pictures` | takes a picture; whether any are wanted |
-//! | `about`, `url` | what the test told it; where the page is |
+//! | `open(options)` | opens a Playwright page and waits for the attribute `data-ready` of `<html>`; options in addition to Playwright's: `url`, another address; `at`, a fragment to open; `script`, code that runs first |
+//! | `act(name)` | asks the test to do something, and waits until that is done |
+//! | `picture(page, name)`, `pictures` | takes a picture; whether any are requested |
+//! | `about`, `url` | data from the test; address of the page |
 //!
-//! It fails if it throws, or if one of its pages has written an error, thrown one, or asked for what is not its
-//! own, unless `page.expected` lists that. For tests alone: whatever goes wrong panics.
+//! A scenario fails if it throws, or if one of its pages logs an error or a warning, throws, or
+//! requests something from another origin, unless `page.expected` lists that. The crate is for
+//! tests only: every failure panics.
 //!
+//! | module | role |
 //! | file | role |
 //! |---|---|
-//! | `workshop` | the folder with the scripts and the packages that they need |
-//! | `driver` | finds the script that runs, or starts it |
-//! | `session` | one scenario, over a socket to that script |
+//! | `workshop` | folder with the scripts and their packages |
+//! | `driver` | finds the running driver script, or starts it |
+//! | `session` | connection to the driver script |
 
 mod driver;
 mod session;
@@ -33,7 +36,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-/// A browser, and the scripts that operate pages in it. It starts when it is first needed.
+/// A browser with the scripts that operate pages in it. It starts on first use.
 ///
 /// ```no_run
 /// use purlin_browser::{Browser, nothing};
@@ -51,8 +54,9 @@ pub struct Browser {
 }
 
 impl Browser {
-    /// A browser whose scripts, names and texts, are put into a folder of that name within `root`, which is cargo's
-    /// folder for temporary files. What all browsers share is in `root` too.
+    /// Creates a browser. `scripts` are names and texts of files, which are written to the folder
+    /// `name` below `root`, cargo's folder for temporary files. Files shared by all browsers are in
+    /// `root` too.
     pub const fn new(
         root: &'static str,
         name: &'static str,
@@ -61,21 +65,21 @@ impl Browser {
         Self { root, name, scripts }
     }
 
-    /// A file in the folder of the scripts, for the text of a page.
+    /// Writes a file, such as the text of a page, to the folder of the scripts.
     ///
     /// # Panics
-    /// If the file cannot be written.
+    /// Panics if the file cannot be written.
     pub fn write(&self, name: &str, text: &str) -> PathBuf {
         let file = workshop::folder(Path::new(self.root), self.name).join(name);
         workshop::publish(&file, text);
         file
     }
 
-    /// Has a scenario operate the page at an address, or in a file with a whole path. `about` is told to it, and
-    /// `act` does what it asks for, by name.
+    /// Runs a scenario on the page at an address, or in a file given by its absolute path. Passes
+    /// `about` to the scenario, and calls `act` for each of its requests, by name.
     ///
     /// # Panics
-    /// If the scenario fails, with its words; if something is not installed.
+    /// Panics with the scenario's message if it fails, and if something is not installed.
     pub fn operate(&self, scenario: &str, page: &str, about: &Value, mut act: impl FnMut(&str)) {
         if env::var_os("PURLIN_SKIP_BROWSER").is_some_and(|value| value == "1") {
             eprintln!(
@@ -97,10 +101,10 @@ impl Browser {
     }
 }
 
-/// What is done for a scenario that asks for nothing.
+/// Handler for scenarios without requests.
 ///
 /// # Panics
-/// If it does.
+/// Panics if it is called.
 pub fn nothing(wish: &str) {
     panic!("nobody does {wish} here");
 }

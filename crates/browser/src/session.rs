@@ -1,4 +1,4 @@
-//! One connection to the script: scenarios one after the other, line by line.
+//! Connection to the driver script: runs scenarios one after the other, with a line protocol.
 
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
@@ -12,14 +12,14 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    /// Returns `None` if the script at the other end does not greet: it is about to end.
+    /// Returns `None` if the script does not send its greeting because it is about to exit.
     pub(crate) fn begin(stream: UnixStream) -> Option<Self> {
         let answers = BufReader::new(stream.try_clone().ok()?);
         let mut session = Self { stream, answers };
         (session.read()?["ready"] == true).then_some(session)
     }
 
-    /// What is wrong, if anything is; `None` where the script has ended.
+    /// Runs a scenario and returns its failure, if any. Returns `None` if the script has exited.
     pub(crate) fn ask(
         &mut self,
         request: &Value,

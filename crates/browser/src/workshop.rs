@@ -1,4 +1,4 @@
-//! The folder in which a script runs, within that of the packages that all scripts need.
+//! Folder of a driver script, inside of the folder with the packages that all scripts need.
 //!
 //! ```text
 //! root/browser/package.json, package-lock.json, .npmrc, node_modules   installed once
@@ -15,29 +15,31 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use rustix::fs::{FlockOperation, flock};
 
 const LOCK: &str = include_str!("../script/package-lock.json");
-/// Files of the script's folder: three of the npm package, and the driver, which imports the scenarios.
+/// Files of the script's folder: three of the npm package, and the driver, which imports the
+/// scenarios.
 pub(crate) const FILES: [(&str, &str); 4] = [
     ("package.json", include_str!("../script/package.json")),
     ("package-lock.json", LOCK),
     (".npmrc", include_str!("../script/.npmrc")),
     ("drive.mjs", include_str!("../script/drive.mjs")),
 ];
-/// Written last, so that an installation that was broken off is done again.
+/// Written last, so that an interrupted installation is repeated.
 const INSTALLED: &str = "node_modules/.installed";
 
-/// The folder in which the scripts of that name are.
+/// Returns the folder of the scripts with that name.
 pub(crate) fn folder(root: &Path, name: &str) -> PathBuf {
     root.join("browser").join(name)
 }
 
-/// The right to change the folders: no other process has it at the same time.
+/// Exclusive access to the folders, across processes.
 pub(crate) struct Workshop {
-    /// Unlocked when it is closed.
+    /// Lock file; closing it releases the lock.
     _lock: File,
 }
 
 impl Workshop {
-    /// Waits for the lock, writes the scripts, and installs the packages unless they are there already.
+    /// Waits for the lock, writes the scripts, and installs the packages unless they are already
+    /// installed.
     pub(crate) fn open(root: &Path, name: &str, scripts: &[(&str, &str)]) -> Self {
         let (shared, own) = (root.join("browser"), folder(root, name));
         fs::create_dir_all(&own).expect("the folder is writable");
@@ -68,13 +70,13 @@ fn install(folder: &Path) {
     assert!(output.status.success(), "npm could not install playwright-core: {said}");
 }
 
-/// Writes a file that other processes may be reading: they see the old text or the new one.
+/// Replaces a file atomically, because other processes may be reading it.
 pub(crate) fn publish(file: &Path, text: &str) {
     static NUMBER: AtomicUsize = AtomicUsize::new(0);
     if fs::read(file).is_ok_and(|old| old == text.as_bytes()) {
         return;
     }
-    // ORDER: each caller gets another number, and nothing else follows from it.
+    // ORDER: only uniqueness is needed; nothing else depends on the number.
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
     let new = file.with_extension(format!("{}-{number}.new", process::id()));
     fs::create_dir_all(file.parent().expect("a file is in a folder")).expect("it is writable");

@@ -1,5 +1,5 @@
 // @ts-check
-// What scenarios do well, and what they do that has to be noticed.
+// Scenarios that succeed, and scenarios whose faults must be detected.
 
 import assert from "node:assert/strict";
 
@@ -21,7 +21,7 @@ async function throws({ open }) {
   const page = await open();
   const thrown = page.waitForEvent("pageerror");
   await page.evaluate(() => {
-    // WHY: the page throws after the script that it belongs to has ended; nothing depends on when.
+    // WHY: the page throws after its script has ended; nothing depends on the time.
     setTimeout(() => {
       throw new Error("too little");
     });
@@ -29,7 +29,7 @@ async function throws({ open }) {
   await thrown;
 }
 
-// Asks for what is not the page's own.
+// Requests something from another origin.
 const asksFor =
   (address) =>
   async ({ open }) => {
@@ -41,7 +41,7 @@ const asksFor =
     await failed;
   };
 
-// What is expected is no failure, and a page's own file is its own.
+// Expected complaints are not a failure, and the page's own file may be requested.
 async function expects({ open, url }) {
   const page = await open({ script: () => console.warn("as it should be"), at: "#there" });
   assert.equal(page.url(), `${url}#there`);

@@ -1,4 +1,4 @@
-//! Whether a scenario that should fail does, and whether what it asks for is done.
+//! Failing scenarios are reported, and requests of scenarios are carried out.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -11,7 +11,8 @@ static BROWSER: Browser = Browser::new(
     &[("scenarios.mjs", include_str!("scenarios.mjs"))],
 );
 
-/// Has a scenario operate a page that is ready at once; whether it failed, with its words, unless it was left out.
+/// Runs a scenario on a page that is ready immediately. Returns its result, or `None` if it was
+/// skipped.
 fn judged(scenario: &str, about: &Value, act: impl FnMut(&str)) -> Option<Result<(), String>> {
     let text = "<!doctype html><html data-ready><main>a till</main>";
     let page = BROWSER.write(&format!("{scenario} #1.html"), text);
@@ -23,7 +24,7 @@ fn judged(scenario: &str, about: &Value, act: impl FnMut(&str)) -> Option<Result
 }
 
 #[test]
-fn what_a_scenario_asks_for_is_done_before_it_goes_on() {
+fn a_request_is_carried_out_before_the_scenario_continues() {
     let mut done = Vec::new();
     let judged = judged("asks", &json!(["first", "second"]), |wish| done.push(wish.to_owned()));
     if let Some(judged) = judged {
@@ -32,7 +33,7 @@ fn what_a_scenario_asks_for_is_done_before_it_goes_on() {
 }
 
 #[test]
-fn a_scenario_that_fails_says_why_and_what_was_seen() {
+fn a_failing_scenario_reports_the_reason_and_the_page() {
     for (scenario, words) in [
         ("wrong", "a shop"),
         ("wrong", "a till"),
@@ -48,7 +49,7 @@ fn a_scenario_that_fails_says_why_and_what_was_seen() {
 }
 
 #[test]
-fn one_who_does_not_do_what_is_asked_for_spoils_nothing_for_the_next() {
+fn a_test_that_fails_a_request_does_not_affect_the_next() {
     let asks = json!(["first"]);
     if let Some(judged) = judged("asks", &asks, nothing) {
         assert_eq!(judged, Err("nobody does first here".to_owned()));

@@ -1,5 +1,5 @@
-//! The scripts behind the make targets, run with a PATH of stand-ins: nothing is installed, built or
-//! measured here.
+//! Scripts behind the make targets, run with fake commands on the PATH: nothing is installed, built
+//! or measured here.
 
 #![cfg(unix)]
 
@@ -8,7 +8,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A directory of stand-in commands; the script finds nothing else on its PATH.
+/// Directory of fake commands; the script finds nothing else on its PATH.
 struct StandIns {
     directory: PathBuf,
 }
@@ -35,7 +35,7 @@ impl StandIns {
         self.command("id", "echo 0")
     }
 
-    /// An `apt-get` that writes down what it was asked and ends with `status`.
+    /// Adds an `apt-get` that records its arguments and exits with `status`.
     fn apt_get(self, status: u8) -> Self {
         let log = self.directory.join("asked");
         self.command("apt-get", &format!("echo \"$@\" >> '{}'\nexit {status}", log.display()))
@@ -45,14 +45,14 @@ impl StandIns {
         fs::read_to_string(self.directory.join("asked")).unwrap_or_default()
     }
 
-    /// What `install-missing.sh` printed; it must end well whatever was missing.
+    /// Runs `install-missing.sh` and returns its output; it must succeed whatever is missing.
     fn install(&self, commands: &[&str], no_install: bool) -> String {
         let (status, said) = self.run("install-missing.sh", commands, no_install);
         assert_eq!(status, Some(0), "{said}");
         said
     }
 
-    /// The script's status, and all that it printed.
+    /// Runs a script and returns its exit status and its output.
     fn run(&self, script: &str, options: &[&str], no_install: bool) -> (Option<i32>, String) {
         let scripts = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts");
         let output = Command::new("/bin/bash")
@@ -73,14 +73,14 @@ impl StandIns {
         (output.status.code(), said)
     }
 
-    /// The commands that every script may count on, and an `env` that finds bash.
+    /// Adds the commands that every script may rely on, and an `env` that finds bash.
     fn basics(self) -> Self {
         self.command("dirname", "echo \"${1%/*}\"").command("bash", "exec /bin/bash \"$@\"")
     }
 }
 
 #[test]
-fn what_is_there_is_not_installed_again() {
+fn installed_packages_are_not_installed_again() {
     let path =
         StandIns::new("there").root().apt_get(0).command("erlc", "").command("google-chrome", "");
     assert_eq!(path.install(&["erlc", "chromium"], false), "here already: erlc chromium\n");
@@ -88,7 +88,7 @@ fn what_is_there_is_not_installed_again() {
 }
 
 #[test]
-fn root_on_debian_gets_what_is_missing_and_is_told() {
+fn missing_packages_are_installed_and_reported_for_root_on_debian() {
     let path = StandIns::new("root").root().apt_get(0).command("node", "");
     let said = path.install(&["erlc", "go", "node", "cc"], false);
     assert!(said.contains("installing erlang-base golang-go gcc libc6-dev with apt-get"), "{said}");
@@ -101,7 +101,7 @@ fn root_on_debian_gets_what_is_missing_and_is_told() {
 }
 
 #[test]
-fn a_failing_apt_get_is_told_and_the_work_goes_on() {
+fn a_failing_apt_get_is_reported_and_the_script_continues() {
     let path = StandIns::new("failing").root().apt_get(100);
     let said = path.install(&["erlc"], false);
     assert!(said.contains("apt-get failed"), "{said}");
@@ -122,7 +122,7 @@ fn purlin_no_install_forbids_installing_and_names_the_command() {
 }
 
 #[test]
-fn who_is_not_root_is_told_the_one_command() {
+fn without_root_the_install_command_is_printed() {
     let path = StandIns::new("user").command("id", "echo 1000").apt_get(0);
     let said = path.install(&["npm"], false);
     assert!(said.contains("this would install what is needed: sudo apt-get update"), "{said}");
@@ -130,7 +130,7 @@ fn who_is_not_root_is_told_the_one_command() {
 }
 
 #[test]
-fn another_system_is_told_its_own_command_or_what_to_look_for() {
+fn on_other_systems_their_install_command_or_the_packages_are_printed() {
     let brew = StandIns::new("brew").root().command("brew", "exit 1");
     let said = brew.install(&["erlc", "elixir", "go", "node"], false);
     assert!(said.contains("brew install erlang elixir go node"), "{said}");
@@ -141,7 +141,7 @@ fn another_system_is_told_its_own_command_or_what_to_look_for() {
 }
 
 #[test]
-fn without_cargo_one_line_says_how_to_get_it() {
+fn without_cargo_one_line_explains_how_to_install_it() {
     let path = StandIns::new("no-cargo").basics();
     for script in ["lab.sh", "test.sh", "check-house.sh"] {
         let (status, said) = path.run(script, &[], true);
@@ -152,7 +152,7 @@ fn without_cargo_one_line_says_how_to_get_it() {
 }
 
 #[test]
-fn the_lab_gets_its_options_whole_and_has_the_last_word() {
+fn the_lab_receives_its_options_unchanged_and_prints_last() {
     let path = StandIns::new("lab")
         .basics()
         .command("cargo", "echo \"cargo $*\"")
@@ -167,7 +167,7 @@ fn the_lab_gets_its_options_whole_and_has_the_last_word() {
 }
 
 #[test]
-fn a_sanitizer_that_cannot_be_had_is_left_out_aloud() {
+fn an_unavailable_sanitizer_is_skipped_with_a_message() {
     let elsewhere = |name, system: &str| {
         StandIns::new(name)
             .basics()
@@ -188,13 +188,13 @@ fn a_sanitizer_that_cannot_be_had_is_left_out_aloud() {
 }
 
 #[test]
-fn a_tool_that_is_there_is_not_installed_again() {
+fn installed_tools_are_not_installed_again() {
     let path = StandIns::new("tool-there").command("cargo-deny", "").command("cargo", "exit 1");
     assert_eq!(path.run("add-tool.sh", &["cargo-deny"], false), (Some(0), String::new()));
 }
 
 #[test]
-fn a_missing_tool_is_built_at_a_pinned_version_unless_that_is_forbidden() {
+fn a_missing_tool_is_built_at_a_pinned_version_unless_forbidden() {
     let path = || StandIns::new("tool-missing").command("cargo", "echo \"built: $*\"");
     let (status, said) = path().run("add-tool.sh", &["cargo-nextest"], false);
     assert_eq!(status, Some(0), "{said}");
@@ -207,7 +207,7 @@ fn a_missing_tool_is_built_at_a_pinned_version_unless_that_is_forbidden() {
 }
 
 #[test]
-fn a_check_whose_tool_may_not_be_installed_is_left_out_aloud_and_the_others_run() {
+fn a_check_without_its_tool_is_skipped_with_a_message_and_the_others_run() {
     let path = StandIns::new("tools-forbidden")
         .basics()
         .root()
@@ -222,7 +222,7 @@ fn a_check_whose_tool_may_not_be_installed_is_left_out_aloud_and_the_others_run(
 }
 
 #[test]
-fn a_language_whose_compiler_warns_fails_and_one_without_a_compiler_is_left_out() {
+fn compiler_warnings_fail_and_languages_without_a_compiler_are_skipped() {
     let languages = |name: &str| {
         StandIns::new(name)
             .basics()
@@ -243,7 +243,7 @@ fn a_language_whose_compiler_warns_fails_and_one_without_a_compiler_is_left_out(
 }
 
 #[test]
-fn a_step_that_fails_ends_the_checks_and_is_named() {
+fn a_failing_step_ends_the_checks_and_is_printed() {
     let path = StandIns::new("failing-step")
         .basics()
         .command("mktemp", "echo /nowhere")

@@ -1,4 +1,4 @@
-//! The macros of purlin that need to see code: `#[purlin::main]`, `#[purlin::test]` and
+//! Procedural macros of purlin: `#[purlin::main]`, `#[purlin::test]` and
 //! `#[derive(purlin::Message)]`.
 
 mod message;
@@ -13,11 +13,11 @@ use syn::{Error, FnArg, ItemFn, LitInt, LitStr, Token, parse_macro_input};
 
 /// Runs an `async fn main` as the first process of a node, and stops the node when it returns.
 ///
-/// The function may take its own handle, `me: Process<M>`, or nothing. What it returns is what
-/// `main` returns, so `Result` works. Settings of the node may be given:
-/// `#[purlin::main(workers = 2, name = "shop")]`.
+/// The function may take its process handle, `me: Process<M>`, or no argument. `main` returns its
+/// result, so `Result` works. Settings of the node can be given: `#[purlin::main(workers = 2, name
+/// = "shop")]`.
 ///
-/// If the process panics the program ends with status 101, as it does without purlin.
+/// If the process panics, the program exits with status 101, as it does without purlin.
 #[proc_macro_attribute]
 pub fn main(settings: TokenStream, item: TokenStream) -> TokenStream {
     let settings = parse_macro_input!(settings as Settings);
@@ -25,11 +25,11 @@ pub fn main(settings: TokenStream, item: TokenStream) -> TokenStream {
     expand(&settings, item, &quote!(run_main), &quote!()).into()
 }
 
-/// Runs an `async fn` as a test: the first process of a node of two workers.
+/// Runs an `async fn` as a test: the first process of a node with two workers.
 ///
-/// The function may take its own handle, `me: Process<M>`, or nothing. The test fails if the
-/// process panics or returns an error, or if a process will not end when the node stops. Settings
-/// as for `main`.
+/// The function may take its process handle, `me: Process<M>`, or no argument. The test fails if
+/// the process panics or returns an error, or if a process does not end when the node stops. The
+/// settings are those of `main`.
 #[proc_macro_attribute]
 pub fn test(settings: TokenStream, item: TokenStream) -> TokenStream {
     let settings = parse_macro_input!(settings as Settings);
@@ -38,11 +38,11 @@ pub fn test(settings: TokenStream, item: TokenStream) -> TokenStream {
     expand(&settings, item, &quote!(run_test), &quote!(#[::core::prelude::v1::test])).into()
 }
 
-/// Lets signals come among the messages of a mailbox: a variant marked `#[from]` is made from its
-/// one field.
+/// Derives the conversions that deliver signals as messages of a mailbox: a variant marked
+/// `#[from]` is made from its one field.
 ///
-/// A process that monitors needs a mailbox that can be made from a `Down`, and one that traps exits
-/// a mailbox that can be made from an `Exit`; a server's `Info` likewise.
+/// A process that monitors needs a mailbox that implements `From<Down>`, and one that traps exits a
+/// mailbox that implements `From<Exit>`; the same applies to a server's `Info`.
 ///
 /// ```
 /// # struct Down; struct Exit { from: u32 }
@@ -61,11 +61,10 @@ pub fn test(settings: TokenStream, item: TokenStream) -> TokenStream {
 /// # let _ = Mail::Work(1);
 /// ```
 ///
-/// It is nothing but `impl From<Down> for Mail`, and may be written by hand.
+/// The macro only generates `impl From<Down> for Mail`, which may be written by hand.
 ///
 /// # Errors
-/// What cannot be derived does not compile, and the error points at it. A marked variant has one
-/// field:
+/// Invalid input does not compile; the error points at the place. A marked variant has one field:
 ///
 /// ```compile_fail
 /// # struct Down;
@@ -76,7 +75,7 @@ pub fn test(settings: TokenStream, item: TokenStream) -> TokenStream {
 /// }
 /// ```
 ///
-/// No two variants are made from one type:
+/// Two variants must not be made from one type:
 ///
 /// ```compile_fail
 /// # struct Down;
@@ -94,7 +93,7 @@ pub fn message(item: TokenStream) -> TokenStream {
     message::expand(&item).unwrap_or_else(Error::into_compile_error).into()
 }
 
-/// `workers = 2, name = "shop"`.
+/// Settings such as `workers = 2, name = "shop"`.
 struct Settings {
     workers: Option<usize>,
     name: Option<String>,

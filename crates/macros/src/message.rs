@@ -1,10 +1,10 @@
-//! `#[derive(Message)]`: the conversions that let signals come among the messages of a mailbox.
+//! `#[derive(Message)]`: conversions from signals to the messages of a mailbox.
 
 use proc_macro2::TokenStream as Tokens;
 use quote::{ToTokens, quote};
 use syn::{Attribute, Data, DeriveInput, Error, Field, Fields, Meta, Type, Variant};
 
-/// `impl From<Field> for Enum` for every variant that is marked `#[from]`.
+/// Generates `impl From<Field> for Enum` for every variant marked `#[from]`.
 pub(crate) fn expand(item: &DeriveInput) -> syn::Result<Tokens> {
     let Data::Enum(data) = &item.data else {
         let message = "`Message` is derived for an enum: a mailbox receives one of its variants";
@@ -40,7 +40,7 @@ pub(crate) fn expand(item: &DeriveInput) -> syn::Result<Tokens> {
     Ok(conversions)
 }
 
-/// The field that a variant is made from, if it is marked.
+/// Returns the field that a variant is made from, or `None` if the variant is not marked.
 fn source(variant: &Variant) -> syn::Result<Option<&Field>> {
     let misplaced = variant.fields.iter().flat_map(|field| &field.attrs).find(|a| is_from(a));
     if let Some(misplaced) = misplaced {
@@ -74,7 +74,7 @@ fn is_from(attribute: &Attribute) -> bool {
 mod tests {
     use syn::parse_quote;
 
-    /// Why an item is refused.
+    /// Returns the error for an invalid item.
     fn refused(item: syn::DeriveInput) -> String {
         match super::expand(&item) {
             Ok(expanded) => panic!("it was accepted: {expanded}"),

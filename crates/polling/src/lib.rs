@@ -1,4 +1,4 @@
-//! Polling for tests: waits for a condition, and fails a test that would wait for ever.
+//! Polling for tests: waits for a condition, and fails a test that would wait forever.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -13,7 +13,7 @@ pub const HANG: Duration = Duration::from_secs(120);
 ///
 /// # Panics
 ///
-/// After [`HANG`], with `what` in the message.
+/// Panics after [`HANG`], with `what` in the message.
 #[track_caller]
 pub fn until(what: &str, mut holds: impl FnMut() -> bool) {
     until_some(what, || holds().then_some(()));
@@ -23,7 +23,7 @@ pub fn until(what: &str, mut holds: impl FnMut() -> bool) {
 ///
 /// # Panics
 ///
-/// After [`HANG`], with `what` in the message.
+/// Panics after [`HANG`], with `what` in the message.
 #[track_caller]
 pub fn until_some<T>(what: &str, mut find: impl FnMut() -> Option<T>) -> T {
     // WHY real time: see `HANG`.

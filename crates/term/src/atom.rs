@@ -1,8 +1,8 @@
-//! Atoms: names that stand for themselves.
+//! Erlang atoms.
 //!
-//! There is no table of atoms. An atom carries its text, up to 23 bytes of it in place and a longer
-//! one behind a count of references, so whatever strangers send fills nothing, and an atom that is no
-//! longer needed is gone. Atoms are equal and ordered by their text, which is Erlang's order.
+//! There is no atom table. An atom carries its text, up to 23 bytes of it inline and a longer one
+//! behind a reference count. So atoms received from peers cannot fill a table, and an atom that is
+//! no longer used is freed. Atoms are compared by their text, which is Erlang's order.
 //!
 //! COST: 24 bytes; a text of more than 23 bytes is allocated once and shared by clones.
 
@@ -11,35 +11,36 @@ use std::fmt;
 
 use smol_str::SmolStr;
 
-/// An atom. It prints as in Erlang, in quotes where it needs them.
+/// An Erlang atom. `Display` prints it as Erlang does, in quotes where it needs them.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Atom(SmolStr);
 
 impl Atom {
-    /// The characters an atom may have.
+    /// Maximum number of characters of an atom.
     pub const MAX_CHARS: usize = 255;
 
     /// `true`
     pub const TRUE: Self = Self::from_static("true");
     /// `false`
     pub const FALSE: Self = Self::from_static("false");
-    /// `undefined`, which is nothing in Erlang.
+    /// `undefined`, Erlang's absent value.
     pub const UNDEFINED: Self = Self::from_static("undefined");
-    /// `nil`, which is nothing in Elixir.
+    /// `nil`, Elixir's absent value.
     pub const NIL: Self = Self::from_static("nil");
     /// `ok`
     pub const OK: Self = Self::from_static("ok");
     /// `error`
     pub const ERROR: Self = Self::from_static("error");
-    /// The empty atom, which stands for a cookie among the control messages of distribution.
-    // WHY inline: the text of `""` lies nowhere, and some processors take 100 ns to compare nothing there.
+    /// The empty atom. Distribution control messages contain it in the place of a cookie.
+    // WHY inline: `""` has a dangling pointer, and comparing zero bytes there takes some processors
+    // 100 ns.
     pub const EMPTY: Self = Self(SmolStr::new_inline(""));
 
-    /// An atom of this text.
+    /// Creates an atom.
     ///
     /// # Errors
     ///
-    /// The text has more than 255 characters.
+    /// Returns an error if the text has more than 255 characters.
     pub fn new(text: &str) -> Result<Self, AtomTooLong> {
         if text.len() > Self::MAX_CHARS && text.chars().count() > Self::MAX_CHARS {
             return Err(AtomTooLong);
@@ -47,17 +48,17 @@ impl Atom {
         Ok(Self(SmolStr::new(text)))
     }
 
-    /// An atom of a text that the program holds; nothing is allocated.
+    /// Creates an atom from a static text, without allocating.
     ///
     /// # Panics
     ///
-    /// The text has more than 255 bytes. In a constant this is an error of the compiler's.
+    /// Panics if the text has more than 255 bytes. In a constant this is a compile-time error.
     pub const fn from_static(text: &'static str) -> Self {
         assert!(text.len() <= Self::MAX_CHARS, "an atom has at most 255 characters");
         Self(SmolStr::new_static(text))
     }
 
-    /// The text, without quotes.
+    /// Returns the text, without quotes.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -115,7 +116,7 @@ impl TryFrom<String> for Atom {
     }
 }
 
-/// A text has more than the 255 characters of an atom.
+/// Error: a text has more than the 255 characters of an atom.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AtomTooLong;
 
@@ -140,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn atoms_are_equal_by_their_text_wherever_it_lies() {
+    fn inline_and_shared_atoms_are_equal_by_their_text() {
         const LONG: &str = "an atom of more than twenty-three bytes";
         assert_eq!(Atom::from_static("ok"), Atom::new("ok").unwrap());
         assert_eq!(Atom::from_static(LONG), Atom::new(LONG).unwrap());

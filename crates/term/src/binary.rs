@@ -1,9 +1,9 @@
-//! Binaries and bit strings.
+//! Erlang binaries and bit strings.
 //!
-//! A short binary lies in its term; a longer one is a [`Bytes`], which clones share and which can be
-//! handed in and taken out without copying it.
+//! A short binary is stored inline; a longer one is a [`Bytes`], which clones share and which can
+//! be moved in and out without copying.
 //!
-//! COST: 24 bytes, and what is longer than 22 bytes is allocated, with 48 bytes to count references.
+//! COST: 24 bytes; more than 22 bytes of data are allocated, with 48 bytes for the reference count.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -13,10 +13,10 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-/// The bytes that need no allocation.
+/// Maximum length of an inline binary.
 const SHORT: usize = 22;
 
-/// A binary: bytes, of which a clone is not a copy.
+/// An Erlang binary. Clones share long data.
 #[derive(Clone)]
 pub struct Binary(Held);
 
@@ -27,7 +27,7 @@ enum Held {
 }
 
 impl Binary {
-    /// A binary of these bytes, which are copied.
+    /// Creates a binary from a copy of these bytes.
     pub fn copy(bytes: &[u8]) -> Self {
         Self::short(bytes)
             .unwrap_or_else(|| Self(Held::Shared(Arc::new(Bytes::copy_from_slice(bytes)))))
@@ -39,7 +39,7 @@ impl Binary {
         Some(Self(Held::Short { length: bytes.len() as u8, bytes: place }))
     }
 
-    /// The bytes.
+    /// Returns the bytes.
     pub fn as_slice(&self) -> &[u8] {
         match &self.0 {
             Held::Short { length, bytes } => &bytes[..usize::from(*length)],
@@ -47,7 +47,8 @@ impl Binary {
         }
     }
 
-    /// The text, if the bytes are UTF-8: a string of Elixir's.
+    /// Returns the bytes as text, or `None` if they are not UTF-8. An Elixir string is such a
+    /// binary.
     pub fn as_str(&self) -> Option<&str> {
         std::str::from_utf8(self).ok()
     }
@@ -138,9 +139,10 @@ impl fmt::Debug for Binary {
     }
 }
 
-/// A bit string whose length is no multiple of eight bits.
+/// An Erlang bit string whose length is not a multiple of eight bits.
 ///
-/// INVARIANT: there is a last byte, `last` of its upper bits count, from 1 to 7, and the others are 0.
+/// INVARIANT: there is a last byte; its upper `last` bits, from 1 to 7, are significant and the
+/// others are 0.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct BitString {
     bytes: Binary,
@@ -148,8 +150,8 @@ pub struct BitString {
 }
 
 impl BitString {
-    /// The bit string, if it is none that is a binary: `last` is from 1 to 7 and there is a byte. The
-    /// lower bits of the last byte do not count.
+    /// Creates a bit string whose last byte has `last` significant upper bits; the lower bits are
+    /// ignored. Returns `None` if there is no byte or `last` is not from 1 to 7.
     pub fn new(bytes: &[u8], last: u8) -> Option<Self> {
         if !(1..=7).contains(&last) {
             return None;
@@ -159,23 +161,23 @@ impl BitString {
         Some(Self { bytes: bytes.into(), last })
     }
 
-    /// The bytes; of the last one the lower bits are 0.
+    /// Returns the bytes. Unused bits of the last byte are 0.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// How many bits of the last byte count: 1 to 7.
+    /// Returns the number of significant bits of the last byte: 1 to 7.
     pub fn last(&self) -> u8 {
         self.last
     }
 
-    /// The length in bits.
+    /// Returns the length in bits.
     pub fn bits(&self) -> usize {
         self.bytes.len() * 8 - usize::from(8 - self.last)
     }
 }
 
-/// Compares bits from the left; of two that begin alike the shorter is the lesser.
+/// Compares bits from the left. If one is a prefix of the other, the shorter is less.
 pub(crate) fn compare_bits(a: (&[u8], usize), b: (&[u8], usize)) -> Ordering {
     let common = a.1.min(b.1);
     let whole = common / 8;
@@ -205,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clone_and_what_is_taken_out_share_the_bytes() {
+    fn clones_and_extracted_bytes_share_the_allocation() {
         let bytes = Bytes::from(vec![7; 100]);
         let binary = Binary::from(bytes.clone());
         assert_eq!(binary.clone().as_ptr(), bytes.as_ptr());
@@ -213,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn bits_that_do_not_count_make_no_difference() {
+    fn unused_bits_do_not_affect_equality() {
         assert_eq!(BitString::new(&[1, 0b1010_0000], 3), BitString::new(&[1, 0b1011_1111], 3));
         assert_eq!(BitString::new(&[9; 30], 4).unwrap().bytes()[29], 0);
         assert_eq!(BitString::new(&[1], 3).unwrap().bits(), 3);

@@ -1,10 +1,10 @@
-//! Builds terms from bytes of strangers.
+//! Decoder of the external term format for untrusted bytes.
 //!
-//! Any thread may; nothing is shared. Decoding keeps a stack of its own, so that depth costs memory
-//! it has been allowed and never the stack of the thread, and it stops at the first thing wrong.
+//! Decoders share no state. A decoder uses an explicit stack, so that nesting consumes memory
+//! within a limit and never the thread's stack. It stops at the first error.
 //!
-//! COST: one allocation for each tuple, list and map, each long binary, identifier and big integer;
-//! room is only ever made for what the bytes that are there can hold.
+//! COST: one allocation for each tuple, list and map, each long binary, identifier and big integer.
+//! Allocations never exceed what the remaining bytes can hold.
 
 use crate::error::{DecodeError, Reason};
 use crate::inflate::inflate;
@@ -13,20 +13,21 @@ use crate::tag;
 use crate::token::{FunHead, Token};
 use crate::{Atom, AtomTable, Binary, BitString, Fun, Map, Term};
 
-/// What a term from outside may take.
+/// Limits on a decoded term.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// How deep terms may lie in each other. A list is one level however long it is. 1024; more than
-    /// [`Limits::DEEPEST`] counts as that.
+    /// Maximum nesting depth; a list is one level however long it is. Default 1024. Values above
+    /// [`Limits::DEEPEST`] are clamped to it.
     pub depth: usize,
-    /// The bytes of memory that a term may take, and those that a compressed one may expand to.
-    /// 256 MiB. A list of bytes, which was one of theirs each, takes 32 of them each.
+    /// Maximum memory of a term, and maximum expanded size of a compressed one, in bytes. Default
+    /// 256 MiB. Each element of a list takes 32 bytes, also in a list of bytes, which takes one
+    /// byte per element in the encoded form.
     pub memory: usize,
 }
 
 impl Limits {
-    /// The depth that cloning, dropping and comparing by `==` bear on half of a thread's usual stack of
-    /// 2 MiB, since they recurse.
+    /// Depth at which cloning, dropping and `==`, which recurse, fit into 1 MiB of stack, half of a
+    /// thread's usual 2 MiB.
     pub const DEEPEST: usize = 1024;
 }
 
@@ -36,7 +37,7 @@ impl Default for Limits {
     }
 }
 
-/// Decodes terms that stand one behind the other.
+/// Decoder of a sequence of terms.
 ///
 /// ```
 /// use purlin_term::{Decoder, Limits, Term};
@@ -56,44 +57,46 @@ pub struct Decoder<'a> {
 }
 
 impl<'a> Decoder<'a> {
-    /// A decoder of these bytes, with the default limits.
+    /// Creates a decoder with the default limits.
     pub fn new(bytes: &'a [u8]) -> Self {
         Self::with_atoms(bytes, AtomTable::default())
     }
 
-    /// A decoder of bytes in which atoms may stand as indices of this table, which the header of the
-    /// message gave.
+    /// Creates a decoder for bytes that contain atom cache references into `atoms`, the table from
+    /// the header of the message.
     pub fn with_atoms(bytes: &'a [u8], atoms: impl Into<AtomTable<'a>>) -> Self {
         Self { reader: Reader::with_atoms(bytes, atoms), limits: Limits::default() }
     }
 
-    /// Sets what each term may take.
+    /// Sets the limits of each term.
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// How many bytes have been used.
+    /// Returns the number of bytes consumed.
     pub fn position(&self) -> usize {
         self.reader.position()
     }
 
-    /// The bytes that are left.
+    /// Returns the remaining bytes.
     pub fn rest(&self) -> &'a [u8] {
         self.reader.rest()
     }
 
-    /// What reads the parts of the next term, for those who need no [`Term`] for it. No limit counts there.
+    /// Returns the underlying reader, to read the next term without building a [`Term`]. No limits
+    /// apply to it.
     pub fn reader(&mut self) -> &mut Reader<'a> {
         &mut self.reader
     }
 
-    /// The next term, with the version before it, as `term_to_binary` writes it.
+    /// Decodes the next term, preceded by the version byte, as `term_to_binary` writes it.
     ///
     /// # Errors
     ///
-    /// There is none, or it is more than the limits allow; the decoder then stands within it.
+    /// Returns an error if the bytes are not a term or exceed a limit. The position is then inside
+    /// of the term.
     pub fn decode(&mut self) -> Result<Term, DecodeError> {
         match *self.rest() {
             [tag::VERSION, tag::COMPRESSED, a, b, c, d, ..] => {
@@ -116,11 +119,12 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// The next term, without a version: as it stands behind the header of a message between nodes.
+    /// Decodes the next term without a version byte, as after the header of a message between
+    /// nodes.
     ///
     /// # Errors
     ///
-    /// As [`Decoder::decode`].
+    /// See [`Decoder::decode`].
     pub fn decode_bare(&mut self) -> Result<Term, DecodeError> {
         let depth = self.limits.depth.min(Limits::DEEPEST);
         let memory = self.limits.memory;
@@ -150,12 +154,12 @@ impl<'a> Decoder<'a> {
 }
 
 impl Term {
-    /// The term that these bytes are, all of them, with the version before it.
+    /// Decodes these bytes, which must be exactly one term preceded by the version byte.
     ///
     /// # Errors
     ///
-    /// The bytes are no term, are more than one, or the term is more than the default [`Limits`]
-    /// allow.
+    /// Returns an error if the bytes are not a term, contain more than one, or exceed the default
+    /// [`Limits`].
     pub fn decode(bytes: &[u8]) -> Result<Self, DecodeError> {
         let mut decoder = Decoder::new(bytes);
         let term = decoder.decode()?;
@@ -167,29 +171,29 @@ impl Term {
 }
 
 struct Builder {
-    /// The levels that may still be opened.
+    /// Levels that may still be opened.
     depth: usize,
-    /// The bytes that may still be taken.
+    /// Bytes of memory that may still be used.
     memory: usize,
-    /// The innermost term that is open.
+    /// Innermost open term.
     open: Option<Open>,
-    /// Those around it. WHY: apart, since most terms are flat and then need no allocation here.
+    /// Open terms around it. WHY apart: most terms are flat and then need no allocation here.
     outer: Vec<Open>,
 }
 
-/// A term of which parts are missing.
+/// A term some of whose parts are missing.
 struct Open {
     kind: Kind,
-    /// The parts that are there.
+    /// Parts decoded so far.
     parts: Vec<Term>,
-    /// How many are missing: at least one. The last part of a list is its tail.
+    /// Number of missing parts, at least one. The last part of a list is its tail.
     left: usize,
 }
 
 enum Kind {
     Tuple,
     List,
-    /// Keys and values by turns.
+    /// Alternating keys and values.
     Map,
     Fun(Box<FunHead>),
 }
@@ -207,7 +211,8 @@ impl Builder {
         }
     }
 
-    /// Opens a term, or makes one and puts it where it belongs; the outermost is given when it is whole.
+    /// Opens a compound term, or adds a simple one to its parent. Returns the outermost term once
+    /// it is complete.
     fn take_token(&mut self, token: Token<'_>) -> Result<Option<Term>, Reason> {
         let term = match token {
             Token::Integer(value) => Term::Integer(value),
@@ -259,7 +264,7 @@ impl Builder {
         Ok(None)
     }
 
-    /// Opens a list; in the place of a tail it goes on with its list.
+    /// Opens a list. In tail position, it continues the enclosing list.
     fn list(&mut self, count: usize) -> Result<Option<Term>, Reason> {
         let Some(Open { kind: Kind::List, parts, left: left @ 1 }) = &mut self.open else {
             return self.open(Kind::List, count + 1);
@@ -270,7 +275,7 @@ impl Builder {
         Ok(None)
     }
 
-    /// Puts a term where it belongs, and what it completes where that belongs, and so on.
+    /// Adds a term to its parent, and the parent to the next one while parents become complete.
     fn close(&mut self, mut term: Term) -> Result<Option<Term>, Reason> {
         loop {
             let Some(open) = &mut self.open else { return Ok(Some(term)) };
@@ -281,7 +286,7 @@ impl Builder {
                 if open.left > 0 {
                     return Ok(None);
                 }
-                // Something for the variable to hold until it is given what has been completed.
+                // A placeholder until the variable is assigned the completed term.
                 term = Term::Integer(0);
             }
             let outer = self.outer.pop();
@@ -316,7 +321,7 @@ impl Builder {
     }
 }
 
-/// The map of keys and values by turns.
+/// Builds a map from alternating keys and values.
 fn map(parts: Vec<Term>) -> Result<Map, Reason> {
     let mut pairs = Vec::with_capacity(parts.len() / 2);
     let mut parts = parts.into_iter();

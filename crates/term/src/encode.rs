@@ -1,10 +1,10 @@
-//! Writes terms in the external format, all at once or in portions.
+//! Encoder of the external term format, for whole terms or in fragments.
 //!
-//! Any thread may; nothing is shared. The bytes are those of the BEAM's `term_to_binary` with atoms in
-//! UTF-8, as it has been the rule since OTP 26 and between nodes for longer. The encoder keeps a stack
-//! of its own, so it can stop in a large term and go on later, and depth does not matter to it.
+//! Encoders share no state. The output equals that of the BEAM's `term_to_binary` with UTF-8 atoms,
+//! the default since OTP 26 and between nodes before that. The encoder uses an explicit stack, so
+//! it can stop inside of a large term and continue later, and nesting depth is not limited.
 //!
-//! COST: none but the buffer's growth, which is the caller's, and a stack of 24 bytes a level.
+//! COST: the growth of the caller's buffer, and a stack of 24 bytes per level.
 
 use std::ops::DerefMut;
 use std::slice::Iter;
@@ -17,19 +17,19 @@ use crate::tag;
 use crate::writer::{AtomIndex, Atoms};
 use crate::{BitString, Export, Fun, Port, Term};
 
-/// A list of bytes is written as bytes up to this length.
+/// Maximum length of a list of bytes that is encoded as STRING_EXT.
 const MAX_STRING: usize = u16::MAX as usize;
-/// A port whose number is below this is written as nodes before OTP 24 wrote it.
+/// Ports with a number below this are encoded as nodes before OTP 24 encode them.
 const SMALL_PORTS: u64 = 1 << 28;
 
-/// What terms are written into: `Vec<u8>`, `BytesMut`, or alike.
+/// Output buffer: `Vec<u8>`, `BytesMut` and similar types.
 ///
-/// WHY: the size of a fun stands before it and is known behind it, so what was written is to be had.
+/// WHY mutable access: the size of a fun precedes it and is known only after it is written.
 pub trait Buffer: BufMut + DerefMut<Target = [u8]> {}
 
 impl<B: BufMut + DerefMut<Target = [u8]>> Buffer for B {}
 
-/// Writes one term.
+/// Encoder of one term.
 ///
 /// ```
 /// use purlin_term::{Encoder, Term};
@@ -52,60 +52,61 @@ impl<B: BufMut + DerefMut<Target = [u8]>> Buffer for B {}
 pub struct Encoder<'t, 'c> {
     stack: Vec<Left<'t>>,
     version: bool,
-    /// Nothing but the version has been written, so that what follows is a whole message.
+    /// Whether only the version has been written, so that a whole message follows.
     whole: bool,
     atoms: Atoms<'c>,
-    /// The funs that are open; within one no portion ends, since its size is not known.
+    /// Number of open funs. No fragment ends inside of one, because its size is not yet known.
     funs: usize,
 }
 
-/// What is still to be written.
+/// Work item of the encoder's stack.
 enum Left<'t> {
     One(&'t Term),
     Terms(Iter<'t, Term>),
     Pairs(Iter<'t, (Term, Term)>),
     Bytes(&'t [u8]),
-    /// The end of a list without another tail.
+    /// End of a proper list.
     Nil,
-    /// The end of a fun whose size is to stand at this place.
+    /// End of a fun whose size goes to this position.
     Size(usize),
 }
 
 impl<'t, 'c> Encoder<'t, 'c> {
-    /// An encoder that writes the version before the term, as `term_to_binary` does.
+    /// Creates an encoder that writes the version byte before the term, as `term_to_binary` does.
     pub fn new(term: &'t Term) -> Self {
         let stack = vec![Left::One(term)];
         Self { stack, version: true, whole: true, atoms: Atoms(None), funs: 0 }
     }
 
-    /// An encoder that writes no version, as behind the header of a message between nodes.
+    /// Creates an encoder that writes no version byte, as after the header of a message between
+    /// nodes.
     pub fn bare(term: &'t Term) -> Self {
         Self { version: false, whole: false, ..Self::new(term) }
     }
 
-    /// Has atoms written as indices where this function has one.
+    /// Sets the function that maps atoms to atom cache indices.
     #[must_use]
     pub fn index(mut self, index: &'c mut AtomIndex<'c>) -> Self {
         self.atoms = Atoms(Some(index));
         self
     }
 
-    /// Writes the term, or what is left of it, behind what the buffer holds.
+    /// Appends the rest of the term to the buffer.
     ///
     /// # Errors
     ///
-    /// The term cannot be written. What the buffer got is no term.
+    /// Returns an error if the term cannot be encoded. The buffer then contains an incomplete term.
     pub fn write<B: Buffer>(mut self, buffer: &mut B) -> Result<(), EncodeError> {
         self.write_some(buffer, usize::MAX).map(drop)
     }
 
-    /// Writes on, and stops when the buffer got this many bytes or the term has ended; then the answer
-    /// is `true`. A binary is cut where it must be; what is written as one can make it more by 64 KiB,
-    /// a large integer or a fun by its size.
+    /// Appends the next part of the term, and stops after about `most` bytes or at the end of the
+    /// term. Returns `true` at the end. Binaries are split. An item that cannot be split may exceed
+    /// the limit by up to 64 KiB, a large integer or a fun by its size.
     ///
     /// # Errors
     ///
-    /// The term cannot be written. What the buffer got is no term.
+    /// Returns an error if the term cannot be encoded. The buffer then contains an incomplete term.
     pub fn write_some<B: Buffer>(
         &mut self,
         buffer: &mut B,
@@ -150,7 +151,7 @@ impl<'t, 'c> Encoder<'t, 'c> {
         Ok(self.stack.is_empty())
     }
 
-    /// Writes a term, or the beginning of one that holds others, which are left for later.
+    /// Writes a simple term, or the head of a compound one and pushes its parts to the stack.
     fn term<B: Buffer>(&mut self, buffer: &mut B, term: &'t Term) -> Result<(), EncodeError> {
         let whole = std::mem::take(&mut self.whole);
         match term {
@@ -269,14 +270,14 @@ impl<'t, 'c> Encoder<'t, 'c> {
     }
 }
 
-/// Writes an atom of that text, which is none too long.
+/// Writes an atom with this text, which must not exceed the maximum length.
 pub(crate) fn put_atom<B: Buffer>(buffer: &mut B, text: &str) {
     let text = text.as_bytes();
     match u8::try_from(text.len()) {
         Ok(length) => buffer.put_slice(&[tag::SMALL_ATOM_UTF8, length]),
         Err(_) => {
             buffer.put_u8(tag::ATOM_UTF8);
-            // No more than 255 characters of 4 bytes.
+            // At most 255 characters of 4 bytes.
             buffer.put_u16(text.len() as u16);
         }
     }
@@ -297,7 +298,7 @@ pub(crate) fn put_small<B: Buffer>(buffer: &mut B, value: i64) {
     }
 }
 
-/// An integer of any size, in the form it has by its size.
+/// Writes an integer in the shortest form.
 pub(crate) fn put_integer<B: Buffer>(buffer: &mut B, value: &BigInt) -> Result<(), EncodeError> {
     if let Ok(small) = i64::try_from(value) {
         put_small(buffer, small);
@@ -316,7 +317,7 @@ pub(crate) fn put_integer<B: Buffer>(buffer: &mut B, value: &BigInt) -> Result<(
     Ok(())
 }
 
-/// The head of a tuple of so many elements.
+/// Writes the head of a tuple.
 pub(crate) fn put_tuple<B: Buffer>(buffer: &mut B, length: usize) -> Result<(), EncodeError> {
     match u8::try_from(length) {
         Ok(few) => buffer.put_slice(&[tag::SMALL_TUPLE, few]),
@@ -333,11 +334,12 @@ pub(crate) fn count(length: usize) -> Result<u32, EncodeError> {
 }
 
 impl Term {
-    /// The bytes of `term_to_binary`, the version before them.
+    /// Encodes the term with the version byte, as `term_to_binary` does.
     ///
     /// # Errors
     ///
-    /// More than 2^32 - 1 elements or bytes in one place, or a [`Local`](Term::Local) inside.
+    /// Returns an error if one part has more than 2^32 - 1 elements or bytes, or if a
+    /// [`Local`](Term::Local) is nested in the term.
     pub fn encode(&self) -> Result<Vec<u8>, EncodeError> {
         let mut bytes = Vec::new();
         Encoder::new(self).write(&mut bytes)?;

@@ -1,50 +1,50 @@
-//! What can be wrong with bytes that should be a term, and with a term that should become bytes.
+//! Errors of decoding and encoding.
 
 use std::fmt;
 
-/// Bytes are no term: where, and why.
+/// Error: bytes are not a valid term.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DecodeError {
-    /// How many bytes stand before the part that is wrong. Inside of a compressed term they are
-    /// counted as they are when it is expanded.
+    /// Offset of the invalid part in bytes. Inside of a compressed term, offsets refer to the
+    /// expanded bytes.
     pub offset: usize,
-    /// What is wrong with it.
+    /// What is invalid.
     pub reason: Reason,
 }
 
-/// Why bytes are no term.
+/// Reason of a [`DecodeError`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Reason {
-    /// The bytes end within the term, or could not hold as much as it says follows.
+    /// The bytes end within the term, or are fewer than an announced length requires.
     Ended,
-    /// The term has ended and bytes are left.
+    /// Bytes remain after the term.
     Trailing,
-    /// This stands where the version, 131, should.
+    /// The byte in the place of the version, 131.
     Version(u8),
-    /// No term begins with this byte, or none that may stand here.
+    /// Unknown tag, or one that is not allowed here.
     Tag(u8),
-    /// The float is infinite or no number.
+    /// The float is infinite or not a number.
     Float,
     /// The atom is not UTF-8 or has more than 255 characters.
     Atom,
-    /// The header of the message names no atom of this index.
+    /// The message header has no atom with this index.
     AtomCache(u8),
-    /// The bit string has bits of which it has no byte, or a last byte of more than eight.
+    /// The bit string has significant bits without a byte, or more than eight in its last byte.
     BitString,
-    /// The integer has more than 512 KiB, more than nodes since OTP 26 can hold.
+    /// The integer has more than 512 KiB, the maximum of nodes since OTP 26.
     BigInteger,
-    /// The reference has no words or more than five.
+    /// The reference has 0 words or more than five.
     Reference,
-    /// The fun or the export is not as they are made.
+    /// The fun or export is malformed.
     Fun,
     /// Two keys of the map are equal.
     EqualKeys,
-    /// What is compressed cannot be expanded, or not to the size that it says.
+    /// The compressed data is corrupt, or does not have the announced size.
     Compressed,
-    /// The term is deeper than the limit.
+    /// The term exceeds the depth limit.
     Depth,
-    /// The term would take more memory than the limit.
+    /// The term exceeds the memory limit.
     Memory,
 }
 
@@ -78,13 +78,13 @@ impl fmt::Display for DecodeError {
 
 impl std::error::Error for DecodeError {}
 
-/// A term cannot be written in the external format.
+/// Error: a term cannot be written in the external format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EncodeError {
     /// A binary, a list, a tuple or a map has more than 2^32 - 1 elements.
     TooLong,
-    /// What a node encoded for itself stands inside of another term.
+    /// A node's local encoding (LOCAL_EXT) is nested in another term.
     LocalInside,
 }
 

@@ -1,35 +1,35 @@
-//! Funs: code that another node holds, which purlin can keep and send back but not run.
+//! Funs of other nodes, which purlin can store and send back but not call.
 
 use crate::{Atom, Pid, Term};
 
-/// A fun of some module, with the variables it holds.
+/// A fun with its free variables.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Fun {
-    /// The module it is of.
+    /// Module that defines it.
     pub module: Atom,
-    /// How many arguments it takes.
+    /// Number of arguments.
     pub arity: u8,
-    /// The MD5 of what matters in the module's code.
+    /// MD5 of the significant parts of the module.
     pub uniq: [u8; 16],
-    /// Its number in the module.
+    /// Index in the module.
     pub index: u32,
-    /// What old releases took for its number.
+    /// Index in the format of old releases.
     pub old_index: i64,
-    /// What old releases took for the identity of the module's code.
+    /// Hash of the module in the format of old releases.
     pub old_uniq: i64,
-    /// The process that made it.
+    /// Process that created it.
     pub pid: Pid,
-    /// The values of its free variables.
+    /// Values of its free variables.
     pub free: Vec<Term>,
 }
 
-/// A function named from outside: `fun module:function/arity`.
+/// External fun: `fun module:function/arity`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Export {
     /// The module.
     pub module: Atom,
     /// The function.
     pub function: Atom,
-    /// How many arguments it takes.
+    /// Number of arguments.
     pub arity: u8,
 }

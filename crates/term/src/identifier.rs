@@ -1,47 +1,47 @@
-//! Process identifiers, ports and references, as a node names them to others.
+//! Pids, ports and references in their external form.
 //!
-//! Each carries the name of its node and the node's creation, by which a node started again under its
-//! old name is told from the one before it.
+//! Each contains the name of its node and the node's creation, which distinguishes incarnations of
+//! a node with the same name.
 
 use std::fmt;
 
 use crate::Atom;
 
-/// The identifier of a process: Erlang's `<Node.Id.Serial>`, with the creation of its node.
+/// A process identifier: Erlang's `<Node.Id.Serial>`, with the creation of its node.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Pid {
-    /// The name of the node it lives on.
+    /// Name of the node on which the process runs.
     pub node: Atom,
-    /// The first number.
+    /// Id number.
     pub id: u32,
-    /// The second number.
+    /// Serial number.
     pub serial: u32,
-    /// Which life of its node it belongs to.
+    /// Creation of the node.
     pub creation: u32,
 }
 
-/// The identifier of a port.
+/// A port identifier.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Port {
-    /// The name of the node it is on.
+    /// Name of the port's node.
     pub node: Atom,
-    /// The number of the port.
+    /// Number of the port.
     pub id: u64,
-    /// Which life of its node it belongs to.
+    /// Creation of the node.
     pub creation: u32,
 }
 
-/// A reference: what `make_ref`, `monitor` and `alias` give.
+/// A reference, as returned by `make_ref`, `monitor` and `alias`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Reference {
-    /// The name of the node that made it.
+    /// Name of the node that created it.
     pub node: Atom,
-    /// Which life of its node it belongs to.
+    /// Creation of the node.
     pub creation: u32,
     words: Words,
 }
 
-/// INVARIANT: `count` is 1 to 5, and the words behind it are 0, so that equal ones are equal.
+/// INVARIANT: `count` is 1 to 5, and unused words are 0, so that derived equality is correct.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Words {
     count: u8,
@@ -49,11 +49,11 @@ struct Words {
 }
 
 impl Reference {
-    /// The words a reference may have.
+    /// Maximum number of words.
     pub const MAX_WORDS: usize = 5;
 
-    /// A reference of these words, if there are one to five. Nodes since OTP 4 make three, and five
-    /// since OTP 24 where a reference is an alias of a process.
+    /// Creates a reference of these words, or returns `None` if there are not one to five. Nodes
+    /// since OTP 4 create three words, and since OTP 24 five for a process alias.
     pub fn new(node: Atom, creation: u32, words: &[u32]) -> Option<Self> {
         let mut place = [0; Self::MAX_WORDS];
         place.get_mut(..words.len())?.copy_from_slice(words);
@@ -61,7 +61,7 @@ impl Reference {
         (count > 0).then_some(Self { node, creation, words: Words { count, words: place } })
     }
 
-    /// The words, the least significant first.
+    /// Returns the words, the least significant first.
     pub fn words(&self) -> &[u32] {
         &self.words.words[..usize::from(self.words.count)]
     }

@@ -1,4 +1,4 @@
-//! Expands compressed terms, and never further than a bound.
+//! Decompression of compressed terms up to a size limit.
 
 use std::io::Read;
 
@@ -6,15 +6,16 @@ use flate2::bufread::ZlibDecoder;
 
 use crate::error::Reason;
 
-/// WHY: what a size merely claims is made room for up to here; beyond it room is made as bytes come.
+/// WHY a limit: an announced size is allocated up to here in advance; beyond it the buffer grows
+/// with the data.
 const BELIEVED: usize = 64 << 10;
 
-/// Expands zlib's data at the beginning of `bytes` to exactly `size` bytes: these, and how many bytes
-/// of the data they took. COST: as much memory as comes out, at most `size`.
+/// Decompresses the zlib data at the beginning of `bytes` to exactly `size` bytes. Returns them and
+/// the number of compressed bytes consumed. COST: as much memory as comes out, at most `size`.
 pub(crate) fn inflate(bytes: &[u8], size: usize) -> Result<(Vec<u8>, usize), Reason> {
     let mut expanded = Vec::with_capacity(size.min(BELIEVED));
     let mut decoder = ZlibDecoder::new(bytes);
-    // One byte more than there should be shows that there are more, and has the checksum looked at.
+    // One byte more than announced detects excess data, and makes the decoder verify the checksum.
     let most = size as u64 + 1;
     let read = decoder.by_ref().take(most).read_to_end(&mut expanded);
     match read {

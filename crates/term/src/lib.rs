@@ -1,4 +1,4 @@
-//! Erlang's terms, and the external format in which nodes send them to each other.
+//! Erlang terms and the external term format.
 //!
 //! ```
 //! use purlin_term::Term;
@@ -9,20 +9,21 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! | to | use |
+//! | task | API |
 //! |---|---|
-//! | hold a term, look into it, make one | [`Term`] and what it is made of |
-//! | read bytes of strangers | [`Term::decode`]; [`Decoder`] with [`Limits`]; [`Reader`] to copy nothing |
-//! | write bytes | [`Term::encode`]; [`Encoder`] into a buffer of one's own, in portions if it is large; [`Writer`] without a [`Term`] |
+//! | hold, inspect and build a term | [`Term`] and its component types |
+//! | decode untrusted bytes | [`Term::decode`]; [`Decoder`] with [`Limits`]; [`Reader`] without copying |
+//! | encode | [`Term::encode`]; [`Encoder`] into a given buffer, in fragments if the term is large; [`Writer`] without a [`Term`] |
 //! | compare as Erlang does | [`Term::compare`] |
 //! | choose a shard as Erlang does | [`Term::phash2`], [`Term::phash2_in`] |
 //! | print as Erlang does | [`Display`](std::fmt::Display) for `~0tp`, [`Term::written`] for `~tw` |
-//! | send and receive Rust's own types, by `serde` | [`to_bytes`], [`from_bytes`], [`Options`]: see [`value`] |
-//! | read Erlang's syntax | [`FromStr`](std::str::FromStr): `"{ok, [1, 2]}".parse::<Term>()` |
+//! | convert Rust types with `serde` | [`to_bytes`], [`from_bytes`], [`Options`]: see [`value`] |
+//! | parse Erlang's syntax | [`FromStr`](std::str::FromStr): `"{ok, [1, 2]}".parse::<Term>()` |
 //!
-//! Everything here is data: no input or output, no clock, no global state; any thread may use any of
-//! it. What comes from outside is not believed: lengths are compared with what is there before any
-//! room is made, depth and memory have limits, atoms fill no table, and errors say where and why.
+//! The crate does no I/O, reads no clock and has no global state; its types can be used from any
+//! thread. It does not trust input: lengths are checked against the remaining bytes before anything
+//! is allocated, depth and memory are limited, there is no atom table to fill, and errors state the
+//! offset and the reason.
 
 mod atom;
 mod binary;
@@ -68,7 +69,7 @@ pub use value::{
 };
 pub use writer::{AtomIndex, Writer};
 
-/// Documents whose examples are tests.
+/// Documents whose examples run as tests.
 #[cfg(doctest)]
 mod documents {
     #[doc = include_str!("../README.md")]

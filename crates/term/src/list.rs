@@ -1,11 +1,11 @@
-//! Lists that do not end in the empty list.
+//! Improper lists.
 //!
-//! INVARIANT: there is at least one element, and the tail is no list. So `[1 | [2 | 3]]` and
-//! `[1, 2 | 3]` are the same, as in Erlang.
+//! INVARIANT: there is at least one element, and the tail is not a list. So `[1 | [2 | 3]]` and
+//! `[1, 2 | 3]` are equal, as in Erlang.
 
 use crate::Term;
 
-/// `[a, b | tail]`. It is made by [`Term::list_with_tail`].
+/// An improper list `[a, b | tail]`, created by [`Term::list_with_tail`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ImproperList {
     elements: Vec<Term>,
@@ -13,24 +13,25 @@ pub struct ImproperList {
 }
 
 impl ImproperList {
-    /// The elements before the tail; there is at least one.
+    /// Returns the elements before the tail, at least one.
     pub fn elements(&self) -> &[Term] {
         &self.elements
     }
 
-    /// What stands behind the bar.
+    /// Returns the tail.
     pub fn tail(&self) -> &Term {
         &self.tail
     }
 
-    /// The elements and the tail.
+    /// Returns the elements and the tail.
     pub fn into_parts(self) -> (Vec<Term>, Term) {
         (self.elements, self.tail)
     }
 }
 
 impl Term {
-    /// `[elements | tail]`: a list if the tail is one, the tail alone if there are no elements.
+    /// Creates `[elements | tail]`: a proper list if the tail is a list, the tail alone if there
+    /// are no elements.
     pub fn list_with_tail(mut elements: Vec<Self>, tail: Self) -> Self {
         if elements.is_empty() {
             return tail;
@@ -55,7 +56,7 @@ mod tests {
     use crate::Term;
 
     #[test]
-    fn a_list_has_one_form() {
+    fn nested_tails_are_normalized() {
         let list = |elements: &[i64], tail| {
             Term::list_with_tail(elements.iter().map(|n| Term::Integer(*n)).collect(), tail)
         };

@@ -1,32 +1,33 @@
-//! Maps, kept as pairs in the order of their keys.
+//! Maps, stored as pairs in the order of their keys.
 //!
-//! The order is the one Erlang has for the keys of maps, in which every integer is less than any
-//! float. It is also the order in which a BEAM before OTP 26 writes and prints a map of up to 32
-//! keys; larger ones, and those of atoms since, come in an order that only their node knows, and are
-//! sorted when they are read.
+//! The order is Erlang's for map keys, in which every integer is less than any float. A BEAM before
+//! OTP 26 also writes and prints maps of up to 32 keys in this order. Larger maps, and maps with
+//! atom keys since OTP 26, arrive in an order internal to their node, and are sorted when they are
+//! decoded.
 //!
-//! COST: 64 bytes a pair; a look-up compares with about log2(n) keys; an insertion moves what follows.
+//! COST: 64 bytes per pair; a lookup compares about log2(n) keys; an insertion moves the following
+//! pairs.
 
 use crate::Term;
 
-/// A map.
+/// An Erlang map.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Map {
-    /// INVARIANT: in exact order of the keys, no two of which are equal.
+    /// INVARIANT: sorted by exact order of the keys, without duplicates.
     pairs: Vec<(Term, Term)>,
 }
 
 impl Map {
-    /// An empty map.
+    /// Creates an empty map.
     pub const fn new() -> Self {
         Self { pairs: Vec::new() }
     }
 
-    /// The map of these pairs, unless two keys are equal: then that key.
+    /// Creates a map of these pairs.
     ///
     /// # Errors
     ///
-    /// Two keys are equal; one of them is handed back.
+    /// Returns the key if two keys are equal.
     pub fn from_pairs(mut pairs: Vec<(Term, Term)>) -> Result<Self, Term> {
         pairs.sort_by(|(a, _), (b, _)| a.compare_exactly(b));
         match pairs.windows(2).position(|two| two[0].0 == two[1].0) {
@@ -35,27 +36,27 @@ impl Map {
         }
     }
 
-    /// How many pairs there are.
+    /// Returns the number of pairs.
     pub fn len(&self) -> usize {
         self.pairs.len()
     }
 
-    /// Whether there are none.
+    /// Returns whether the map is empty.
     pub fn is_empty(&self) -> bool {
         self.pairs.is_empty()
     }
 
-    /// The pairs, in the order of their keys.
+    /// Returns the pairs, in the order of their keys.
     pub fn pairs(&self) -> &[(Term, Term)] {
         &self.pairs
     }
 
-    /// The value of a key.
+    /// Returns the value of a key.
     pub fn get(&self, key: &Term) -> Option<&Term> {
         self.find(key).ok().map(|at| &self.pairs[at].1)
     }
 
-    /// The value of the key that is this atom.
+    /// Returns the value of an atom key.
     pub fn get_atom(&self, key: &str) -> Option<&Term> {
         let at = self.pairs.partition_point(|(other, _)| match other {
             Term::Atom(atom) => atom.as_str() < key,
@@ -65,7 +66,7 @@ impl Map {
         matches!(other, Term::Atom(atom) if atom == key).then_some(value)
     }
 
-    /// Puts a pair in; the old value of the key comes back.
+    /// Inserts a pair. Returns the previous value of the key.
     pub fn insert(&mut self, key: Term, value: Term) -> Option<Term> {
         match self.find(&key) {
             Ok(at) => Some(std::mem::replace(&mut self.pairs[at].1, value)),
@@ -76,7 +77,7 @@ impl Map {
         }
     }
 
-    /// Takes a key out; its value comes back.
+    /// Removes a key. Returns its value.
     pub fn remove(&mut self, key: &Term) -> Option<Term> {
         self.find(key).ok().map(|at| self.pairs.remove(at).1)
     }
@@ -87,7 +88,7 @@ impl Map {
 }
 
 impl FromIterator<(Term, Term)> for Map {
-    /// Of equal keys the last one counts.
+    /// If a key occurs more than once, the last value is kept.
     fn from_iter<I: IntoIterator<Item = (Term, Term)>>(pairs: I) -> Self {
         let mut pairs: Vec<_> = pairs.into_iter().collect();
         pairs.reverse();
@@ -125,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn a_map_is_equal_to_itself_in_any_order() {
+    fn equality_ignores_the_order_of_insertion() {
         let pairs = [3, 1, 2].map(|n| (number(n), Term::from("x")));
         let mut turned = pairs.clone();
         turned.reverse();
@@ -134,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_stands_once_and_the_last_one_counts() {
+    fn of_duplicate_keys_the_last_is_kept() {
         let pairs = vec![(number(1), number(10)), (number(1), number(20))];
         assert_eq!(Map::from_pairs(pairs.clone()), Err(number(1)));
         assert_eq!(Map::from_iter(pairs).get(&number(1)), Some(&number(20)));
@@ -150,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_inserted_is_found_and_what_was_removed_is_not() {
+    fn inserted_keys_are_found_and_removed_keys_are_not() {
         let mut map = Map::new();
         for n in [5, 2, 9, 1] {
             assert_eq!(map.insert(number(n), number(n * 10)), None);

@@ -1,7 +1,8 @@
-//! Numbers that Rust's own types cannot be trusted with: floats that are finite, integers of any size.
+//! Finite floats and integers of arbitrary size.
 //!
-//! INVARIANT: an integer that fits an `i64` is a [`Term::Integer`](crate::Term::Integer) and never a
-//! [`BigInteger`]; a float is finite. So terms that are equal look alike, and can be hashed.
+//! INVARIANT: an integer that fits an `i64` is a [`Term::Integer`](crate::Term::Integer) and never
+//! a [`BigInteger`]; a float is finite. So equal terms have equal representations, and can be
+//! hashed.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -10,24 +11,24 @@ use num_bigint::BigInt;
 
 use crate::Term;
 
-/// A finite float. Erlang has no other.
+/// A finite float; Erlang has no others.
 ///
-/// Two are equal if their bits are, so `0.0` and `-0.0` differ, as they do from OTP 27 on.
+/// Floats are equal if their bits are, so `0.0` and `-0.0` differ, as they do since OTP 27.
 #[derive(Clone, Copy)]
 pub struct Float(f64);
 
 impl Float {
-    /// The float, if it is finite.
+    /// Creates a float, or returns `None` if the value is not finite.
     pub fn new(value: f64) -> Option<Self> {
         value.is_finite().then_some(Self(value))
     }
 
-    /// The value.
+    /// Returns the value.
     pub fn get(self) -> f64 {
         self.0
     }
 
-    /// The integer that this float is when its fraction is cut off.
+    /// Returns the float truncated to an integer.
     pub(crate) fn truncated(self) -> BigInt {
         let bits = self.0.to_bits();
         let exponent = (bits >> 52 & 0x7ff) as i64 - 1075;
@@ -67,12 +68,12 @@ impl fmt::Debug for Float {
     }
 }
 
-/// An integer outside of `i64`. It is made by `Term::from` of a [`BigInt`].
+/// An integer outside of `i64`, created by `Term::from` of a [`BigInt`].
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct BigInteger(Box<BigInt>);
 
 impl BigInteger {
-    /// The value.
+    /// Returns the value.
     pub fn get(&self) -> &BigInt {
         &self.0
     }
@@ -101,7 +102,7 @@ mod tests {
     use crate::Term;
 
     #[test]
-    fn an_integer_has_one_form() {
+    fn integers_that_fit_64_bits_are_normalized() {
         for small in [0, 1, -1, i64::MAX, i64::MIN] {
             assert_eq!(Term::from(BigInt::from(small)), Term::Integer(small));
         }
@@ -116,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn a_float_is_cut_to_the_integer_towards_zero() {
+    fn a_float_is_truncated_towards_zero() {
         let cut = |value: f64| Float::new(value).unwrap().truncated();
         for value in [0.0, 0.9, 1.0, -1.5, 4_294_967_296.5, -9_007_199_254_740_993.0, 1e18] {
             assert_eq!(cut(value), BigInt::from(value as i64), "{value}");

@@ -1,10 +1,10 @@
-//! Erlang's order of terms.
+//! Erlang's term order.
 //!
-//! number < atom < reference < fun < port < pid < tuple < map < nil < list < bit string. There are two
-//! ways to compare numbers: by value, as `<` and `lists:sort` do, where `1` and `1.0` are equal; and
-//! exactly, as the keys of maps are ordered, where every integer is less than any float, at any depth.
+//! number < atom < reference < fun < port < pid < tuple < map < nil < list < bit string. Numbers
+//! are compared in two ways: by value, as `<` and `lists:sort` do, where `1` and `1.0` are equal;
+//! and exactly, as map keys are ordered, where every integer is less than any float, at any depth.
 //!
-//! COST: a stack of 56 bytes a level, allocated when terms that hold others meet; no recursion.
+//! COST: a stack of 56 bytes per level, allocated when compound terms are compared; no recursion.
 
 use std::cmp::Ordering;
 use std::iter::Zip;
@@ -25,13 +25,14 @@ enum Numbers {
 impl Term {
     /// Compares as Erlang's `<` and `==` do: `1` equals `1.0`, and all terms have an order.
     ///
-    /// Funs of one module are ordered by their numbers and what they hold, opaque terms by their bytes.
+    /// Funs of one module are ordered by their index and free variables, local encodings by their
+    /// bytes.
     pub fn compare(&self, other: &Self) -> Ordering {
         compare(self, other, Numbers::ByValue)
     }
 
-    /// Compares as the keys of a map are: every integer is less than any float. `Equal` is `==` of
-    /// Rust and `=:=` of Erlang.
+    /// Compares as map keys are ordered: every integer is less than any float. `Equal` corresponds
+    /// to `==` in Rust and `=:=` in Erlang.
     pub fn compare_exactly(&self, other: &Self) -> Ordering {
         compare(self, other, Numbers::Exactly)
     }
@@ -63,7 +64,7 @@ fn rank(term: &Term) -> u8 {
     }
 }
 
-/// What is still to be compared, if all before it is equal.
+/// Work item: compared only if all earlier items are equal.
 enum Left<'t> {
     Two(&'t Term, &'t Term, Numbers),
     Terms(Both<'t, Term>, Numbers),
@@ -117,7 +118,7 @@ fn compare<'t>(a: &'t Term, b: &'t Term, numbers: Numbers) -> Ordering {
     order
 }
 
-/// Compares two terms but for what they hold; that is left for later, the last first.
+/// Compares two terms without their parts, which are pushed to the stack in reverse order.
 fn one<'t>(a: &'t Term, b: &'t Term, numbers: Numbers, left: &mut Vec<Left<'t>>) -> Ordering {
     match (a, b) {
         (Term::Integer(a), Term::Integer(b)) => a.cmp(b),
@@ -160,7 +161,7 @@ fn one<'t>(a: &'t Term, b: &'t Term, numbers: Numbers, left: &mut Vec<Left<'t>>)
     }
 }
 
-/// The elements of a list, and its tail.
+/// Elements of a list and its tail.
 type Cells<'t> = (&'t [Term], &'t Term);
 
 fn cells(term: &Term) -> Option<Cells<'_>> {
@@ -171,7 +172,8 @@ fn cells(term: &Term) -> Option<Cells<'_>> {
     }
 }
 
-/// Element by element; where one list ends, its tail is compared with the other's rest, a list.
+/// Compares element by element. Where one list ends, its tail is compared with the rest of the
+/// other, which is a list.
 fn begin_lists<'t>(a: Cells<'t>, b: Cells<'t>, numbers: Numbers, left: &mut Vec<Left<'t>>) {
     left.push(match a.0.len().cmp(&b.0.len()) {
         Ordering::Equal => Left::Two(a.1, b.1, numbers),
@@ -205,7 +207,7 @@ fn compare_funs(a: &Fun, b: &Fun) -> Ordering {
     a.module.cmp(&b.module).then(identity(a).cmp(&identity(b)))
 }
 
-/// What no node looks at, so that only equal funs are equal.
+/// Compares the fields of funs that nodes ignore, so that only equal funs compare as equal.
 fn compare_rest_of_funs(a: &Fun, b: &Fun) -> Ordering {
     let rest = |fun: &Fun| (fun.arity, fun.uniq, fun.index);
     rest(a).cmp(&rest(b)).then_with(|| compare_pids(&a.pid, &b.pid))
@@ -215,8 +217,8 @@ fn node(name: &Atom, creation: u32) -> (&Atom, u32) {
     (name, creation)
 }
 
-/// Compares numbers written in words, the least significant first, as a BEAM does: the longer one is
-/// the greater unless it is so by zeros.
+/// Compares numbers given as words, the least significant first, as a BEAM does: the longer one is
+/// greater, ignoring leading zeros.
 fn compare_words(a: &[u32], b: &[u32]) -> Ordering {
     let word = |words: &[u32], at: usize| words.get(at).copied().unwrap_or(0);
     let most = a.len().max(b.len());
@@ -224,7 +226,7 @@ fn compare_words(a: &[u32], b: &[u32]) -> Ordering {
     different.into_iter().find(|order| order.is_ne()).unwrap_or(a.len().cmp(&b.len()))
 }
 
-/// The bits of a binary or a bit string, and their number.
+/// Returns the bytes of a binary or a bit string, and the number of bits.
 fn bits(term: &Term) -> Option<(&[u8], usize)> {
     match term {
         Term::Binary(bytes) => Some((bytes, bytes.len() * 8)),
@@ -251,7 +253,7 @@ fn compare_numbers(a: &Term, b: &Term, numbers: Numbers) -> Ordering {
     }
 }
 
-/// What a number outside of 64 bits is to one inside.
+/// Compares a number outside of 64 bits with any inside.
 fn sign(big: &BigInt) -> Ordering {
     if big.sign() == Sign::Minus { Ordering::Less } else { Ordering::Greater }
 }

@@ -1,11 +1,10 @@
-//! Erlang's portable hash of a term, which is the same on all nodes and in all releases.
+//! Erlang's portable term hash `phash2`, identical on all nodes and releases.
 //!
-//! A word of 32 bits goes through the term and is mixed with each part of it, by Jenkins' function of
-//! 1996. The pairs of a map are hashed each from the beginning and then combined in a way that does
-//! not care for their order.
+//! A 32-bit state is mixed with each part of the term by Jenkins' hash of 1996. The pairs of a map
+//! are hashed from the initial state each, and combined independently of their order.
 //!
-//! COST: some ten instructions a byte, one pass, no recursion; a stack is allocated for what holds
-//! others, and the digits of a big integer are copied.
+//! COST: about ten instructions per byte, one pass, no recursion. Allocates a stack for compound
+//! terms; the digits of a big integer are copied.
 
 use std::num::NonZeroU32;
 use std::slice::Iter;
@@ -32,7 +31,7 @@ const BITS: u32 = times(15);
 const MAP: u32 = times(16);
 const PAIRS: u32 = times(19);
 
-/// What an empty list is where nothing was hashed before it, and what is mixed in otherwise.
+/// Hash of an empty list at the beginning of a term, and the value mixed in elsewhere.
 const LONE_NIL: u32 = 3_468_870_702;
 const NIL_TAG: u32 = 2;
 
@@ -41,7 +40,7 @@ const fn times(n: u32) -> u32 {
 }
 
 impl Term {
-    /// The hash of `erlang:phash2/1`, less than 2^27.
+    /// Returns the hash of `erlang:phash2/1`, less than 2^27.
     ///
     /// ```
     /// use purlin_term::Term;
@@ -52,21 +51,21 @@ impl Term {
         hash(self) & ((1 << 27) - 1)
     }
 
-    /// The hash of `erlang:phash2/2`, less than `range`: for choosing one of so many shards as nodes
-    /// of Erlang would.
+    /// Returns the hash of `erlang:phash2/2`, less than `range`, to choose one of `range` shards as
+    /// Erlang nodes do.
     pub fn phash2_in(&self, range: NonZeroU32) -> u32 {
         hash(self) % range
     }
 }
 
-/// What is still to be hashed.
+/// Work item of the stack.
 enum Left<'t> {
     One(&'t Term),
     Terms(Iter<'t, Term>),
-    /// What is left of a list; its tail lies below.
+    /// Rest of a list; its tail is below it on the stack.
     List(&'t [Term]),
-    /// The pairs of a map: what was combined of those before, whether one is to be added, and the hash
-    /// before the map.
+    /// Pairs of a map: the combined hash of earlier pairs, whether the state holds the hash of a
+    /// pair to combine, and the state before the map.
     Pairs(Iter<'t, (Term, Term)>, u32, bool, u32),
 }
 
@@ -121,13 +120,13 @@ impl State {
         self.words(word, 0, kind);
     }
 
-    /// Hashes a term but for what it holds, which goes onto the stack, the last first.
+    /// Hashes a term without its parts, which are pushed to the stack in reverse order.
     fn term<'t>(&mut self, term: &'t Term, stack: &mut Vec<Left<'t>>) {
         match term {
             Term::Integer(value) => self.integer(*value),
             Term::BigInteger(value) => self.big(value.get()),
             Term::Float(value) => {
-                // Both zeros are hashed as one.
+                // Both zeros have the same hash.
                 let bits = (value.get() + 0.0).to_bits();
                 self.words((bits >> 32) as u32, bits as u32, FLOAT);
             }
@@ -192,7 +191,7 @@ impl State {
         }
     }
 
-    /// Hashes the bytes at the beginning of a list, four as a word; the rest begins with something else.
+    /// Hashes the leading bytes of a list, four per word. Returns the remaining elements.
     fn string<'t>(&mut self, elements: &'t [Term]) -> &'t [Term] {
         let byte = |term: &Term| u8::try_from(term.as_integer()?).ok();
         let (mut word, mut count) = (0_u32, 0);
@@ -211,7 +210,7 @@ impl State {
         &elements[count..]
     }
 
-    /// Hashes whole bytes, and the bits of another one if there is one.
+    /// Hashes whole bytes, and the bits of a partial one if there is one.
     fn bits(&mut self, whole: &[u8], last: Option<(u8, u8)>) {
         let before = BINARY.wrapping_add(self.0);
         if whole.is_empty() && last.is_none() {
@@ -237,7 +236,7 @@ fn block(bytes: &[u8], before: u32) -> u32 {
         (a, b, c) = mix(a, b, c);
         rest = after;
     }
-    // The lowest byte of the last word is the length's.
+    // The lowest byte of the last word holds the length.
     c = c.wrapping_add(bytes.len() as u32);
     let part = |from: usize, to: usize| word(&rest[from.min(rest.len())..to.min(rest.len())]);
     a = a.wrapping_add(part(0, 4));
@@ -255,8 +254,8 @@ fn mix(mut a: u32, mut b: u32, mut c: u32) -> (u32, u32, u32) {
     (a, b, c)
 }
 
-/// The hash of an atom's text, by Weinberger's function: a character of Latin-1 counts as one byte,
-/// any other as those it has in UTF-8.
+/// Hash of an atom's text by Weinberger's function: a Latin-1 character counts as one byte, any
+/// other as its UTF-8 bytes.
 fn text(atom: &Atom) -> u32 {
     let mut hash = 0_u32;
     let mut add = |byte: u8| {

@@ -1,12 +1,12 @@
-//! Reads the parts of a term from bytes, and copies none of them.
+//! Zero-copy pull parser of the external term format.
 //!
-//! A [`Reader`] knows nothing of trees: it gives one [`Token`] after the other, and a token says how
-//! many whole terms follow that belong to it. So it needs no stack, and skipping a term of any depth
+//! A [`Reader`] builds no tree: it returns one [`Token`] after the other, and a token states the
+//! number of terms that follow as its parts. So it needs no stack, and skipping a term of any depth
 //! takes neither memory nor recursion.
 //!
-//! Nothing is believed: before a token announces parts there must be as many bytes as there are parts
-//! still to come, so whoever makes room for what is announced makes room for no more than the bytes
-//! can hold.
+//! It does not trust announced lengths: a token is returned only if at least as many bytes remain
+//! as parts are outstanding on all levels. A caller that allocates for announced parts therefore
+//! never allocates for more than the bytes can hold.
 
 use std::borrow::Cow;
 
@@ -15,10 +15,10 @@ use crate::tag;
 use crate::token::{FunHead, Magnitude, PidParts, Token};
 use crate::{Atom, AtomTable, Export, Float, Pid, Port, Reference};
 
-/// WHY: what a BEAM can hold since OTP 26; and a larger one takes minutes to print.
+/// WHY: the maximum of a BEAM since OTP 26; a larger one takes minutes to print.
 const MAX_INTEGER_BYTES: usize = 512 << 10;
 
-/// Tokens of terms that stand one behind the other, without the version before them.
+/// Reader of the tokens of a sequence of terms, without version bytes.
 ///
 /// ```
 /// use purlin_term::{Reader, Term, Token};
@@ -33,35 +33,34 @@ const MAX_INTEGER_BYTES: usize = 512 << 10;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// COST: no allocation but for identifiers, exports, funs, and atoms that are Latin-1 and more than
-/// ASCII.
+/// COST: no allocation except for identifiers, exports, funs, and Latin-1 atoms that are not ASCII.
 #[derive(Clone, Debug)]
 pub struct Reader<'a> {
     bytes: &'a [u8],
     at: usize,
-    /// The terms that tokens have announced and that have not been read.
+    /// Number of terms announced by tokens and not yet read.
     owed: usize,
     atoms: AtomTable<'a>,
 }
 
 impl<'a> Reader<'a> {
-    /// A reader of these bytes.
+    /// Creates a reader.
     pub fn new(bytes: &'a [u8]) -> Self {
         Self::with_atoms(bytes, AtomTable::default())
     }
 
-    /// A reader of bytes in which atoms may stand as indices, of the table that the header of their
-    /// message names.
+    /// Creates a reader for bytes that contain atom cache references into `atoms`, the table from
+    /// the header of their message.
     pub fn with_atoms(bytes: &'a [u8], atoms: impl Into<AtomTable<'a>>) -> Self {
         Self { bytes, at: 0, owed: 0, atoms: atoms.into() }
     }
 
-    /// How many bytes have been read.
+    /// Returns the number of bytes read.
     pub fn position(&self) -> usize {
         self.at
     }
 
-    /// The bytes that have not been read.
+    /// Returns the remaining bytes.
     pub fn rest(&self) -> &'a [u8] {
         &self.bytes[self.at..]
     }
@@ -70,16 +69,17 @@ impl<'a> Reader<'a> {
         self.atoms
     }
 
-    /// Passes over bytes that are there and are part of no term.
+    /// Skips bytes that are not part of a term.
     pub(crate) fn advance(&mut self, count: usize) {
         self.at += count;
     }
 
-    /// The next token.
+    /// Reads the next token.
     ///
     /// # Errors
     ///
-    /// There is none: see [`Reason`]. The reader then stands somewhere within it.
+    /// Returns an error if the bytes are invalid; see [`Reason`]. The position is then inside of
+    /// the token.
     pub fn token(&mut self) -> Result<Token<'a>, DecodeError> {
         let start = self.at;
         let token = self.read().map_err(|reason| DecodeError { offset: start, reason })?;
@@ -90,11 +90,11 @@ impl<'a> Reader<'a> {
         Ok(token)
     }
 
-    /// Passes over the next term, all parts included, and gives its bytes.
+    /// Skips the next term with all its parts. Returns its bytes.
     ///
     /// # Errors
     ///
-    /// As [`Reader::token`].
+    /// See [`Reader::token`].
     pub fn skip(&mut self) -> Result<&'a [u8], DecodeError> {
         let start = self.at;
         let mut left = 1;
@@ -105,50 +105,51 @@ impl<'a> Reader<'a> {
         Ok(&self.bytes[start..self.at])
     }
 
-    /// The next term, which is a process; `None`, and nothing is read, if it is none.
+    /// Reads the next term if it is a pid. Otherwise returns `None` and reads nothing.
     ///
     /// # Errors
     ///
-    /// As [`Reader::token`].
+    /// See [`Reader::token`].
     pub fn pid(&mut self) -> Result<Option<Pid>, DecodeError> {
         self.only(|tag| matches!(tag, tag::PID | tag::NEW_PID), Self::read_pid)
     }
 
-    /// The next term, which is a reference; `None`, and nothing is read, if it is none.
+    /// Reads the next term if it is a reference. Otherwise returns `None` and reads nothing.
     ///
     /// # Errors
     ///
-    /// As [`Reader::token`].
+    /// See [`Reader::token`].
     pub fn reference(&mut self) -> Result<Option<Reference>, DecodeError> {
         let is_one =
             |tag| matches!(tag, tag::REFERENCE | tag::NEW_REFERENCE | tag::NEWER_REFERENCE);
         self.only(is_one, Self::read_reference)
     }
 
-    /// The next term, which is an atom; `None`, and nothing is read, if it is none.
+    /// Reads the next term if it is an atom. Otherwise returns `None` and reads nothing.
     ///
     /// # Errors
     ///
-    /// As [`Reader::token`].
+    /// See [`Reader::token`].
     pub fn atom(&mut self) -> Result<Option<Atom>, DecodeError> {
         self.only(is_atom, Self::read_atom)
     }
 
-    /// The text of the next term, which is an atom, if it can be borrowed; `None`, and nothing is read, if it is
-    /// none.
+    /// Reads the text of the next term if it is an atom, borrowed if possible. Otherwise returns
+    /// `None` and reads nothing.
     ///
     /// # Errors
     ///
-    /// As [`Reader::token`].
+    /// See [`Reader::token`].
     pub fn atom_text(&mut self) -> Result<Option<Cow<'a, str>>, DecodeError> {
         self.only(is_atom, Self::text)
     }
 
-    /// The next term, which is a process; `None`, and nothing is read, if it is none.
+    /// Reads the next term if it is a pid, and borrows the name of its node if possible. Otherwise
+    /// returns `None` and reads nothing.
     ///
     /// # Errors
     ///
-    /// As [`Reader::token`].
+    /// See [`Reader::token`].
     pub fn pid_parts(&mut self) -> Result<Option<PidParts<'a>>, DecodeError> {
         self.only(
             |tag| matches!(tag, tag::PID | tag::NEW_PID),
@@ -161,12 +162,12 @@ impl<'a> Reader<'a> {
         )
     }
 
-    /// How many elements the next term has, which is a tuple of at most 255 and whose elements follow; `None`, and
-    /// nothing is read, if it is none.
+    /// Reads the head of the next term if it is a tuple of at most 255 elements, and returns their
+    /// number; the elements follow. Otherwise returns `None` and reads nothing.
     ///
     /// # Errors
     ///
-    /// As [`Reader::token`].
+    /// See [`Reader::token`].
     #[inline]
     pub fn small_tuple(&mut self) -> Result<Option<u8>, DecodeError> {
         let count = self.only(|tag| tag == tag::SMALL_TUPLE, |this, _| this.byte())?;
@@ -178,11 +179,12 @@ impl<'a> Reader<'a> {
         Ok(count)
     }
 
-    /// The next term, which is an integer from -2^31 to 2^31 - 1; `None`, and nothing is read, if it is none.
+    /// Reads the next term if it is an integer from -2^31 to 2^31 - 1. Otherwise returns `None` and
+    /// reads nothing.
     ///
     /// # Errors
     ///
-    /// As [`Reader::token`].
+    /// See [`Reader::token`].
     #[inline]
     pub fn small_integer(&mut self) -> Result<Option<i32>, DecodeError> {
         self.only(
@@ -194,7 +196,7 @@ impl<'a> Reader<'a> {
         )
     }
 
-    /// Reads a term without parts that begins with one of these tags.
+    /// Reads a term without parts if its tag is accepted.
     #[inline]
     fn only<T>(
         &mut self,
@@ -268,7 +270,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// The text of an atom whose tag has been read.
+    /// Reads the text of an atom whose tag has been read.
     fn text(&mut self, tag: u8) -> Result<Cow<'a, str>, Reason> {
         match tag {
             tag::ATOM | tag::SMALL_ATOM => {
@@ -303,7 +305,7 @@ impl<'a> Reader<'a> {
         if small { self.byte().map(usize::from) } else { self.short().map(usize::from) }
     }
 
-    /// An atom inside of another token.
+    /// Reads an atom inside of another token.
     fn atom_inside(&mut self) -> Result<Atom, Reason> {
         let tag = self.byte()?;
         self.read_atom(tag)
@@ -311,7 +313,7 @@ impl<'a> Reader<'a> {
 
     fn read_atom(&mut self, tag: u8) -> Result<Atom, Reason> {
         match tag {
-            // A long text of the table is shared, not copied.
+            // Clones the atom of the table, so a long text is shared and not copied.
             tag::ATOM_CACHE_REF => {
                 let index = self.byte()?;
                 self.atoms.get(index).cloned().ok_or(Reason::AtomCache(index))
@@ -370,7 +372,7 @@ impl<'a> Reader<'a> {
     }
 
     fn fun(&mut self) -> Result<Token<'a>, Reason> {
-        // WHY: its size is passed over, because what follows says as much.
+        // WHY: the size is skipped, because the following fields determine it.
         self.word()?;
         let arity = self.byte()?;
         let uniq = self.array()?;
@@ -387,7 +389,7 @@ impl<'a> Reader<'a> {
         Ok(Token::Fun(Box::new(head), free))
     }
 
-    /// An integer inside of another token.
+    /// Reads an integer inside of another token.
     fn integer_inside(&mut self) -> Result<i64, Reason> {
         let tag = self.byte()?;
         match tag {
@@ -404,7 +406,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The creation of a node; nodes before OTP 23 told two bits of it.
+    /// Reads the creation of a node; nodes before OTP 23 send two bits of it.
     fn creation(&mut self, old: bool) -> Result<u32, Reason> {
         if old { self.byte().map(u32::from) } else { self.word() }
     }
@@ -446,7 +448,7 @@ fn is_atom(tag: u8) -> bool {
     in_latin1 || matches!(tag, tag::ATOM_UTF8 | tag::SMALL_ATOM_UTF8 | tag::ATOM_CACHE_REF)
 }
 
-/// A float as nodes before OTP R11 wrote it: in decimal, with zeros behind.
+/// Parses a float as nodes before OTP R11 wrote it: in decimal, padded with zeros.
 fn written_float(bytes: &[u8]) -> Option<Float> {
     let text = bytes.split(|byte| *byte == 0).next()?;
     Float::new(std::str::from_utf8(text).ok()?.trim().parse().ok()?)
@@ -461,7 +463,7 @@ mod tests {
     use crate::token::Token;
 
     #[test]
-    fn tokens_come_as_they_stand_and_borrow_what_they_can() {
+    fn tokens_are_read_in_order_and_borrow_from_the_input() {
         // {ok, <<"x">>}
         let bytes = [104, 2, 119, 2, b'o', b'k', 109, 0, 0, 0, 1, b'x'];
         let mut reader = Reader::new(&bytes);
@@ -482,11 +484,11 @@ mod tests {
     }
 
     #[test]
-    fn what_announces_more_than_can_follow_is_refused_at_once() {
+    fn an_announced_length_beyond_the_input_is_rejected_immediately() {
         let ended = Err(DecodeError { offset: 0, reason: Reason::Ended });
         assert_eq!(Reader::new(&[108, 255, 255, 255, 255, 106]).token(), ended);
         assert_eq!(Reader::new(&[116, 0, 0, 0, 2, 106, 106, 106]).token(), ended);
-        // Each list alone could be filled from what follows, both could not.
+        // Each list alone could be filled from the remaining bytes, both could not.
         let mut nested = Reader::new(&[104, 3, 104, 3, 106, 106, 106]);
         assert_eq!(nested.token(), Ok(Token::Tuple(3)));
         assert_eq!(nested.token(), Err(DecodeError { offset: 2, reason: Reason::Ended }));

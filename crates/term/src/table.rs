@@ -1,8 +1,8 @@
-//! The atoms that stand as indices in the terms of a message.
+//! Atom table of a message, for atom cache references.
 
 use crate::Atom;
 
-/// The atoms that a message refers to by indices, in their order: a slice, or places of one.
+/// Atoms of a message by index: a slice, or positions in one.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AtomTable<'a> {
     places: Option<&'a [u16]>,
@@ -10,12 +10,12 @@ pub struct AtomTable<'a> {
 }
 
 impl<'a> AtomTable<'a> {
-    /// The atoms at these places, in this order.
+    /// Creates a table of the atoms at these positions, in this order.
     pub fn of_places(places: &'a [u16], atoms: &'a [Atom]) -> Self {
         Self { places: Some(places), atoms }
     }
 
-    /// The atom of an index.
+    /// Returns the atom with an index.
     #[inline]
     pub fn get(self, index: u8) -> Option<&'a Atom> {
         let index = usize::from(index);
@@ -26,12 +26,12 @@ impl<'a> AtomTable<'a> {
         self.atoms.get(place)
     }
 
-    /// Whether there are none.
+    /// Returns whether the table is empty.
     pub fn is_empty(self) -> bool {
         self.places.map_or(self.atoms.is_empty(), <[u16]>::is_empty)
     }
 
-    /// A copy of them.
+    /// Returns a copy of the atoms.
     pub fn to_vec(self) -> Vec<Atom> {
         match self.places {
             Some(places) => places.iter().map(|at| self.atoms[usize::from(*at)].clone()).collect(),

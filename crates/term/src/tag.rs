@@ -1,4 +1,4 @@
-//! The bytes that say what follows them in the external format.
+//! Tag bytes of the external term format.
 
 pub(crate) const VERSION: u8 = 131;
 

@@ -1,57 +1,57 @@
-//! The term itself.
+//! Erlang term type.
 
 use crate::{
     Atom, BigInteger, Binary, BitString, Export, Float, Fun, ImproperList, Map, Pid, Port,
     Reference,
 };
 
-/// An Erlang term, owned.
+/// An owned Erlang term.
 ///
-/// Equality is Erlang's `=:=`: `1` and `1.0` differ. Erlang's order, in which they do not, is
-/// [`Term::compare`]; so there is no `Ord`. `Display` and `Debug` print as `~0tp` does.
+/// Equality is Erlang's `=:=`: `1` and `1.0` differ. Erlang's order, in which they are equal, is
+/// [`Term::compare`]; therefore there is no `Ord`. `Display` and `Debug` print as `~0tp` does.
 ///
-/// Equal terms have one form: an integer that fits is an [`Integer`](Term::Integer), a list with a
+/// Terms are normalized: an integer that fits is an [`Integer`](Term::Integer), a list with a
 /// proper tail a [`List`](Term::List), a bit string of whole bytes a [`Binary`](Term::Binary). The
-/// types inside see to it.
+/// component types guarantee this.
 ///
-/// COST: 32 bytes; tuples, lists and maps hold theirs in one block of memory, identifiers, funs and
-/// big integers lie behind a pointer. A clone copies everything but binaries and the texts of atoms.
-/// Clone, drop, `==` and hashing recurse as deep as the term is; what was read from outside is no
-/// deeper than [`Limits`](crate::Limits) allow.
+/// COST: 32 bytes; tuples, lists and maps hold their elements in one allocation; identifiers, funs
+/// and big integers are boxed. A clone copies everything except binaries and the texts of atoms.
+/// Clone, drop, `==` and hashing recurse to the depth of the term; decoded terms are no deeper than
+/// [`Limits`](crate::Limits) allow.
 #[derive(Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Term {
     /// An integer that fits 64 bits.
     Integer(i64),
-    /// An integer that does not.
+    /// A larger integer.
     BigInteger(BigInteger),
     /// A float.
     Float(Float),
     /// An atom.
     Atom(Atom),
-    /// Bytes; a string of Elixir's.
+    /// A binary; an Elixir string.
     Binary(Binary),
-    /// Bits that are no whole number of bytes.
+    /// A bit string whose length is not a multiple of eight bits.
     BitString(Box<BitString>),
     /// `{...}`
     Tuple(Vec<Term>),
-    /// `[...]`, the empty list and Erlang's strings included.
+    /// `[...]`, including the empty list and Erlang strings.
     List(Vec<Term>),
     /// `[... | tail]`
     ImproperList(Box<ImproperList>),
     /// `#{...}`
     Map(Map),
-    /// A process.
+    /// A process identifier.
     Pid(Box<Pid>),
-    /// A port.
+    /// A port identifier.
     Port(Box<Port>),
     /// A reference.
     Reference(Box<Reference>),
-    /// A fun with its variables.
+    /// A fun with its free variables.
     Fun(Box<Fun>),
     /// `fun module:function/arity`
     Export(Box<Export>),
-    /// What a node encoded for itself alone, as it stands behind the tag; only ever a whole message.
+    /// A node's local encoding (LOCAL_EXT), the bytes after the tag; always a whole message.
     Local(Binary),
 }
 
@@ -59,36 +59,36 @@ impl Term {
     /// The empty list.
     pub const NIL: Self = Self::List(Vec::new());
 
-    /// An atom of a text that the program holds.
+    /// Creates an atom from a static text.
     ///
     /// # Panics
     ///
-    /// The text has more than 255 bytes. For any other text there is [`Atom::new`].
+    /// Panics if the text has more than 255 bytes. Use [`Atom::new`] for any other text.
     pub fn atom(text: &'static str) -> Self {
         Self::Atom(Atom::from_static(text))
     }
 
-    /// A tuple.
+    /// Creates a tuple.
     pub fn tuple(elements: impl IntoIterator<Item = Self>) -> Self {
         Self::Tuple(elements.into_iter().collect())
     }
 
-    /// A list.
+    /// Creates a list.
     pub fn list(elements: impl IntoIterator<Item = Self>) -> Self {
         Self::List(elements.into_iter().collect())
     }
 
-    /// A map; of equal keys the last one counts.
+    /// Creates a map. If a key occurs more than once, the last value is kept.
     pub fn map(pairs: impl IntoIterator<Item = (Self, Self)>) -> Self {
         Self::Map(pairs.into_iter().collect())
     }
 
-    /// A string of Erlang's: the list of the text's characters.
+    /// Creates an Erlang string: the list of the text's characters.
     pub fn string(text: &str) -> Self {
         Self::list(text.chars().map(|c| Self::Integer(u32::from(c).into())))
     }
 
-    /// The integer, if it is one that fits.
+    /// Returns the integer if it fits 64 bits.
     pub fn as_integer(&self) -> Option<i64> {
         match self {
             Self::Integer(value) => Some(*value),
@@ -96,7 +96,7 @@ impl Term {
         }
     }
 
-    /// The float.
+    /// Returns the float.
     pub fn as_float(&self) -> Option<f64> {
         match self {
             Self::Float(value) => Some(value.get()),
@@ -104,7 +104,7 @@ impl Term {
         }
     }
 
-    /// The atom.
+    /// Returns the atom.
     pub fn as_atom(&self) -> Option<&Atom> {
         match self {
             Self::Atom(atom) => Some(atom),
@@ -112,12 +112,12 @@ impl Term {
         }
     }
 
-    /// Whether it is the atom of this text.
+    /// Returns whether the term is the atom with this text.
     pub fn is_atom(&self, text: &str) -> bool {
         self.as_atom().is_some_and(|atom| atom == text)
     }
 
-    /// `true` or `false`.
+    /// Returns the boolean if the term is `true` or `false`.
     pub fn as_bool(&self) -> Option<bool> {
         match self.as_atom()?.as_str() {
             "true" => Some(true),
@@ -126,7 +126,7 @@ impl Term {
         }
     }
 
-    /// The bytes of a binary.
+    /// Returns the bytes of a binary.
     pub fn as_binary(&self) -> Option<&[u8]> {
         match self {
             Self::Binary(bytes) => Some(bytes),
@@ -134,7 +134,7 @@ impl Term {
         }
     }
 
-    /// The elements of a tuple.
+    /// Returns the elements of a tuple.
     pub fn as_tuple(&self) -> Option<&[Self]> {
         match self {
             Self::Tuple(elements) => Some(elements),
@@ -142,7 +142,7 @@ impl Term {
         }
     }
 
-    /// The elements of a proper list.
+    /// Returns the elements of a proper list.
     pub fn as_list(&self) -> Option<&[Self]> {
         match self {
             Self::List(elements) => Some(elements),
@@ -150,7 +150,7 @@ impl Term {
         }
     }
 
-    /// The map.
+    /// Returns the map.
     pub fn as_map(&self) -> Option<&Map> {
         match self {
             Self::Map(map) => Some(map),
@@ -158,7 +158,7 @@ impl Term {
         }
     }
 
-    /// The process identifier.
+    /// Returns the process identifier.
     pub fn as_pid(&self) -> Option<&Pid> {
         match self {
             Self::Pid(pid) => Some(pid),
@@ -166,7 +166,7 @@ impl Term {
         }
     }
 
-    /// The reference.
+    /// Returns the reference.
     pub fn as_reference(&self) -> Option<&Reference> {
         match self {
             Self::Reference(reference) => Some(reference),
@@ -199,7 +199,7 @@ impl From<bool> for Term {
 }
 
 impl From<&str> for Term {
-    /// A binary, as Elixir's strings are; [`Term::string`] makes Erlang's.
+    /// Creates a binary, as an Elixir string is; [`Term::string`] creates an Erlang string.
     fn from(text: &str) -> Self {
         Self::Binary(text.into())
     }
@@ -219,7 +219,7 @@ impl TryFrom<f64> for Term {
     }
 }
 
-/// Erlang has no infinite float and none that is no number.
+/// Error: the float is infinite or not a number, which Erlang does not have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotFinite;
 
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn integers_of_all_types_have_one_form() {
+    fn integers_of_all_types_are_normalized() {
         assert_eq!(Term::from(7_u8), Term::Integer(7));
         assert_eq!(Term::from(7_u64), Term::from(7_i128));
         assert_eq!(Term::from(u64::MAX), Term::from(u128::from(u64::MAX)));

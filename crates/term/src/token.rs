@@ -1,4 +1,4 @@
-//! The parts of a term as they stand in the bytes, one after the other.
+//! Tokens of the external term format.
 
 use std::borrow::Cow;
 
@@ -6,47 +6,47 @@ use num_bigint::{BigInt, Sign};
 
 use crate::{Atom, Export, Float, Pid, Port, Reference};
 
-/// A term that holds no others, or the beginning of one that does.
+/// A simple term, or the head of a compound one.
 ///
-/// What a beginning announces follows as whole terms: `Tuple(2)` is followed by two.
+/// The parts of a compound term follow as whole terms: `Tuple(2)` is followed by two.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Token<'a> {
     /// An integer that fits 64 bits.
     Integer(i64),
-    /// Another integer.
+    /// A larger integer.
     BigInteger(Magnitude<'a>),
     /// A float.
     Float(Float),
-    /// The text of an atom; borrowed unless it stands in Latin-1 and is more than ASCII.
+    /// Text of an atom; borrowed unless it is Latin-1 and not ASCII.
     Atom(Cow<'a, str>),
     /// A binary.
     Binary(&'a [u8]),
-    /// A bit string: its bytes, and how many bits of the last one count, 1 to 7.
+    /// A bit string: its bytes, and the number of significant bits of the last one, 1 to 7.
     BitString(&'a [u8], u8),
     /// The empty list.
     Nil,
-    /// A list of integers from 0 to 255; nothing follows.
+    /// A list of integers from 0 to 255; no parts follow.
     String(&'a [u8]),
-    /// So many elements follow.
+    /// A tuple; this number of elements follows.
     Tuple(usize),
-    /// So many elements follow, and then the tail.
+    /// A list; this number of elements follows, and then the tail.
     List(usize),
-    /// So many pairs follow, each a key and a value.
+    /// A map; this number of pairs follows, each a key and a value.
     Map(usize),
-    /// A process.
+    /// A process identifier.
     Pid(Box<Pid>),
-    /// A port.
+    /// A port identifier.
     Port(Box<Port>),
     /// A reference.
     Reference(Box<Reference>),
-    /// A function named from outside.
+    /// An external fun.
     Export(Box<Export>),
-    /// A fun, and how many free variables follow.
+    /// A fun, and the number of free variables that follow.
     Fun(Box<FunHead>, usize),
 }
 
 impl Token<'_> {
-    /// How many terms follow that belong to this one.
+    /// Returns the number of terms that follow as parts.
     pub fn parts(&self) -> usize {
         match self {
             Self::Tuple(count) | Self::Fun(_, count) => *count,
@@ -57,21 +57,20 @@ impl Token<'_> {
     }
 }
 
-/// A process as it stands in the bytes; the name of its node is borrowed unless it stands in Latin-1 and
-/// is more than ASCII.
+/// A pid whose node name is borrowed unless it is Latin-1 and not ASCII.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PidParts<'a> {
-    /// The name of its node.
+    /// Name of its node.
     pub node: Cow<'a, str>,
-    /// The first number.
+    /// Id number.
     pub id: u32,
-    /// The second number.
+    /// Serial number.
     pub serial: u32,
-    /// Which life of its node it belongs to.
+    /// Creation of the node.
     pub creation: u32,
 }
 
-/// All of a fun but its free variables.
+/// A fun without its free variables.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FunHead {
     pub(crate) module: Atom,
@@ -83,17 +82,17 @@ pub struct FunHead {
     pub(crate) pid: Pid,
 }
 
-/// An integer as it stands in the bytes: a sign and digits of 256, the least significant first.
+/// A big integer in encoded form: a sign and base-256 digits, the least significant first.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Magnitude<'a> {
     /// Whether it is less than zero.
     pub negative: bool,
-    /// The digits; zeros at the end count for nothing.
+    /// Digits; trailing zeros are insignificant.
     pub digits: &'a [u8],
 }
 
 impl Magnitude<'_> {
-    /// The integer, if it fits.
+    /// Returns the integer if it fits.
     pub fn as_i128(&self) -> Option<i128> {
         let end = self.digits.iter().rposition(|digit| *digit != 0).map_or(0, |last| last + 1);
         let mut bytes = [0; 16];
@@ -106,7 +105,7 @@ impl Magnitude<'_> {
         }
     }
 
-    /// The integer. COST: one allocation.
+    /// Returns the integer. COST: one allocation.
     pub fn to_big(&self) -> BigInt {
         BigInt::from_bytes_le(if self.negative { Sign::Minus } else { Sign::Plus }, self.digits)
     }
@@ -117,7 +116,7 @@ mod tests {
     use super::Magnitude;
 
     #[test]
-    fn digits_are_the_least_significant_first_and_zeros_at_the_end_count_for_nothing() {
+    fn digits_are_little_endian_and_trailing_zeros_are_insignificant() {
         let value = |negative, digits| Magnitude { negative, digits }.as_i128();
         assert_eq!(value(false, &[]), Some(0));
         assert_eq!(value(true, &[1, 2, 0]), Some(-513));

@@ -1,15 +1,15 @@
-//! Writes the parts of a term one after the other, as a [`Reader`](crate::Reader) reads them: for those
-//! who know what they want to say, and need no [`Term`] for it.
+//! Writer of the external term format without a [`Term`], the counterpart of
+//! [`Reader`](crate::Reader).
 
 use crate::encode::{Buffer, Encoder, count, put_atom, put_integer, put_small, put_tuple};
 use crate::error::EncodeError;
 use crate::{Atom, Pid, Reference, Term, tag};
 
-/// For an atom, the index that the header of the message gives it, if it gives it one.
+/// Function from an atom to its atom cache index in the message header, if it has one.
 pub type AtomIndex<'c> = dyn FnMut(&Atom) -> Option<u8> + Send + 'c;
 
-/// Writes what it is told behind what a buffer holds, without a version. That so many parts follow as
-/// were announced is the caller's part.
+/// Appends tokens to a buffer, without a version byte. The caller must write exactly the announced
+/// number of parts.
 ///
 /// ```
 /// use purlin_term::{Atom, Term, Writer};
@@ -23,83 +23,83 @@ pub type AtomIndex<'c> = dyn FnMut(&Atom) -> Option<u8> + Send + 'c;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// COST: none but the buffer's growth.
+/// COST: the growth of the buffer.
 pub struct Writer<'b, 'c, B> {
     buffer: &'b mut B,
     atoms: Atoms<'c>,
 }
 
 impl<'b, 'c, B: Buffer> Writer<'b, 'c, B> {
-    /// A writer into this buffer.
+    /// Creates a writer that appends to this buffer.
     pub fn new(buffer: &'b mut B) -> Self {
         Self { buffer, atoms: Atoms(None) }
     }
 
-    /// Has atoms written as indices where this function has one.
+    /// Sets the function that maps atoms to atom cache indices.
     #[must_use]
     pub fn index(self, index: &'c mut AtomIndex<'c>) -> Self {
         Self { atoms: Atoms(Some(index)), ..self }
     }
 
-    /// The beginning of a tuple; so many elements follow.
+    /// Writes the head of a tuple; `elements` terms must follow.
     ///
     /// # Errors
     ///
-    /// They are more than 2^32 - 1.
+    /// Returns an error if there are more than 2^32 - 1 elements.
     pub fn tuple(&mut self, elements: usize) -> Result<(), EncodeError> {
         put_tuple(self.buffer, elements)
     }
 
-    /// The beginning of a list; so many elements follow, and then the tail.
+    /// Writes the head of a list; `elements` terms must follow, and then the tail.
     ///
     /// # Errors
     ///
-    /// They are more than 2^32 - 1.
+    /// Returns an error if there are more than 2^32 - 1 elements.
     pub fn list(&mut self, elements: usize) -> Result<(), EncodeError> {
         self.buffer.put_u8(tag::LIST);
         self.buffer.put_u32(count(elements)?);
         Ok(())
     }
 
-    /// The empty list, which is the tail of another.
+    /// Writes the empty list, which is also the tail of a proper list.
     pub fn nil(&mut self) {
         self.buffer.put_u8(tag::NIL);
     }
 
-    /// An integer.
+    /// Writes an integer.
     pub fn integer(&mut self, value: i64) {
         put_small(self.buffer, value);
     }
 
-    /// An integer that may be larger.
+    /// Writes an unsigned integer.
     pub fn unsigned(&mut self, value: u64) {
         match i64::try_from(value) {
             Ok(value) => put_small(self.buffer, value),
-            // It has no more than nine bytes, so there is room for it.
+            // It has at most nine bytes, which cannot fail.
             Err(_) => drop(put_integer(self.buffer, &value.into())),
         }
     }
 
-    /// An atom.
+    /// Writes an atom.
     pub fn atom(&mut self, atom: &Atom) {
         self.atoms.put(self.buffer, atom);
     }
 
-    /// A process.
+    /// Writes a pid.
     pub fn pid(&mut self, pid: &Pid) {
         self.atoms.put_pid(self.buffer, pid);
     }
 
-    /// A reference.
+    /// Writes a reference.
     pub fn reference(&mut self, reference: &Reference) {
         self.atoms.put_reference(self.buffer, reference);
     }
 
-    /// Any term, whole.
+    /// Writes a whole term.
     ///
     /// # Errors
     ///
-    /// As [`Encoder::write`].
+    /// See [`Encoder::write`].
     pub fn term(&mut self, term: &Term) -> Result<(), EncodeError> {
         let encoder = Encoder::bare(term);
         match &mut self.atoms.0 {
@@ -109,7 +109,7 @@ impl<'b, 'c, B: Buffer> Writer<'b, 'c, B> {
     }
 }
 
-/// How atoms are written: as indices where there are some.
+/// Writer of atoms, as atom cache references where the function returns an index.
 pub(crate) struct Atoms<'c>(pub(crate) Option<&'c mut AtomIndex<'c>>);
 
 impl Atoms<'_> {

@@ -1,13 +1,13 @@
-//! What tests of processes need: virtual time, and choices that a seed repeats.
+//! Deterministic tests of processes: virtual time, and scheduling choices that a seed reproduces.
 //!
-//! | to | use |
+//! | task | API |
 //! |---|---|
 //! | run processes in virtual time | [`Simulation`] |
 //! | run a test once for each of many seeds | [`for_each_seed`] |
 //!
-//! A [`Simulation`] is a node on one thread. Who of those that are ready runs next is chosen by a
-//! seed; when nobody is ready the clock moves to the next timer at once. So a test of timers of hours
-//! takes milliseconds, neither sleeps nor flakes, and a run that fails is repeated by its seed:
+//! A [`Simulation`] is a node on one thread. A seed selects which ready process runs next; when no
+//! process is ready, the clock jumps to the next timer. So a test with timers of hours takes
+//! milliseconds, neither sleeps nor is flaky, and its seed reproduces a run that fails:
 //!
 //! ```
 //! use std::time::Duration;
@@ -33,7 +33,7 @@ mod simulation;
 pub use seeds::for_each_seed;
 pub use simulation::{Failure, Hold, Simulation};
 
-/// Documents whose examples are tests.
+/// Documents whose examples run as tests.
 #[cfg(doctest)]
 mod documents {
     #[doc = include_str!("../README.md")]

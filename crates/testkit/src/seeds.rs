@@ -1,13 +1,13 @@
-//! Running a test for many seeds, and again for the one that failed.
+//! Runs a test for many seeds, and reproduces the one that failed.
 
 use std::env;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-/// The variable that names the one seed to run.
+/// Environment variable that selects a single seed.
 pub(crate) const VARIABLE: &str = "PURLIN_SEED";
 
-/// Runs a test for the seeds from 0 on, so many; or only for the one that the environment's
-/// `PURLIN_SEED` names. When it panics, the seed is printed.
+/// Runs a test for the seeds `0..seeds`, or only for the seed in the environment variable
+/// `PURLIN_SEED`. Prints the seed if the test panics.
 ///
 /// ```
 /// use purlin::Process;
@@ -19,14 +19,14 @@ pub(crate) const VARIABLE: &str = "PURLIN_SEED";
 ///         let (one, other) = (me.pid(), me.pid());
 ///         purlin::spawn(async move |_: Process<()>| one.send(1));
 ///         purlin::spawn(async move |_: Process<()>| other.send(2));
-///         // Whichever comes first.
+///         // In either order.
 ///         assert_eq!(me.receive().await + me.receive().await, 3);
 ///     });
 /// });
 /// ```
 ///
 /// # Panics
-/// When the test does, and if `PURLIN_SEED` is no number.
+/// Panics if the test panics, or if `PURLIN_SEED` is not a number.
 pub fn for_each_seed(seeds: u64, mut test: impl FnMut(u64)) {
     let range = match env::var(VARIABLE) {
         Ok(text) => match text.parse() {

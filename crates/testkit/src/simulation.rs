@@ -1,6 +1,6 @@
-//! A node in virtual time.
+//! Node in virtual time.
 //!
-//! For the thread of a test; nothing happens in a simulation while that thread does not wait for it.
+//! A simulation runs only while the test's thread waits for it.
 
 use std::fmt;
 use std::future::Future;
@@ -10,33 +10,33 @@ use std::time::Duration;
 use purlin::simulated::{Halted, Simulated};
 use purlin::{Builder, ExitReason, Node, Process, ProcessInfo, StopReport};
 
-/// A node in virtual time, whose choices are repeated by its seed.
+/// A node in virtual time, whose scheduling choices are reproduced by its seed.
 ///
 /// It runs while the test waits in [`run`](Simulation::run), [`advance`](Simulation::advance) or
 /// [`stop`](Simulation::stop), and stands still in between. All of its processes run on one thread,
-/// one turn at a time; when nobody is ready the clock moves to the next timer.
+/// one turn at a time; when no process is ready, the clock jumps to the next timer.
 ///
 /// # Which clocks are virtual
 ///
-/// Those that processes wait by: `after` in a receive, the timeout of a call, `send_after` and
-/// `send_interval`, [`Node::uptime`], exact to the nanosecond; and `tokio::time`, which counts in
-/// whole milliseconds. `std::time::Instant` is the machine's, and sockets answer in the machine's
-/// time: see [`hold`](Simulation::hold).
+/// The timeouts of processes are virtual and exact to the nanosecond: `after` in a receive, the
+/// timeout of a call, `send_after`, `send_interval` and [`Node::uptime`]. So is `tokio::time`,
+/// which counts in whole milliseconds. `std::time::Instant` is the system clock, and sockets work
+/// in real time: see [`hold`](Simulation::hold).
 ///
-/// # What repeats a run
+/// # Reproducibility
 ///
-/// The same seed and the same program make the same choices. What brings in choices of its own breaks
-/// that: other threads (`spawn_blocking`, a [`hold`](Simulation::hold)), the order of a `HashMap`,
-/// and `tokio::select!` unless it is `biased`.
+/// The same seed and the same program make the same choices, unless the program has other sources
+/// of nondeterminism: other threads (`spawn_blocking`, a [`hold`](Simulation::hold)), the order of
+/// a `HashMap`, and `tokio::select!` unless it is `biased`.
 ///
-/// Two simulations of one seed give out the same ids and references, so that processes of the one
-/// must not get to know those of the other: they would be taken for one another.
+/// Two simulations with one seed assign the same ids and references. Do not pass pids or references
+/// from one to the other: they would be mistaken for each other's.
 ///
-/// A process that does not await for long holds up the simulation, and one that is ready again and
-/// again, as with `yield_now` in a loop, keeps time from passing.
+/// A process that does not await stalls the simulation. A process that is always ready, for example
+/// one that calls `yield_now` in a loop, keeps time from passing.
 ///
-/// Dropping it stops the node. It belongs to a plain thread, such as a test's: in an `async` function
-/// tokio refuses to drop a runtime.
+/// Dropping a simulation stops its node. Drop it on a plain thread, such as a test's: tokio refuses
+/// to drop a runtime in an `async` function.
 #[derive(Debug)]
 pub struct Simulation {
     seed: u64,
@@ -44,22 +44,22 @@ pub struct Simulation {
     holds: Vec<Sender<()>>,
 }
 
-/// Why a simulation did not come to the end of a function.
+/// Error of [`Simulation::try_run`].
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Failure {
-    /// The process ended without a result: it panicked, or was told to end.
+    /// The process ended without a result: it panicked or received an exit signal.
     Ended {
-        /// Why it ended.
+        /// Exit reason of the process.
         reason: ExitReason,
-        /// The seed that repeats it.
+        /// Seed that reproduces the failure.
         seed: u64,
     },
-    /// Nothing will ever happen again: nobody is ready and no timer is set.
+    /// No process is ready and no timer is set, so nothing can ever happen again.
     Deadlock {
-        /// Who waits.
+        /// The waiting processes.
         waiting: Vec<ProcessInfo>,
-        /// The seed that repeats it.
+        /// Seed that reproduces the failure.
         seed: u64,
     },
 }
@@ -85,7 +85,7 @@ impl fmt::Display for Failure {
 
 impl std::error::Error for Failure {}
 
-/// Keeps a simulation's clock from moving; see [`Simulation::hold`].
+/// Guard that keeps the clock of a simulation from moving; see [`Simulation::hold`].
 #[derive(Debug)]
 #[must_use = "the clock moves again when this is dropped"]
 pub struct Hold {
@@ -94,24 +94,26 @@ pub struct Hold {
 
 impl Drop for Hold {
     fn drop(&mut self) {
-        // The simulation may have released it before.
+        // The simulation may have ended the hold already.
         let _ = self.release.send(());
     }
 }
 
 impl Simulation {
-    /// A node in virtual time.
+    /// Creates a node in virtual time.
     ///
     /// # Panics
-    /// If the operating system refuses what a tokio runtime needs.
+    /// Panics if the operating system refuses the resources of a tokio runtime.
     pub fn new(seed: u64) -> Self {
         Self::with(seed, Node::builder())
     }
 
-    /// [`Simulation::new`] with settings of the node's; it has one worker whatever they say.
+    /// Like [`Simulation::new`], with settings of the node. The node has one worker whatever they
+    /// are.
     ///
     /// # Panics
-    /// If a setting makes no sense, or the operating system refuses what a tokio runtime needs.
+    /// Panics if a setting is invalid, or the operating system refuses the resources of a tokio
+    /// runtime.
     #[track_caller]
     pub fn with(seed: u64, settings: Builder) -> Self {
         let tokio = tokio::runtime::Builder::new_current_thread()
@@ -124,28 +126,29 @@ impl Simulation {
         Self { seed, simulated, holds: Vec::new() }
     }
 
-    /// The seed.
+    /// Returns the seed.
     pub fn seed(&self) -> u64 {
         self.seed
     }
 
-    /// The node: to spawn on, to look at, to set timers with, while nothing happens.
+    /// Returns the node, to spawn processes, inspect it and set timers while the simulation stands
+    /// still.
     ///
-    /// [`Node::block_on`] would wait for ever on the test's thread; use [`Simulation::run`].
+    /// [`Node::block_on`] would block the test's thread forever; use [`Simulation::run`].
     pub fn node(&self) -> &Node {
         self.simulated.node()
     }
 
-    /// The virtual time since the beginning. In a process [`Node::uptime`] says the same.
+    /// Returns the virtual time since the start, which [`Node::uptime`] returns in a process.
     pub fn now(&self) -> Duration {
         self.node().uptime()
     }
 
-    /// Runs a process to its end, and all others meanwhile, and returns what its function returned.
-    /// The others stand still from then on, until the next run.
+    /// Runs a process to its end, and all others meanwhile. Returns the result of its function. The
+    /// other processes then stand still until the next run.
     ///
     /// # Panics
-    /// As [`Simulation::try_run`] fails, with the seed.
+    /// Panics with the seed where [`Simulation::try_run`] returns an error.
     #[track_caller]
     pub fn run<M, R, F, Fut>(&mut self, function: F) -> R
     where
@@ -157,7 +160,7 @@ impl Simulation {
         self.try_run(function).unwrap_or_else(|failure| panic!("{failure}"))
     }
 
-    /// [`Simulation::run`], but says why there is no result.
+    /// Like [`Simulation::run`], but returns an error if there is no result.
     ///
     /// ```
     /// use purlin::Process;
@@ -169,9 +172,9 @@ impl Simulation {
     /// ```
     ///
     /// # Errors
-    /// The process panicked or was told to end; or nobody is ready, no timer is set, neither purlin's
-    /// nor tokio's, and no [`hold`](Simulation::hold) says that somebody outside will go on. A process
-    /// that sets timers for ever is not found out.
+    /// Returns [`Failure::Ended`] if the process panicked or received an exit signal. Returns
+    /// [`Failure::Deadlock`] if no process is ready, neither purlin nor tokio has a timer, and no
+    /// [`hold`](Simulation::hold) is active. A process that sets timers forever is not detected.
     pub fn try_run<M, R, F, Fut>(&mut self, function: F) -> Result<R, Failure>
     where
         M: Send + 'static,
@@ -186,8 +189,8 @@ impl Simulation {
         })
     }
 
-    /// Lets so much time pass: everything that is due by then happens, in order and at its own time.
-    /// No time at all runs who is ready.
+    /// Advances the clock by `time`: everything due by then happens, in order and at its own time.
+    /// With a duration of zero, ready processes run.
     ///
     /// ```
     /// use std::time::Duration;
@@ -209,10 +212,10 @@ impl Simulation {
         self.simulated.advance(time);
     }
 
-    /// Keeps the clock from moving by itself, for as long as the hold is kept: somebody outside, say
-    /// a thread or the other end of a socket, is going to do something. Nobody calls that a deadlock.
-    /// Stopping or dropping the simulation ends the hold; [`advance`](Simulation::advance) waits for
-    /// its end.
+    /// Stops the clock from jumping until the returned guard is dropped, because something outside
+    /// of the simulation, for example a thread or the peer of a socket, is going to act. During a
+    /// hold there is no deadlock detection. Stopping or dropping the simulation ends the hold;
+    /// [`advance`](Simulation::advance) waits for its end.
     ///
     /// A task of `tokio::task::spawn_blocking` and a turn of [`purlin::spawn_blocking()`] hold the
     /// clock in the same way while they run.
@@ -232,14 +235,14 @@ impl Simulation {
     /// ```
     pub fn hold(&mut self) -> Hold {
         let (release, released) = channel();
-        // WHY: while a blocking task is under way tokio does not move its clock.
+        // WHY: tokio does not advance its clock while a blocking task runs.
         self.simulated.tokio().spawn_blocking(move || released.recv());
         self.holds.push(release.clone());
         Hold { release }
     }
 
-    /// Stops the node as [`Node::stop`] does, in virtual time: a process that makes use of its grace
-    /// period costs no real time.
+    /// Stops the node as [`Node::stop`] does, in virtual time: the grace period of a process takes
+    /// no real time.
     pub fn stop(mut self) -> StopReport {
         self.release();
         self.simulated.stop()
@@ -248,7 +251,7 @@ impl Simulation {
     /// Ends all holds.
     fn release(&mut self) {
         for hold in self.holds.drain(..) {
-            // One that was dropped has been released.
+            // A guard that was dropped has already ended its hold.
             let _ = hold.send(());
         }
     }

@@ -1,12 +1,12 @@
-//! Which seeds a test is run for, and what is said of the one that fails. The test that is run is in a
-//! program of its own, which is this one again.
+//! Seeds of a test run, and the report of a failing seed. The tests run this program again as a
+//! child process.
 
 use std::env;
 use std::process::{Command, Output};
 
 use purlin_testkit::for_each_seed;
 
-/// Says that this is the program that is run by the others.
+/// Environment variable that marks the child process.
 const INNER: &str = "PURLIN_TESTKIT_INNER";
 
 #[test]
@@ -31,7 +31,7 @@ fn run(seed: Option<&str>) -> (bool, String) {
 }
 
 #[test]
-fn seeds_are_tried_from_zero_on_and_the_one_that_fails_is_named() {
+fn seeds_run_from_zero_and_the_failing_one_is_printed() {
     let (succeeded, said) = run(None);
     assert!(!succeeded);
     for seed in 0..=6 {
@@ -42,7 +42,7 @@ fn seeds_are_tried_from_zero_on_and_the_one_that_fails_is_named() {
 }
 
 #[test]
-fn the_environment_names_the_one_seed_to_run_of_whatever_size() {
+fn the_environment_selects_a_single_seed() {
     let (succeeded, said) = run(Some("3"));
     assert!(succeeded && said.contains("seed 3 runs") && !said.contains("seed 0 runs"), "{said}");
     let (succeeded, said) = run(Some("18446744073709551615"));
@@ -50,7 +50,7 @@ fn the_environment_names_the_one_seed_to_run_of_whatever_size() {
 }
 
 #[test]
-fn a_seed_that_is_no_number_is_refused_in_one_line() {
+fn an_invalid_seed_is_reported_in_one_line() {
     let (succeeded, said) = run(Some("-1"));
     let line = "PURLIN_SEED is \"-1\", but a seed is a number from 0 to 18446744073709551615\n";
     assert!(!succeeded && said.contains(line), "{said}");

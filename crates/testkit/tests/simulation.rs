@@ -1,4 +1,4 @@
-//! Virtual time, choices that a seed repeats, and what a simulation says when it cannot go on.
+//! Virtual time, reproducible choices, and the errors of a simulation.
 
 use std::collections::HashSet;
 use std::sync::mpsc;
@@ -20,7 +20,7 @@ fn uptime() -> Duration {
     Node::current().expect("this is a process").uptime()
 }
 
-/// What happens when eight processes send to one, over several turns and after several times.
+/// Returns the events of eight processes that send to one, over several turns and at several times.
 fn history(seed: u64) -> Vec<(u32, u32)> {
     Simulation::new(seed).run(async |mut me: Process<(u32, u32)>| {
         for sender in 0..8 {
@@ -42,7 +42,7 @@ fn history(seed: u64) -> Vec<(u32, u32)> {
 }
 
 #[test]
-fn a_seed_repeats_the_order_of_events_and_others_bring_others() {
+fn a_seed_reproduces_the_order_of_events_and_other_seeds_change_it() {
     let histories: Vec<_> = (0..20).map(history).collect();
     for (seed, before) in (0..).zip(&histories) {
         assert_eq!(&history(seed), before, "seed {seed}");
@@ -51,7 +51,7 @@ fn a_seed_repeats_the_order_of_events_and_others_bring_others() {
     assert!(different.len() > 10, "only {} histories", different.len());
 }
 
-/// The order in which two hundred processes are told of an end, by a link or a monitor.
+/// Returns the order in which two hundred processes learn of an end, by a link or a monitor.
 fn ends(seed: u64) -> Vec<usize> {
     Simulation::new(seed).run(async |mut me: Process<usize>| {
         let ends = spawn(async |mut me: Process<()>| me.receive().await);
@@ -93,15 +93,16 @@ impl From<Exit> for Told {
 }
 
 #[test]
-fn a_seed_repeats_also_who_is_told_first_of_an_end() {
+fn a_seed_reproduces_the_order_of_exit_signals() {
     for seed in 0..5 {
         assert_eq!(ends(seed), ends(seed), "seed {seed}");
     }
     assert_ne!(ends(0), ends(1));
 }
 
-// M2, M3: the order of one sender's messages is kept, that of two is open. There is no third, since
-// nobody awaits between two sends.
+// M2, M3: the order of one sender's messages is kept, that of two senders is open. There is no
+// third
+// order, since no process awaits between two sends.
 #[test]
 fn both_orders_of_a_race_are_seen() {
     let mut seen = HashSet::new();
@@ -125,7 +126,7 @@ fn both_orders_of_a_race_are_seen() {
 
 // N3
 #[test]
-fn timers_of_days_fire_at_once_in_order_and_exactly() {
+fn timers_of_days_fire_in_order_at_their_exact_virtual_time() {
     let mut simulation = Simulation::new(3);
     let came = simulation.run(async |mut me: Process<Duration>| {
         let times = [9 * DAY, HOUR, 900 * DAY, Duration::from_nanos(1), HOUR - MS / 1000, 40 * MS];
@@ -160,7 +161,7 @@ fn an_interval_keeps_its_times_for_a_year() {
 
 // C1, R3
 #[test]
-fn a_call_and_a_receive_give_up_exactly_when_they_said() {
+fn call_and_receive_timeouts_are_exact() {
     let mut simulation = Simulation::new(1);
     simulation.run(async |mut me: Process<()>| {
         let silent = spawn(async |mut me: Process<Reply<()>>| {
@@ -175,7 +176,7 @@ fn a_call_and_a_receive_give_up_exactly_when_they_said() {
 }
 
 #[test]
-fn the_clock_of_tokio_moves_along() {
+fn the_clock_of_tokio_advances_too() {
     let mut simulation = Simulation::new(1);
     simulation.run(async |mut me: Process<&'static str>| {
         // CLOCK: tokio's, which the simulation moves.
@@ -199,9 +200,9 @@ fn the_clock_of_tokio_moves_along() {
     });
 }
 
-// R3: what is to be never is not waited for
+// R3: an infinite timeout is not waited for
 #[test]
-fn a_process_that_waits_for_ever_is_a_deadlock_that_names_it() {
+fn a_process_that_waits_forever_is_reported_as_a_deadlock() {
     async fn forgotten(mut me: Process<()>) {
         receive!(me, { after Duration::MAX => {} });
     }
@@ -220,7 +221,7 @@ fn a_process_that_waits_for_ever_is_a_deadlock_that_names_it() {
         "{text}"
     );
     assert!(text.ends_with("with seed 5; PURLIN_SEED=5 repeats it"), "{text}");
-    // The time in which nothing happened has not passed, and the simulation can go on.
+    // The time in which nothing happened has not passed, and the simulation can continue.
     assert_eq!(simulation.now(), HOUR);
     let last = waiting.last().expect("two wait").id;
     simulation.run(async move |_: Process<()>| {
@@ -232,7 +233,7 @@ fn a_process_that_waits_for_ever_is_a_deadlock_that_names_it() {
 
 // P2
 #[test]
-fn a_panic_ends_its_process_alone_and_the_main_process_with_its_words() {
+fn a_panic_ends_only_its_process_and_fails_the_run_if_it_is_the_main_one() {
     let mut simulation = Simulation::new(8);
     let reason = simulation.run(async |_: Process<()>| {
         let panics = spawn(async |_: Process<()>| panic!("a child's"));
@@ -247,7 +248,7 @@ fn a_panic_ends_its_process_alone_and_the_main_process_with_its_words() {
 }
 
 #[test]
-fn nothing_happens_between_two_runs_and_advance_goes_exactly_as_far_as_told() {
+fn nothing_happens_between_runs_and_advance_is_exact() {
     let mut simulation = Simulation::new(2);
     let seen = Arc::new(Mutex::new(Vec::new()));
     let sees = Arc::clone(&seen);
@@ -273,7 +274,7 @@ fn nothing_happens_between_two_runs_and_advance_goes_exactly_as_far_as_told() {
     assert_eq!(times(), [(0, Duration::ZERO), (1, HOUR), (1, 2 * HOUR)]);
 }
 
-// M1: a send from any thread wakes it
+// M1: a send from any thread wakes the simulation
 #[test]
 fn messages_and_timers_of_other_threads_arrive_while_the_clock_is_held() {
     let mut simulation = Simulation::new(4);
@@ -364,7 +365,7 @@ fn dropping_a_simulation_stops_its_node() {
             me.receive().await;
             drop(tell);
         });
-        // One that is kept for longer does not keep the simulation.
+        // A guard that outlives the simulation does not keep it alive.
         (told, simulation.hold())
     };
     assert!(told.recv().is_err());
@@ -372,7 +373,7 @@ fn dropping_a_simulation_stops_its_node() {
 
 #[test]
 #[should_panic(expected = "blocked on a process inside a process")]
-fn a_process_that_blocks_on_another_is_refused_as_on_a_real_node() {
+fn block_on_inside_of_a_process_is_rejected() {
     Simulation::new(0).run(async |_: Process<()>| {
         Node::current().unwrap().block_on(async |_: Process<()>| {});
     });
@@ -380,16 +381,16 @@ fn a_process_that_blocks_on_another_is_refused_as_on_a_real_node() {
 
 #[test]
 #[should_panic(expected = "spawned outside a node")]
-fn a_task_of_tokios_is_no_process_here_either() {
+fn spawning_from_a_tokio_task_is_rejected() {
     Simulation::new(0).run(async |_: Process<()>| {
         let task = tokio::spawn(async { drop(spawn(async |_: Process<()>| {})) });
         std::panic::resume_unwind(task.await.unwrap_err().into_panic());
     });
 }
 
-// N3: what is due in one moment is ready at once, and anyone of them may be next
+// N3: processes that are due at the same moment are ready together, in an order chosen by the seed
 #[test]
-fn the_order_of_those_who_wake_at_one_moment_is_the_seeds() {
+fn the_seed_orders_processes_that_wake_at_the_same_moment() {
     let mut first = HashSet::new();
     for_each_seed(30, |seed| {
         first.insert(Simulation::new(seed).run(async |mut me: Process<u32>| {
@@ -406,14 +407,14 @@ fn the_order_of_those_who_wake_at_one_moment_is_the_seeds() {
     assert_eq!(first, [0, 1, 2].into());
 }
 
-// D1, D2: whoever is first, there is one answer, and it says the truth
+// D1, D2: whichever is first, there is exactly one answer, and it is correct
 #[test]
 fn a_monitor_races_with_an_end_and_both_outcomes_are_seen() {
     let mut seen = Vec::new();
     for_each_seed(50, |seed| {
         let reason = Simulation::new(seed).run(async |mut me: Process<Down>| {
             let ends = spawn(async |_: Process<()>| ExitReason::Timeout);
-            // Somebody runs before this goes on, or nobody.
+            // Another process may or may not run before this one continues.
             yield_now().await;
             me.monitor(&ends);
             let down = me.receive().await;

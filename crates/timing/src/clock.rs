@@ -1,23 +1,23 @@
-//! The instrument itself: what its clock can tell apart, and what reading it costs.
+//! Resolution and cost of the clock.
 
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-/// Readings in a batch, and batches: about a millisecond in all.
+/// Readings per batch, and number of batches: about a millisecond in all.
 const READINGS: u32 = 1000;
 const BATCHES: u32 = 20;
 
-/// What the clock of this machine is like.
+/// Properties of this machine's clock.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Clock {
-    /// The smallest difference but zero between two readings: no shorter time can be told.
+    /// Smallest nonzero difference between two readings: the shortest time that can be measured.
     pub resolution: Duration,
-    /// What one reading takes in nanoseconds: the time of a call that does nothing.
+    /// Cost of one reading in nanoseconds: the measured time of a call that does nothing.
     pub cost_ns: f64,
 }
 
 impl Clock {
-    /// Looks at the clock, the first time for about a millisecond; later it remembers.
+    /// Returns the properties of the clock. The first call measures them, for about a millisecond.
     ///
     /// ```
     /// let clock = purlin_timing::Clock::look();
@@ -40,7 +40,8 @@ fn resolution() -> Duration {
         }
         least = least.min(between);
     }
-    // WHY: a reading takes longer than a fine clock's step; what readings have in common is that step.
+    // WHY: a reading takes longer than the step of a fine clock; the step is the common divisor of
+    // readings.
     let mut step = least.as_nanos();
     for _ in 0..READINGS {
         step = common(step, Instant::now().elapsed().as_nanos());
@@ -48,12 +49,13 @@ fn resolution() -> Duration {
     Duration::from_nanos(u64::try_from(step).unwrap_or(u64::MAX))
 }
 
-/// The greatest common divisor.
+/// Returns the greatest common divisor.
 fn common(one: u128, other: u128) -> u128 {
     if other == 0 { one } else { common(other, one % other) }
 }
 
-/// The least of several batches: what a busy machine adds is no cost of the clock.
+/// Returns the lowest of several batches, because delays of a busy machine are not a cost of the
+/// clock.
 fn cost_ns() -> f64 {
     let batch = |_| {
         let before = Instant::now();
@@ -70,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_clock_tells_something_apart_and_costs_something() {
+    fn the_clock_has_a_resolution_and_a_cost() {
         let clock = Clock::look();
         assert!(!clock.resolution.is_zero());
         assert!(clock.cost_ns > 0.0 && clock.cost_ns.is_finite());
@@ -78,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn the_step_is_what_all_differences_are_made_of() {
+    fn the_step_is_the_common_divisor_of_all_differences() {
         assert_eq!([300u128, 500, 800].into_iter().fold(0, common), 100);
         assert_eq!(common(42, 0), 42);
     }

@@ -1,17 +1,18 @@
-//! What is kept of the calls.
+//! Collectors of call times.
 
 use std::fmt;
 use std::time::Duration;
 
 use crate::Moments;
 
-/// Is told of each call when it is over, outside of what is timed.
+/// Collector that receives each call after its end, outside of the measured time.
 pub trait Keep<T> {
-    /// A call took so long and returned this.
+    /// Records a call: its time and its result.
     fn keep(&mut self, time: Duration, value: T);
 }
 
-/// How many calls there were, and how their times are spread. COST: 56 bytes, whatever their number.
+/// Number of calls and the distribution of their times. COST: 56 bytes, whatever the number of
+/// calls.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Summary {
     moments: Moments,
@@ -20,31 +21,32 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// How many calls there were.
+    /// Returns the number of calls.
     #[must_use]
     pub fn calls(&self) -> u64 {
         self.moments.count()
     }
 
-    /// Their mean time in nanoseconds; `None` of no calls.
+    /// Returns the mean time in nanoseconds, or `None` without calls.
     #[must_use]
     pub fn mean_ns(&self) -> Option<f64> {
         self.moments.mean()
     }
 
-    /// The sample standard deviation of their times in nanoseconds; `None` of fewer than two.
+    /// Returns the sample standard deviation of the times in nanoseconds, or `None` for fewer than
+    /// two calls.
     #[must_use]
     pub fn deviation_ns(&self) -> Option<f64> {
         self.moments.deviation()
     }
 
-    /// The shortest; zero of no calls.
+    /// Returns the shortest time, or zero without calls.
     #[must_use]
     pub fn shortest(&self) -> Duration {
         self.shortest
     }
 
-    /// The longest; zero of no calls.
+    /// Returns the longest time, or zero without calls.
     #[must_use]
     pub fn longest(&self) -> Duration {
         self.longest
@@ -79,24 +81,24 @@ impl fmt::Display for Summary {
     }
 }
 
-/// The time of every call, in their order. COST: 16 bytes per call.
+/// Time of every call, in order. COST: 16 bytes per call.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Times(Vec<Duration>);
 
 impl Times {
-    /// The times.
+    /// Returns the times.
     #[must_use]
     pub fn as_slice(&self) -> &[Duration] {
         &self.0
     }
 
-    /// The times.
+    /// Returns the times.
     #[must_use]
     pub fn into_vec(self) -> Vec<Duration> {
         self.0
     }
 
-    /// What they come to.
+    /// Returns a summary of the times.
     #[must_use]
     pub fn summary(&self) -> Summary {
         let mut summary = Summary::default();
@@ -111,12 +113,12 @@ impl<T> Keep<T> for Times {
     }
 }
 
-/// The time of every call and what it returned. COST: 16 bytes and a value per call.
+/// Time and result of every call. COST: 16 bytes and a value per call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Calls<T> {
     /// The times.
     pub times: Times,
-    /// The values, one for each time.
+    /// The results, one for each time.
     pub values: Vec<T>,
 }
 
@@ -143,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_summary_is_what_its_times_come_to() {
+    fn a_summary_has_count_mean_deviation_and_extremes() {
         let three = summary(&[4, 2, 9]);
         assert_eq!((three.calls(), three.mean_ns()), (3, Some(5000.0)));
         assert!((three.deviation_ns().unwrap() - 1000.0 * 13f64.sqrt()).abs() < 1e-9);

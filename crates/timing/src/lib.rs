@@ -1,13 +1,14 @@
-//! Times a function, call by call: for a while, so many times, or whichever comes first.
+//! Measures a function call by call: for a duration, for a number of calls, or until the first of
+//! both.
 //!
-//! After `time_it:t` of Mark Greenstreet's lecture on processes and messages (CpSc 418, 2017).
-//! The type that is asked for says what is kept, as with [`Iterator::collect`]:
+//! After `time_it:t` of Mark Greenstreet's lecture on processes and messages (CpSc 418, 2017). The
+//! requested type selects what is kept, as with [`Iterator::collect`]:
 //!
-//! | type | what it holds | what it costs |
+//! | type | contents | memory |
 //! |---|---|---|
 //! | [`Summary`] | calls, mean, sample standard deviation, shortest, longest | 56 bytes in all |
 //! | [`Times`] | the time of every call | 16 bytes per call |
-//! | [`Calls`] | that, and what every call returned | 16 bytes and a value per call |
+//! | [`Calls`] | the time and the result of every call | 16 bytes and a value per call |
 //!
 //! ```
 //! use std::time::Duration;
@@ -26,20 +27,19 @@
 //! assert_eq!(either.calls(), 3);
 //! ```
 //!
-//! A function that can fail ends the timing with its first error; what was timed until then is
-//! handed back ([`try_time_it`]).
+//! A function that can fail ends the measurement with its first error; the calls measured until
+//! then are returned ([`try_time_it`]).
 //!
-//! # What a time holds
+//! # What is measured
 //!
-//! Each call is timed by itself, with [`Instant`], so a time holds about one reading of the clock
-//! besides the call: [`Clock::look`] tells how much that is here, some 20 to 50 ns on most
-//! machines. Nothing is subtracted. A call that takes no more than that is better put into a loop
-//! of which the function runs a thousand turns. What a call returns goes through
-//! [`std::hint::black_box`], so that the compiler cannot leave out what it is made of; what goes
-//! *into* the work is the caller's to hide, as above.
+//! Each call is measured separately, with [`Instant`], so a time includes about one reading of the
+//! clock: [`Clock::look`] returns its cost, 20 to 50 ns on most machines. Nothing is subtracted.
+//! Measure a call that takes no longer than that in a loop of a thousand iterations. The result of
+//! a call goes through [`std::hint::black_box`], so that the compiler cannot eliminate the work;
+//! hiding the *input* of the work is up to the caller, as above.
 //!
-//! Any thread may call any of this, from several threads too; the function runs on the thread of
-//! the caller, and nothing is allocated, locked or printed while it runs.
+//! All functions may be called from any thread, also concurrently. The function runs on the
+//! caller's thread, and nothing is allocated, locked or printed while it runs.
 
 mod clock;
 mod keep;
@@ -56,14 +56,14 @@ pub use keep::{Calls, Keep, Summary, Times};
 pub use limit::Limit;
 pub use moments::Moments;
 
-/// Calls a function until the limit, and times each call.
+/// Calls a function until the limit, and measures each call.
 ///
-/// The limit is a [`Duration`], a number of calls, both as a pair (whichever comes first), or a
-/// [`Limit`]. There is always a first call, unless a limit of none is given; the last one ends at
-/// or after the time. Nothing stops it in between: where that is wanted, let the function
+/// The limit is a [`Duration`], a number of calls, both as a pair (whichever is reached first), or
+/// a [`Limit`]. There is always a first call unless the limit is zero calls; the last call ends at
+/// or after the duration. A measurement cannot be interrupted: to stop it early, let the function
 /// return an error and use [`try_time_it`].
 ///
-/// COST: two readings of the clock per call; memory by what is kept, see [the crate](crate).
+/// COST: two readings of the clock per call; memory by the collector, see [the crate](crate).
 pub fn time_it<K: Keep<T> + Default, T>(limit: impl Into<Limit>, mut call: impl FnMut() -> T) -> K {
     let mut kept = K::default();
     match try_time_into(limit, &mut kept, || Ok::<T, Infallible>(call())) {
@@ -72,7 +72,7 @@ pub fn time_it<K: Keep<T> + Default, T>(limit: impl Into<Limit>, mut call: impl 
     }
 }
 
-/// As [`time_it`], of a function that can fail; its first error ends the timing.
+/// Like [`time_it`], for a function that can fail; its first error ends the measurement.
 ///
 /// ```
 /// use purlin_timing::{Failed, Times, try_time_it};
@@ -89,7 +89,7 @@ pub fn time_it<K: Keep<T> + Default, T>(limit: impl Into<Limit>, mut call: impl 
 ///
 /// # Errors
 ///
-/// The function's own, with what was kept of the calls before it.
+/// Returns the function's error, with the calls measured before it.
 pub fn try_time_it<K: Keep<T> + Default, T, E>(
     limit: impl Into<Limit>,
     call: impl FnMut() -> Result<T, E>,
@@ -101,13 +101,13 @@ pub fn try_time_it<K: Keep<T> + Default, T, E>(
     }
 }
 
-/// As [`try_time_it`], into a keeper of the caller's, which is told of each call when it is over.
+/// Like [`try_time_it`], with a collector of the caller's, which receives each call after its end.
 ///
-/// What the keeper does is not timed, but counts against a limit of time.
+/// The time of the collector is not measured, but counts against a limit of time.
 ///
 /// # Errors
 ///
-/// The function's own; the keeper has what came before it.
+/// Returns the function's error; the collector has the calls before it.
 pub fn try_time_into<K: Keep<T>, T, E>(
     limit: impl Into<Limit>,
     keeper: &mut K,
@@ -117,7 +117,7 @@ pub fn try_time_into<K: Keep<T>, T, E>(
     measure(limit.into(), || origin.elapsed(), keeper, call)
 }
 
-/// The loop itself; `now` is the time since some moment.
+/// The measurement loop; `now` returns the time since an arbitrary origin.
 fn measure<K: Keep<T>, T, E>(
     limit: Limit,
     mut now: impl FnMut() -> Duration,
@@ -139,12 +139,12 @@ fn measure<K: Keep<T>, T, E>(
     Ok(())
 }
 
-/// A function failed while it was timed.
+/// Error of a function that failed while it was measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Failed<K, E> {
-    /// What it returned.
+    /// Error that the function returned.
     pub error: E,
-    /// What was kept of the calls before; the one that failed is not among them.
+    /// The calls before the failure; the failed call is not included.
     pub kept: K,
 }
 
@@ -160,7 +160,7 @@ impl<K: fmt::Debug, E: std::error::Error + 'static> std::error::Error for Failed
     }
 }
 
-/// The document whose examples are tests.
+/// Document whose examples run as tests.
 #[cfg(doctest)]
 mod documents {
     #[doc = include_str!("../README.md")]
@@ -173,7 +173,8 @@ mod tests {
 
     use super::*;
 
-    /// Times a call that takes so many milliseconds of a made-up clock; the clock stands still otherwise.
+    /// Measures calls that take the given milliseconds of a fake clock, which stands still
+    /// otherwise.
     fn made_up(limit: Limit, milliseconds: &[u64]) -> Vec<u128> {
         let clock = Cell::new(Duration::ZERO);
         let mut takes = milliseconds.iter().cycle();
@@ -201,19 +202,19 @@ mod tests {
     }
 
     #[test]
-    fn of_both_limits_the_first_to_come_counts() {
+    fn of_two_limits_the_first_reached_counts() {
         let both = |ms, calls| Limit::from((Duration::from_millis(ms), calls));
         assert_eq!(made_up(both(100, 2), &[10]).len(), 2);
         assert_eq!(made_up(both(30, 50), &[10]).len(), 3);
     }
 
     #[test]
-    fn a_second_is_the_limit_that_nobody_gave() {
+    fn the_default_limit_is_one_second() {
         assert_eq!(made_up(Limit::default(), &[250]).len(), 4);
     }
 
     #[test]
-    fn a_clock_that_goes_back_makes_a_time_of_zero_and_no_panic() {
+    fn a_clock_that_goes_backwards_yields_zero_and_no_panic() {
         let mut readings = [5u64, 9, 3, 2, 8].map(Duration::from_millis).into_iter();
         let mut kept = Times::default();
         let call = || Ok::<_, Infallible>(());

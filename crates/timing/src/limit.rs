@@ -1,8 +1,8 @@
-//! How long a function is timed.
+//! Limit of a measurement.
 
 use std::time::Duration;
 
-/// For so long, so many times, or whichever comes first.
+/// A duration, a number of calls, or both, of which the first reached counts.
 ///
 /// The default is a second.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,24 +12,24 @@ pub struct Limit {
 }
 
 impl Limit {
-    /// The time, where there is one.
+    /// Returns the limit of time, if there is one.
     #[must_use]
     pub fn time(self) -> Option<Duration> {
         self.time
     }
 
-    /// The number of calls, where there is one.
+    /// Returns the limit of calls, if there is one.
     #[must_use]
     pub fn calls(self) -> Option<u64> {
         self.calls
     }
 
-    /// Whether there may be another call after so many.
+    /// Returns whether another call is allowed after `calls` calls.
     pub(crate) fn allows(self, calls: u64) -> bool {
         self.calls.is_none_or(|most| calls < most)
     }
 
-    /// Whether the time is over.
+    /// Returns whether the time is over.
     pub(crate) fn is_over(self, elapsed: Duration) -> bool {
         self.time.is_some_and(|time| elapsed >= time)
     }

@@ -1,11 +1,10 @@
-//! Mean and standard deviation of values that come one by one: B. P. Welford,
-//! *Technometrics* 4, 1962.
+//! Online mean and standard deviation by B. P. Welford, *Technometrics* 4, 1962.
 //!
-//! The textbook's sums of values and squares lose every digit when the deviation is small beside
-//! the mean, as that of times is; this keeps them. The lab's statistics use it too, and are checked
-//! against the certified data sets of NIST with it.
+//! Sums of values and squares lose all precision when the deviation is small relative to the mean,
+//! as that of times is; this algorithm does not. The lab's statistics use it too, and are verified
+//! with it against the certified data sets of NIST.
 
-/// The count, mean and spread of values, without the values. COST: 24 bytes.
+/// Count, mean and standard deviation of values, without storing them. COST: 24 bytes.
 ///
 /// ```
 /// let moments: purlin_timing::Moments = [2.0, 4.0, 9.0].into_iter().collect();
@@ -16,7 +15,7 @@
 pub struct Moments {
     count: u64,
     mean: f64,
-    /// The sum of the squared distances from the mean.
+    /// Sum of the squared distances from the mean.
     squares: f64,
 }
 
@@ -29,20 +28,19 @@ impl Moments {
         self.squares += before * (value - self.mean);
     }
 
-    /// How many values there are.
+    /// Returns the number of values.
     #[must_use]
     pub fn count(self) -> u64 {
         self.count
     }
 
-    /// Their mean; `None` of no values.
+    /// Returns the mean, or `None` without values.
     #[must_use]
     pub fn mean(self) -> Option<f64> {
         (self.count > 0).then_some(self.mean)
     }
 
-    /// Their sample standard deviation, with one less than their number below the sum; `None` of
-    /// fewer than two.
+    /// Returns the sample standard deviation (divisor n - 1), or `None` for fewer than two values.
     #[must_use]
     pub fn deviation(self) -> Option<f64> {
         (self.count > 1).then(|| (self.squares / (self.count - 1) as f64).sqrt())
@@ -70,21 +68,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_has_no_mean_and_one_value_no_deviation() {
+    fn no_values_have_no_mean_and_one_value_has_no_deviation() {
         assert_eq!(Moments::default().mean(), None);
         let one = Moments::from_iter([7.0]);
         assert_eq!((one.mean(), one.deviation()), (Some(7.0), None));
     }
 
     #[test]
-    fn a_small_spread_beside_a_large_mean_keeps_its_digits() {
+    fn a_small_deviation_at_a_large_mean_is_precise() {
         let far = Moments::from_iter([1e9 + 4.0, 1e9 + 7.0, 1e9 + 13.0, 1e9 + 16.0]);
         assert_eq!((far.mean(), far.deviation()), (Some(1e9 + 10.0), Some(30f64.sqrt())));
     }
 
     proptest! {
         #[test]
-        fn the_mean_lies_between_the_values_and_a_shift_leaves_the_deviation(
+        fn the_mean_is_between_the_values_and_a_shift_keeps_the_deviation(
             values in prop::collection::vec(-1e6f64..1e6, 2..50), shift in -1e6f64..1e6
         ) {
             let own: Moments = values.iter().copied().collect();

@@ -1,13 +1,13 @@
-//! Timing on the real clock: what must hold of it whatever the machine does.
+//! Measurements with the real clock: properties that hold on any machine.
 //!
-//! WHY real time: it is what is tested. Only lower bounds of durations are demanded, and numbers of calls
-//! that follow from them.
+//! WHY real time: it is what is tested. The tests assert only lower bounds of durations, and
+//! numbers of calls that follow from them.
 
 use std::time::{Duration, Instant};
 
 use purlin_timing::{Calls, Failed, Limit, Summary, Times, time_it, try_time_it};
 
-/// Computes until this much time has passed on the clock.
+/// Computes until this time has passed on the clock.
 fn compute(time: Duration) {
     // WHY real time: it is what the function under test measures; only lower bounds are asserted.
     let began = Instant::now();
@@ -29,7 +29,7 @@ fn a_function_is_called_for_the_time_given() {
 }
 
 #[test]
-fn each_call_is_timed_by_itself_and_in_order() {
+fn each_call_is_measured_separately_and_in_order() {
     let mut turn = 0;
     let calls: Calls<u64> = time_it(6, || {
         turn += 1;
@@ -43,7 +43,7 @@ fn each_call_is_timed_by_itself_and_in_order() {
 }
 
 #[test]
-fn whichever_limit_comes_first_ends_it() {
+fn the_first_limit_reached_ends_the_measurement() {
     let by_count: Times = time_it((Duration::from_secs(600), 5), || ());
     assert_eq!(by_count.as_slice().len(), 5);
     let millisecond = Duration::from_millis(1);
@@ -53,7 +53,7 @@ fn whichever_limit_comes_first_ends_it() {
 }
 
 #[test]
-fn a_function_that_failed_ends_it_and_what_came_before_is_kept() {
+fn a_failure_ends_the_measurement_and_keeps_the_earlier_calls() {
     let mut calls = 0;
     let Failed { error, kept } = try_time_it::<Calls<i32>, _, _>(Limit::default(), || {
         calls += 1;

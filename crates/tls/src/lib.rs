@@ -1,9 +1,9 @@
-//! What TLS needs wherever purlin speaks it: certificates and keys from PEM files, who the other side
-//! has to be, and a word on why there was no handshake. Used by `purlin-ack` and `purlin-dist`, which make it part of
-//! their own; nobody need depend on this crate.
+//! TLS configuration of purlin: certificates and keys from PEM files, peer verification, handshake
+//! errors. Used by `purlin-ack` and `purlin-dist`, which re-export what their users need; programs
+//! do not depend on this crate directly.
 //!
-//! Files are read once, when something is set up. What is wrong is told in one line that names
-//! the file. Nothing here opens a connection.
+//! Files are read once, when a configuration is created. Errors are one line that names the file.
+//! Nothing here opens a connection.
 
 use std::fmt;
 use std::io::{self, ErrorKind};
@@ -16,62 +16,62 @@ use rustls::pki_types::pem::{Error as Malformed, PemObject as _};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::sign::{CertifiedKey, SingleCertAndKey};
 
-/// The algorithms: those of `ring`.
+/// Returns the cryptographic provider, `ring`.
 ///
-/// WHY not what a program may have installed for all of itself: then files that are good here would
-/// be refused there.
+/// WHY not the process-wide default: a program may install another one, which might reject files
+/// that are valid here.
 #[must_use]
 pub fn provider() -> Arc<CryptoProvider> {
     Arc::new(ring::default_provider())
 }
 
-/// Why a file of certificates or keys is of no use.
+/// Error in a file of certificates or keys.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum PemError {
-    /// It cannot be read.
+    /// The file cannot be read.
     Unreadable {
-        /// The file.
+        /// Path of the file.
         file: PathBuf,
-        /// Why it cannot.
+        /// I/O error.
         error: io::Error,
     },
-    /// It is not PEM.
+    /// The file is not PEM.
     Malformed {
-        /// The file.
+        /// Path of the file.
         file: PathBuf,
-        /// What is wrong with it.
+        /// Parse error.
         error: Malformed,
     },
-    /// There is no certificate in it.
+    /// The file contains no certificate.
     NoCertificate {
-        /// The file.
+        /// Path of the file.
         file: PathBuf,
     },
-    /// There is no private key in it, or only an encrypted one.
+    /// The file contains no private key, or only an encrypted one.
     NoKey {
-        /// The file.
+        /// Path of the file.
         file: PathBuf,
     },
-    /// A certificate in it is not valid.
+    /// A certificate in the file is invalid.
     BadCertificate {
-        /// The file.
+        /// Path of the file.
         file: PathBuf,
-        /// What is wrong with it.
+        /// Error of the certificate.
         error: rustls::Error,
     },
-    /// The key in it cannot be used.
+    /// The key in the file cannot be used.
     BadKey {
-        /// The file.
+        /// Path of the file.
         file: PathBuf,
-        /// What is wrong with it.
+        /// Error of the key.
         error: rustls::Error,
     },
-    /// A certificate is not that of the key.
+    /// The key does not match the certificate.
     OtherKey {
-        /// The file with the key.
+        /// Path of the key.
         key: PathBuf,
-        /// The file with the certificate.
+        /// Path of the certificate.
         certificate: PathBuf,
     },
 }
@@ -116,10 +116,10 @@ impl std::error::Error for PemError {
     }
 }
 
-/// A certificate and those that vouch for it, the end of the chain first, and its key: for either side.
+/// Loads a certificate chain, the end-entity certificate first, and its key, for either side.
 ///
 /// # Errors
-/// [`PemError`]: which file is of no use, and why.
+/// Returns a [`PemError`] that names the invalid file and the reason.
 pub fn identity(chain: &Path, key: &Path) -> Result<Arc<SingleCertAndKey>, PemError> {
     let certificates = certificates(chain)?;
     let private = PrivateKeyDer::from_pem_file(key).map_err(|error| match error {
@@ -138,10 +138,10 @@ pub fn identity(chain: &Path, key: &Path) -> Result<Arc<SingleCertAndKey>, PemEr
     }
 }
 
-/// Authorities to trust: one at least.
+/// Loads trusted authorities; the file must contain at least one certificate.
 ///
 /// # Errors
-/// [`PemError`]: which file is of no use, and why.
+/// Returns a [`PemError`] that names the invalid file and the reason.
 pub fn authorities(file: &Path) -> Result<Arc<RootCertStore>, PemError> {
     let mut roots = RootCertStore::empty();
     for certificate in certificates(file)? {
@@ -151,7 +151,7 @@ pub fn authorities(file: &Path) -> Result<Arc<RootCertStore>, PemError> {
     Ok(Arc::new(roots))
 }
 
-/// The certificates in a file: one at least.
+/// Loads the certificates of a file, at least one.
 fn certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, PemError> {
     let found = CertificateDer::pem_file_iter(file).and_then(Iterator::collect);
     let found: Vec<_> = found.map_err(|error| unusable(file, error))?;
@@ -169,10 +169,10 @@ fn unusable(file: &Path, error: Malformed) -> PemError {
     }
 }
 
-/// Who the other side has to be: a host, by its name or address.
+/// Parses a host name or IP address as the expected identity of the peer.
 ///
 /// # Errors
-/// It is neither.
+/// Returns an error if `host` is neither.
 pub fn name_of(host: &str) -> io::Result<ServerName<'static>> {
     ServerName::try_from(host.to_owned()).map_err(|_| {
         let line = format!("no certificate can be for {host:?}, which is no name and no address");
@@ -180,8 +180,8 @@ pub fn name_of(host: &str) -> io::Result<ServerName<'static>> {
     })
 }
 
-/// Why there was no handshake: the error, in which it is said in as many words if the other side knows of none.
-/// `peer` is what to call it.
+/// Returns a handshake error with a plain message if the peer, called `peer` in it, seems not to
+/// speak TLS. Returns other errors unchanged.
 #[must_use]
 pub fn why_not(peer: &str, error: io::Error) -> io::Error {
     let tls = error.get_ref().and_then(|error| error.downcast_ref());

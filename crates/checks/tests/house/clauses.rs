@@ -1,9 +1,10 @@
-//! Rule: SEMANTICS.md and the tests agree. A clause that holds is cited by a test; a test cites only
-//! clauses that exist and are said to hold; the count in the opening paragraph is right.
+//! Rule: SEMANTICS.md and the tests agree. Every clause marked as holding is cited by a test; tests
+//! cite only existing clauses that are marked as holding; the count in the opening paragraph is
+//! correct.
 //!
-//! A clause opens a paragraph: `**M2** *holds.* Signals …`. A test cites with a comment that begins
-//! with the clauses' numbers and a colon: `// M2, M4: a reply overtakes nothing`. So does
-//! `// Clauses: M2, M4`.
+//! A clause opens a paragraph: `**M2** *holds.* Signals …`. A test cites clauses with a comment
+//! that begins with their numbers and a colon: `// M2, M4: a reply overtakes nothing`, or with `//
+//! Clauses: M2, M4`.
 
 use std::collections::BTreeSet;
 
@@ -74,7 +75,7 @@ pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
-/// What holds and what does not yet, in one line.
+/// Returns the clauses that hold and those that do not yet, in one line.
 pub(crate) fn summary(tree: &Tree) -> String {
     let Some(page) = tree.file(PAGE) else {
         return "missing".to_string();
@@ -141,7 +142,7 @@ fn read(page: &File) -> (Vec<Clause>, Vec<Finding>) {
     (clauses, findings)
 }
 
-/// A capital letter and a number.
+/// Returns whether a word is a capital letter followed by a number.
 fn is_id(word: &str) -> bool {
     let mut letters = word.chars();
     letters.next().is_some_and(|c| c.is_ascii_uppercase())
@@ -197,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_and_tests_that_agree_are_left_alone() {
+    fn a_page_and_tests_that_agree_pass() {
         let fixture = Fixture::new("clauses-agree")
             .file(super::PAGE, &page("**P1** *holds.* a\n\n**P2** *not yet.* b\n"))
             .file("tests/a.rs", "// P1: shown here\n");
@@ -224,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clause_twice_or_without_a_state_or_with_a_wrong_count_is_found() {
+    fn duplicate_clauses_missing_states_and_wrong_counts_are_found() {
         let fixture = Fixture::new("clauses-form")
             .file(super::PAGE, "**P1** *not yet.* a\n\n**P1** *not yet.* b\n\n**P2** perhaps\n");
         demand(

@@ -1,12 +1,13 @@
-//! Rule: a test that sleeps or reads the machine's clock gives its reason.
+//! Rule: a test that sleeps or reads the system clock gives its reason.
 //!
-//! The reason is a comment with `CLOCK:` or `WHY`, in the function or above it. A function that uses the
-//! clock to guard against hanging needs no other than the one at the constant `HANG`.
+//! The reason is a comment with `CLOCK:` or `WHY`, in the function or above it. A function that
+//! uses the clock only as a guard against hanging needs no reason other than the one at the
+//! constant `HANG`.
 
 use crate::finding::Finding;
 use crate::tree::{File, Tree};
 
-/// WHY: put together, so that this list does not find itself.
+/// WHY concatenated: so that this list does not find itself.
 const CALLS: [&str; 8] = [
     concat!("sle", "ep("),
     concat!("sleep", "_until("),
@@ -18,7 +19,7 @@ const CALLS: [&str; 8] = [
     concat!("set", "Timeout("),
 ];
 const REASONS: [&str; 3] = ["CLOCK:", "WHY", "HANG"];
-/// How a line begins that is a comment, or an attribute between a comment and its function.
+/// Prefixes of lines between a function and its comment: comments and attributes.
 const ABOVE: [&str; 4] = ["//", "#", "%", "@"];
 
 pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
@@ -27,7 +28,7 @@ pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
 
 fn check_file(file: &File) -> Vec<Finding> {
     let mut findings = Vec::new();
-    // Of the function under way: what was found in it, and whether there is a reason.
+    // The calls found in the present function, and whether it has a reason.
     let mut found = Vec::new();
     let mut reason = false;
     let mut above = false;
@@ -61,7 +62,8 @@ fn finding(file: &File, line: usize, call: &str) -> Finding {
     )
 }
 
-/// Is the function called here? A method `sleep` of something else, and what defines one, is no such call.
+/// Returns whether the line calls the function. A method `sleep` of another type and a definition
+/// do not count.
 fn calls(line: &str, call: &str) -> bool {
     line.match_indices(call).any(|(at, _)| {
         let before = &line[..at];
@@ -70,7 +72,8 @@ fn calls(line: &str, call: &str) -> bool {
     })
 }
 
-/// In other languages than Rust an empty line ends a function.
+/// Returns whether the line begins a function. In languages other than Rust an empty line separates
+/// functions.
 fn begins_function(file: &File, line: &str) -> bool {
     if file.ending() != "rs" {
         return line.trim().is_empty();
@@ -121,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_outside_tests_and_a_longer_word_are_left_alone() {
+    fn calls_outside_of_tests_and_longer_words_are_ignored() {
         let tree = Fixture::new("clocks-outside")
             .file("src/a.rs", &format!("fn a() {{ {}d) }}\n", CALLS[0]))
             .file("tests/b.rs", &format!("fn b() {{ over{0}d); head.{0}d) }}\n", CALLS[0]))

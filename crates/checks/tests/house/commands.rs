@@ -1,12 +1,11 @@
-//! Rule: a command that a document tells the reader to type exists: targets of make, scripts,
-//! examples, crates.
+//! Rule: commands in documents exist: make targets, scripts, examples, crates.
 
 use crate::finding::Finding;
 use crate::tree::{File, Tree};
 use crate::workspace::Workspace;
 
 const SHELLS: [&str; 4] = ["sh", "shell", "bash", "console"];
-/// The two commands a newcomer is promised.
+/// Commands that the README must contain.
 const PROMISED: [&str; 2] = ["make lab", "make test"];
 
 pub(crate) fn check(tree: &Tree, workspace: &Workspace) -> Vec<Finding> {
@@ -38,7 +37,7 @@ pub(crate) fn check(tree: &Tree, workspace: &Workspace) -> Vec<Finding> {
     findings
 }
 
-/// Lines of shell blocks, and code in prose that begins with `make `.
+/// Returns the lines of shell blocks, and inline code that begins with `make `.
 fn commands(file: &File) -> Vec<(usize, String)> {
     let mut found = Vec::new();
     let mut fence: Option<bool> = None;
@@ -70,7 +69,7 @@ fn exists(tree: &Tree, workspace: &Workspace, command: &str) -> Result<(), Strin
     match words.next() {
         Some("make") => {
             let makefile = tree.file("Makefile").map_or("", |file| file.text.as_str());
-            // WHY: what follows an assignment may be the rest of its quoted value.
+            // WHY: words after an assignment may belong to its quoted value.
             let targets = words.take_while(|word| !is_assignment(word));
             for target in targets.filter(|word| !word.starts_with('-')) {
                 if !makefile.lines().any(|line| line.starts_with(&format!("{target}:"))) {
@@ -131,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn commands_that_exist_are_left_alone() {
+    fn existing_commands_pass() {
         let more = "`make lab ARGS=\"-e ping-pong\"`\n```sh\n$ FOO=1 make test # quick\n\
                     cargo run --example hello\ncargo test -p purlin\nscripts/a.sh x\nls\n```\n";
         let fixture = fixture("commands-good", &format!("{BOTH}{more}"));

@@ -1,12 +1,12 @@
-//! What a rule found: where, what is wrong, what to do.
+//! Finding of a rule: place, violation, remedy.
 
 use std::fmt;
 
-/// One place where a rule is broken.
+/// One place that violates a rule.
 #[derive(Debug)]
 pub(crate) struct Finding {
     pub(crate) path: String,
-    /// Counted from 1; 0 where the whole file is meant.
+    /// Counted from 1; 0 for the whole file.
     pub(crate) line: usize,
     pub(crate) wrong: String,
     pub(crate) remedy: String,

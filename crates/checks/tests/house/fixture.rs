@@ -1,4 +1,4 @@
-//! Small trees, written to disk, in which a rule is broken on purpose.
+//! Small trees on disk that violate a rule deliberately.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::tree::Tree;
 use crate::workspace::Workspace;
 
-/// A directory of its own, emptied first; `name` must be unique among the tests.
+/// A separate directory, emptied first; `name` must be unique among the tests.
 pub(crate) struct Fixture {
     root: PathBuf,
     lints: String,
@@ -30,12 +30,12 @@ impl Fixture {
         self
     }
 
-    /// A library without dependencies; `workspace` writes the root manifest.
+    /// Adds a library without dependencies; `workspace` writes the root manifest.
     pub(crate) fn library(self, name: &str) -> Self {
         self.manifest(name, "")
     }
 
-    /// A library with these lines at the end of its manifest.
+    /// Adds a library with these lines at the end of its manifest.
     pub(crate) fn manifest(self, name: &str, more: &str) -> Self {
         let manifest = format!(
             "[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n{more}"
@@ -44,7 +44,7 @@ impl Fixture {
             .file(&format!("{name}/src/lib.rs"), "//! A fixture.\n")
     }
 
-    /// The tables of lints that `workspace` writes.
+    /// Sets the lint tables that `workspace` writes.
     pub(crate) fn workspace_lints(self, lints: &str) -> Self {
         Self { lints: lints.to_string(), ..self }
     }

@@ -1,9 +1,9 @@
-//! Rule: no notes to self in comments and documents. Clippy finds those that are macros.
+//! Rule: no reminder notes in comments and documents. Clippy finds those that are macros.
 
 use crate::finding::Finding;
 use crate::tree::{File, Tree};
 
-/// WHY: put together, so that this list does not find itself.
+/// WHY concatenated: so that this list does not find itself.
 const NOTES: [&str; 3] = [concat!("TO", "DO"), concat!("FIX", "ME"), concat!("X", "XX")];
 
 pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
@@ -24,7 +24,7 @@ pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
-/// Does the line contain the word, not as part of a longer one?
+/// Returns whether the line contains the word, not as part of a longer one.
 fn has_word(line: &str, word: &str) -> bool {
     let part = |c: char| c.is_alphanumeric() || c == '_';
     line.match_indices(word).any(|(at, _)| {
@@ -50,7 +50,7 @@ mod tests {
     }
 
     #[test]
-    fn a_longer_word_that_contains_one_is_left_alone() {
+    fn longer_words_are_ignored() {
         let text = format!("mktemp {0}{0}\nlet {1}S = 1;\n", NOTES[2], NOTES[0]);
         demand_none(&check(&Fixture::new("leftovers-longer").file("a.sh", &text).tree()));
     }

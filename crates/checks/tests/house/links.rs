@@ -1,4 +1,4 @@
-//! Rule: a relative link in a Markdown file leads to a file that exists, and to a heading in it.
+//! Rule: every relative link in a Markdown file leads to an existing file and heading.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -44,7 +44,8 @@ fn broken(tree: &Tree, file: &File, link: &str) -> Option<&'static str> {
     }
 }
 
-/// The link's target relative to the root of the tree; nothing where it climbs out of the tree.
+/// Returns the link's target relative to the root of the tree, or `None` if it is outside of the
+/// tree.
 fn resolve(from: &str, link: &str) -> Option<String> {
     let mut whole = PathBuf::from(from);
     whole.pop();
@@ -59,7 +60,7 @@ fn resolve(from: &str, link: &str) -> Option<String> {
     Some(whole.to_string_lossy().replace('\\', "/"))
 }
 
-/// Lines outside fenced blocks.
+/// Returns the lines outside of fenced blocks.
 fn prose(file: &File) -> impl Iterator<Item = (usize, &str)> {
     let mut fenced = false;
     file.lines().filter(move |(_, line)| {
@@ -72,7 +73,7 @@ fn prose(file: &File) -> impl Iterator<Item = (usize, &str)> {
 fn links(file: &File) -> Vec<(usize, String)> {
     let mut found = Vec::new();
     for (number, line) in prose(file) {
-        // WHY: every second piece between backticks is code, in which brackets mean something else.
+        // WHY: every second piece between backticks is code, in which brackets do not form links.
         let text: String = line.split('`').step_by(2).collect();
         let inline = text.match_indices("](").filter_map(|(at, _)| text[at + 2..].split_once(')'));
         found.extend(inline.map(|(link, _)| (number, link.trim().to_string())));
@@ -85,7 +86,7 @@ fn links(file: &File) -> Vec<(usize, String)> {
     found
 }
 
-/// Headings as they are addressed: small letters, blanks as dashes, punctuation gone.
+/// Returns the anchors of the headings: lower case, spaces as dashes, without punctuation.
 fn headings(file: &File) -> Vec<String> {
     prose(file)
         .filter_map(|(_, line)| {
@@ -145,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn code_and_the_web_are_left_alone() {
+    fn code_and_web_links_are_ignored() {
         let text = "`a[0](x)` [web](https://example.org/x)\n\n```rust\nb[1](y)\n```\n";
         demand_none(&check(&Fixture::new("links-code").file("a.md", text).tree()));
     }

@@ -1,8 +1,8 @@
-//! The rules of the house, checked over the whole tree.
+//! Rules for the whole tree, as tests.
 //!
-//! Each module holds one rule: a function from a [`tree::Tree`] to findings, and tests in which it
-//! fails when it should, over small trees written for the purpose. The tests in this file apply the
-//! rules to the real tree. Nothing here writes outside cargo's directory for temporary files.
+//! Each module contains one rule: a function from a [`tree::Tree`] to findings, and tests of that
+//! function on small trees that violate the rule. The tests in this file apply the rules to the
+//! real tree. Nothing here writes outside of cargo's directory for temporary files.
 
 mod clauses;
 mod clocks;
@@ -46,7 +46,7 @@ fn tests_that_depend_on_a_clock_give_their_reason() {
 }
 
 #[test]
-fn nothing_is_left_over() {
+fn comments_and_documents_have_no_reminder_notes() {
     demand_none(&leftovers::check(&the_tree()));
 }
 
@@ -58,7 +58,7 @@ fn every_clause_that_holds_is_cited_by_a_test() {
 }
 
 #[test]
-fn every_relative_link_leads_somewhere() {
+fn every_relative_link_has_a_target() {
     demand_none(&links::check(&the_tree()));
 }
 

@@ -1,14 +1,14 @@
 //! Rule: every crate of the workspace inherits its lints and its Rust version.
 //!
-//! Both are opt-in, and cargo does not warn about a manifest that leaves them out. With them come
-//! `unsafe_code = "forbid"`, clippy's `incompatible_msrv` and what else `[workspace.lints]` holds.
+//! Both are opt-in, and cargo does not warn if a manifest omits them. The lints include
+//! `unsafe_code = "forbid"`, clippy's `incompatible_msrv` and the others of `[workspace.lints]`.
 
 use crate::finding::Finding;
 use crate::tree::{File, Tree};
 use crate::workspace::Workspace;
 
 const VERSION: &str = "rust-version.workspace = true";
-/// May hold unsafe code, so it has a copy of the lints without that one.
+/// The crate that may contain unsafe code; it has a copy of the lints without that one.
 const RAW: &str = "purlin-raw";
 const UNSAFE_CODE: &str = "unsafe_code = ";
 
@@ -60,7 +60,7 @@ fn check_copy(tree: &Tree, manifest: &File) -> Vec<Finding> {
     ["rust", "clippy"].iter().filter(differs).map(finding).collect()
 }
 
-/// The lines of a table of a manifest, without comments and empty ones.
+/// Returns the lines of a table of a manifest, without comments and empty lines.
 fn table<'a>(manifest: &'a File, header: &str) -> Vec<&'a str> {
     let lines = manifest.text.lines().skip_while(|line| line.trim() != header).skip(1);
     lines
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn a_manifest_with_lints_of_its_own_is_found_and_that_of_raw_is_compared() {
+    fn separate_lints_are_found_and_those_of_raw_are_compared() {
         let own = "rust-version.workspace = true\n\n[lints.rust]\nmissing_docs = \"warn\"\n";
         let rust = "[workspace.lints.rust]\nunsafe_code = \"forbid\"\nmissing_docs = \"warn\"\n";
         let clippy = "\n[workspace.lints.clippy]\ntodo = \"warn\"\n";
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn a_manifest_that_inherits_both_is_left_alone() {
+    fn a_manifest_that_inherits_both_passes() {
         let both = format!("rust-version.workspace = true\n{LINTS}");
         let lints = "[workspace.lints.clippy]\ntodo = \"warn\"\n";
         let fixture =

@@ -1,4 +1,4 @@
-//! Rule: no source file over 500 lines, tests apart; no file at all over a megabyte.
+//! Rule: no source file except tests exceeds 500 lines; no file exceeds a megabyte.
 
 use crate::finding::Finding;
 use crate::tree::Tree;

@@ -1,29 +1,29 @@
-//! The files of the tree and the questions every rule asks of them.
+//! Files of the tree, and queries that the rules share.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Directories that hold what others wrote and the project only carries.
+/// Directories with third-party files.
 const THIRD_PARTY: [&str; 2] = ["vendor", "third_party"];
 const SOURCE_ENDINGS: [&str; 14] =
     ["rs", "erl", "hrl", "ex", "exs", "go", "js", "mjs", "ts", "css", "py", "sh", "c", "h"];
 
-/// One file. `text` is empty where the file is not UTF-8.
+/// One file. `text` is empty if the file is not UTF-8.
 pub(crate) struct File {
-    /// Relative to the root, with `/` between the parts.
+    /// Path relative to the root, with `/` as the separator.
     pub(crate) path: String,
     pub(crate) bytes: u64,
     pub(crate) text: String,
 }
 
-/// All files under a root, without symbolic links and what `.gitignore` names there.
+/// All files below a root, without symbolic links and paths listed in its `.gitignore`.
 pub(crate) struct Tree {
     pub(crate) root: PathBuf,
     pub(crate) files: Vec<File>,
 }
 
 impl Tree {
-    /// Reads everything; a file that vanishes while it is read is left out.
+    /// Reads all files. A file that vanishes meanwhile is omitted.
     pub(crate) fn read(root: &Path) -> Self {
         let root = root.canonicalize().expect("the root of the tree exists");
         let mut skipped = vec![".git".to_string()];
@@ -52,7 +52,7 @@ fn collect(root: &Path, directory: &Path, skipped: &[String], files: &mut Vec<Fi
     for entry in entries.flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
         let path = entry.path();
-        // WHY: a package links to files of the workspace that it needs; their own place is read.
+        // WHY: a package links to files of the workspace; they are read at their real path.
         if skipped.contains(&name) || path.is_symlink() {
             continue;
         }
@@ -75,7 +75,7 @@ impl File {
         self.path.rsplit_once('.').map_or("", |(_, ending)| ending)
     }
 
-    /// Written by us, in a language that is compiled or run.
+    /// Returns whether the file is our own code in a compiled or interpreted language.
     pub(crate) fn is_source(&self) -> bool {
         let script = self.text.starts_with("#!") && self.ending() != "rs";
         (script || SOURCE_ENDINGS.contains(&self.ending())) && !self.is_third_party()
@@ -85,18 +85,18 @@ impl File {
         self.path.split('/').any(|part| THIRD_PARTY.contains(&part))
     }
 
-    /// In a directory (or a module file) that holds nothing but tests.
+    /// Returns whether the file is in a directory, or is a module file, that contains only tests.
     pub(crate) fn is_test(&self) -> bool {
         self.path.split('/').any(|part| matches!(part, "tests" | "tests.rs" | "benches" | "fuzz"))
     }
 
-    /// Lines with their numbers, counted from 1.
+    /// Returns the lines with their numbers, counted from 1.
     pub(crate) fn lines(&self) -> impl Iterator<Item = (usize, &str)> {
         self.text.lines().enumerate().map(|(i, line)| (i + 1, line))
     }
 
-    /// The lines that belong to tests: all of a test's file; in a source file what follows
-    /// `#[cfg(test)]` before a module, which by custom stands last.
+    /// Returns the lines of tests: all lines of a test file; in a source file the lines from the
+    /// module marked `#[cfg(test)]` on, which is last by convention.
     pub(crate) fn test_lines(&self) -> impl Iterator<Item = (usize, &str)> {
         let mut marked = false;
         let mut inside = self.is_test();

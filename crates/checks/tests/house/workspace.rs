@@ -1,4 +1,4 @@
-//! The workspace as `cargo metadata` describes it: its crates and their targets.
+//! Crates and targets of the workspace, from `cargo metadata`.
 
 use std::env;
 use std::path::Path;
@@ -12,7 +12,7 @@ pub(crate) struct Workspace {
 
 pub(crate) struct Crate {
     pub(crate) name: String,
-    /// The manifest's path, relative to the root.
+    /// Path of the manifest, relative to the root.
     pub(crate) manifest: String,
     pub(crate) targets: Vec<Target>,
 }
@@ -23,7 +23,7 @@ pub(crate) struct Target {
 }
 
 impl Workspace {
-    /// Asks cargo, which needs neither the network nor a lock file for it.
+    /// Reads the metadata from cargo, without network access and without a lock file.
     pub(crate) fn read(root: &Path) -> Result<Self, String> {
         let root = root.canonicalize().map_err(|error| error.to_string())?;
         let cargo = env::var("CARGO").unwrap_or_else(|_| "cargo".to_string());

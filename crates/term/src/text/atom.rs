@@ -1,44 +1,44 @@
-//! Atoms and strings in text: what needs quotes, and how characters are escaped within them.
+//! Quoting of atoms, and escaping of characters in atoms and strings.
 
 use std::fmt::{self, Write};
 
 use crate::Atom;
 
-/// The words of the language, which are no atoms without quotes.
+/// Reserved words, which are atoms only in quotes.
 const RESERVED: [&str; 27] = [
     "after", "and", "andalso", "band", "begin", "bnot", "bor", "bsl", "bsr", "bxor", "case",
     "catch", "cond", "div", "end", "fun", "if", "let", "not", "of", "or", "orelse", "receive",
     "rem", "try", "when", "xor",
 ];
 
-/// Whether a text is an atom as it stands.
+/// Returns whether a text is an atom without quotes.
 fn is_bare(text: &str) -> bool {
     let mut chars = text.chars();
     chars.next().is_some_and(begins_atom) && chars.all(goes_on) && !is_reserved(text)
 }
 
-/// Whether a text is a word of the language.
+/// Returns whether a text is a reserved word.
 pub(super) fn is_reserved(text: &str) -> bool {
     RESERVED.contains(&text)
 }
 
-/// Lower case, in ASCII and Latin-1; Erlang knows no other letters here.
+/// Returns whether a character may begin an atom: a lower-case letter of ASCII or Latin-1.
 pub(super) fn begins_atom(c: char) -> bool {
     matches!(c, 'a'..='z' | 'ß'..='ö' | 'ø'..='ÿ')
 }
 
-/// What an atom or a variable goes on with.
+/// Returns whether a character may continue an atom or a variable.
 pub(super) fn goes_on(c: char) -> bool {
     matches!(c, 'a'..='z' | 'A'..='Z' | '0'..='9' | '_' | '@' | 'À'..='Ö' | 'Ø'..='ö' | 'ø'..='ÿ')
 }
 
-/// Whether `~p` shows a character in a string: those of Latin-1 that leave a mark, and those with an
-/// escape of their own.
+/// Returns whether `~p` shows a character in a string: visible characters of Latin-1, and those
+/// with an escape sequence.
 pub(super) fn is_printable(c: u32) -> bool {
     matches!(c, 32..=126 | 160..=255 | 8..=13 | 27)
 }
 
-/// Writes a character within quotes.
+/// Writes a character within quotes, escaped if necessary.
 pub(super) fn escaped(f: &mut impl Write, c: char, quote: char) -> fmt::Result {
     match c {
         _ if c == quote || c == '\\' => write!(f, "\\{c}"),

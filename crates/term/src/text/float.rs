@@ -1,14 +1,14 @@
-//! Floats in text, in as few digits as say exactly which float it is.
+//! Shortest exact text of floats.
 
 use std::fmt;
 
 use crate::Float;
 
-/// From here on floats are whole, and not all whole numbers are floats.
+/// 2^53: from here on floats are whole, and not all whole numbers are floats.
 const WHOLE: f64 = 9_007_199_254_740_992.0;
 
 impl fmt::Display for Float {
-    /// As Erlang prints it: in decimal or with an exponent, whichever is shorter.
+    /// Prints as Erlang does: in decimal or with an exponent, whichever is shorter.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let value = self.get();
         let sign = if value.is_sign_negative() { "-" } else { "" };
@@ -16,7 +16,7 @@ impl fmt::Display for Float {
         let (first, rest) = digits.split_at(1);
         let rest = if rest.is_empty() { "0" } else { rest };
         let scientific = format!("{first}.{rest}e{exponent}");
-        // Beyond these decimals are longer in any case.
+        // Beyond this range decimal notation is always longer.
         if value.abs() < WHOLE && (-8..16).contains(&exponent) {
             let decimal = decimal(&digits, exponent);
             if decimal.len() <= scientific.len() {
@@ -27,9 +27,10 @@ impl fmt::Display for Float {
     }
 }
 
-/// The digits of a float without zeros around them, and the power of ten of the first; none of zero.
+/// Returns the digits of a float without surrounding zeros, and the decimal exponent of the first.
+/// Returns `None` for zero.
 ///
-/// WHY: Ryu, since of two shortest texts that are as near it takes the even one, as the BEAM does.
+/// WHY Ryu: of two equally near shortest texts it takes the even one, as the BEAM does.
 fn shortest(value: f64) -> Option<(String, i32)> {
     let mut buffer = ryu::Buffer::new();
     let text = buffer.format_finite(value.abs());

@@ -1,4 +1,4 @@
-//! Terms as text: printed as Erlang prints them, read as Erlang writes them.
+//! Text form of terms: printing and parsing in Erlang's syntax.
 
 mod atom;
 mod float;

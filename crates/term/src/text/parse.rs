@@ -1,7 +1,7 @@
-//! Reads terms as Erlang writes them, for commands, settings and tests.
+//! Parser of Erlang's term syntax, for commands, settings and tests.
 //!
-//! Everything that [`Display`](fmt::Display) prints can be read, but identifiers and funs: a text does
-//! not say enough of them. The parser keeps a stack of its own; depth has the limit of
+//! It accepts everything that [`Display`](fmt::Display) prints except identifiers and funs, whose
+//! text is incomplete. The parser uses an explicit stack; the depth is limited to
 //! [`Limits::DEEPEST`].
 
 use std::fmt;
@@ -13,10 +13,10 @@ use super::scan::{Lexeme, Scanner};
 use super::segment::Bits;
 use crate::{Atom, Export, Float, Limits, Map, Term};
 
-/// A text is no term: where, and why.
+/// Error: a text is not a term.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ParseError {
-    /// How many bytes of the text stand before the part that is wrong.
+    /// Offset of the invalid part in bytes.
     pub offset: usize,
     reason: &'static str,
 }
@@ -38,7 +38,7 @@ impl std::error::Error for ParseError {}
 impl FromStr for Term {
     type Err = ParseError;
 
-    /// Reads a term of Erlang's syntax; a full stop at the end may be there or not.
+    /// Parses a term in Erlang's syntax, with an optional full stop at the end.
     ///
     /// ```
     /// use purlin_term::Term;
@@ -60,13 +60,13 @@ struct Parser<'t> {
     open: Vec<Open>,
 }
 
-/// A term of which parts are missing.
+/// A term some of whose parts are missing.
 enum Open {
     Tuple(Vec<Term>),
     List(Vec<Term>),
     /// A list of which only the tail is missing.
     Tail(Vec<Term>),
-    /// The key of a pair waits for its value.
+    /// A map, and the key that waits for its value.
     Map(Vec<(Term, Term)>, Option<Term>),
 }
 
@@ -81,7 +81,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A whole term, or the beginning of one that holds others.
+    /// Parses a simple term, or the beginning of a compound one.
     fn begin(&mut self) -> Result<Option<Term>, ParseError> {
         let start = self.scanner.position();
         let open = match self.scanner.next()? {
@@ -110,7 +110,7 @@ impl Parser<'_> {
         Ok(None)
     }
 
-    /// Puts a term where it belongs, and what it completes where that belongs, and so on.
+    /// Adds a term to its parent, and the parent to the next one while parents become complete.
     fn close(&mut self, mut term: Term) -> Result<Option<Term>, ParseError> {
         loop {
             term = match self.open.pop() {
@@ -180,7 +180,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A string, and those that stand behind it.
+    /// Parses adjacent string literals as one string.
     fn string(&mut self, first: &str) -> Result<Term, ParseError> {
         let mut text = first.to_owned();
         let mut ahead = self.scanner.clone();
@@ -215,7 +215,7 @@ impl Parser<'_> {
         }
     }
 
-    /// An integer with or without a size, or a string.
+    /// Parses a binary segment: an integer with an optional size, or a string.
     fn segment(&mut self, bits: &mut Bits) -> Result<(), ParseError> {
         let negative = self.takes("-");
         match self.scanner.next()? {
@@ -268,7 +268,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether the sign is next; then it is passed over.
+    /// Consumes a sign. Returns `false` if the next lexeme is not that sign.
     fn takes(&mut self, sign: &'static str) -> bool {
         let mut ahead = self.scanner.clone();
         let taken = ahead.next() == Ok(Lexeme::Sign(sign));
@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_term_is_refused_with_the_place() {
+    fn invalid_text_is_rejected_with_its_offset() {
         for (text, offset, reason) in [
             ("", 0, "not a term"),
             ("{a,}", 3, "not a term"),

@@ -1,14 +1,14 @@
-//! Prints terms as Erlang does, on one line.
+//! Printer of terms on one line, as Erlang prints them.
 //!
-//! [`Display`](fmt::Display) is `io_lib:format("~0tp")`: lists and binaries of printable characters are
-//! shown as text. [`Term::written`] is `~tw`: they are not. What is printable is what a node says that
-//! was not started with `+pc unicode`, characters of Latin-1. An identifier carries the name of its
-//! node, `<a@b.1.2>`, where a node would print a number that only it knows; maps come in the order of
-//! their keys.
+//! [`Display`](fmt::Display) is `io_lib:format("~0tp")`: lists and binaries of printable characters
+//! are shown as text. [`Term::written`] is `~tw`: they are not. Printable are the visible
+//! characters of Latin-1, as on a node started without `+pc unicode`. An identifier is printed with
+//! the name of its node, `<a@b.1.2>`, where a node prints a number that is valid only there; maps
+//! are printed in the order of their keys.
 //!
-//! COST: nothing is allocated but a stack, and the digits of floats and big integers; no recursion. The
-//! time of a big integer grows with the square of its length: the longest that is read from outside,
-//! of 512 KiB, takes about a second.
+//! COST: allocates only a stack, and the digits of floats and big integers; no recursion. The time
+//! of a big integer grows with the square of its length: the longest that can be decoded, of 512
+//! KiB, takes about a second.
 
 use std::fmt::{self, Write};
 use std::slice::Iter;
@@ -28,7 +28,7 @@ impl fmt::Debug for Term {
     }
 }
 
-/// Prints a term as `~tw` does: strings as lists of numbers.
+/// Term that prints as `~tw` does: strings as lists of numbers.
 #[derive(Clone, Copy)]
 pub struct Written<'t>(&'t Term);
 
@@ -39,7 +39,7 @@ impl fmt::Display for Written<'_> {
 }
 
 impl Term {
-    /// The term as `~tw` prints it.
+    /// Returns the term in the form that prints as `~tw` does.
     ///
     /// ```
     /// # use purlin_term::Term;
@@ -52,11 +52,11 @@ impl Term {
     }
 }
 
-/// What is still to be printed.
+/// Work item of the stack.
 enum Left<'t> {
     Text(&'static str),
     One(&'t Term),
-    /// Those after the first, each behind a comma.
+    /// Terms after the first, each preceded by a comma.
     Terms(Iter<'t, Term>),
     Pairs(Iter<'t, (Term, Term)>),
 }
@@ -85,7 +85,8 @@ fn print(f: &mut fmt::Formatter<'_>, term: &Term, strings: bool) -> fmt::Result 
     Ok(())
 }
 
-/// Prints a term, or the beginning of one that holds others, which go onto the stack, the last first.
+/// Prints a simple term, or the beginning of a compound one and pushes its parts to the stack in
+/// reverse order.
 fn one<'t>(
     f: &mut fmt::Formatter<'_>,
     term: &'t Term,
@@ -174,7 +175,7 @@ fn binary(f: &mut fmt::Formatter<'_>, bytes: &[u8], strings: bool) -> fmt::Resul
                 quoted(f, text.chars())?;
                 return f.write_str(if text.is_ascii() { ">>" } else { "/utf8>>" });
             }
-            // What is no UTF-8 may be Latin-1.
+            // Bytes that are not UTF-8 may be Latin-1.
             Err(_) if bytes.iter().all(|byte| is_printable((*byte).into())) => {
                 quoted(f, bytes.iter().map(|byte| char::from(*byte)))?;
                 return f.write_str(">>");
@@ -195,7 +196,7 @@ fn quoted(f: &mut fmt::Formatter<'_>, mut chars: impl Iterator<Item = char>) -> 
     f.write_char('"')
 }
 
-/// The name of a node, without quotes; whatever it is, it stays on its line.
+/// Prints the name of a node, without quotes but escaped, so that it stays on one line.
 fn node(f: &mut fmt::Formatter<'_>, name: &Atom) -> fmt::Result {
     name.as_str().chars().try_for_each(|c| escaped(f, c, '>'))
 }

@@ -1,4 +1,4 @@
-//! Takes Erlang's text apart into words, numbers, strings and signs.
+//! Lexer of Erlang's syntax.
 
 use num_bigint::BigInt;
 
@@ -10,7 +10,7 @@ use crate::{Atom, Float};
 pub(super) enum Lexeme {
     Integer(BigInt),
     Float(Float),
-    /// A word that is no atom.
+    /// The reserved word `fun`.
     Fun,
     Atom(Atom),
     String(String),
@@ -18,7 +18,7 @@ pub(super) enum Lexeme {
     End,
 }
 
-/// The signs, those first that begin like others.
+/// Signs; a sign precedes its prefixes.
 const SIGNS: [&str; 19] = [
     "=>", "<<", ">>", "#{", "{", "}", "[", "]", "(", ")", "|", ",", ":", "/", "-", "+", ".", "<",
     "#",
@@ -39,7 +39,7 @@ impl<'t> Scanner<'t> {
         self.at
     }
 
-    /// The next lexeme, after blanks and comments.
+    /// Returns the next lexeme, after whitespace and comments.
     pub(super) fn next(&mut self) -> Result<Lexeme, ParseError> {
         self.blanks();
         let start = self.at;
@@ -130,7 +130,7 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// Digits, without the underscores that may stand between them.
+    /// Consumes digits, without the underscores between them.
     fn digits(&mut self, base: u32) -> String {
         let mut digits = self.while_(|c| c.is_digit(base)).to_owned();
         while self.peek() == Some('_')
@@ -171,7 +171,7 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// A character, which may be escaped.
+    /// Consumes a character, which may be escaped.
     fn character(&mut self) -> Result<char, ParseError> {
         let start = self.at;
         let wrong = ParseError::new(start, "an escape that is no character");

@@ -1,4 +1,4 @@
-//! Puts together what stands between `<<` and `>>`.
+//! Bits of a binary literal `<<...>>`.
 
 use num_bigint::BigInt;
 
@@ -8,15 +8,15 @@ use crate::{BitString, Term};
 #[derive(Default)]
 pub(super) struct Bits {
     bytes: Vec<u8>,
-    /// How many bits of the last byte are taken; 0 where it is full, or there is none.
+    /// Number of bits used in the last byte; 0 if it is full or there is no byte.
     last: u8,
 }
 
 impl Bits {
-    /// The bits that an integer may have here.
+    /// Maximum size of an integer in bits.
     pub(super) const MOST: u64 = 1 << 16;
 
-    /// Adds the lower bits of an integer.
+    /// Appends the lower bits of an integer.
     pub(super) fn push_integer(&mut self, value: &BigInt, size: u64) {
         for bit in (0..size).rev() {
             if self.last == 0 {
@@ -31,7 +31,7 @@ impl Bits {
         }
     }
 
-    /// Adds characters in UTF-8.
+    /// Appends characters in UTF-8.
     pub(super) fn push_text(&mut self, text: impl IntoIterator<Item = char>) {
         let mut buffer = [0; 4];
         for c in text {

@@ -1,4 +1,4 @@
-//! What lists, tuples and maps give to the values that are read from them, one part at a time.
+//! Access to the parts of lists, tuples and maps for deserialization.
 
 use std::slice::Iter;
 
@@ -9,16 +9,16 @@ use super::error::ValueError;
 use crate::token::Token;
 use crate::{Reader, tag};
 
-/// The elements of a list or a tuple.
+/// Elements of a list or a tuple.
 pub(super) struct Elements<'r, 'de> {
     pub(super) from: Deserializer<'r, 'de>,
     pub(super) left: usize,
-    /// A tail follows.
+    /// Whether a tail follows.
     pub(super) list: bool,
 }
 
 impl Elements<'_, '_> {
-    /// Sees that nothing was left.
+    /// Checks that no elements are left.
     pub(super) fn finish(mut self) -> Result<(), ValueError> {
         if self.left > 0 {
             return Err(ValueError::mismatch(format!("{} elements too many", self.left)));
@@ -49,7 +49,7 @@ impl<'de> SeqAccess<'de> for &mut Elements<'_, 'de> {
     }
 }
 
-/// Each byte as the integer that it stands for, so that it can be read as any other.
+/// Encoded form of each byte as an integer, so that it can be deserialized as any other.
 static SMALL_INTEGERS: [[u8; 2]; 256] = {
     let mut all = [[tag::SMALL_INTEGER, 0]; 256];
     let mut byte = 0;
@@ -89,14 +89,14 @@ impl<'de> SeqAccess<'de> for &mut Bytes<'de> {
     }
 }
 
-/// The pairs of a map, or of a list whose elements are pairs, or atoms that stand for `true`.
+/// Pairs of a map or a property list: a list of pairs and of atoms that stand for `true`.
 pub(super) struct Pairs<'r, 'de> {
     pub(super) from: Deserializer<'r, 'de>,
     pub(super) left: usize,
     pub(super) list: bool,
-    /// `__struct__` is Elixir's, and no field.
+    /// Whether to skip the key `__struct__` of Elixir.
     pub(super) of_struct: bool,
-    /// The value of the last key, if it does not stand there.
+    /// Implied value of the last key, if it was a single atom.
     pub(super) value: Option<bool>,
 }
 

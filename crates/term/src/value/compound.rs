@@ -1,4 +1,4 @@
-//! Writes values that hold others, whose number is put in when it is known.
+//! Serialization of compound values, whose element count is written at the end.
 
 use serde::Serialize;
 use serde::ser;
@@ -8,14 +8,14 @@ use super::error::ValueError;
 use super::ser::{Serializer, put_atom};
 use crate::{encode, tag};
 
-/// A count that is written when it is known.
+/// Placeholder for a count.
 struct Count {
     at: usize,
     counted: usize,
 }
 
 impl Count {
-    /// Writes the tag and leaves room for the count.
+    /// Writes the tag and reserves space for the count.
     fn new(bytes: &mut Vec<u8>, tag: u8) -> Self {
         bytes.extend([tag, 0, 0, 0, 0]);
         Self { at: bytes.len() - 4, counted: 0 }
@@ -27,7 +27,7 @@ impl Count {
         Ok(())
     }
 
-    /// Ends a list; an empty one is one byte.
+    /// Ends a list; an empty list is one byte.
     fn end_list(&self, bytes: &mut Vec<u8>) -> Result<(), ValueError> {
         if self.counted == 0 {
             bytes.truncate(self.at - 1);
@@ -39,7 +39,7 @@ impl Count {
     }
 }
 
-/// The elements of a list, or of a tuple, whose number has been written.
+/// Elements of a list, or of a tuple whose length has been written.
 pub(super) struct Elements<'b> {
     bytes: &'b mut Vec<u8>,
     options: Options,
@@ -92,7 +92,7 @@ elements! {
     SerializeTupleVariant serialize_field
 }
 
-/// The pairs of a map.
+/// Pairs of a map.
 pub(super) struct Pairs<'b> {
     bytes: &'b mut Vec<u8>,
     options: Options,
@@ -124,7 +124,7 @@ impl ser::SerializeMap for Pairs<'_> {
     }
 }
 
-/// What the fields of a struct are put into.
+/// Form of a struct.
 pub(super) enum Form {
     /// With the name of an Elixir struct, if it is one.
     Map(Option<&'static str>),
@@ -134,7 +134,7 @@ pub(super) enum Form {
     Tuple(Option<&'static str>),
 }
 
-/// The fields of a struct.
+/// Fields of a struct.
 pub(super) struct Compound<'b> {
     bytes: &'b mut Vec<u8>,
     options: Options,
@@ -192,7 +192,7 @@ impl<'b> Compound<'b> {
         value.serialize(Serializer::new(self.bytes, self.options))
     }
 
-    /// A field that is left out: in a tuple something has to stand in its place.
+    /// Handles a skipped field: a tuple needs a placeholder for it.
     fn skip(&mut self) {
         if let Form::Tuple(_) = self.form {
             self.count.counted += 1;
@@ -206,7 +206,7 @@ impl<'b> Compound<'b> {
             Form::Keyword => self.count.end_list(self.bytes),
             Form::Tuple(_) => {
                 self.count.put(self.bytes)?;
-                // A tuple of up to 255 has a shorter head, which a BEAM would write.
+                // A tuple of up to 255 elements has a shorter head, which a BEAM would write.
                 if let Ok(few) = u8::try_from(self.count.counted) {
                     let head = [tag::SMALL_TUPLE, few];
                     self.bytes.splice(self.count.at - 1..self.count.at + 4, head);

@@ -1,4 +1,4 @@
-//! Reads values from bytes of the external format.
+//! Deserializer of values from the external term format.
 
 use std::borrow::Cow;
 
@@ -12,10 +12,10 @@ use super::error::ValueError;
 use crate::token::Token;
 use crate::{Decoder, Encoder, Reader, Reason};
 
-/// How deep values may lie in each other.
+/// Maximum nesting depth of values.
 const DEEPEST: usize = 128;
 
-/// Reads the next term.
+/// Deserializer of the next term.
 pub(super) struct Deserializer<'r, 'de> {
     pub(super) reader: &'r mut Reader<'de>,
     depth: usize,
@@ -26,7 +26,7 @@ impl<'r, 'de> Deserializer<'r, 'de> {
         Self { reader, depth: DEEPEST }
     }
 
-    /// One for what a term holds.
+    /// Returns a deserializer for a part of the term.
     pub(super) fn inner(&mut self) -> Deserializer<'_, 'de> {
         Deserializer { reader: self.reader, depth: self.depth }
     }
@@ -46,7 +46,7 @@ impl<'r, 'de> Deserializer<'r, 'de> {
         Ok(self.reader.clone().token()?)
     }
 
-    /// Goes one level down.
+    /// Descends one level.
     fn down(&mut self) -> Result<(), ValueError> {
         self.depth = self
             .depth
@@ -82,7 +82,7 @@ impl<'r, 'de> Deserializer<'r, 'de> {
         Ok(value)
     }
 
-    /// The fields of a struct that stand one behind the other.
+    /// Deserializes the fields of a struct that follow each other.
     pub(super) fn fields<V: Visitor<'de>>(
         self,
         visitor: V,
@@ -126,7 +126,7 @@ fn character(value: i64) -> Result<char, ValueError> {
     c.ok_or_else(|| ValueError::mismatch(format!("{value} is no character")))
 }
 
-/// An error that says what there is instead of what the visitor wants.
+/// Returns an error with the actual and the expected type.
 pub(super) fn unexpected<'de>(token: &Token<'_>, visitor: &impl Visitor<'de>) -> ValueError {
     let there = match token {
         Token::Integer(value) => Unexpected::Signed(*value),
@@ -147,7 +147,7 @@ pub(super) fn unexpected<'de>(token: &Token<'_>, visitor: &impl Visitor<'de>) ->
     de::Error::invalid_type(there, visitor)
 }
 
-/// Whether an atom stands for nothing.
+/// Returns whether an atom stands for an absent value.
 fn is_absent(token: &Token<'_>) -> bool {
     matches!(token, Token::Atom(text) if matches!(&**text, "undefined" | "nil"))
 }
@@ -287,7 +287,7 @@ impl<'de> de::Deserializer<'de> for Deserializer<'_, 'de> {
         if atoms.is_empty() {
             return visitor.visit_borrowed_bytes(bytes);
         }
-        // Indices mean nothing without their table.
+        // Atom cache references are meaningless without their table.
         let term = Decoder::with_atoms(bytes, atoms).decode_bare()?;
         let mut bytes = Vec::new();
         Encoder::bare(&term).write(&mut bytes)?;

@@ -1,4 +1,4 @@
-//! Variants: atoms, and tuples whose first element is one.
+//! Enum variants: atoms, and tuples whose first element is an atom.
 
 use serde::de::value::CowStrDeserializer;
 use serde::de::{self, DeserializeSeed, EnumAccess, VariantAccess, Visitor};
@@ -7,10 +7,10 @@ use super::de::{Deserializer, unexpected};
 use super::error::ValueError;
 use crate::token::Token;
 
-/// The name of a variant.
+/// Name of a variant.
 pub(super) type Name<'de> = CowStrDeserializer<'de, ValueError>;
 
-/// A tuple, of which the tag is next and so many elements are left behind it.
+/// Tuple whose tag is next and is followed by this number of elements.
 pub(super) struct Tagged<'r, 'de> {
     pub(super) from: Deserializer<'r, 'de>,
     pub(super) left: usize,

@@ -1,18 +1,18 @@
-//! What can be wrong between a value and a term.
+//! Errors of serialization and deserialization.
 
 use std::fmt;
 
 use crate::error::{DecodeError, EncodeError, Reason};
 
-/// A value is no term, or a term no such value.
+/// Error: a value cannot be converted to a term, or a term to the requested type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ValueError {
-    /// What the type says, or this crate about it.
+    /// The value does not match the type.
     Mismatch(String),
-    /// The bytes are no term.
+    /// The bytes are not a valid term.
     Decode(DecodeError),
-    /// The term cannot be written.
+    /// The term cannot be encoded.
     Encode(EncodeError),
 }
 

@@ -1,4 +1,4 @@
-//! Values of Rust as Erlang's terms, and back, by way of `serde`.
+//! Conversion between Rust values and Erlang terms with `serde`.
 //!
 //! # How values are written
 //!
@@ -11,32 +11,32 @@
 //! | `Vec`, slices | a list |
 //! | tuples, tuple structs, `()` | a tuple |
 //! | `HashMap`, `BTreeMap` | a map |
-//! | a struct | as [`Structs`] says: a map with atoms for keys, unless told otherwise |
-//! | `None` | as [`Absent`] says: `undefined` or `nil`; `Some` is what it holds |
+//! | a struct | as [`Structs`] specifies: by default a map with atoms for keys |
+//! | `None` | as [`Absent`] specifies: `undefined` or `nil`; `Some` is written as its contents |
 //! | `Variant` of an enum, a unit struct | the atom `'Variant'` |
 //! | `Variant(a, b)` | `{'Variant', A, B}` |
-//! | `Variant { a, b }` | `{'Variant', #{a => A, b => B}}`, or what else a struct is |
+//! | `Variant { a, b }` | `{'Variant', #{a => A, b => B}}`, or another form of [`Structs`] |
 //! | [`Term`], [`Atom`](crate::Atom), [`Pid`](crate::Pid) and the like | themselves |
 //!
-//! Names are those that `serde` knows: `#[serde(rename_all = "snake_case")]` gives an enum Erlang's
-//! atoms, `#[serde(rename = "user")]` on a struct names its record.
+//! Names are those that `serde` uses: `#[serde(rename_all = "snake_case")]` gives an enum the atoms
+//! that are usual in Erlang, `#[serde(rename = "user")]` on a struct names its record.
 //!
 //! # How values are read
 //!
-//! Reading takes no options: it takes every form there is. A struct is read from a map with atoms or
+//! Reading takes no options: it accepts every form. A struct is read from a map with atoms or
 //! binaries for keys, a keyword list, a tuple, or a record whose tag is its name; `None` from
-//! `undefined` and `nil`; a `String` from a binary, a list of characters or an atom; a `Vec<u8>` from a
-//! list, a string or a binary. `__struct__` is passed over, so an Elixir struct is read as a struct.
-//! What does not fit is an error, never a panic, and what is nested deeper than 128 levels as well.
+//! `undefined` and `nil`; a `String` from a binary, a list of characters or an atom; a `Vec<u8>`
+//! from a list, a string or a binary. `__struct__` is skipped, so an Elixir struct is read as a
+//! struct. A mismatch, and nesting deeper than 128 levels, is an error, never a panic.
 //!
-//! Two things `serde` cannot carry. An `Option` of something that may itself be the atom `undefined` or
-//! `nil` is read as `None`. And what goes through `serde`'s own buffer, in enums that are untagged or
-//! tagged inside and in fields that are flattened, can hold no [`Term`] and no identifier.
+//! `serde` limits two cases. An `Option` whose contents may be the atom `undefined` or `nil` is
+//! read as `None`. Values that `serde` buffers (untagged and internally tagged enums, flattened
+//! fields) cannot contain a [`Term`] or an identifier.
 //!
-//! # Choosing
+//! # Options
 //!
-//! [`Options`] hold for a whole value. A field that is to be written in another way than what is around
-//! it says so, with one of the modules in [`with`]:
+//! [`Options`] apply to a whole value. A field that needs another form than its surroundings
+//! selects it with one of the modules in [`with`]:
 //!
 //! ```
 //! use purlin_term::{Options, Structs, from_term, to_term, with};
@@ -73,7 +73,7 @@
 //! # Ok::<(), purlin_term::ValueError>(())
 //! ```
 //!
-//! An enum is the protocol of a process:
+//! An enum can describe the protocol of a process:
 //!
 //! ```
 //! use purlin_term::{Pid, Term, from_term};
@@ -95,8 +95,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! COST: writing and reading bytes goes without a term in between, and what is read may borrow text and
-//! binaries from the bytes. [`to_term`] and [`from_term`] go by way of bytes.
+//! COST: bytes are written and read without an intermediate term, and values may borrow text and
+//! binaries from the bytes. [`to_term`] and [`from_term`] go through bytes.
 
 mod access;
 mod compound;
@@ -114,21 +114,21 @@ pub use error::ValueError;
 
 use crate::{Reader, Reason, Term, tag};
 
-/// The name of the newtype by which a term goes through `serde`, as the bytes that it is.
+/// Name of the newtype by which an encoded term passes through `serde`.
 const RAW: &str = "$purlin_term::Term";
 
-/// How values are written.
+/// Options for writing values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// What a struct becomes.
+    /// Form of structs.
     pub structs: Structs,
-    /// What `None` becomes.
+    /// Form of `None`.
     pub absent: Absent,
-    /// What a string becomes.
+    /// Form of strings.
     pub strings: Strings,
 }
 
-/// What a struct becomes.
+/// Form of structs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Structs {
     /// `#{field => Value}`
@@ -142,11 +142,11 @@ pub enum Structs {
     Record,
     /// `[{field, Value}]`
     Keyword,
-    /// `#{'__struct__' => 'Elixir.Name', field => Value}`, a struct of Elixir's.
+    /// `#{'__struct__' => 'Elixir.Name', field => Value}`, an Elixir struct.
     Elixir,
 }
 
-/// What `None` becomes.
+/// Form of `None`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Absent {
     /// `undefined`, as in Erlang.
@@ -156,7 +156,7 @@ pub enum Absent {
     Nil,
 }
 
-/// What a string becomes.
+/// Form of strings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Strings {
     /// A binary in UTF-8.
@@ -169,26 +169,27 @@ pub enum Strings {
 }
 
 impl Options {
-    /// What Elixir expects: its structs, and `nil` for what is absent.
+    /// Elixir's conventions: its structs, and `nil` for absent values.
     pub const ELIXIR: Self =
         Self { structs: Structs::Elixir, absent: Absent::Nil, strings: Strings::Binary };
 
-    /// The bytes of a value, the version before them.
+    /// Serializes a value to bytes with the version byte.
     ///
     /// # Errors
     ///
-    /// A float is not finite, a name is no atom, or what the value says itself.
+    /// Returns an error if a float is not finite, a name is not an atom, or the value's own
+    /// serialization fails.
     pub fn to_bytes<T: Serialize + ?Sized>(self, value: &T) -> Result<Vec<u8>, ValueError> {
         let mut bytes = vec![tag::VERSION];
         self.write(value, &mut bytes)?;
         Ok(bytes)
     }
 
-    /// Writes a value behind what the buffer holds, without a version.
+    /// Appends a serialized value to the buffer, without a version byte.
     ///
     /// # Errors
     ///
-    /// As [`Options::to_bytes`]. What the buffer got is no term.
+    /// See [`Options::to_bytes`]. The buffer then contains an incomplete term.
     pub fn write<T: Serialize + ?Sized>(
         self,
         value: &T,
@@ -197,40 +198,41 @@ impl Options {
         value.serialize(ser::Serializer::new(bytes, self))
     }
 
-    /// The term of a value.
+    /// Converts a value to a term.
     ///
     /// # Errors
     ///
-    /// As [`Options::to_bytes`]; or a map has two equal keys.
+    /// See [`Options::to_bytes`]. Also returns an error if a map has two equal keys.
     pub fn to_term<T: Serialize + ?Sized>(self, value: &T) -> Result<Term, ValueError> {
         Ok(Term::decode(&self.to_bytes(value)?)?)
     }
 }
 
-/// The bytes of a value, as [`Options::to_bytes`] with the usual options.
+/// Serializes a value with the default options; see [`Options::to_bytes`].
 ///
 /// # Errors
 ///
-/// As there.
+/// See [`Options::to_bytes`].
 pub fn to_bytes<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>, ValueError> {
     Options::default().to_bytes(value)
 }
 
-/// The term of a value, as [`Options::to_term`] with the usual options.
+/// Converts a value to a term with the default options; see [`Options::to_term`].
 ///
 /// # Errors
 ///
-/// As there.
+/// See [`Options::to_term`].
 pub fn to_term<T: Serialize + ?Sized>(value: &T) -> Result<Term, ValueError> {
     Options::default().to_term(value)
 }
 
-/// The value that these bytes are, all of them, with the version before it.
+/// Deserializes a value from these bytes, which must be exactly one term preceded by the version
+/// byte.
 ///
 /// # Errors
 ///
-/// The bytes are no term, or none of such a value. A compressed term is refused, since a value may
-/// borrow from the bytes: decode it first.
+/// Returns an error if the bytes are not a term or do not match the type. A compressed term is
+/// rejected, because a value may borrow from the bytes: decode it first.
 pub fn from_bytes<'de, T: Deserialize<'de>>(bytes: &'de [u8]) -> Result<T, ValueError> {
     let Some((&version, bytes)) = bytes.split_first() else {
         return Err(ValueError::wrong(0, Reason::Ended));
@@ -246,20 +248,21 @@ pub fn from_bytes<'de, T: Deserialize<'de>>(bytes: &'de [u8]) -> Result<T, Value
     Ok(value)
 }
 
-/// The value that the next term of a reader is; it has no version before it.
+/// Deserializes a value from the next term of a reader, without a version byte.
 ///
 /// # Errors
 ///
-/// There is none, or none of such a value; the reader then stands within it.
+/// Returns an error if the term is invalid or does not match the type. The position is then inside
+/// of the term.
 pub fn from_reader<'de, T: Deserialize<'de>>(reader: &mut Reader<'de>) -> Result<T, ValueError> {
     T::deserialize(de::Deserializer::new(reader))
 }
 
-/// The value that a term is.
+/// Converts a term to a value.
 ///
 /// # Errors
 ///
-/// The term is none of such a value.
+/// Returns an error if the term does not match the type.
 pub fn from_term<T: DeserializeOwned>(term: &Term) -> Result<T, ValueError> {
     from_bytes(&term.encode()?)
 }

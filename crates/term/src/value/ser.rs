@@ -1,4 +1,4 @@
-//! Writes values as bytes of the external format.
+//! Serializer of values to the external term format.
 
 use serde::Serialize;
 use serde::ser;
@@ -9,11 +9,11 @@ use super::with::names;
 use super::{Absent, Options, RAW, Strings, Structs};
 use crate::{Atom, encode, tag};
 
-/// Writes one value behind what the bytes hold.
+/// Serializer that appends one value to the bytes.
 pub(super) struct Serializer<'b> {
     pub(super) bytes: &'b mut Vec<u8>,
     pub(super) options: Options,
-    /// The bytes are a term already, and go in as they are.
+    /// Whether byte strings are encoded terms, which are written unchanged.
     raw: bool,
 }
 
@@ -30,16 +30,16 @@ impl<'b> Serializer<'b> {
         Ok(encode::put_integer(self.bytes, &value)?)
     }
 
-    /// The tag and the length of a tuple.
+    /// Writes the head of a tuple.
     fn tuple(self, length: usize) -> Result<Elements<'b>, ValueError> {
         encode::put_tuple(self.bytes, length)?;
         Ok(Elements::of_tuple(self.bytes, self.options))
     }
 }
 
-/// Writes an atom of this text.
+/// Writes an atom with this text.
 pub(super) fn put_atom(bytes: &mut Vec<u8>, text: &str) -> Result<(), ValueError> {
-    // WHY without one: to make an atom of it takes longer than to write it.
+    // WHY without an `Atom`: creating one takes longer than writing the text.
     if text.len() > Atom::MAX_CHARS {
         Atom::new(text).map_err(|error| ValueError::mismatch(error.to_string()))?;
     }
@@ -47,7 +47,7 @@ pub(super) fn put_atom(bytes: &mut Vec<u8>, text: &str) -> Result<(), ValueError
     Ok(())
 }
 
-/// The options inside of a newtype of this name.
+/// Returns the options inside of a newtype of this name.
 fn chosen(name: &str, options: Options) -> Options {
     let structs = |structs| Options { structs, ..options };
     let absent = |absent| Options { absent, ..options };
@@ -267,7 +267,7 @@ impl<'b> ser::Serializer for Serializer<'b> {
             Structs::Map | Structs::Elixir => Form::Map(None),
             Structs::MapOfBinaries => Form::MapOfBinaries,
             Structs::Keyword => Form::Keyword,
-            // A tagged tuple is what a record is.
+            // A tagged tuple is already a record.
             Structs::Tuple | Structs::Record => {
                 return Compound::new(self.bytes, self.options, Form::Tuple(Some(variant)));
             }

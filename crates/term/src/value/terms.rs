@@ -1,6 +1,6 @@
-//! Terms within values: a field may be a [`Term`], an [`Atom`], a [`Pid`] and so on.
+//! Serde support of terms as fields: [`Term`], [`Atom`], [`Pid`] and the other component types.
 //!
-//! They go through `serde` as the bytes that they are, so they are for this format and no other.
+//! They pass through `serde` in encoded form, so they work with this format only.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ use crate::{
     Atom, Binary, BitString, Decoder, Encoder, Export, Fun, Map, Pid, Port, Reference, Term,
 };
 
-/// Bytes, which `serde` takes for a sequence otherwise.
+/// Bytes that `serde` does not treat as a sequence.
 struct Bytes<'b>(&'b [u8]);
 
 impl Serialize for Bytes<'_> {

@@ -1,9 +1,9 @@
-//! For `#[serde(with = "purlin_term::with::…")]`: how one field is written, whatever holds for what is
-//! around it. The choice holds for all that the field holds; reading is as ever.
+//! Modules for `#[serde(with = "purlin_term::with::…")]`, which select the form of one field and
+//! its contents independently of the surrounding options. Reading accepts every form.
 
 macro_rules! ways {
     ($($(#[$about:meta])* $way:ident = $name:literal;)*) => {
-        /// The names of the newtypes that stand for a choice.
+        /// Names of the newtypes that select a form.
         pub(super) mod names {
             $(#[allow(non_upper_case_globals, reason = "they are named as their modules")]
             pub(in crate::value) const $way: &str = $name;)*
@@ -11,11 +11,11 @@ macro_rules! ways {
         $($(#[$about])* pub mod $way {
             use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-            /// Writes the field in this way.
+            /// Serializes the field in this form.
             ///
             /// # Errors
             ///
-            /// Those of the field.
+            /// Returns the errors of the field.
             pub fn serialize<T: Serialize, S: Serializer>(
                 field: &T,
                 serializer: S,
@@ -23,11 +23,11 @@ macro_rules! ways {
                 serializer.serialize_newtype_struct(super::names::$way, field)
             }
 
-            /// Reads the field.
+            /// Deserializes the field.
             ///
             /// # Errors
             ///
-            /// Those of the field.
+            /// Returns the errors of the field.
             pub fn deserialize<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
                 deserializer: D,
             ) -> Result<T, D::Error> {
@@ -48,7 +48,7 @@ ways! {
     record = "$purlin_term::record";
     /// Structs as `[{field, Value}]`.
     keyword = "$purlin_term::keyword";
-    /// Structs as those of Elixir.
+    /// Structs as Elixir structs.
     elixir = "$purlin_term::elixir";
     /// `None` as `undefined`.
     undefined = "$purlin_term::undefined";

@@ -1,5 +1,5 @@
 #!/usr/bin/env escript
-%% What the BEAM makes of terms. A request and its answer are each one packet, and packets in it.
+%% Encodes, prints, hashes and compares terms on the BEAM. A request and its answer are one packet each, which contains packets.
 %%! -noinput
 -mode(compile).
 
@@ -17,8 +17,8 @@ serve(Port) ->
             halt()
     end.
 
-%% Of each term: its bytes, these as old releases write them, these compressed, its three
-%% printed forms (the last one broken into lines), and its hash below 2^27 and 2^32 - 1.
+%% For each term: its bytes, its bytes in the format of old releases, its compressed bytes, its three
+%% printed forms (the last one with line breaks), and its hash below 2^27 and 2^32 - 1.
 answer($t, Terms) ->
     [[packet(term_to_binary(Term, [{minor_version, 2}])),
       packet(term_to_binary(Term, [{minor_version, 0}])),
@@ -27,7 +27,7 @@ answer($t, Terms) ->
       packet(unicode:characters_to_binary(io_lib:format("~tw", [Term]))),
       packet(unicode:characters_to_binary(io_lib:format("~p", [Term]))),
       packet(<<(erlang:phash2(Term)):32, (erlang:phash2(Term, 16#ffffffff)):32>>)] || Term <- Terms];
-%% What the first is to the second, by value and exactly; and the same for each two that follow.
+%% Order of the first term and the second, by value and exactly; then the same for each following pair.
 answer($c, Terms) ->
     compare(Terms).
 

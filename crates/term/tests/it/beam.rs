@@ -1,6 +1,6 @@
-//! Terms at random, judged by the real BEAM: their bytes, how they print, their hash and their order.
+//! Random terms compared with a real BEAM: bytes, printed forms, hashes and order.
 //!
-//! `PURLIN_TERMS` is the number of terms of each test, 1000 by default, and `PURLIN_SEED` their seed.
+//! `PURLIN_TERMS` sets the number of terms per test, 1000 by default, and `PURLIN_SEED` their seed.
 
 use std::io::{Read, Write};
 use std::num::NonZeroU32;
@@ -16,7 +16,7 @@ const BATCH: usize = 500;
 
 struct Beam {
     machine: Child,
-    /// Taken at the end, which tells the machine to stop.
+    /// Taken at the end; closing it stops the BEAM.
     input: Option<ChildStdin>,
     output: ChildStdout,
 }
@@ -76,7 +76,7 @@ fn setting(name: &str, otherwise: u64) -> u64 {
     std::env::var(name).map_or(otherwise, |text| text.parse().expect("a number"))
 }
 
-/// Gives the test all terms, some hundreds at a time, until there were as many as are asked for.
+/// Calls the test with batches of some hundred terms until it has seen the requested number.
 fn with_terms(mut test: impl FnMut(&mut Beam, &[Term])) {
     let (count, seed) = (setting("PURLIN_TERMS", 1_000), setting("PURLIN_SEED", 1));
     let mut bytes = [0; 32];
@@ -92,14 +92,14 @@ fn with_terms(mut test: impl FnMut(&mut Beam, &[Term])) {
     }
 }
 
-/// A node writes a large map in an order of its own.
+/// Returns whether the term contains a map that a node writes in an internal order.
 fn is_large_map(term: &Term) -> bool {
     term.as_map().is_some_and(|map| map.len() > ORDERED)
 }
 
-/// A node prints its own number for another node. In the names of exports one before OTP 26 prints
-/// bytes of UTF-8 one by one, escapes seldom, `@` in quotes and reserved words without; the modules of
-/// funs have no quotes at all.
+/// Returns whether a node prints the term differently. It prints its own number for another node.
+/// Before OTP 26 it prints the names of exports as single UTF-8 bytes, escapes few characters,
+/// quotes `@` and does not quote reserved words; the modules of funs are never quoted.
 fn is_printed_otherwise(term: &Term) -> bool {
     let odd = |name: &Atom| {
         let is_word = name.as_str().bytes().all(|byte| byte.is_ascii_lowercase());
@@ -114,13 +114,13 @@ fn is_printed_otherwise(term: &Term) -> bool {
     }
 }
 
-/// What a node prints of it does not say which it is.
+/// Returns whether a node's printed form of the term is ambiguous.
 fn has_no_text(term: &Term) -> bool {
     matches!(term, Term::Fun(_)) || is_printed_otherwise(term)
 }
 
 #[test]
-fn the_beam_writes_prints_and_hashes_every_term_as_we_do() {
+fn the_beam_writes_prints_and_hashes_terms_identically() {
     with_terms(|beam, terms| {
         let answer = beam.ask(b't', terms);
         let answers = packets(&answer);
@@ -154,9 +154,9 @@ fn the_beam_writes_prints_and_hashes_every_term_as_we_do() {
 }
 
 #[test]
-fn the_beam_orders_every_two_terms_as_we_do() {
+fn the_beam_orders_terms_identically() {
     with_terms(|beam, terms| {
-        // Neighbours seldom have much in common; a term and its variation have.
+        // Neighbours rarely have much in common; a term and its variation have.
         let pairs = terms.windows(2).flat_map(|two| {
             let likened = likened(&two[0], &two[1]);
             [two[0].clone(), two[1].clone(), two[0].clone(), likened]
@@ -178,7 +178,7 @@ fn the_beam_orders_every_two_terms_as_we_do() {
     });
 }
 
-/// The first term with its last part in the second's place, or with integers made floats.
+/// Returns the first term with the second as its last part, or with integers replaced by floats.
 fn likened(term: &Term, other: &Term) -> Term {
     match term {
         Term::Integer(value) => Term::try_from(*value as f64).unwrap(),

@@ -1,4 +1,4 @@
-# Whether what Rust wrote is the struct that it should be, and terms of Elixir's own, each on a line of its own.
+# Prints whether the term written by Rust equals the expected struct, then terms encoded by Elixir, one per line.
 defmodule Shop.Order do
   defstruct [:item, count: 1, note: nil]
 end

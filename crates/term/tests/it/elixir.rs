@@ -1,4 +1,4 @@
-//! Elixir's structs, keyword lists and `nil`, as Elixir itself writes and reads them.
+//! Elixir structs, keyword lists and `nil`, written and read by Elixir itself.
 
 use std::process::Command;
 
@@ -31,7 +31,7 @@ fn from_hex(line: &str) -> Vec<u8> {
 }
 
 #[test]
-fn elixir_takes_our_structs_for_its_own_and_we_read_its() {
+fn structs_are_exchanged_with_elixir_in_both_directions() {
     let bytes = Options::ELIXIR.to_bytes(&order("tea", 2, None)).unwrap();
     let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
     let output = Command::new("elixir")

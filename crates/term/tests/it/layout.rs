@@ -1,17 +1,17 @@
-//! The external format byte by byte, as the ERTS user's guide lays it out.
+//! External term format byte by byte, as specified in the ERTS user's guide.
 
 use purlin_term::{
     Atom, BigInt, Binary, BitString, Decoder, EncodeError, Encoder, Export, Fun, Pid, Port, Reason,
     Reference, Term,
 };
 
-/// The bytes are this term, and the term is written so.
+/// Asserts that the bytes decode to the term and the term encodes to the bytes.
 fn is(bytes: &[u8], term: Term) {
     reads(bytes, term.clone());
     assert_eq!(term.encode().unwrap()[1..], *bytes, "{term:?}");
 }
 
-/// The bytes are this term, which is written in another way.
+/// Asserts that the bytes decode to the term, which has another encoding.
 fn reads(bytes: &[u8], term: Term) {
     let mut decoder = Decoder::new(bytes);
     assert_eq!(decoder.decode_bare(), Ok(term));
@@ -50,7 +50,7 @@ fn integers_have_the_shortest_of_four_forms() {
 }
 
 #[test]
-fn floats_are_eight_bytes_and_once_were_text() {
+fn floats_are_written_as_eight_bytes_and_read_as_old_text_too() {
     let float = |value: f64| Term::try_from(value).unwrap();
     is(&with(&[70], &1.5_f64.to_be_bytes()), float(1.5));
     is(&with(&[70], &(-0.0_f64).to_be_bytes()), float(-0.0));
@@ -131,7 +131,7 @@ fn a_list_of_bytes_is_written_as_bytes_while_its_length_fits() {
 }
 
 #[test]
-fn a_list_in_the_place_of_a_tail_goes_on_with_its_list() {
+fn a_list_as_a_tail_continues_its_list() {
     reads(&[108, 0, 0, 0, 1, 97, 1, 107, 0, 1, 2], Term::List(integers(&[1, 2])));
     reads(&[108, 0, 0, 0, 1, 97, 1, 108, 0, 0, 0, 1, 97, 2, 106], Term::List(integers(&[1, 2])));
     reads(
@@ -196,13 +196,13 @@ fn funs_and_exports() {
     let size = bytes.len() as u8 - 1;
     bytes[4] = size;
     is(&bytes, fun(vec![Term::Integer(1), Term::NIL]));
-    // A fun in a fun, and something behind both.
+    // A fun in a fun, and a term after both.
     let nested = Term::tuple([fun(vec![fun(vec![]), Term::from("x")]), Term::NIL]);
     assert_eq!(Term::decode(&nested.encode().unwrap()), Ok(nested));
 }
 
 #[test]
-fn what_is_local_is_a_whole_message_and_kept_as_it_is() {
+fn a_local_encoding_is_a_whole_message_and_kept_unchanged() {
     let local = Term::Local(Binary::copy(b"anything"));
     assert_eq!(Term::decode(b"\x83yanything"), Ok(local.clone()));
     assert_eq!(local.encode().unwrap(), b"\x83yanything");
@@ -219,7 +219,7 @@ fn what_is_local_is_a_whole_message_and_kept_as_it_is() {
 }
 
 #[test]
-fn a_term_written_in_portions_is_the_same() {
+fn a_term_written_in_fragments_has_the_same_bytes() {
     let large = Term::from(vec![1; 1000].as_slice());
     let list = Term::list(vec![large; 10]);
     let map = Term::map([(Term::atom("key"), list.clone()), (list.clone(), Term::NIL)]);

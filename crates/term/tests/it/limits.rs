@@ -1,4 +1,4 @@
-//! Bytes from strangers: whatever they are, they cost little and end in one error.
+//! Untrusted bytes: decoding costs little, and invalid input ends in one error.
 
 use std::hash::{DefaultHasher, Hash};
 use std::io::Write;
@@ -12,7 +12,7 @@ fn refused(bytes: &[u8]) -> DecodeError {
     Term::decode(bytes).expect_err("no term")
 }
 
-/// Lists one in the other, the innermost empty.
+/// Returns nested lists, the innermost empty.
 fn nested(depth: usize) -> Vec<u8> {
     let mut bytes = vec![131];
     bytes.extend([108, 0, 0, 0, 1].repeat(depth - 1));
@@ -29,7 +29,7 @@ fn compressed(claimed: usize, term: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn a_million_levels_are_refused_and_the_most_that_is_allowed_is_borne_by_everything() {
+fn a_million_levels_are_rejected_and_the_maximum_depth_overflows_no_stack() {
     for tag in [&[108, 0, 0, 0, 1][..], &[104, 1], &[116, 0, 0, 0, 1]] {
         let mut bytes = vec![131];
         bytes.extend(tag.repeat(1_000_000));
@@ -39,7 +39,7 @@ fn a_million_levels_are_refused_and_the_most_that_is_allowed_is_borne_by_everyth
     }
     let deepest = nested(Limits::DEEPEST + 1);
     assert_eq!(refused(&nested(Limits::DEEPEST + 2)).reason, Reason::Depth);
-    // A thread with half the stack that is usual.
+    // A thread with half the usual stack.
     let worker = std::thread::Builder::new().stack_size(1 << 20);
     let all = worker.spawn(move || {
         let term = Term::decode(&deepest).unwrap();
@@ -62,13 +62,13 @@ fn a_smaller_limit_of_depth_holds() {
 }
 
 #[test]
-fn lengths_that_the_bytes_cannot_hold_are_refused_before_room_is_made() {
+fn lengths_beyond_the_input_are_rejected_before_allocation() {
     for tag in [105, 108, 109, 116] {
         assert_eq!(refused(&[131, tag, 255, 255, 255, 255, 106, 106]).reason, Reason::Ended);
     }
     assert_eq!(refused(&[131, 111, 255, 255, 255, 255, 0, 1]).reason, Reason::Ended);
     assert_eq!(refused(&[131, 77, 255, 255, 255, 255, 1, 1]).reason, Reason::Ended);
-    // Each list claims all that is left, and room is made for the first alone.
+    // Each list announces all remaining bytes, and memory is allocated for the first only.
     let mut lists = vec![131];
     for _ in 0..1000 {
         lists.extend([108, 0, 15, 66, 64]);
@@ -78,7 +78,7 @@ fn lengths_that_the_bytes_cannot_hold_are_refused_before_room_is_made() {
 }
 
 #[test]
-fn memory_has_a_limit_whatever_it_is_taken_for() {
+fn memory_is_limited_for_every_kind_of_term() {
     let few = Limits { memory: 1000, ..Limits::default() };
     let decode = |bytes: &[u8]| Decoder::new(bytes).limits(few).decode();
     let string = [&[131, 107, 0, 40][..], &[7; 40]].concat();
@@ -93,7 +93,7 @@ fn memory_has_a_limit_whatever_it_is_taken_for() {
 }
 
 #[test]
-fn what_is_compressed_expands_to_what_it_says_and_no_further() {
+fn compressed_terms_expand_to_the_announced_size_only() {
     let list = [&[108, 0, 0, 4, 0][..], &[97, 1].repeat(1024), &[106]].concat();
     let bytes = compressed(list.len(), &list);
     assert!(bytes.len() < 100);
@@ -117,7 +117,7 @@ fn what_is_compressed_expands_to_what_it_says_and_no_further() {
 }
 
 #[test]
-fn a_bomb_is_refused_by_the_size_it_claims_or_the_size_it_has() {
+fn a_compression_bomb_is_rejected_by_its_announced_or_actual_size() {
     let bomb = [&[109, 0, 32, 0, 0][..], &[0; 2 << 20]].concat();
     let small = Limits { memory: 1 << 20, ..Limits::default() };
     for (claimed, reason) in [(bomb.len(), Reason::Memory), (1000, Reason::Compressed)] {
@@ -147,7 +147,7 @@ proptest! {
         let decoded = decoder.decode_bare();
         let mut reader = Reader::new(&bytes);
         let skipped = reader.skip().is_ok();
-        // What can be decoded can be skipped, and is as long.
+        // Bytes that can be decoded can be skipped, and have the same length.
         prop_assert!(skipped || decoded.is_err());
         if let Ok(term) = decoded {
             prop_assert_eq!(decoder.position(), reader.position());

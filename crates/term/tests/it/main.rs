@@ -1,4 +1,4 @@
-//! Integration tests of terms: random terms judged by the real BEAM and by other crates, and invariants.
+//! Integration tests: random terms compared with a real BEAM and other crates, and invariants.
 
 mod beam;
 mod elixir;

@@ -1,20 +1,22 @@
-//! Two other crates read what we write, and we read what they write of it.
+//! Differential tests with two other crates, in both directions.
 //!
-//! Each is asked only for what it claims to hold: see what is left out.
+//! Terms that a crate is known not to support are excluded.
 
 use proptest::prelude::*;
 use purlin_term::Term;
 
 use crate::terms::{config, has, terms};
 
-/// eetf writes the last byte of a negative integer that is alone with bytes in a list.
+/// Returns whether eetf supports the term: it keeps only the lowest byte of a negative integer in a
+/// list that otherwise contains bytes.
 fn eetf_holds(term: &Term) -> bool {
     let negative = |term: &Term| term.as_integer().is_some_and(|value| value < 0);
     let in_list = |term: &Term| term.as_list().is_some_and(|list| list.iter().any(negative));
     !has(term, &in_list)
 }
 
-/// erltf takes some keys of maps for equal that are not, and does not read every port.
+/// Returns whether erltf supports the term: it treats some different map keys as equal, and does
+/// not read every port.
 fn erltf_holds(term: &Term) -> bool {
     let plain = |key: &Term| matches!(key, Term::Integer(_) | Term::Atom(_) | Term::Binary(_));
     let odd = |term: &Term| {

@@ -1,4 +1,4 @@
-//! What holds for all terms.
+//! Properties of all terms.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -13,7 +13,7 @@ fn hash(term: &Term) -> u64 {
     hasher.finish()
 }
 
-/// Whether the text of a term says all of it.
+/// Returns whether the printed form of a term is complete.
 fn is_said(term: &Term) -> bool {
     !has(term, &|term| {
         matches!(term, Term::Pid(_) | Term::Port(_) | Term::Reference(_) | Term::Fun(_))
@@ -24,7 +24,7 @@ proptest! {
     #![proptest_config(config())]
 
     #[test]
-    fn what_is_written_is_read_as_the_same(term in terms(), most in 1..300_usize) {
+    fn encoded_terms_decode_to_the_same_term(term in terms(), most in 1..300_usize) {
         let bytes = term.encode().unwrap();
         prop_assert_eq!(Term::decode(&bytes), Ok(term.clone()));
         prop_assert_eq!(Reader::new(&bytes[1..]).skip(), Ok(&bytes[1..]));
@@ -42,7 +42,7 @@ proptest! {
     }
 
     #[test]
-    fn bytes_that_were_changed_do_no_harm(
+    fn corrupted_bytes_are_rejected_or_decode_to_a_valid_term(
         term in terms(),
         changes in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),
     ) {
@@ -57,7 +57,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_printed_is_read_as_the_same(term in terms().prop_filter("no names", is_said)) {
+    fn printed_terms_parse_to_the_same_term(term in terms().prop_filter("no names", is_said)) {
         prop_assert_eq!(term.to_string().parse(), Ok(term.clone()));
         prop_assert_eq!(term.written().to_string().parse(), Ok(term));
     }
@@ -71,7 +71,7 @@ proptest! {
     }
 
     #[test]
-    fn the_order_is_one(a in terms(), b in terms(), c in terms()) {
+    fn the_order_is_total(a in terms(), b in terms(), c in terms()) {
         prop_assert!(a.compare(&a).is_eq() && a.compare_exactly(&a).is_eq());
         for compare in [Term::compare, Term::compare_exactly] {
             prop_assert_eq!(compare(&a, &b), compare(&b, &a).reverse());

@@ -1,9 +1,9 @@
-//! Terms of every kind, made at random, small ones and odd ones first.
+//! Strategies for random terms of every kind; small and unusual ones come first.
 
 use proptest::prelude::*;
 use purlin_term::{Atom, BigInt, Binary, BitString, Export, Fun, Pid, Port, Reference, Sign, Term};
 
-/// Settings of the property tests: 64 cases unless `PROPTEST_CASES` is set.
+/// Configuration of the property tests: 64 cases unless `PROPTEST_CASES` is set.
 pub(crate) fn config() -> ProptestConfig {
     match std::env::var_os("PROPTEST_CASES") {
         Some(_) => ProptestConfig::default(),
@@ -11,7 +11,7 @@ pub(crate) fn config() -> ProptestConfig {
     }
 }
 
-/// The most pairs of a map that a node keeps in the order of their keys.
+/// Maximum number of pairs of a map that a node keeps in the order of their keys.
 pub(crate) const ORDERED: usize = 32;
 
 pub(crate) fn atoms() -> impl Strategy<Value = Atom> {
@@ -49,7 +49,7 @@ fn integers() -> impl Strategy<Value = Term> {
     ]
 }
 
-/// WHY: none is -0.0, because nodes before OTP 27 take it for the same key of a map as 0.0.
+/// WHY without -0.0: nodes before OTP 27 treat it as the same map key as 0.0.
 fn floats() -> impl Strategy<Value = Term> {
     let finite = |value: f64| Term::try_from(value + 0.0).ok();
     prop_oneof![
@@ -87,7 +87,7 @@ fn pids() -> impl Strategy<Value = Pid> {
 fn references() -> impl Strategy<Value = Reference> {
     let words = (any::<u32>(), proptest::collection::vec(0..3_u32, 2..5));
     (nodes(), 1..4_u32, words).prop_map(|(node, creation, (first, mut words))| {
-        // A node takes 18 bits of the first word.
+        // A node accepts 18 bits of the first word.
         words.insert(0, first % (1 << 18));
         Reference::new(node, creation, &words).unwrap()
     })
@@ -143,7 +143,7 @@ pub(crate) fn terms() -> impl Strategy<Value = Term> {
         let free = proptest::collection::vec(inner.clone(), 0..3);
         let fun = (atoms(), any::<u8>(), any::<[u8; 16]>(), any::<u16>(), free, pids());
         let funs = fun.prop_map(|(module, arity, uniq, number, free, pid)| {
-            // A node takes no more of what old releases say than it could have made.
+            // A node accepts only values of the old fields that it could have created.
             let (index, old_index, old_uniq) =
                 (number.into(), number.into(), i64::from(number) * 2047);
             Term::from(Fun { module, arity, uniq, index, old_index, old_uniq, pid, free })
@@ -162,7 +162,7 @@ fn parts(term: &Term) -> Vec<&Term> {
     }
 }
 
-/// Whether the test holds for a term or any part of it.
+/// Returns whether the predicate holds for a term or any part of it.
 pub(crate) fn has(term: &Term, test: &dyn Fn(&Term) -> bool) -> bool {
     test(term) || parts(term).into_iter().any(|part| has(part, test))
 }

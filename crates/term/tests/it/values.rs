@@ -1,4 +1,4 @@
-//! Values of Rust as Erlang's terms: what they are written as, and from what they are read.
+//! Conversion between Rust values and Erlang terms: written forms, and accepted forms.
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -11,7 +11,7 @@ use purlin_term::{
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-/// The value is written as this term, and read from it.
+/// Asserts that the value is written as this term and read from it.
 fn is<T: Serialize + DeserializeOwned + PartialEq + Debug>(value: T, text: &str) {
     assert_eq!(to_term(&value).unwrap().to_string(), text);
     reads(text, value);
@@ -31,7 +31,7 @@ fn written<T: Serialize>(value: &T, options: Options) -> String {
 }
 
 #[test]
-fn numbers_and_truth() {
+fn numbers_and_booleans() {
     is(7_u8, "7");
     is(-7_i32, "-7");
     is(u64::MAX, "18446744073709551615");
@@ -74,7 +74,7 @@ fn text_and_bytes() {
 }
 
 #[test]
-fn what_is_read_may_borrow_from_the_bytes() {
+fn values_may_borrow_from_the_bytes() {
     #[derive(Deserialize)]
     struct Borrowed<'b> {
         text: &'b str,
@@ -116,7 +116,7 @@ struct Point {
 }
 
 #[test]
-fn a_struct_is_written_as_is_chosen_and_read_from_every_form() {
+fn a_struct_is_written_in_the_selected_form_and_read_from_every_form() {
     let point = Point { x: 1, y: None };
     let with = |structs| Options { structs, ..Options::default() };
     for (options, text) in [
@@ -139,7 +139,7 @@ fn a_struct_is_written_as_is_chosen_and_read_from_every_form() {
 }
 
 #[test]
-fn a_field_says_how_it_is_written() {
+fn a_field_selects_its_own_form() {
     #[derive(Serialize, Deserialize, PartialEq, Debug)]
     struct All {
         #[serde(with = "with::tuple")]
@@ -193,7 +193,7 @@ enum Command {
 }
 
 #[test]
-fn an_enum_is_atoms_and_tagged_tuples() {
+fn enums_are_written_as_atoms_and_tagged_tuples() {
     is(Command::Stop, "stop");
     is(Command::Get("a".into()), "{get,<<\"a\">>}");
     is(Command::Put(1, 2), "{put,1,2}");
@@ -215,7 +215,7 @@ fn an_enum_is_atoms_and_tagged_tuples() {
 }
 
 #[test]
-fn terms_stand_in_values_as_they_are() {
+fn terms_inside_of_values_are_unchanged() {
     #[derive(Serialize, Deserialize, PartialEq, Debug)]
     #[serde(rename_all = "snake_case")]
     enum Message {
@@ -238,7 +238,7 @@ fn terms_stand_in_values_as_they_are() {
     is(Message::Named { name: Atom::OK }, "{named,#{name => ok}}");
     refuses::<Atom>("<<\"ok\">>", "not an atom");
 
-    // Between nodes atoms may be indices.
+    // Between nodes, atoms may be atom cache references.
     let table = [Atom::from_static("named"), Atom::from_static("name"), Atom::OK];
     let mut index = |atom: &Atom| table.iter().position(|a| a == atom).map(|at| at as u8);
     let mut bytes = Vec::new();
@@ -249,7 +249,7 @@ fn terms_stand_in_values_as_they_are() {
 }
 
 #[test]
-fn a_value_that_is_tagged_inside_or_not_at_all() {
+fn untagged_and_internally_tagged_enums() {
     #[derive(Serialize, Deserialize, PartialEq, Debug)]
     #[serde(untagged)]
     enum Any {
@@ -275,7 +275,7 @@ fn a_value_that_is_tagged_inside_or_not_at_all() {
 }
 
 #[test]
-fn bytes_that_are_no_such_term_are_refused() {
+fn bytes_that_do_not_match_the_type_are_rejected() {
     let refused = |bytes: &[u8]| from_bytes::<Term>(bytes).unwrap_err().to_string();
     assert_eq!(refused(&[]), "no Erlang term: the bytes end within a term at byte 0");
     assert_eq!(refused(&[130]), "no Erlang term: 130 instead of the version, 131 at byte 0");
@@ -333,7 +333,7 @@ fn everything() -> impl Strategy<Value = Everything> {
 
 proptest! {
     #[test]
-    fn what_is_written_in_any_form_is_read_as_the_same(
+    fn values_written_in_any_form_are_read_back_unchanged(
         value in everything(),
         structs in proptest::sample::select(&[
             Structs::Map,
