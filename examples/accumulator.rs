@@ -1,16 +1,16 @@
 //! A reactive process, without and with tagged messages.
 //!
-//! A *reactive* process waits for a message, reacts, and waits again. What it remembers is in its
-//! local variables, where nobody else can touch it: here a tally.
+//! A *reactive* process waits for a message, handles it, and waits again. Its state is in local
+//! variables, which no other process can access: here a tally.
 //!
-//! The first accumulator knows two messages, a number to add and a request for the total. Whoever
-//! asks by `call` waits for the answer and does nothing else meanwhile.
+//! The first accumulator handles two messages: a number to add, and a request for the total. A
+//! client that uses `call` waits for the reply and does nothing else meanwhile.
 //!
-//! The second shows how to ask now and look later. The client sends its own pid along, and goes on;
-//! the answer is a message among others in its mailbox. To know what it answers, the client makes
-//! up a *tag* for each request, and the reply carries it back. `receive!` then takes the reply with
-//! the tag that is wanted, past whatever else has come: here past a note that came first, and the
-//! second answer before the first.
+//! The second shows an asynchronous request. The client sends its pid with the request and
+//! continues; the reply is an ordinary message in its mailbox. To match replies to requests, the
+//! client gives each request a *tag*, which the reply repeats. `receive!` then takes the reply with
+//! the wanted tag and skips all other messages: here a note that arrived earlier, and the reply to
+//! the first request while the client waits for the second.
 //!
 //! Run it with `cargo run --example accumulator`. It prints:
 //!
@@ -23,7 +23,7 @@
 
 use purlin::{CallError, Pid, Process, Reply, receive, spawn};
 
-/// What the plain accumulator is sent.
+/// Messages to the plain accumulator.
 enum Plain {
     Number(i64),
     Total(Reply<i64>),
@@ -39,16 +39,16 @@ async fn plain(mut me: Process<Plain>) {
     }
 }
 
-/// Tells one request of a client from its others.
+/// Identifies a request of a client.
 type Tag = u32;
 
-/// What the tagged accumulator is sent.
+/// Messages to the tagged accumulator.
 enum Tagged {
     Number(i64),
     Total { client: Pid<Mail>, tag: Tag },
 }
 
-/// What its client is sent, by whomever.
+/// Messages to its client.
 enum Mail {
     Note(&'static str),
     Total { tag: Tag, tally: i64 },

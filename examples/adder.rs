@@ -1,15 +1,14 @@
 //! A process that adds two numbers.
 //!
-//! Processes share nothing; whoever wants something of another sends it a message. A message has a
-//! type, here [`Add`]: two numbers, and a [`Reply`], which is the right to answer once.
+//! Processes share no memory; they communicate by messages. A message has a type, here [`Add`]: two
+//! numbers, and a [`Reply`], the right to reply once.
 //!
-//! `call` sends such a message and waits for the answer. It cannot wait for ever: if the other
-//! process has ended, ends meanwhile, or says nothing for five seconds, the call is an error which
-//! tells so.
+//! `call` sends such a message and waits for the reply, but not without limit: it returns an error
+//! if the other process has ended, ends meanwhile, or does not reply within five seconds.
 //!
-//! The adder answers one message and then returns, and with that the process ends.
+//! The adder replies to one message and returns, which ends the process.
 //!
-//! Run it with `cargo run --example adder`, or `cargo run --example adder -- 40 2` for other
+//! Run it with `cargo run --example adder`, or with `cargo run --example adder -- 40 2` for other
 //! numbers. It prints:
 //!
 //! ```text
@@ -22,10 +21,10 @@ use std::process::exit;
 
 use purlin::{CallError, Process, Reply, spawn};
 
-/// What the adder is sent. The sum has twice the bits, so that it always fits.
+/// Message to the adder. The sum has twice as many bits, so that it always fits.
 struct Add(i64, i64, Reply<i128>);
 
-/// Receives two numbers, sends their sum back, ends.
+/// Receives two numbers, replies with their sum, and ends.
 async fn adder(mut me: Process<Add>) {
     let Add(a, b, reply) = me.receive().await;
     reply.send(i128::from(a) + i128::from(b));
@@ -40,7 +39,7 @@ async fn main() -> Result<(), CallError> {
     Ok(())
 }
 
-/// The arguments, or two and three.
+/// Returns the arguments, or 2 and 3 by default.
 fn two_numbers() -> (i64, i64) {
     let number = |text: &OsStr| text.to_str()?.parse().ok();
     let arguments: Vec<OsString> = env::args_os().skip(1).collect();

@@ -1,14 +1,14 @@
-//! A server: seats that are taken, waited for, and given back by those who crash.
+//! A server: seats that are sold, waited for, and freed when a customer crashes.
 //!
-//! The box office is a *server*: a state, and what it does when it is asked (`handle_call`), told
-//! (`handle_cast`) or sent something by others (`handle_info`). Its clients hold a `ServerRef` and
-//! never see a mailbox.
+//! The box office is a *server*: a state, and handlers for calls (`handle_call`), casts
+//! (`handle_cast`) and infos (`handle_info`). Its clients hold a `ServerRef` and never see a
+//! mailbox.
 //!
-//! Three things to look at. `init` returns at once and leaves the slow part, counting the seats, to
-//! `handle_continue`, so that whoever starts the office does not wait for it. A customer who wants
-//! more seats than are left waits: the office keeps the `Reply` and answers later, and goes on
-//! serving others meanwhile. And the office monitors its customers: when one crashes, a `Down` comes
-//! as an info, and the seats go to who waits.
+//! The example shows three techniques. `init` returns immediately and leaves the slow part,
+//! counting the seats, to `handle_continue`, so that the starter does not wait for it. A customer
+//! whose order exceeds the seats left waits: the office stores the `Reply`, serves other customers,
+//! and replies later. The office monitors its customers: when one crashes, it receives a `Down` as
+//! an info and gives the seats to waiting customers.
 //!
 //! Run it with `cargo run --example box_office`. It prints:
 //!
@@ -32,12 +32,12 @@ use purlin::{Down, ExitReason, Message, MonitorRef, Pid, Process, ProcessId, Rep
 #[derive(Debug)]
 struct Office {
     seats: usize,
-    /// Who has how many, by the monitor of that customer.
+    /// Name and number of seats of each customer, by its monitor.
     taken: HashMap<MonitorRef, (&'static str, usize)>,
     waiting: VecDeque<Order>,
 }
 
-/// What the office is asked.
+/// Calls of the office.
 #[derive(Debug)]
 enum Ask {
     Take(Order),
@@ -53,18 +53,18 @@ struct Order {
     reply: Reply<()>,
 }
 
-/// What the office is sent by others.
+/// Infos of the office.
 #[derive(Debug, Message)]
 enum Notice {
     #[from]
     Down(Down),
 }
 
-/// What the office does once it has begun.
+/// Continuation after `init`.
 #[derive(Debug)]
 struct CountSeats(usize);
 
-/// What the office is told.
+/// Cast that closes the office.
 #[derive(Debug)]
 struct Close;
 
@@ -126,7 +126,7 @@ impl Server for Office {
         }
         while self.waiting.front().is_some_and(|order| order.seats <= self.seats) {
             let Some(order) = self.waiting.pop_front() else { break };
-            // Who waits no longer gets no seats.
+            // A customer that no longer waits gets no seats.
             if order.reply.is_wanted() {
                 self.sell(order, me);
             }
@@ -149,7 +149,7 @@ impl Office {
     }
 }
 
-/// A customer: buys, tells, and stays until told to go.
+/// Spawns a customer: buys, reports that it was served, and stays until it is sent an exit reason.
 fn customer(
     office: &ServerRef<Office>,
     who: &'static str,

@@ -1,15 +1,15 @@
-//! Processes say hello.
+//! Processes that say hello.
 //!
-//! A process is an `async` function with a mailbox, and its *pid* is its address. `spawn` makes one
-//! and returns the pid at once: from then on parent and child both run, and nobody knows who is
-//! first. So the greetings below come in any order.
+//! A process is an `async` function with a mailbox; its *pid* is its address. `spawn` starts a
+//! process and returns its pid without waiting. From then on parent and child run concurrently, so
+//! the greetings below come in any order.
 //!
-//! A child sends its pid to the parent when it has spoken. Those messages come in any order too;
-//! the parent takes them in the order in which it spawned the children, and `receive!` leaves in
-//! the mailbox what it does not want yet.
+//! Each child sends its pid to the parent after its greeting. These messages also come in any
+//! order. The parent takes them in the order in which it spawned the children: `receive!` leaves
+//! other messages in the mailbox.
 //!
-//! Run it with `cargo run --example hello`, or `cargo run --example hello -- 8` for eight
-//! processes. It prints, with other pids:
+//! Run it with `cargo run --example hello`, or with `cargo run --example hello -- 8` for eight
+//! processes. Apart from the pids it prints:
 //!
 //! ```text
 //! hello from <0.1.0>
@@ -26,10 +26,10 @@ use std::process::exit;
 
 use purlin::{Pid, Process, ProcessId, receive, spawn};
 
-/// More than these would only fill the screen.
+/// Upper limit of the processes, to keep the output readable.
 const MOST: usize = 10_000;
 
-/// Says hello, and tells the parent who did.
+/// Says hello, and sends its pid to the parent.
 async fn greeter(me: Process<()>, parent: Pid<ProcessId>) {
     println!("hello from {}", me.id());
     parent.send(me.id());
@@ -52,7 +52,7 @@ async fn main(mut me: Process<ProcessId>) {
     println!("they were, in the order spawned:{spoken}");
 }
 
-/// How many processes: the argument, or five.
+/// Returns the number of processes: the argument, or five by default.
 fn how_many() -> usize {
     let arguments: Vec<OsString> = env::args_os().skip(1).collect();
     let number = match &arguments[..] {

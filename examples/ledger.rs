@@ -1,8 +1,8 @@
-//! A program that is one application: a ledger that is written over TCP, until SIGTERM.
+//! A program that is one application: a ledger written to over TCP, until SIGTERM.
 //!
-//! A client sends lines. Each is written to the ledger, a file, and answered with its number: by then
-//! it is in the file. What was answered has happened, also when the program is told to end while
-//! clients send:
+//! A client sends lines. The program appends each line to the ledger file and replies with the
+//! line's number; by then the line is in the file. That holds also if the program is stopped while
+//! clients are sending:
 //!
 //! ```text
 //! application "ledger"
@@ -12,11 +12,11 @@
 //!    └─ door     accepts connections
 //! ```
 //!
-//! They stop in the reverse order of their start: the door, so that nobody comes in any more, then the
-//! clerks, and last the book, which no clerk is left to write to.
+//! They stop in reverse start order. The door stops first, so that no client connects any more;
+//! then the clerks; last the book, when no clerk is left to write to it.
 //!
-//! Run it with `cargo run --example ledger` and, after `--`, the file that is the ledger; write to it
-//! with `nc`, and stop it with `kill` or Ctrl-C.
+//! Run it with `cargo run --example ledger --` and the path of the ledger file. Write to it with
+//! `nc`, and stop it with `kill` or Ctrl-C.
 
 use std::env;
 use std::fs::OpenOptions;
@@ -30,10 +30,10 @@ use purlin::{Exit, ExitReason, Process, Reply, whereis};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 
-/// Whatever goes wrong ends a process, and its supervisor decides.
+/// Any error ends its process; the supervisor decides what follows.
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
-/// What the book is told.
+/// Messages to the book.
 enum Note {
     Entry(String, Reply<u64>),
     Exit(Exit),
@@ -45,7 +45,7 @@ impl From<Exit> for Note {
     }
 }
 
-/// Writes entries, and says the number of each. What is written stays written when it is told to end.
+/// Writes entries and replies with their numbers. At an exit signal it syncs the file and ends.
 async fn book(mut me: Process<Note>, path: String) -> Result<ExitReason, io::Error> {
     let mut file = OpenOptions::new().create(true).append(true).open(path)?;
     me.register("book").map_err(io::Error::other)?;
@@ -78,7 +78,7 @@ async fn clerk(_me: Process<()>, socket: TcpStream) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Lets clients in.
+/// Accepts connections.
 async fn door(_me: Process<()>) -> Result<(), Failure> {
     let clerks = SimpleRef::<TcpStream>::whereis("clerks")?;
     let listener = TcpListener::bind("127.0.0.1:0").await?;

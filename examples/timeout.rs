@@ -1,13 +1,13 @@
-//! A receive that gives up, and what was in the mailbox all the while.
+//! A receive with a timeout, and the messages it did not match.
 //!
-//! A receive waits until a message comes that matches. If none ever does, it waits for ever, so a
-//! last arm may say how long to wait: `after`. Messages that do not match neither end the waiting
-//! nor begin it anew, and they are not lost: they stay in the mailbox, in order.
+//! A receive waits until a matching message arrives, if necessary for ever. A last arm, `after`,
+//! limits the wait. Messages that do not match neither end nor restart the timeout, and they are
+//! not lost: they stay in the mailbox, in order.
 //!
-//! `flush` empties the mailbox and shows what was there. That is the first thing to do when a
-//! receive waits in vain: often the message did come, and merely looked different, as here.
+//! `flush` takes all messages out of the mailbox. It is the first thing to try when a receive waits
+//! in vain: often the message did arrive and did not match, as here.
 //!
-//! `after Duration::ZERO` looks once and does not wait at all.
+//! `after Duration::ZERO` checks the mailbox once and does not wait.
 //!
 //! Run it with `cargo run --example timeout`. It prints:
 //!
@@ -24,14 +24,14 @@ use std::time::Duration;
 
 use purlin::{Pid, Process, receive, spawn};
 
-/// What the traveller is sent.
+/// Message to the traveller.
 #[derive(Debug)]
 struct Directions {
     to: &'static str,
     minutes: u32,
 }
 
-/// Knows the way to everywhere, and writes it in its own manner.
+/// Sends directions to every place, with its own spelling of the names.
 async fn passer_by(_me: Process<()>, traveller: Pid<Directions>) {
     for (to, minutes) in [("harbour", 12), ("museum", 5), ("Station", 7)] {
         traveller.send(Directions { to, minutes });
@@ -50,7 +50,7 @@ async fn main(mut me: Process<Directions>) {
         after patience => println!("no directions within {patience:?}, giving up"),
     });
 
-    // Once a process has ended, all it sent has arrived.
+    // Once a process has ended, everything it sent has arrived.
     asked.ended().await;
     for message in me.flush() {
         println!("still in the mailbox: {message:?}");

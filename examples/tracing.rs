@@ -1,14 +1,13 @@
-//! A reactive process that can be watched.
+//! A reactive process that logs what it does.
 //!
-//! To see what a process does, let it say so where it is entered and at each message it receives:
-//! who it is, what came, and what it knew at that moment. Here `tracing` carries these lines, as it
-//! does in the rest of the Rust world. A program picks once, in `main`, where they go: here to the
-//! terminal, plain and without the time of day.
+//! To observe a process, log its start and each message it receives, with its pid, the message, and
+//! its state. Here `tracing` carries these lines, as elsewhere in Rust. The program sets up the
+//! subscriber once, in `main`: here it writes plain lines to the terminal, without the time of day.
 //!
-//! The trace shows the order in which the process *received*, which is the order of its whole life.
-//! There is no such order between two processes.
+//! The log shows the order in which the process *received* its messages, which is the order of its
+//! whole life. Between two processes there is no such order.
 //!
-//! Run it with `cargo run --example tracing`. It prints, with another pid:
+//! Run it with `cargo run --example tracing`. Apart from the pid it prints:
 //!
 //! ```text
 //! accumulator begins pid=<0.1.0> tally=0
@@ -22,7 +21,7 @@
 use purlin::{CallError, Process, Reply, spawn};
 use tracing::info;
 
-/// What the accumulator is sent. `Debug` is what the trace prints.
+/// Messages to the accumulator. The log prints their `Debug` text.
 #[derive(Debug)]
 enum Msg {
     Number(i64),

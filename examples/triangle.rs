@@ -1,7 +1,7 @@
-//! The triangle: two ways from A to B.
+//! Message order: two paths from A to B.
 //!
-//! In each round A sends a message to C, who passes it on to B, and then one straight to B. Which
-//! of the two is B's first? Either, and B counts.
+//! In each round A sends a message to C, which forwards it to B, and then one directly to B. Either
+//! of the two may arrive first; B counts which does.
 //!
 //! ```text
 //!        C
@@ -9,20 +9,20 @@
 //!    A  ──→  B
 //! ```
 //!
-//! Messages from one process to another arrive in the order sent (M2 in SEMANTICS.md). But B's two
-//! messages come from two processes, and between different senders nothing is promised (M3):
-//! whoever reaches B's mailbox first is first.
+//! Messages from one process to another arrive in the order sent (M2 in SEMANTICS.md). B's two
+//! messages have different senders, and between different senders there is no guaranteed order
+//! (M3).
 //!
-//! Between its two sends A does some work, more in one round than in another. If C gets to run
-//! meanwhile, because A's turn ends or because another worker has it, C wins the round; else A does.
-//! (Were A to send to B before it sends to C, it would win every round today, as a send inside a
-//! node reaches the mailbox at once. That is luck, not a promise: M3 covers it too.)
+//! Between its two sends A does some work, more in one round than in another. If C runs meanwhile,
+//! because A's turn ends or because another worker runs C, C's message arrives first; otherwise A's
+//! does. (If A sent to B before C, its message would arrive first in every round today, because a
+//! send within a node puts the message into the mailbox immediately. M3 does not guarantee that.)
 //!
-//! A program that needs an order has to make one: let B wait for what must be first (`receive!`
-//! does), or let A wait until C has answered.
+//! A program that needs an order must enforce it: B waits for the message that must be first
+//! (`receive!`), or A waits until C has replied.
 //!
-//! Run it with `cargo run --example triangle`, or `cargo run --example triangle -- 500` for so many
-//! rounds. It prints, with other counts:
+//! Run it with `cargo run --example triangle`, or with `cargo run --example triangle -- 500` for
+//! 500 rounds. Apart from the counts it prints:
 //!
 //! ```text
 //! A→B came first in 5837 of 10000 rounds
@@ -35,10 +35,10 @@ use std::process::exit;
 
 use purlin::{Pid, Process, consume_budget, spawn};
 
-/// B remembers every round, so there has to be an end.
+/// Upper limit of the rounds, because B stores each one.
 const MOST: usize = 100_000;
 
-/// A message that reaches B.
+/// Message to B.
 struct Arrival {
     round: usize,
     way: Way,
@@ -53,7 +53,7 @@ enum Way {
 async fn a(_me: Process<()>, b: Pid<Arrival>, c: Pid<usize>, rounds: usize) {
     for round in 0..rounds {
         c.send(round);
-        // Some work, now more, now less. Each piece of it is charged to A's turn, which may end here.
+        // Work of varying length. Each piece consumes budget of A's turn, which may end here.
         for _ in 0..round % 1000 {
             consume_budget().await;
         }
@@ -70,7 +70,7 @@ async fn c(mut me: Process<usize>, b: Pid<Arrival>) {
     }
 }
 
-/// B: says which way was the faster, and how often.
+/// Process B: counts which path was faster.
 #[purlin::main(workers = 2)]
 async fn main(mut me: Process<Arrival>) {
     let rounds = how_many();
@@ -93,7 +93,7 @@ async fn main(mut me: Process<Arrival>) {
     println!("A→C→B came first in {through_c} of {rounds} rounds");
 }
 
-/// How many rounds: the argument, or ten thousand.
+/// Returns the number of rounds: the argument, or 10,000 by default.
 fn how_many() -> usize {
     let arguments: Vec<OsString> = env::args_os().skip(1).collect();
     let number = match &arguments[..] {

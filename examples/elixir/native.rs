@@ -1,18 +1,18 @@
-//! The half of the shop that is in Rust: a node with one process, an abacus, under a supervisor.
+//! The shop's Rust node: one process, an abacus, under a supervisor.
 //!
-//! Started by the half in Elixir, as `shop_native NAME`, with the cookie in `SHOP_COOKIE`. Says
-//! `ready` when it can be called, and ends when its standard input does. It is called with
-//! `GenServer.call`:
+//! The Elixir application starts it as `shop_native NAME`, with the cookie in `SHOP_COOKIE`. It
+//! prints `ready` when it can be called, and ends when its standard input is closed. It is called
+//! with `GenServer.call`:
 //!
-//! | request | what it does | reply |
+//! | request | action | reply |
 //! |---|---|---|
-//! | `{:sum, numbers}` | adds them up | the sum |
-//! | `{:book, numbers, ledger}` | adds them up, and calls that process with `{:add, sum}` | what that has said |
-//! | `:pid` | | its own pid |
-//! | `{:watch, pid}` | monitors that process; sends the caller `{:gone, reason}` when it is | `:ok` |
-//! | `{:link, pid}` | links itself to that process | `:ok` |
+//! | `{:sum, numbers}` | adds the numbers | the sum |
+//! | `{:book, numbers, ledger}` | adds them, and calls the process `ledger` with `{:add, sum}` | the ledger's reply |
+//! | `:pid` | | its pid |
+//! | `{:watch, pid}` | monitors the process; sends the caller `{:gone, reason}` when it has ended | `:ok` |
+//! | `{:link, pid}` | links to the process | `:ok` |
 //!
-//! and crashes when it is told to, with `GenServer.cast(abacus, :crash)`.
+//! `GenServer.cast(abacus, :crash)` makes it crash.
 
 use std::collections::HashMap;
 use std::error::Error;
@@ -26,7 +26,7 @@ use purlin_dist::cluster::{Cluster, GenCall};
 use purlin_dist::epmd;
 use purlin_term::Term;
 
-/// What comes to the abacus.
+/// Messages to the abacus.
 enum Mail {
     Term(Term),
     Down(Down),
@@ -51,7 +51,7 @@ async fn main(me: Process<()>) -> Result<(), Box<dyn Error + Send + Sync>> {
     let tree = SupervisorSpec::one_for_one().intensity(100).child(abacus);
     let _tree = tree.start_link(&me).await?;
     println!("ready");
-    // Whoever started this holds the other end.
+    // The Elixir application holds the other end of standard input.
     tokio::task::spawn_blocking(|| io::copy(&mut io::stdin(), &mut io::sink())).await??;
     Ok(())
 }
@@ -78,7 +78,7 @@ async fn abacus(mut me: Process<Mail>, cluster: Cluster) {
     }
 }
 
-/// `GenServer.cast(abacus, :crash)`.
+/// Returns whether the term is the cast `GenServer.cast(abacus, :crash)`.
 fn is_crash(cast: &Term) -> bool {
     matches!(cast.as_tuple(), Some([tag, what]) if tag.is_atom("$gen_cast") && what.is_atom("crash"))
 }
@@ -116,7 +116,8 @@ async fn answer(
     answer.unwrap_or_else(|| Term::atom("badarg"))
 }
 
-/// The sum of a list of integers, if it is one and there is such a sum.
+/// Returns the sum of a list of integers; `None` if the term is not such a list or the sum
+/// overflows.
 fn sum(numbers: &Term) -> Option<i64> {
     let numbers = numbers.as_list()?.iter().map(Term::as_integer);
     numbers.into_iter().try_fold(0_i64, |sum, number| sum.checked_add(number?))

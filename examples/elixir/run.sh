@@ -1,6 +1,6 @@
 #!/bin/sh
-# Builds both halves, and shows them talk, crash and recover. Needs Rust, Erlang and Elixir 1.14 or later.
-# SHOP_NATIVE names a program that is built already.
+# Builds the Rust and the Elixir part, and shows calls, crashes and restarts between them. Needs Rust, Erlang and
+# Elixir 1.14 or later. SHOP_NATIVE is the path of an already built Rust program.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 target=${CARGO_TARGET_DIR:-$here/../../target}

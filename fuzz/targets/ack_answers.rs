@@ -1,4 +1,5 @@
-//! A client is answered any bytes, cut anywhere: they follow on one another or are refused in a line.
+//! An ack client that receives arbitrary bytes, split at any point, accepts a consistent sequence
+//! or returns a one-line error.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,5 @@
-//! Any stream, cut anywhere, gives the messages that a slow reading of the whole gives, and no others.
+//! An arbitrary stream, split at any point, is parsed into the same messages as by a simple
+//! reference parser.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -9,7 +10,8 @@ use purlin_ack::wire::SizeOrder;
 
 type Message = ([u8; 8], Vec<u8>);
 
-/// Byte by byte, with nothing clever; what ends it, if it is a size.
+/// Reference parser, byte by byte. Returns the messages, and the size that ended the stream if it
+/// exceeds the limit.
 fn slowly(stream: &[u8], order: SizeOrder, limit: u32) -> (Vec<Message>, Option<u32>) {
     let (mut messages, mut at) = (Vec::new(), 0);
     while at + 12 <= stream.len() {
@@ -38,13 +40,13 @@ fn slowly(stream: &[u8], order: SizeOrder, limit: u32) -> (Vec<Message>, Option<
 fuzz_target!(|input: &[u8]| {
     let [settings, limit, usual, cuts, stream @ ..] = input else { return };
     let order = if settings & 1 == 0 { SizeOrder::Little } else { SizeOrder::Big };
-    // Small limits, so that sizes over them are common; or none.
+    // Small limits, so that larger sizes are common; or no limit.
     let limit = if settings & 2 == 0 { u32::from(*limit) } else { u32::MAX };
     let (due, too_large) = slowly(stream, order, limit);
 
     let mut buffer = InBuf::new(usize::from(*usual));
     let (mut came, mut messages, mut owed) = (0, Vec::new(), Owed::default());
-    // Lengths of reads, from a number that the input chooses.
+    // Lengths of the reads, from a pseudo-random sequence seeded by the input.
     let mut cut = u32::from(*cuts);
     let mut needed: Result<usize, TooLarge> = Ok(12);
     while let Ok(missing) = needed

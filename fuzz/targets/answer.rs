@@ -1,4 +1,5 @@
-//! The lab is answered with any JSON object: it is a sample or a reason, and never a panic.
+//! Any JSON object as a contender's answer to the lab is a sample or an error, and never causes a
+//! panic.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

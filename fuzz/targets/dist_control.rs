@@ -1,12 +1,12 @@
-//! Any term as a control message: it is one and comes back from its own bytes, or is refused in a line.
+//! Any term as a control message is decoded and survives a round trip, or is refused with a one-line error.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 use purlin_dist::control::Control;
 use purlin_term::{Decoder, Writer};
 
-// Tuples of a number and what follows are what can be one: the first byte is that number, the second says how many
-// fields there are.
+// A control message is a tuple that starts with a number. The first byte is that number, the second determines the
+// number of fields.
 fuzz_target!(|input: &[u8]| {
     let [number, count, fields @ ..] = input else { return };
     let bytes = [&[104, 1 + *count % 8, 97, *number % 40], fields].concat();

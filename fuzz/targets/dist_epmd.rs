@@ -1,4 +1,5 @@
-//! Any bytes to and from epmd: a request comes back from its own bytes, and answers are read or refused in a line.
+//! Arbitrary bytes to and from epmd: requests survive a round trip; answers are decoded or refused with a one-line
+//! error.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

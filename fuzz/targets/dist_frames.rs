@@ -1,5 +1,5 @@
-//! Any frames: they are signals, or refused in a line. What was read is written and comes back, whatever form the
-//! frames have.
+//! Arbitrary frames are decoded into signals or refused with a one-line error. Decoded signals survive a round trip,
+//! whatever the form of the frames.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -16,7 +16,7 @@ fuzz_target!(|input: &[u8]| {
     let limits = Limits { frame: 4096, fragments: 8192, sequences: 4, term };
     let (mut incoming, mut last) = (Incoming::new(limits), None);
     let mut signals = Vec::new();
-    // As they are read, the lengths have four bytes, which a fuzzer seldom guesses; here each has one.
+    // On the wire a length has four bytes, which a fuzzer rarely guesses; here it has one.
     let _ = take_frame(bytes, limits.frame);
     while let Some((length, behind)) = bytes.split_first() {
         let frame;
@@ -53,8 +53,8 @@ fuzz_target!(|input: &[u8]| {
     assert_eq!(came, due);
 });
 
-/// What a frame says, with its payload read. That the short way to read a message agrees with the long one, in whom
-/// it is for and what it says, is seen by the way; `last` is whom the last was for.
+/// Decodes a frame and its payload. Asserts that the short path for messages and the general path agree in recipient
+/// and contents. `last` is the recipient of the previous message.
 fn take(
     incoming: &mut Incoming,
     last: &mut Option<String>,
@@ -82,7 +82,7 @@ fn take(
     Ok(Some(Signal { control, payload: payload? }))
 }
 
-/// Whom a message is for.
+/// Returns the recipient of a message.
 fn recipient(control: &Control) -> Option<Recipient<'_>> {
     match control {
         Control::Send { to, .. } | Control::SendSender { to, .. } => {
@@ -94,7 +94,7 @@ fn recipient(control: &Control) -> Option<Recipient<'_>> {
     }
 }
 
-/// Puts out a signal, in small pieces if there may be any; not if no node could be told it.
+/// Encodes a signal, in fragments if the flags allow them. Returns `false` if the flags do not allow the signal.
 fn put(outgoing: &mut Outgoing, signal: &Signal, flags: Flags, portion: usize) -> bool {
     let control = &signal.control;
     let Some(payload) = signal.payload.as_ref().filter(|_| flags.has(Flags::FRAGMENTS)) else {

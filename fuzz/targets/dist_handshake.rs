@@ -1,5 +1,5 @@
-//! Any frames in a handshake, with either side: each is refused in a line or awaited further, and nobody who does
-//! not know the cookie comes in.
+//! Arbitrary handshake frames, to either side: the handshake continues or is refused with a one-line error, and no peer
+//! without the cookie is accepted.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -52,7 +52,7 @@ fuzz_target!(|input: &[u8]| {
             }
             Err(refused) => Err(refused),
         };
-        // What is put out is whole frames.
+        // The output consists of whole frames.
         let mut said = &out[..];
         while let Some((_, used)) = take_frame(said).expect("short frames") {
             said = &said[used..];

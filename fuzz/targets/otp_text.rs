@@ -1,4 +1,4 @@
-//! Text of OTP's own benchmark is refused in one line with a number, or what is written of it reads alike.
+//! Output of OTP's benchmark is refused with a one-line error that has a line number, or survives a round trip.
 #![no_main]
 
 use std::path::Path;

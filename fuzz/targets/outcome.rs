@@ -1,4 +1,5 @@
-//! The BEAM answers the differential test with any bytes: they are outcomes or not, and never a panic.
+//! Arbitrary bytes as the BEAM's answer in the differential test are decoded or refused, and never
+//! cause a panic.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! The page is drawn of any JSON: what is in it never ends the script that holds it.
+//! A page rendered from any JSON: the data never closes the script element that contains it.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

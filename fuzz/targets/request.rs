@@ -1,4 +1,4 @@
-//! A contender is sent any line: it answers or refuses, and never panics.
+//! A contender that receives any line answers or refuses it, and never panics.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

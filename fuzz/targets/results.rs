@@ -1,4 +1,4 @@
-//! Two files of results are compared whatever is in them: they are refused in one line, or told of.
+//! Two arbitrary files of results are compared, or refused with a one-line error.
 #![no_main]
 
 use std::path::Path;
@@ -9,7 +9,7 @@ use purlin_lab::stored::figures;
 
 fuzz_target!(|files: &[u8]| {
     let Ok(files) = std::str::from_utf8(files) else { return };
-    // The second follows a NUL; without one a file is compared with itself.
+    // A NUL separates the files; without one the file is compared with itself.
     let (old, new) = files.split_once('\0').unwrap_or((files, files));
     let parsed = [old, new].map(|file| figures(file, Path::new("results.json")));
     let [Ok(old), Ok(new)] = parsed else {

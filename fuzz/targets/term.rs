@@ -1,4 +1,4 @@
-//! Any bytes are a term, as long as skipping finds it and written and read again as the same, or an error.
+//! Arbitrary bytes are a term or an error. A term has the length that skipping finds, and survives a round trip.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -37,7 +37,7 @@ fuzz_target!(|input: &[u8]| {
         assert_eq!(reader.position(), decoder.position());
     }
 
-    // Whatever it is written in, portions or with indices for atoms, it is the same term.
+    // The term is the same whether written in portions or with indices for atoms.
     let mut index = |atom: &Atom| atoms.iter().position(|other| other == atom).map(|at| at as u8);
     let mut written = Vec::new();
     let mut encoder = Encoder::new(&term).index(&mut index);

@@ -1,4 +1,4 @@
-//! Any text is a term, printed and read again as the same, or refused in one line.
+//! Any text is a term that survives printing and parsing, or is refused with a one-line error.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

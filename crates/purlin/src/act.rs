@@ -1,8 +1,8 @@
-//! What a process does with a signal when it takes it out of its inbox.
+//! Signal handling: what a process does with each signal that it takes out of its inbox.
 //!
-//! In its own turn, in the order of arrival, whether it receives or not. What a signal turns into
-//! takes its place among the messages (M2). The user's code that makes a message out of a [`Down`] or
-//! an [`Exit`] runs here, and its panic is the process's.
+//! A process handles signals in its own turn, in the order of arrival, whether it receives or not.
+//! A signal that becomes a message takes the signal's position among the messages (M2). The user's
+//! conversion of a [`Down`] or an [`Exit`] into a message runs here; its panic ends the process.
 
 use std::sync::atomic::Ordering;
 
@@ -16,9 +16,10 @@ use crate::signal::{Signal, answer_as_ended, tell};
 use crate::trace::hooks;
 use crate::{Down, Exit, ExitReason, ProcessId, body};
 
-/// Acts on a signal; says what it turns into.
+/// Handles a signal and returns what it became.
 ///
-/// WHY in two: nearly all signals say that somebody has ended, and these are acted on where they are taken out.
+/// WHY: two functions, because nearly all signals are down signals and link exits. These are
+/// handled inline, where they are taken out of the inbox.
 #[inline]
 pub(crate) fn act<M: Send + 'static>(me: &Owner<Erlang, M>, signal: Signal) -> Turned<M> {
     if is_traced() {
@@ -28,11 +29,11 @@ pub(crate) fn act<M: Send + 'static>(me: &Owner<Erlang, M>, signal: Signal) -> T
         Signal::Down { reference, reason } => {
             let (monitoring, convert) = keep(me, |local| {
                 let rare = local.rare();
-                // L7: who is to end receives nothing more.
+                // L7: a process that is about to end receives nothing more.
                 (rare.monitors.remove(reference), rare.down.filter(|_| rare.exit.is_none()))
             });
             let (Some(monitoring), Some(convert)) = (monitoring, convert) else {
-                // It was taken back (D3), or comes too late.
+                // The monitor was removed (D3), or the process is about to end.
                 quietly(|| drop(reason));
                 return Turned::Nothing;
             };
@@ -50,7 +51,7 @@ pub(crate) fn act<M: Send + 'static>(me: &Owner<Erlang, M>, signal: Signal) -> T
     }
 }
 
-/// [`act`] for a signal of any other kind.
+/// [`act`] for the other kinds of signal.
 #[cold]
 #[inline(never)]
 fn act_on_another<M: Send + 'static>(me: &Owner<Erlang, M>, signal: Signal) -> Turned<M> {
@@ -74,7 +75,7 @@ fn act_on_another<M: Send + 'static>(me: &Owner<Erlang, M>, signal: Signal) -> T
         Signal::Follow(book) => {
             trace(true);
             let before = keep(me, |local| local.rare().rarer().followed.replace(book));
-            // WHY quietly, here and below: what it shows of messages is the user's.
+            // WHY: `quietly`, here and below, because the trace buffer holds user code.
             quietly(|| drop(before));
             Turned::Nothing
         }
@@ -89,13 +90,14 @@ fn act_on_another<M: Send + 'static>(me: &Owner<Erlang, M>, signal: Signal) -> T
                 Ok(message) => Turned::Message(Sealed::new(*message, 0)),
                 Err(unread) => {
                     here(|here| here.realm.home().dropped.alias());
-                    // WHY quietly: its destructor is the user's, and a turn may be just beginning.
+                    // WHY: `quietly`, because the destructor is user code and a turn may be just
+                    // beginning.
                     quietly(|| drop(unread));
                     Turned::Nothing
                 }
             }
         }
-        // A process that is told to end is not there any more.
+        // For other processes, a process that is about to end has ended.
         signal if keep(me, |local| local.exiting()) => {
             answer_as_ended(id(me), signal);
             Turned::Nothing
@@ -124,7 +126,7 @@ fn act_on_another<M: Send + 'static>(me: &Owner<Erlang, M>, signal: Signal) -> T
             Turned::Nothing
         }
         Signal::Group(reference, event) => {
-            // N2: unless it was taken back.
+            // N2: unless the group monitor was removed.
             match keep(me, |local| local.watches_group(reference)) {
                 Some(convert) => {
                     turned::<M, Event>(me, || typed::<OfEvent<M>>(convert)(reference, *event))
@@ -133,27 +135,27 @@ fn act_on_another<M: Send + 'static>(me: &Owner<Erlang, M>, signal: Signal) -> T
             }
         }
         Signal::StillThere(asker) => {
-            // Whoever asked may have given up.
+            // The send fails if the caller has given up.
             let _ = asker.send(());
             Turned::Nothing
         }
         Signal::Down { .. } | Signal::LinkExit { .. } => unreachable!("`act` does that itself"),
         Signal::Describe(asker) => {
             let details = keep(me, |local| local.describe());
-            // The same.
+            // The send fails if the caller has given up.
             let _ = asker.send(details);
             Turned::Nothing
         }
     }
 }
 
-/// What the process keeps for itself. Signals are acted on in its own turn.
+/// Runs `f` on the process's private state. Signals are handled in the process's own turn.
 #[inline]
 fn keep<M: Send + 'static, R>(me: &Owner<Erlang, M>, f: impl FnOnce(&mut Local) -> R) -> R {
     me.local(f).unwrap_or_else(|_| unreachable!("signals are acted on in the process's own turn"))
 }
 
-/// Whether the node stops: what no process sends is then taken for its own.
+/// Returns whether the node is stopping. If so, an exit signal without a sender is the node's.
 pub(crate) fn is_stopping() -> bool {
     here(|here| here.realm.home().stopping.load(Ordering::Relaxed)).unwrap_or(false)
 }
@@ -162,7 +164,7 @@ pub(crate) fn id<M: Send + 'static>(me: &Owner<Erlang, M>) -> ProcessId {
     ProcessId::new(me.shared().creation, me.slot())
 }
 
-/// An exit signal has come (L3, L4).
+/// Handles an exit signal (L3, L4).
 fn struck<M: Send + 'static>(
     me: &Owner<Erlang, M>,
     from: Option<ProcessId>,
@@ -177,18 +179,18 @@ fn struck<M: Send + 'static>(
     if ends { over() } else { Turned::Nothing }
 }
 
-/// Nothing that comes later is received: the process ends at its next await.
+/// Stops all further receiving: the process ends at its next await.
 fn over<M>() -> Turned<M> {
     exhaust();
     Turned::Over
 }
 
-/// A function that was kept by this very process.
+/// Restores the type of a conversion function that this process stored.
 fn typed<F: Copy + Send + Sync + 'static>(convert: Erased) -> F {
     convert.get().unwrap_or_else(|| unreachable!("a mailbox has one type"))
 }
 
-/// Makes a message out of a notice of type `T`, with the user's code.
+/// Converts a notice of type `T` into a message, with user code.
 fn turned<M: Send + 'static, T>(
     me: &Owner<Erlang, M>,
     make: impl FnOnce() -> Sealed<M>,

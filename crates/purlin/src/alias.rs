@@ -1,7 +1,7 @@
-//! Aliases: addresses of a process that can be taken back (L9).
+//! Aliases: revocable addresses of a process (L9).
 //!
-//! A message for an alias travels as a signal, so that the receiver decides when it takes it out
-//! whether the alias is still good; what is not goes no further.
+//! A message to an alias travels as a signal. The receiver checks, when it takes the signal out of
+//! its inbox, whether the alias is still valid, and drops the message if it is not.
 
 use std::fmt;
 
@@ -13,17 +13,19 @@ use crate::reference::Reference;
 use crate::signal::Signal;
 use crate::{Process, ProcessId};
 
-/// An address of a process that the process can take back.
+/// Revocable address of a process: Erlang's process alias.
 ///
-/// COST: two words; cloning counts a reference.
+/// COST: two words; cloning increments a reference count.
 pub struct Alias<M> {
     to: Address<Erlang, M>,
     reference: Reference,
 }
 
 impl<M: Send + 'static> Alias<M> {
-    /// Sends a message. If the alias has been taken back when the process takes the message out of
-    /// its inbox, or the process has ended, it is dropped, and counted.
+    /// Sends a message to the process. The message passes any bound of the mailbox (B2).
+    ///
+    /// The message is dropped and counted if the alias has been removed by the time the process
+    /// takes the message out of its inbox, or if the process has ended.
     ///
     /// COST: two blocks of memory, one of them for the message.
     pub fn send(&self, message: M) {
@@ -33,17 +35,18 @@ impl<M: Send + 'static> Alias<M> {
         }
     }
 
-    /// It as a number, by which another node may know it; good with [`Alias::id`].
+    /// Returns the alias as a number that identifies it to other nodes, together with
+    /// [`Alias::id`].
     pub fn number(&self) -> u64 {
         self.reference.number()
     }
 
-    /// The alias of that process which [`Alias::number`] gave that number.
+    /// Returns the alias of the process `to` with the given [`Alias::number`].
     pub(crate) fn from_number(to: Address<Erlang, M>, number: u64) -> Self {
         Self { to, reference: Reference::from_number(number) }
     }
 
-    /// Whose alias it is.
+    /// Returns the id of the process that owns the alias.
     pub fn id(&self) -> ProcessId {
         ProcessId::new(self.to.shared().creation, self.to.slot())
     }
@@ -70,7 +73,7 @@ impl<M> fmt::Debug for Alias<M> {
 }
 
 impl<M: Send + 'static> Process<M> {
-    /// An address of this process that can be taken back with [`Process::unalias`] (L9).
+    /// Creates an address of this process that [`Process::unalias`] can revoke (L9).
     ///
     /// ```
     /// # use purlin::Process;
@@ -86,16 +89,16 @@ impl<M: Send + 'static> Process<M> {
     /// ```
     ///
     /// # Panics
-    /// Outside of this process's own turn, as receiving does.
+    /// Panics outside this process's own turns, as receiving does.
     #[track_caller]
     pub fn alias(&self) -> Alias<M> {
         self.make_alias(false)
     }
 
-    /// An alias that is taken back when the first message for it is taken out of the inbox.
+    /// Creates an alias that the first message revokes when the process takes it out of its inbox.
     ///
     /// # Panics
-    /// Outside of this process's own turn, as receiving does.
+    /// Panics outside this process's own turns, as receiving does.
     #[track_caller]
     pub fn alias_once(&self) -> Alias<M> {
         self.make_alias(true)
@@ -108,11 +111,12 @@ impl<M: Send + 'static> Process<M> {
         Alias { to: self.owner().address(), reference }
     }
 
-    /// Takes an alias back; says whether it was one of this process's, and still good. A message that
-    /// is in the mailbox already stays there.
+    /// Removes an alias. Returns whether it belonged to this process and was still valid.
+    ///
+    /// A message that is already in the mailbox stays there.
     ///
     /// # Panics
-    /// Outside of this process's own turn, as receiving does.
+    /// Panics outside this process's own turns, as receiving does.
     #[track_caller]
     pub fn unalias(&self, alias: &Alias<M>) -> bool {
         self.keep(|local| local.rare().rarer().aliases.remove(alias.reference)).is_some()

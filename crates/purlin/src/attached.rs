@@ -1,7 +1,8 @@
-//! What is started with a node and ends with it: an observer's page, a metrics exporter.
+//! Extensions: values that start and end with a node, such as an observer page or a metrics
+//! exporter.
 //!
-//! Set up with the [`Builder`](crate::Builder), on any thread; started on the thread that builds the node.
-//! Never holds up a process, and never keeps the node.
+//! An extension is registered with the [`Builder`](crate::Builder) on any thread and starts on the
+//! thread that builds the node. It never blocks a process and never keeps the node running.
 
 use std::any::Any;
 use std::fmt;
@@ -14,7 +15,7 @@ use crate::Node;
 
 type Start = dyn Fn(&Node) -> io::Result<Box<dyn Any + Send>> + Send + Sync;
 
-/// How something is started that ends with the node.
+/// Start function of an extension.
 #[derive(Clone)]
 pub(crate) struct Attachment(Arc<Start>);
 
@@ -32,12 +33,12 @@ impl fmt::Debug for Attachment {
     }
 }
 
-/// What was started with a node.
+/// Running extensions of a node.
 #[derive(Debug, Default)]
 pub(crate) struct Attached(Mutex<Vec<Box<dyn Any + Send>>>);
 
 impl Attached {
-    /// Starts each, in order, until one cannot be.
+    /// Starts the extensions in order. Returns the first error without starting the rest.
     pub(crate) fn start(&self, all: &[Attachment], node: &Node) -> io::Result<()> {
         for Attachment(start) in all {
             let started = start(node)?;
@@ -46,10 +47,10 @@ impl Attached {
         Ok(())
     }
 
-    /// Ends them, the last that was started first.
+    /// Drops the extensions in the reverse order of their start.
     pub(crate) fn end(&self) {
         let all = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
-        // WHY quietly: they are the user's, and the stop goes on.
+        // WHY: `quietly`, because destructors are user code and the stop must continue.
         all.into_iter().rev().for_each(|one| quietly(|| drop(one)));
     }
 }

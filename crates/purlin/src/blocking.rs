@@ -1,8 +1,8 @@
 //! Processes that may block their thread.
 //!
-//! Such a process is one like any other, with a pid, a mailbox and an exit reason, except that a
-//! worker which is to run it hands the turn to a thread of tokio's blocking pool (`Workers`). What
-//! it does between two awaits may therefore take as long as it likes.
+//! Such a process has a pid, a mailbox and an exit reason like any other. The difference: its
+//! worker hands each turn to a thread of tokio's blocking pool (`Workers`), so the code between two
+//! awaits may take any amount of time.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -18,7 +18,7 @@ use crate::spawn::{spawn_here, stillborn, try_spawn_as};
 use crate::{Node, Outcome, Pid, Process};
 
 pin_project! {
-    /// The code of a process that may block.
+    /// Body of a process that may block.
     pub(crate) struct Blocking<B> {
         #[pin]
         body: B,
@@ -40,7 +40,7 @@ impl<M: Send + 'static, B: purlin_raw::Body<Erlang, M>> purlin_raw::Body<Erlang,
     }
 }
 
-/// What is run for a function that may block, with `E` at the edge of its mailbox.
+/// Creates the body of a process that may block; `E` is the bound of its mailbox.
 pub(crate) fn blocking<M, F, Fut, E>(
     function: F,
     me: Owner<Erlang, M>,
@@ -51,12 +51,13 @@ where
     Blocking { body: Body::new(function, me) }
 }
 
-/// Makes a process that may block its thread between two awaits, on the current node.
+/// Spawns a process on the current node that may block its thread between two awaits.
 ///
-/// For what has no async form: files, a library that waits, a computation of seconds. The process
-/// is one like any other, and may use [`Pid::call_blocking`], [`Node::block_on`] and
-/// `std::thread::sleep`; each of its turns runs on a thread of tokio's blocking pool, of which the
-/// node has up to 512. A process that blocks all the same without this is survived (F2).
+/// Use it for code without an async form: files, blocking libraries, computations of seconds. The
+/// process is otherwise like any other, and may use [`Pid::call_blocking`], [`Node::block_on`] and
+/// `std::thread::sleep`. Each of its turns runs on a thread of tokio's blocking pool, which has up
+/// to 512 threads per node. A process that blocks although it was spawned otherwise is tolerated
+/// (F2).
 ///
 /// ```
 /// # use purlin::{Process, Reply, spawn_blocking};
@@ -71,15 +72,14 @@ where
 /// # }
 /// ```
 ///
-/// A node that is full or stopping gives the pid of a process that has already ended, as
-/// [`spawn()`](crate::spawn()) does. When the node stops while the process blocks, the stop waits as
-/// long as for any other, names it in the report and goes on (E1).
+/// If the node is full or stopping, the returned pid belongs to a process that has already ended,
+/// as with [`spawn()`](crate::spawn()). If the process blocks while the node stops, the stop waits
+/// as long as for any other process, names it in the report and continues (E1).
 ///
 /// # Panics
-/// On a thread that runs no process; use [`Node::spawn_blocking`] there.
+/// Panics on a thread that runs no process; use [`Node::spawn_blocking`] there.
 ///
-/// COST: as `spawn`; each turn costs a task of tokio's and as a rule a switch of threads, some
-/// microseconds.
+/// COST: as `spawn`. Each turn costs a tokio task and usually a thread switch, some microseconds.
 #[track_caller]
 pub fn spawn_blocking<M, F, Fut>(function: F) -> Pid<M>
 where
@@ -95,7 +95,7 @@ where
 }
 
 impl Node {
-    /// Makes a process that may block its thread, from any thread; see
+    /// Spawns a process that may block its thread, from any thread; see
     /// [`spawn_blocking()`](crate::spawn_blocking()).
     pub fn spawn_blocking<M, F, Fut>(&self, function: F) -> Pid<M>
     where

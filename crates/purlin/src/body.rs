@@ -1,8 +1,8 @@
-//! One turn of a process as Erlang sees it: signals first, then its function.
+//! Process body: one turn handles the signals first, then polls the process's function.
 //!
-//! Called by the raw cell on a worker's thread. Nothing of the user's unwinds out of it: the
+//! The raw cell calls it on a worker thread. No panic of user code unwinds out of a turn: the
 //! function, its destructors and the conversion of its result are each caught, and a panic becomes
-//! the reason of the process's end (P2).
+//! the exit reason of the process (P2).
 
 use std::future::Future;
 use std::marker::PhantomData;
@@ -21,7 +21,7 @@ use crate::signal::wake;
 use crate::{ExitReason, Outcome, Process, ProcessId, room};
 
 pin_project! {
-    /// The code of a process whose function is `F`, and whose mailbox has `E` at its edge.
+    /// Code of a process with the function `F` and the mailbox bound `E`.
     pub(crate) struct Body<M, F, Fut, E> {
         #[pin]
         stage: Stage<M, F, Fut>,
@@ -30,10 +30,10 @@ pin_project! {
 }
 
 pin_project! {
-    /// How far the function has come.
+    /// Progress of the process's function.
     ///
-    /// WHY the function is called in the first turn: its future is then made in its place, and what
-    /// panics before the first await ends the child and not the parent.
+    /// WHY: the first turn calls the function, so that its future is built in place and a panic
+    /// before the first await ends the child and not the parent.
     #[project = StageNow]
     #[project_replace = StageBefore]
     enum Stage<M, F, Fut> {
@@ -50,26 +50,27 @@ impl<M: Send + 'static, F, Fut, E> Body<M, F, Fut, E> {
     }
 }
 
-/// How a turn begins.
+/// How a turn continues after its signals.
 enum Begun {
-    /// With the process's function.
+    /// The turn polls the process's function.
     Function,
-    /// It has sent past the bound of a mailbox that is still full: its function is not polled.
+    /// The process has sent past the bound of a mailbox that is still full: its function is not
+    /// polled.
     Suspended,
-    /// It is to end.
+    /// The process ends.
     Over(ExitReason),
 }
 
-/// Acts on what arrived and moves messages to the FIFO; says how many came.
+/// Handles the signals that arrived and moves the messages to the save queue. Returns the number of
+/// messages moved.
 ///
-/// Called at the beginning of a turn, and within it when looking through the mailbox finds nothing
-/// more.
+/// Called at the beginning of a turn, and within a turn when a scan of the mailbox reaches its end.
 #[inline]
 pub(crate) fn fetch<M: Send + 'static>(me: &Owner<Erlang, M>) -> Result<usize, NotHere> {
     if me.has_news() { me.fetch(false, |signal| act(me, signal)) } else { Ok(0) }
 }
 
-/// Takes the oldest message; acts on the signals before it.
+/// Takes the oldest message and handles the signals before it.
 #[inline]
 pub(crate) fn next<M: Send + 'static>(me: &Owner<Erlang, M>) -> Result<Option<M>, NotHere> {
     me.next(|signal| act(me, signal))
@@ -107,7 +108,7 @@ where
     Fut: Future + Send + 'static,
     Fut::Output: Outcome,
 {
-    /// A turn: signals, then the function, then whether it was told to end meanwhile.
+    /// Runs a turn: signals, then the function, then the exit signals that arrived meanwhile.
     #[inline]
     fn work(self: Pin<&mut Self>, me: &Owner<Erlang, M>, cx: &mut Context<'_>) -> Poll<Last> {
         let mut stage = self.project().stage;
@@ -115,7 +116,8 @@ where
             Begun::Function => {}
             Begun::Suspended => return Poll::Pending,
             Begun::Over(reason) => {
-                // WHY: a destructor of the user's may panic, and the process was told to end anyway.
+                // WHY: `quietly`, because a destructor of user code may panic, and the exit reason
+                // is fixed.
                 quietly(|| stage.set(Stage::Over));
                 return Poll::Ready(Last::new(reason));
             }
@@ -135,7 +137,7 @@ where
                 Last::new(exit)
             }
             Err(reason) => {
-                // A second panic, in a destructor, changes nothing about why it ended.
+                // A second panic, in a destructor, does not change the exit reason.
                 quietly(|| stage.set(Stage::Over));
                 Last::new(reason)
             }
@@ -147,11 +149,11 @@ where
     }
 }
 
-/// The beginning of a turn: the signals that arrived, and whether the process is to end or to wait.
+/// Begins a turn: handles the signals that arrived and decides whether the process ends or waits.
 ///
-/// Messages alone can wait in the inbox until they are received: a process with more than it can
-/// handle need not sort what it will not get to in this turn (F3).
-// WHY always: a call of its own took ten instructions more a turn.
+/// An inbox that holds only messages is left until they are received: an overloaded process need
+/// not sort messages that it does not reach in this turn (F3).
+// WHY: `inline(always)`, because a function call took ten more instructions per turn.
 #[inline(always)]
 fn begin<M: Send + 'static, E: Bounds>(me: &Owner<Erlang, M>) -> Begun {
     if me.has_signals() || E::BOUNDED && me.is_past_bound() {
@@ -186,7 +188,7 @@ fn act_on_signals<M: Send + 'static>(me: &Owner<Erlang, M>) -> Begun {
     }
 }
 
-/// The end of a turn in which the function has not returned: whether it was told to end meanwhile.
+/// Ends a turn in which the function has not returned: checks whether the process must end.
 #[inline]
 fn suspended<M: Send + 'static>(me: &Owner<Erlang, M>) -> Poll<ExitReason> {
     if !me.has_local() {
@@ -195,8 +197,8 @@ fn suspended<M: Send + 'static>(me: &Owner<Erlang, M>) -> Poll<ExitReason> {
     match me.local(|local| local.pause()) {
         Ok((Some(reason), _)) => Poll::Ready(reason),
         Ok((None, true)) => {
-            // A combinator may have polled others in this turn and not its receive, which waits for
-            // a message all the same.
+            // A combinator may have polled its other futures in this turn and not the receive,
+            // which still waits for a message.
             let listens = me.listen();
             debug_assert!(listens.is_ok(), "a turn runs on its own thread");
             Poll::Pending
@@ -229,7 +231,7 @@ where
     }
 }
 
-/// Writes a crash into the node's journal.
+/// Records a crash in the node's journal.
 fn write_down<M: Send + 'static>(
     me: &Owner<Erlang, M>,
     look: &Look,
@@ -254,7 +256,7 @@ fn write_down<M: Send + 'static>(
     });
 }
 
-/// Reports an end, if it is not orderly.
+/// Logs and records an end by a panic or an error; ignores other exit reasons.
 #[cold]
 pub(crate) fn report<M: Send + 'static>(
     me: &Owner<Erlang, M>,
@@ -270,6 +272,6 @@ pub(crate) fn report<M: Send + 'static>(
     let pid = ProcessId::new(me.shared().creation, look.slot);
     let (mailbox, received) = (look.mailbox, look.received);
     write_down(me, &look, reason, function);
-    // WHY quietly: a subscriber is the user's.
+    // WHY: `quietly`, because tracing subscribers are user code.
     quietly(|| tracing::error!(%pid, function, %reason, mailbox, received, "process ended"));
 }

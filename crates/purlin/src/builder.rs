@@ -1,4 +1,4 @@
-//! Setting up a node.
+//! Node builder.
 
 use std::fmt;
 use std::io;
@@ -16,10 +16,10 @@ use crate::home::Home;
 use crate::node::{Inner, Io, Node};
 use crate::workers::Workers;
 
-/// The most workers a node may have.
+/// Maximum number of workers of a node.
 const MAX_WORKERS: usize = 1024;
 
-/// Settings of a node that is about to be started.
+/// Settings of a node to be started.
 ///
 /// ```
 /// # fn main() -> Result<(), purlin::BuildError> {
@@ -37,17 +37,18 @@ pub struct Builder {
     attachments: Vec<Attachment>,
 }
 
-/// Why no node was started.
+/// Error returned by [`Builder::build`].
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum BuildError {
-    /// So many workers make no sense: at least one, at most 1024.
+    /// The number of workers is outside 1 to 1024.
     Workers(usize),
-    /// So many processes make no sense: at least one, at most 134 216 704.
+    /// The maximum number of processes is outside 1 to 134 216 704.
     MaxProcesses(u32),
-    /// That is no name: 1 to 255 bytes, letters, digits, `_`, `-`, `.` and at most one `@`.
+    /// The name is invalid: a name is 1 to 255 bytes, letters, digits, `_`, `-`, `.`, at most one
+    /// `@`.
     Name(String),
-    /// The operating system refused a thread or a descriptor, or what was attached could not be started.
+    /// The operating system refused a thread or a descriptor, or an extension failed to start.
     Io(io::Error),
 }
 
@@ -89,33 +90,36 @@ impl Builder {
         }
     }
 
-    /// What the node is called, `nonode` unless told. Its threads bear the name.
+    /// Sets the name of the node; the default is `nonode`. The names of its threads begin with it.
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = name.into();
         self
     }
 
-    /// How many threads run processes: as many as the machine has cores, unless told.
+    /// Sets the number of worker threads; the default is the number of cores, at most 1024.
     pub fn workers(mut self, workers: usize) -> Self {
         self.workers = Some(workers);
         self
     }
 
-    /// How many processes may live at the same time: 134 216 704 unless told. Memory is taken only
-    /// as it is needed: 16 bytes for each process that ever lived beside others.
+    /// Sets the maximum number of live processes; the default is 134 216 704, the largest value.
+    /// Memory is allocated on demand: 16 bytes for each process at the peak number of live
+    /// processes.
     ///
-    /// Each worker keeps some free places for processes it spawns itself, at most an eighth of all
-    /// together; what a thread has that is held up by a process (F2) comes on top. So a node may be
-    /// full for one spawner a little before so many live.
+    /// Each worker caches free slots for the processes it spawns, at most an eighth of all slots in
+    /// total; the cache of a thread that a process stalls (F2) comes on top. A node may therefore
+    /// be full for one spawner slightly before it has this many live processes.
     pub fn max_processes(mut self, processes: u32) -> Self {
         self.max_processes = processes;
         self
     }
 
-    /// Has something started with the node that ends with it, such as a server that shows it: `start` is called
-    /// on this thread when the node has been started, and what it returns is dropped when the node's processes
-    /// have ended. What is kept must not have the [`Node`], which would then never stop by itself: it takes
-    /// [`Node::downgrade`].
+    /// Attaches an extension to the node: a value that starts and ends with it, such as a metrics
+    /// server.
+    ///
+    /// [`Builder::build`] calls `start` on its own thread once the node runs. The returned value is
+    /// dropped when the node's processes have ended. It must not hold a [`Node`], which would keep
+    /// the node from stopping when all other handles are dropped; use [`Node::downgrade`].
     ///
     /// ```
     /// # fn main() -> Result<(), purlin::BuildError> {
@@ -131,8 +135,8 @@ impl Builder {
     /// # }
     /// ```
     ///
-    /// *Errors*: one of `start` is [`BuildError::Io`], and the node is stopped. A simulated node has nothing
-    /// attached: its time stands still while nobody drives it.
+    /// If `start` fails, [`Builder::build`] returns [`BuildError::Io`] and the node stops. A
+    /// simulated node starts no extensions, because its time stands still unless it is driven.
     pub fn attach<K: Send + 'static>(
         mut self,
         start: impl Fn(&Node) -> io::Result<K> + Send + Sync + 'static,
@@ -141,15 +145,16 @@ impl Builder {
         self
     }
 
-    /// Starts the node: its workers, one thread for sockets and timers, and what is attached.
+    /// Starts the node: its workers, one thread for sockets and timers, and the extensions.
     ///
     /// # Errors
-    /// A setting that makes no sense, a thread the operating system refused, or what could not be attached.
+    /// Returns [`BuildError`] if a setting is out of range, the operating system refuses a thread,
+    /// or an extension fails to start.
     pub fn build(self) -> Result<Node, BuildError> {
         self.build_with(Clock::machine())
     }
 
-    /// [`Builder::build`] with another clock: timers and the stop of the node go by it.
+    /// [`Builder::build`] with another clock, which the node's timers and its stop use.
     pub(crate) fn build_with(mut self, clock: Clock) -> Result<Node, BuildError> {
         let workers = self.workers.unwrap_or_else(|| {
             thread::available_parallelism().map_or(1, NonZero::get).min(MAX_WORKERS)
@@ -173,7 +178,7 @@ impl Builder {
         Ok(node)
     }
 
-    /// Refuses settings that make no sense, whatever runs the processes.
+    /// Checks the settings that every kind of node has.
     pub(crate) fn check(&self) -> Result<(), BuildError> {
         if !(1..=MAX_PROCESSES).contains(&self.max_processes) {
             return Err(BuildError::MaxProcesses(self.max_processes));
@@ -184,7 +189,7 @@ impl Builder {
         Ok(())
     }
 
-    /// The node, and what its threads need to know, when its scheduler is there.
+    /// Assembles the node, and the context of its threads, around a scheduler.
     pub(crate) fn assemble(
         self,
         creation: u32,
@@ -207,10 +212,10 @@ fn is_name(name: &str) -> bool {
         && name.matches('@').count() <= 1
 }
 
-/// A number that is different each time a node is started (Erlang's *creation*).
+/// Returns a number that differs at each start of a node (Erlang's *creation*).
 fn creation() -> u32 {
     use std::hash::{BuildHasher, RandomState};
-    // `RandomState` has random keys, and new ones for each value.
+    // Each `RandomState` has new random keys.
     RandomState::new().hash_one(std::process::id()) as u32
 }
 

@@ -1,12 +1,12 @@
-//! Asking a process and waiting for its answer.
+//! Calls: a request to a process and its reply.
 //!
-//! The caller may be a process, a task of any runtime, or a plain thread. It sends a message with
-//! the one end of an answer in it and waits at the other end, deaf: messages that arrive meanwhile
-//! do not wake a process that only waits for this, however many they are (R5).
+//! The caller may be a process, a task of any runtime, or a plain thread. It sends a message that
+//! carries one end of a one-shot block and waits at the other end. Messages that arrive meanwhile
+//! do not wake a process that only waits for the reply, however many they are (R5).
 //!
-//! No monitor is set up for a call. A server that ends drops the right to reply, wherever it was,
-//! and that wakes the caller; only then does the caller ask whether the server lives, with a signal
-//! that a living process answers at its next turn and that comes back from an ended one.
+//! A call sets up no monitor. A server that ends drops the right to reply, wherever it was, and
+//! that wakes the caller. Only then does the caller ask whether the server is alive, with a signal
+//! that a live process answers at its next turn and that is returned if the process has ended.
 
 use std::fmt;
 use std::future::{Future, poll_fn};
@@ -22,24 +22,24 @@ use crate::deadline::Deadline;
 use crate::signal::Signal;
 use crate::{ExitReason, Pid, Reply};
 
-/// How long [`Pid::call`] waits: five seconds, as `gen_server:call` does.
+/// Default timeout of [`Pid::call`]: 5 seconds, as for `gen_server:call`.
 pub const CALL_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Why a call got no answer.
+/// Error of a call that got no reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CallError {
     /// The process had already ended: Erlang's `noproc`.
     NoProcess,
-    /// The process ended before it answered.
+    /// The process ended before it replied.
     Ended(ExitReason),
-    /// The process lives, but has dropped the [`Reply`].
+    /// The process is alive, but dropped the [`Reply`].
     NoReply,
-    /// No answer came in that time. One that comes later is dropped (C1).
+    /// No reply arrived within this time. A later reply is dropped (C1).
     Timeout(Duration),
-    /// The mailbox of the process is full, and rejects what comes (B1).
+    /// The mailbox of the process is full and rejects messages (B1).
     Full,
-    /// A process called itself, and would have waited for ever (C3).
+    /// A process called itself, which would deadlock (C3).
     OwnProcess,
 }
 
@@ -66,7 +66,7 @@ impl std::error::Error for CallError {
 }
 
 impl<M: Send + 'static> Pid<M> {
-    /// Sends a message that carries a [`Reply`] and waits for the answer, at most five seconds (C1).
+    /// Sends a message that carries a [`Reply`] and waits for the reply, at most 5 seconds (C1).
     ///
     /// ```
     /// # use purlin::{Process, Reply, spawn};
@@ -83,25 +83,27 @@ impl<M: Send + 'static> Pid<M> {
     /// # }
     /// ```
     ///
-    /// Works in a process, and in any task of a tokio runtime. From a plain thread use
-    /// [`Pid::call_blocking`].
+    /// Works in a process and in any task of a tokio runtime. Use [`Pid::call_blocking`] on a plain
+    /// thread.
     ///
-    /// *Cancellation*: dropping the future gives up; the answer is dropped.
+    /// *Cancellation*: dropping the future abandons the call; a later reply is dropped.
     ///
     /// # Errors
-    /// [`CallError`] says why no answer came; a process that ends is noticed at once.
+    /// Returns [`CallError`] if no reply arrives. The end of the process is reported without
+    /// waiting for the timeout.
     ///
     /// # Panics
-    /// If it has to wait where there is neither a node nor a tokio runtime to measure time.
+    /// Panics if the call has to wait on a thread with neither a node nor a tokio runtime, because
+    /// no timer is available there.
     ///
-    /// COST: two blocks of memory (the message and the answer), as a rule ones that this thread
-    /// freed before; a timer only if the answer is not there at the first look.
+    /// COST: two blocks of memory (the message and the reply), usually from this thread's free
+    /// list; a timer only if the reply is not there at the first poll.
     pub async fn call<T>(&self, message: impl FnOnce(Reply<T>) -> M) -> Result<T, CallError> {
         self.call_timeout(message, CALL_TIMEOUT).await
     }
 
-    /// [`Pid::call`] with another patience; `Duration::MAX` waits for ever. Errors, panics and cost
-    /// are the same.
+    /// [`Pid::call`] with a given timeout; `Duration::MAX` waits without limit. Errors, panics and
+    /// cost are the same.
     pub async fn call_timeout<T>(
         &self,
         message: impl FnOnce(Reply<T>) -> M,
@@ -111,14 +113,15 @@ impl<M: Send + 'static> Pid<M> {
         let mut answer = self.ask(message, own_waker().await)?;
         match patience.wait(|cx| shown(self, answer.poll(cx))).await? {
             Some(answer) => Ok(answer),
-            // WHY boxed: it is rare, and would make every call several times as large.
+            // WHY: boxed, because it is rare and would make the future of every call several times
+            // as large.
             None => Err(Box::pin(self.unanswered(&mut patience)).await),
         }
     }
 
-    /// [`Pid::call`] for a thread that is no process: it blocks.
+    /// [`Pid::call`] for a thread that runs no process: blocks the thread.
     ///
-    /// In a process it would hold up the worker; use [`Pid::call`] there, or
+    /// In a process it would stall the worker; use [`Pid::call`] there, or
     /// [`spawn_blocking()`](crate::spawn_blocking()).
     ///
     /// # Errors
@@ -144,7 +147,7 @@ impl<M: Send + 'static> Pid<M> {
         match self.address().send(message(Reply::new(to))) {
             Ok(()) => Ok(answer),
             Err(Unsent::Ended(_)) => Err(CallError::NoProcess),
-            // WHY past the bound, where senders wait: this one waits for the answer anyway.
+            // WHY: past the bound if senders wait, because this sender waits for the reply anyway.
             Err(Unsent::Bounded(message)) => {
                 match self.address().send_within(message, Manner::Send) {
                     Ok(_) => Ok(answer),
@@ -155,7 +158,8 @@ impl<M: Send + 'static> Pid<M> {
         }
     }
 
-    /// Asks a process that answers, unless it ends before: then why it ended. For as long as it lives.
+    /// Calls, without a timeout, a process that always replies. Returns its exit reason if it ends
+    /// first.
     pub(crate) async fn answer_or_end<T>(
         &self,
         message: impl FnOnce(Reply<T>) -> M,
@@ -167,15 +171,15 @@ impl<M: Send + 'static> Pid<M> {
         }
     }
 
-    /// [`Pid::ended`], but no longer than that; `None` if the process goes on.
+    /// [`Pid::ended`] with a time limit; returns `None` if the process is still alive then.
     pub(crate) async fn ended_within(&self, time: Duration) -> Option<ExitReason> {
         let mut ended = pin!(self.ended());
         Patience::new(time).wait(|cx| ended.as_mut().poll(cx)).await.ok()
     }
 
-    /// Why there is no answer, when the reply has been dropped: asks the process whether it still
-    /// lives, since a reply may be dropped by a function that returns. The signal is answered by
-    /// the next turn, or comes back when there is none.
+    /// Finds out why no reply came, after the reply was dropped. The process may be alive, since a
+    /// function that returns may drop a reply. So this sends it a signal, which its next turn
+    /// answers or which is returned if the process has ended.
     pub(crate) async fn unanswered(&self, patience: &mut Patience) -> CallError {
         let (still, mut there) = oneshot(own_waker().await);
         let asked = self.address().signal(Signal::StillThere(still)).is_ok();
@@ -194,7 +198,8 @@ impl<M: Send + 'static> Pid<M> {
     }
 }
 
-/// Passes on what a look for the answer of `whom` has found, and shows to others whether it is waited for.
+/// Returns `found`, the poll of the reply of `whom`, and publishes whether this process waits for
+/// it.
 #[inline]
 pub(crate) fn shown<M: Send + 'static, R>(whom: &Pid<M>, found: Poll<R>) -> Poll<R> {
     if found.is_pending() {
@@ -205,12 +210,12 @@ pub(crate) fn shown<M: Send + 'static, R>(whom: &Pid<M>, found: Poll<R>) -> Poll
     found
 }
 
-/// The waker of whoever polls this.
+/// Returns the waker of the current task.
 pub(crate) async fn own_waker() -> Waker {
     poll_fn(|cx| Poll::Ready(cx.waker().clone())).await
 }
 
-/// How long a call waits in all, for whatever it waits, one thing after the other.
+/// Deadline shared by the successive waits of one call.
 pub(crate) struct Patience {
     timeout: Duration,
     deadline: Deadline,
@@ -221,14 +226,14 @@ impl Patience {
         Self { timeout, deadline: Deadline::after(timeout) }
     }
 
-    /// Waits until `poll` is ready. What is ready at the first look sets no timer.
+    /// Waits until `poll` is ready. Sets no timer if it is ready at the first poll.
     pub(crate) async fn wait<R>(
         &mut self,
         mut poll: impl FnMut(&mut Context<'_>) -> Poll<R>,
     ) -> Result<R, CallError> {
         poll_fn(|cx| match poll(cx) {
             Poll::Ready(ready) => Poll::Ready(Ok(ready)),
-            // For ever is as long where nobody measures time, as on a plain thread.
+            // An unlimited wait needs no timer, which a plain thread does not have.
             Poll::Pending if self.timeout == Duration::MAX => Poll::Pending,
             Poll::Pending => self.deadline.poll(cx).map(|()| Err(CallError::Timeout(self.timeout))),
         })
@@ -236,7 +241,7 @@ impl Patience {
     }
 }
 
-/// Wakes a thread that waits for a future.
+/// Waker that unparks a thread blocked on a future.
 struct Unpark(Thread);
 
 impl Wake for Unpark {
@@ -245,7 +250,7 @@ impl Wake for Unpark {
     }
 }
 
-/// Runs a future on this thread.
+/// Runs a future to completion on this thread.
 pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
     let mut future = pin!(future);
     loop {
@@ -255,7 +260,7 @@ pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
     }
 }
 
-/// Runs a future on this thread, at most for the given time.
+/// Runs a future on this thread, for at most `timeout`. Returns `None` when the time is up.
 fn block_on_for<F: Future>(future: F, timeout: Duration) -> Option<F::Output> {
     let deadline = Instant::now().checked_add(timeout);
     let waker = Waker::from(Arc::new(Unpark(thread::current())));

@@ -1,4 +1,4 @@
-//! A future whose panic is a value: what is the user's, in a loop that is to go on after it.
+//! `CatchUnwind` for futures: turns a panic of user code into a value, so that a loop survives it.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -10,8 +10,8 @@ use crate::ExitReason;
 use crate::exit::catch;
 
 pin_project! {
-    /// Gives a future's output, or the reason why it panicked or left by [`crate::exit()`], also
-    /// where that happened before there was a future.
+    /// Returns the output of a future, or the exit reason if the future panicked or called
+    /// [`crate::exit()`]. A panic in the function that creates the future is caught too.
     ///
     /// COST: twice what `catch_unwind` costs where nothing unwinds, which is a few instructions.
     #[project = Stage]

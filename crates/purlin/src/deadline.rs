@@ -1,14 +1,14 @@
-//! A deadline: what a receive or a call that must not take too long waits for beside.
+//! Deadline: the timer behind `receive … after` and call timeouts.
 //!
-//! Polled by whoever waits, with any waker; kept and dropped like a future. Nothing is set before the
-//! first poll, so what is there at the first look costs no timer.
+//! The waiting future polls it with any waker, and stores and drops it like a future. The first
+//! poll sets the timer, so an event that is there before costs no timer.
 //!
-//! In a process the timer is one of the node's own: an entry in the wheel of the worker that first
-//! polled it, found again from any thread. Elsewhere (a call from a task of somebody's tokio) it is
-//! tokio's.
+//! In a process the timer is an entry in the timing wheel of the worker that first polled it, and
+//! can be reached from any thread. Elsewhere (a call from a task of a tokio runtime) it is a tokio
+//! timer.
 //!
-//! COST: in a process no allocation; setting and dropping each a lock that is as a rule free, and
-//! looking again one. The clock is not read. Elsewhere an allocation.
+//! COST: in a process no allocation; setting, polling again and dropping take one lock each, which
+//! is usually uncontended. The clock is not read. Elsewhere an allocation.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -20,28 +20,28 @@ use tokio::time::{Sleep, sleep};
 
 use crate::home::{Here, here};
 
-/// Ready once its time has passed, and not before.
+/// Timer that is ready once its time has passed, never earlier.
 #[derive(Debug)]
 pub(crate) struct Deadline(Stage);
 
 #[derive(Debug)]
 enum Stage {
-    /// Nobody has waited yet.
+    /// Not polled yet.
     Unset(Duration),
     Here(Timer),
     Elsewhere(Pin<Box<Sleep>>),
 }
 
 impl Deadline {
-    /// So long after the first poll; `Duration::MAX` is for ever.
+    /// Creates a deadline at `time` after the first poll; `Duration::MAX` is never reached.
     pub(crate) fn after(time: Duration) -> Self {
         Self(Stage::Unset(time))
     }
 
-    /// Whether the time has passed; if not, the waker is woken when it has.
+    /// Returns `Ready` if the time has passed; otherwise registers the waker to be woken then.
     ///
     /// # Panics
-    /// Where there is neither a node nor a tokio runtime.
+    /// Panics on a thread with neither a node nor a tokio runtime.
     #[inline]
     pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         match &mut self.0 {

@@ -1,13 +1,13 @@
-//! Why a process ended.
+//! Exit reasons.
 
 use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
-/// Why a process ended.
+/// Exit reason: why a process ended.
 ///
-/// Cheap to clone: at most a counted reference. Reasons print as Erlang writes them where Erlang has
-/// them.
+/// Cloning is cheap: at most a reference count. Reasons that Erlang has are displayed in Erlang's
+/// notation.
 ///
 /// ```
 /// use purlin::ExitReason;
@@ -19,34 +19,34 @@ use std::sync::Arc;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ExitReason {
-    /// Its function returned.
+    /// The process's function returned.
     Normal,
-    /// It was told to end in an orderly way.
+    /// The process was asked to end in an orderly way.
     Shutdown,
-    /// The same, and why: Erlang's `{shutdown, Term}`.
+    /// As `Shutdown`, with a cause: Erlang's `{shutdown, Term}`.
     ShutdownWith(Cause),
-    /// It ended itself with `kill`. As a reason that is *sent* it cannot be trapped, and its receiver
+    /// The process ended itself with `kill`. A *sent* `kill` cannot be trapped, and its receiver
     /// ends with [`ExitReason::Killed`] (L4).
     Kill,
-    /// It was killed.
+    /// The process was killed by an exit signal.
     Killed,
-    /// There was no such process.
+    /// No such process exists: Erlang's `noproc`.
     NoProcess,
-    /// The connection to its node was lost.
+    /// The connection to the process's node was lost: Erlang's `noconnection`.
     NoConnection,
-    /// Something did not come in time.
+    /// A timeout expired.
     Timeout,
-    /// It was never started: its node was full or had stopped.
+    /// The process was never started, because its node was full, stopping or stopped.
     SystemLimit,
-    /// An error, or any other reason of the user's.
+    /// An error, or any other reason given by user code.
     Error(Cause),
-    /// It panicked.
+    /// The process panicked.
     Panic(Arc<Panic>),
 }
 
-/// What the user gave as a reason: an error, or a text.
+/// Cause of an exit reason, given by user code: an error or a text.
 ///
-/// Two are equal if they say the same. What was given can be had back:
+/// Two causes are equal if they display the same text. The original error can be downcast:
 ///
 /// ```
 /// use purlin::ExitReason;
@@ -56,23 +56,23 @@ pub enum ExitReason {
 /// assert!(cause.downcast_ref::<std::num::ParseIntError>().is_some());
 /// ```
 ///
-/// COST: one word, and two allocations when it is made; cloning counts a reference.
-// WHY boxed once more: a reason is then two words, and reasons travel in signals.
+/// COST: one word, and two allocations when it is created; cloning increments a reference count.
+// WHY: boxed twice, so that a reason is two words; reasons travel in signals.
 #[derive(Clone)]
 pub struct Cause(Arc<Box<dyn Error + Send + Sync>>);
 
 impl Cause {
-    /// Any error, a text, or what boxes into one.
+    /// Creates a cause from an error, a text, or any value that converts into a boxed error.
     pub fn new(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self(Arc::new(error.into()))
     }
 
-    /// The error that was given, if it is an `E`.
+    /// Returns the original error if it is an `E`.
     pub fn downcast_ref<E: Error + 'static>(&self) -> Option<&E> {
         self.0.downcast_ref()
     }
 
-    /// The error that was given.
+    /// Returns the original error.
     pub fn as_error(&self) -> &(dyn Error + Send + Sync + 'static) {
         &**self.0
     }
@@ -98,18 +98,18 @@ impl fmt::Display for Cause {
     }
 }
 
-/// A panic, as a process's exit reason.
+/// Panic that ended a process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Panic {
-    /// What the panic said; empty if it was no text.
+    /// Message of the panic; empty if its payload was not a text.
     pub message: String,
-    /// Where it happened, `file:line:column`; empty if unknown.
+    /// Source position of the panic, `file:line:column`; empty if unknown.
     pub place: String,
 }
 
 impl ExitReason {
-    /// An error or a text of one's own as a reason. An `ExitReason` stays what it is.
+    /// Creates a reason from an error or a text. Returns an `ExitReason` unchanged.
     pub fn error(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         match error.into().downcast::<Self>() {
             Ok(reason) => *reason,
@@ -117,13 +117,12 @@ impl ExitReason {
         }
     }
 
-    /// `{shutdown, Term}`: an orderly end, and why.
+    /// Creates `{shutdown, Term}`: an orderly end with a cause.
     pub fn shutdown_with(why: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self::ShutdownWith(Cause::new(why))
     }
 
-    /// Whether this is how processes end when nothing is wrong: `normal`, `shutdown`,
-    /// `{shutdown, Term}`.
+    /// Returns whether the reason is an orderly end: `normal`, `shutdown` or `{shutdown, Term}`.
     pub fn is_orderly(&self) -> bool {
         matches!(self, Self::Normal | Self::Shutdown | Self::ShutdownWith(_))
     }
@@ -159,9 +158,9 @@ impl fmt::Display for Panic {
     }
 }
 
-/// Ends the process that calls it, from any depth, with that reason (P2).
+/// Ends the calling process with `reason`, from any call depth (P2): Erlang's `exit(Reason)`.
 ///
-/// The stack is unwound, so destructors run; nothing is printed, and nothing after it is done.
+/// Unwinds the stack, so destructors run. Prints nothing.
 ///
 /// ```
 /// # use purlin::{ExitReason, Process, spawn};
@@ -175,7 +174,8 @@ impl fmt::Display for Panic {
 /// ```
 ///
 /// # Panics
-/// Outside a process, with the reason; and it ends the program where panics abort.
+/// Panics outside a process, with the reason. Aborts the program if it was built with `panic =
+/// "abort"`.
 #[track_caller]
 pub fn exit(reason: ExitReason) -> ! {
     if !purlin_raw::in_process() {
@@ -184,7 +184,7 @@ pub fn exit(reason: ExitReason) -> ! {
     std::panic::resume_unwind(Box::new(catch::Exiting(reason)))
 }
 
-/// Catching panics, and learning where they happened.
+/// Catches panics and records their source positions.
 pub(crate) mod catch {
     use std::any::Any;
     use std::cell::Cell;
@@ -195,18 +195,18 @@ pub(crate) mod catch {
 
     use super::{ExitReason, Panic};
 
-    /// What [`super::exit`] unwinds with.
+    /// Payload with which [`super::exit`] unwinds.
     pub(super) struct Exiting(pub(super) ExitReason);
 
     thread_local! {
-        /// The last panic in a process of this thread: what it said, and where.
+        /// Message and source position of the last panic in a process on this thread.
         static LAST: Cell<Option<Panic>> = const { Cell::new(None) };
     }
 
-    /// Has panics inside processes leave their place behind. The hook that was there still runs,
-    /// so what a panic prints does not change.
+    /// Installs a panic hook that records the source position of panics inside processes. The
+    /// previous hook still runs, so the output of a panic does not change.
     ///
-    /// WHY a hook of the whole program: the place of a panic is told to nobody else.
+    /// WHY: a hook for the whole program, because only a panic hook learns the position.
     pub(crate) fn install() {
         static INSTALLED: Once = Once::new();
         INSTALLED.call_once(|| {
@@ -226,7 +226,7 @@ pub(crate) mod catch {
         });
     }
 
-    /// Runs `f`; a panic, or an [`super::exit`], becomes a reason.
+    /// Runs `f`. A panic, or a call of [`super::exit`], becomes an exit reason.
     #[inline]
     pub(crate) fn panics<R>(f: impl FnOnce() -> R) -> Result<R, ExitReason> {
         panic::catch_unwind(AssertUnwindSafe(f)).map_err(described)
@@ -240,7 +240,8 @@ pub(crate) mod catch {
         };
         let message = text(&*payload);
         quietly(|| drop(payload));
-        // A panic that was caught by its owner left its place too; it is told by what it said.
+        // A panic that user code caught has left its record too; comparing the messages tells them
+        // apart.
         ExitReason::Panic(match LAST.take() {
             Some(last) if last.message == message => Arc::new(last),
             _ => Arc::new(Panic { message, place: String::new() }),

@@ -1,4 +1,4 @@
-//! What all processes of a node share, and what each keeps: the fillings of [`World`].
+//! Node state and the per-process types of a node: the implementation of [`World`].
 
 use std::any::Any;
 use std::cell::{Cell, OnceCell};
@@ -20,17 +20,17 @@ use crate::signal::{Signal, answer_as_ended, tell};
 use crate::trace::hooks;
 use crate::{ExitReason, ProcessId, StopReport};
 
-/// The world of Erlang's processes.
+/// Type family ([`World`]) of Erlang's processes.
 pub(crate) struct Erlang;
 
-/// What everybody may read of a process, also after its end.
+/// Immutable data of a process, readable from any thread, also after its end.
 #[derive(Debug)]
 pub(crate) struct Shared {
-    /// The start of the node.
+    /// Creation of the process's node.
     pub(crate) creation: u32,
-    /// The start of the node of whoever spawned it.
+    /// Creation of the parent's node.
     parent_creation: u32,
-    /// Who spawned it, if a process did.
+    /// Slot of the parent, if a process spawned this one.
     parent: Option<Slot>,
 }
 
@@ -40,23 +40,23 @@ impl Shared {
         Self { creation, parent_creation: parent.creation, parent: parent.slot }
     }
 
-    /// Whether it is no process of a program's, but serves those ([`Parent::NODE`]).
+    /// Returns whether this is a system process ([`Parent::NODE`]) or a proxy, not a user process.
     pub(crate) fn serves(&self) -> bool {
         self.parent.is_none() && self.parent_creation == Parent::NODE.creation || self.stands_in()
     }
 
-    /// Whether it stands for a process elsewhere ([`Parent::ELSEWHERE`]).
+    /// Returns whether this is a proxy for a remote process ([`Parent::ELSEWHERE`]).
     pub(crate) fn stands_in(&self) -> bool {
         self.parent.is_none() && self.parent_creation == Parent::ELSEWHERE.creation
     }
 
-    /// Who spawned it, if a process did.
+    /// Returns the id of the parent, if a process spawned this one.
     pub(crate) fn parent(&self) -> Option<ProcessId> {
         self.parent.map(|slot| ProcessId::new(self.parent_creation, slot))
     }
 }
 
-/// Who spawns.
+/// Parent of a process to be spawned.
 #[derive(Clone, Copy)]
 pub(crate) struct Parent {
     creation: u32,
@@ -64,28 +64,29 @@ pub(crate) struct Parent {
 }
 
 impl Parent {
-    /// The node itself, for what serves its processes; it ends after them, and after stand-ins.
+    /// The node itself: parent of system processes, which end after user processes and proxies.
     pub(crate) const NODE: Self = Self { creation: u32::MAX, slot: None };
-    /// Another node, for what stands here for a process of it; it ends after the processes of this one.
+    /// Another node: parent of proxies for its processes, which end after this node's user
+    /// processes.
     pub(crate) const ELSEWHERE: Self = Self { creation: u32::MAX - 1, slot: None };
 
-    /// The process whose turn this thread is in, of whatever node.
+    /// Returns the process in whose turn this thread is, of whatever node.
     pub(crate) fn current() -> Self {
         here(Here::parent).unwrap_or(Self { creation: 0, slot: None })
     }
 
-    /// Its id, if it is a process.
+    /// Returns the id of the parent, if it is a process.
     pub(crate) fn id(self) -> Option<ProcessId> {
         self.slot.map(|slot| ProcessId::new(self.creation, slot))
     }
 }
 
-/// How a process ended. WHY not the reason itself: nearly all end with `normal`, which this says
-/// in a null word.
+/// Exit status of a process. WHY: not the exit reason, because nearly all processes end with
+/// `normal`, which is a null pointer here.
 #[derive(Debug, Default)]
 pub(crate) struct Last(Option<Box<Reason>>);
 
-/// A reason that is not `normal`.
+/// Exit reason other than `normal`.
 #[derive(Debug)]
 struct Reason(ExitReason);
 
@@ -109,22 +110,22 @@ impl Last {
 }
 
 impl Drop for Reason {
-    /// WHY quietly: a reason may hold an error of the user's, and goes with its cell, on whatever
-    /// thread gives up the last reference.
+    /// WHY: `quietly`, because a reason may hold an error of user code. It is dropped with its
+    /// cell, on the thread that drops the last reference.
     fn drop(&mut self) {
         let reason = std::mem::replace(&mut self.0, ExitReason::Normal);
         quietly(|| drop(reason));
     }
 }
 
-/// Messages that nobody received, by the reason (M4, B3).
+/// Counters of messages that were never received, by cause (M4, B3).
 #[derive(Debug, Default)]
 pub(crate) struct Drops {
-    /// The receiver had ended, or ended while they waited.
+    /// Messages whose receiver had ended, or ended while they waited.
     pub(crate) ended: AtomicU64,
-    /// The alias had been taken back.
+    /// Messages to an alias that had been removed.
     pub(crate) alias: AtomicU64,
-    /// The mailbox was full.
+    /// Messages dropped or rejected by a full mailbox.
     pub(crate) spilled: Arc<Spilled>,
 }
 
@@ -138,30 +139,30 @@ impl Drops {
     }
 }
 
-/// What all processes of a node share.
+/// Node state that all processes share.
 #[derive(Debug)]
 pub(crate) struct Home {
     pub(crate) creation: u32,
     pub(crate) name: String,
-    /// Messages that nobody received.
+    /// Counters of messages that were never received.
     pub(crate) dropped: Drops,
-    /// The names of its processes.
+    /// Registered names.
     pub(crate) names: Names,
-    /// Its applications.
+    /// Running applications.
     pub(crate) applications: Applications,
-    /// What ends with it.
+    /// Extensions, which end with the node.
     pub(crate) attached: Attached,
-    /// What has gone wrong of late.
+    /// Journal of recent crashes, reports and restarts.
     pub(crate) journal: Journal,
-    /// Batches of numbers for references that have been handed out.
+    /// Next batch of numbers for references.
     pub(crate) batches: AtomicU64,
-    /// No process is begun any more.
+    /// Set once the node starts no more processes.
     pub(crate) stopping: AtomicBool,
-    /// Processes that are being spawned from outside just now.
+    /// Number of spawns from outside the node that are in progress.
     pub(crate) outside_spawns: AtomicUsize,
-    /// Processes that were never started, which tells them apart.
+    /// Number of failed spawns; distinguishes their placeholders.
     pub(crate) stillborn: AtomicU32,
-    /// How the node stopped, once it has.
+    /// Report of the stop, once the node has stopped.
     pub(crate) stopped: watch::Sender<Option<StopReport>>,
 }
 
@@ -210,7 +211,7 @@ impl World for Erlang {
             }
             Some(Either::Right(rare)) => rare,
         };
-        // N1: before anybody is told.
+        // N1: the name is free before any signal of the end is sent.
         if rare.named {
             home.names.release(end.slot);
         }
@@ -222,13 +223,13 @@ impl World for Erlang {
         if let Some(rarer) = &mut rare.rarer {
             if let Some(book) = rarer.followed.take() {
                 hooks::ended(&book, me, last);
-                // What it shows of messages is the user's.
+                // The trace buffer holds user code.
                 quietly(|| drop(book));
             }
             rarer.at_end.iter().for_each(|watch| watch.tell());
             rarer.late.drain(..).for_each(|signal| answer_as_ended(me, signal));
         }
-        // What is left may be the user's: a waker.
+        // The rest may hold user code: a waker.
         quietly(|| drop(rare));
     }
 
@@ -256,21 +257,22 @@ impl World for Erlang {
     }
 }
 
-/// What a thread that runs processes knows of its node.
+/// Thread-local context of a thread that runs processes.
 pub(crate) struct Here {
     pub(crate) realm: Realm<Erlang>,
     pub(crate) node: Weak<Inner>,
-    /// The timers of this worker.
+    /// Timing wheel of this worker.
     pub(crate) timers: TimerWheel,
-    /// The thread is a worker now. One for turns that may block never is; one that simulates is not
-    /// while it runs what tokio has to do.
+    /// Whether the thread is a worker now. A thread for blocking turns never is. A simulation's
+    /// thread is not while it runs tokio's tasks.
     pub(crate) worker: Cell<bool>,
-    /// The next number for a reference.
+    /// Next number for a reference.
     pub(crate) numbers: Cell<u64>,
 }
 
 impl Here {
-    /// The process whose turn this thread is in: one of this node's, as the thread is its worker.
+    /// Returns the process whose turn this thread is in. It belongs to this node, as the thread
+    /// does.
     #[inline]
     pub(crate) fn parent(&self) -> Parent {
         Parent { creation: self.realm.home().creation, slot: purlin_raw::current_slot() }
@@ -281,14 +283,14 @@ thread_local! {
     static HERE: OnceCell<Here> = const { OnceCell::new() };
 }
 
-/// Makes this thread one of a node's, which it is for all its life.
+/// Binds this thread to a node for the rest of the thread's life.
 pub(crate) fn settle(here: impl FnOnce() -> Here) {
     HERE.with(|cell| {
         cell.get_or_init(here);
     });
 }
 
-/// Has a thread that is settled be a worker while `f` runs.
+/// Marks a bound thread as a worker while `f` runs.
 pub(crate) fn work<R>(f: impl FnOnce() -> R) -> R {
     let set = |worker| HERE.with(|cell| cell.get().map(|here| here.worker.set(worker)));
     set(true);
@@ -297,16 +299,16 @@ pub(crate) fn work<R>(f: impl FnOnce() -> R) -> R {
     result
 }
 
-/// Runs `f` on the node whose processes this thread runs.
+/// Runs `f` with the context of this thread. Returns `None` if the thread runs no processes.
 #[inline]
 pub(crate) fn here<R>(f: impl FnOnce(&Here) -> R) -> Option<R> {
-    // WHY: a thread that is no worker is a node's only while it runs a process; in between it may be
-    // anybody's.
+    // WHY: a thread of tokio's blocking pool belongs to the node only while it runs a process;
+    // between two turns tokio may run any other code on it.
     let ours = |here: &&Here| here.worker.get() || purlin_raw::in_process();
     HERE.try_with(|here| here.get().filter(ours).map(f)).ok().flatten()
 }
 
-/// Whether this thread is a worker, so that blocking it would hold up processes.
+/// Returns whether this thread is a worker; blocking a worker would stall processes.
 pub(crate) fn is_worker() -> bool {
     here(|here| here.worker.get()).unwrap_or(false)
 }

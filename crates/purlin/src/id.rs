@@ -1,4 +1,4 @@
-//! What a process is called: a number that is never used for another process.
+//! Process ids.
 
 use std::fmt;
 
@@ -6,15 +6,16 @@ use purlin_raw::{Ref, Slot};
 
 use crate::home::Erlang;
 
-/// The identity of a process: small, `Copy`, and without a claim on the process.
+/// Id of a process: small, `Copy`, and without a reference to the process.
 ///
-/// It is printed as Erlang prints a local pid, `<0.12.3>`: the process in slot 12 of its node, the
-/// fourth in that slot. Two processes never have the same id, neither one after the other in the
-/// same slot nor on two nodes of one program (P4), because the id holds the node's *creation*, a
-/// number that is different each time a node is started. Only two simulated nodes of one seed have the
-/// same.
+/// Displayed as Erlang displays a local pid, `<0.12.3>`: the process in slot 12 of its node, the
+/// fourth in that slot. Two processes never have the same id, neither in succession in the same
+/// slot nor on two nodes of one program (P4), because the id contains the node's *creation*, a
+/// number that differs at each start of a node. Only two simulated nodes with the same seed have
+/// the same creation.
 ///
-/// To send to a process of which only the id is known, ask its node: [`crate::Node::pid`].
+/// To send to a process of which only the id is known, look it up on its node:
+/// [`crate::Node::pid`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ProcessId {
     creation: u32,
@@ -34,22 +35,22 @@ impl ProcessId {
         (self.creation == creation).then_some(self.slot)
     }
 
-    /// Out of its parts; `None` if no process can have that id.
+    /// Creates an id from its parts. Returns `None` if no process can have that id.
     pub fn from_parts(id: u32, serial: u32, creation: u32) -> Option<Self> {
         Some(Self { creation, slot: Slot::from_parts(id, serial)? })
     }
 
-    /// The number of the slot, Erlang's *id*.
+    /// Returns the number of the slot, Erlang's *id*.
     pub fn id(self) -> u32 {
         self.slot.index()
     }
 
-    /// How many processes were in that slot before, Erlang's *serial*.
+    /// Returns the number of processes that had the slot before, Erlang's *serial*.
     pub fn serial(self) -> u32 {
         self.slot.generation()
     }
 
-    /// The start of the node that the process belongs to.
+    /// Returns the creation of the process's node, which identifies one start of the node.
     pub fn creation(self) -> u32 {
         self.creation
     }

@@ -1,74 +1,76 @@
-//! What can be seen of a process from outside.
+//! Process information as seen from outside.
 
 use purlin_raw::{Edge, Ref, State};
 
 use crate::home::{Erlang, Home, here};
 use crate::{Monitored, Name, Overflow, ProcessId};
 
-/// What a process is doing.
+/// Scheduling state of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ProcessState {
-    /// It is running.
+    /// Runs on a thread.
     Running,
-    /// It waits for its turn.
+    /// Waits for a worker.
     Runnable,
-    /// It waits for a message.
+    /// Waits for a message.
     Receiving,
-    /// It waits for something else: a timer, a socket, an answer.
+    /// Waits for something other than a message: a timer, a socket, a reply.
     Waiting,
-    /// It has ended.
+    /// Has ended.
     Ended,
 }
 
-/// What can be seen of a process without stopping it (P5).
+/// Snapshot of a process, taken without stopping it (P5).
 ///
-/// Each figure is read on its own, so they may belong to slightly different moments.
+/// Each field is read separately, so the fields may belong to slightly different moments.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ProcessInfo {
-    /// Its identity.
+    /// Id of the process.
     pub id: ProcessId,
-    /// Its name, if it has one and a process of its own node, or the node, looks.
+    /// Registered name. Set only if a process of the same node, or the node, takes the snapshot.
     pub name: Option<Name>,
-    /// What it is doing.
+    /// Scheduling state.
     pub state: ProcessState,
-    /// The function it runs.
+    /// Name of the function that the process runs.
     pub function: &'static str,
-    /// The type of its messages.
+    /// Name of the type of its messages.
     pub message_type: &'static str,
-    /// Who spawned it; `None` if no process did.
+    /// Id of the parent; `None` if no process spawned it.
     pub parent: Option<ProcessId>,
-    /// Whether it serves the node's processes and is none of a program's: a stand-in, or what takes things to other
-    /// nodes and back ([`Node::serve`](crate::Node::serve)).
+    /// Whether it is a system process instead of a user process: a proxy for a remote process, or a
+    /// process that connects the node to others ([`Node::serve`](crate::Node::serve)).
     pub serves: bool,
-    /// Messages that wait, fetched or in transit; approximate past 32767 in transit.
+    /// Number of waiting messages, in the save queue and the inbox; approximate above 32767 in the
+    /// inbox.
     pub mailbox_len: usize,
-    /// The bound of its mailbox, if it has one (B1).
+    /// Bound of the mailbox, if it has one (B1).
     pub bound: Option<MailboxBound>,
-    /// Messages it has received.
+    /// Number of messages received.
     pub messages_in: u64,
-    /// Messages and signals it has sent in turns that are over; answers to calls are not among them.
+    /// Number of messages and signals sent in completed turns, without replies to calls.
     pub messages_out: u64,
-    /// What it has done in turns that are over: one for each turn, for each message or signal sent,
-    /// for each time a receive is polled, and for each message that [`crate::receive!`] looks at; two
-    /// for each call of [`crate::consume_budget`].
+    /// Reductions in completed turns: 1 for each turn, each message or signal sent, each poll of a
+    /// receive, and each message that [`crate::receive!`] examines; 2 for each call of
+    /// [`crate::consume_budget`].
     pub reductions: u64,
-    /// Bytes of the process itself (its state, and what its function keeps across an await), and of
-    /// the messages that wait, without what they point to; not what the process has allocated,
-    /// which it can tell itself: [`ProcessDetails::reported_memory`].
+    /// Memory in bytes: the process itself (its state and the variables that its function keeps
+    /// across an await) and the waiting messages, without the data they point to. Memory that the
+    /// process allocated is not included; it can report that itself:
+    /// [`ProcessDetails::reported_memory`].
     pub memory: usize,
 }
 
-/// The bound of a mailbox (B1).
+/// Bound of a mailbox (B1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MailboxBound {
-    /// How many messages may wait.
+    /// Maximum number of waiting messages.
     pub limit: usize,
-    /// What becomes of one more.
+    /// Overflow policy.
     pub overflow: Overflow,
-    /// Messages that were dropped because of it (B3).
+    /// Number of messages dropped at the bound (B3).
     pub dropped: u64,
 }
 
@@ -78,24 +80,24 @@ impl MailboxBound {
     }
 }
 
-/// What a process tells of itself when it is asked (P5).
+/// Details that a process reports about itself on request (P5).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ProcessDetails {
-    /// Whom it is linked to.
+    /// Processes that it is linked to.
     pub links: Vec<ProcessId>,
-    /// Whom it monitors.
+    /// Processes that it monitors.
     pub monitors: Vec<Monitored>,
-    /// Who monitors it.
+    /// Processes that monitor it.
     pub monitored_by: Vec<ProcessId>,
     /// Whether it traps exits.
     pub traps_exits: bool,
-    /// Bytes that it says it has allocated: [`Process::report_memory`](crate::Process::report_memory).
+    /// Memory in bytes that it reported: [`Process::report_memory`](crate::Process::report_memory).
     pub reported_memory: usize,
 }
 
 impl ProcessInfo {
-    /// What a process of the node that this thread works for sees.
+    /// Takes a snapshot from this thread, with the name if the thread works for the process's node.
     pub(crate) fn here(process: &Ref<Erlang>) -> Self {
         let creation = process.shared().creation;
         let ours = |home: &&Home| home.creation == creation;
@@ -126,7 +128,7 @@ impl ProcessInfo {
     }
 }
 
-/// What a process does, in the words of users.
+/// Converts the runtime's state into the public one.
 pub(crate) fn state_of(state: State) -> ProcessState {
     match state {
         State::Running => ProcessState::Running,

@@ -1,10 +1,10 @@
-//! A message that is sent again and again, by a process that does nothing else.
+//! Periodic timers: a process that sends one message per period.
 //!
-//! WHY a process: making the message is the user's code. It may panic or take long, and must hold up
-//! neither the wheel nor whoever fires timers.
+//! WHY: a process, because creating the message is user code. It may panic or take long, and must
+//! stall neither the timing wheel nor the thread that fires timers.
 //!
-//! The state is under a lock, so that a message and a cancelling come one after the other: once it is
-//! cancelled nothing is sent any more. Nothing of the user's runs under the lock.
+//! The state is behind a lock, so that a send and a cancellation cannot overlap: no message is sent
+//! after a cancellation. No user code runs under the lock.
 
 use std::convert::Infallible;
 use std::future::poll_fn;
@@ -18,10 +18,10 @@ use crate::pid::nobody_receives;
 use crate::signal::Signal;
 use crate::{ExitReason, Pid, Process, SendError, consume_budget};
 
-/// The shortest time between two messages.
+/// Shortest period.
 const SHORTEST: Duration = Duration::from_millis(1);
 
-/// A timer that sends again and again.
+/// Periodic timer.
 #[derive(Clone)]
 pub(crate) struct Interval {
     state: Arc<Mutex<State>>,
@@ -29,15 +29,15 @@ pub(crate) struct Interval {
 }
 
 struct State {
-    /// When the next message is due, on the node's clock.
+    /// Due time of the next message, on the node's clock.
     next: Duration,
-    /// Cancelled, or ended by itself.
+    /// Set once the timer is cancelled or has ended.
     over: bool,
-    /// The process that sends.
+    /// The sending process.
     sender: Option<Pid<Infallible>>,
 }
 
-/// What the process that sends is made of.
+/// State of the sending process.
 pub(crate) struct Sender<M, F> {
     interval: Interval,
     to: Pid<M>,
@@ -59,18 +59,19 @@ impl Interval {
         (interval.clone(), Sender { interval, to, period, message })
     }
 
-    /// The process that sends has been spawned.
+    /// Records the sending process, which has been spawned.
     pub(crate) fn sent_by(self, sender: Pid<Infallible>) -> Self {
         self.lock().sender = Some(sender);
         self
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        // WHY: nothing of the user's runs while it is locked.
+        // WHY: no user code runs under the lock, so it is never poisoned.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Ends it and says how much of the present period was left; `None` if it is over.
+    /// Cancels the timer and returns the time left in the current period. Returns `None` if the
+    /// timer has ended.
     pub(crate) fn cancel(&self) -> Option<Duration> {
         let left = self.read()?;
         let sender = {
@@ -81,14 +82,14 @@ impl Interval {
             state.sender.take()
         };
         if let Some(sender) = sender {
-            // One that has ended meanwhile need not be told.
+            // The signal fails if the process has ended meanwhile.
             let _ =
                 sender.address().signal(Signal::Exit { from: None, reason: ExitReason::Shutdown });
         }
         Some(left)
     }
 
-    /// How much of the present period is left; `None` if it is over.
+    /// Returns the time left in the current period. Returns `None` if the timer has ended.
     pub(crate) fn read(&self) -> Option<Duration> {
         let state = self.lock();
         let next = (!state.over).then_some(state.next);
@@ -98,7 +99,7 @@ impl Interval {
 }
 
 impl<M: Send + 'static, F: FnMut() -> M> Sender<M, F> {
-    /// The process that sends.
+    /// Runs the sending process.
     pub(crate) async fn run(mut self, _: Process<Infallible>) {
         while let Some(left) = self.interval.read() {
             let mut deadline = Deadline::after(left);
@@ -111,7 +112,8 @@ impl<M: Send + 'static, F: FnMut() -> M> Sender<M, F> {
         }
     }
 
-    /// Sends, unless it is over, and looks forward to the next; `false` if there is none.
+    /// Sends the message, unless the timer has ended, and sets the next due time. Returns `false`
+    /// if there is no next message.
     fn send(&self, message: M) -> bool {
         let mut state = self.interval.lock();
         if state.over {
@@ -127,14 +129,14 @@ impl<M: Send + 'static, F: FnMut() -> M> Sender<M, F> {
         match sent {
             Ok(()) => {}
             Err(SendError::NoProcess(message)) => nobody_receives(message),
-            // B1: as the mailbox has it.
+            // B1: the overflow policy of the mailbox decides.
             Err(SendError::Full(message)) => self.to.send(message),
         }
         !over
     }
 }
 
-/// However the process has ended, and also if there was never one.
+/// Marks the timer as ended, however the process ended and also if it was never spawned.
 impl<M, F> Drop for Sender<M, F> {
     fn drop(&mut self) {
         self.interval.lock().over = true;

@@ -1,25 +1,24 @@
-//! Whether a wait begins with asking again and again. Pure: the time is a value.
+//! Adaptive spin: whether a reader polls before it parks. Pure code: the time is an argument.
 //!
-//! Belongs to the reader of one connection, which says what became of each wait.
+//! Belongs to the reader of one connection, which reports the outcome of each wait.
 //!
-//! Another side in lock-step writes a few microseconds after it was answered, which is
-//! less than it takes the kernel to wake a thread. So where the last wait was short
-//! the next begins with asking. But where that side has no core of its own it cannot
-//! write while it is asked for: then asking is in vain, and as soon as it ends the
-//! side writes, so that the wait was short again. Therefore a wait that asked in
-//! vain is followed by one that does not ask, then by two, by four, up to [`MOST`],
-//! until asking has found something.
+//! A peer in lock-step writes a few microseconds after it was answered, which is less than the
+//! kernel takes to wake a thread. So a reader whose last wait was short polls again before it
+//! parks. But a peer that shares a processor with the reader cannot write while the reader polls.
+//! Polling then finds nothing, and the peer writes as soon as it ends, so that the wait is short
+//! again. Therefore a wait that polled in vain is followed by one wait without polling, then by
+//! two, by four, up to [`MOST`], until polling finds something.
 
 use std::time::Duration;
 
-/// A wait no longer than this makes it keen.
+/// A wait shorter than this enables polling.
 const SOON: Duration = Duration::from_micros(200);
-/// The most waits without asking after one in vain.
+/// Maximum number of waits without polling after one that polled in vain.
 const MOST: u32 = 1024;
 
-/// How keen the reader of a connection is: whether, where there is nothing to read, it asks again for up to
-/// [`Keen::LONGEST`], letting other processes run in between, or waits to be woken, which takes longer than the
-/// other side may take to answer.
+/// Adaptive spin of the reader of a connection: whether the reader, when there is nothing to read,
+/// polls for up to [`Keen::LONGEST`], letting other processes run in between, or parks. Waking a
+/// parked reader takes longer than the peer may take to answer.
 ///
 /// ```
 /// use std::time::Duration;
@@ -32,36 +31,36 @@ const MOST: u32 = 1024;
 /// keen.found();
 /// ```
 ///
-/// COST: a comparison or two for each wait.
+/// COST: a comparison or two per wait.
 #[derive(Debug, Default)]
 pub struct Keen {
     /// The last wait was short.
     soon: bool,
-    /// This one asks.
+    /// The current wait polls.
     asks: bool,
-    /// Waits that do not ask, still to come.
+    /// Number of waits without polling that are left.
     left: u32,
-    /// How many there were to be after the last that asked in vain.
+    /// Number of waits without polling after the last wait that polled in vain.
     rest: u32,
 }
 
 impl Keen {
-    /// How long it asks before it lets itself be woken: 100 µs.
+    /// Longest time to poll before parking: 100 µs.
     pub const LONGEST: Duration = Duration::from_micros(100);
 
-    /// A wait begins; whether it begins with asking.
+    /// Starts a wait. Returns whether it polls first.
     pub fn asks(&mut self) -> bool {
         self.asks = self.soon && self.left == 0;
         self.left = self.left.saturating_sub(u32::from(self.soon));
         self.asks
     }
 
-    /// Asking has found something.
+    /// Records that polling found something.
     pub fn found(&mut self) {
         self.rest = 0;
     }
 
-    /// There was something when it was woken, so long after the wait began.
+    /// Records that the reader was woken, `after` this time from the start of the wait.
     pub fn woken(&mut self, after: Duration) {
         self.soon = after < SOON;
         if self.asks {
@@ -75,8 +74,9 @@ impl Keen {
 mod tests {
     use super::*;
 
-    /// Waits so often for one that writes so long after it was answered, and only when nobody asks
-    /// if it has no core of its own; how many waits asked, and how many of these in vain.
+    /// Simulates `count` waits for a peer that writes `after` this time from its last answer, or,
+    /// without `own_core`, only while the reader does not poll. Returns the number of waits that
+    /// polled, and the number of those that polled in vain.
     fn waits(count: u32, after: Duration, own_core: bool) -> (u32, u32) {
         let mut keen = Keen::default();
         let (mut asked, mut in_vain) = (0, 0);
@@ -97,25 +97,25 @@ mod tests {
     }
 
     #[test]
-    fn one_in_lock_step_is_asked_for_in_each_wait_but_the_first() {
+    fn every_wait_but_the_first_polls_for_a_peer_in_lock_step() {
         assert_eq!(waits(1000, Duration::from_micros(10), true), (999, 0));
     }
 
     #[test]
-    fn one_that_takes_its_time_is_never_asked_for() {
+    fn slow_peer_is_never_polled_for() {
         assert_eq!(waits(1000, SOON, true), (0, 0));
     }
 
     #[test]
-    fn one_that_cannot_write_while_it_is_asked_for_is_asked_for_ever_more_seldom() {
+    fn polling_backs_off_for_a_peer_that_cannot_write_meanwhile() {
         let (asked, in_vain) = waits(100_000, Duration::from_micros(10), false);
         assert_eq!(asked, in_vain);
-        // At the 2nd, 4th, 7th, 12th wait, and so on, and then at every 1025th.
+        // At the 2nd, 4th, 7th, 12th wait, and so on, then at every 1025th.
         assert!((100..120).contains(&asked), "{asked}");
     }
 
     #[test]
-    fn one_that_was_asked_for_in_vain_once_is_asked_for_again_after_one_wait() {
+    fn polling_resumes_one_wait_after_it_failed_once() {
         let mut keen = Keen::default();
         keen.woken(Duration::ZERO);
         for _ in 0..3 {

@@ -1,7 +1,7 @@
 //! Erlang's processes and messages at native speed.
 //!
-//! A *process* is an `async` function that owns a mailbox. It costs one allocation, is run by
-//! purlin's own scheduler, and shares nothing: others know its [`Pid`] and send it messages.
+//! A *process* is an `async` function with a mailbox. It costs one allocation, runs on purlin's own
+//! scheduler and shares no state: other processes hold its [`Pid`] and send it messages.
 //!
 //! ```
 //! use purlin::{Process, Reply, spawn};
@@ -27,43 +27,42 @@
 //! }
 //! ```
 //!
-//! Words that come from Erlang mean what they mean there; `SEMANTICS.md` states every clause, and
-//! the difference where there is one. The two that matter at first: a process that computes
-//! without awaiting is not interrupted, and a process that is told to end does so at its next
-//! await.
+//! Terms from Erlang keep their Erlang meaning. `SEMANTICS.md` states every clause and each
+//! difference from Erlang. Two differences matter first: a process that computes without awaiting
+//! is not preempted, and a process that an exit signal terminates ends at its next await.
 //!
 //! | to | use |
 //! |---|---|
 //! | start a node | [`Node::builder`], [`macro@main`], [`macro@test`] |
-//! | make a process | [`spawn()`], [`Node::spawn`], [`try_spawn`] |
-//! | make one that may block its thread | [`spawn_blocking()`], [`Node::spawn_blocking`] |
-//! | bound its mailbox, name it from the start | [`SpawnOptions`], [`spawn_opt()`] |
-//! | send to it, ask it | [`Pid::send`], [`Pid::call`], [`Pid::call_blocking`] |
-//! | ask many at once | [`multi_call()`] |
+//! | spawn a process | [`spawn()`], [`Node::spawn`], [`try_spawn`] |
+//! | spawn a process that may block its thread | [`spawn_blocking()`], [`Node::spawn_blocking`] |
+//! | spawn with a mailbox bound or a registered name | [`SpawnOptions`], [`spawn_opt()`] |
+//! | send a message, make a call | [`Pid::send`], [`Pid::call`], [`Pid::call_blocking`] |
+//! | call many processes concurrently | [`multi_call()`] |
 //! | receive | [`Process::receive`], [`receive!`], [`Process::try_receive`], [`Process::flush`] |
-//! | end together, or be told of an end | [`Process::link`], [`Process::monitor`], [`Process::trap_exit`], [`Process::spawn_link`] |
+//! | link, monitor, trap exits | [`Process::link`], [`Process::monitor`], [`Process::trap_exit`], [`Process::spawn_link`] |
 //! | end a process | [`exit()`], [`Pid::exit`], [`ExitReason`] |
-//! | find it by name, or by an address that can be taken back | [`register`], [`whereis`], [`Process::alias`] |
+//! | register a name, create a revocable address | [`register`], [`whereis`], [`Process::alias`] |
 //! | write a server, as OTP's `gen_server` | [`server`] |
-//! | run a future as a process, and have its result | [`task`] |
-//! | find those who do the same | [`pg`] |
-//! | have processes restarted | [`supervisor`] |
-//! | start and stop a program's processes as one | [`application`] |
-//! | stand for processes of other nodes | [`foreign`] |
-//! | send later | [`Pid::send_after`], [`Pid::send_interval`], [`Timer`] |
-//! | be polite in a long loop | [`yield_now`], [`consume_budget`] |
-//! | see what runs, and what does not let go | [`Node::processes`], [`Pid::info`], [`Node::hogs`] |
-//! | observe a node, follow processes | [`observe`], [`trace`] |
+//! | run a future as a process and await its result | [`task`] |
+//! | join process groups | [`pg`] |
+//! | supervise and restart processes | [`supervisor`] |
+//! | start and stop an application as one unit | [`application`] |
+//! | represent remote processes by local proxies | [`foreign`] |
+//! | send after a delay or periodically | [`Pid::send_after`], [`Pid::send_interval`], [`Timer`] |
+//! | yield in a long loop | [`yield_now`], [`consume_budget`] |
+//! | list processes, find those that do not yield | [`Node::processes`], [`Pid::info`], [`Node::hogs`] |
+//! | observe a node, trace processes | [`observe`], [`trace`] |
 //!
-//! Sockets, timers and every other library of tokio's work inside a process with no adapter.
+//! Sockets, timers and every other tokio library work inside a process without an adapter.
 //!
-//! # What it needs
+//! # Requirements
 //!
-//! Rust 1.88 and a 64-bit target; it is tested on Linux. A panic ends its process alone only where
-//! panics unwind: in a program built with `panic = "abort"` it ends the program. What blocks a
-//! thread (`std::thread::sleep`, `std::fs`, [`Pid::call_blocking`]) or computes for long costs a
-//! thread of its own, after a millisecond in which its worker is held up: inside a process await
-//! instead, or use [`spawn_blocking()`].
+//! Rust 1.88 and a 64-bit target; tested on Linux. A panic ends only its own process if panics
+//! unwind; in a program built with `panic = "abort"` it ends the program. Code that blocks its
+//! thread (`std::thread::sleep`, `std::fs`, [`Pid::call_blocking`]) or computes for a long time
+//! stalls its worker for about a millisecond, and then occupies an extra thread. Await inside a
+//! process instead, or use [`spawn_blocking()`].
 
 mod act;
 mod alias;
@@ -144,14 +143,14 @@ pub use timer::Timer;
 pub use weak_node::WeakNode;
 pub use yielding::{consume_budget, yield_now};
 
-/// What the macros of this crate expand to; not for direct use.
+/// Targets of this crate's macro expansions; not public API.
 #[doc(hidden)]
 pub mod __private {
     pub use crate::node::{run_main, run_test};
     pub use crate::receive::Scan;
 }
 
-/// The documents whose examples are tests.
+/// Documents whose code examples are tests.
 #[cfg(doctest)]
 mod documents {
     #[doc = include_str!("../../../README.md")]

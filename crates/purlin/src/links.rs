@@ -1,12 +1,12 @@
-//! Links: two processes that end together (L1 to L8).
+//! Links between processes (L1 to L8).
 //!
-//! Each of the two keeps an entry for the other. `link` makes its own at once and sends
-//! [`Signal::Link`]; `unlink` marks its own as down, sends [`Signal::Unlink`] with a number, and takes
-//! the entry out when [`Signal::UnlinkAck`] comes back with that number. While the entry is down,
-//! whatever the other sends about the link was sent before it had read the unlink: an exit is ignored
-//! (L5), and so is a link, which the other will take back itself when it reads the unlink. Linking
-//! again meanwhile marks the entry as up, and the acknowledgement, whose number it does not have,
-//! changes nothing.
+//! Each of the two processes keeps an entry for the other. `link` adds the local entry immediately
+//! and sends [`Signal::Link`]. `unlink` marks the local entry as down, sends [`Signal::Unlink`]
+//! with a number, and removes the entry when [`Signal::UnlinkAck`] returns with that number. While
+//! the entry is down, every signal of the peer about the link was sent before the peer read the
+//! unlink. An exit is ignored (L5), and so is a link, which the peer removes itself when it reads
+//! the unlink. Linking again meanwhile marks the entry as up; the acknowledgement, which has
+//! another number, then changes nothing.
 
 use std::future::Future;
 use std::num::NonZero;
@@ -22,21 +22,22 @@ use crate::signal::{Peer, Signal, tell};
 use crate::spawn::{spawn_here, spawn_on};
 use crate::{ExitReason, Outcome, Pid, Process, ProcessId, SpawnError};
 
-/// An exit signal, as a process that traps exits receives it: Erlang's `{'EXIT', From, Reason}`.
+/// Exit signal as received by a process that traps exits: Erlang's `{'EXIT', From, Reason}`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Exit {
-    /// Who ended, or who sent it; `None` if no process did, but the node, or a thread from outside.
+    /// The process that ended or sent the signal; `None` if the node sent it, or a thread outside
+    /// any process.
     pub from: Option<ProcessId>,
-    /// Why.
+    /// The exit reason.
     pub reason: ExitReason,
 }
 
 /// One end of a link.
 #[derive(Debug)]
 pub(crate) struct Link {
-    /// The other end; `None` if it was gone from the start.
+    /// The process at the other end; `None` if it had already ended when the link was created.
     peer: Option<Peer>,
-    /// The number of the unlink that has not been acknowledged.
+    /// Number of the unlink that has not been acknowledged.
     unlinking: Option<NonZero<u64>>,
 }
 
@@ -49,7 +50,7 @@ impl Link {
         self.unlinking.is_none()
     }
 
-    /// The process that holds this end has ended.
+    /// Sends the exit signal of the link, because the process that holds this end has ended.
     pub(crate) fn ended(self, me: ProcessId, last: &Last) {
         if let (Some(peer), None) = (self.peer, self.unlinking) {
             tell(&peer, Signal::LinkExit { from: me, reason: last.reason() });
@@ -58,7 +59,7 @@ impl Link {
 }
 
 impl Rare {
-    /// The process links to another; whether that one has to be told.
+    /// Creates the link or marks it as up. Returns whether the other process must be informed.
     fn link(&mut self, to: ProcessId, peer: Option<&Peer>) -> bool {
         match self.links.get_mut(to) {
             None => {
@@ -69,14 +70,14 @@ impl Rare {
         }
     }
 
-    /// The process unlinks itself; whom to tell, if it was linked.
+    /// Marks the link as down. Returns the other process, to be informed, if the link was up.
     fn unlink(&mut self, from: ProcessId, number: u64) -> Option<Peer> {
         let link = self.links.get_mut(from).filter(|link| link.is_up())?;
         link.unlinking = NonZero::new(number);
         link.peer.clone()
     }
 
-    /// Another process has linked itself to this one.
+    /// Adds the link that another process has requested.
     pub(crate) fn linked_by(&mut self, peer: Peer) {
         let id = ProcessId::of(&peer);
         if self.links.get_mut(id).is_none() {
@@ -84,7 +85,7 @@ impl Rare {
         }
     }
 
-    /// Another process has unlinked itself from this one.
+    /// Removes the link that another process has removed.
     #[must_use]
     pub(crate) fn unlinked_by(&mut self, from: ProcessId) -> Option<Link> {
         self.links
@@ -93,7 +94,7 @@ impl Rare {
             .then(|| self.links.remove(from))?
     }
 
-    /// It has read our unlink.
+    /// Removes the link, because the other process has read the unlink.
     #[must_use]
     pub(crate) fn unlink_acknowledged(&mut self, by: ProcessId, number: u64) -> Option<Link> {
         let is_it = |link: &mut Link| link.unlinking.is_some_and(|waits| waits.get() == number);
@@ -101,17 +102,19 @@ impl Rare {
     }
 }
 
-/// An [`Exit`] in a message.
+/// Seals an [`Exit`] into a message.
 fn sealed<M: From<Exit>>(from: Option<ProcessId>, reason: ExitReason) -> Sealed<M> {
     Sealed::new(M::from(Exit { from, reason }), 0)
 }
 
 impl<M: Send + 'static> Process<M> {
-    /// Links this process to another: when one of them ends, the other is sent an exit signal with
-    /// its reason (L1, L2), which ends it too unless the reason is `normal`, or it traps exits (L3).
+    /// Links this process to another. When one of them ends, the other receives an exit signal with
+    /// the same reason (L1, L2). The signal ends the other too, unless the reason is `normal` or
+    /// the process traps exits (L3).
     ///
-    /// Between two processes there is at most one link; linking to oneself does nothing. Linking to
-    /// a process that has ended sends this one an exit signal with the reason `noproc` (L6).
+    /// Between two processes there is at most one link. Linking a process to itself does nothing.
+    /// Linking to a process that has ended sends this process an exit signal with the reason
+    /// `noproc` (L6).
     ///
     /// ```
     /// # use purlin::{ExitReason, Process, spawn};
@@ -128,9 +131,10 @@ impl<M: Send + 'static> Process<M> {
     /// ```
     ///
     /// # Panics
-    /// Outside of this process's own turn, as receiving does.
+    /// Panics outside this process's own turns, as receiving does.
     ///
-    /// COST: one signal; the first link, monitor or alias of a process allocates what keeps them.
+    /// COST: one signal; the first link, monitor or alias of a process allocates its extended
+    /// state.
     #[track_caller]
     pub fn link(&self, to: impl ToProcess) {
         let (other, peer) = (to.id(), to.find().0);
@@ -143,25 +147,25 @@ impl<M: Send + 'static> Process<M> {
         }
     }
 
-    /// Takes a link back, if there is one: once this has returned, no exit signal of it is received
-    /// (L5). One that is in the mailbox already stays there.
+    /// Removes a link, if there is one. Once this method has returned, no exit signal of the link
+    /// is received (L5). One that is already in the mailbox stays there.
     ///
     /// # Panics
-    /// Outside of this process's own turn, as receiving does.
+    /// Panics outside this process's own turns, as receiving does.
     #[track_caller]
     pub fn unlink(&self, from: impl ToProcess) {
         let (other, number) = (from.id(), self.reference().number());
         let Some(peer) = self.keep(|local| local.rare().unlink(other, number)) else { return };
         if peer.signal(Signal::Unlink { from: self.peer(), id: number }).is_err() {
-            // It has ended: what it sent about the link comes before anything else of it.
+            // The peer has ended. Its signals about this link precede any later signal of the peer.
             drop(self.keep(|local| local.rare().unlink_acknowledged(other, number)));
         }
     }
 
-    /// Whether exit signals become messages of this process instead of ending it (L3); says whether
-    /// they did before. `kill` that is sent cannot be trapped (L4).
+    /// Sets whether exit signals become messages of this process instead of ending it (L3). Returns
+    /// the previous setting. A `kill` that is sent cannot be trapped (L4).
     ///
-    /// The message is made by `M::from` where the signal stands among the messages, in order.
+    /// `M::from` creates the message, at the signal's position among the messages.
     ///
     /// ```
     /// # use purlin::{Exit, ExitReason, Process};
@@ -180,8 +184,8 @@ impl<M: Send + 'static> Process<M> {
     /// ```
     ///
     /// # Panics
-    /// Outside of this process's own turn, as receiving does; and `M::from`, if it panics, panics in
-    /// the process.
+    /// Panics outside this process's own turns, as receiving does. A panic in `M::from` ends this
+    /// process.
     #[track_caller]
     pub fn trap_exit(&self, trap: bool) -> bool
     where
@@ -193,14 +197,14 @@ impl<M: Send + 'static> Process<M> {
         before.is_some()
     }
 
-    /// Spawns a process that is linked to this one from its beginning (L8).
+    /// Spawns a process and links it to this one, in one step (L8).
     ///
-    /// If none can be spawned, an exit signal with the reason `system_limit` comes instead.
+    /// If the spawn fails, this process receives an exit signal with the reason `system_limit`.
     ///
     /// # Panics
-    /// Outside of this process's own turn, as receiving does.
+    /// Panics outside this process's own turns, as receiving does.
     ///
-    /// COST: as [`spawn()`](crate::spawn()), and what keeps the link, in both.
+    /// COST: as [`spawn()`](crate::spawn()), and the link's entry in both processes.
     #[track_caller]
     pub fn spawn_link<N, F, Fut>(&self, function: F) -> Pid<N>
     where
@@ -221,10 +225,11 @@ impl<M: Send + 'static> Process<M> {
     /// [`Process::spawn_link`] with options.
     ///
     /// # Errors
-    /// As [`spawn_opt`](crate::spawn_opt()); then nothing is linked, and no signal comes.
+    /// As [`spawn_opt`](crate::spawn_opt()). After an error nothing is linked and no signal is
+    /// sent.
     ///
     /// # Panics
-    /// Outside of this process's own turn, as receiving does.
+    /// Panics outside this process's own turns, as receiving does.
     #[track_caller]
     pub fn spawn_link_opt<N, F, Fut>(
         &self,
@@ -243,7 +248,7 @@ impl<M: Send + 'static> Process<M> {
         Ok(pid)
     }
 
-    /// What a child keeps that is linked to this process from its beginning.
+    /// Returns the initial private state of a child that is linked to this process.
     #[track_caller]
     fn linked_child(&self) -> Local {
         self.demand_here();
@@ -256,18 +261,18 @@ impl<M: Send + 'static> Process<M> {
         self.keep(|local| local.rare().links.insert_new(pid.id(), Link::new(Some(child))));
     }
 
-    /// Acts on what this process keeps for itself.
+    /// Runs `f` on the private state of this process.
     #[track_caller]
     pub(crate) fn keep<R>(&self, f: impl FnOnce(&mut Local) -> R) -> R {
         self.owner().local(f).unwrap_or_else(|_| self.not_here())
     }
 
-    /// This process, for another to keep.
+    /// Returns an untyped handle on this process, for another process to store.
     pub(crate) fn peer(&self) -> Peer {
         self.owner().address().untyped()
     }
 
-    /// A signal of this process to itself.
+    /// Sends a signal from this process to itself.
     pub(crate) fn tell_itself(&self, signal: Signal) {
         tell(&self.peer(), signal);
     }

@@ -1,9 +1,9 @@
-//! What a process keeps for itself: links, monitors, aliases, how it takes exits.
+//! Private state of a process: links, monitors, aliases, handling of exit signals.
 //!
-//! Only its own turn touches it, and nothing of the user's runs meanwhile. What is taken out of it
-//! and is the user's to drop (a reason, a waker) is handed back.
+//! Only the process's own turn accesses it, and no user code runs during an access. Values that
+//! user code drops (a reason, a waker) are returned to the caller.
 //!
-//! COST: one word in the cell; the rest lies in a block that exists only in processes that need it.
+//! COST: one word in the cell; the rest is in a block that only processes that need it allocate.
 
 use std::sync::Arc;
 use std::task::Waker;
@@ -20,73 +20,74 @@ use crate::small::Small;
 use crate::trace::Book;
 use crate::{ExitReason, ProcessDetails, ProcessId};
 
-// WHY functions of the parts: they come in registers, and the notice is first written where its
-// message stays. `M` is the mailbox's type; whoever keeps one does not know it.
+// WHY: the arguments are the parts of a notice, because these are passed in registers and the
+// notice is first written where its message stays. `M` is the type of the mailbox; the code that
+// stores such a function does not know it.
 
-/// How a [`Down`](crate::Down) becomes a message.
+/// Converts a [`Down`](crate::Down) into a message.
 pub(crate) type OfDown<M> = fn(Reference, Monitoring, ExitReason) -> Sealed<M>;
-/// How an [`Exit`](crate::Exit) becomes a message.
+/// Converts an [`Exit`](crate::Exit) into a message.
 pub(crate) type OfExit<M> = fn(Option<ProcessId>, ExitReason) -> Sealed<M>;
-/// How an [`Event`](crate::pg::Event) becomes a message.
+/// Converts an [`Event`](crate::pg::Event) into a message.
 pub(crate) type OfEvent<M> = fn(Reference, Event) -> Sealed<M>;
 
-/// What a process keeps for itself.
+/// Private state of a process.
 #[derive(Default)]
 pub(crate) struct Local {
-    /// Nothing as a rule.
+    /// `None` in most processes.
     kept: Option<Pooled<Bond, Rare>>,
 }
 
-/// What a process keeps that was spawned with a link or a monitor and has needed nothing since, as
-/// most of those.
+/// Inline state of a process that was spawned with a link or a monitor and has needed nothing
+/// since. Most processes with a link or a monitor are of this kind.
 pub(crate) enum Bond {
-    /// It is linked to whoever spawned it.
+    /// The process is linked to its parent.
     Linked(ProcessId, Link),
-    /// Whoever spawned it monitors it.
+    /// The parent monitors the process.
     Watched(Reference, Peer),
 }
 
-/// What few processes need.
+/// Extended state, which few processes need.
 #[derive(Default)]
 pub(crate) struct Rare {
-    /// The process is to end.
+    /// Exit reason, set once the process is about to end.
     pub(crate) exit: Option<ExitReason>,
-    /// Whom to wake when a message comes, if a combinator waits with a waker of its own.
+    /// Waker of a combinator that waits for a message, if it is not the process's waker.
     pub(crate) mail: Option<Waker>,
-    /// Whom it is linked to.
+    /// Linked processes.
     pub(crate) links: Small<ProcessId, Link>,
-    /// Who monitors it.
+    /// Processes that monitor this one.
     pub(crate) watchers: Small<Reference, Peer>,
-    /// Whom it monitors.
+    /// Processes that this one monitors.
     pub(crate) monitors: Small<Reference, Monitoring>,
-    /// How an exit signal becomes a message, if exits are trapped.
+    /// Conversion of exit signals, set if exits are trapped.
     pub(crate) trap: Option<Erased>,
-    /// How a down signal becomes a message.
+    /// Conversion of down signals.
     pub(crate) down: Option<Erased>,
-    /// It has, or had, a name.
+    /// Whether the process has, or had, a registered name.
     pub(crate) named: bool,
-    /// What even fewer need.
+    /// State that even fewer processes need.
     pub(crate) rarer: Option<Box<Rarer>>,
 }
 
-/// What even fewer processes need.
+/// Extended state that even fewer processes need.
 #[derive(Default)]
 pub(crate) struct Rarer {
-    /// It serves other processes, and does not wait for room in their mailboxes.
+    /// Whether this is a system process, which a full mailbox does not suspend.
     pub(crate) serves: bool,
-    /// Who waits for the end of the process.
+    /// Futures that wait for the end of the process.
     pub(crate) at_end: Vec<Arc<Watch>>,
-    /// Its aliases, and whether each is good for one message only.
+    /// Aliases, with `true` for those that are valid for one message only.
     pub(crate) aliases: Small<Reference, bool>,
-    /// The groups that it watches, and how an event becomes a message.
+    /// Monitors of groups, with the conversion of their events.
     pub(crate) groups: Small<Reference, Erased>,
-    /// It has sent past bounds, and waits for room.
+    /// Wait-list entries of a process that has sent past bounds.
     pub(crate) suspended: Option<Suspended>,
-    /// What follows it.
+    /// Trace buffer of the trace that follows the process.
     pub(crate) followed: Option<Arc<Book>>,
-    /// Bytes that it says it has allocated.
+    /// Memory in bytes that the process reported.
     pub(crate) memory: usize,
-    /// What arrived too late, and is to be answered.
+    /// Signals that arrived too late, to be answered at the end.
     pub(crate) late: Vec<Signal>,
 }
 
@@ -97,18 +98,18 @@ impl Rare {
 }
 
 impl Local {
-    /// What a process keeps that is spawned with that.
+    /// Creates the private state of a process that is spawned with a link or a monitor.
     pub(crate) fn bound(bond: Bond) -> Self {
         Self { kept: Some(Pooled::left(bond)) }
     }
 
-    /// Whether there is anything.
+    /// Returns whether there is any state.
     #[inline]
     pub(crate) fn keeps(&self) -> bool {
         self.kept.is_some()
     }
 
-    /// Takes all of it.
+    /// Takes the whole state.
     #[inline]
     pub(crate) fn take(&mut self) -> Option<Either<Bond, Rare>> {
         self.kept.take().map(Pooled::into_inner)
@@ -159,8 +160,8 @@ impl Local {
         self.seen_mut()?.rarer.as_deref_mut()
     }
 
-    /// Whether what is sent to that alias is received; one that is good for one message is not any
-    /// more.
+    /// Returns whether messages to this alias are received. Removes an alias that is valid for one
+    /// message only.
     pub(crate) fn answers_to(&mut self, alias: Reference) -> bool {
         let Some(rarer) = self.seen_rarer() else { return false };
         match rarer.aliases.get_mut(alias).copied() {
@@ -169,19 +170,19 @@ impl Local {
         }
     }
 
-    /// Whether the process is to end.
+    /// Returns whether the process is about to end.
     pub(crate) fn exiting(&self) -> bool {
         self.seen().is_some_and(|rare| rare.exit.is_some())
     }
 
-    /// Why the process is to end, if it is. It stays so while destructors run (L7).
+    /// Returns the exit reason of a process about to end. It remains while destructors run (L7).
     #[inline]
     pub(crate) fn exit(&self) -> Option<ExitReason> {
         self.seen()?.exit.clone()
     }
 
-    /// What the beginning of a turn has to know: whether a combinator waits for a message with a
-    /// waker of its own, and whether the process has sent past a bound.
+    /// Returns the state that the beginning of a turn needs: whether a combinator with another
+    /// waker waits for a message, and whether the process has sent past a bound.
     #[inline]
     pub(crate) fn waits(&self) -> (bool, bool) {
         let suspended = |rarer: &Rarer| rarer.suspended.is_some();
@@ -191,12 +192,12 @@ impl Local {
         }
     }
 
-    /// What follows it.
+    /// Returns the trace buffer of the trace that follows the process.
     pub(crate) fn followed(&mut self) -> Option<Arc<Book>> {
         self.seen_rarer()?.followed.clone()
     }
 
-    /// That trace follows it no more, in its turn; what is to be dropped.
+    /// Detaches the trace, in the process's turn. Returns the buffer for the caller to drop.
     pub(crate) fn unfollow(&mut self, book: &Arc<Book>) -> Option<Arc<Book>> {
         let before = self.seen_rarer()?.followed.take_if(|by| Arc::ptr_eq(by, book));
         if before.is_some() {
@@ -205,8 +206,8 @@ impl Local {
         before
     }
 
-    /// What the end of a turn has to know: whether the process is to end, and whether a combinator
-    /// waits for a message.
+    /// Returns the state that the end of a turn needs: the exit reason of a process about to end,
+    /// and whether a combinator waits for a message.
     #[inline]
     pub(crate) fn pause(&self) -> (Option<ExitReason>, bool) {
         match self.seen() {
@@ -220,15 +221,15 @@ impl Local {
         self.seen_mut()?.mail.take()
     }
 
-    /// How an exit signal becomes a message, if it does (L3, L4).
+    /// Returns the conversion of an exit signal into a message, if it is trapped (L3, L4).
     #[inline]
     pub(crate) fn traps(&self, reason: &ExitReason, origin: Origin) -> Option<Erased> {
         let rare = self.seen()?;
         rare.trap.filter(|_| rare.exit.is_none() && !origin.kills(reason))
     }
 
-    /// An exit signal has come that is not trapped (L3, L4). Says whether the process is to end, and
-    /// hands back a reason that does not count.
+    /// Handles an exit signal that is not trapped (L3, L4). Returns whether the process must end,
+    /// and an unused reason for the caller to drop.
     pub(crate) fn strike(
         &mut self,
         reason: ExitReason,
@@ -236,11 +237,12 @@ impl Local {
     ) -> (bool, Option<ExitReason>) {
         let exit = &mut self.rare().exit;
         match exit {
-            // Whoever stops the node says of a process that did not let go that it was killed.
+            // The stop of the node replaces the reason of a process that did not end in time by
+            // `killed`.
             Some(_) if origin == Origin::Stop && origin.kills(&reason) => {
                 (true, exit.replace(ExitReason::Killed))
             }
-            // M2, L3: the first reason counts, also against a `kill` that comes after it.
+            // M2, L3: the first reason counts, also against a later `kill`.
             Some(_) => (true, Some(reason)),
             None if origin.kills(&reason) => (true, exit.replace(ExitReason::Killed)),
             None if matches!(reason, ExitReason::Normal) && origin != Origin::Itself => {
@@ -250,8 +252,8 @@ impl Local {
         }
     }
 
-    /// The process is to end with this reason, unless it is to end already; hands back the one that
-    /// does not count.
+    /// Sets the exit reason, unless the process is about to end already. Returns the unused
+    /// reason for the caller to drop.
     pub(crate) fn end(&mut self, reason: ExitReason) -> Option<ExitReason> {
         match &mut self.rare().exit {
             Some(_) => Some(reason),
@@ -262,24 +264,25 @@ impl Local {
         }
     }
 
-    /// How an event of that monitor of a group becomes a message, if the monitor is there.
+    /// Returns the conversion of the events of a group monitor, if the monitor exists.
     pub(crate) fn watches_group(&mut self, monitor: Reference) -> Option<Erased> {
         self.seen_rarer()?.groups.get_mut(monitor).copied()
     }
 
-    /// Somebody waits for the end of the process.
+    /// Adds a future that waits for the end of the process.
     pub(crate) fn tell_at_end(&mut self, watch: Arc<Watch>) {
         let watches = &mut self.rare().rarer().at_end;
         if watches.len() == watches.capacity() {
-            // Those who have given up hold theirs no longer.
+            // A future that was dropped no longer holds its `Watch`.
             watches.retain(|watch| Arc::strong_count(watch) > 1);
-            // WHY room for as many again: the next look at all of them is as far off as they are many.
+            // WHY: reserve as many again, so that scanning all of them is amortised over as many
+            // additions.
             watches.reserve(watches.len() + 1);
         }
         watches.push(watch);
     }
 
-    /// What can be told of it. Looking makes nothing larger.
+    /// Returns the details of the process. Does not allocate extended state.
     pub(crate) fn describe(&self) -> ProcessDetails {
         let rare = match self.kept.as_ref().map(Pooled::get) {
             None => return ProcessDetails::default(),
@@ -304,21 +307,22 @@ impl Local {
     }
 }
 
-/// Where an exit signal comes from.
+/// Origin of an exit signal.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Origin {
-    /// A linked process has ended.
+    /// A linked process that ended.
     Link,
-    /// The process itself asked for it.
+    /// The process itself.
     Itself,
-    /// Another process did, or a thread that is none.
+    /// Another process, or a thread that runs no process.
     Other,
-    /// The node did, which is stopping.
+    /// The node, which is stopping.
     Stop,
 }
 
 impl Origin {
-    /// Whether such a signal cannot be trapped (L4); a link that breaks can, whatever the reason.
+    /// Returns whether such a signal cannot be trapped (L4). The exit signal of a link can be
+    /// trapped, whatever its reason.
     fn kills(self, reason: &ExitReason) -> bool {
         self != Self::Link && matches!(reason, ExitReason::Kill)
     }

@@ -1,10 +1,10 @@
-//! Monitors: being told, once, that a process has ended (D1 to D5).
+//! Monitors (D1 to D5).
 //!
-//! Who monitors keeps an entry under the monitor's reference, and sends [`Signal::Monitor`] with it;
-//! the monitored one keeps it too, and sends [`Signal::Down`] at its end. A down signal whose entry is
-//! not there any more is ignored, so none is seen after a demonitor, and none twice. A monitor that
-//! finds the process ended or ending is answered with `noproc` by whoever holds it then: the ending
-//! process, or the sender.
+//! The watcher keeps an entry under the monitor's reference and sends it with [`Signal::Monitor`].
+//! The monitored process keeps it too, and sends [`Signal::Down`] when it ends. A down signal whose
+//! entry no longer exists is ignored, so none is received after a demonitor, and none twice. A
+//! monitor that finds the process ended or ending is answered with `noproc` by the holder of the
+//! signal: the ending process, or the sender.
 
 use std::fmt;
 use std::future::Future;
@@ -21,42 +21,42 @@ use crate::signal::{Peer, Signal, tell};
 use crate::spawn::{spawn_here, spawn_on};
 use crate::{ExitReason, Outcome, Pid, Process, ProcessId, SpawnError};
 
-/// A monitor: Erlang's reference of one.
+/// Identifies a monitor: Erlang's monitor reference.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct MonitorRef(Reference);
 
-/// A monitored process has ended: Erlang's `{'DOWN', Ref, process, Object, Reason}`.
+/// Message of a monitor that fired: Erlang's `{'DOWN', Ref, process, Object, Reason}`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Down {
-    /// Which monitor has fired.
+    /// The monitor that fired.
     pub monitor: MonitorRef,
-    /// Who has ended, as it was given to the monitor.
+    /// The process that ended, by id or by name as it was monitored.
     pub process: Monitored,
-    /// Why; `noproc` if it had ended before.
+    /// The exit reason; `noproc` if the process had ended before.
     pub reason: ExitReason,
 }
 
-/// Whom a monitor watches.
+/// Target of a monitor.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Monitored {
-    /// That process.
+    /// A process.
     Process(ProcessId),
-    /// The process that had that name when it was monitored (D5).
+    /// The process that had this name when it was monitored (D5).
     Name(Name),
 }
 
-/// The watching end of a monitor. WHY so: as a rule it is one word, and is moved often.
+/// The watcher's end of a monitor. WHY: an enum, because it is usually one word and is moved often.
 #[derive(Debug)]
 pub(crate) enum Monitoring {
-    /// Of that process.
+    /// Monitor of a process.
     Of(Peer),
-    /// Of one that had that name, or that was gone from the start; and the process, if there was one.
+    /// Monitor by name, or of a process that had already ended, with the process if there was one.
     As(Box<(Monitored, Option<Peer>)>),
 }
 
 impl Monitoring {
-    /// Whom it watches.
+    /// Returns the target of the monitor.
     #[inline]
     pub(crate) fn of(&self) -> Monitored {
         match self {
@@ -72,7 +72,7 @@ impl Monitoring {
         }
     }
 
-    /// The process that watches has ended, or has had enough.
+    /// Removes the monitor at its target, because the watcher has ended or removed it.
     pub(crate) fn over(&self, reference: Reference) {
         if let Some(peer) = self.peer() {
             tell(peer, Signal::Demonitor(reference));
@@ -81,12 +81,12 @@ impl Monitoring {
 }
 
 impl MonitorRef {
-    /// It as a number, by which another node may know it.
+    /// Returns the monitor as a number that identifies it to other nodes.
     pub fn number(self) -> u64 {
         self.0.number()
     }
 
-    /// Out of what [`MonitorRef::number`] gave.
+    /// Restores a reference from [`MonitorRef::number`].
     pub fn from_number(number: u64) -> Self {
         Self(Reference::from_number(number))
     }
@@ -96,7 +96,7 @@ impl MonitorRef {
     }
 }
 
-/// A [`Down`] in a message.
+/// Seals a [`Down`] into a message.
 fn sealed<M: From<Down>>(
     reference: Reference,
     monitoring: Monitoring,
@@ -119,13 +119,13 @@ impl fmt::Debug for MonitorRef {
 }
 
 impl<M: Send + 'static> Process<M> {
-    /// Monitors a process: when it ends, one [`Down`] comes, with the reason (D1). What the process
-    /// sent before comes before (D4).
+    /// Monitors a process: when it ends, this process receives one [`Down`] with the reason (D1).
+    /// All that the monitored process sent before arrives first (D4).
     ///
-    /// There may be many monitors of one process, and each fires. If it has ended already, or is
-    /// ending, the reason is `noproc` (D2). Monitoring oneself does nothing.
+    /// A process may be monitored several times, and each monitor fires. If the process has ended
+    /// or is ending, the reason is `noproc` (D2). If a process monitors itself, nothing happens.
     ///
-    /// The message is made by `M::from` where the signal stands among the messages.
+    /// `M::from` creates the message, at the signal's position among the messages.
     ///
     /// ```
     /// # use purlin::{Down, ExitReason, Process, spawn};
@@ -146,10 +146,10 @@ impl<M: Send + 'static> Process<M> {
     /// ```
     ///
     /// # Panics
-    /// Outside of this process's own turn, as receiving does.
+    /// Panics outside this process's own turns, as receiving does.
     ///
-    /// COST: one signal there and one back; the first link, monitor or alias of a process allocates
-    /// what keeps them.
+    /// COST: one signal in each direction; the first link, monitor or alias of a process allocates
+    /// its extended state.
     #[track_caller]
     pub fn monitor(&self, process: impl ToProcess) -> MonitorRef
     where
@@ -161,11 +161,11 @@ impl<M: Send + 'static> Process<M> {
         })
     }
 
-    /// Monitors the process that has that name now (D5). The [`Down`] reports the name. If nobody has
-    /// it, the reason is `noproc`.
+    /// Monitors the process that has this name now (D5). The [`Down`] reports the name. If no
+    /// process has the name, the reason is `noproc`.
     ///
     /// # Panics
-    /// Outside of this process's own turn, as receiving does.
+    /// Panics outside this process's own turns, as receiving does.
     #[track_caller]
     pub fn monitor_name(&self, name: &str) -> MonitorRef
     where
@@ -205,24 +205,24 @@ impl<M: Send + 'static> Process<M> {
         });
     }
 
-    /// Takes a monitor back; says whether it was there, and had not fired. A [`Down`] that is in the
-    /// mailbox already stays there.
+    /// Removes a monitor. Returns whether it existed and had not fired. A [`Down`] that is already
+    /// in the mailbox stays there.
     ///
     /// # Panics
-    /// Outside of this process's own turn, as receiving does.
+    /// Panics outside this process's own turns, as receiving does.
     #[track_caller]
     pub fn demonitor(&self, monitor: MonitorRef) -> bool {
         let monitoring = self.keep(|local| local.rare().monitors.remove(monitor.0));
         monitoring.map(|monitoring| monitoring.over(monitor.0)).is_some()
     }
 
-    /// [`Process::demonitor`], and takes the [`Down`] of that monitor out of the mailbox if it is
-    /// there: after this none is seen (D3).
+    /// [`Process::demonitor`] with flush: also removes the [`Down`] of the monitor from the
+    /// mailbox, so that none is received afterwards (D3).
     ///
-    /// COST: if the monitor has fired, a look at each message that waits.
+    /// COST: if the monitor has fired, a scan of the waiting messages.
     ///
     /// # Panics
-    /// Outside of this process's own turn, as receiving does.
+    /// Panics outside this process's own turns, as receiving does.
     #[track_caller]
     pub fn demonitor_flush(&self, monitor: MonitorRef) -> bool {
         let was_there = self.demonitor(monitor);
@@ -233,14 +233,14 @@ impl<M: Send + 'static> Process<M> {
         was_there
     }
 
-    /// Spawns a process and monitors it from its beginning (L8).
+    /// Spawns a process and monitors it, in one step (L8).
     ///
-    /// If none can be spawned, the [`Down`] has the reason `system_limit`.
+    /// If the spawn fails, the [`Down`] has the reason `system_limit`.
     ///
     /// # Panics
-    /// Outside of this process's own turn, as receiving does.
+    /// Panics outside this process's own turns, as receiving does.
     ///
-    /// COST: as [`spawn()`](crate::spawn()), and what keeps the monitor, in both.
+    /// COST: as [`spawn()`](crate::spawn()), and the monitor's entry in both processes.
     #[track_caller]
     pub fn spawn_monitor<N, F, Fut>(&self, function: F) -> (Pid<N>, MonitorRef)
     where
@@ -262,10 +262,11 @@ impl<M: Send + 'static> Process<M> {
     /// [`Process::spawn_monitor`] with options.
     ///
     /// # Errors
-    /// As [`spawn_opt`](crate::spawn_opt()); then nothing is monitored, and no [`Down`] comes.
+    /// As [`spawn_opt`](crate::spawn_opt()). After an error nothing is monitored and no [`Down`] is
+    /// sent.
     ///
     /// # Panics
-    /// Outside of this process's own turn, as receiving does.
+    /// Panics outside this process's own turns, as receiving does.
     #[track_caller]
     pub fn spawn_monitor_opt<N, F, Fut>(
         &self,
@@ -285,7 +286,7 @@ impl<M: Send + 'static> Process<M> {
         Ok((pid, MonitorRef(reference)))
     }
 
-    /// A new monitor, and what a child keeps that this process monitors from its beginning.
+    /// Returns a new reference and the initial private state of a child that this process monitors.
     #[track_caller]
     fn monitored_child(&self) -> (Reference, Local) {
         self.demand_here();

@@ -1,17 +1,17 @@
-//! Asking many processes at once.
+//! Concurrent calls to many processes.
 //!
-//! All are asked before the first answer is waited for. The answers are then looked at in order:
-//! each comes through a block of its own, so one that comes early waits there, and each is one look.
+//! All requests are sent before the first reply is awaited. The replies are then collected in
+//! order: each has its own block, where an early reply waits, and takes one poll.
 
 use std::time::Duration;
 
 use crate::call::{Patience, own_waker, shown};
 use crate::{CallError, Pid, Reply};
 
-/// Asks many processes at once and waits for all their answers, no longer than `timeout` in all.
+/// Calls many processes concurrently and waits for all replies, at most `timeout` in total.
 ///
-/// The answers are in the order of the pids; each is what [`Pid::call`] would have ended with. One
-/// that comes too late is dropped and never seen as a message (C1).
+/// The results are in the order of the pids, each as [`Pid::call`] would have returned it. A late
+/// reply is dropped and never seen as a message (C1).
 ///
 /// ```
 /// use std::time::Duration;
@@ -30,14 +30,14 @@ use crate::{CallError, Pid, Reply};
 /// # }
 /// ```
 ///
-/// Works where [`Pid::call`] does. Nothing is sent before the future is polled.
+/// Works where [`Pid::call`] does. Sends nothing before the future is polled.
 ///
-/// *Cancellation*: dropping the future gives up on all; their answers are dropped.
+/// *Cancellation*: dropping the future abandons all calls; their replies are dropped.
 ///
 /// # Panics
 /// As [`Pid::call`].
 ///
-/// COST: for each process what a call costs, with one timer for all of them.
+/// COST: a call for each process, with one timer for all of them.
 pub async fn multi_call<'a, M, T>(
     pids: impl IntoIterator<Item = &'a Pid<M>>,
     mut message: impl FnMut(Reply<T>) -> M,

@@ -1,8 +1,9 @@
-//! Names of processes (N1).
+//! Registered names of processes (N1).
 //!
-//! The node keeps both directions under one lock, which is held for a look-up and never while code of
-//! users runs. A process learns by a signal that it has a name, so that its end frees it before it
-//! tells anybody; until then, and if it has ended, a look-up sees that it has ended.
+//! The node keeps the maps of both directions under one lock, which is held for a look-up and never
+//! while user code runs. A signal informs the process that it has a name, so that its end frees the
+//! name before it sends any signal. Until the name is freed, a look-up finds that the process has
+//! ended.
 
 use std::borrow::Borrow;
 use std::collections::HashMap;
@@ -16,12 +17,12 @@ use crate::process_ref::ToProcess;
 use crate::signal::{Peer, Signal};
 use crate::{LookupError, Node, Pid, Process, ProcessId};
 
-/// As for Erlang's atoms.
+/// Maximum length in characters, as for Erlang's atoms.
 const LONGEST: usize = 255;
 
-/// The name of a process.
+/// Registered name of a process.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Name(Arc<Box<str>>); // WHY a box: a name is then one word.
+pub struct Name(Arc<Box<str>>); // WHY: boxed, so that a name is one word.
 
 impl From<&str> for Name {
     fn from(name: &str) -> Self {
@@ -55,29 +56,29 @@ impl fmt::Debug for Name {
     }
 }
 
-/// Why a process did not get a name.
+/// Error of a registration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RegisterError {
-    /// That is no name: 1 to 255 characters, and not `undefined`.
+    /// The name is invalid: a name has 1 to 255 characters, and is not `undefined`.
     BadName(String),
-    /// Another process has it.
+    /// Another process has the name.
     Taken {
-        /// The name asked for.
+        /// The requested name.
         name: Name,
-        /// Who has it.
+        /// The process that has the name.
         by: ProcessId,
     },
-    /// The process has a name.
+    /// The process already has a name.
     HasName {
         /// The process.
         id: ProcessId,
         /// The name that it has.
         name: Name,
     },
-    /// The process has ended.
+    /// The process has ended, or belongs to another node.
     NoProcess(ProcessId),
-    /// There is no node here: this thread runs no process.
+    /// This thread runs no process, so there is no current node.
     NoNode,
 }
 
@@ -99,7 +100,7 @@ impl fmt::Display for RegisterError {
 
 impl std::error::Error for RegisterError {}
 
-/// The names of a node's processes.
+/// Table of the registered names of a node.
 #[derive(Debug, Default)]
 pub(crate) struct Names(Mutex<Tables>);
 
@@ -109,17 +110,17 @@ struct Tables {
     names: HashMap<Slot, Name>,
 }
 
-/// A name that nobody has and nobody else can get.
+/// Reservation of a free name, which no other process can take meanwhile.
 pub(crate) struct Claim<'a> {
     tables: MutexGuard<'a, Tables>,
     name: Name,
-    /// Who had it, and has ended. WHY kept until the lock is given up: dropping it may drop a reason,
-    /// which is the user's.
+    /// Previous holder, which has ended. WHY: dropped after the lock, because dropping it may drop
+    /// an exit reason, which is user code.
     before: Option<Peer>,
 }
 
 impl Claim<'_> {
-    /// The process that has the name from now on, and had none.
+    /// Gives the name to a process that has none.
     pub(crate) fn give_to(&mut self, peer: Peer) {
         self.tables.names.insert(peer.slot(), self.name.clone());
         self.before = self.tables.processes.insert(self.name.clone(), peer);
@@ -128,21 +129,21 @@ impl Claim<'_> {
 
 impl Names {
     fn lock(&self) -> MutexGuard<'_, Tables> {
-        // WHY: nobody panics while it is locked.
+        // WHY: no code panics under the lock, so it is never poisoned.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The live process that has that name.
+    /// Returns the live process with this name.
     pub(crate) fn find(&self, name: &str) -> Option<Peer> {
         self.lock().processes.get(name).filter(|peer| !peer.has_ended()).cloned()
     }
 
-    /// The name of a process.
+    /// Returns the name of a process.
     pub(crate) fn of(&self, slot: Slot) -> Option<Name> {
         self.lock().names.get(&slot).cloned()
     }
 
-    /// The names of some processes, with their places among them.
+    /// Calls `take` with the position and the name of each slot that has a name.
     pub(crate) fn of_each(
         &self,
         slots: impl Iterator<Item = Option<Slot>>,
@@ -168,11 +169,11 @@ impl Names {
         names
     }
 
-    /// A process has ended.
+    /// Frees the name of a process that has ended.
     pub(crate) fn release(&self, slot: Slot) {
         let mut tables = self.lock();
         let Some(name) = tables.names.remove(&slot) else { return };
-        // WHY: another may have the name since this one ended.
+        // WHY: another process may have taken the name since this one ended.
         let gone = match tables.processes.get(&name) {
             Some(peer) if peer.slot() == slot => tables.processes.remove(&name),
             _ => None,
@@ -189,8 +190,7 @@ impl Names {
         !peer.has_ended()
     }
 
-    /// Claims a name for a process that is about to be made. Nobody can look a name up until the
-    /// claim is dropped.
+    /// Reserves a name for a process about to be spawned. Look-ups wait until the claim is dropped.
     pub(crate) fn claim(&self, name: Name) -> Result<Claim<'_>, RegisterError> {
         if !(1..=LONGEST).contains(&name.chars().count()) || &*name == "undefined" {
             return Err(RegisterError::BadName(name.chars().take(LONGEST).collect()));
@@ -226,7 +226,8 @@ impl Names {
     }
 }
 
-/// Gives a process of the current node a name (N1). It is free again when the process ends.
+/// Registers a process of the current node under a name (N1). The end of the process frees the
+/// name.
 ///
 /// ```
 /// # use purlin::{Process, Reply, register, spawn, whereis};
@@ -242,7 +243,8 @@ impl Names {
 /// ```
 ///
 /// # Errors
-/// [`RegisterError`]: the name is none, or taken; the process has ended, or has a name.
+/// Returns [`RegisterError`] if the name is invalid or taken, if the process has ended or already
+/// has a name, or if this thread runs no process.
 ///
 /// COST: a lock that is held for a look-up; two allocations.
 pub fn register(name: &str, process: impl ToProcess) -> Result<(), RegisterError> {
@@ -257,27 +259,27 @@ fn register_on(home: &Home, name: &str, peer: Peer) -> Result<(), RegisterError>
     home.names.register(name, peer)
 }
 
-/// Frees a name of the current node; says whether a process had it.
+/// Frees a name of the current node. Returns whether a live process had the name.
 pub fn unregister(name: &str) -> bool {
     here(|here| here.realm.home().names.unregister(name)).unwrap_or(false)
 }
 
-/// The process of the current node that has that name.
+/// Returns the process with this name on the current node.
 ///
 /// # Errors
-/// Nobody has it, or a process that receives another type.
+/// Returns [`LookupError`] if no process has the name, or if it receives messages of another type.
 pub fn whereis<M: Send + 'static>(name: &str) -> Result<Pid<M>, LookupError> {
     here(|here| here.realm.home().names.whereis(name))
         .unwrap_or_else(|| Err(LookupError::NoName(Name::from(name))))
 }
 
-/// The names that processes of the current node have, sorted.
+/// Returns the registered names of the current node, sorted.
 pub fn registered() -> Vec<Name> {
     here(|here| here.realm.home().names.all()).unwrap_or_default()
 }
 
 impl<M: Send + 'static> Process<M> {
-    /// Gives this process a name; see [`register`].
+    /// Registers this process under a name; see [`register`].
     ///
     /// # Errors
     /// As [`register`].
@@ -287,7 +289,7 @@ impl<M: Send + 'static> Process<M> {
 }
 
 impl Node {
-    /// [`register`] from any thread.
+    /// [`register`] on this node, from any thread.
     ///
     /// # Errors
     /// As [`register`].
@@ -299,12 +301,12 @@ impl Node {
         register_on(self.home(), name, pid.address().clone().untyped())
     }
 
-    /// [`unregister`] from any thread.
+    /// [`unregister`] on this node, from any thread.
     pub fn unregister(&self, name: &str) -> bool {
         self.home().names.unregister(name)
     }
 
-    /// [`whereis`] from any thread.
+    /// [`whereis`] on this node, from any thread.
     ///
     /// # Errors
     /// As [`whereis`].
@@ -312,7 +314,7 @@ impl Node {
         self.home().names.whereis(name)
     }
 
-    /// [`registered`] from any thread.
+    /// [`registered`] on this node, from any thread.
     pub fn registered(&self) -> Vec<Name> {
         self.home().names.all()
     }

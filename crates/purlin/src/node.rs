@@ -1,4 +1,4 @@
-//! A node: the processes that live together, and the threads that run them.
+//! Node: a set of processes and the threads that run them.
 
 use std::fmt;
 use std::future::Future;
@@ -18,11 +18,11 @@ use crate::{
     Builder, ExitReason, Name, Outcome, Pid, Process, ProcessDetails, ProcessId, ProcessInfo, pid,
 };
 
-/// A node: the processes that live together, and the threads that run them.
+/// A node: a set of processes and the threads that run them.
 ///
-/// A node is a value; a program may have several, and they share nothing. Cloning gives another
-/// handle on the same node. When the last handle is dropped the node stops by itself, in the
-/// background; to wait for it use [`Node::stop`] or [`Node::stop_blocking`].
+/// A node is a value. A program may have several nodes, which share nothing. Cloning returns
+/// another handle on the same node. When the last handle is dropped, the node stops in the
+/// background; to wait for the stop, use [`Node::stop`] or [`Node::stop_blocking`].
 ///
 /// ```
 /// use purlin::{Node, Process};
@@ -40,45 +40,45 @@ use crate::{
 /// # }
 /// ```
 ///
-/// A node brings its own tokio runtime, of one thread, for sockets and timers: what a process
-/// awaits is polled by the process's worker and woken from there. It may be started inside another
-/// tokio runtime too, and its processes may be sent to and called from there.
+/// A node has its own tokio runtime, with one thread for sockets and timers. The process's worker
+/// polls the futures that a process awaits, and the runtime wakes them. A node may be started
+/// inside another tokio runtime, whose tasks can send to its processes and call them.
 #[derive(Clone)]
 pub struct Node {
     inner: Arc<Inner>,
 }
 
-/// The one value behind all handles.
+/// State shared by all handles.
 pub(crate) struct Inner {
     pub(crate) realm: Realm<Erlang>,
     pub(crate) scheduler: Scheduler,
-    /// Taken by whoever stops the node.
+    /// Taken by the `Stopper` of the node.
     pub(crate) io: Mutex<Option<Io>>,
 }
 
-/// The tokio runtime with which processes await.
+/// The tokio runtime of the futures that processes await.
 pub(crate) enum Io {
-    /// The node's own, with a thread for it.
+    /// The node's own runtime, with one thread.
     Own(Runtime),
-    /// That of a simulation, which runs the node and tokio in turn.
+    /// The runtime of a simulation, which runs the node and tokio alternately.
     Simulated(Handle),
 }
 
-/// Why a process could not be addressed by its id.
+/// Error of a look-up of a process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LookupError {
-    /// No process of this node has that id (any more).
+    /// No live process of this node has this id.
     NoProcess(ProcessId),
-    /// No process of this node has that name.
+    /// No live process of this node has this name.
     NoName(Name),
     /// The process receives messages of another type.
     OtherType {
-        /// The process asked for.
+        /// The requested process.
         id: ProcessId,
-        /// The type asked for.
+        /// The requested message type.
         wanted: &'static str,
-        /// The type it receives.
+        /// The message type of the process.
         receives: &'static str,
     },
 }
@@ -97,26 +97,26 @@ impl fmt::Display for LookupError {
 
 impl std::error::Error for LookupError {}
 
-/// Messages that nobody received, by the reason (M4, B3).
+/// Numbers of messages that were never received, by cause (M4, B3).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Drops {
-    /// Sent by this node's processes and timers to processes that had ended, or waiting when one of
-    /// this node's processes ended.
+    /// Sent by this node's processes and timers to processes that had ended, or still waiting when
+    /// a process of this node ended.
     pub ended: u64,
-    /// For an alias that had been taken back, or whose process ended before it took them out.
+    /// Sent to an alias that had been removed, or whose process ended before it took them out.
     pub alias: u64,
-    /// Sent to a full mailbox that rejects, by one who did not want them back.
+    /// Rejected by a full mailbox, from senders that did not ask for them back.
     pub rejected: u64,
-    /// Sent to a full mailbox that drops the newest; or to one that drops the oldest, whose process
-    /// did not come to it.
+    /// Dropped by a full mailbox that drops the newest message, or by one that drops the oldest and
+    /// whose process had not had a turn to do so.
     pub newest: u64,
-    /// The oldest in a full mailbox that drops those.
+    /// Dropped by a full mailbox that drops the oldest message.
     pub oldest: u64,
 }
 
 impl Drops {
-    /// All of them together.
+    /// Returns the total.
     pub fn all(&self) -> u64 {
         let Self { ended, alias, rejected, newest, oldest } = self;
         ended + alias + rejected + newest + oldest
@@ -138,7 +138,7 @@ impl Drop for Inner {
 }
 
 impl Node {
-    /// Settings for a new node.
+    /// Returns a builder with default settings.
     pub fn builder() -> Builder {
         Builder::new()
     }
@@ -159,33 +159,33 @@ impl Node {
         &self.inner.realm
     }
 
-    /// The node on which the current process lives; `None` outside of processes.
+    /// Returns the node of the current process; `None` outside of processes.
     pub fn current() -> Option<Self> {
         here(|here| here.node.upgrade()).flatten().map(Self::new)
     }
 
-    /// What the node is called.
+    /// Returns the name of the node.
     pub fn name(&self) -> &str {
         &self.inner.realm.home().name
     }
 
-    /// The number of threads that run processes.
+    /// Returns the number of worker threads.
     pub fn workers(&self) -> usize {
         self.inner.scheduler.workers()
     }
 
-    /// How many processes may live at a time (E2).
+    /// Returns the maximum number of live processes (E2).
     pub fn max_processes(&self) -> u32 {
         self.inner.realm.limit()
     }
 
-    /// How long the node has been running, on its own clock, which all of its timers obey. In a test
-    /// that may be a virtual one.
+    /// Returns how long the node has been running, on the node's clock, which all its timers use.
+    /// In a test the clock may be virtual.
     pub fn uptime(&self) -> std::time::Duration {
         self.inner.scheduler.timers().wheel(0).now()
     }
 
-    /// [`Node::uptime`] of the node on which the current process lives; `None` outside of processes.
+    /// Returns [`Node::uptime`] of the current process's node; `None` outside of processes.
     ///
     /// ```
     /// use purlin::{Node, yield_now};
@@ -198,12 +198,13 @@ impl Node {
     /// }
     /// ```
     ///
-    /// COST: a look at the clock. Unlike [`Node::current`] it writes to nothing that threads share.
+    /// COST: a reading of the clock. Unlike [`Node::current`] it writes to no memory that threads
+    /// share.
     pub fn current_uptime() -> Option<std::time::Duration> {
         here(|here| here.timers.now())
     }
 
-    /// Makes a process on this node, from any thread; see [`spawn()`](crate::spawn()).
+    /// Spawns a process on this node, from any thread; see [`spawn()`](crate::spawn()).
     pub fn spawn<M, F, Fut>(&self, function: F) -> Pid<M>
     where
         M: Send + 'static,
@@ -215,10 +216,10 @@ impl Node {
             .unwrap_or_else(|error| stillborn(&self.inner.realm, Parent::current(), error))
     }
 
-    /// [`Node::spawn`], but hands the function back when the node is full or stopping (E2).
+    /// [`Node::spawn`], but returns the function if the node is full or stopping (E2).
     ///
     /// # Errors
-    /// [`SpawnError`] says which, with the function in it.
+    /// Returns [`SpawnError`], which contains the cause and the function.
     pub fn try_spawn<M, F, Fut>(&self, function: F) -> Result<Pid<M>, SpawnError<F>>
     where
         M: Send + 'static,
@@ -231,13 +232,14 @@ impl Node {
         })
     }
 
-    /// Spawns from any thread, if the node is not stopping.
+    /// Spawns from any thread, unless the node is stopping.
     pub(crate) fn spawn_from_outside<M, F>(
         &self,
         function: F,
         spawn: impl FnOnce(F) -> Result<Pid<M>, SpawnError<F>>,
     ) -> Result<Pid<M>, SpawnError<F>> {
-        // WHY asked before it is counted: those who try again and again must not hold up the stop.
+        // WHY: checked before the spawn is counted, so that repeated attempts do not delay the
+        // stop.
         if self.inner.realm.home().stopping.load(Ordering::Relaxed) {
             return Err(SpawnError::Stopping(function));
         }
@@ -245,11 +247,11 @@ impl Node {
         spawn(function)
     }
 
-    /// Runs a process to its end and returns what its function returned. Blocks this thread.
+    /// Runs a process to its end and returns the result of its function. Blocks this thread.
     ///
     /// # Panics
-    /// If the process panicked, was told to end, or could not be spawned, with its exit reason; and
-    /// in a process, where it would hold up the worker.
+    /// Panics with the exit reason if the process panicked, was ended by an exit signal, or could
+    /// not be spawned. Panics on a worker thread, which it would stall.
     #[track_caller]
     pub fn block_on<M, R, F, Fut>(&self, function: F) -> R
     where
@@ -264,7 +266,7 @@ impl Node {
         }
     }
 
-    /// Runs a process to its end and returns what its function returned, or why it did not.
+    /// Runs a process to its end. Returns the result of its function, or the exit reason.
     #[track_caller]
     fn run<M, R, F, Fut>(&self, function: F) -> Result<R, ExitReason>
     where
@@ -277,25 +279,25 @@ impl Node {
         let (tell, told) = mpsc::channel();
         let pid = self.spawn(move |me| async move {
             let result = function(me).await;
-            // Whoever waits is on this function's stack and cannot have gone.
+            // The receiver is on this function's stack, so the send cannot fail.
             let _ = tell.send(result);
         });
         told.recv().map_err(|_| {
-            // The function is dropped a moment before its reason is written.
+            // The function is dropped slightly before the exit reason is stored.
             let ended = async { pid.ended().await };
             crate::call::block_on(ended)
         })
     }
 
-    /// The processes that live now (P5). Nothing is stopped; a process that begins or ends
-    /// meanwhile may be there or not.
+    /// Returns snapshots of the live processes (P5). No process is stopped. A process that starts
+    /// or ends meanwhile may or may not be included.
     ///
     /// COST: one compare-and-swap for each process, and the list.
     pub fn processes(&self) -> Vec<ProcessInfo> {
         self.inner.realm.processes().map(|process| self.info_of(&process)).collect()
     }
 
-    /// What can be seen of one process; `None` if it does not live on this node.
+    /// Returns a snapshot of a process; `None` if no live process of this node has this id.
     pub fn process_info(&self, id: ProcessId) -> Option<ProcessInfo> {
         self.find(id).map(|process| self.info_of(&process))
     }
@@ -304,22 +306,23 @@ impl Node {
         ProcessInfo::of(process, self.home().names.of(process.slot()))
     }
 
-    /// What a process of this node tells of itself; `None` if it does not live. See
-    /// [`Pid::details`].
+    /// Returns the details of a process, which reports them itself; `None` if no live process of
+    /// this node has this id. See [`Pid::details`].
     pub async fn process_details(&self, id: ProcessId) -> Option<ProcessDetails> {
         pid::details(&self.find(id)?).await
     }
 
-    /// The address of a process of which only the id is known.
+    /// Returns the address of the process with this id.
     ///
     /// # Errors
-    /// No such process, or one that receives another type.
+    /// Returns [`LookupError`] if no live process has the id, or if it receives messages of another
+    /// type.
     pub fn pid<M: Send + 'static>(&self, id: ProcessId) -> Result<Pid<M>, LookupError> {
         let process = self.find(id).ok_or(LookupError::NoProcess(id))?;
         Pid::typed(process)
     }
 
-    /// Marks that a process is being spawned from outside, for as long as it is kept.
+    /// Counts a spawn from outside as in progress until the returned guard is dropped.
     fn under_way(&self) -> impl Drop {
         struct UnderWay<'a>(&'a AtomicUsize);
         impl Drop for UnderWay<'_> {
@@ -341,12 +344,13 @@ impl Node {
         self.inner.realm.find(slot)
     }
 
-    /// Messages that nobody received (M4, B3), in all; [`Node::drops`] says why.
+    /// Returns the number of messages that were never received (M4, B3); see [`Node::drops`] for
+    /// the causes.
     pub fn dropped_messages(&self) -> u64 {
         self.drops().all()
     }
 
-    /// Messages that nobody received, by the reason (M4, B3).
+    /// Returns the numbers of messages that were never received, by cause (M4, B3).
     pub fn drops(&self) -> Drops {
         let counted = &self.home().dropped;
         Drops {
@@ -368,7 +372,7 @@ impl fmt::Debug for Node {
     }
 }
 
-/// What [`macro@crate::main`] expands to: runs a node for one process, then stops it.
+/// Expansion of [`macro@crate::main`]: runs one process on a new node, then stops the node.
 pub fn run_main<M, R, F, Fut>(builder: Builder, function: F) -> R
 where
     M: Send + 'static,
@@ -391,7 +395,7 @@ where
     })
 }
 
-/// What [`macro@crate::test`] expands to: as `main`, but what goes wrong fails the test.
+/// Expansion of [`macro@crate::test`]: as `main`, but a failure fails the test.
 #[track_caller]
 pub fn run_test<M, R, F, Fut>(builder: Builder, function: F) -> R
 where

@@ -1,4 +1,4 @@
-//! Making processes with more said about them than their function.
+//! Spawn options.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -12,10 +12,10 @@ use crate::local::Local;
 use crate::spawn::{spawn_here, try_spawn_as};
 use crate::{Name, Node, Outcome, Pid, Process, SpawnError};
 
-/// What a process is to be, besides its function: Erlang's options of `spawn_opt`.
+/// Options of a process to be spawned: the options of Erlang's `spawn_opt`.
 ///
-/// Whether it is to be linked or monitored is not said here but by the method that spawns:
-/// [`Process::spawn_link_opt`], [`Process::spawn_monitor_opt`].
+/// A link or a monitor is not an option but a method: [`Process::spawn_link_opt`],
+/// [`Process::spawn_monitor_opt`].
 ///
 /// ```
 /// # use purlin::{Overflow, Process, SendError, SpawnOptions, spawn_opt, whereis};
@@ -41,14 +41,16 @@ pub struct SpawnOptions {
 }
 
 impl SpawnOptions {
-    /// Those of [`spawn()`](crate::spawn()): no bound, no name, turns that must not block.
+    /// Returns the options of [`spawn()`](crate::spawn()): no bound, no name, turns that must not
+    /// block.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// At most so many messages wait in the mailbox, from 1 to 4,294,967,295; `overflow` says what
-    /// becomes of one more (B1). Signals pass: exits, down signals, links, and what is sent to an
-    /// alias (B2).
+    /// Limits the mailbox to `limit` waiting messages, from 1 to 4,294,967,295. `overflow` decides
+    /// about messages beyond the limit (B1). Exit, down and link signals pass the bound, and so do
+    /// messages sent to an alias (B2). With another limit the spawn fails
+    /// ([`SpawnError::BadBound`]).
     ///
     /// COST: 80 bytes, and one more atomic read-modify-write for each message sent.
     pub fn bound(mut self, limit: usize, overflow: Overflow) -> Self {
@@ -56,19 +58,19 @@ impl SpawnOptions {
         self
     }
 
-    /// Its turns may block their thread, as those of [`spawn_blocking()`](crate::spawn_blocking()).
+    /// Lets turns block their thread, as with [`spawn_blocking()`](crate::spawn_blocking()).
     pub fn blocking(mut self) -> Self {
         self.blocking = true;
         self
     }
 
-    /// It has this name before it runs (N1).
+    /// Registers the process under a name before it runs (N1).
     pub fn name(mut self, name: &str) -> Self {
         self.name = Some(Name::from(name));
         self
     }
 
-    /// Makes a process with these options that keeps `local` from its beginning.
+    /// Spawns a process with these options and the initial private state `local`.
     pub(crate) fn spawn<M, F, Fut>(
         self,
         realm: &Realm<Erlang>,
@@ -98,8 +100,8 @@ impl SpawnOptions {
             }
             local.rare().named = true;
         }
-        // Before the process runs. Nobody finds it by its name before the claim is dropped, when it
-        // is whole.
+        // Runs before the process does. No look-up finds the process by its name before the claim
+        // is dropped, when the process is complete.
         let born = |owner: &Owner<Erlang, M>| {
             if let Some(claim) = &mut claim {
                 claim.give_to(owner.address().untyped());
@@ -120,7 +122,7 @@ impl SpawnOptions {
     }
 }
 
-/// `make`, for a process of which `born` has heard.
+/// Returns `make`, preceded by a call of `born`.
 fn after<M, F, B>(
     born: impl FnOnce(&Owner<Erlang, M>),
     make: impl FnOnce(F, Owner<Erlang, M>) -> B,
@@ -131,17 +133,18 @@ fn after<M, F, B>(
     }
 }
 
-/// Makes a process on the current node, with these options.
+/// Spawns a process on the current node, with options.
 ///
 /// # Errors
-/// [`SpawnError`], with the function in it (E2): the node is full or stopping, the bound is none, or
-/// the name is none or taken.
+/// Returns [`SpawnError`], which contains the function (E2), if the node is full or stopping, the
+/// bound is invalid, or the name is invalid or taken.
 ///
 /// # Panics
-/// As [`spawn()`](crate::spawn()): on a thread that runs no process; use [`Node::spawn_opt`] there.
+/// Panics on a thread that runs no process, as [`spawn()`](crate::spawn()) does; use
+/// [`Node::spawn_opt`] there.
 ///
-/// COST: as [`spawn()`](crate::spawn()), and of each option what it says. The function is compiled
-/// for each of the four kinds of process that the options may ask for.
+/// COST: as [`spawn()`](crate::spawn()), and the cost of each option. The function is compiled for
+/// each of the four kinds of process that the options can select.
 #[track_caller]
 pub fn spawn_opt<M, F, Fut>(options: SpawnOptions, function: F) -> Result<Pid<M>, SpawnError<F>>
 where

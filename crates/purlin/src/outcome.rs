@@ -1,14 +1,14 @@
-//! What a process's function may return, and what that says about its end.
+//! Return types of process functions, and the exit reasons they stand for.
 
 use std::convert::Infallible;
 use std::error::Error;
 
 use crate::ExitReason;
 
-/// What a process's function may return.
+/// Return type of a process's function.
 ///
-/// `()` and `Ok(())` end the process with reason `normal`, so `?` works in a process: an error ends
-/// it and is the reason; an [`ExitReason`] as the error is itself the reason.
+/// `()` and `Ok(())` end the process with the reason `normal`. An error is the exit reason, so `?`
+/// works in a process; an [`ExitReason`] as the error is the reason itself.
 ///
 /// ```
 /// # use purlin::{Process, spawn, ExitReason};
@@ -24,7 +24,7 @@ use crate::ExitReason;
 /// # }
 /// ```
 pub trait Outcome {
-    /// The reason with which the process ends.
+    /// Returns the reason with which the process ends.
     fn into_reason(self) -> ExitReason;
 }
 
@@ -41,11 +41,11 @@ impl Outcome for Infallible {
     }
 }
 
-/// Names the type of what never returns, which stable Rust lets no one write.
+/// Names the never type, which stable Rust does not allow to be written.
 mod never {
-    /// What a function pointer returns.
+    /// Return type of a function pointer.
     pub trait Returns {
-        /// Its type.
+        /// The type.
         type Value;
     }
 
@@ -54,7 +54,7 @@ mod never {
     }
 }
 
-/// A function whose last expression is an endless loop; it ends only by a signal or a panic.
+/// A function that ends with an endless loop; only a signal or a panic ends it.
 impl Outcome for <fn() -> ! as never::Returns>::Value {
     fn into_reason(self) -> ExitReason {
         self

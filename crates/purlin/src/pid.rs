@@ -1,4 +1,4 @@
-//! The address of a process.
+//! Process addresses.
 
 use std::fmt;
 use std::future::poll_fn;
@@ -12,17 +12,17 @@ use crate::home::{Erlang, Last, here};
 use crate::signal::{Peer, Signal, Watch};
 use crate::{ExitReason, LookupError, ProcessDetails, ProcessId, ProcessInfo, room};
 
-/// The address of a process that receives messages of type `M`.
+/// Address of a process that receives messages of type `M`.
 ///
-/// Whoever has one can send, from any thread, inside or outside of a node. It outlives the process:
-/// what is sent then is dropped, as in Erlang (M4).
+/// It can send from any thread, inside or outside of a node. It may outlive the process: messages
+/// sent after the end are dropped, as in Erlang (M4).
 ///
 /// COST: one word; cloning and dropping are one atomic operation each.
 pub struct Pid<M> {
     address: Address<Erlang, M>,
 }
 
-/// Why a message was not sent; it is handed back.
+/// Error of a send, with the message.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum SendError<M> {
     /// The process has ended: Erlang's `noproc`.
@@ -32,7 +32,7 @@ pub enum SendError<M> {
 }
 
 impl<M> SendError<M> {
-    /// The message.
+    /// Returns the message.
     pub fn into_inner(self) -> M {
         match self {
             Self::NoProcess(message) | Self::Full(message) => message,
@@ -54,7 +54,7 @@ impl<M: Send + 'static> Pid<M> {
         Self { address }
     }
 
-    /// The address of a process of which the type is not known.
+    /// Restores the type of an address. Returns an error if the process receives another type.
     pub(crate) fn typed(process: Peer) -> Result<Self, LookupError> {
         process.typed().map(Self::new).map_err(|process| LookupError::OtherType {
             id: ProcessId::of(&process),
@@ -67,15 +67,15 @@ impl<M: Send + 'static> Pid<M> {
         &self.address
     }
 
-    /// Sends a message (M1): it returns at once and never blocks.
+    /// Sends a message (M1). Returns immediately and never blocks the thread.
     ///
     /// Messages from one process arrive in the order sent (M2). A message to a process that has
-    /// ended is dropped silently and counted, if a worker of a node sent it (M4, see
-    /// [`crate::Node::dropped_messages`]); use [`Pid::try_send`] to have it back. If the mailbox has
+    /// ended is dropped, and counted if a worker of a node sent it (M4, see
+    /// [`crate::Node::dropped_messages`]); use [`Pid::try_send`] to get it back. If the mailbox has
     /// a bound and is full, its policy decides ([`Overflow`](crate::Overflow), B1).
     ///
-    /// COST: one block of `8 + size_of::<M>()` bytes, as a rule one that this thread freed before,
-    /// and one atomic read-modify-write; the message is moved (M5).
+    /// COST: one block of `8 + size_of::<M>()` bytes, usually from this thread's free list, and one
+    /// atomic read-modify-write; the message is moved (M5).
     #[inline]
     pub fn send(&self, message: M) {
         match self.address.send(message) {
@@ -85,14 +85,14 @@ impl<M: Send + 'static> Pid<M> {
         }
     }
 
-    /// Sends a message, and hands it back if the process has already ended, or if its mailbox is
-    /// full and its senders wait or are rejected ([`Overflow`](crate::Overflow)).
+    /// Sends a message. Returns it if the process has ended, or if its mailbox is full and the
+    /// policy is to wait or to reject ([`Overflow`](crate::Overflow)).
     ///
-    /// `Ok` does not say that the message will be received: the process may end first, and a full
-    /// mailbox may drop it.
+    /// `Ok` does not mean that the message will be received: the process may end first, and a full
+    /// mailbox may drop the message.
     ///
     /// # Errors
-    /// The message, if the process has ended or its mailbox is full.
+    /// Returns [`SendError`] with the message if the process has ended or its mailbox is full.
     pub fn try_send(&self, message: M) -> Result<(), SendError<M>> {
         match self.address.send(message) {
             Ok(()) => Ok(()),
@@ -104,23 +104,23 @@ impl<M: Send + 'static> Pid<M> {
         }
     }
 
-    /// The identity of the process.
+    /// Returns the id of the process.
     pub fn id(&self) -> ProcessId {
         ProcessId::of(&self.address)
     }
 
-    /// Whether the process lives: a glance that may be old at once.
+    /// Returns whether the process is alive. The result may be outdated when it is returned.
     pub fn is_alive(&self) -> bool {
         !self.address.has_ended()
     }
 
-    /// Why the process ended, if it has.
+    /// Returns the exit reason; `None` if the process is alive.
     pub fn exit_reason(&self) -> Option<ExitReason> {
         self.address.last().map(Last::reason)
     }
 
-    /// Waits for the end of the process and says why it ended. By then what waited in its mailbox has
-    /// been dropped.
+    /// Waits for the end of the process and returns the exit reason. By then all messages left in
+    /// its mailbox have been dropped.
     ///
     /// *Cancellation*: dropping the future changes nothing.
     pub async fn ended(&self) -> ExitReason {
@@ -141,13 +141,13 @@ impl<M: Send + 'static> Pid<M> {
                     }
                 }
             }
-            // It may have ended, and told the waker of before, while this one was put in its place.
+            // The process may have ended and woken the previous waker while this one was stored.
             self.exit_reason().map_or(Poll::Pending, |reason| self.once_over(reason, cx))
         })
         .await
     }
 
-    /// The reason, as soon as the worker that ran the process has cleared up, which it is doing.
+    /// Returns the reason once the worker that ran the process has finished the clean-up under way.
     fn once_over(&self, reason: ExitReason, cx: &Context<'_>) -> Poll<ExitReason> {
         if self.address.is_over() {
             return Poll::Ready(reason);
@@ -156,19 +156,20 @@ impl<M: Send + 'static> Pid<M> {
         Poll::Pending
     }
 
-    /// Messages that wait, fetched or in transit; approximate past 32767 in transit.
+    /// Returns the number of waiting messages, in the save queue and the inbox; approximate above
+    /// 32767 in the inbox.
     pub fn mailbox_len(&self) -> usize {
         self.address.mailbox()
     }
 
-    /// What can be seen of the process from outside (P5).
+    /// Returns a snapshot of the process (P5).
     pub fn info(&self) -> ProcessInfo {
         ProcessInfo::here(&self.address)
     }
 
-    /// What the process tells of itself (P5): its links, monitors, and whether it traps exits; `None`
-    /// if it has ended. It is asked by a signal and answers when it next takes its turn, so one that
-    /// does not await does not answer.
+    /// Asks the process for its links, its monitors, and whether it traps exits (P5). Returns
+    /// `None` if the process has ended. The request is a signal, which the process answers at its
+    /// next turn; a process that does not await does not answer.
     ///
     /// *Cancellation*: dropping the future changes nothing.
     pub async fn details(&self) -> Option<ProcessDetails> {
@@ -176,16 +177,16 @@ impl<M: Send + 'static> Pid<M> {
     }
 }
 
-/// Asks a process what it keeps.
+/// Asks a process for its details.
 pub(crate) async fn details(process: &Peer) -> Option<ProcessDetails> {
     let waker = poll_fn(|cx| Poll::Ready(cx.waker().clone())).await;
     let (asker, mut answer) = oneshot(waker);
-    // One that has ended drops the question, which is an answer.
+    // A process that has ended drops the request, which counts as an answer.
     let _ = process.signal(Signal::Describe(asker));
     poll_fn(|cx| answer.poll(cx)).await
 }
 
-/// A future that waits for the end of a process, and gives up when it is dropped.
+/// Registration of a future that waits for the end of a process; removed when it is dropped.
 struct Watching(Arc<Watch>);
 
 impl Drop for Watching {
@@ -194,10 +195,10 @@ impl Drop for Watching {
     }
 }
 
-/// Counts a message that nobody will receive, and drops it.
+/// Counts and drops a message whose receiver has ended.
 #[cold]
 pub(crate) fn nobody_receives<M>(message: M) {
-    // WHY: an ended process does not keep its node; a drop is counted where the sender is.
+    // WHY: an ended process does not keep its node alive, so the sender's node counts the drop.
     here(|here| here.realm.home().dropped.ended(1));
     drop(message);
 }

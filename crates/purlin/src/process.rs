@@ -1,4 +1,4 @@
-//! The process's handle on itself.
+//! Handle of a process on itself.
 
 use std::fmt;
 use std::future::Future;
@@ -12,18 +12,17 @@ use crate::home::Erlang;
 use crate::receive::Scan;
 use crate::{Pid, ProcessId, act};
 
-/// What a process's function is given: its own mailbox and identity.
+/// Handle of a process on itself, passed to its function: its mailbox and its identity.
 ///
-/// The handle belongs in the process's own function. It may be moved elsewhere, say into a
-/// `tokio::spawn`, and its [`pid`](Process::pid) still works there, but receiving does not.
+/// The handle belongs in the process's own function. It may be moved elsewhere, for example into a
+/// `tokio::spawn`. Its [`pid`](Process::pid) still works there, but receiving does not.
 ///
 /// # Panics
 ///
-/// What reads or changes what the process keeps ([`receive`](Process::receive),
+/// Methods that read or change the private state of the process ([`receive`](Process::receive),
 /// [`receive!`](crate::receive!), [`link`](Process::link), [`monitor`](Process::monitor) and so on)
-/// panics when it is used outside of the process's own turns: *“used
-/// outside of process <0.12.0>: only the function its handle was given to can receive, link or
-/// monitor”*. Nothing is lost by it.
+/// panic outside the process's own turns: *“used outside of process <0.12.0>: only the function its
+/// handle was given to can receive, link or monitor”*. Such a panic loses no message.
 pub struct Process<M> {
     owner: Owner<Erlang, M>,
 }
@@ -37,40 +36,38 @@ impl<M: Send + 'static> Process<M> {
         &self.owner
     }
 
-    /// An address of this process, to be given to others.
+    /// Returns an address of this process, for other processes to send to.
     pub fn pid(&self) -> Pid<M> {
         Pid::new(self.owner.address())
     }
 
-    /// The identity of this process.
+    /// Returns the id of this process.
     pub fn id(&self) -> ProcessId {
         act::id(&self.owner)
     }
 
     /// Waits for the oldest message and takes it (R1, R2).
     ///
-    /// A process that always has another message waiting lets others run after
-    /// 512 of them (F1).
+    /// A process that always has another message waiting yields after 512 of them (F1).
     ///
     /// *Cancellation*: dropping the future before it is ready loses no message (R7).
     ///
-    /// COST: no allocation; no atomic read-modify-write while messages that were fetched earlier
-    /// are left.
+    /// COST: no allocation; no atomic read-modify-write while the save queue holds messages.
     pub fn receive(&mut self) -> Receive<'_, M> {
         Receive { process: self }
     }
 
-    /// Takes the oldest message if there is one, without waiting (`after 0`).
+    /// Takes the oldest message without waiting (`after 0`). Returns `None` if the mailbox is empty.
     pub fn try_receive(&mut self) -> Option<M> {
         if self.is_over() { None } else { self.pop() }
     }
 
-    /// Whether the process is to end at its next await: then it receives nothing any more.
+    /// Returns whether the process ends at its next await. If so, it receives nothing more.
     pub(crate) fn is_over(&self) -> bool {
         self.owner.has_local() && self.keep(|local| local.exiting())
     }
 
-    /// Takes every message that is waiting, oldest first (R6).
+    /// Takes all waiting messages, oldest first (R6).
     ///
     /// ```
     /// # use purlin::{Process, spawn};
@@ -89,7 +86,7 @@ impl<M: Send + 'static> Process<M> {
         if self.is_over() {
             return Vec::new();
         }
-        // What comes while this goes on is not waited for.
+        // Messages that arrive during the flush are not waited for.
         let mut waiting: Vec<M> = std::iter::from_fn(|| self.pop_fetched()).collect();
         if fetch(&self.owner).is_ok_and(|came| came > 0) {
             waiting.extend(std::iter::from_fn(|| self.pop_fetched()));
@@ -97,18 +94,19 @@ impl<M: Send + 'static> Process<M> {
         waiting
     }
 
-    /// Messages that wait, fetched or in transit; approximate past 32767 in transit.
+    /// Returns the number of waiting messages, in the save queue and the inbox; approximate above
+    /// 32767 in the inbox.
     pub fn mailbox_len(&self) -> usize {
         self.owner.address().mailbox()
     }
 
-    /// Says how many bytes this process has allocated, for those who look at it (P5): nobody else
-    /// can know. See [`ProcessDetails::reported_memory`](crate::ProcessDetails::reported_memory).
+    /// Reports the number of bytes that this process has allocated, which the runtime cannot know
+    /// (P5). See [`ProcessDetails::reported_memory`](crate::ProcessDetails::reported_memory).
     pub fn report_memory(&self, bytes: usize) {
         self.keep(|local| local.rare().rarer().memory = bytes);
     }
 
-    /// Begins a selective receive: what [`receive!`](crate::receive!) expands to.
+    /// Starts a selective receive; expansion of [`receive!`](crate::receive!).
     #[doc(hidden)]
     pub fn scan(&mut self, after: Option<std::time::Duration>) -> Scan<'_, M> {
         Scan::new(self, after)
@@ -124,7 +122,7 @@ impl<M: Send + 'static> Process<M> {
         self.owner.pop().unwrap_or_else(|_| self.not_here())
     }
 
-    /// Asks to be woken through `cx` when a message comes.
+    /// Registers the waker of `cx`, to be woken by a message.
     #[inline]
     pub(crate) fn wait(&self, cx: &Context<'_>) {
         if self.owner.listen().is_err() {
@@ -135,7 +133,7 @@ impl<M: Send + 'static> Process<M> {
         }
     }
 
-    /// Has a waker woken that is not the process's own, as that of a combinator.
+    /// Registers a waker that is not the process's, such as that of a combinator.
     #[cold]
     fn wait_through(&self, waker: &Waker) {
         let waker = waker.clone();
@@ -145,10 +143,10 @@ impl<M: Send + 'static> Process<M> {
         }
     }
 
-    /// For what has done something before it looks at what the process keeps.
+    /// Checks the turn, for methods with effects before their first access to private state.
     ///
     /// # Panics
-    /// Outside of this process's own turn.
+    /// Panics outside this process's own turns.
     #[inline]
     #[track_caller]
     pub(crate) fn demand_here(&self) {
@@ -174,7 +172,7 @@ impl<M: Send + 'static> fmt::Debug for Process<M> {
     }
 }
 
-/// The future of [`Process::receive`].
+/// Future returned by [`Process::receive`].
 #[must_use = "a receive does nothing unless it is awaited"]
 #[derive(Debug)]
 pub struct Receive<'a, M: Send + 'static> {
@@ -184,7 +182,7 @@ pub struct Receive<'a, M: Send + 'static> {
 impl<M: Send + 'static> Future for Receive<'_, M> {
     type Output = M;
 
-    // WHY always: a call of its own saved six registers, twice in a turn.
+    // WHY: `inline(always)`, because a function call saved six registers, twice per turn.
     #[inline(always)]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<M> {
         if !purlin_raw::spend() {

@@ -1,13 +1,13 @@
-//! What stands for a process where its message type does not matter.
+//! Untyped references to processes.
 
 use self::sealed::Found;
 use crate::home::here;
 use crate::signal::{Peer, Signal};
 use crate::{ExitReason, Node, Pid, ProcessId};
 
-/// A process, by its address or by its id: `&Pid<M>`, `&ServerRef<S>` or [`ProcessId`].
+/// A process, by address or by id: `&Pid<M>`, `&ServerRef<S>` or [`ProcessId`].
 ///
-/// An id is looked up on the current node; where nobody has it (any more) it stands for a process that
+/// An id is looked up on the current node. An id that no live process has stands for a process that
 /// has ended.
 pub trait ToProcess: sealed::ToProcess {}
 
@@ -16,13 +16,13 @@ impl<T: sealed::ToProcess> ToProcess for T {}
 pub(crate) mod sealed {
     use super::{Peer, ProcessId};
 
-    /// The process; `None` if it has gone.
+    /// The process; `None` if it has ended.
     pub struct Found(pub(crate) Option<Peer>);
 
     pub trait ToProcess {
-        /// Its identity.
+        /// Returns the id of the process.
         fn id(&self) -> ProcessId;
-        /// The process.
+        /// Looks up the process.
         fn find(&self) -> Found;
     }
 }
@@ -51,7 +51,7 @@ impl sealed::ToProcess for ProcessId {
     }
 }
 
-/// Sends an exit signal: Erlang's `exit(Pid, Reason)`; the same as [`Pid::exit`].
+/// Sends an exit signal, as [`Pid::exit`] does: Erlang's `exit(Pid, Reason)`.
 ///
 /// ```
 /// # use purlin::{ExitReason, Process, spawn};
@@ -62,7 +62,7 @@ impl sealed::ToProcess for ProcessId {
 /// # }
 /// ```
 ///
-/// Nothing happens if it has ended.
+/// Does nothing if the process has ended.
 pub fn exit_process(process: impl ToProcess, reason: ExitReason) {
     send_exit(process.find().0, reason);
 }
@@ -77,10 +77,10 @@ fn send_exit(to: Option<Peer>, reason: ExitReason) {
 impl<M: Send + 'static> Pid<M> {
     /// Sends an exit signal (L4): Erlang's `exit(Pid, Reason)`.
     ///
-    /// A process that does not trap exits ends with that reason at its next await (L7), unless the
-    /// reason is `normal` and comes from another process. One that traps finds an
-    /// [`Exit`](crate::Exit) among its messages. [`ExitReason::Kill`] cannot be trapped, and is seen by
-    /// others as `killed`.
+    /// A process that does not trap exits ends with this reason at its next await (L7), unless the
+    /// reason is `normal` and the sender is another process. A process that traps exits receives an
+    /// [`Exit`](crate::Exit) message. [`ExitReason::Kill`] cannot be trapped, and other processes
+    /// see it as `killed`.
     ///
     /// ```
     /// # use purlin::{ExitReason, Process, spawn};

@@ -1,11 +1,11 @@
-//! Selective receive: the oldest message that matches, the others left in order.
+//! Selective receive: takes the oldest message that matches and leaves the others in order.
 //!
-//! [`receive!`](crate::receive!) takes one message after the other out of the mailbox, asks its
-//! arms, and puts it back where it was if none matches. So patterns and guards see the message by
-//! value, as in a `match`, and payloads need not be `Copy`. The arms are asked in a first `match`
-//! whose guards are all false in the end, so that nothing is moved; the body runs behind the scan,
-//! in a second `match` by the number of the arm, so that `break`, `continue`, `?` and `.await`
-//! mean what they mean around it.
+//! [`receive!`](crate::receive!) takes one message after the other out of the mailbox, tests its
+//! arms, and puts the message back at its position if no arm matches. So patterns and guards see
+//! the message by value, as in a `match`, and payloads need not be `Copy`. The arms are tested in a
+//! first `match` whose guards all end in `false`, so that nothing is moved. The body runs after the
+//! scan, in a second `match` on the number of the arm, so that `break`, `continue`, `?` and
+//! `.await` keep their meaning in the surrounding code.
 
 use std::future::poll_fn;
 use std::task::{Context, Poll};
@@ -17,15 +17,15 @@ use crate::Process;
 use crate::body::fetch;
 use crate::deadline::Deadline;
 
-/// A look through the mailbox, from the oldest message on.
+/// Scan of the mailbox, from the oldest message on.
 ///
-/// Messages passed over are not looked at again (R4): the mailbox remembers the place.
+/// A message that was passed over is not examined again (R4): the mailbox remembers the position.
 #[derive(Debug)]
 pub struct Scan<'a, M: Send + 'static> {
     process: &'a mut Process<M>,
-    /// The envelope of the message that is being looked at.
+    /// Envelope of the message being examined.
     paper: Option<Vacant<M>>,
-    /// When to give up.
+    /// Time limit of the receive.
     after: Option<Deadline>,
 }
 
@@ -37,12 +37,12 @@ impl<'a, M: Send + 'static> Scan<'a, M> {
         Self { process, paper: None, after: after.map(Deadline::after) }
     }
 
-    /// The next message to look at; `None` when the time is up.
+    /// Returns the next message to examine; `None` when the time is up.
     pub async fn next(&mut self) -> Option<M> {
         poll_fn(|cx| self.poll_next(cx)).await
     }
 
-    /// The message that was looked at matches.
+    /// Removes the examined message, because it matches.
     pub fn keep(&mut self) {
         if let Some(paper) = self.paper.take() {
             let kept = self.process.owner().keep(paper);
@@ -50,7 +50,7 @@ impl<'a, M: Send + 'static> Scan<'a, M> {
         }
     }
 
-    /// The message that was looked at matches nothing.
+    /// Puts back the examined message, because no arm matches.
     pub fn put_back(&mut self, message: M) {
         if let Some(paper) = self.paper.take() {
             let put = self.process.owner().put_back(message, paper);
@@ -74,11 +74,11 @@ impl<'a, M: Send + 'static> Scan<'a, M> {
                 Err(_) => self.process.not_here(),
             }
         }
-        // L7: a process that is to end has come to a place where it does; `after` does not save it.
+        // L7: a process that is about to end ends here, also if it has an `after`.
         if self.process.is_over() {
             return Poll::Pending;
         }
-        // R3: `after 0` is ready at once, so it looks once and never waits.
+        // R3: `after 0` is ready at the first poll, so the receive scans once and never waits.
         if self.after.as_mut().is_some_and(|after| after.poll(cx).is_ready()) {
             return Poll::Ready(None);
         }
@@ -122,22 +122,23 @@ impl<'a, M: Send + 'static> Scan<'a, M> {
 /// # }
 /// ```
 ///
-/// The arms are those of a `match`, with `|` and guards; a last arm `after DURATION => …` runs when
-/// nothing has matched for that long, and `after Duration::ZERO` looks once and never waits (R3).
-/// The bodies may use `break`, `continue`, `return`, `?` and `.await`.
+/// The arms are those of a `match`, with `|` and guards. A last arm `after DURATION => …` runs when
+/// nothing has matched for that long; `after Duration::ZERO` scans once and never waits (R3). The
+/// bodies may use `break`, `continue`, `return`, `?` and `.await`.
 ///
-/// A guard is asked for each message and should be cheap; it cannot await, nor leave the receive
-/// with `?` or `return`. One that panics ends the process, as a panic anywhere in it does.
+/// A guard is evaluated for each message and should be cheap. It cannot await, nor leave the
+/// receive with `?` or `return`. A guard that panics ends the process, as any panic in the process
+/// does.
 ///
-/// *Cancellation*: dropping a receive that waits loses no message (R7). A message is looked at
-/// once by the same receive (R4), so a receive behind K messages that do not match costs K looks,
-/// however often it is woken.
+/// *Cancellation*: dropping a receive that waits loses no message (R7). One receive examines a
+/// message once (R4), so a receive behind K messages that do not match examines K messages, however
+/// often it is woken.
 ///
-/// COST: two moves of a message that does not match; no allocation. An `after` that has to wait is
-/// an entry in the worker's timing wheel; one that finds its message at the first look costs nothing.
+/// COST: two moves of each message that does not match; no allocation. An `after` that has to wait
+/// is an entry in the worker's timing wheel; if the first scan finds a match, it costs nothing.
 ///
 /// # Panics
-/// As [`Process::receive`] outside its own process.
+/// Panics outside the process's own turns, as [`Process::receive`] does.
 #[macro_export]
 macro_rules! receive {
     ($me:expr, { $($arms:tt)* }) => {
@@ -184,7 +185,8 @@ macro_rules! __receive {
         [$({ [$($n:tt)*] [$pattern:pat] [$($guard:expr)?] [$body:expr] })*]
         [$after:expr] [$late:expr]) => {{
         let mut __purlin_arm: ::core::option::Option<usize> = ::core::option::Option::None;
-        // Which alternative of the arm matched: a guard is asked once for each that fits.
+        // Which alternative of the arm matched: a guard is evaluated once for each alternative that
+        // fits.
         #[allow(unused_mut, unused_variables)]
         let (mut __purlin_asked, mut __purlin_tries) = (usize::MAX, 0usize);
         let __purlin_received = {

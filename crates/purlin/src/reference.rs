@@ -1,11 +1,12 @@
-//! Numbers that nothing else has: of monitors, aliases and unlinks.
+//! References: unique numbers of monitors, aliases and unlinks.
 //!
-//! A node counts up from its creation, which is random, in the upper half of the number. So two nodes
-//! of one program do not meet before one of them has made more references than their creations lie
-//! apart, in units of four thousand million.
+//! The upper half of a number starts at the node's creation, which is random, and the node counts
+//! up from there. So the numbers of two nodes of one program stay distinct until one of the nodes
+//! has made more references than the difference of their creations, in units of four thousand
+//! million (2³²).
 //!
-//! A thread that runs processes takes numbers from the node a thousand at a time, so that processes
-//! on different cores do not meet at one counter.
+//! A thread that runs processes takes a batch of 1024 numbers from the node, so that processes on
+//! different cores do not contend for one counter.
 
 use std::fmt;
 use std::ops::Range;
@@ -13,37 +14,37 @@ use std::sync::atomic::Ordering;
 
 use crate::home::{Here, here};
 
-/// So many numbers are taken at once.
+/// Size of a batch of numbers.
 const BATCH: u64 = 1024;
 
-/// Something unique: Erlang's reference.
+/// Unique number: Erlang's reference.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Reference(u64);
 
 impl Reference {
-    /// The first batch of a node.
+    /// Returns the first batch of a node.
     pub(crate) fn first_batch(creation: u32) -> u64 {
         (u64::from(creation) << 32) / BATCH
     }
 
-    /// A new one; `None` on a thread that runs no process.
+    /// Returns a new reference; `None` on a thread that runs no process.
     #[inline]
     pub(crate) fn new() -> Option<Self> {
         here(|here| Self(next(here)))
     }
 
-    /// It as a number, which is not zero.
+    /// Returns the reference as a number, which is never 0.
     pub(crate) fn number(self) -> u64 {
         self.0
     }
 
-    /// Out of what [`Reference::number`] gave.
+    /// Restores a reference from [`Reference::number`].
     pub(crate) fn from_number(number: u64) -> Self {
         Self(number)
     }
 }
 
-/// The numbers of a batch. WHY not the first: zero is none.
+/// Returns the numbers of a batch. WHY: not the first number, because 0 is not a valid reference.
 pub(crate) fn batch(batch: u64) -> Range<u64> {
     let first = batch.wrapping_mul(BATCH);
     (first | 1)..first.saturating_add(BATCH)

@@ -1,15 +1,15 @@
-//! The right to answer a call, once.
+//! Reply handle: the right to answer a call, once.
 
 use std::fmt;
 
 use purlin_raw::ReplyTo;
 
-/// The right to answer a call, once. A message that asks for something carries one.
+/// The right to answer a call, once. A request message carries one.
 ///
-/// Dropping it tells the caller that no answer will come. An answer to a caller that has given up
-/// is dropped and never seen as a message (C1).
+/// Dropping it informs the caller that no reply will come. A reply to a caller that has given up is
+/// dropped and never seen as a message (C1).
 ///
-/// COST: one word; answering is one atomic operation, and one more to wake the caller.
+/// COST: one word; replying is one atomic operation, and one more to wake the caller.
 pub struct Reply<T> {
     to: ReplyTo<T>,
 }
@@ -19,13 +19,13 @@ impl<T> Reply<T> {
         Self { to }
     }
 
-    /// Answers the call.
+    /// Sends the reply.
     pub fn send(self, answer: T) {
-        // C1: whoever no longer waits does not get it.
+        // C1: a caller that no longer waits does not get the reply.
         drop(self.to.send(answer));
     }
 
-    /// Whether the caller still waits: a glance that may be old at once.
+    /// Returns whether the caller still waits. The result may be outdated when it is returned.
     pub fn is_wanted(&self) -> bool {
         self.to.is_wanted()
     }

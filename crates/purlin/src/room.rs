@@ -1,9 +1,9 @@
-//! Room in mailboxes that have a bound (B1): what a sender does about one that is full.
+//! Backpressure: what a sender does when a mailbox with a bound is full (B1).
 //!
-//! A process that has sent past a bound keeps a place in the line before that mailbox. It uses up
-//! its budget, so that it yields where it next awaits, and while one of its places lasts its turns
-//! only act on signals (`body`). So it can be killed, and what else wakes it changes nothing; the
-//! turn in which the last place is over polls its function, whatever woke it before.
+//! A process that has sent past a bound joins the wait list of that mailbox. It exhausts its
+//! budget, so that it yields at its next await. While it has an entry in a wait list, its turns
+//! only handle signals (`body`). So it can be killed, and other wake-ups have no effect. The turn
+//! in which its last entry is done polls its function, whichever event woke the process before.
 
 use std::future::poll_fn;
 use std::task::{Context, Poll};
@@ -31,20 +31,20 @@ pub(crate) fn send<M: Send + 'static>(to: &Address<Erlang, M>, message: M) {
     }
 }
 
-/// Where a process waits for room.
+/// Wait-list entries of a suspended process.
 #[derive(Default)]
 pub(crate) struct Suspended {
     places: Vec<Place<Erlang>>,
 }
 
-/// Suspends the process that has sent past a bound, if one has, until there is room.
+/// Suspends the current process, if there is one, until the mailbox it overfilled has capacity.
 fn suspend<M: Send + 'static>(to: &Address<Erlang, M>) {
     let mine = |place: &Place<Erlang>| place.is_before(to) && !place.is_over();
     let waits = |local: &mut Local| {
         let rarer = local.rare().rarer();
         rarer.serves || rarer.suspended.as_ref().is_some_and(|it| it.places.iter().any(mine))
     };
-    // A process that waited for itself would wait for ever.
+    // A process that waits for itself would deadlock.
     if to.is_current() || purlin_raw::current_local::<Erlang, _>(waits) != Some(false) {
         return;
     }
@@ -57,13 +57,14 @@ fn suspend<M: Send + 'static>(to: &Address<Erlang, M>) {
     }
 }
 
-/// Whether a process that was suspended still has to wait.
+/// Returns whether a suspended process must still wait.
 pub(crate) fn is_suspended<M: Send + 'static>(me: &Owner<Erlang, M>) -> bool {
     let over = me.local(|local| {
         let over = |suspended: &mut Suspended| suspended.places.iter().all(Place::is_over);
         local.rare().rarer().suspended.take_if(over)
     });
-    // WHY out here: the last reference to an ended process drops its reason, which is the user's.
+    // WHY: dropped here, because the last reference to an ended process drops its reason, which is
+    // user code.
     over.is_ok_and(|over| {
         let waits = over.is_none();
         quietly(|| drop(over));
@@ -72,11 +73,11 @@ pub(crate) fn is_suspended<M: Send + 'static>(me: &Owner<Erlang, M>) -> bool {
 }
 
 impl<M: Send + 'static> Pid<M> {
-    /// Sends a message when the mailbox has room for it, and waits until then (B1).
+    /// Waits until the mailbox has capacity, then sends a message (B1).
     ///
-    /// Where there is no bound there is always room. Unlike after a [`send`](Pid::send) the mailbox
-    /// is never past its limit because of this, and who waits may be a process or a task of any
-    /// runtime. Where the oldest is dropped there is room up to twice the limit.
+    /// A mailbox without a bound always has capacity. Unlike [`send`](Pid::send), this method never
+    /// takes the mailbox past its limit, and it works in a process and in a task of any runtime. A
+    /// mailbox that drops the oldest message has capacity up to twice its limit.
     ///
     /// ```
     /// # use purlin::{Overflow, Process, SpawnOptions, spawn_opt};
@@ -100,17 +101,18 @@ impl<M: Send + 'static> Pid<M> {
     /// message.
     ///
     /// # Errors
-    /// The message, if the process has ended or ends meanwhile; and at once, if a process waits for
-    /// room in its own mailbox, which it would do for ever.
+    /// Returns [`SendError`] with the message if the process has ended or ends meanwhile. If a
+    /// process sends to its own full mailbox, which would deadlock, returns the error without
+    /// waiting.
     ///
-    /// COST: as [`Pid::send`]; if it has to wait a lock and a waker. Whenever there is room all who
-    /// wait are woken.
+    /// COST: as [`Pid::send`]; a wait takes a lock and a waker. Capacity in the mailbox wakes all
+    /// waiters.
     pub async fn send_wait(&self, message: M) -> Result<(), SendError<M>> {
         let (mut message, mut place) = (Some(message), None);
         poll_fn(move |cx| self.poll_send(&mut message, &mut place, cx)).await
     }
 
-    /// Sends the message if there is room, else leaves it and takes a place in the line.
+    /// Sends the message if there is capacity; otherwise keeps it and joins the wait list.
     fn poll_send(
         &self,
         message: &mut Option<M>,

@@ -1,4 +1,5 @@
-//! What travels beside messages, in order with them (M2), and what a process that has ended answers.
+//! Signals: what processes exchange in order with messages (M2), and the answers of ended
+//! processes.
 
 use std::any::Any;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,47 +12,47 @@ use crate::reference::Reference;
 use crate::trace::Book;
 use crate::{ExitReason, ProcessDetails, ProcessId, pg};
 
-/// Another process, of whatever type.
+/// Untyped handle on another process.
 pub(crate) type Peer = Ref<Erlang>;
 
-/// What travels beside messages.
+/// A signal that is not a message.
 #[derive(Debug)]
 pub(crate) enum Signal {
-    /// Somebody wants the process to end (L4); `None`: no process did.
+    /// Request to end (L4); `from` is `None` if no process sent it.
     Exit { from: Option<ProcessId>, reason: ExitReason },
     /// A linked process has ended (L2).
     LinkExit { from: ProcessId, reason: ExitReason },
-    /// Be linked to me (L1).
+    /// Request to add a link (L1).
     Link(Peer),
-    /// Be no longer linked to me, and say that you have read this (L5).
+    /// Request to remove a link, to be acknowledged (L5).
     Unlink { from: Peer, id: u64 },
-    /// The answer to that.
+    /// Acknowledgement of an unlink.
     UnlinkAck { from: ProcessId, id: u64 },
-    /// Tell me when you have ended (D1).
+    /// Request for a down signal at the end (D1).
     Monitor { reference: Reference, watcher: Peer },
-    /// No longer.
+    /// Request to remove a monitor.
     Demonitor(Reference),
     /// A monitored process has ended.
     Down { reference: Reference, reason: ExitReason },
-    /// A message for an alias (L9), of the mailbox's type.
+    /// Message for an alias (L9), of the mailbox's type.
     Aliased { alias: Reference, message: Box<dyn Any + Send> },
-    /// Somebody has joined or left a group that the process watches (N2).
+    /// A process has joined or left a group that the receiver monitors (N2).
     Group(Reference, Box<pg::Event>),
-    /// The process has got a name (N1), which its end has to free.
+    /// The process has been registered under a name (N1), which its end must free.
     Named,
-    /// Tell whoever watches when the process has ended.
+    /// Request to wake a future at the end of the process.
     TellAtEnd(Arc<Watch>),
-    /// Be followed by that trace.
+    /// Request to attach a trace.
     Follow(Arc<Book>),
-    /// No longer, if you are by that one.
+    /// Request to detach this trace.
     Unfollow(Arc<Book>),
-    /// Answer if the process still lives; dropped unanswered if it has ended.
+    /// Request for an answer if the process is alive; dropped unanswered if it has ended.
     StillThere(ReplyTo<()>),
-    /// Say whom the process is linked to, and so on; dropped unanswered if it has ended.
+    /// Request for the details of the process; dropped unanswered if it has ended.
     Describe(ReplyTo<ProcessDetails>),
 }
 
-/// Sends a signal that asks for nothing; one that ended meanwhile needs none.
+/// Sends a signal that needs no answer. A signal to a process that has ended is dropped.
 #[inline]
 pub(crate) fn tell(to: &Peer, signal: Signal) {
     if let Err(unread) = to.signal(signal) {
@@ -64,7 +65,7 @@ fn let_go(unread: Signal) {
     quietly(|| drop(unread));
 }
 
-/// What a process that has ended, or is about to, answers.
+/// Answers for a process that has ended or is about to end.
 pub(crate) fn answer_as_ended(me: ProcessId, signal: Signal) {
     match signal {
         // L6
@@ -81,17 +82,17 @@ pub(crate) fn answer_as_ended(me: ProcessId, signal: Signal) {
     }
 }
 
-/// Wakes, whatever the waker does: it may be anybody's.
+/// Wakes a waker, which may be user code, and contains its panic.
 pub(crate) fn wake(waker: Waker) {
     quietly(|| waker.wake());
 }
 
-/// A place where a future waits for the end of a process.
+/// Registration of a future that waits for the end of a process.
 #[derive(Debug, Default)]
 pub(crate) struct Watch(Mutex<Option<Waker>>);
 
 impl Watch {
-    /// Whom to wake; `None` when the future has given up.
+    /// Sets the waker; `None` once the future has been dropped.
     pub(crate) fn set(&self, waker: Option<Waker>) {
         let before = std::mem::replace(&mut *self.lock(), waker);
         quietly(|| drop(before));
@@ -105,7 +106,7 @@ impl Watch {
     }
 
     fn lock(&self) -> MutexGuard<'_, Option<Waker>> {
-        // WHY: nobody panics while it is locked.
+        // WHY: no code panics under the lock, so it is never poisoned.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,17 +1,18 @@
-//! A node in virtual time, on one thread, with a seed that chooses who runs next. The testkit is built
-//! on it.
+//! Simulated node: virtual time, one thread, and a seed that decides the schedule. Basis of the
+//! testkit.
 //!
-//! The node is like any other, except that nothing happens while nobody drives it. To drive it takes
-//! a thread that lives for that long and is the node's only worker: it runs the scheduler's
-//! [`Simulation`] as the main future of a tokio runtime whose clock is paused. That clock is the one
-//! behind both: tokio moves it to the next timer when nobody, process or task, is ready, and the
-//! simulation moves the node's after it. What tokio does not do while a blocking task is under way,
-//! the simulation does not do either.
+//! The node is like any other, except that it runs only while it is driven. A drive takes a thread
+//! that lives for the drive and is the node's only worker: it runs the scheduler's [`Simulation`]
+//! as the main future of a tokio runtime whose clock is paused. That clock drives both: tokio
+//! advances it to the next timer when no process and no task is ready, and the simulation advances
+//! the node's clock to the same time. tokio does not advance its clock while a blocking task is
+//! under way, so neither does the simulation.
 //!
 //! # At rest
 //!
-//! When nobody is ready and the node has no timer, tokio may still have one. So the main future waits
-//! for a year: if that year passes, nothing will ever happen again, and it is taken back.
+//! When no process or task is ready and the node has no timer, tokio may still have one. So the
+//! main future waits for a year. If that year passes, no event can follow, and the year is
+//! subtracted from the node's clock.
 
 use std::fmt;
 use std::future::{Future, poll_fn};
@@ -32,7 +33,7 @@ use crate::node::Io;
 use crate::workers::Workers;
 use crate::{BuildError, Builder, ExitReason, Node, Process, ProcessInfo, StopReport};
 
-/// How long nothing must happen to be sure that nothing will.
+/// Virtual time without an event after which no event can follow.
 const LONG: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
 /// A node in virtual time.
@@ -41,30 +42,30 @@ pub struct Simulated {
     workers: Workers,
     simulation: Simulation,
     tokio: Runtime,
-    /// The moment of tokio's clock at which the node's was 0.
+    /// Time of tokio's clock at which the node's clock was 0.
     start: Instant,
 }
 
-/// Why a simulation did not get to where it was to go.
+/// Reason why a simulation stopped early.
 #[derive(Clone, Debug)]
 pub enum Halted {
-    /// The process that was waited for ended without a result.
+    /// The process whose result was awaited ended without one.
     Ended(ExitReason),
-    /// Nobody is ready, and no timer is set: these processes wait for ever.
+    /// No process is ready and no timer is set: these processes wait for ever.
     AtRest(Vec<ProcessInfo>),
 }
 
 impl Builder {
-    /// A simulated node, which has one worker, whatever was set. The runtime is one of tokio's for
-    /// the current thread, with its clock paused.
+    /// Builds a simulated node, which has one worker whatever the settings. `tokio` must be a
+    /// current-thread runtime with its clock paused.
     #[doc(hidden)]
     pub fn simulated(self, seed: u64, tokio: Runtime) -> Result<Simulated, BuildError> {
         self.check()?;
         let simulation = Simulation::new(seed);
         let (scheduler, handle) = (simulation.scheduler().clone(), tokio.handle().clone());
         let io = Io::Simulated(handle.clone());
-        // WHY the seed's: references and ids are hashed, and what many are told at an end goes out in
-        // that order.
+        // WHY: taken from the seed, because references and ids are hashed, and the signals at the
+        // end of a process are sent in the order of the hash table.
         let creation = seed as u32;
         let (node, workers) = self.assemble(creation, scheduler, io, handle);
         let start = {
@@ -76,18 +77,18 @@ impl Builder {
 }
 
 impl Simulated {
-    /// The node.
+    /// Returns the node.
     pub fn node(&self) -> &Node {
         &self.node
     }
 
-    /// Its tokio runtime, which does nothing while nobody drives.
+    /// Returns the node's tokio runtime, which makes no progress unless it is driven.
     pub fn tokio(&self) -> &Handle {
         &self.workers.tokio
     }
 
-    /// Drives until a process of this function has ended, and returns its result. If it has the node
-    /// stopped, until that is done.
+    /// Drives until a process with this function has ended, and returns its result. If the process
+    /// stops the node, drives until the stop is complete.
     pub fn run<M, R, F, Fut>(&mut self, function: F) -> Result<R, Halted>
     where
         M: Send + 'static,
@@ -98,10 +99,10 @@ impl Simulated {
         let (tell, mut told) = oneshot::channel();
         let pid = self.node.spawn(move |me| async move {
             let result = function(me).await;
-            // Whoever waits is on this function's stack and cannot have gone.
+            // The receiver is on this function's stack, so the send cannot fail.
             let _ = tell.send(result);
         });
-        // What comes is taken, and the channel seen to be closed, in the turn in which it happens.
+        // The turn in which the event happens takes the result and sees that the channel is closed.
         let (mut result, realm) = (None, self.workers.realm.clone());
         let mut over = || {
             if let Ok(value) = told.try_recv() {
@@ -117,10 +118,10 @@ impl Simulated {
         }
     }
 
-    /// Drives for that long, on the node's clock.
+    /// Drives for this time, on the node's clock.
     pub fn advance(&mut self, time: Duration) {
         let until = self.node.uptime().saturating_add(time);
-        // It comes to rest at `until` at the latest.
+        // The drive ends at `until` at the latest.
         let _ = self.drive(Some(until), &mut || false);
     }
 
@@ -142,7 +143,8 @@ impl Simulated {
         let Self { node, workers, simulation, tokio, start } = self;
         let mut drive = Drive { workers, simulation, start, until, over };
         let mut reached = Reached::Rest;
-        // WHY a thread each time: one is a node's for all its life, and this is somebody's.
+        // WHY: a new thread each time, because a thread is bound to its node for life, and this
+        // thread is the caller's.
         thread::scope(|scope| {
             let run = || {
                 workers.enter(0, || reached = tokio.block_on(drive.run()));
@@ -186,12 +188,12 @@ struct Drive<'a> {
     workers: &'a Workers,
     simulation: &'a mut Simulation,
     start: &'a mut Instant,
-    /// Not beyond that moment.
+    /// Time limit of the drive.
     until: Option<Duration>,
     over: &'a mut (dyn FnMut() -> bool + Send),
 }
 
-/// Where a drive ended.
+/// Outcome of a drive.
 enum Reached {
     There,
     Rest,
@@ -201,8 +203,8 @@ impl Drive<'_> {
     async fn run(&mut self) -> Reached {
         let mut alarm = pin!(sleep(Duration::ZERO));
         let mut rest = None;
-        // WHY unconstrained: a turn must not find the budget that tokio gives to the whole drive used
-        // up by others.
+        // WHY: unconstrained, because a turn must not find that other turns have used up the budget
+        // that tokio gives to the whole drive.
         let drive = poll_fn(|cx| self.poll(cx, alarm.as_mut(), &mut rest));
         tokio::task::unconstrained(drive).await
     }

@@ -1,19 +1,20 @@
-//! A map that costs next to nothing while it holds one thing, and does not grow slow with thousands.
+//! Small map: inline storage for one entry, a list for a few, a hash table for many.
 //!
 //! Links and monitors are kept in such maps: nearly every process has at most one of them, and a
 //! supervisor may have as many as the node has processes.
 //!
-//! COST: no allocation for the first entry; up to [`FEW`] a walk over them; beyond that a hash.
+//! COST: no allocation for the first entry; a linear scan up to [`FEW`] entries; beyond that a
+//! hash.
 
 use std::hash::Hash;
 use std::mem::{forget, replace};
 
 use rustc_hash::FxHashMap;
 
-/// So many entries are walked over.
+/// Maximum number of entries that are scanned linearly.
 const FEW: usize = 12;
 
-/// A map.
+/// A map that chooses its storage by its size.
 #[derive(Debug, Default)]
 pub(crate) enum Small<K, V> {
     #[default]
@@ -34,12 +35,13 @@ impl<K: Copy + Eq + Hash, V> Small<K, V> {
         }
     }
 
-    /// Adds an entry whose key is not there yet.
+    /// Inserts an entry whose key is not in the map.
     #[inline]
     pub(crate) fn insert_new(&mut self, key: K, value: V) {
         debug_assert!(self.get_mut(key).is_none(), "the key is new");
         match self {
-            // WHY forgotten: there is nothing to drop, which the compiler does not always see.
+            // WHY: forgotten, because `Empty` has nothing to drop, which the compiler does not
+            // always see.
             Self::Empty => forget(replace(self, Self::One(key, value))),
             _ => self.insert_another(key, value),
         }
@@ -66,7 +68,7 @@ impl<K: Copy + Eq + Hash, V> Small<K, V> {
         }
     }
 
-    /// Takes an entry out. Memory goes back when few are left of many.
+    /// Removes an entry. Returns memory when few of many entries are left.
     #[inline]
     pub(crate) fn remove(&mut self, key: K) -> Option<V> {
         match self {
@@ -104,7 +106,7 @@ impl<K: Copy + Eq + Hash, V> Small<K, V> {
         }
     }
 
-    /// Looks at every entry.
+    /// Calls `f` for every entry.
     pub(crate) fn each(&self, mut f: impl FnMut(K, &V)) {
         match self {
             Self::Empty => {}
@@ -114,7 +116,7 @@ impl<K: Copy + Eq + Hash, V> Small<K, V> {
         }
     }
 
-    /// Takes everything out.
+    /// Removes all entries and calls `f` for each.
     #[inline]
     pub(crate) fn drain(&mut self, mut f: impl FnMut(K, V)) {
         match std::mem::take(self) {
@@ -135,9 +137,10 @@ mod tests {
     use super::*;
 
     proptest! {
-        // issue 4: links and monitors: whatever is put in and taken out, it is what any map holds
+        // issue 4: links and monitors: after any insertions and removals the map agrees with
+        // `BTreeMap`
         #[test]
-        fn it_holds_what_any_map_holds(steps in prop::collection::vec((any::<bool>(), 0u16..64), 0..400)) {
+        fn small_map_agrees_with_btree_map(steps in prop::collection::vec((any::<bool>(), 0u16..64), 0..400)) {
             let (mut small, mut map) = (Small::default(), BTreeMap::new());
             for (n, (add, key)) in steps.into_iter().enumerate() {
                 if add && !map.contains_key(&key) {

@@ -1,4 +1,4 @@
-//! Making processes.
+//! Spawning of processes.
 
 use std::fmt;
 use std::future::Future;
@@ -13,20 +13,20 @@ use crate::signal::Signal;
 use crate::trace::hooks;
 use crate::{ExitReason, Outcome, Pid, Process, RegisterError};
 
-/// Why no process came to be; the function is handed back.
+/// Error of a spawn, with the function.
 pub enum SpawnError<F> {
-    /// The node has as many processes as it may have.
+    /// The node has reached its maximum number of processes.
     SystemLimit(F),
     /// The node is stopping or has stopped.
     Stopping(F),
-    /// No mailbox has that bound: 1 to 4,294,967,295 messages.
+    /// The bound is outside 1 to 4,294,967,295 messages.
     BadBound(F),
-    /// The process cannot have the name that was asked for.
+    /// The process cannot have the requested name.
     Name(RegisterError, F),
 }
 
 impl<F> SpawnError<F> {
-    /// The function that was to be the process.
+    /// Returns the function that was to be spawned.
     pub fn into_inner(self) -> F {
         match self {
             Self::SystemLimit(function)
@@ -65,9 +65,9 @@ impl<F> fmt::Display for SpawnError<F> {
 
 impl<F> std::error::Error for SpawnError<F> {}
 
-/// Makes a process on the current node and returns its address at once (P1).
+/// Spawns a process on the current node and returns its address immediately (P1).
 ///
-/// Its function gets a [`Process`], its handle on itself. A named `async fn` fits, and so does an
+/// The function receives a [`Process`], its handle on itself. It may be a named `async fn` or an
 /// async closure:
 ///
 /// ```
@@ -85,14 +85,14 @@ impl<F> std::error::Error for SpawnError<F> {}
 /// # }
 /// ```
 ///
-/// When the node has as many processes as it may have, or is stopping, the address returned is of
-/// a process that has already ended, with reason `system_limit`; [`try_spawn`] hands the function
-/// back instead (E2).
+/// If the node has reached its maximum number of processes or is stopping, the address returned is
+/// that of a process that has already ended, with the reason `system_limit`; [`try_spawn`] returns
+/// the function instead (E2).
 ///
 /// # Panics
-/// On a thread that is no worker of a node; use [`Node::spawn`](crate::Node::spawn) there.
+/// Panics on a thread that runs no process; use [`Node::spawn`](crate::Node::spawn) there.
 ///
-/// COST: one block of memory, as a rule one that this thread freed before.
+/// COST: one block of memory, usually from this thread's free list.
 #[inline]
 #[track_caller]
 pub fn spawn<M, F, Fut>(function: F) -> Pid<M>
@@ -105,10 +105,10 @@ where
     spawn_here(|realm, parent| spawn_on(realm, parent, Local::default(), function))
 }
 
-/// [`spawn()`], but hands the function back when the node is full or stopping (E2).
+/// [`spawn()`], but returns the function if the node is full or stopping (E2).
 ///
 /// # Errors
-/// [`SpawnError`] says which, with the function in it.
+/// Returns [`SpawnError`], which contains the cause and the function.
 ///
 /// # Panics
 /// As [`spawn()`].
@@ -139,7 +139,7 @@ fn nowhere() -> ! {
     panic!("spawned outside a node: this thread runs no process; use Node::spawn")
 }
 
-/// Makes a process that keeps `local` from its beginning.
+/// Spawns a process with the initial private state `local`.
 #[inline]
 pub(crate) fn spawn_on<M, F, Fut>(
     realm: &Realm<Erlang>,
@@ -157,7 +157,7 @@ where
         .unwrap_or_else(|error| stillborn(realm, parent, error))
 }
 
-/// The process that stands for one that could not be spawned.
+/// Returns the placeholder for a failed spawn: never in the table, never runs; every send fails.
 #[cold]
 pub(crate) fn stillborn<M: Send + 'static, F>(
     realm: &Realm<Erlang>,
@@ -171,7 +171,7 @@ pub(crate) fn stillborn<M: Send + 'static, F>(
     Pid::new(realm.stillborn(number, shared, Last::new(ExitReason::SystemLimit)))
 }
 
-/// [`spawn_on`], but hands the function back.
+/// [`spawn_on`], but returns the function on error.
 #[inline]
 pub(crate) fn try_spawn_on<M, F, Fut>(
     realm: &Realm<Erlang>,
@@ -188,7 +188,7 @@ where
     try_spawn_as(realm, parent, local, (), function, Body::<M, F, Fut, ()>::new)
 }
 
-/// [`try_spawn_on`] for any body, which `make` makes of the function.
+/// [`try_spawn_on`] for any body, which `make` creates from the function.
 #[inline]
 pub(crate) fn try_spawn_as<M, F, B>(
     realm: &Realm<Erlang>,
@@ -209,13 +209,13 @@ where
     let shared = Shared::new(realm.home().creation, parent);
     match realm.spawn(shared, local, edge, function, make) {
         Ok(address) => {
-            // ORDER: after the slot was filled, in the one order of SeqCst: either this sees that
-            // the node stops, or `Stopper::end_all`, which walks the table after it said so, sees
-            // the process.
+            // ORDER: after the slot was filled, in the total order of SeqCst: either this load sees
+            // that the node stops, or `Stopper::end_all`, which walks the table after the flag was
+            // set, sees the process.
             if home.stopping.load(Ordering::SeqCst) {
                 let _ = address.signal(Signal::Exit { from: None, reason: ExitReason::Shutdown });
             }
-            // What serves processes is none of a program's.
+            // System processes are not traced.
             if is_traced() && !address.shared().serves() {
                 hooks::spawned(&address, std::any::type_name::<F>());
             }

@@ -1,20 +1,22 @@
-//! Stopping a node in good order.
+//! Stop of a node.
 //!
-//! 1. The node's applications are stopped, the last that was started first, each in its own time, by a
-//!    process of the node's.
-//! 2. No process is begun any more.
-//! 3. Every process is told `shutdown`, once, and has the grace period to end, also if it traps exits;
-//!    then it is killed, and has a moment more.
-//! 4. What stands for processes elsewhere is told likewise; it passes on what is left, such as the ends of
-//!    those, and has what is left of the grace period, or a moment.
-//! 5. So is what serves them, such as the connections to other nodes.
-//! 6. Who has not ended by then is inside a poll that does not return. It is named in the report,
-//!    and left with its thread (L7).
-//! 7. What is attached to the node ends.
+//! 1. The node's applications stop in the reverse order of their start, each within its own time. A
+//!    process of the node stops them.
+//! 2. No new process starts.
+//! 3. Every process is sent `shutdown`, once, and has the grace period to end, also if it traps
+//!    exits. After that it is sent `kill` and has 500 ms more.
+//! 4. The proxies for remote processes are sent `shutdown` likewise. They forward their remaining
+//!    signals, such as the ends of processes, and have the rest of the grace period, or 500 ms
+//!    if that is longer.
+//! 5. The system processes, such as the connections to other nodes, are stopped in the same way.
+//! 6. A process that has not ended by then is inside a poll that does not return. It is named in
+//!    the report and left behind with its thread (L7).
+//! 7. The node's extensions end.
 //! 8. The workers end, then the thread for sockets and timers.
 //!
-//! Time is the node's own. A simulated node's passes only while the simulation is driven, so there
-//! the stop is a task of the simulation's, and a grace period takes no time.
+//! All times are measured on the node's clock. The clock of a simulated node advances only while
+//! the simulation is driven. So its stop is a task of the simulation, and a grace period takes no
+//! real time.
 
 use std::collections::HashSet;
 use std::future::{Future, poll_fn, ready};
@@ -35,26 +37,27 @@ use crate::signal::{Peer, Signal, tell};
 use crate::spawn::spawn_on;
 use crate::{ExitReason, Node, Process, ProcessInfo, ProcessState};
 
-/// How long processes have to end after they were told `shutdown`, as for OTP's workers.
+/// Grace period of processes after `shutdown`, as for OTP's workers.
 const GRACE: Duration = Duration::from_secs(5);
-/// How long they have after they were killed.
+/// Time for processes to end after `kill`.
 const LAST_MOMENT: Duration = Duration::from_millis(500);
 
-/// How long to wait before looking whether all have ended, at first and at most.
+/// Shortest pause before checking again whether all processes have ended; it doubles up to
+/// [`LONGEST_PAUSE`].
 const SHORTEST_PAUSE: Duration = Duration::from_micros(20);
 const LONGEST_PAUSE: Duration = Duration::from_millis(5);
 
-/// How a node stopped.
+/// Report of a node's stop.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct StopReport {
-    /// Processes that were in a turn that would not end when the time was up, and were left.
+    /// Processes in a turn that did not end in time; they were left behind.
     pub hogs: Vec<ProcessInfo>,
-    /// Processes that were ready but had no worker to run them, behind a hog; they were left too.
+    /// Processes that were ready but had no worker, because others did not yield; also left behind.
     pub stranded: Vec<ProcessInfo>,
 }
 
-/// Whoever stops a node: there is one.
+/// Stops a node; there is at most one per node.
 pub(crate) struct Stopper {
     realm: Realm<Erlang>,
     scheduler: Scheduler,
@@ -62,33 +65,34 @@ pub(crate) struct Stopper {
 }
 
 impl Node {
-    /// Stops the node (E1): its applications first, in the reverse order of their start, each in its
-    /// own time; then every process that is left is told `shutdown` and has five seconds to end at its
-    /// next await, then it is killed; what will not end is named in the report and left.
+    /// Stops the node (E1). Its applications stop first, in the reverse order of their start, each
+    /// within its own time. Then every remaining process is sent `shutdown` and has 5 seconds to
+    /// end at its next await; after that it is sent `kill`. A process that still does not end is
+    /// named in the report and left behind.
     ///
-    /// Whoever calls it later, or meanwhile, waits for the same end and gets the same report. A
-    /// process that stops its own node is ended by it, at this await, and the stop goes on.
+    /// Later and concurrent calls wait for the same stop and return the same report. A process that
+    /// stops its own node ends at this await, and the stop continues.
     ///
-    /// *Cancellation*: dropping the future does not call the stop off.
+    /// *Cancellation*: dropping the future does not cancel the stop.
     pub async fn stop(&self) -> StopReport {
         let mut stopped = self.inner().realm.home().stopped.subscribe();
         self.begin_stop();
-        // The sender lives in the realm, which `self` keeps.
+        // The sender is part of the node state, which `self` keeps alive.
         let report = stopped.wait_for(Option::is_some).await;
         report.ok().and_then(|report| report.clone()).unwrap_or_default()
     }
 
-    /// Begins to stop the node, unless somebody has, and waits for nothing.
+    /// Starts to stop the node, unless a stop is in progress. Does not wait.
     pub(crate) fn begin_stop(&self) {
         if let Some(stopper) = Stopper::begin(self.inner()) {
             stopper.in_background();
         }
     }
 
-    /// [`Node::stop`] for a thread that is no process: it blocks.
+    /// [`Node::stop`] for a thread that runs no process: blocks the thread.
     ///
     /// # Panics
-    /// In a process, which would wait for its own end.
+    /// Panics on a worker thread: the process would wait for its own end.
     #[track_caller]
     pub fn stop_blocking(&self) -> StopReport {
         assert!(!is_worker(), "blocked on a stop inside a process: await it there");
@@ -100,7 +104,7 @@ impl Node {
 }
 
 impl Stopper {
-    /// Becomes the one who stops the node; `None` if somebody has.
+    /// Becomes the stopper of the node; returns `None` if there is one already.
     pub(crate) fn begin(inner: &Inner) -> Option<Self> {
         let io = inner.io.lock().unwrap_or_else(PoisonError::into_inner).take()?;
         let home = inner.realm.home();
@@ -111,7 +115,7 @@ impl Stopper {
         Some(Self { realm: inner.realm.clone(), scheduler: inner.scheduler.clone(), io })
     }
 
-    /// Stops the node on a thread of its own, or as a task of the simulation's.
+    /// Stops the node on a new thread, or as a task of the simulation.
     pub(crate) fn in_background(self) {
         if let Io::Simulated(tokio) = &self.io {
             let wheel = self.scheduler.timers().wheel(0).clone();
@@ -135,7 +139,7 @@ impl Stopper {
         }))
     }
 
-    /// Stops the node; `pause` lets time pass, on the node's clock.
+    /// Stops the node; `pause` lets time pass on the node's clock.
     async fn run<P: Future<Output = ()>>(self, pause: impl Fn(Duration) -> P) -> StopReport {
         self.stop_applications(&pause).await;
         // ORDER: see `try_spawn_as`.
@@ -169,7 +173,7 @@ impl Stopper {
         report
     }
 
-    /// Stops the applications. They may still spawn meanwhile.
+    /// Stops the applications, which may still spawn processes meanwhile.
     async fn stop_applications<P: Future<Output = ()>>(&self, pause: impl Fn(Duration) -> P) {
         let applications = self.realm.home().applications.running();
         if applications.is_empty() {
@@ -183,8 +187,8 @@ impl Stopper {
         self.realm.home().applications.forget();
     }
 
-    /// Has all of them end: tells them `shutdown`, and kills those who have not ended when the time is up.
-    /// `false` if that was not enough for some.
+    /// Ends all processes of a class: sends them `shutdown`, and sends `kill` to those that have
+    /// not ended in time. Returns `false` if some have not ended then.
     async fn end_all<P: Future<Output = ()>>(
         &self,
         who: Who,
@@ -196,11 +200,12 @@ impl Stopper {
             || self.tell_all(who, ExitReason::Kill, LAST_MOMENT, &mut ending, pause).await
     }
 
-    /// Tells all of them to end and waits until they have, and have told whom they tell; `false` when the time is
-    /// up. Who has been told and may have something left to say is `ending`: it leaves the table before.
+    /// Sends the reason to all processes of a class, and waits until they have ended and have sent
+    /// their own exit signals. Returns `false` when the time is up. `ending`: signalled processes
+    /// that may still be sending exit signals and are no longer in the table.
     ///
-    /// WHY it looks again and again: a process that was being spawned when this began may appear
-    /// late, and a count of processes, or a word from each that ends, would cost every one of them.
+    /// WHY: polls, because a process that was being spawned when the stop began may appear late. A
+    /// count of processes, or a notification from each that ends, would cost every process.
     async fn tell_all<P: Future<Output = ()>>(
         &self,
         who: Who,
@@ -209,7 +214,7 @@ impl Stopper {
         ending: &mut Vec<Peer>,
         pause: &impl Fn(Duration) -> P,
     ) -> bool {
-        // WHY: one that traps exits would find each of them among its messages.
+        // WHY: each once, because a process that traps exits receives every signal as a message.
         let mut told = HashSet::new();
         let all = || self.realm.processes().filter(|it| who.has(it.shared()));
         self.until(patience, pause, || {
@@ -218,17 +223,19 @@ impl Stopper {
                 ending.push(process);
             }
             ending.retain(|process| !process.is_over());
-            // In this order: a spawn from outside is done, or is seen here, or sees the stop.
+            // In this order: a spawn from outside is complete, or is counted here, or sees the
+            // stop.
             let none_under_way = self.realm.home().outside_spawns.load(Ordering::SeqCst) == 0;
-            // WHY twice: one that spawned when the stop began may end between two looks, and what it spawned
-            // stand where the first has been. Nobody spawns after that.
+            // WHY: checked twice. A process that was spawning when the stop began may end between
+            // two checks, and its child may be in a slot that the first check has passed. After
+            // that no process spawns.
             let none = || all().next().is_none();
             none_under_way && ending.is_empty() && none() && none()
         })
         .await
     }
 
-    /// Waits until something is so; `false` when the time is up.
+    /// Waits until a condition holds. Returns `false` when the time is up.
     async fn until<P: Future<Output = ()>>(
         &self,
         patience: Duration,
@@ -251,7 +258,7 @@ impl Stopper {
     }
 }
 
-/// Whom a stop is about.
+/// Class of processes, in the order in which a stop ends them.
 #[derive(Clone, Copy)]
 enum Who {
     Processes,
@@ -269,7 +276,7 @@ impl Who {
     }
 }
 
-/// Lets time pass on a node's clock, which may be a virtual one.
+/// Lets time pass on a node's clock, which may be virtual.
 async fn pass(wheel: TimerWheel, time: Duration) {
     let mut timer = None;
     poll_fn(|cx| {

@@ -1,4 +1,4 @@
-//! Tasks: a future as a process of its own, and its result as a value.
+//! Tasks: a future that runs as a process, and its result as a value.
 //!
 //! ```
 //! use purlin::task;
@@ -15,8 +15,9 @@
 //! # }
 //! ```
 //!
-//! A task is a process: it runs beside its spawner, can be seen in the node's list, and a panic ends
-//! nobody else. It has no mailbox. Erlang has no tasks; they are what Elixir's `Task` gives.
+//! A task is a process: it runs concurrently with its parent, appears in the node's list of
+//! processes, and its panic ends no other process. It has no mailbox. Erlang has no tasks; they
+//! correspond to Elixir's `Task`.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -30,13 +31,13 @@ use purlin_raw::{Answer, oneshot};
 use crate::call::Patience;
 use crate::{ExitReason, Pid, Process, ProcessId, Reply};
 
-/// How long [`Task::shutdown`] waits for a task that was killed and does not await.
+/// How long [`Task::shutdown`] waits for a killed task that does not await.
 const LET_GO: Duration = Duration::from_millis(500);
 
-/// Runs a future as a process of its own; see [`Task`].
+/// Runs a future as a process; see [`Task`].
 ///
-/// It is not linked to the caller: its end, however it comes, is only a value here. When the node has
-/// as many processes as it may have the task ends with `system_limit`.
+/// The task is not linked to the caller: its end, whatever the reason, is only a value. If the node
+/// has reached its maximum number of processes, the task ends with `system_limit`.
 ///
 /// # Panics
 /// As [`spawn()`](crate::spawn()).
@@ -51,11 +52,11 @@ where
     Task::new(|result| crate::spawn(|_me: Process<Infallible>| give(future, result)))
 }
 
-/// [`spawn`]s a task that is linked to the caller: it does not outlive it, and the caller ends with
-/// it unless it ends with `normal`, or the caller traps exits.
+/// [`spawn`]s a task that is linked to the caller: it does not outlive the caller. The caller ends
+/// with the task, unless the task ends with `normal` or the caller traps exits.
 ///
 /// # Panics
-/// Outside of the caller's own turn, as receiving does.
+/// Panics outside the caller's own turns, as receiving does.
 #[track_caller]
 pub fn spawn_link<T, F>(me: &Process<impl Send + 'static>, future: F) -> Task<T>
 where
@@ -65,48 +66,49 @@ where
     Task::new(|result| me.spawn_link(|_me: Process<Infallible>| give(future, result)))
 }
 
-/// What a task does.
+/// Runs the future and sends its result.
 async fn give<T>(future: impl Future<Output = T>, result: Reply<T>) {
     result.send(future.await);
 }
 
-/// A future that runs as a process, made by [`spawn`] or [`spawn_link`].
+/// A future that runs as a process, created by [`spawn`] or [`spawn_link`].
 ///
-/// Awaiting it gives the future's output, or the reason for which the process ended without one (G3).
+/// Awaiting it returns the future's output, or the exit reason of a process that ended without one
+/// (G3).
 ///
-/// *Cancellation*: a task may be awaited through `&mut`, in a `select!` or with
-/// [`Task::timeout`], and again later: nothing is lost. Dropping it leaves the process
-/// running, and drops its result.
+/// *Cancellation*: a task may be awaited through `&mut`, in a `select!` or with [`Task::timeout`],
+/// and awaited again later; nothing is lost. Dropping it leaves the process running and drops its
+/// result.
 ///
 /// # Panics
-/// When it is polled after it was ready.
+/// Panics if it is polled after it was ready.
 #[must_use = "dropping a task leaves it running and drops its result"]
 pub struct Task<T> {
     pid: Pid<Infallible>,
     wait: Wait<T>,
 }
 
-/// What a task is waited for by.
+/// Event that completes a task.
 enum Wait<T> {
-    /// Its result.
+    /// The result.
     Result(Answer<T>),
-    /// Its end, since no result will come.
+    /// The end of the process, because no result will come.
     End(Pin<Box<dyn Future<Output = ExitReason> + Send>>),
 }
 
 impl<T: Send + 'static> Task<T> {
     fn new(spawn: impl FnOnce(Reply<T>) -> Pid<Infallible>) -> Self {
-        // Whoever polls it first says whom to wake.
+        // The first poll sets the waker.
         let (give, result) = oneshot(Waker::noop().clone());
         Self { pid: spawn(Reply::new(give)), wait: Wait::Result(result) }
     }
 
-    /// The identity of the task's process.
+    /// Returns the id of the task's process.
     pub fn id(&self) -> ProcessId {
         self.pid.id()
     }
 
-    /// Waits for the task, but no longer than that; `None` if it goes on.
+    /// Waits for the task for at most `time`. Returns `None` if the task has not ended by then.
     ///
     /// ```
     /// # use std::time::Duration;
@@ -121,24 +123,25 @@ impl<T: Send + 'static> Task<T> {
     /// *Cancellation*: dropping the future changes nothing.
     ///
     /// # Panics
-    /// If the task was ready already.
+    /// Panics if the task was ready before.
     pub async fn timeout(&mut self, time: Duration) -> Option<Result<T, ExitReason>> {
         Patience::new(time).wait(|cx| Pin::new(&mut *self).poll(cx)).await.ok()
     }
 
-    /// Tells the task to end, and waits until it has: gives its result if it came first, and
-    /// otherwise the reason for which it ended.
+    /// Ends the task and waits for its end. Returns the result if that arrives first, and otherwise
+    /// the exit reason.
     ///
-    /// It is told `shutdown`, which takes effect where it next awaits; after `time` it is killed. One
-    /// that does not await even then is left, half a second later, with a warning (L7).
+    /// Sends `shutdown`, which takes effect at the task's next await, and after `time` sends
+    /// `kill`. A task that does not await within another 500 ms is left behind, with a warning
+    /// (L7).
     ///
-    /// *Cancellation*: dropping the future leaves what it has told so far.
+    /// *Cancellation*: dropping the future does not revoke the signals already sent.
     ///
     /// # Errors
-    /// Why the task gave no result: as a rule `shutdown` or `killed`.
+    /// Returns the exit reason if the task has no result: usually `shutdown` or `killed`.
     ///
     /// # Panics
-    /// If the task was ready already.
+    /// Panics if the task was ready before.
     pub async fn shutdown(mut self, time: Duration) -> Result<T, ExitReason> {
         self.pid.exit(ExitReason::Shutdown);
         if let Some(ended) = self.timeout(time).await {

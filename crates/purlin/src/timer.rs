@@ -1,7 +1,7 @@
-//! Messages that are sent later, once or again and again (N3).
+//! Timers that send a message, once or periodically (N3).
 //!
-//! A message that is sent once lies sealed in the wheel of the worker that set the timer
-//! (`purlin_sched::Timers`). How one is sent again and again is in `interval`.
+//! A one-shot message waits, sealed, in the timing wheel of the worker that set the timer
+//! (`purlin_sched::Timers`). `interval` holds the periodic timers.
 
 use std::fmt;
 use std::time::Duration;
@@ -14,10 +14,10 @@ use crate::local::Local;
 use crate::spawn::spawn_on;
 use crate::{Node, Pid};
 
-/// A message that will be sent later: Erlang's timer reference.
+/// Handle on a message to be sent later: Erlang's timer reference.
 ///
-/// Dropping it does not cancel it, as in Erlang. It may be used from any thread; a clone is the same
-/// timer.
+/// Dropping it does not cancel the timer, as in Erlang. Any thread may use it; a clone refers to
+/// the same timer.
 #[derive(Clone)]
 pub struct Timer(Kind);
 
@@ -28,8 +28,8 @@ enum Kind {
 }
 
 impl Timer {
-    /// Cancels the timer, and says how much of its time was left; `None` if it was too late: the
-    /// message was sent, or the timer had been cancelled before (N3).
+    /// Cancels the timer and returns the time that was left. Returns `None` if the message was
+    /// already sent, or the timer already cancelled (N3).
     ///
     /// A message whose timer was cancelled in time is dropped here, and never received.
     ///
@@ -49,8 +49,8 @@ impl Timer {
     /// # }
     /// ```
     ///
-    /// COST: no allocation; a lock that is as a rule free, and a reading of the clock unless the
-    /// timer was set a moment ago.
+    /// COST: no allocation; a lock that is usually uncontended, and a reading of the clock unless
+    /// the timer was set a moment ago.
     pub fn cancel(&self) -> Option<Duration> {
         match &self.0 {
             Kind::Once(timer) => timer.cancel(),
@@ -58,8 +58,8 @@ impl Timer {
         }
     }
 
-    /// How much of its time, or of the present period, is left; `None` if the message was sent, or
-    /// the timer cancelled. Nothing is changed.
+    /// Returns the time left, for a periodic timer in the current period. Returns `None` if the
+    /// message was sent or the timer cancelled. Changes nothing.
     pub fn read(&self) -> Option<Duration> {
         match &self.0 {
             Kind::Once(timer) => timer.read(),
@@ -75,13 +75,13 @@ impl fmt::Debug for Timer {
 }
 
 impl<M: Send + 'static> Pid<M> {
-    /// Sends a message to this process after that time, and returns at once (N3).
+    /// Sends a message to this process after `time`, and returns immediately (N3).
     ///
-    /// It is sent as by [`Pid::send`], never before its time, as a rule within two milliseconds
-    /// after it, and by the node, not by the process that set the timer: what the process has sent
-    /// meanwhile comes before it, and if the process has ended the message is sent all the same.
-    /// If the receiver has ended by then the message is dropped and counted (M4); until then the
-    /// timer keeps it. A time of zero sends at once; one beyond 146 years counts as that.
+    /// The message is sent as by [`Pid::send`], never early and usually within two milliseconds
+    /// after its time. The node sends it, not the process that set the timer: what the process
+    /// sends meanwhile arrives first, and the message is sent even if the process has ended. If the
+    /// receiver has ended by then, the message is dropped and counted (M4); until then the timer
+    /// holds it. A time of zero sends immediately; a time above 146 years counts as 146 years.
     ///
     /// ```
     /// # use std::time::Duration;
@@ -97,22 +97,23 @@ impl<M: Send + 'static> Pid<M> {
     /// ```
     ///
     /// # Panics
-    /// On a thread that is no worker of a node; use [`Node::send_after`] there.
+    /// Panics on a thread that runs no process; use [`Node::send_after`] there.
     ///
-    /// COST: the block that the message takes anyway, and 48 bytes in the worker's wheel; no reading
-    /// of the clock as a rule, which the worker reads once for all timers set meanwhile.
+    /// COST: the block that the message takes anyway, and 48 bytes in the worker's timing wheel;
+    /// usually no reading of the clock, because the worker reads it once for all timers set
+    /// meanwhile.
     #[track_caller]
     pub fn send_after(&self, time: Duration, message: M) -> Timer {
         let set = here(|here| send_after(&here.timers, self, time, message));
         set.unwrap_or_else(|| nowhere("Node::send_after"))
     }
 
-    /// Sends a message to this process again and again, first after one period (N3).
+    /// Sends a message to this process periodically, first after one period (N3).
     ///
-    /// `message` is called for each, by a process of the timer's own, which ends when the timer is
-    /// cancelled, when the receiver has ended, or when `message` panics. The times do not drift: each
-    /// is a period after the one before, however late that was noticed, and what was missed is made
-    /// up for. A period under a millisecond counts as one.
+    /// A process of the timer calls `message` for each message. It ends when the timer is
+    /// cancelled, when the receiver has ended, or when `message` panics. The due times do not
+    /// drift: each is one period after the one before, however late the process runs, and missed
+    /// messages are sent late. A period under one millisecond counts as one millisecond.
     ///
     /// ```
     /// # use std::time::Duration;
@@ -133,9 +134,9 @@ impl<M: Send + 'static> Pid<M> {
     /// ```
     ///
     /// # Panics
-    /// On a thread that is no worker of a node; use [`Node::send_interval`] there.
+    /// Panics on a thread that runs no process; use [`Node::send_interval`] there.
     ///
-    /// COST: a process, and for each message a wake of it and a send.
+    /// COST: a process, and for each message a wake-up of it and a send.
     #[track_caller]
     pub fn send_interval(
         &self,
@@ -152,7 +153,7 @@ impl<M: Send + 'static> Pid<M> {
 }
 
 impl Node {
-    /// [`Pid::send_after`] from any thread: this node keeps the timer.
+    /// [`Pid::send_after`] from any thread: this node holds the timer.
     ///
     /// ```
     /// # use std::time::Duration;
@@ -170,7 +171,7 @@ impl Node {
         send_after(self.inner().scheduler.timers().wheel(0), to, time, message)
     }
 
-    /// [`Pid::send_interval`] from any thread: a process of this node sends.
+    /// [`Pid::send_interval`] from any thread: a process of this node sends the messages.
     pub fn send_interval<M: Send + 'static>(
         &self,
         to: &Pid<M>,

@@ -1,10 +1,10 @@
-//! A future that is waited for unless something else comes first.
+//! Race of a future against another event.
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::task::{Context, Poll};
 
-/// The output of the future, unless `other` is ready before; the future is looked at first.
+/// Returns the output of `future`, or `None` if `other` is ready first. Polls `future` first.
 pub(crate) async fn unless<F: Future>(
     mut other: impl FnMut(&mut Context<'_>) -> Poll<()>,
     future: F,

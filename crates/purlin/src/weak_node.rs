@@ -1,4 +1,4 @@
-//! A node, for those who must not keep it running.
+//! Weak handle on a node.
 
 use std::fmt;
 use std::sync::{Arc, Weak};
@@ -6,8 +6,8 @@ use std::sync::{Arc, Weak};
 use crate::Node;
 use crate::node::Inner;
 
-/// A node, for those who look at it now and then and must not keep it running: the node stops when its
-/// last [`Node`] is dropped, however many of these there are.
+/// Handle on a node that does not keep it running: the node stops when its last [`Node`] is
+/// dropped, however many weak handles there are.
 ///
 /// ```
 /// # fn main() -> Result<(), purlin::BuildError> {
@@ -23,14 +23,14 @@ use crate::node::Inner;
 pub struct WeakNode(Weak<Inner>);
 
 impl Node {
-    /// A handle that does not keep the node running.
+    /// Returns a weak handle, which does not keep the node running.
     pub fn downgrade(&self) -> WeakNode {
         WeakNode(Arc::downgrade(self.shared()))
     }
 }
 
 impl WeakNode {
-    /// The node, if it has a handle still.
+    /// Returns a handle on the node; `None` if the last one has been dropped.
     pub fn upgrade(&self) -> Option<Node> {
         self.0.upgrade().map(Node::new)
     }

@@ -1,5 +1,5 @@
-//! What a node does for its scheduler: it makes threads its own, runs what may block elsewhere, and
-//! passes on who hogs.
+//! Scheduler hooks of a node: bind threads to it, run blocking turns elsewhere, report processes
+//! that do not yield.
 
 use std::cell::Cell;
 use std::sync::Weak;
@@ -13,7 +13,7 @@ use crate::hog;
 use crate::home::{Erlang, Here, settle, work};
 use crate::node::Inner;
 
-/// What the threads of a node need to know.
+/// Context of the node's threads.
 pub(crate) struct Workers {
     pub(crate) realm: Realm<Erlang>,
     pub(crate) node: Weak<Inner>,
@@ -22,7 +22,7 @@ pub(crate) struct Workers {
 }
 
 impl Workers {
-    /// Makes this thread one of the node's while `run` runs; it is no worker yet.
+    /// Binds this thread to the node and calls `run`. The thread is not a worker yet.
     pub(crate) fn enter(&self, worker: usize, run: impl FnOnce()) {
         let _entered = self.realm.enter();
         settle(|| self.here(worker));
@@ -48,7 +48,7 @@ impl Above for Workers {
     }
 
     fn offload(&self, runnable: Runnable) {
-        // WHY the timers of the first worker: those of any would do.
+        // WHY: the timers of the first worker, because those of any worker would do.
         let (here, scheduler) = (self.here(0), self.scheduler.clone());
         self.tokio.spawn_blocking(move || {
             settle(|| here);

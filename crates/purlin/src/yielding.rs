@@ -1,11 +1,11 @@
-//! Letting others run.
+//! Cooperative yielding.
 
 use std::future::{Future, poll_fn};
 use std::task::Poll;
 
 /// Lets every other ready process of this worker run first, as `erlang:yield/0` does.
 ///
-/// Works in any task; in a process it costs no atomic operation beyond the run queue's.
+/// Works in any task. In a process it costs no atomic operation beyond those of the run queue.
 pub async fn yield_now() {
     let mut yielded = false;
     poll_fn(|cx| {
@@ -19,10 +19,10 @@ pub async fn yield_now() {
     .await;
 }
 
-/// Spends two units of the process's budget of 512 and yields when it is used up (F1).
+/// Spends two units of the process's budget of 512 and yields when the budget is used up (F1).
 ///
-/// Receiving spends one unit by itself, spawning seven. A loop that only sends or computes should
-/// call this now and then:
+/// A receive spends one unit, a spawn seven. A loop that only sends or computes should call this
+/// function regularly:
 ///
 /// ```
 /// # use purlin::{Process, consume_budget, spawn};
@@ -36,11 +36,13 @@ pub async fn yield_now() {
 /// # }
 /// ```
 ///
-/// WHY two: a sender's turn is then half a receiver's, so that a receiver that keeps up has room to
-/// empty its mailbox in one turn and sleeps, rather than being run again for the rest (F3).
+/// WHY: two units, so that a sender's turn is half as long as a receiver's. A receiver that keeps
+/// up can then empty its mailbox in one turn and sleep, instead of being run again for the rest
+/// (F3).
 ///
-/// Outside a process it does nothing.
-// WHY no `async fn`: this is in the loops that send most, and a state machine is a call and a jump.
+/// Does nothing outside a process.
+// WHY: not an `async fn`, because its state machine costs a call and a jump in the loops that send
+// most.
 #[inline]
 pub fn consume_budget() -> impl Future<Output = ()> + Send + Sync {
     let mut yielded = false;

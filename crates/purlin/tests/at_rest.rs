@@ -1,4 +1,4 @@
-//! A node with nothing to do wakes no thread, however many processes wait.
+//! An idle node wakes no thread, regardless of the number of waiting processes.
 
 #![cfg(target_os = "linux")]
 
@@ -14,20 +14,19 @@ use std::time::Duration;
 use common::{stop, until};
 use purlin::{ExitReason, Node, Process, receive, spawn};
 
-/// The first word of the names of the node's threads.
+/// Prefix of the thread names of the idle node.
 const NAME: &str = "at-rest";
 const WAITING: usize = 5_000;
-/// How many of the waiting have a timer, a long one.
+/// Number of waiting processes that also have a long timer.
 const WITH_TIMER: usize = 1_000;
-/// Round trips of another node during which no thread of the resting node wakes up. They take a tenth of a
-/// second or more, in which a monitor that is not at rest looks about 200 times.
+/// Round trips made by the other node while no thread of the idle node may wake. They take at least 0.1 s; a `sysmon`
+/// thread that is not at rest samples about 200 times in that time.
 const ROUND_TRIPS: usize = 20_000;
 
-/// What the kernel tells of the node's threads: the number and the state of each, and how often it was
-/// given a processor.
+/// The node's threads as the kernel reports them: thread id, state and number of context switches.
 fn threads() -> Vec<(String, String, u64)> {
     let tasks = fs::read_dir("/proc/self/task").expect("the kernel lists the threads");
-    // A thread that has just ended has no status any more.
+    // A thread that has just exited no longer has a status file.
     let statuses = tasks.flatten().flat_map(|task| fs::read_to_string(task.path().join("status")));
     let of_node = statuses.filter(|status| status.starts_with(&format!("Name:\t{NAME}")));
     let mut threads: Vec<_> = of_node
@@ -59,13 +58,13 @@ fn a_node_whose_processes_all_wait_wakes_no_thread() {
         });
     }
     until("all wait", || waiting.load(Ordering::Relaxed) == WAITING);
-    // WHY another node: its work is an event to wait for, and the resting node has no part in it.
+    // WHY another node: its work is the event to wait for, and the idle node takes no part in it.
     let other = Node::builder().name("other").workers(1).build().expect("a node starts");
-    // The node comes to rest a few milliseconds later, or more on a busy machine.
+    // The node becomes idle after a few milliseconds, later on a busy machine.
     until("no thread wakes up while the other node works", || {
         let before = threads();
         other.block_on(round_trips);
-        // Two workers, the monitor and the thread for sockets.
+        // Two workers, the `sysmon` thread and the I/O thread.
         let asleep = before.iter().filter(|(_, state, _)| state.starts_with('S')).count();
         (before.len(), asleep) == (4, 4) && threads() == before
     });
@@ -73,7 +72,7 @@ fn a_node_whose_processes_all_wait_wakes_no_thread() {
     stop(&node);
 }
 
-/// Two processes that take turns, [`ROUND_TRIPS`] times.
+/// Two processes exchange [`ROUND_TRIPS`] messages in turn.
 async fn round_trips(mut me: Process<()>) {
     let parent = me.pid();
     let echo = spawn(async move |mut me: Process<()>| {

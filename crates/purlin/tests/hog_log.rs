@@ -1,5 +1,5 @@
-//! What the log says of a process that does not await. A program of its own, because the monitor
-//! logs on a thread of its own and so to the subscriber of the whole program.
+//! Log messages about a process that does not await. A separate test binary: the `sysmon` thread
+//! writes them, so they reach only the global subscriber.
 
 #[path = "it/common/mod.rs"]
 mod common;
@@ -9,9 +9,9 @@ use std::sync::mpsc::channel;
 use common::{ends, node, said, stop};
 use purlin::{ExitReason, Process};
 
-// F2: who, what and for how long, at the beginning and at the end
+// F2: the log has the pid, the function and the time, at the beginning and at the end
 #[test]
-fn the_log_names_a_hog_and_tells_its_end() {
+fn the_log_names_a_hog_and_reports_its_end() {
     let log = common::log();
     let node = node(1);
     let (release, released) = channel::<()>();

@@ -1,8 +1,8 @@
-//! What processes and messages take from the allocator, and that they give it back, counted exactly
-//! by an allocator that counts.
+//! Memory use of processes and messages, measured exactly by a counting allocator: each allocation
+//! is accounted for and freed again.
 //!
-//! The allocator counts for the whole program, so one test runs at a time. What the program that
-//! runs the tests allocates for itself is small, and is what the leeways below are for.
+//! The allocator counts for the whole test binary, so one test runs at a time. The test harness
+//! itself allocates little; the leeways below allow for it.
 
 #[path = "it/common/mod.rs"]
 mod common;
@@ -19,22 +19,24 @@ use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
-/// Bytes of a process that waits in `receive` and holds nothing else.
+/// Bytes used by a process that waits in `receive` and holds nothing else.
 const IDLE: usize = 176;
-/// Bytes that a process leaves: its slot in the table, and a number in the list of vacant ones.
+/// Bytes that an ended process leaves: its slot in the process table and an index in the free list.
 const SLOT: usize = 16 + 4;
-/// Bytes of a message that is a number.
+/// Bytes used by a queued message that is a number.
 const ENVELOPE: usize = 16;
-/// Blocks of one size that a thread keeps.
+/// Blocks of one size in a thread's cache.
 const KEPT: usize = 512;
-/// What the threads of a node keep for themselves.
+/// Upper bound for the caches of a node's threads.
 const KEEPING: usize = 512 * 1024;
-/// What comes and goes meanwhile: kept envelopes, and a thread hired because the machine is busy.
+/// Upper bound for temporary memory: cached envelopes, and a worker thread started because the
+/// machine is busy.
 const LEEWAY: usize = 64 * 1024;
-/// Processes in a crowd.
+/// Number of processes in a crowd.
 const MANY: usize = 50_000;
 
-/// Runs one test at a time, with a node of its own, which leaves nothing when it is dropped.
+/// Runs one test at a time, on a new node, and asserts that all memory is free after the node is
+/// dropped.
 fn with_node(workers: usize, test: impl FnOnce(&Node)) {
     static ALONE: Mutex<()> = Mutex::new(());
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
@@ -43,23 +45,23 @@ fn with_node(workers: usize, test: impl FnOnce(&Node)) {
     test(&node);
     stop(&node);
     drop(node);
-    // The memory of the workers goes with their threads, a moment after these are counted out.
+    // Worker memory is freed when the threads exit, shortly after the node counts them as gone.
     until("all is given back", || in_use() <= before + LEEWAY);
 }
 
-/// Bytes that are in use.
+/// Returns the number of allocated bytes.
 fn in_use() -> usize {
     let stats = ALLOCATOR.stats();
     stats.bytes_allocated - stats.bytes_deallocated
 }
 
-/// How often the allocator was asked for memory, or for more of it.
+/// Returns the number of allocations and reallocations.
 fn asked() -> usize {
     let stats = ALLOCATOR.stats();
     stats.allocations + stats.reallocations
 }
 
-/// Runs a function as the only process there is, and demands that it end well.
+/// Runs a function in the only process of the node, and asserts that it exits with reason `normal`.
 fn in_process<F: Future + Send + 'static>(node: &Node, function: F)
 where
     F::Output: purlin::Outcome,
@@ -68,12 +70,13 @@ where
     assert_eq!(ends(&pid), ExitReason::Normal);
 }
 
-/// How many of the crowd have come to their `receive`.
+/// Number of crowd processes that have reached their `receive`.
 static WAITING: AtomicUsize = AtomicUsize::new(0);
 
-/// Spawns that many processes and lets all of them come to their `receive`.
+/// Spawns `n` processes and waits until each has reached its `receive`.
 ///
-/// WHY a few at a time: a run queue of more than 64 grows, and is not what is counted here.
+/// WHY in batches: a run queue of more than 64 entries grows, and that allocation is not under
+/// test.
 async fn crowd(n: usize) -> Vec<Pid<()>> {
     WAITING.store(0, Ordering::Relaxed);
     let mut pids = Vec::with_capacity(n);
@@ -91,7 +94,7 @@ async fn crowd(n: usize) -> Vec<Pid<()>> {
     pids
 }
 
-/// Lets a crowd end, a few at a time.
+/// Ends all processes of a crowd, in batches.
 async fn disperse(pids: Vec<Pid<()>>) {
     for few in pids.chunks(32) {
         for pid in few {
@@ -103,12 +106,11 @@ async fn disperse(pids: Vec<Pid<()>>) {
     }
 }
 
-/// Demands that what is done again and again does not go to the allocator, once it has been done
-/// for a while.
+/// Asserts that a repeated step stops allocating after a warm-up.
 macro_rules! demand_no_allocation {
     ($($step:tt)*) => {{
-        // WHY again: threads that a busy machine makes the node begin ask the allocator too. Steps that
-        // ask it themselves do so each time.
+        // WHY repeated: on a busy machine the node starts more threads, which also allocate. A step
+        // that allocates does so every time.
         let mut most = 0;
         for _ in 0..20 {
             let mut free_of_it = 0;
@@ -136,7 +138,8 @@ fn spawning_a_process_allocates_once_and_an_idle_one_is_no_larger_than_it_was() 
             let (asked_before, before) = (asked(), in_use());
             let pids = crowd(MANY).await;
             let (allocations, bytes) = (asked() - asked_before, in_use() - before);
-            // WHY a range: it begins with blocks that are kept, and a busy machine hires a thread.
+            // WHY a range: the first blocks come from the cache, and a busy machine starts a worker
+            // thread.
             let once = MANY - 2 * KEPT..=MANY + MANY / 100;
             assert!(once.contains(&allocations), "{allocations} allocations for {MANY} processes");
             let each = (bytes - size_of_val(&*pids)).div_ceil(MANY);
@@ -166,7 +169,7 @@ fn a_node_that_is_dropped_leaves_nothing() {
 }
 
 #[test]
-fn sending_receiving_calling_and_setting_timers_do_without_the_allocator_once_under_way() {
+fn sending_receiving_calling_and_timers_do_not_allocate_after_a_warm_up() {
     with_node(1, |node| {
         in_process(node, async {
             let server = spawn(async |mut me: Process<Reply<u64>>| {

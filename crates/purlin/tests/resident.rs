@@ -1,8 +1,8 @@
-//! What a crowd of processes leaves resident when they have ended, as the operating system sees it.
+//! Resident memory after a crowd of processes has ended, as reported by the operating system.
 //!
-//! A program of its own with one test, since it reads the memory of the whole program.
+//! A separate test binary with one test, because it measures the whole program.
 
-// WHY only there: elsewhere it is the C library's business what it gives back, and when.
+// WHY only glibc: other C libraries have their own rules for returning memory.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 
 #[path = "it/common/mod.rs"]
@@ -16,18 +16,18 @@ use purlin::{ExitReason, Node, Pid, Process, consume_budget, spawn};
 
 const PROCESSES: usize = 300_000;
 const ROUNDS: usize = 3;
-/// Minimum amount of memory that is returned to the system, counted above 1.25 times the lowest resident size
+/// Minimum amount of memory that the node trims, counted above 1.25 times the lowest resident size
 /// (`sched/src/ebb.rs`).
 const LEAST: usize = 16 << 20;
-/// How glibc is told to have one heap for all threads.
+/// Environment variable that limits glibc to one arena for all threads.
 ///
-/// WHY: with several it depends on which thread took a block, and which one freed it last, how much
-/// of the ends of its heaps it keeps.
+/// WHY: with several arenas, the amount kept at their ends depends on which thread allocated a
+/// block and which thread freed it last.
 const SETTING: (&str, &str) = ("MALLOC_ARENA_MAX", "1");
 
 static ENDED: AtomicUsize = AtomicUsize::new(0);
 
-/// Bytes of this program that are in memory.
+/// Returns the resident size of this program in bytes.
 fn resident() -> usize {
     let status = std::fs::read_to_string("/proc/self/status").expect("the kernel tells");
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("it says so");
@@ -35,8 +35,8 @@ fn resident() -> usize {
     1024 * kilobytes.parse::<usize>().expect("a number")
 }
 
-/// Processes that live at the same time and then end; says what was resident while all
-/// lived.
+/// Runs [`PROCESSES`] processes at the same time, lets them end, and returns the resident size
+/// while all were alive.
 fn round(node: &Node) -> usize {
     ENDED.store(0, Ordering::Relaxed);
     let (tell, told) = std::sync::mpsc::channel();
@@ -60,10 +60,10 @@ fn round(node: &Node) -> usize {
     told.recv().expect("it was told")
 }
 
-/// Whether the thread that gives memory back is at it.
+/// Returns whether the trim thread is running.
 fn gives_back() -> bool {
     let threads = std::fs::read_dir("/proc/self/task").expect("the kernel tells");
-    // One that has just ended has no name any more.
+    // A thread that has just exited no longer has a name.
     let names = threads.flatten().flat_map(|thread| std::fs::read(thread.path().join("comm")));
     names.into_iter().any(|name| name.ends_with(b"-trim\n"))
 }
@@ -74,7 +74,7 @@ fn rounds() {
     until("most of it is given back", || resident() < most / 2);
     until("no more is given back", || !gives_back());
     let least = resident();
-    // WHY a tenth: a block that a thread keeps also keeps the page that it lies on.
+    // WHY a tenth: a block in a thread's cache keeps its whole page resident.
     let limit = least + least / 4 + LEAST + most / 10;
     println!("{most} bytes at most, {least} left, {limit} are the limit");
     assert!(limit < most, "of {most} bytes {limit} are no limit");
@@ -87,11 +87,11 @@ fn rounds() {
 }
 
 #[test]
-fn each_crowd_of_processes_leaves_what_the_first_left_but_for_a_tenth_of_its_own_memory() {
+fn resident_memory_does_not_grow_from_crowd_to_crowd() {
     if std::env::var(SETTING.0).is_ok_and(|value| value == SETTING.1) {
         return rounds();
     }
-    // WHY again: glibc reads the setting when a program begins.
+    // WHY a child process: glibc reads the setting at program start.
     let program = std::env::current_exe().expect("this program has a name");
     let ended = Command::new(program).env(SETTING.0, SETTING.1).status().expect("it begins");
     assert!(ended.success(), "the program with {SETTING:?} failed");

@@ -1,5 +1,4 @@
-//! What the log says of a server that crashes. A program of its own, because the subscriber is the
-//! whole program's.
+//! Log messages of a crashing server. A separate test binary, because the subscriber is global.
 
 #[path = "it/common/mod.rs"]
 mod common;
@@ -9,7 +8,7 @@ use std::sync::mpsc::Receiver;
 use purlin::server::{self, Init, Mail, Next, Server};
 use purlin::{ExitReason, Process, Reply};
 
-/// The next line that the log has about servers.
+/// Returns the next log line about a server.
 fn said(log: &Receiver<String>) -> String {
     loop {
         let line = log.recv_timeout(common::HANG).expect("the log says something");
@@ -19,7 +18,7 @@ fn said(log: &Receiver<String>) -> String {
     }
 }
 
-/// A server that fails in one way or another.
+/// Server that can be made to fail in several ways.
 #[derive(Debug)]
 struct Till<const BYTES: usize>(u32);
 
@@ -61,7 +60,7 @@ impl<const BYTES: usize> Server for Till<BYTES> {
     }
 }
 
-// G1: who, its last message, its state and why; and nothing where nothing is wrong
+// G1: a crash is logged with server, last message, state and reason; a regular stop is not logged
 #[test]
 fn the_log_has_the_last_message_and_the_state_of_a_server_that_crashes() {
     let log = common::log();

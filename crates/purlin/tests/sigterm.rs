@@ -1,6 +1,6 @@
-//! A real program under load that is told to end by a real SIGTERM.
+//! A program under load that is stopped by a real SIGTERM.
 //!
-//! `cargo test -p purlin` builds the example; with `--test sigterm` alone, build it before by
+//! `cargo test -p purlin` builds the example; with `--test sigterm` alone, build it first with
 //! `cargo build -p purlin --examples`.
 
 #![cfg(unix)]
@@ -20,17 +20,18 @@ use purlin::supervisor::{ChildSpec, SupervisorSpec};
 use purlin::{Node, Process};
 
 const CLIENTS: usize = 8;
-/// So many lines are answered before the program is told to end.
+/// Number of answered lines before the program is stopped.
 const WARM: usize = 1000;
 
 fn program() -> PathBuf {
-    // This test is target/PROFILE/deps/sigterm-HASH; the example is in target/PROFILE/examples.
+    // This test binary is target/PROFILE/deps/sigterm-HASH; the example is in
+    // target/PROFILE/examples.
     let test = std::env::current_exe().expect("a test knows its own program");
     let profile = test.ancestors().nth(2).expect("a test is two folders below");
     profile.join("examples/ledger")
 }
 
-/// Starts the program; it, what it says, and the address at which it listens.
+/// Starts the program; returns the child, its output lines and the address it listens on.
 fn start(ledger: &PathBuf) -> (Child, impl Iterator<Item = String>, String) {
     let mut command = Command::new(program());
     command.arg(ledger).stdout(Stdio::piped());
@@ -44,7 +45,7 @@ fn start(ledger: &PathBuf) -> (Child, impl Iterator<Item = String>, String) {
     (child, lines, address)
 }
 
-/// Sends lines, each when the one before was answered, and tells which were, until nobody answers.
+/// Sends lines one at a time and reports each acknowledged line, until the connection is closed.
 fn write(address: &str, client: usize, acknowledged: &Sender<String>) {
     let stream = TcpStream::connect(address).expect("it listens");
     let mut answers = BufReader::new(stream.try_clone().expect("a socket can be cloned"));
@@ -66,9 +67,9 @@ fn tell(child: &Child, signal: &str) {
     assert!(status.expect("there is kill").success());
 }
 
-// G4, E1: what was acknowledged to anybody outside had happened; SIGTERM stops in order
+// G4, E1: every acknowledged line is on disk; SIGTERM stops in order
 #[test]
-fn what_was_answered_is_in_the_ledger_when_sigterm_ends_the_program_under_load() {
+fn every_acknowledged_line_is_in_the_ledger_after_sigterm_under_load() {
     let ledger = std::env::temp_dir().join(format!("purlin-ledger-{}", std::process::id()));
     let (mut child, said, address) = start(&ledger);
     let (tell_acknowledged, acknowledged) = channel();
@@ -87,7 +88,7 @@ fn what_was_answered_is_in_the_ledger_when_sigterm_ends_the_program_under_load()
     let written = std::fs::read_to_string(&ledger).expect("there is a ledger");
     std::fs::remove_file(&ledger).expect("it can be removed");
 
-    // The example gives its application 10 s; when they are over it ends with another status.
+    // The example gives its application 10 s; after that it exits with another status.
     assert_eq!(status.code(), Some(0), "an orderly end");
     assert_eq!(said.collect::<Vec<_>>(), ["stopping", "stopped"]);
     let lines: Vec<&str> = written.lines().collect();
@@ -100,7 +101,7 @@ fn what_was_answered_is_in_the_ledger_when_sigterm_ends_the_program_under_load()
 
 // G4: SIGINT stops in order as well
 #[test]
-fn ctrl_c_ends_the_program_as_well() {
+fn ctrl_c_stops_the_program_in_order() {
     let ledger = std::env::temp_dir().join(format!("purlin-ledger-int-{}", std::process::id()));
     let (mut child, said, _) = start(&ledger);
     tell(&child, "-INT");
@@ -109,7 +110,7 @@ fn ctrl_c_ends_the_program_as_well() {
     std::fs::remove_file(&ledger).expect("it can be removed");
 }
 
-/// Says that it is being started, and never is.
+/// Server whose `init` prints a line and never returns.
 #[derive(Debug)]
 struct Hangs;
 
@@ -128,7 +129,7 @@ impl Server for Hangs {
 
 const HANGS: &str = "a_program_whose_start_hangs_is_ended_all_the_same";
 
-// G4: SIGTERM ends a program in the time it has, however far it has come
+// G4: SIGTERM ends a program within its shutdown time, even during its start
 #[test]
 fn a_program_whose_start_hangs_is_ended_all_the_same() {
     if std::env::var_os(HANGS).is_some() {
@@ -136,14 +137,14 @@ fn a_program_whose_start_hangs_is_ended_all_the_same() {
         let code = node.block_on(|_: Process<()>| {
             let tree = SupervisorSpec::one_for_one()
                 .child(ChildSpec::server("hangs", |me| server::start_link::<Hangs>(me, ())));
-            // WHY real time: the start hangs for ever, so any time is too short for it.
+            // WHY real time: the start never returns, so any time is too short for it.
             let hangs = ApplicationSpec::new("hangs", tree).shutdown(Duration::from_millis(100));
             application::run(hangs)
         });
         node.stop_blocking();
         std::process::exit(i32::from(code != ExitCode::SUCCESS));
     }
-    // This test again, as a program of its own.
+    // Run this test again in a child process.
     let test = std::env::current_exe().expect("a test knows its own program");
     let mut command = Command::new(test);
     command.args([HANGS, "--exact", "--nocapture"]).env(HANGS, "1").stdout(Stdio::piped());
@@ -157,12 +158,13 @@ fn a_program_whose_start_hangs_is_ended_all_the_same() {
     assert_eq!(status.code(), Some(1), "it was not stopped in its time");
 }
 
-// G4: an application that ends by itself ends its program, and says why
+// G4: an application that ends on its own ends its program and logs the reason
 #[test]
 fn an_application_that_cannot_be_started_ends_the_program_with_one_line_and_status_1() {
     let output = Command::new(program()).arg("/no/such/folder/ledger").output();
     let output = output.expect("the example is built");
-    // The book ends at once, again and again, until its supervisor gives up.
+    // The `book` process cannot open its file and ends after every restart, until its supervisor
+    // gives up.
     assert_eq!(output.status.code(), Some(1));
     let errors = String::from_utf8_lossy(&output.stderr);
     assert_eq!(errors.lines().count(), 1, "{errors}");

@@ -1,4 +1,4 @@
-//! What processes log says who they are, where that was asked for.
+//! Tracing spans of processes.
 
 #[path = "it/common/mod.rs"]
 mod common;
@@ -11,7 +11,7 @@ use purlin::trace::{Traced, spanned};
 use purlin::{ExitReason, Process, SpawnOptions, yield_now};
 use tracing_subscriber::fmt::MakeWriter;
 
-/// What is logged.
+/// Captured log output.
 #[derive(Clone, Default)]
 struct Log(Arc<Mutex<Vec<u8>>>);
 
@@ -51,7 +51,7 @@ async fn clerk(mut me: Process<Traced<u32>>) {
 
 // issue 8: tracing spans carry the pid and name of the process; a message can carry its span
 #[test]
-fn what_a_process_logs_says_who_it_is_and_whose_message_it_is_about() {
+fn log_lines_carry_the_process_span_and_the_span_of_the_message() {
     let log = Log::default();
     let subscriber =
         tracing_subscriber::fmt().with_writer(log.clone()).with_ansi(false).without_time().finish();

@@ -1,4 +1,4 @@
-//! What supervisors report. A program of its own, because it listens to the whole program's log.
+//! Supervisor reports. A separate test binary, because the subscriber is global.
 
 #[path = "it/common/mod.rs"]
 mod common;
@@ -16,7 +16,7 @@ impl From<Exit> for Told {
     }
 }
 
-/// Traps exits and ends otherwise than it was told.
+/// Traps exits and ends with a reason other than the one in the exit signal.
 async fn unruly(mut me: Process<Told>, up: UnboundedSender<()>) -> ExitReason {
     me.trap_exit(true);
     let _ = up.send(());
@@ -24,9 +24,10 @@ async fn unruly(mut me: Process<Told>, up: UnboundedSender<()>) -> ExitReason {
     ExitReason::error("not now")
 }
 
-// G2: progress, child_terminated, start_error, shutdown_error and shutdown, with what OTP's carry
+// G2: progress, child_terminated, start_error, shutdown_error and shutdown, with the fields of
+// OTP's reports
 #[test]
-fn every_kind_of_report_says_who_why_and_about_which_child() {
+fn every_report_names_the_supervisor_the_reason_and_the_child() {
     let log = common::log();
     let node = node(2);
 

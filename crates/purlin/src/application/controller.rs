@@ -1,6 +1,6 @@
-//! Which applications a node has; starting one, and stopping all in good order.
+//! Application controller: starts, lists and stops the applications of a node.
 //!
-//! From any thread, process or task.
+//! Every function may be called from any thread, process or task.
 
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -11,7 +11,7 @@ use super::master::{Mail, master};
 use crate::supervisor::LAST_MOMENT;
 use crate::{ExitReason, Name, Node, Pid, ProcessId};
 
-/// An application that was started.
+/// Handle to a started application.
 #[derive(Clone)]
 pub struct ApplicationRef {
     name: Name,
@@ -19,13 +19,13 @@ pub struct ApplicationRef {
     master: Pid<Mail>,
 }
 
-/// Why an application was not started.
+/// Error returned when an application cannot be started.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ApplicationError {
-    /// One of that name runs, or is being started or stopped.
+    /// An application of that name is running, starting or stopping.
     AlreadyStarted(Name),
-    /// Its top supervisor was not started, for that reason.
+    /// The application's top supervisor did not start, for this reason.
     Failed(Name, ExitReason),
 }
 
@@ -47,34 +47,35 @@ impl std::error::Error for ApplicationError {
     }
 }
 
-/// The applications of a node, in the order of their start.
+/// Applications of a node, in start order.
 #[derive(Debug, Default)]
 pub(crate) struct Applications(Mutex<Vec<ApplicationRef>>);
 
 impl Applications {
     fn lock(&self) -> MutexGuard<'_, Vec<ApplicationRef>> {
-        // WHY: nobody panics while it is locked.
+        // WHY: no code panics while it holds the lock.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Those that run.
+    /// Returns the applications that are running.
     pub(crate) fn running(&self) -> Vec<ApplicationRef> {
         self.lock().iter().filter(|one| one.master.is_alive()).cloned().collect()
     }
 
-    /// The node has stopped them.
+    /// Forgets all applications; called when the node has stopped them.
     pub(crate) fn forget(&self) {
         drop(std::mem::take(&mut *self.lock()));
     }
 }
 
 impl Node {
-    /// Starts an application on this node and waits until its tree has been started (G4).
+    /// Starts an application on this node and waits until its supervision tree is up (G4).
     ///
-    /// *Cancellation*: dropping the future leaves the application to itself.
+    /// *Cancellation*: dropping the future does not stop the application.
     ///
     /// # Errors
-    /// [`ApplicationError`]: there is one of that name, or its supervisor could not be started.
+    /// Returns [`ApplicationError`] if an application of that name exists or its top supervisor
+    /// fails to start.
     pub async fn start_application(
         &self,
         spec: ApplicationSpec,
@@ -84,7 +85,8 @@ impl Node {
         Ok(application)
     }
 
-    /// [`Node::start_application`], but does not wait.
+    /// Starts an application like [`Node::start_application`], without waiting for its supervision
+    /// tree.
     pub(super) fn begin_application(
         &self,
         spec: ApplicationSpec,
@@ -101,47 +103,51 @@ impl Node {
         Ok(begun)
     }
 
-    /// The application of that name, if it runs on this node.
+    /// Returns the running application of that name.
     pub fn application(&self, name: &str) -> Option<ApplicationRef> {
         self.home().applications.running().into_iter().find(|one| &*one.name == name)
     }
 
-    /// The names of the applications that run on this node, in the order of their start.
+    /// Returns the names of the running applications, in start order.
     pub fn applications(&self) -> Vec<Name> {
         self.home().applications.running().into_iter().map(|one| one.name).collect()
     }
 }
 
 impl ApplicationRef {
-    /// What it is called.
+    /// Returns the application's name.
     pub fn name(&self) -> &Name {
         &self.name
     }
 
-    /// The identity of its master, above all of its other processes.
+    /// Returns the identity of the application master, the parent of the application's top
+    /// supervisor.
     pub fn id(&self) -> ProcessId {
         self.master.id()
     }
 
-    /// Waits until its tree has been started.
+    /// Waits until the supervision tree is up.
     pub(super) async fn up(&self) -> Result<(), ApplicationError> {
         let up = self.master.answer_or_end(Mail::AreYouUp).await;
         up.map_err(|reason| ApplicationError::Failed(self.name.clone(), reason))
     }
 
-    /// How long it has to stop.
+    /// Returns the longest time a stop can take: the shutdown time, plus the wait for a killed
+    /// master.
     pub(crate) fn patience(&self) -> Duration {
         self.shutdown.saturating_add(LAST_MOMENT)
     }
 
-    /// Stops the application and waits until it has: what was to be done before, then its tree, then
-    /// what was to be done after. If that takes longer than it may, its master is killed, and what is
-    /// left of the tree is told to end.
+    /// Stops the application and waits until it has ended: calls the `prep_stop` hook, stops the
+    /// supervision tree, and calls the `stop` hook.
     ///
-    /// Why it has ended: `normal` if it was stopped in time.
+    /// If this exceeds the application's shutdown time, the master is killed, and the rest of the
+    /// tree is sent exit signals through its links.
+    ///
+    /// Returns the exit reason of the master: `normal` if the application stopped in time.
     ///
     /// # Panics
-    /// Where there is neither a node nor a tokio runtime to measure time.
+    /// Panics if there is neither a node nor a tokio runtime to provide the timer.
     pub async fn stop(&self) -> ExitReason {
         self.master.send(Mail::Stop);
         if let Some(reason) = self.master.ended_within(self.shutdown).await {
@@ -152,13 +158,13 @@ impl ApplicationRef {
         self.master.ended_within(LAST_MOMENT).await.unwrap_or(ExitReason::Killed)
     }
 
-    /// Waits until it has ended, and says why.
+    /// Waits until the application has ended and returns the exit reason of its master.
     pub async fn ended(&self) -> ExitReason {
         self.master.ended().await
     }
 }
 
-/// The function of the process that stops a node's applications, the last one first.
+/// Stops a node's applications in reverse start order; runs as a process of the node.
 pub(crate) async fn stop_all(applications: Vec<ApplicationRef>) {
     for application in applications.iter().rev() {
         application.stop().await;

@@ -1,17 +1,18 @@
-//! An application's master: the process that is the parent of its top supervisor.
+//! Application master: the process that is the parent of an application's top supervisor.
 //!
-//! It starts the supervisor, and then waits for one of two things: that it is told to stop, or that
-//! the supervisor ends by itself. It traps exits; no one but the node, or `kill`, ends it otherwise.
+//! The master starts the supervisor, then waits for a stop request or for the supervisor's exit. It
+//! traps exits: only a signal from outside any process (the node's stop) or `kill` ends it
+//! otherwise.
 
 use super::{ApplicationSpec, ApplicationType, Hook};
 use crate::caught::Caught;
 use crate::supervisor::SupervisorRef;
 use crate::{Exit, ExitReason, Node, Process, Reply};
 
-/// What a master receives.
+/// Messages a master receives.
 pub(super) enum Mail {
     Exit(Exit),
-    /// Answered when the tree has been started.
+    /// Replied to once the supervision tree is up.
     AreYouUp(Reply<()>),
     Stop,
 }
@@ -22,7 +23,7 @@ impl From<Exit> for Mail {
     }
 }
 
-/// The function of the master; the application ends with what it returns.
+/// Process function of the master; its return value is the application's exit reason.
 pub(super) async fn master(mut me: Process<Mail>, spec: ApplicationSpec) -> ExitReason {
     me.trap_exit(true);
     let supervisor = match spec.supervisor.clone().start_link(&me).await {
@@ -43,7 +44,7 @@ pub(super) async fn master(mut me: Process<Mail>, spec: ApplicationSpec) -> Exit
                 ended(&spec, &exit.reason);
                 return exit.reason;
             }
-            // The node, which has waited long enough for its applications.
+            // Sent by the node when the time for stopping its applications is up.
             Mail::Exit(Exit { from: None, reason }) => {
                 stop(&mut me, &spec, &supervisor, reason.clone()).await;
                 return reason;
@@ -53,7 +54,7 @@ pub(super) async fn master(mut me: Process<Mail>, spec: ApplicationSpec) -> Exit
     }
 }
 
-/// Stops the tree.
+/// Stops the supervision tree, with the `prep_stop` hook before and the `stop` hook after it.
 async fn stop(
     me: &mut Process<Mail>,
     spec: &ApplicationSpec,
@@ -67,7 +68,8 @@ async fn stop(
     call(spec, spec.stop.as_ref()).await;
 }
 
-/// Calls what is the user's. A panic in it is reported; the tree is stopped all the same.
+/// Calls a user's hook. A panic in it is logged and does not keep the supervision tree from
+/// stopping.
 async fn call(spec: &ApplicationSpec, hook: Option<&Hook>) {
     let Some(hook) = hook else { return };
     if let Err(reason) = Caught::new(|| hook()).await {
@@ -75,7 +77,8 @@ async fn call(spec: &ApplicationSpec, hook: Option<&Hook>) {
     }
 }
 
-/// The tree has ended by itself, which may mean the end of the node.
+/// Handles the supervisor's exit without a stop request: logs it, and stops the node if the
+/// application type demands it.
 fn ended(spec: &ApplicationSpec, reason: &ExitReason) {
     let application_type = spec.application_type;
     tracing::error!(application = %spec.name, exited = %reason, ?application_type, "application exited");

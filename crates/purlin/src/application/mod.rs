@@ -1,16 +1,16 @@
-//! Applications: trees of processes that start and stop as one (G4).
+//! Applications: supervision trees that start and stop as a unit (G4).
 //!
-//! An [`ApplicationSpec`] names a top supervisor. Started on a node it has a process of its own, the
-//! *master*, which is the supervisor's parent, and which runs what the application does before and
-//! after its tree has stopped. The node keeps its applications in the order of their start, and stops
-//! them in reverse before it tells anybody else to end (E1). [`run`] does all that for a program, from
-//! its start to SIGTERM.
+//! An [`ApplicationSpec`] names a top supervisor. For each started application the node runs an
+//! *application master*: the process that is the supervisor's parent and calls the hooks before and
+//! after the tree stops. The node keeps its applications in start order. A node that stops first
+//! stops them in reverse order, before it sends exit signals to the other processes (E1). [`run`]
+//! covers the whole life of a program that is one application, from start to SIGTERM.
 //!
 //! | file | role |
 //! |---|---|
-//! | `master` | the process |
-//! | `controller` | which applications a node has; starting one, stopping all |
-//! | `run` | a program that is one application |
+//! | `master` | application master |
+//! | `controller` | application controller: start, list, stop |
+//! | `run` | entry point of a program that is one application |
 
 mod controller;
 mod master;
@@ -29,25 +29,26 @@ pub use run::run;
 use crate::Name;
 use crate::supervisor::SupervisorSpec;
 
-/// How long an application has to stop, unless said otherwise.
+/// Default time an application has to stop.
 const SHUTDOWN: Duration = Duration::from_secs(25);
 
-/// What is done at a moment in an application's life.
+/// Callback at a point in an application's life.
 type Hook = Arc<dyn Fn() -> Pin<Box<dyn Future<Output = ()> + Send>> + Send + Sync>;
 
-/// What the end of an application means for its node, where nobody has stopped it.
+/// What a node does when an application ends without being stopped (OTP's restart types of
+/// applications).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum ApplicationType {
-    /// It is reported.
+    /// The node logs the exit.
     #[default]
     Temporary,
-    /// It is reported, and if the application did not end with `normal` the node stops.
+    /// The node logs the exit, and stops unless the reason is `normal`.
     Transient,
-    /// It is reported and the node stops.
+    /// The node logs the exit and stops.
     Permanent,
 }
 
-/// An application as it is specified.
+/// Specification of an application.
 ///
 /// ```
 /// use purlin::application::ApplicationSpec;
@@ -81,7 +82,7 @@ pub struct ApplicationSpec {
 }
 
 impl ApplicationSpec {
-    /// An application of that name whose tree has that supervisor at its top.
+    /// Creates the specification of an application with that name and top supervisor.
     pub fn new(name: &str, supervisor: impl Into<SupervisorSpec>) -> Self {
         Self {
             name: Name::from(name),
@@ -93,20 +94,20 @@ impl ApplicationSpec {
         }
     }
 
-    /// What its end means for its node.
+    /// Sets what the node does when the application ends without being stopped.
     pub fn application_type(mut self, application_type: ApplicationType) -> Self {
         self.application_type = application_type;
         self
     }
 
-    /// How long it has to stop, with what is done before and after; 25 seconds unless said otherwise.
-    /// When the time is up its master is killed.
+    /// Sets how long the application has to stop, hooks included; the default is 25 seconds. When
+    /// the time is up, the application master is killed.
     pub fn shutdown(mut self, time: Duration) -> Self {
         self.shutdown = time;
         self
     }
 
-    /// What is done when it is to stop, before its tree is told.
+    /// Sets the hook called at a stop request, before the supervision tree stops.
     pub fn prep_stop<F, Fut>(mut self, hook: F) -> Self
     where
         F: Fn() -> Fut + Send + Sync + 'static,
@@ -116,7 +117,8 @@ impl ApplicationSpec {
         self
     }
 
-    /// What is done when its tree has stopped, or has ended by itself.
+    /// Sets the hook called after the supervision tree has stopped or has exited without a stop
+    /// request.
     pub fn stop<F, Fut>(mut self, hook: F) -> Self
     where
         F: Fn() -> Fut + Send + Sync + 'static,
@@ -126,7 +128,7 @@ impl ApplicationSpec {
         self
     }
 
-    /// What it is called.
+    /// Returns the application's name.
     pub fn name(&self) -> &Name {
         &self.name
     }

@@ -1,4 +1,4 @@
-//! A program that is one application: from its start until SIGTERM.
+//! Entry point of a program that is one application: runs it until SIGTERM or SIGINT.
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;
@@ -11,18 +11,20 @@ use super::{ApplicationError, ApplicationSpec, ApplicationType};
 use crate::unless::unless;
 use crate::{ExitReason, Node};
 
-/// How long the node has, when the application has stopped, to end what else there is.
+/// Time the node has to end its other processes after the application has stopped.
 const AFTER: Duration = Duration::from_secs(6);
 
-/// Runs a program's application on the current node: starts it, waits until the program is told to
-/// end by SIGTERM or SIGINT (Ctrl-C), and stops it.
+/// Runs a program's application on the current node: starts it, waits for SIGTERM or SIGINT
+/// (Ctrl-C), and stops it.
 ///
-/// What `main` returns then ends the program: with status 0 if it was told to end and did so in its
-/// time, or the application ended by itself with `normal`; and with 1 if it could not be started or
-/// ended by itself with another reason, as when its supervisor gives up. One that is told while it
-/// starts is stopped in the same time, however far it has come. A program that has not stopped within
-/// the application's time, and a few seconds for the rest of the node, is ended with status 1 and says
-/// so.
+/// `main` returns the exit code, which ends the program. The status is 0 if the application stopped
+/// in time after a signal, or ended with `normal` without one. It is 1 if the application failed to
+/// start, or ended with another reason, for example because its supervisor gave up. A signal during
+/// the start stops the application within the same time limit, whatever stage the start has
+/// reached.
+///
+/// The time limit is the application's shutdown time plus 6 seconds for the rest of the node. A
+/// program that exceeds it prints an error and exits with status 1.
 ///
 /// ```no_run
 /// use std::process::ExitCode;
@@ -42,13 +44,13 @@ const AFTER: Duration = Duration::from_secs(6);
 /// ```
 ///
 /// # Panics
-/// Outside a process.
+/// Panics outside a process.
 pub async fn run(spec: ApplicationSpec) -> ExitCode {
     let node = Node::current().expect("an application is run inside a process: see purlin::main");
-    // What the end of the application means is said here.
+    // `run` decides what the end of the application means, so the node must not act on it.
     let spec = spec.application_type(ApplicationType::Temporary);
     let patience = spec.shutdown.saturating_add(AFTER);
-    // Before the start, so that a signal that comes meanwhile is not lost.
+    // Installed before the start, so that a signal during the start is not lost.
     let told = signals();
     let application = match node.begin_application(spec) {
         Ok(application) => application,
@@ -80,7 +82,7 @@ fn failed(error: &ApplicationError) -> ExitCode {
     ExitCode::FAILURE
 }
 
-/// Ends the program if it has not ended by itself in that time.
+/// Starts a watchdog thread that exits the program with status 1 after `patience`.
 fn watch(patience: Duration) {
     let overdue = move || {
         thread::sleep(patience);
@@ -93,7 +95,7 @@ fn watch(patience: Duration) {
     }
 }
 
-/// Ready when the program is told to end. From the call on no such signal ends it by itself.
+/// Resolves at SIGTERM or SIGINT. From this call on neither signal terminates the program.
 #[cfg(unix)]
 fn signals() -> impl Future<Output = ()> {
     use tokio::signal::unix::{SignalKind, signal};
@@ -112,7 +114,7 @@ fn signals() -> impl Future<Output = ()> {
     })
 }
 
-/// Ready when the program is told to end.
+/// Resolves at Ctrl-C.
 #[cfg(not(unix))]
 async fn signals() {
     if let Err(error) = tokio::signal::ctrl_c().await {

@@ -1,12 +1,12 @@
-//! A reason that is no failure.
+//! Exit reason that is a result and not a failure.
 
 use std::error::Error;
 use std::fmt;
 
 use crate::Cause;
 
-/// What a process ends with to answer somebody elsewhere, as Erlang's `erpc` has it: the reason is the answer. Nothing
-/// has failed, so nothing is logged.
+/// Exit reason that carries the answer to a remote caller, as in Erlang's `erpc`. It is not a failure, so it is not
+/// logged.
 #[derive(Debug)]
 pub struct Answer(pub Cause);
 

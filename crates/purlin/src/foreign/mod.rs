@@ -1,30 +1,30 @@
-//! Processes of other nodes: how a service that reaches them stands for them on this one.
+//! Processes of other nodes: local proxies for them, and the transport behind a proxy.
 //!
-//! A process elsewhere is here a *stand-in*: a cell like any other, with a [`Pid`] one can send to,
-//! link to and monitor, but without a function of its own. What arrives in its inbox goes, in order
-//! and whatever its kind (M2), to a [`Carrier`], which takes it to where the process is. What comes
-//! from there is put into the inbox of a process of this node by [`Node::deliver`], in the name of the
-//! stand-in, or sent to it as a message ([`LocalProcess::pid`]).
+//! A remote process is represented on this node by a *proxy* ([`Node::stand_in`]): a process cell with a [`Pid`] to
+//! send to, link to and monitor, but without a process function. The proxy passes everything that arrives in its inbox,
+//! in order and of every kind (M2), to a [`Carrier`], the transport that forwards it to the remote process. In the
+//! other direction, [`Node::deliver`] puts signals into the inbox of a process of this node with the proxy as the
+//! sender; messages are sent through the process's pid ([`LocalProcess::pid`]).
 //!
-//! The signals of [`ForeignSignal`] are those of Erlang's distribution, one for one. A stand-in keeps
-//! nothing of them: who is linked to whom and who monitors whom is known at both ends, and to the
-//! service, which has to tell this end when it loses the other (`noconnection`).
+//! The signals of [`ForeignSignal`] correspond one to one to those of Erlang's distribution protocol. A proxy stores
+//! none of them: links and monitors are recorded at both ends and in the transport, which must report `noconnection` to
+//! this end when it loses the other.
 //!
-//! | on this node | what the carrier is given | what is delivered in return |
+//! | on this node | signal given to the carrier | signal delivered in return |
 //! |---|---|---|
-//! | [`Process::link`](crate::Process::link) to a stand-in | `Link` | `LinkExit`, when that process ends |
+//! | [`Process::link`](crate::Process::link) to a proxy | `Link` | `LinkExit`, when that process ends |
 //! | a linked process ends | `LinkExit` | |
 //! | [`Process::unlink`](crate::Process::unlink) | `Unlink` with a number | `UnlinkAck` with that number |
 //! | [`Process::monitor`](crate::Process::monitor) | `Monitor` with a reference | `Down` with that reference |
 //! | [`Process::demonitor`](crate::Process::demonitor) | `Demonitor` | |
 //! | [`Pid::exit`] | `Exit` | |
 //!
-//! and the other way round: a delivered `Link`, `Unlink` or `Monitor` is answered through the carrier
-//! of the stand-in in whose name it came, also by a process that has ended (L6, D2).
+//! In the other direction, a delivered `Link`, `Unlink` or `Monitor` is answered through the carrier of the proxy that
+//! is its sender, also if the receiving process has ended (L6, D2).
 //!
-//! A stand-in ends when its carrier says so, and when its node stops and all processes that could send to it
-//! have ended, which the process elsewhere is not told; then it is, for everybody here, a process that has ended.
-//! What takes things there and back runs beside the processes ([`Node::serve`]).
+//! A proxy ends when its carrier says so. It also ends when its node stops, after all processes that could send to it
+//! have ended; the remote process is not informed of that. Local processes see a proxy that has ended as they see any
+//! ended process. The tasks that read and write connections run as system processes ([`Node::serve`]).
 
 mod answer;
 mod service;
@@ -44,94 +44,100 @@ use crate::home::Home;
 use crate::signal::{Peer, Signal, answer_as_ended};
 use crate::{Alias, ExitReason, LookupError, MonitorRef, Node, Pid, ProcessId, Reply};
 
-/// What takes what is sent to a stand-in to the process that it stands for.
+/// Transport of a proxy: forwards messages and signals from the proxy to the remote process.
 ///
-/// It is called in the stand-in's turns, on a worker, and must not block.
+/// The methods are called in the proxy's turns, on a worker, and must not block.
 pub trait Carrier<M>: Send + 'static {
-    /// The stand-in begins; this is what it is called here.
+    /// Called once, in the proxy's first turn, with the proxy as a local process.
     fn begin(&mut self, stand_in: &LocalProcess) {
         let _ = stand_in;
     }
 
-    /// Whether the stand-in is to end, and with which reason. Asked when a turn begins, also if nothing has
-    /// arrived, and when all has been passed on; so the waker of the last time is always a good one.
+    /// Returns `Ready` with the exit reason when the proxy is to end.
+    ///
+    /// Polled at the start of every turn, also if nothing has arrived, and again when everything has been passed on.
+    /// The carrier must keep the waker of the latest poll.
     fn poll_end(&mut self, cx: &mut Context<'_>) -> Poll<ExitReason>;
 
-    /// Something has arrived: whether it can be taken. `Pending` leaves it there, and has kept the
-    /// waker. Asked for messages, and for [`ForeignSignal::Link`], [`ForeignSignal::Monitor`] and
-    /// [`ForeignSignal::Exit`]. All others are small, and at most as many as these and what was delivered:
-    /// they answer something, or end it.
+    /// Returns `Ready` if the carrier can take the next item, and otherwise `Pending`; then the item stays in the
+    /// proxy, and the carrier keeps the waker.
+    ///
+    /// Polled before each message, [`ForeignSignal::Link`], [`ForeignSignal::Monitor`] and [`ForeignSignal::Exit`], but
+    /// not before other signals. Those are small, and their number is bounded: each answers or ends one of the items
+    /// above or one delivered signal.
     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<()>;
 
-    /// Takes a message.
+    /// Forwards a message.
     fn message(&mut self, message: M);
 
-    /// Takes a signal. `from` is the process of this node that sent it; `None` if none did, and for
-    /// [`ForeignSignal::Demonitor`] and [`ForeignSignal::Down`], which are known by their monitor.
+    /// Forwards a signal. `from` is the process of this node that sent it. It is `None` if no process did, and for
+    /// [`ForeignSignal::Demonitor`] and [`ForeignSignal::Down`], which are identified by their monitor.
     fn signal(&mut self, from: Option<ProcessId>, signal: ForeignSignal);
 }
 
-/// What travels beside messages between a process of this node and one elsewhere.
+/// Signal between a process of this node and a remote one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ForeignSignal {
-    /// End, with this reason (L4).
+    /// Exit signal with this reason (L4).
     Exit(ExitReason),
-    /// The sender was linked to the receiver and has ended (L2), or there is no such process (L6).
+    /// Exit signal of a link: the sender has ended (L2) or does not exist (L6).
     LinkExit(ExitReason),
-    /// Be linked to me (L1).
+    /// Link request (L1).
     Link,
-    /// Be no longer linked to me, and acknowledge this number (L5).
+    /// Unlink request, to be acknowledged with this number (L5).
     Unlink(u64),
-    /// The answer to that.
+    /// Acknowledgement of an `Unlink` with this number.
     UnlinkAck(u64),
-    /// Tell me when you have ended (D1).
+    /// Monitor request (D1).
     Monitor(MonitorRef),
-    /// No longer.
+    /// Cancels a monitor.
     Demonitor(MonitorRef),
-    /// The sender has ended, which that monitor was to tell.
+    /// Down signal of a monitor: the sender has ended for this reason.
     Down(MonitorRef, ExitReason),
 }
 
-/// A process of this node, whatever it receives; a stand-in is one.
+/// Untyped handle to a process of this node, possibly a proxy.
 #[derive(Clone)]
 pub struct LocalProcess(Peer);
 
 impl LocalProcess {
-    /// What it is called.
+    /// Returns the process's identity.
     pub fn id(&self) -> ProcessId {
         ProcessId::of(&self.0)
     }
 
-    /// The type of its messages.
+    /// Returns the type of the messages the process receives.
     pub fn message_type(&self) -> TypeId {
         self.0.message_type()
     }
 
-    /// Whether it has ended.
+    /// Returns whether the process has ended.
     pub fn has_ended(&self) -> bool {
         self.0.has_ended()
     }
 
-    /// How many refer to it, at most: each address and each of these, the table of the node's processes while
-    /// it lives, and whoever has it as the other end of a link or monitor. Whoever finds that nobody else does
-    /// comes after all that others have sent to it.
+    /// Returns an upper bound of the references to the process: its addresses, its `LocalProcess` handles, the process
+    /// table's reference while the process lives, and the references that linked and monitoring processes hold.
+    ///
+    /// A caller that finds only its own references also finds everything that other holders sent before they dropped
+    /// theirs.
     pub fn references(&self) -> u32 {
         self.0.references()
     }
 
-    /// Its address.
+    /// Returns the process's pid.
     ///
     /// # Errors
-    /// [`LookupError::OtherType`] if it receives something else.
+    /// Returns [`LookupError::OtherType`] if the process receives messages of another type.
     pub fn pid<M: Send + 'static>(self) -> Result<Pid<M>, LookupError> {
         Pid::typed(self.0)
     }
 
-    /// Its alias that [`Alias::number`] gave that number; one that was taken back, or never was, is good for nothing
-    /// (L9).
+    /// Returns the process's alias with this [`Alias::number`]. Messages to an alias that was never created or was
+    /// taken back are dropped (L9).
     ///
     /// # Errors
-    /// [`LookupError::OtherType`] if it receives something else.
+    /// Returns [`LookupError::OtherType`] if the process receives messages of another type.
     pub fn alias<M: Send + 'static>(self, number: u64) -> Result<Alias<M>, LookupError> {
         let pid = self.pid::<M>()?;
         Ok(Alias::from_number(pid.address().clone(), number))
@@ -150,19 +156,19 @@ impl fmt::Debug for LocalProcess {
     }
 }
 
-/// The right to answer a call of a process elsewhere, to be handed to one of this node; and its
-/// answer, which is `None` if there will be none.
+/// Returns a [`Reply`] with which a process of this node answers a remote caller, and a future of the answer. The
+/// future resolves to `None` if the `Reply` is dropped unused.
 ///
-/// *Cancellation*: dropping the future tells whoever answers that nobody waits.
+/// *Cancellation*: dropping the future lets the server see that its caller no longer waits.
 pub fn reply<T>() -> (Reply<T>, impl Future<Output = Option<T>>) {
-    // Whoever polls it says whom to wake.
+    // The waker is set by each poll.
     let (to, mut answer) = oneshot(Waker::noop().clone());
     (Reply::new(to), poll_fn(move |cx| answer.poll(cx)))
 }
 
-/// New references, for monitors that processes elsewhere have of processes of this node.
+/// Source of references for monitors that remote processes have on processes of this node.
 ///
-/// COST: one atomic operation on a word of the node for a thousand of them.
+/// COST: one atomic operation on a counter of the node per thousand references.
 #[derive(Debug)]
 pub struct MonitorRefs {
     next: u64,
@@ -170,7 +176,7 @@ pub struct MonitorRefs {
 }
 
 impl MonitorRefs {
-    /// A reference that nothing else has.
+    /// Returns a unique reference.
     pub fn next(&mut self, node: &Node) -> MonitorRef {
         if self.next == self.end {
             *self = Self::batch(node.home());
@@ -188,29 +194,31 @@ impl MonitorRefs {
 }
 
 impl Node {
-    /// A process of this node that lives, to deliver something to.
+    /// Returns the live process of this node with this id.
     pub fn local_process(&self, id: ProcessId) -> Option<LocalProcess> {
         self.find(id).map(LocalProcess)
     }
 
-    /// The process of this node that has that name (N1).
+    /// Returns the process of this node that is registered under this name (N1).
     pub fn local_name(&self, name: &str) -> Option<LocalProcess> {
         self.home().names.find(name).map(LocalProcess)
     }
 
-    /// The start of this node: Erlang's *creation*, which its processes' ids hold.
+    /// Returns this node's *creation* as in Erlang: the number of this start of the node, which is part of its
+    /// processes' ids.
     pub fn creation(&self) -> u32 {
         self.home().creation
     }
 
-    /// Where references for monitors come from.
+    /// Returns a source of references for monitors.
     pub fn monitor_refs(&self) -> MonitorRefs {
         MonitorRefs::batch(self.home())
     }
 
-    /// Puts a signal into the inbox of a process of this node, in the name of a stand-in. A process
-    /// that has ended, or never was, answers through the stand-in's carrier what one that has ended
-    /// answers: `LinkExit` or `Down` with `noproc`, or the acknowledgement of an unlink.
+    /// Puts a signal into the inbox of a process of this node, with a proxy as the sender.
+    ///
+    /// If the process has ended or never existed, the proxy's carrier is given the answer of an ended process:
+    /// `LinkExit` or `Down` with `noproc`, or the acknowledgement of an unlink.
     pub fn deliver(&self, from: &LocalProcess, to: ProcessId, signal: ForeignSignal) {
         let (sender, peer) = (from.id(), || from.0.clone());
         let signal = match signal {

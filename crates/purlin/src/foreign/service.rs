@@ -1,4 +1,4 @@
-//! What serves the processes of a node and is none of a program's own: what reads and writes a connection.
+//! System processes: tasks that serve a node's processes, such as the reader and writer of a connection.
 
 use std::future::Future;
 
@@ -8,12 +8,14 @@ use crate::spawn::try_spawn_on;
 use crate::{Exit, Node, Process, ProcessId};
 
 impl Node {
-    /// Runs a future on the node's workers, as a process that nobody is told of and that is told of nothing. It
-    /// ends with its future. Like a thread that is no process it is not suspended when it sends past a bound (M1).
-    /// When the node stops it may go on while there are processes to serve, and as long as
-    /// stand-ins need it; then it is killed.
+    /// Runs a future on the node's workers as a system process, and returns its id. The process has no links or
+    /// monitors and ends with its future. Like a thread that is not a process, it is not suspended when it sends past a
+    /// bound (M1).
     ///
-    /// `None` if the node is full or stops; then the future is dropped.
+    /// When the node stops, the process may continue while there are processes to serve and while proxies need it; then
+    /// it is killed.
+    ///
+    /// Returns `None` if the node is full or stopping; the future is dropped.
     ///
     /// COST: as [`spawn()`](crate::spawn()).
     pub fn serve(&self, service: impl Future<Output = ()> + Send + 'static) -> Option<ProcessId> {

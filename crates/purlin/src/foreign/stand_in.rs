@@ -1,8 +1,8 @@
-//! The cell that stands for a process elsewhere: it passes on what arrives, in order.
+//! Proxy of a remote process: passes what arrives in its inbox to its carrier, in order.
 //!
-//! Messages alone go from the inbox to the carrier one by one, as it has room. Where signals stand
-//! among them the whole of what has arrived is first put in line as it came, since signals are
-//! otherwise acted on when they are taken out, ahead of the messages before them.
+//! If only messages have arrived, they go from the inbox to the carrier one by one, as the carrier has capacity. If
+//! signals are among them, everything up to the last signal first moves to an arrival queue. Otherwise signals would be
+//! handled when they are taken out of the inbox, ahead of the messages sent before them.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -23,33 +23,34 @@ use crate::signal::{Signal, answer_as_ended};
 use crate::spawn::try_spawn_as;
 use crate::{ExitReason, MonitorRef, Node, Pid, ProcessId, SpawnError, body};
 
-/// What has arrived.
+/// An item of the arrival queue.
 enum Arrived<M> {
     Message(M),
     Signal(Signal),
 }
 
 impl<M> Arrived<M> {
-    /// Is it more than an answer, or the end of what there was?
+    /// Returns whether the carrier must be ready for the item: a message or a request. Other signals only answer or end
+    /// one.
     fn asks(&self) -> bool {
         let Self::Signal(signal) = self else { return true };
         matches!(signal, Signal::Link(_) | Signal::Monitor { .. } | Signal::Exit { .. })
     }
 }
 
-/// The body of a stand-in, with `E` at the edge of its mailbox.
+/// Body of a proxy, with `E` as the bound of its mailbox.
 struct StandIn<M, C, E> {
-    /// `None` once it has ended.
+    /// `None` once the proxy has ended.
     carrier: Option<C>,
-    /// What came before what is in the mailbox, in the order of arrival.
+    /// Arrival queue: what arrived before the contents of the mailbox, in arrival order.
     line: VecDeque<Arrived<M>>,
     begun: bool,
-    /// The node stops, and this is why it ends.
+    /// Exit reason of the node's stop, once the node stops.
     stops: Option<ExitReason>,
     edge: PhantomData<fn() -> E>,
 }
 
-// Nothing in it is pinned.
+// No field is pinned.
 impl<M, C, E> Unpin for StandIn<M, C, E> {}
 
 impl<M, C, E> purlin_raw::Body<Erlang, M> for StandIn<M, C, E>
@@ -89,7 +90,7 @@ impl<M: Send + 'static, C: Carrier<M>, E> StandIn<M, C, E> {
         Self { carrier: Some(carrier), line, begun: false, stops: None, edge }
     }
 
-    /// Passes on what it can; why to end, if it is to.
+    /// Passes on what the carrier accepts. Returns `Ready` with the exit reason when the proxy is to end.
     fn carry(
         &mut self,
         me: &Owner<Erlang, M>,
@@ -102,14 +103,14 @@ impl<M: Send + 'static, C: Carrier<M>, E> StandIn<M, C, E> {
         if let Poll::Ready(reason) = carrier.poll_end(cx) {
             return Ok(Poll::Ready(reason));
         }
-        // What woke the process is this turn.
+        // The wake-up that started this turn counts as handled.
         if me.has_signals() {
             fetch(me, &mut self.line, &mut self.stops, true)?;
         }
         loop {
             let arrived = match self.line.pop_front() {
                 Some(arrived) => arrived,
-                // WHY not through the line: a message is all there is, as a rule.
+                // WHY not through the arrival queue: as a rule only messages have arrived.
                 None => match me.pop()? {
                     Some(message) => Arrived::Message(message),
                     None if me.has_news() => {
@@ -128,7 +129,7 @@ impl<M: Send + 'static, C: Carrier<M>, E> StandIn<M, C, E> {
                     }
                 },
             };
-            // L4: what is left is not waited for.
+            // L4: a `kill` does not wait for the remaining items.
             let killed = matches!(self.stops, Some(ExitReason::Kill));
             if killed || arrived.asks() && carrier.poll_ready(cx).is_pending() {
                 self.line.push_front(arrived);
@@ -146,7 +147,8 @@ impl<M: Send + 'static, C: Carrier<M>, E> StandIn<M, C, E> {
         }
     }
 
-    /// It has ended: nobody elsewhere hears of what is left.
+    /// Ends the proxy. Remaining items are not forwarded: messages are dropped and counted, signals are answered as by
+    /// an ended process.
     fn end(&mut self, me: ProcessId) {
         let mut dropped = 0;
         for arrived in self.line.drain(..) {
@@ -164,8 +166,8 @@ impl<M: Send + 'static, C: Carrier<M>, E> StandIn<M, C, E> {
     }
 }
 
-/// Takes out what has arrived: messages alone go to the mailbox; with signals among them all that
-/// comes before the last of these goes into the line.
+/// Takes out what has arrived. If only messages have arrived, they go to the mailbox; otherwise everything up to the
+/// last signal goes to the arrival queue.
 fn fetch<M: Send + 'static>(
     me: &Owner<Erlang, M>,
     line: &mut VecDeque<Arrived<M>>,
@@ -184,7 +186,7 @@ fn fetch<M: Send + 'static>(
                 let _ = me.local(|local| local.rare().named = true);
             }
             Signal::StillThere(asker) => {
-                // Whoever asked may have given up; here and below.
+                // The asker may have given up and dropped the receiver; the same holds below.
                 let _ = asker.send(());
             }
             Signal::Describe(asker) => {
@@ -193,12 +195,12 @@ fn fetch<M: Send + 'static>(
                 }
             }
             Signal::Aliased { message, .. } => {
-                // Nobody elsewhere has given out an alias here.
+                // A proxy creates no aliases, so this one is unknown here.
                 here(|here| here.realm.home().dropped.alias());
                 quietly(|| drop(message));
             }
             Signal::Group(_, event) => drop(event),
-            // E1: its own node's stop, which is nothing to the process elsewhere.
+            // E1: the stop of the proxy's own node is not forwarded to the remote process.
             Signal::Exit { from: None, reason } if is_stopping() => *stops = Some(reason),
             signal => line.push_back(Arrived::Signal(signal)),
         }
@@ -207,7 +209,7 @@ fn fetch<M: Send + 'static>(
     Ok(())
 }
 
-/// Gives a signal to the carrier.
+/// Passes a signal to the carrier.
 fn pass<M>(carrier: &mut impl Carrier<M>, signal: Signal) {
     let (from, signal) = match signal {
         Signal::Exit { from, reason } => (from, ForeignSignal::Exit(reason)),
@@ -231,13 +233,13 @@ fn pass<M>(carrier: &mut impl Carrier<M>, signal: Signal) {
 }
 
 impl Node {
-    /// Makes a stand-in whose mailbox holds so many messages, 1 to 4,294,967,295, besides the one that
-    /// its carrier has no room for; whoever sends one more waits at its next await (B1).
+    /// Spawns a proxy whose mailbox holds `bound` messages, 1 to 4,294,967,295, in addition to the one that its carrier
+    /// has no capacity for. A sender that exceeds the bound waits at its next await (B1).
     ///
     /// # Errors
-    /// [`SpawnError`], with the carrier in it.
+    /// Returns [`SpawnError`] with the carrier in it.
     ///
-    /// COST: as [`spawn()`](crate::spawn()), and 80 bytes for the bound.
+    /// COST: as [`spawn()`](crate::spawn()), plus 80 bytes for the bound.
     pub fn stand_in<M, C>(&self, bound: usize, carrier: C) -> Result<Pid<M>, SpawnError<C>>
     where
         M: Send + 'static,
@@ -248,17 +250,17 @@ impl Node {
             let Some(edge) = Edge::new(bound, Overflow::Wait, spilled) else {
                 return Err(SpawnError::BadBound(carrier));
             };
-            // WHY the handle is dropped: a stand-in has no function that would use it.
+            // WHY the handle is dropped: a proxy has no process function that would use it.
             let make = |carrier, _owner| StandIn::<M, C, Edge>::new(carrier);
             try_spawn_as(self.realm(), Parent::ELSEWHERE, Local::default(), edge, carrier, make)
         })
     }
 
-    /// Makes what stands for a connection, and for nobody at its other end: nothing is sent to it but signals, and
-    /// when the node stops it ends after all stand-ins have.
+    /// Spawns the local endpoint of a connection, which represents no remote process. It receives only signals, and
+    /// when the node stops it ends after all proxies.
     ///
     /// # Errors
-    /// [`SpawnError`], with the carrier in it.
+    /// Returns [`SpawnError`] with the carrier in it.
     ///
     /// COST: as [`spawn()`](crate::spawn()).
     pub fn agent<C>(&self, carrier: C) -> Result<LocalProcess, SpawnError<C>>

@@ -1,8 +1,9 @@
-//! Crashes and restarts of late, for those who come to look afterwards.
+//! Journal of a node: its most recent crashes, supervisor reports and restarts.
 //!
-//! Whoever crashes or restarts writes, in its own turn; whoever looks copies the lists. Both take the lock for
-//! a moment. Who crashes does not wait for it, and what was not written for that reason is counted; a supervisor
-//! that restarts does. Nothing of the user's is kept: a reason is kept as the beginning of its text.
+//! A process that crashes and a supervisor that restarts a child write entries in their own turn; a reader copies the
+//! lists. Both take the lock for a short time. A crash or a report that finds the lock held is not written but counted
+//! as missed; a restart waits for the lock. No user value is stored: of a reason only the beginning of its text is
+//! kept.
 
 use std::collections::VecDeque;
 use std::fmt::{self, Write as _};
@@ -15,97 +16,97 @@ use purlin_raw::quietly;
 use crate::home::here;
 use crate::{Name, Node, ProcessId};
 
-/// How many crashes, reports and supervisors are kept, of each.
+/// Capacity of each list: crashes, reports and supervisors that restarted.
 const KEPT: usize = 256;
-/// How much of a reason's text is kept, in bytes.
+/// Length to which the text of a reason is cut, in bytes.
 const LONGEST: usize = 1000;
 
 /// A process that ended because of a panic or an error.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Crash {
-    /// 1 for the first of its node.
+    /// Sequence number on the node, from 1.
     pub number: u64,
-    /// When, by the wall clock.
+    /// Wall-clock time of the crash.
     pub when: SystemTime,
-    /// When, in the time of the node.
+    /// Node time of the crash.
     pub at: Duration,
-    /// Who it was.
+    /// The process that crashed.
     pub id: ProcessId,
-    /// Its name, if it had one.
+    /// Registered name of the process.
     pub name: Option<Name>,
-    /// Who had spawned it, if a process had.
+    /// Process that spawned it; `None` if no process did.
     pub parent: Option<ProcessId>,
-    /// The function it ran.
+    /// Process function.
     pub function: &'static str,
-    /// Why it ended: the first 1000 bytes of that.
+    /// Exit reason, cut to its first 1000 bytes.
     pub reason: String,
-    /// Messages that waited for it.
+    /// Length of the mailbox at the crash.
     pub mailbox_len: usize,
-    /// Messages that it had received.
+    /// Messages the process had received.
     pub messages_in: u64,
 }
 
-/// What a supervisor has reported: OTP's supervisor report.
+/// OTP's supervisor report.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Report {
-    /// 1 for the first of its node.
+    /// Sequence number on the node, from 1.
     pub number: u64,
-    /// When, by the wall clock.
+    /// Wall-clock time of the report.
     pub when: SystemTime,
-    /// When, in the time of the node.
+    /// Node time of the report.
     pub at: Duration,
-    /// Whose report it is.
+    /// The reporting supervisor.
     pub supervisor: ProcessId,
-    /// What it is about, in OTP's words: `start_error`, `child_terminated`, `shutdown_error` or `shutdown`.
+    /// Error context, as in OTP: `start_error`, `child_terminated`, `shutdown_error` or `shutdown`.
     pub context: &'static str,
-    /// The id of the child.
+    /// Id of the child.
     pub child: Arc<str>,
-    /// The process of the child, if it had one.
+    /// Process of the child, if it had one.
     pub process: Option<ProcessId>,
-    /// Why: the first 1000 bytes of that.
+    /// Reason, cut to its first 1000 bytes.
     pub reason: String,
 }
 
-/// How often a supervisor has restarted.
+/// Restart statistics of a supervisor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Restarts {
-    /// Which supervisor.
+    /// The supervisor.
     pub supervisor: ProcessId,
-    /// How often since the journal last forgot it, as it does where more supervisors have restarted than it keeps;
-    /// with the attempt at which it gave up, if it did.
+    /// Restarts recorded, including the attempt at which the supervisor gave up. Starts again from 0 if the entry was
+    /// evicted, which happens when more supervisors restart than the journal keeps.
     pub total: u64,
-    /// When last, in the time of the node.
+    /// Node time of the last restart.
     pub last: Duration,
-    /// How many restarts counted for its intensity then.
+    /// Restarts within the period at that time, which count towards the restart intensity.
     pub counted: usize,
-    /// How many it may make within a period; at one more it gives up.
+    /// Restart intensity: the most restarts within the period. The supervisor gives up at one more.
     pub most: usize,
-    /// That period.
+    /// Period of the restart intensity.
     pub period: Duration,
 }
 
-/// What has gone wrong of late, the oldest first.
+/// Contents of a node's journal, the oldest entry first.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Crashes {
     /// Processes that ended because of a panic or an error.
     pub crashes: Vec<Arc<Crash>>,
-    /// What supervisors have reported.
+    /// Supervisor reports.
     pub reports: Vec<Arc<Report>>,
-    /// Supervisors that have restarted a child; those that did so last, last.
+    /// Restart statistics by supervisor; the supervisor that restarted last is the last entry.
     pub restarts: Vec<Restarts>,
-    /// How many crashes there were in all.
+    /// Number of all crashes since the node started.
     pub all_crashes: u64,
-    /// How many reports there were in all.
+    /// Number of all reports since the node started.
     pub all_reports: u64,
-    /// How many of all of these were not written down because somebody else was just writing or looking.
+    /// Number of crashes and reports that were not recorded because the lock was held.
     pub missed: u64,
 }
 
-/// The crashes and restarts of a node.
+/// Journal of a node.
 #[derive(Debug, Default)]
 pub(crate) struct Journal {
     pages: Mutex<Pages>,
@@ -122,7 +123,7 @@ struct Pages {
 }
 
 impl Journal {
-    /// Gives the next number to what `write` keeps. WHY under the lock: so they stand in their order.
+    /// Passes the next sequence number to `write`. WHY under the lock: entries are then in sequence order.
     fn write(&self, numbers: &AtomicU64, write: impl FnOnce(&mut Pages, u64)) {
         let next = || numbers.fetch_add(1, Ordering::Relaxed) + 1;
         match self.pages.try_lock() {
@@ -135,7 +136,7 @@ impl Journal {
         }
     }
 
-    /// A process has crashed; its number is given here.
+    /// Records a crash and sets its number.
     pub(crate) fn crashed(&self, mut crash: Crash) {
         self.write(&self.all_crashes, |pages, number| {
             crash.number = number;
@@ -143,7 +144,7 @@ impl Journal {
         });
     }
 
-    /// A supervisor has reported; the number is given here.
+    /// Records a supervisor report and sets its number.
     pub(crate) fn reported(&self, mut report: Report) {
         self.write(&self.all_reports, |pages, number| {
             report.number = number;
@@ -151,9 +152,9 @@ impl Journal {
         });
     }
 
-    /// A supervisor restarts something; how often it has is counted here.
+    /// Records a restart and sets its `total`.
     pub(crate) fn restarted(&self, mut restarts: Restarts) {
-        // WHY it waits: each of them counts, and the lock is held for a moment.
+        // WHY it blocks on the lock: every restart counts, and the lock is held only for a short time.
         let mut pages = self.pages.lock().unwrap_or_else(PoisonError::into_inner);
         let same = |known: &Restarts| known.supervisor == restarts.supervisor;
         let known = pages.restarts.iter().position(same);
@@ -182,12 +183,12 @@ fn keep<T>(list: &mut VecDeque<T>, last: T) {
     list.push_back(last);
 }
 
-/// The moment, by the wall clock and in the time of the node whose process this thread runs.
+/// Returns the wall-clock time and the time of the node whose process this thread runs.
 pub(crate) fn moment() -> (SystemTime, Duration) {
     (SystemTime::now(), here(|here| here.timers.now()).unwrap_or_default())
 }
 
-/// The beginning of what something says. What says it is the user's, and may panic.
+/// Returns the beginning of a value's text. `Display` is user code and may panic.
 pub(crate) fn beginning(of: &dyn fmt::Display) -> String {
     struct Short(String);
     impl fmt::Write for Short {
@@ -201,15 +202,14 @@ pub(crate) fn beginning(of: &dyn fmt::Display) -> String {
     }
     let mut short = Short(String::new());
     quietly(|| {
-        // What was too long is cut off.
+        // A longer text is cut off.
         let _ = write!(short, "{of}");
     });
     short.0
 }
 
 impl Node {
-    /// What has gone wrong of late: crashes, reports of supervisors, and who restarts how often. The last 256 of
-    /// each are kept.
+    /// Returns the node's most recent crashes, supervisor reports and restart statistics: the last 256 of each.
     ///
     /// ```
     /// # #[purlin::main] async fn main() {
@@ -224,7 +224,7 @@ impl Node {
     /// # }
     /// ```
     ///
-    /// COST: a lock that nobody waits for, and the lists.
+    /// COST: takes the journal's lock for a short time, and copies the lists.
     pub fn crashes(&self) -> Crashes {
         self.home().journal.read()
     }
@@ -235,7 +235,7 @@ mod tests {
     use super::{KEPT, LONGEST, Pages, beginning, keep};
 
     #[test]
-    fn a_long_text_is_cut_between_two_letters() {
+    fn long_text_is_cut_at_a_char_boundary() {
         let text = "é".repeat(LONGEST);
         assert_eq!(beginning(&text), "é".repeat(LONGEST / 2));
         assert_eq!(beginning(&format_args!("{}{}", "a", text)).len(), LONGEST - 1);
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_go() {
+    fn full_list_evicts_its_oldest_entry() {
         let mut pages = Pages::default();
         for number in 0..KEPT as u64 * 2 {
             keep(&mut pages.crashes, std::sync::Arc::new(crash(number)));

@@ -1,13 +1,13 @@
-//! What an observer sees of a node: figures, all processes at little cost, and what has gone wrong.
+//! Observation of a node: load of its workers, a cheap survey of all processes, crashes and restarts.
 //!
-//! For whoever watches nodes, as `purlin-observer` does; programs that only want to know about their own
-//! processes have [`Node::processes`], [`Node::process_info`] and [`Node::hogs`]. Nothing here stops a process
-//! or takes a lock that one waits for, but those that are named, and those for no longer than is said.
+//! Meant for tools that watch nodes, such as `purlin-observer`. A program that needs information about its own
+//! processes uses [`Node::processes`], [`Node::process_info`] and [`Node::hogs`]. No function here stops a process.
+//! Where a function takes a contended lock, its documentation states the lock and how long it is held.
 //!
 //! | file | role |
 //! |---|---|
-//! | `survey` | looking at all processes, a slice at a time |
-//! | `journal` | crashes and restarts of late |
+//! | `survey` | iteration over all processes, in slices |
+//! | `journal` | recent crashes, supervisor reports and restarts |
 
 mod journal;
 mod survey;
@@ -21,7 +21,7 @@ pub use survey::{ProcessKind, Seen};
 
 use crate::Node;
 
-/// The workers of a node measure how long they sleep, for as long as this is kept.
+/// Guard: while it exists, the workers of its node measure how long they sleep.
 #[must_use]
 #[derive(Debug)]
 pub struct MeasuringSleep {
@@ -29,7 +29,7 @@ pub struct MeasuringSleep {
 }
 
 impl Node {
-    /// What the workers have done since the node was started, and who waits for them now.
+    /// Returns what the workers have done since the node started, and how many processes wait for them now.
     ///
     /// ```
     /// # fn main() -> Result<(), purlin::BuildError> {
@@ -45,22 +45,22 @@ impl Node {
     /// # }
     /// ```
     ///
-    /// COST: a few reads for each worker, and the list.
+    /// COST: a few reads per worker, and the list.
     pub fn load(&self) -> Load {
         self.inner().scheduler.load()
     }
 
-    /// Has the workers measure how long they sleep ([`WorkerLoad::asleep`]), for as long as what is returned is
-    /// kept. What they slept before does not count.
+    /// Makes the workers measure how long they sleep ([`WorkerLoad::asleep`]) while the returned guard exists. Sleep
+    /// before the call is not counted.
     ///
-    /// COST: two readings of the clock, some 50 ns, each time a worker sleeps.
+    /// COST: two clock reads, about 50 ns, each time a worker sleeps.
     pub fn measure_sleep(&self) -> MeasuringSleep {
         MeasuringSleep { _measuring: self.inner().scheduler.measure() }
     }
 
-    /// Timers that are set and have not fired.
+    /// Returns the number of timers that are set and have not fired.
     ///
-    /// COST: for each worker the lock of its timers, for a moment.
+    /// COST: takes the lock of each worker's timers for a short time.
     pub fn pending_timers(&self) -> usize {
         self.inner().scheduler.timers().pending()
     }

@@ -1,4 +1,4 @@
-//! Looking at all processes of a node, a slice at a time.
+//! Survey: iteration over all processes of a node, in slices.
 
 use purlin_raw::{Kind, Look};
 
@@ -7,65 +7,65 @@ use crate::info::state_of;
 use crate::supervisor::SupervisorMail;
 use crate::{Name, Node, ProcessId, ProcessState};
 
-/// What a survey sees of a process (P5); each figure is read on its own.
+/// Snapshot of a process taken by a survey (P5). Each field is read separately.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Seen {
-    /// Its identity.
+    /// Identity of the process.
     pub id: ProcessId,
-    /// What it has in common with others.
+    /// Type information shared by similar processes.
     pub kind: ProcessKind,
-    /// What it is doing.
+    /// Current state.
     pub state: ProcessState,
-    /// The [`ProcessId::id`] of the process of this node whose answer to a call it waits for, if it does.
+    /// [`ProcessId::id`] of the process of this node whose reply to a call the process waits for.
     pub waits_for: Option<u32>,
-    /// Who spawned it; `None` if no process did.
+    /// Process that spawned it; `None` if no process did.
     pub parent: Option<ProcessId>,
-    /// Whether it serves the node's processes and is none of a program's.
+    /// Whether it is a system process and not one of the program's.
     pub serves: bool,
-    /// It keeps something for itself: links, monitors, a name or the like. Without that it has no name.
+    /// Whether the process has extended state: links, monitors, a name or the like. Without it, it has no name.
     pub keeps: bool,
-    /// Messages that wait; approximate past 32767 in transit.
+    /// Length of the mailbox; approximate beyond 32767 messages in transit.
     pub mailbox_len: usize,
-    /// Messages it has received.
+    /// Messages received.
     pub messages_in: u64,
-    /// Messages and signals it has sent in turns that are over; answers to calls are not among them.
+    /// Messages and signals sent in completed turns, without replies to calls.
     pub messages_out: u64,
-    /// What it has done in turns that are over: see [`crate::ProcessInfo::reductions`].
+    /// Reductions in completed turns: see [`crate::ProcessInfo::reductions`].
     pub reductions: u64,
 }
 
-/// What processes have in common that run the same function and receive the same type.
+/// Type information: shared by processes that run the same function and receive the same message type.
 #[derive(Clone, Copy, Debug)]
 pub struct ProcessKind(Kind);
 
 impl ProcessKind {
-    /// The function they run.
+    /// Returns the name of the process function.
     pub fn function(self) -> &'static str {
         self.0.body()
     }
 
-    /// The type of their messages.
+    /// Returns the name of the message type.
     pub fn message_type(self) -> &'static str {
         self.0.message()
     }
 
-    /// Bytes of a process.
+    /// Returns the size of a process in bytes.
     pub fn bytes(self) -> usize {
         self.0.cell()
     }
 
-    /// Bytes of a message that waits, without what it points to.
+    /// Returns the size of a waiting message in bytes, without what it points to.
     pub fn bytes_of_message(self) -> usize {
         self.0.envelope()
     }
 
-    /// Whether they are supervisors.
+    /// Returns whether these processes are supervisors.
     pub fn supervises(self) -> bool {
         self.0.message_type() == std::any::TypeId::of::<SupervisorMail>()
     }
 
-    /// A number that no other kind has. One kind may have more than one.
+    /// Returns a number that no other kind has. One kind may have more than one number.
     pub fn number(self) -> usize {
         self.0.number()
     }
@@ -89,7 +89,7 @@ impl Seen {
     }
 }
 
-/// What is wanted of what everybody may read of a process.
+/// Fields a survey copies from a process's shared part.
 struct Of {
     creation: u32,
     parent: Option<ProcessId>,
@@ -103,9 +103,10 @@ impl Of {
 }
 
 impl Node {
-    /// Looks at the processes whose [`ProcessId::id`] is one of the `most` from `from` on, in that order, and
-    /// gives each to `take`. The number to go on with, if there are more; so a node with very many is looked at
-    /// a slice at a time. Nothing is stopped; a process that begins or ends meanwhile may be seen or not.
+    /// Visits the live processes whose [`ProcessId::id`] is in `from..from + most`, in ascending order, and passes a
+    /// snapshot of each to `take`. Returns the number to continue with, if there are more, so that a node with very
+    /// many processes can be surveyed in slices. No process is stopped; one that begins or ends meanwhile may be
+    /// included or not.
     ///
     /// ```
     /// # #[purlin::main] async fn main() {
@@ -122,30 +123,32 @@ impl Node {
     /// # }
     /// ```
     ///
-    /// A process that ends in the very moment in which it is looked at, for some ten nanoseconds, waits for
-    /// that, and so does whoever looks it up by its id; nothing else waits for anything.
+    /// A process that ends while its snapshot is being read, which takes about 10 ns, waits for the read; so does a
+    /// thread that looks it up by id. Nothing else waits.
     ///
-    /// COST: some 30 ns for each process where their memory has to be fetched; nothing is allocated.
+    /// COST: about 30 ns per process if its memory is not cached; no allocation.
     pub fn survey(&self, from: u32, most: u32, mut take: impl FnMut(Seen)) -> Option<u32> {
         self.realm().survey(from, most, Of::shared, |look, of| take(Seen::new(look, of)))
     }
 
-    /// How many processes live, and a few more: the places that the workers keep for those they will spawn, at
-    /// most 513 each, are counted with them.
+    /// Returns an upper estimate of the number of live processes. It includes the free slots that workers cache for
+    /// spawning, at most 513 per worker.
     ///
-    /// COST: the lock of the list of vacant places, for a moment.
+    /// COST: takes the lock of the free list for a short time.
     pub fn processes_about(&self) -> usize {
         self.realm().taken() as usize
     }
 
-    /// The number that [`Node::survey`] ends at: how many processes have lived at a time.
+    /// Returns the number of process table slots ever used, at which [`Node::survey`] ends: the peak number of
+    /// simultaneous processes.
     pub fn places(&self) -> u32 {
         self.realm().places()
     }
 
-    /// The names of some processes, of those that have one; `take` is given the place in the list.
+    /// Passes the registered names of the given processes to `take`, with the index in `processes`. Processes without a
+    /// name are skipped.
     ///
-    /// COST: the lock of the node's names, for a look-up of each: so not too many at a time.
+    /// COST: takes the lock of the node's names for one look-up per process, so pass a limited number at a time.
     pub fn names_of(&self, processes: &[ProcessId], take: impl FnMut(usize, &Name)) {
         let slots = processes.iter().map(|id| id.slot_on(self.home().creation));
         self.home().names.of_each(slots, take);

@@ -1,8 +1,8 @@
-//! Watching groups: who watches, and what it is told.
+//! Monitors of process groups and their events.
 //!
-//! The watching process keeps the monitor with the conversion into its own message, and makes the
-//! message itself where the event stands among the others (M2). An event whose monitor it has taken
-//! back is dropped there, so none is seen after that.
+//! The monitoring process stores the monitor with the conversion into its own message type. It
+//! makes the message at the event's position among its other messages (M2). An event whose monitor
+//! has been cancelled is dropped there, so no event is received after `demonitor`.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -15,7 +15,7 @@ use crate::local::OfEvent;
 use crate::reference::Reference;
 use crate::{CallError, Name, Process, ProcessId};
 
-/// A monitor of one group or of a whole scope.
+/// Monitor of one group or of a whole scope.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct GroupMonitor(pub(super) Reference);
 
@@ -31,26 +31,26 @@ impl fmt::Debug for GroupMonitor {
     }
 }
 
-/// What has happened to members of a group.
+/// Kind of a membership change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// They have joined.
+    /// The members have joined.
     Joined,
-    /// They have left, or ended.
+    /// The members have left or ended.
     Left,
 }
 
-/// Somebody has joined or left a group: what `pg` sends as `{Ref, join | leave, Group, Pids}`.
+/// Membership change of a group: `pg`'s message `{Ref, join | leave, Group, Pids}`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Event {
-    /// Whose event it is.
+    /// Monitor that the event belongs to.
     pub monitor: GroupMonitor,
-    /// Which group.
+    /// Group that changed.
     pub group: Name,
-    /// What they did.
+    /// Kind of the change.
     pub change: Change,
-    /// Who did.
+    /// Members that joined or left.
     pub members: Vec<ProcessId>,
 }
 
@@ -60,22 +60,23 @@ impl Event {
     }
 }
 
-/// An event in a message.
+/// Converts an event into the receiver's message type.
 fn sealed<M: From<Event>>(reference: Reference, event: Event) -> Sealed<M> {
     Sealed::new(M::from(event), reference.number())
 }
 
 impl Groups {
-    /// Watches a group: gives its members as they are now, and from then on an [`Event`] comes for
-    /// every change, in order, until the monitor is taken back.
+    /// Monitors a group. Returns its current members; from then on the caller receives an [`Event`]
+    /// for every change, in order, until it cancels the monitor.
     ///
-    /// *Cancellation*: dropping the future takes the monitor back.
+    /// *Cancellation*: dropping the future cancels the monitor.
     ///
     /// # Errors
-    /// The scope has ended. One that ends later sends nothing more: monitor [`Groups::server`] too.
+    /// Returns an error if the scope has ended. A scope that ends later sends no more events;
+    /// monitor [`Groups::server`] to detect that.
     ///
     /// # Panics
-    /// Outside of the caller's own turn, as receiving does.
+    /// Panics outside the caller's own turn, as receiving does.
     pub async fn monitor<M>(
         &self,
         me: &Process<M>,
@@ -89,7 +90,7 @@ impl Groups {
         Ok((monitor, groups.remove(&name).unwrap_or_default()))
     }
 
-    /// Watches all groups of the scope; otherwise as [`Groups::monitor`].
+    /// Monitors all groups of the scope; otherwise like [`Groups::monitor`].
     ///
     /// # Errors
     /// As [`Groups::monitor`].
@@ -124,11 +125,11 @@ impl Groups {
         Ok((GroupMonitor(reference), known))
     }
 
-    /// Takes a monitor back; says whether it was there. No event of it is seen after that, not even
-    /// one that is in the mailbox already.
+    /// Cancels a monitor; returns whether it existed. No event of it is received after that, not
+    /// even one that is already in the mailbox.
     ///
     /// # Panics
-    /// Outside of the caller's own turn, as receiving does.
+    /// Panics outside the caller's own turn, as receiving does.
     pub fn demonitor<M: Send + 'static>(&self, me: &Process<M>, monitor: GroupMonitor) -> bool {
         let GroupMonitor(reference) = monitor;
         if me.keep(|local| local.rare().rarer().groups.remove(reference)).is_none() {
@@ -142,7 +143,8 @@ impl Groups {
     }
 }
 
-/// A monitor of which the scope may know already; taken back when this is dropped, unless it stays.
+/// Guard of a monitor that the scope may already know; cancels it when dropped, unless `stays` is
+/// set.
 struct Begun<'a, M: Send + 'static> {
     groups: &'a Groups,
     me: &'a Process<M>,
@@ -153,7 +155,7 @@ struct Begun<'a, M: Send + 'static> {
 impl<M: Send + 'static> Drop for Begun<'_, M> {
     fn drop(&mut self) {
         if !self.stays {
-            // Where the process has ended, or is not in its turn, it sees none of the events.
+            // If the process has ended, or this is not its turn, it receives none of the events.
             let _ =
                 self.me.owner().local(|local| local.rare().rarer().groups.remove(self.reference));
             self.groups.server.cast(GroupMonitor(self.reference));

@@ -1,9 +1,8 @@
-//! Process groups: sets of processes under a name, which can be asked for and watched. What OTP calls
-//! `pg`.
+//! Process groups: named sets of processes that can be listed and monitored. OTP's `pg`.
 //!
-//! Groups live in a *scope*, a server of its own name, of which a node may have several. A process may
-//! be in many groups, and several times in one; when it ends it leaves them all. A group is there
-//! while it has members.
+//! Groups belong to a *scope*, a server with a registered name; a node may have several. A process
+//! may be in many groups, and several times in one; it leaves all groups when it ends. A group
+//! exists while it has members.
 //!
 //! ```
 //! use purlin::pg::{self, Change, Groups};
@@ -27,22 +26,22 @@
 //!     assert_eq!((event.monitor, event.change), (monitor, Change::Joined));
 //!     assert_eq!(event.members, [clerk.id()]);
 //!
-//!     // Whoever knows the scope finds the members, and may ask them all.
+//!     // A client of the scope lists the members and may call them all.
 //!     let clerks = Groups::find("shop").await?.members::<Reply<u32>>("clerks");
 //!     let answers = multi_call(&clerks, |reply| reply, purlin::CALL_TIMEOUT).await;
 //!     assert_eq!(answers, [Ok(7)]);
 //!
-//!     // It has answered and ends, and so it leaves.
+//!     // The clerk has replied and ends, so it leaves the group.
 //!     let Mail::Group(event) = me.receive().await;
 //!     assert_eq!((event.change, event.members), (Change::Left, vec![clerk.id()]));
 //!     Ok(())
 //! }
 //! ```
 //!
-//! Members are processes of the scope's own node.
+//! Members are processes of the scope's node.
 //!
-//! COST: looking at a group takes a lock that readers share, and a counted reference for each member;
-//! everything else is a call to the scope, which monitors each member once.
+//! COST: listing a group takes a read lock and one counted reference per member. Every other
+//! operation is a call to the scope, which monitors each member once.
 
 mod events;
 mod scope;
@@ -64,22 +63,22 @@ use crate::server::{self, ServerRef, StartError};
 use crate::signal::Peer;
 use crate::{CallError, ExitReason, LookupError, Name, Pid, Process, ProcessId, Reply};
 
-/// The groups of one scope, for those who use them.
+/// Client of a scope.
 ///
-/// COST: cloning counts two references.
+/// COST: cloning increments two reference counts.
 #[derive(Clone)]
 pub struct Groups {
     server: ServerRef<Scope>,
     shared: Arc<Shared>,
 }
 
-/// Why a process did not join a group.
+/// Error returned when a process cannot join a group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum JoinError {
-    /// It belongs to another node than the scope.
+    /// The process belongs to another node than the scope.
     OtherNode(ProcessId),
-    /// The scope did not answer.
+    /// The call to the scope failed.
     Scope(CallError),
 }
 
@@ -102,11 +101,11 @@ impl std::error::Error for JoinError {
 }
 
 impl Groups {
-    /// Starts a scope of that name on the current node, with no parent. As the child of a supervisor
-    /// it is the server [`Scope`].
+    /// Starts a scope with that name and no parent on the current node. As the child of a
+    /// supervisor, use the server [`Scope`].
     ///
     /// # Errors
-    /// The name is taken or none, or the node is full.
+    /// Returns an error if the name is taken or invalid, or the node is full.
     pub async fn start(scope: &str) -> Result<Self, StartError> {
         Self::of(server::start(Name::from(scope)).await?).await
     }
@@ -127,13 +126,13 @@ impl Groups {
         attached.map_err(|error| StartError::Failed(ExitReason::error(error)))
     }
 
-    /// The scope of the current node that has that name.
+    /// Returns the scope of the current node that is registered under that name.
     ///
     /// # Errors
-    /// Nobody has it, or a process that is no scope.
+    /// Returns an error if the name is free or belongs to a process that is not a scope.
     pub async fn find(scope: &str) -> Result<Self, LookupError> {
         let server = ServerRef::whereis(scope)?;
-        // It may have ended meanwhile.
+        // The scope may have ended since the look-up.
         let attached = Self::attach(server).await;
         attached.map_err(|_| LookupError::NoName(Name::from(scope)))
     }
@@ -143,14 +142,15 @@ impl Groups {
         Ok(Self { server, shared })
     }
 
-    /// Has a process join a group. It may do so several times, and leaves as often.
+    /// Adds a process to a group. A process may join several times, and leaves once for each join.
     ///
-    /// Once this has returned the process is a member. One that has ended joins and leaves at once.
+    /// The process is a member when this returns. A process that has already ended joins and
+    /// leaves.
     ///
-    /// *Cancellation*: dropping the future does not take the order back.
+    /// *Cancellation*: dropping the future does not cancel the request.
     ///
     /// # Errors
-    /// [`JoinError`]: the process is of another node, or the scope has ended.
+    /// Returns [`JoinError`] if the process belongs to another node or the scope has ended.
     pub async fn join(&self, group: &str, process: impl ToProcess) -> Result<(), JoinError> {
         let (id, found) = (process.id(), process.find().0);
         if id.creation() != self.server.id().creation() {
@@ -161,35 +161,36 @@ impl Groups {
         joined.map_err(JoinError::Scope)
     }
 
-    /// Has a process leave a group, once; says whether it was a member.
+    /// Removes one membership of a process from a group; returns whether it was a member.
     ///
-    /// *Cancellation*: dropping the future does not take the order back.
+    /// *Cancellation*: dropping the future does not cancel the request.
     ///
     /// # Errors
-    /// The scope has ended.
+    /// Returns an error if the scope has ended.
     pub async fn leave(&self, group: &str, process: impl ToProcess) -> Result<bool, CallError> {
         let (id, group) = (process.id(), Name::from(group));
         self.ask(|reply| Ask::Leave { group, id, reply }).await
     }
 
-    /// The members of a group that receive messages of type `M`, as often as they have joined; in no
-    /// particular order. One that has ended is not among them; there are none when the scope has ended.
+    /// Returns the members of a group that receive messages of type `M`, once per join, in no
+    /// particular order. Members that have ended are left out. Returns none if the scope has ended.
     pub fn members<M: Send + 'static>(&self, group: &str) -> Vec<Pid<M>> {
         let typed = |peer: Peer| peer.typed().map(|to: Address<Erlang, M>| Pid::new(to)).ok();
         self.shared.members(group).into_iter().filter_map(typed).collect()
     }
 
-    /// The members of a group, whatever they receive; otherwise as [`Groups::members`].
+    /// Returns the ids of a group's members, of any message type; otherwise like
+    /// [`Groups::members`].
     pub fn member_ids(&self, group: &str) -> Vec<ProcessId> {
         self.shared.members(group).iter().map(ProcessId::of).collect()
     }
 
-    /// The groups that have members, sorted.
+    /// Returns the groups that have members, sorted.
     pub fn which_groups(&self) -> Vec<Name> {
         self.shared.groups()
     }
 
-    /// The server of the scope, to be linked to, monitored or stopped.
+    /// Returns the scope's server, to link to, monitor or stop.
     pub fn server(&self) -> &ServerRef<Scope> {
         &self.server
     }

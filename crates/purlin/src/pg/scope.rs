@@ -1,7 +1,8 @@
-//! A scope: the server that keeps the groups.
+//! Process group scope: the server that owns a set of groups.
 //!
-//! It alone changes the table. It monitors every member, once however often it has joined, and every
-//! watcher, and tells the watchers of a group, and those of the whole scope, of each change.
+//! Only the scope changes the table. It monitors every member, once regardless of how often the
+//! member has joined, and every monitoring process. It sends each change to the monitors of the
+//! group and to those of the whole scope.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,18 +16,19 @@ use crate::server::{self, Init, Mail, Next, Server};
 use crate::signal::{Peer, Signal, tell};
 use crate::{Down, MonitorRef, Name, Process, ProcessId, Reply};
 
-/// The server of a scope: `server::start_link::<Scope>(&me, "shop".into())`, or as the child of a
-/// supervisor. It has the name it is started with. Its users hold [`super::Groups`].
+/// Server of a process group scope. Started by `server::start_link::<Scope>(&me, "shop".into())` or
+/// as the child of a supervisor; it registers the name it is started with. Clients use
+/// [`super::Groups`].
 #[derive(Debug)]
 pub struct Scope {
     shared: Arc<Shared>,
-    /// The members, and how often each is in which group, in the order of joining.
+    /// Groups of each member, one entry per join, in join order.
     joined: FxHashMap<ProcessId, Joined>,
-    /// Who watches which group; `None`: all. INVARIANT: none is empty.
+    /// Monitoring processes by group; `None` is the whole scope. INVARIANT: no inner map is empty.
     watchers: FxHashMap<Option<Name>, FxHashMap<Reference, Watcher>>,
-    /// What each watcher watches.
+    /// Group of each group monitor.
     watched: FxHashMap<Reference, Option<Name>>,
-    /// What it means when a monitor fires.
+    /// Member or monitoring process behind each process monitor.
     monitors: FxHashMap<MonitorRef, Gone>,
 }
 
@@ -42,18 +44,18 @@ struct Watcher {
     monitor: MonitorRef,
 }
 
-/// Who has ended.
+/// Process whose monitor has fired.
 #[derive(Clone, Debug)]
 enum Gone {
     Member(ProcessId),
     Watcher(Reference),
 }
 
-/// What a scope is asked.
+/// Request to a scope.
 #[derive(Debug)]
 pub struct Request(pub(super) Ask);
 
-/// The same, for those who ask.
+/// Contents of a [`Request`].
 #[derive(Debug)]
 pub(super) enum Ask {
     Share(Reply<Arc<Shared>>),
@@ -62,13 +64,13 @@ pub(super) enum Ask {
     Watch { group: Option<Name>, reference: Reference, watcher: Peer, reply: Reply<Known> },
 }
 
-/// The groups and their members.
+/// Groups and their members.
 type Known = BTreeMap<Name, Vec<ProcessId>>;
 
 impl Server for Scope {
     type Args = Name;
     type Call = Request;
-    /// A monitor that is taken back.
+    /// Cancels a group monitor.
     type Cast = GroupMonitor;
     type Info = Down;
     type Continue = ();
@@ -125,14 +127,14 @@ impl Server for Scope {
                 }
             }
             Some(Gone::Watcher(reference)) => self.unwatch(reference, me),
-            // It was taken back while it fired.
+            // The monitor was cancelled while it fired.
             None => {}
         }
         Ok(Next::Wait)
     }
 }
 
-/// The groups end with their scope, also for those who still know it.
+/// Clears the groups when the scope ends, also for clients that still hold the table.
 impl Drop for Scope {
     fn drop(&mut self) {
         self.shared.clear();
@@ -142,7 +144,7 @@ impl Drop for Scope {
 impl Scope {
     fn join(&mut self, group: Name, id: ProcessId, found: Option<Peer>, me: &Process<Mail<Self>>) {
         let Some(peer) = found else {
-            // It had gone when it was looked up: there is nobody to keep.
+            // The process had ended when it was looked up, so there is nothing to store.
             self.notify(&group, Change::Joined, id);
             self.notify(&group, Change::Left, id);
             return;
@@ -173,7 +175,7 @@ impl Scope {
         true
     }
 
-    /// A member has left a group, once.
+    /// Removes one membership from the table and notifies the monitors.
     fn left(&self, group: &Name, id: ProcessId) {
         let was_in_it = self.shared.leave(group, id);
         debug_assert!(was_in_it, "what has joined is in the table");
@@ -208,7 +210,7 @@ impl Scope {
         }
     }
 
-    /// Tells those who watch the group, and those who watch all.
+    /// Sends a change to the monitors of the group and to those of the whole scope.
     fn notify(&self, group: &Name, change: Change, id: ProcessId) {
         for watched in [Some(group.clone()), None] {
             for (reference, watcher) in self.watchers.get(&watched).into_iter().flatten() {

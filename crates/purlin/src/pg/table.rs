@@ -1,7 +1,7 @@
-//! Who is in which group: what everybody may look at, and only the scope changes.
+//! Membership table of a scope: read by every client, changed only by the scope.
 //!
-//! The lock is held for a look-up or a change, and never while code of users runs: what is taken out
-//! of the table is dropped after the lock.
+//! The lock is held for a look-up or a change, and never while user code runs: values removed from
+//! the table are dropped after the lock is released.
 
 use std::collections::BTreeMap;
 use std::iter::repeat_n;
@@ -12,13 +12,13 @@ use rustc_hash::FxHashMap;
 use crate::signal::Peer;
 use crate::{Name, ProcessId};
 
-/// The members of all groups of a scope. INVARIANT: no group is empty.
+/// Members of all groups of a scope. INVARIANT: no group is empty.
 #[derive(Debug, Default)]
 pub(super) struct Shared(RwLock<Groups>);
 
 type Groups = BTreeMap<Name, FxHashMap<ProcessId, Member>>;
 
-/// A process, and how often it has joined.
+/// A process and the number of times it has joined.
 #[derive(Debug)]
 struct Member {
     peer: Peer,
@@ -27,16 +27,16 @@ struct Member {
 
 impl Shared {
     fn read(&self) -> RwLockReadGuard<'_, Groups> {
-        // WHY: nobody panics while it is locked.
+        // WHY: no code panics while it holds the lock.
         self.0.read().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn write(&self) -> RwLockWriteGuard<'_, Groups> {
-        // WHY: the same.
+        // WHY: as in `read`.
         self.0.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The members that live, as often as they have joined.
+    /// Returns the live members, once per join.
     pub(super) fn members(&self, group: &str) -> Vec<Peer> {
         let groups = self.read();
         let members = groups.get(group).into_iter().flat_map(|members| members.values());
@@ -44,7 +44,7 @@ impl Shared {
         living.flat_map(|member| repeat_n(member.peer.clone(), member.times)).collect()
     }
 
-    /// The groups that have such members, sorted.
+    /// Returns the groups with live members, sorted.
     pub(super) fn groups(&self) -> Vec<Name> {
         let groups = self.read();
         let living = groups
@@ -53,7 +53,7 @@ impl Shared {
         living.map(|(name, _)| name.clone()).collect()
     }
 
-    /// Every member of a group, or of all, as the scope knows them.
+    /// Returns every member of a group, or of all groups, as known to the scope.
     pub(super) fn known(&self, group: Option<&Name>) -> BTreeMap<Name, Vec<ProcessId>> {
         let groups = self.read();
         let wanted = |name: &&Name| group.is_none_or(|group| group == *name);
@@ -64,7 +64,7 @@ impl Shared {
         known.map(|(name, members)| (name.clone(), ids(members))).collect()
     }
 
-    /// There are no groups any more.
+    /// Removes all groups.
     pub(super) fn clear(&self) {
         let groups = std::mem::take(&mut *self.write());
         drop(groups);
@@ -76,7 +76,7 @@ impl Shared {
         members.entry(id).or_insert(Member { peer, times: 0 }).times += 1;
     }
 
-    /// Takes a process out of a group, once; says whether it was in it.
+    /// Removes one membership of a process from a group; returns whether it was a member.
     pub(super) fn leave(&self, group: &Name, id: ProcessId) -> bool {
         let mut groups = self.write();
         let Some(members) = groups.get_mut(group) else { return false };

@@ -1,14 +1,14 @@
-//! What a server's mailbox receives.
+//! Messages of a server's mailbox.
 
 use std::fmt;
 
 use super::Server;
 use crate::{Down, Exit, ExitReason};
 
-/// What a server's mailbox receives.
+/// Message of a server's mailbox.
 ///
-/// The server sorts it into its handlers. It matters to those who send without a
-/// [`ServerRef`](super::ServerRef), as a timer does, and to a handler that receives by itself:
+/// The server dispatches it to its handlers. It is needed to send without a
+/// [`ServerRef`](super::ServerRef), as a timer does, and by a handler that receives:
 ///
 /// ```
 /// # use std::convert::Infallible;
@@ -33,7 +33,7 @@ use crate::{Down, Exit, ExitReason};
 ///     me: &mut Process<Mail<Self>>,
 /// ) -> server::Result<Next<Self>> {
 ///     me.pid().send(Mail::Info(Info::Ready(7)));
-///     // Whatever else has come waits meanwhile.
+///     // All other messages stay in the mailbox meanwhile.
 ///     let n = receive!(me, { Mail::Info(Info::Ready(n)) => n });
 ///     self.ticks += n;
 /// #   assert!(matches!(info, Info::Tick));
@@ -47,32 +47,33 @@ use crate::{Down, Exit, ExitReason};
 /// # }
 /// ```
 ///
-/// A server whose `Info` can be made from a [`Down`] may monitor, and one whose `Info` can be made
-/// from an [`Exit`] may trap exits.
+/// A server whose `Info` implements `From<`[`Down`]`>` may monitor; one whose `Info` implements
+/// `From<`[`Exit`]`>` may trap exits.
 pub enum Mail<S: Server> {
-    /// For [`Server::handle_call`].
+    /// Handled by [`Server::handle_call`].
     Call(S::Call),
-    /// For [`Server::handle_cast`].
+    /// Handled by [`Server::handle_cast`].
     Cast(S::Cast),
-    /// For [`Server::handle_info`].
+    /// Handled by [`Server::handle_info`].
     Info(S::Info),
-    /// For the server itself.
+    /// Handled by the server loop.
     System(System<S>),
 }
 
-/// What no handler sees: a look at the state, a stop, an exit signal that may be the parent's.
+/// System message, which no handler receives: a state inspection, a stop request, or an exit signal
+/// that may be the parent's.
 pub struct System<S: Server>(pub(super) Request<S>);
 
-/// What is done with a server's state between two messages.
+/// Function to run on a server's state between two messages.
 pub(super) type Look<S> = Box<dyn FnOnce(&S) + Send>;
 
-/// What the server itself is asked.
+/// Contents of a [`System`] message.
 pub(super) enum Request<S: Server> {
-    /// To show its state to somebody.
+    /// Inspect the state.
     Look(Look<S>),
-    /// To stop with this reason.
+    /// Stop with this reason.
     Stop(ExitReason),
-    /// An exit signal; the function makes an info of it, if it is not the parent's.
+    /// Exit signal; the function converts it into an info if it is not the parent's.
     Exit(Exit, fn(Exit) -> S::Info),
 }
 

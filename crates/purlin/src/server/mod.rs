@@ -1,15 +1,15 @@
-//! Servers: a process with a state that answers calls, written as a few functions.
+//! Servers: processes with a state that handle calls, casts and infos. OTP's `gen_server`.
 //!
-//! What OTP calls a `gen_server`. A type becomes a server by saying what it is asked, told and sent,
-//! and what it does about each; the loop, the start that waits for [`Server::init`], the orderly
-//! stop, timeouts and crash reports are here.
+//! A type becomes a server by implementing [`Server`]: the types of its messages and a handler for
+//! each. This module provides the message loop, the synchronous start that waits for
+//! [`Server::init`], the orderly stop, timeouts and crash reports.
 //!
 //! ```
 //! use std::convert::Infallible;
 //! use purlin::server::{self, Init, Mail, Next, Server};
 //! use purlin::{ExitReason, Process, Reply};
 //!
-//! /// The state: how many tickets are left.
+//! /// The state: the number of tickets left.
 //! #[derive(Debug)]
 //! struct Tickets(u32);
 //!
@@ -85,11 +85,11 @@
 //! | `call`, `cast`, `stop` | [`ServerRef::call`], [`ServerRef::cast`], [`ServerRef::stop`] |
 //! | `sys:get_state` | [`ServerRef::state`] |
 //!
-//! # A crash
+//! # Crash reports
 //!
 //! A server crashes when a handler panics, returns an error, or stops it with a reason that is not
-//! orderly. [`Server::terminate`] is called, then the crash is reported through `tracing`, at level
-//! `ERROR`, with the server's type, pid, last message, state and reason, as OTP's.
+//! orderly. [`Server::terminate`] is called first. Then, as in OTP, the crash is reported: through
+//! `tracing`, at level `ERROR`, with the server's type, pid, last message, state and reason.
 
 mod mail;
 mod report;
@@ -108,54 +108,55 @@ pub use start::{Start, StartError, start, start_link};
 
 use crate::{ExitReason, Process};
 
-/// What handlers return: an error stops the server, and is the reason.
+/// Result of a handler. An error stops the server and becomes its exit reason.
 ///
-/// `?` works with any error, and with a text; an [`ExitReason`] stays what it is.
+/// `?` accepts any error and any string; an [`ExitReason`] is used unchanged.
 pub type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
 
-/// A server: its state is the type itself, and what it does is in the handlers.
+/// A server. The implementing type is its state; its behaviour is defined by the handlers.
 ///
-/// Handlers are written as `async fn`. One runs at a time; while one awaits, the server's other
-/// messages wait. Those that are left out do what OTP's defaults do.
+/// Handlers are written as `async fn`. One handler runs at a time; while it awaits, the server's
+/// other messages wait. A handler that is not implemented does what OTP's default does.
 ///
-/// `me` is the process itself, for what it alone can do: its own pid, links, monitors. A handler may
-/// also receive selectively from it; see [`Mail`].
+/// `me` is the server's process, for operations that only it can perform: its pid, links, monitors.
+/// A handler may also receive selectively from it; see [`Mail`].
 pub trait Server: fmt::Debug + Send + Sized + 'static {
-    /// What it is started with.
+    /// Argument of [`Server::init`].
     type Args: Send + 'static;
-    /// What it is asked: an enum whose variants carry a [`Reply`](crate::Reply) each.
+    /// Calls: an enum whose variants each carry a [`Reply`](crate::Reply).
     type Call: fmt::Debug + Send + 'static;
-    /// What it is told, without an answer.
+    /// Casts: messages without a reply.
     type Cast: fmt::Debug + Send + 'static;
-    /// What it is sent by those who are no clients: timers, `Down`, `Exit`.
+    /// Infos: messages of other origin, such as timers, `Down` and `Exit`.
     type Info: fmt::Debug + Send + 'static;
-    /// What it goes on with by itself, between two messages.
+    /// Argument of [`Server::handle_continue`].
     type Continue: fmt::Debug + Send + 'static;
 
-    /// How many bytes of a message are kept, as its `Debug` text, for the report of a crash; 0 for none.
+    /// Limit, in bytes, of the last message's `Debug` text in a crash report; 0 disables it.
     ///
-    /// COST: the text is written before each message is handled, into one buffer of this size at
-    /// most: a few hundred instructions for a small message, about 1600 for one with two fields and a
-    /// string (a call costs about 1700 without). Of one that is longer the rest is not written, but
-    /// collections in it are walked to their end; where that takes more than a microsecond, so many
-    /// of the messages that follow are not kept that it is less on average.
+    /// COST: before each message is handled, its text is written into one buffer of at most this
+    /// size: a few hundred instructions for a small message, about 1600 for one with two fields and
+    /// a string (a call costs about 1700 without it). Text beyond the limit is not written, but
+    /// collections in the message are still walked to their end. If that walk takes more than a
+    /// microsecond, the text of some of the following messages is skipped, so that the walk costs
+    /// at most a microsecond per message on average.
     const LAST_MESSAGE: usize = 256;
 
-    /// Makes the state. Whoever starts the server waits until this returns.
+    /// Creates the state. The starter waits until this returns.
     ///
     /// # Errors
-    /// Why the server cannot be started; it ends with this reason, and `terminate` is not called.
+    /// An error is the exit reason of the server, which does not start; `terminate` is not called.
     fn init(
         args: Self::Args,
         me: &mut Process<Mail<Self>>,
     ) -> impl Future<Output = Result<Init<Self>>> + Send;
 
-    /// Handles a call. The answer may be given here, or later by whoever has the `Reply` then.
+    /// Handles a call. The reply may be sent here, or later by any holder of the `Reply`.
     ///
-    /// By default a call stops the server: it is one that nobody should have made.
+    /// The default stops the server with an error, since no call is expected.
     ///
     /// # Errors
-    /// Why the server stops.
+    /// An error stops the server and becomes its exit reason.
     fn handle_call(
         &mut self,
         call: Self::Call,
@@ -165,10 +166,10 @@ pub trait Server: fmt::Debug + Send + Sized + 'static {
         async move { Err(format!("bad_call: {call:?}").into()) }
     }
 
-    /// Handles a cast. By default it stops the server.
+    /// Handles a cast. The default stops the server with an error.
     ///
     /// # Errors
-    /// Why the server stops.
+    /// An error stops the server and becomes its exit reason.
     fn handle_cast(
         &mut self,
         cast: Self::Cast,
@@ -178,10 +179,10 @@ pub trait Server: fmt::Debug + Send + Sized + 'static {
         async move { Err(format!("bad_cast: {cast:?}").into()) }
     }
 
-    /// Handles what others have sent. By default it is logged and dropped.
+    /// Handles any other message. The default logs and drops it.
     ///
     /// # Errors
-    /// Why the server stops.
+    /// An error stops the server and becomes its exit reason.
     fn handle_info(
         &mut self,
         info: Self::Info,
@@ -193,10 +194,11 @@ pub trait Server: fmt::Debug + Send + Sized + 'static {
         }
     }
 
-    /// Goes on after [`Next::Continue`], before any message. By default it stops the server.
+    /// Runs after [`Next::Continue`], before any message. The default stops the server with an
+    /// error.
     ///
     /// # Errors
-    /// Why the server stops.
+    /// An error stops the server and becomes its exit reason.
     fn handle_continue(
         &mut self,
         term: Self::Continue,
@@ -206,10 +208,11 @@ pub trait Server: fmt::Debug + Send + Sized + 'static {
         async move { Err(format!("bad_continue: {term:?}").into()) }
     }
 
-    /// No message came within the time of [`Next::Timeout`]. By default that is logged.
+    /// Called when no message has arrived within the time of [`Next::Timeout`]. The default logs
+    /// it.
     ///
     /// # Errors
-    /// Why the server stops.
+    /// An error stops the server and becomes its exit reason.
     fn handle_timeout(
         &mut self,
         me: &mut Process<Mail<Self>>,
@@ -220,11 +223,11 @@ pub trait Server: fmt::Debug + Send + Sized + 'static {
         }
     }
 
-    /// Clears up: called when the server is stopped, when a handler has stopped it, failed or
-    /// panicked, and when its parent has told it to end and it traps exits.
+    /// Cleans up. Called when the server is stopped, when a handler has stopped it, failed or
+    /// panicked, and when the server traps exits and receives an exit signal of its parent.
     ///
-    /// It is not called when the server is killed, or ended by an exit signal that it does not trap;
-    /// its state is dropped in any case.
+    /// Not called when the server is killed, or ended by an exit signal that it does not trap; its
+    /// state is dropped in any case.
     fn terminate(
         &mut self,
         reason: &ExitReason,
@@ -235,25 +238,25 @@ pub trait Server: fmt::Debug + Send + Sized + 'static {
     }
 }
 
-/// What [`Server::init`] has made.
+/// Result of [`Server::init`].
 pub enum Init<S: Server> {
     /// The server is ready and waits for messages.
     Ready(S),
-    /// The server is ready and does something else first.
+    /// The server is ready and first does what `Next` says.
     Then(S, Next<S>),
-    /// There is to be no server, and nothing is wrong.
+    /// The server is not needed; it ends without an error.
     Ignore,
 }
 
 /// What a server does after a handler has returned.
 pub enum Next<S: Server> {
-    /// It waits for the next message.
+    /// Waits for the next message.
     Wait,
-    /// It waits, and if no message comes for that long [`Server::handle_timeout`] is called.
+    /// Waits; if no message arrives within this time, [`Server::handle_timeout`] is called.
     Timeout(Duration),
-    /// It goes on with [`Server::handle_continue`], before any message.
+    /// Calls [`Server::handle_continue`] before any message.
     Continue(S::Continue),
-    /// It stops: [`Server::terminate`] is called and the process ends with this reason.
+    /// Stops: calls [`Server::terminate`] and ends the process with this reason.
     Stop(ExitReason),
 }
 

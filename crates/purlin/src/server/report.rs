@@ -1,12 +1,12 @@
-//! What is reported of a server that crashes, and what has to be remembered for it.
+//! Crash reports of servers, and the text of the last message that they contain.
 //!
-//! The last message has gone into its handler when that crashes, so its text is written before, into
-//! one buffer that is used again and again and has a limit. What is full takes nothing more, but a
-//! collection walks to its end all the same. So what that takes is measured, and as many of the
-//! messages that follow are not kept as makes it little on average.
+//! A message has been moved into its handler when the handler crashes. Its text is therefore
+//! written beforehand, into one reused buffer with a limit. A full buffer takes no more text, but a
+//! collection in the message is still walked to its end. The duration of that walk is measured, and
+//! the text of as many following messages is skipped as keeps the average cost low.
 //!
-//! WHY it is not cut short by unwinding: that costs more than most messages, and poisons a lock that
-//! the text is written under.
+//! WHY the walk is not aborted by unwinding: unwinding costs more than most messages, and poisons a
+//! lock that the text is written under.
 
 use std::fmt::{self, Write};
 use std::time::{Duration, Instant};
@@ -16,20 +16,20 @@ use purlin_raw::quietly;
 use super::{Mail, Server};
 use crate::{ExitReason, Process, ProcessId};
 
-/// How many bytes of a server's state are reported.
+/// Limit of a server's state in a report, in bytes.
 const STATE: usize = 8 * 1024;
 
-/// How long the walk behind the limit may take, on average.
+/// Limit of the average duration per message of the walk beyond the limit.
 const WALK: Duration = Duration::from_micros(1);
-/// How many messages in a row are not kept at most.
+/// Upper limit of consecutive messages whose text is skipped.
 const NOT_KEPT: u128 = 1000;
 
-/// Text up to a length; what is too much ends the writing.
+/// Text buffer with a limit; text beyond it ends the writing.
 #[derive(Default)]
 struct Bounded {
     text: String,
     limit: usize,
-    /// When it was full.
+    /// Time at which the limit was reached.
     full: Option<Instant>,
 }
 
@@ -38,13 +38,13 @@ impl Bounded {
         Self { limit, ..Self::default() }
     }
 
-    /// Writes the value's `Debug` text instead of what was there; says how long that went on when
-    /// it was full.
+    /// Replaces the text by the value's `Debug` text; returns how long formatting continued after
+    /// the limit was reached.
     fn write(&mut self, value: &dyn fmt::Debug) -> Duration {
         self.text.clear();
-        // WHY quietly: the text is the user's code, and a report is no reason to end.
+        // WHY panics are contained: `Debug` is user code, and a report must not end the server.
         quietly(|| {
-            // That it does not fit is no error.
+            // Text beyond the limit is not an error.
             let _ = write!(self, "{value:?}");
         });
         let Some(full) = self.full.take() else { return Duration::ZERO };
@@ -67,12 +67,12 @@ impl Write for Bounded {
     }
 }
 
-/// The last message of a server, in words.
+/// Text of a server's last message.
 pub(super) struct LastMessage {
-    /// Which handler it went to.
+    /// Kind of the handler that received it.
     kind: &'static str,
     message: Bounded,
-    /// How many of the next are not kept.
+    /// Number of following messages whose text is skipped.
     skip: u128,
 }
 
@@ -81,7 +81,7 @@ impl LastMessage {
         Self { kind: "none", message: Bounded::new(limit), skip: 0 }
     }
 
-    /// Remembers a message.
+    /// Records a message.
     #[inline]
     pub(super) fn note(&mut self, kind: &'static str, message: &dyn fmt::Debug) {
         if self.message.limit == 0 {
@@ -116,7 +116,7 @@ pub(super) fn crash<S: Server>(
     let mut text = Bounded::new(STATE);
     text.write(state);
     let info = me.pid().info();
-    // WHY quietly: a subscriber is the user's.
+    // WHY panics are contained: the subscriber is user code.
     quietly(|| {
         tracing::error!(
             server = std::any::type_name::<S>(),
@@ -131,7 +131,7 @@ pub(super) fn crash<S: Server>(
     });
 }
 
-/// Reports a message for which there is no handler.
+/// Logs a message for which the server has no handler.
 #[cold]
 pub(super) fn unhandled<S: Server>(pid: ProcessId, info: &dyn fmt::Debug) {
     let server = std::any::type_name::<S>();
@@ -142,7 +142,7 @@ pub(super) fn unhandled<S: Server>(pid: ProcessId, info: &dyn fmt::Debug) {
 mod tests {
     use super::LastMessage;
 
-    /// What is kept of a message where so many bytes may be.
+    /// Returns the recorded text of a message under this limit.
     fn kept(limit: usize, message: &dyn std::fmt::Debug) -> String {
         let mut last = LastMessage::new(limit);
         last.note("cast", &0);
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_is_kept_as_far_as_there_is_room() {
+    fn message_text_is_cut_at_the_limit() {
         assert_eq!(kept(16, &Some(7)), "cast Some(7)");
         assert_eq!(kept(7, &Some(7)), "cast Some(7)");
         assert_eq!(kept(6, &Some(7)), "cast Some(7…");
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn what_follows_a_long_message_is_not_kept_for_a_while() {
+    fn messages_after_a_long_one_are_skipped() {
         let mut last = LastMessage::new(100);
         last.note("cast", &vec![0; 1_000_000]);
         assert!(last.to_string().starts_with("cast [0, 0, 0, "));
@@ -173,12 +173,12 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_kept_where_nothing_may_be() {
+    fn limit_0_records_no_message() {
         assert_eq!(kept(0, &Some(7)), "none ");
     }
 
     #[test]
-    fn a_text_that_panics_is_cut_there() {
+    fn text_of_a_panicking_debug_impl_is_cut_at_the_panic() {
         struct Half;
         impl std::fmt::Debug for Half {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

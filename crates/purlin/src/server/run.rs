@@ -1,10 +1,10 @@
-//! The loop of a server.
+//! Message loop of a server.
 //!
-//! Runs as the function of the server's process. One handler at a time is polled; its panic ends the
-//! server and not the loop, which then has `terminate` called and the crash reported.
+//! The loop runs as the process function of the server. It polls one handler at a time. A panic in
+//! a handler ends the server but not the loop, which then calls `terminate` and reports the crash.
 //!
-//! F1: what a server goes on with by itself spends its budget, as receiving does, so a server that
-//! always goes on lets others run and can be ended.
+//! F1: `handle_continue` consumes budget, as receiving does, so a server that always continues lets
+//! other processes run and can be ended.
 
 use std::future::poll_fn;
 use std::task::{Context, Poll};
@@ -20,7 +20,7 @@ use crate::exit::catch;
 use crate::unless::unless;
 use crate::{ExitReason, Process, ProcessId, consume_budget};
 
-/// The whole life of a server; gives the reason of its end.
+/// Process function of a server; returns its exit reason.
 pub(super) async fn serve<S: Server>(mut me: Process<Mail<S>>, boot: Boot<S>) -> ExitReason {
     let Boot { args, name, parent, up, mut given_up } = boot;
     if let Some(Err(error)) = name.as_deref().map(|name| me.register(name)) {
@@ -48,13 +48,13 @@ pub(super) async fn serve<S: Server>(mut me: Process<Mail<S>>, boot: Boot<S>) ->
 struct Loop<S: Server> {
     server: S,
     me: Process<Mail<S>>,
-    /// Whose exit ends a server that traps exits.
+    /// Parent, whose exit signal stops a server that traps exits.
     parent: Option<ProcessId>,
     last: LastMessage,
 }
 
 impl<S: Server> Loop<S> {
-    /// One handler after the other, until one says stop.
+    /// Runs one handler after another until the server stops.
     async fn run(mut self, first: Next<S>) -> ExitReason {
         let mut next = first;
         let reason = loop {
@@ -89,7 +89,8 @@ impl<S: Server> Loop<S> {
                 }
                 Mail::Info(info) => self.info(info).await,
                 Mail::System(System(Request::Exit(exit, info))) => {
-                    // Above the parent is the node, which is no process.
+                    // A signal without a sender comes from the node, which ranks above every
+                    // parent.
                     if exit.from.is_none() || exit.from == self.parent {
                         break exit.reason;
                     }
@@ -113,13 +114,14 @@ impl<S: Server> Loop<S> {
         after(Caught::new(|| self.server.handle_info(info, &mut self.me)).await)
     }
 
-    /// The next message; `None` if none comes in that time. A look changes nothing, not even how
-    /// long the server has waited.
+    /// Returns the next message, or `None` if none arrives within `time`. State inspections are
+    /// handled here and do not restart the timeout.
     async fn receive_within(&mut self, time: Duration) -> Option<Mail<S>> {
         let mut deadline = Deadline::after(time);
         loop {
             let came = poll_fn(|cx| {
-                // WHY before the time: whose budget is used up has not looked.
+                // WHY before the deadline: without budget the mailbox is not examined in this poll,
+                // so the timeout must not fire.
                 if !purlin_raw::spend() {
                     purlin_raw::poll_again(cx.waker());
                     return Poll::Pending;
@@ -127,7 +129,7 @@ impl<S: Server> Loop<S> {
                 if let Some(mail) = self.me.try_receive() {
                     return Poll::Ready(Some(mail));
                 }
-                // L7: a server that is to end does so here; its timeout does not save it.
+                // L7: a server that is to end does so here; its timeout does not delay that.
                 if self.me.is_over() {
                     return Poll::Pending;
                 }
@@ -144,12 +146,13 @@ impl<S: Server> Loop<S> {
         }
     }
 
-    /// Shows the state. A panic on the way is the asker's loss.
+    /// Runs an inspection. If it panics, only the asker is affected: its call fails.
     fn show(&self, look: Look<S>) {
         let _ = catch::panics(|| look(&self.server));
     }
 
-    /// Ends the server, which has `terminate` to say, or to change, its last word.
+    /// Ends the server: calls `terminate` and reports a crash. A panic or an `exit` in `terminate`
+    /// replaces the exit reason.
     async fn end(mut self, mut reason: ExitReason) -> ExitReason {
         let terminate = Caught::new(|| self.server.terminate(&reason, &mut self.me));
         if let Err(worse) = terminate.await {
@@ -162,7 +165,7 @@ impl<S: Server> Loop<S> {
     }
 }
 
-/// What comes after a handler, however it ended.
+/// Maps the outcome of a handler to the next step.
 fn after<S: Server>(handled: std::result::Result<Result<Next<S>>, ExitReason>) -> Next<S> {
     match handled {
         Ok(Ok(next)) => next,

@@ -1,4 +1,4 @@
-//! The address of a server: what its clients hold.
+//! Client handle of a server.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -9,36 +9,38 @@ use super::mail::{Mail, Request, System};
 use crate::process_ref::sealed;
 use crate::{CALL_TIMEOUT, CallError, ExitReason, LookupError, Pid, ProcessId, Reply};
 
-/// The address of a server.
+/// Client handle of a server.
 ///
-/// COST: as a [`Pid`], which it is: one word; cloning and dropping are one atomic operation each.
+/// COST: a [`Pid`]: one word; cloning and dropping are one atomic operation each.
 pub struct ServerRef<S: Server> {
     pid: Pid<Mail<S>>,
 }
 
 impl<S: Server> ServerRef<S> {
-    /// The server whose process that is.
+    /// Returns the handle of the server with this pid.
     pub fn new(pid: Pid<Mail<S>>) -> Self {
         Self { pid }
     }
 
-    /// The server of the current node that has that name (N1).
+    /// Returns the server of the current node that is registered under that name (N1).
     ///
     /// # Errors
-    /// Nobody has the name, or a process that is no such server.
+    /// Returns an error if the name is free or belongs to a process that is not a server of this
+    /// type.
     pub fn whereis(name: &str) -> Result<Self, LookupError> {
         crate::whereis(name).map(Self::new)
     }
 
-    /// Asks the server and waits for its answer, at most five seconds (C1); see [`Pid::call`].
+    /// Calls the server and waits for its reply, at most five seconds (C1); see [`Pid::call`].
     ///
     /// # Errors
-    /// [`CallError`] says why no answer came; a server that ends is noticed at once.
+    /// Returns [`CallError`] if there is no reply. If the server ends, the call returns
+    /// immediately.
     pub async fn call<T>(&self, call: impl FnOnce(Reply<T>) -> S::Call) -> Result<T, CallError> {
         self.call_timeout(call, CALL_TIMEOUT).await
     }
 
-    /// [`ServerRef::call`] with another patience; `Duration::MAX` waits for ever.
+    /// Like [`ServerRef::call`] with another timeout; `Duration::MAX` waits without limit.
     ///
     /// # Errors
     /// As [`ServerRef::call`].
@@ -50,7 +52,7 @@ impl<S: Server> ServerRef<S> {
         self.pid.call_timeout(|reply| Mail::Call(call(reply)), timeout).await
     }
 
-    /// [`ServerRef::call`] for a thread that is no process: it blocks.
+    /// Like [`ServerRef::call`], for a thread that is not a process: it blocks the thread.
     ///
     /// # Errors
     /// As [`ServerRef::call`].
@@ -62,21 +64,21 @@ impl<S: Server> ServerRef<S> {
         self.pid.call_blocking(|reply| Mail::Call(call(reply)), timeout)
     }
 
-    /// Tells the server something, and does not wait. It never fails: what is told to a server that
-    /// has ended is dropped, and counted (C2, M4).
+    /// Sends a cast, without waiting. It never fails: a cast to a server that has ended is dropped
+    /// and counted (C2, M4).
     ///
     /// COST: as [`Pid::send`].
     pub fn cast(&self, cast: S::Cast) {
         self.pid.send(Mail::Cast(cast));
     }
 
-    /// Sends the server what [`Server::handle_info`] handles.
+    /// Sends an info, which [`Server::handle_info`] handles.
     pub fn send(&self, info: S::Info) {
         self.pid.send(Mail::Info(info));
     }
 
-    /// What the state is at the moment, as its `Debug` text. The server shows it between two
-    /// messages, and writes all of it.
+    /// Returns the `Debug` text of the current state. The server writes the whole text, between two
+    /// messages.
     ///
     /// # Errors
     /// As [`ServerRef::look`].
@@ -84,8 +86,8 @@ impl<S: Server> ServerRef<S> {
         self.look(|server| format!("{server:?}")).await
     }
 
-    /// Looks at the state between two messages: the server runs the function, which should be short,
-    /// and the caller has its result.
+    /// Inspects the state between two messages: the server runs the function, which should be
+    /// short, and the caller receives its result.
     ///
     /// ```
     /// # use std::convert::Infallible;
@@ -107,8 +109,8 @@ impl<S: Server> ServerRef<S> {
     /// ```
     ///
     /// # Errors
-    /// As [`ServerRef::call`]; [`CallError::NoReply`] if the function panicked, which the server
-    /// survives.
+    /// As [`ServerRef::call`]. Returns [`CallError::NoReply`] if the function panicked; the server
+    /// continues.
     pub async fn look<T: Send + 'static>(
         &self,
         look: impl FnOnce(&S) -> T + Send + 'static,
@@ -120,7 +122,7 @@ impl<S: Server> ServerRef<S> {
         self.pid.call(ask).await
     }
 
-    /// Stops the server with the reason `normal`, and waits until it has ended; see
+    /// Stops the server with the reason `normal` and waits until it has ended; see
     /// [`ServerRef::stop_with`].
     ///
     /// # Errors
@@ -129,15 +131,16 @@ impl<S: Server> ServerRef<S> {
         self.stop_with(ExitReason::Normal, Duration::MAX).await
     }
 
-    /// Stops the server with a reason, and waits until it has ended, but no longer than that.
+    /// Stops the server with a reason, and waits at most `timeout` until it has ended.
     ///
-    /// What was sent to the server before is handled first; then [`Server::terminate`] is called.
+    /// Messages sent to the server before are handled first; then [`Server::terminate`] is called.
     ///
-    /// *Cancellation*: dropping the future does not take the order back.
+    /// *Cancellation*: dropping the future does not cancel the request.
     ///
     /// # Errors
-    /// The server had already ended, ended with another reason, or did not end in time; or a server
-    /// told itself, which would have waited for ever: there a handler returns [`super::Next::Stop`].
+    /// Returns an error if the server had already ended, ended with another reason, or did not end
+    /// in time. Returns [`CallError::OwnProcess`] if a server stops itself, which would deadlock; a
+    /// handler returns [`super::Next::Stop`] instead.
     pub async fn stop_with(&self, reason: ExitReason, timeout: Duration) -> Result<(), CallError> {
         if self.pid.address().is_current() {
             return Err(CallError::OwnProcess);
@@ -150,17 +153,17 @@ impl<S: Server> ServerRef<S> {
         }
     }
 
-    /// [`ServerRef::stop_with`], but does not wait. One that has ended needs no telling.
+    /// Like [`ServerRef::stop_with`], without waiting. Has no effect if the server has ended.
     pub fn tell_to_stop(&self, reason: ExitReason) {
         self.pid.send(stop(reason));
     }
 
-    /// The address of its process.
+    /// Returns the pid of the server's process.
     pub fn pid(&self) -> &Pid<Mail<S>> {
         &self.pid
     }
 
-    /// The identity of its process.
+    /// Returns the identity of the server's process.
     pub fn id(&self) -> ProcessId {
         self.pid.id()
     }
@@ -170,7 +173,7 @@ fn stop<S: Server>(reason: ExitReason) -> Mail<S> {
     Mail::System(System(Request::Stop(reason)))
 }
 
-/// So that a server can be linked to and monitored.
+/// Lets a server be linked to and monitored.
 impl<S: Server> sealed::ToProcess for &ServerRef<S> {
     fn id(&self) -> ProcessId {
         self.pid.id()

@@ -1,4 +1,4 @@
-//! Starting servers, and waiting until they are up.
+//! Starting servers and waiting for their `init`.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -15,10 +15,10 @@ use super::{Server, ServerRef};
 use crate::call::Patience;
 use crate::{ExitReason, Name, Node, Pid, Process, ProcessId, RegisterError, Reply, spawn};
 
-/// How long a server has to end whose start was given up.
+/// Time a server has to end after its start was abandoned.
 const LET_GO: Duration = Duration::from_millis(500);
 
-/// Starts a server and, when awaited, waits until its [`Server::init`] has returned.
+/// Starts a server; awaiting it waits until [`Server::init`] has returned.
 ///
 /// ```
 /// # use std::convert::Infallible;
@@ -42,31 +42,33 @@ const LET_GO: Duration = Duration::from_millis(500);
 /// # }
 /// ```
 ///
-/// Nothing is started before it is awaited. The server is on the current node ([`Node::start`] takes
-/// another) and has no parent: its end harms nobody. [`start_link`] starts one that has.
+/// Nothing is started before the future is awaited. The server runs on the current node
+/// ([`Node::start`] takes another node). It has no parent, so no process is affected by its exit;
+/// [`start_link`] starts a server with a parent.
 ///
-/// *Cancellation*: where the starter gives up, by dropping the future or by its timeout, `init` is
-/// dropped where it next awaits, and the process ends with the reason `normal`; a server that is up
-/// by then is stopped.
+/// *Cancellation*: if the starter drops the future or its timeout expires, `init` is dropped at its
+/// next await and the process ends with the reason `normal`. A server that is up by then is
+/// stopped.
 ///
 /// # Errors
-/// [`StartError`] says why there is no server. By then its process has ended; only after a timeout one
-/// that does not let go is left, half a second later, with a warning (L7).
+/// Returns [`StartError`]. The process has ended by then, with one exception: after a timeout, a
+/// process that does not reach an await is left running after half a second, and a warning is
+/// logged (L7).
 ///
 /// # Panics
-/// As [`spawn()`](crate::spawn()), when it is awaited where there is no node.
+/// As [`spawn()`](crate::spawn()), when awaited where there is no node.
 ///
-/// COST: a process, and a few blocks of memory while it starts.
+/// COST: one process, and a few heap allocations during the start.
 pub fn start<S: Server>(args: S::Args) -> Start<'static, S> {
     Start::new(args, None, Box::new(|boot| spawn(move |me| serve(me, boot))))
 }
 
-/// [`start`]s a server that is linked to the caller, its parent: whichever ends first, the other is
-/// sent an exit signal with the reason, also where `init` fails.
+/// [`start`]s a server that is linked to the caller, its parent. Whichever of the two ends first,
+/// the other is sent an exit signal with the reason, also if `init` fails.
 ///
-/// A server that traps exits ([`Process::trap_exit`], as a rule in `init`) is stopped through
-/// [`Server::terminate`] by an exit signal of its parent's, whatever the reason; that of anybody else
-/// is an info.
+/// A server that traps exits ([`Process::trap_exit`], usually called in `init`) stops through
+/// [`Server::terminate`] at an exit signal of its parent, whatever the reason. Exit signals of
+/// other processes are infos.
 ///
 /// ```
 /// # use std::convert::Infallible;
@@ -98,7 +100,7 @@ pub fn start<S: Server>(args: S::Args) -> Start<'static, S> {
 /// As [`start`].
 ///
 /// # Panics
-/// Outside of the caller's own turn, when it is awaited, as receiving does.
+/// Panics outside the caller's own turn, when awaited, as receiving does.
 pub fn start_link<S: Server>(me: &Process<impl Send + 'static>, args: S::Args) -> Start<'_, S> {
     let spawn = move |boot| me.spawn_link(move |child| serve(child, boot));
     Start::new(args, Some(me.id()), Box::new(spawn))
@@ -108,13 +110,13 @@ impl Node {
     /// [`start`](crate::server::start)s a server on this node, from any thread or task.
     ///
     /// # Errors
-    /// As there.
+    /// As [`start`](crate::server::start).
     pub fn start<S: Server>(&self, args: S::Args) -> Start<'_, S> {
         Start::new(args, None, Box::new(|boot| self.spawn(move |me| serve(me, boot))))
     }
 }
 
-/// A server that is about to be started, by [`start`] or [`start_link`]. Awaiting it starts it.
+/// Pending start of a server, made by [`start`] or [`start_link`]. Awaiting it starts the server.
 #[must_use = "a server is started by awaiting this"]
 pub struct Start<'a, S: Server> {
     args: S::Args,
@@ -124,30 +126,31 @@ pub struct Start<'a, S: Server> {
     spawn: Spawn<'a, S>,
 }
 
-/// Makes the server's process.
+/// Spawns the server's process.
 type Spawn<'a, S> = Box<dyn FnOnce(Boot<S>) -> Pid<Mail<S>> + 'a>;
 
-/// What a server's process is given.
+/// Arguments of a server's process.
 pub(super) struct Boot<S: Server> {
     pub(super) args: S::Args,
-    /// What it is to be called.
+    /// Name to register.
     pub(super) name: Option<Name>,
-    /// Whose exit ends it, if it traps exits.
+    /// Parent, whose exit signal stops the server if it traps exits.
     pub(super) parent: Option<ProcessId>,
-    /// Whom to tell when it is up.
+    /// Reports the result of the start to the starter.
     pub(super) up: Reply<Up<S>>,
-    /// Ready when the starter has given up.
+    /// Resolves when the starter has given up.
     pub(super) given_up: Answer<Infallible>,
 }
 
-/// What a server says of its start. Of one that fails the reason of its end says more.
+/// Result of a start. A start that fails is reported by the exit reason of the process instead.
 pub(super) enum Up<S: Server> {
     Ready(Unclaimed<S>),
     Ignored,
     NotNamed(RegisterError),
 }
 
-/// A server that is up. If nobody takes it, because the starter has just given up, it is stopped.
+/// Handle to a server that is up. Dropping it unclaimed, because the starter has just given up,
+/// stops the server.
 pub(super) struct Unclaimed<S: Server> {
     pid: Pid<Mail<S>>,
     claimed: bool,
@@ -172,18 +175,18 @@ impl<S: Server> Drop for Unclaimed<S> {
     }
 }
 
-/// Why there is no server.
+/// Error returned when a server does not start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StartError {
-    /// It ended before it was up: `init` failed or panicked, or the node was full.
+    /// The process ended before the server was up: `init` failed or panicked, or the node was full.
     Failed(ExitReason),
-    /// `init` has decided that there is to be none: [`super::Init::Ignore`].
+    /// `init` returned [`super::Init::Ignore`].
     Ignored,
-    /// It did not get its name; where another has it that one's id is in the error. `init` was not
-    /// called.
+    /// The name could not be registered; if another process has it, the error holds its id. `init`
+    /// was not called.
     Name(RegisterError),
-    /// `init` has not returned in that time.
+    /// `init` did not return within this time.
     Timeout(Duration),
 }
 
@@ -192,18 +195,18 @@ impl<'a, S: Server> Start<'a, S> {
         Self { args, name: None, parent, timeout: Duration::MAX, spawn }
     }
 
-    /// Gives it a name, before `init` is called (N1).
+    /// Registers the server under this name before `init` is called (N1).
     pub fn name(mut self, name: &str) -> Self {
         self.name = Some(Name::from(name));
         self
     }
 
-    /// To whom it is to be linked.
+    /// Returns the process to link the server to.
     pub(crate) fn parent(&self) -> Option<ProcessId> {
         self.parent
     }
 
-    /// Gives it that long to be up; otherwise all the time it wants.
+    /// Limits the time until the server is up; there is no limit by default.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
         self
@@ -216,7 +219,7 @@ impl<S: Server> IntoFuture for Start<'_, S> {
 
     fn into_future(self) -> Self::IntoFuture {
         let Self { args, name, parent, timeout, spawn } = self;
-        // Whoever polls these says whom to wake.
+        // The wakers are set by each poll.
         let (up, mut news) = oneshot(Waker::noop().clone());
         let (patient, given_up) = oneshot(Waker::noop().clone());
         let pid = spawn(Boot { args, name, parent, up: Reply::new(up), given_up });
@@ -236,7 +239,7 @@ impl<S: Server> IntoFuture for Start<'_, S> {
                 }
                 Ok(None) => Err(StartError::Failed(pid.ended().await)),
                 Err(_) => {
-                    // WHY: who starts it again wants its name to be free.
+                    // WHY it waits: a starter that tries again needs the name to be free.
                     if pid.ended_within(LET_GO).await.is_none() {
                         tracing::warn!(pid = %pid.id(), "a server whose start was given up lives on");
                     }
@@ -254,7 +257,8 @@ impl<S: Server> fmt::Debug for Start<'_, S> {
     }
 }
 
-/// The reason, as a parent reports it; a server that was not to be has ended with `normal`.
+/// Returns the exit reason that a parent reports; a server that returned `Ignore` ended with
+/// `normal`.
 impl From<StartError> for ExitReason {
     fn from(error: StartError) -> Self {
         match error {

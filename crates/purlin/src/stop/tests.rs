@@ -1,5 +1,5 @@
-//! The stop of a node whose processes do not all end, on a clock that the test moves: a grace period is
-//! over when the test says so, and never before the other processes have ended.
+//! Tests of stopping a node whose processes do not all end, on a manual clock: a grace period ends
+//! when the test advances the clock, and never before the other processes have ended.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,14 +13,14 @@ use super::{GRACE, LAST_MOMENT, StopReport};
 use crate::call::block_on;
 use crate::{ExitReason, Node, Pid, Process, ProcessId, yield_now};
 
-/// A node of one worker, and the hand of its clock.
+/// Returns a node with one worker, and the hand of its manual clock.
 fn node() -> (Node, Hand) {
     let (clock, hand) = Clock::manual();
     let node = Node::builder().workers(1).build_with(clock).expect("a node starts");
     (node, hand)
 }
 
-/// Stops a node; its time begins to pass when `innocent` has ended.
+/// Stops a node; advances its clock once `innocent` has ended.
 fn stop(node: &Node, hand: &Hand, innocent: &Pid<()>) -> StopReport {
     let clock = node.inner().scheduler.timers().wheel(0).clone();
     let began = clock.now();
@@ -31,7 +31,8 @@ fn stop(node: &Node, hand: &Hand, innocent: &Pid<()>) -> StopReport {
         // WHY repeatedly: the stop sets its second timer after the first has expired.
         let report = loop {
             hand.forward(LAST_MOMENT);
-            // WHY real time: a pause between two steps of the clock; its length decides nothing.
+            // WHY real time: a pause between two steps of the clock; its length has no effect on
+            // the result.
             if let Ok(report) = reports.recv_timeout(Duration::from_millis(1)) {
                 break report;
             }
@@ -45,14 +46,14 @@ fn hogs(report: &StopReport) -> Vec<ProcessId> {
     report.hogs.iter().map(|hog| hog.id).collect()
 }
 
-/// A process that waits for the shutdown signal.
+/// Process function that waits for the shutdown signal.
 async fn innocent(mut me: Process<()>) {
     me.receive().await;
 }
 
-// E1, F2: the stop is bounded, names the process that does not await, and ends every other
+// E1, F2: the stop is bounded, reports the process that does not await, and ends every other
 #[test]
-fn a_process_that_computes_on_is_named_and_left_when_the_time_is_up() {
+fn a_process_that_computes_on_is_reported_and_abandoned_after_the_grace_period() {
     let (node, hand) = node();
     let (began, begins) = channel();
     let go_on = Arc::new(AtomicBool::new(true));
@@ -76,7 +77,7 @@ fn a_process_that_computes_on_is_named_and_left_when_the_time_is_up() {
     assert_eq!(block_on(hog.ended()), ExitReason::Normal);
 }
 
-// E1, F2: what a hog leaves undone when its node has stopped comes to an end with its thread
+// E1, F2: a hog that its stopped node has abandoned ends with its thread
 #[test]
 fn a_hog_that_awaits_after_its_node_has_stopped_ends_killed() {
     let (node, hand) = node();
@@ -99,7 +100,7 @@ fn a_hog_that_awaits_after_its_node_has_stopped_ends_killed() {
 // E1: a blocking process receives the shutdown signal; one that continues to block is reported, and ends
 // when its call returns
 #[test]
-fn a_process_that_may_block_and_blocks_on_is_named_and_ends_killed() {
+fn blocking_process_that_keeps_blocking_is_reported_and_ends_killed() {
     let (node, hand) = node();
     let (began, begins) = channel();
     let (release, released) = channel::<()>();

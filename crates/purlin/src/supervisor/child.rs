@@ -1,4 +1,4 @@
-//! What a supervisor has to know of a child: how to start it, and how to treat it.
+//! Child specs: how a supervisor starts, restarts and stops a child.
 
 use std::any::Any;
 use std::fmt;
@@ -16,18 +16,18 @@ use super::{ChildType, Restart, Shutdown, SupervisorSpec};
 use crate::server::{self, Server, StartError};
 use crate::{ExitReason, Outcome, Process, ProcessId};
 
-/// How long a worker has to end when it is told to.
+/// Default time a worker has to end after `shutdown`.
 const SHUTDOWN: Duration = Duration::from_secs(5);
 
-/// Why a server that would be no child is not started.
+/// Exit reason of a server that its start function does not link to the supervisor.
 const NOT_LINKED: &str = "not linked to its supervisor: a child is started with start_link(me, …)";
 
-/// A child that is being started; its process, which is linked to its supervisor, or `None` if it has
-/// decided that it is not needed.
+/// Future of a child's start: the process, linked to its supervisor, or `None` if the start
+/// returned `ignore`.
 pub(crate) type Starting<'a> =
     Pin<Box<dyn Future<Output = Result<Option<ProcessId>, ExitReason>> + Send + 'a>>;
 
-/// How a child is started, by its supervisor's process, again and again.
+/// Start function of a child, called by the supervisor's process at each start and restart.
 #[derive(Clone)]
 pub(crate) struct Start(Option<Arc<StartFn>>);
 
@@ -41,7 +41,7 @@ impl Start {
     }
 
     pub(crate) fn call<'a>(&self, me: &'a Process<SupervisorMail>) -> Starting<'a> {
-        // WHY: only dropping takes it away.
+        // WHY: only `drop` takes the function out.
         let start = self.0.as_ref().expect("it is there while it can be called");
         start(me)
     }
@@ -49,14 +49,13 @@ impl Start {
 
 impl Drop for Start {
     fn drop(&mut self) {
-        // WHY quietly: what it owns is the user's, and a supervisor does not end of a child's
-        // arguments.
+        // WHY panics are contained: the function owns user values, and their destructors must not
+        // end the supervisor.
         quietly(|| drop(self.0.take()));
     }
 }
 
-/// A child of a supervisor, as it is specified: an id, how it is started, when it is restarted, and
-/// how it is stopped.
+/// Child spec: a child's id, start function, restart type and shutdown type.
 ///
 /// ```
 /// use std::time::Duration;
@@ -84,11 +83,11 @@ impl ChildSpec {
         Self(Spec { id: id.into(), settings: settings(child_type), start: Start::new(start) })
     }
 
-    /// A process that runs that function. It is permanent and has five seconds to end when it is told
-    /// to, unless said otherwise.
+    /// Creates the spec of a worker: a process that runs `function`. By default it is permanent and
+    /// has five seconds to end after `shutdown`.
     ///
-    /// The function is cloned for each start. What it owns is shared by all of them, or cloned, as its
-    /// `Clone` has it.
+    /// The function is cloned for each start. Values it owns are shared or copied as their `Clone`
+    /// does.
     pub fn worker<M, F, Fut>(id: impl Into<Arc<str>>, function: F) -> Self
     where
         M: Send + 'static,
@@ -99,9 +98,11 @@ impl ChildSpec {
         Self::new(id, ChildType::Worker, move |me| start_worker(me, function.clone()))
     }
 
-    /// A server, which is up when its `init` has returned; otherwise as a worker. `start` is called
-    /// for each start, and starts it linked to the supervisor, whose process it is given; one that
-    /// would not be linked is not started.
+    /// Creates the spec of a server; otherwise as [`ChildSpec::worker`]. The start is complete when
+    /// the server's `init` has returned.
+    ///
+    /// `start` is called for each start, with the supervisor's process. It must link the server to
+    /// the supervisor, by [`server::start_link`]; otherwise the start fails.
     ///
     /// ```
     /// # use std::convert::Infallible;
@@ -126,7 +127,7 @@ impl ChildSpec {
     /// # }
     /// ```
     ///
-    /// A server whose `init` decides that there is to be none is a child without a process.
+    /// If `init` returns `Ignore`, the child has no process.
     pub fn server<S: Server>(
         id: impl Into<Arc<str>>,
         start: impl Fn(&Process<SupervisorMail>) -> server::Start<'_, S> + Send + Sync + 'static,
@@ -134,7 +135,8 @@ impl ChildSpec {
         Self::new(id, ChildType::Worker, move |me| start_server(me, start(me)))
     }
 
-    /// A supervisor. It is permanent and has all the time it wants to stop its own children.
+    /// Creates the spec of a child supervisor. It is permanent, and may take any time to stop its
+    /// own children.
     pub fn supervisor(id: impl Into<Arc<str>>, spec: impl Into<SupervisorSpec>) -> Self {
         let spec = spec.into();
         Self::new(id, ChildType::Supervisor, move |me| {
@@ -143,27 +145,27 @@ impl ChildSpec {
         })
     }
 
-    /// When it is restarted.
+    /// Sets the restart type.
     pub fn restart(mut self, restart: Restart) -> Self {
         self.0.settings.restart = restart;
         self
     }
 
-    /// How it is stopped. A supervisor that is not given all the time it wants may leave children of
-    /// its own behind.
+    /// Sets the shutdown type. A supervisor with another one than [`Shutdown::Infinity`] may leave
+    /// children running.
     pub fn shutdown(mut self, shutdown: Shutdown) -> Self {
         self.0.settings.shutdown = shutdown;
         self
     }
 
-    /// Its end counts for the [`AutoShutdown`](super::AutoShutdown) of its supervisor. It has to be
-    /// transient or temporary.
+    /// Makes the child significant: its end counts for the [`AutoShutdown`](super::AutoShutdown) of
+    /// its supervisor. It must be transient or temporary.
     pub fn significant(mut self) -> Self {
         self.0.settings.significant = true;
         self
     }
 
-    /// What it is called among the children of its supervisor.
+    /// Returns the child's id, which is unique in its supervisor.
     pub fn id(&self) -> &str {
         &self.0.id
     }
@@ -216,19 +218,21 @@ fn start_server<S: Server>(
     })
 }
 
-/// Makes the start of one child out of its arguments; `None` if they are of another type.
+/// Makes the start function of a child from its arguments; returns `None` if they are of another
+/// type.
 pub(crate) type Make = Arc<dyn Fn(Box<dyn Any + Send>) -> Option<Start> + Send + Sync>;
 
-/// The children of a simple one for one supervisor, all of one kind, each with arguments of its own.
+/// Template of a dynamic supervisor's children, each started with its own arguments.
 pub struct ChildTemplate<A> {
     pub(crate) spec: Spec<Make>,
     arguments: PhantomData<fn(A)>,
 }
 
 impl<A: Send + 'static> ChildTemplate<A> {
-    /// Temporary processes that run that function, each with the arguments it was started with: a
-    /// socket, say, that only one can have. None can be restarted, because the arguments are used up
-    /// then, so they are to stay temporary.
+    /// Creates a template for temporary processes that run `function` with the arguments of their
+    /// start. The arguments are moved, so they may be a unique resource such as a socket. A child
+    /// cannot be restarted, because its arguments are used up; its restart type must stay
+    /// temporary.
     pub fn temporary<M, F, Fut>(id: impl Into<Arc<str>>, function: F) -> Self
     where
         M: Send + 'static,
@@ -251,8 +255,8 @@ impl<A: Send + 'static> ChildTemplate<A> {
         template.restart(Restart::Temporary)
     }
 
-    /// Processes that run that function, each with the arguments it was started with; when one is
-    /// restarted it gets the same. The id stands in reports.
+    /// Creates a template for processes that run `function` with the arguments of their start; a
+    /// restarted child gets the same arguments. Reports show the id.
     pub fn worker<M, F, Fut>(id: impl Into<Arc<str>>, function: F) -> Self
     where
         A: Clone + Sync,
@@ -271,8 +275,8 @@ impl<A: Send + 'static> ChildTemplate<A> {
         Self::new(id, ChildType::Worker, make)
     }
 
-    /// Servers, each started with arguments of its own; when one is restarted it gets the same.
-    /// Otherwise as [`ChildSpec::server`].
+    /// Creates a template for servers, each started with its own arguments; a restarted server gets
+    /// the same arguments. Otherwise as [`ChildSpec::server`].
     pub fn server<S, F>(id: impl Into<Arc<str>>, start: F) -> Self
     where
         A: Clone + Sync,
@@ -298,19 +302,19 @@ impl<A: Send + 'static> ChildTemplate<A> {
         Self { spec, arguments: PhantomData }
     }
 
-    /// When they are restarted.
+    /// Sets the restart type.
     pub fn restart(mut self, restart: Restart) -> Self {
         self.spec.settings.restart = restart;
         self
     }
 
-    /// How they are stopped.
+    /// Sets the shutdown type.
     pub fn shutdown(mut self, shutdown: Shutdown) -> Self {
         self.spec.settings.shutdown = shutdown;
         self
     }
 
-    /// As [`ChildSpec::significant`].
+    /// Makes the children significant; see [`ChildSpec::significant`].
     pub fn significant(mut self) -> Self {
         self.spec.settings.significant = true;
         self

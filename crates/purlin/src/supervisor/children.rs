@@ -1,9 +1,9 @@
-//! The children of one supervisor: in the order of their start, by id, and by process.
+//! Child table of a supervisor: in start order, by id and by process.
 //!
-//! A pure table, owned by the supervisor alone. `S` is how a child is started.
+//! A pure data structure, owned by the supervisor. `S` is the type of the start function.
 //!
-//! COST: whatever concerns one child is found by its hash and by its key in a tree, also among very
-//! many.
+//! COST: an operation on one child takes a hash look-up and a B-tree look-up, whatever the number
+//! of children.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::RangeInclusive;
@@ -13,7 +13,7 @@ use super::strategy::{ALL, Key};
 use super::{ChildType, Restart, Shutdown};
 use crate::ProcessId;
 
-/// What a specification says beside the id and how to start.
+/// Settings of a child spec, apart from the id and the start function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Settings {
     pub(crate) restart: Restart,
@@ -22,7 +22,7 @@ pub(crate) struct Settings {
     pub(crate) child_type: ChildType,
 }
 
-/// A child as it was specified.
+/// A child spec.
 #[derive(Clone, Debug)]
 pub(crate) struct Spec<S> {
     pub(crate) id: Arc<str>,
@@ -30,19 +30,19 @@ pub(crate) struct Spec<S> {
     pub(crate) start: S,
 }
 
-/// Where a child's process is.
+/// State of a child's process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// It was started, and its end has not been noticed.
+    /// The child was started, and its exit has not been handled.
     Running(ProcessId),
-    /// It could not be restarted and will be tried again; what it was before, if it was.
+    /// A restart failed and will be tried again; holds the previous process, if there was one.
     Restarting(Option<ProcessId>),
-    /// There is none.
+    /// The child has no process.
     Absent,
 }
 
 impl Place {
-    /// The process that is, or was before.
+    /// Returns the current or the previous process.
     pub(crate) fn process(self) -> Option<ProcessId> {
         match self {
             Self::Running(process) => Some(process),
@@ -52,7 +52,7 @@ impl Place {
     }
 }
 
-/// A child as it is.
+/// A child: its spec and its process state.
 #[derive(Debug)]
 pub(crate) struct Child<S> {
     pub(crate) spec: Spec<S>,
@@ -65,25 +65,25 @@ impl<S> Child<S> {
     }
 }
 
-/// All children.
+/// Child table.
 #[derive(Debug)]
 pub(crate) struct Children<S> {
-    /// INVARIANT: the keys are below `next`.
+    /// INVARIANT: all keys are less than `next`.
     in_order: BTreeMap<Key, Child<S>>,
     next: Key,
-    /// None where children have no ids of their own.
+    /// `None` if the children have no ids.
     by_id: Option<HashMap<Arc<str>, Key>>,
-    /// INVARIANT: the children whose place has a process, by it.
+    /// INVARIANT: contains exactly the children whose place has a process.
     by_process: HashMap<ProcessId, Key>,
 }
 
 impl<S> Children<S> {
-    /// Children that are told apart by their ids.
+    /// Creates a table for children with unique ids.
     pub(crate) fn named() -> Self {
         Self { by_id: Some(HashMap::new()), ..Self::nameless() }
     }
 
-    /// Children that are told apart by their processes alone.
+    /// Creates a table for children without ids, identified by their processes.
     pub(crate) fn nameless() -> Self {
         Self {
             in_order: BTreeMap::new(),
@@ -93,7 +93,7 @@ impl<S> Children<S> {
         }
     }
 
-    /// Puts a child behind all others. Whoever adds one with an id has seen that there is none.
+    /// Appends a child and returns its key. The caller has checked that its id is free.
     pub(crate) fn add(&mut self, spec: Spec<S>, place: Place) -> Key {
         let key = self.next;
         self.next = Key(key.0 + 1);
@@ -107,7 +107,7 @@ impl<S> Children<S> {
         key
     }
 
-    /// Whether there is such a child, and what it is.
+    /// Returns the child with that key.
     pub(crate) fn get(&self, key: Key) -> Option<&Child<S>> {
         self.in_order.get(&key)
     }
@@ -120,7 +120,7 @@ impl<S> Children<S> {
         self.by_process.get(&process).copied()
     }
 
-    /// The child's process is another now.
+    /// Changes the process state of a child.
     pub(crate) fn put(&mut self, key: Key, place: Place) {
         let Some(child) = self.in_order.get_mut(&key) else { return };
         if let Some(before) = std::mem::replace(&mut child.place, place).process() {
@@ -131,7 +131,8 @@ impl<S> Children<S> {
         }
     }
 
-    /// The child stays ended: it remains in the table without a process, or leaves it.
+    /// Records that a child is not restarted: its spec stays without a process, or the child is
+    /// removed.
     pub(crate) fn settle(&mut self, key: Key) {
         let kept = |child: &Child<S>| child.spec.settings.restart.is_kept();
         if self.by_id.is_some() && self.get(key).is_some_and(kept) {
@@ -141,7 +142,7 @@ impl<S> Children<S> {
         }
     }
 
-    /// The child leaves the table.
+    /// Removes a child from the table.
     pub(crate) fn remove(&mut self, key: Key) {
         let Some(child) = self.in_order.remove(&key) else { return };
         if let Some(by_id) = &mut self.by_id {
@@ -152,12 +153,12 @@ impl<S> Children<S> {
         }
     }
 
-    /// Those within a strategy's reach, first to last.
+    /// Returns the keys of the children within a strategy's range, in start order.
     pub(crate) fn keys(&self, reach: RangeInclusive<Key>) -> Vec<Key> {
         self.in_order.range(reach).map(|(key, _)| *key).collect()
     }
 
-    /// All, first to last.
+    /// Returns all children, in start order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Child<S>> {
         self.in_order.values()
     }
@@ -180,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn a_child_keeps_its_place_in_the_order_when_its_process_is_another() {
+    fn child_keeps_its_start_order_when_its_process_changes() {
         let mut children = Children::named();
         let a = children.add(spec("a", Restart::Permanent), Place::Running(process(1)));
         let b = children.add(spec("b", Restart::Permanent), Place::Running(process(2)));
@@ -196,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stays_ended_is_kept_unless_it_is_temporary_or_has_no_id() {
+    fn child_spec_stays_unless_temporary_or_without_id() {
         let mut named = Children::named();
         let kept = named.add(spec("kept", Restart::Transient), Place::Running(process(1)));
         let gone = named.add(spec("gone", Restart::Temporary), Place::Running(process(2)));

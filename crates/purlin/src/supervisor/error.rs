@@ -1,4 +1,4 @@
-//! Why a supervisor did not do what it was asked.
+//! Errors of requests to a supervisor.
 
 use std::error::Error;
 use std::fmt;
@@ -6,14 +6,14 @@ use std::sync::Arc;
 
 use crate::{CallError, ExitReason, ProcessId};
 
-/// Why a supervisor could not be started: a child could not. It is the cause in the reason
-/// `{shutdown, {failed_to_start_child, …}}`.
+/// Error returned when a child fails to start, which keeps its supervisor from starting. The cause
+/// in the exit reason `{shutdown, {failed_to_start_child, …}}`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FailedToStartChild {
-    /// The child.
+    /// Id of the child.
     pub id: Arc<str>,
-    /// Why it could not be started.
+    /// Reason for which the child did not start.
     pub reason: ExitReason,
 }
 
@@ -35,16 +35,17 @@ impl Error for FailedToStartChild {
     }
 }
 
-/// Why there can be no such supervisor, or no such child of one.
+/// Error returned for an invalid supervisor specification or child spec.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BadSpec {
-    /// Two children have that id.
+    /// Two children have this id.
     DuplicateId(Arc<str>),
-    /// That child is significant and may not be: it is permanent, or its supervisor has no
+    /// This child must not be significant: it is permanent, or its supervisor has no
     /// [`AutoShutdown`](super::AutoShutdown).
     BadSignificance(Arc<str>),
-    /// That child was given to a supervisor whose children come and go and are all of one kind.
+    /// This initial child was given to a dynamic supervisor, which starts its children from a
+    /// template.
     NotSimple(Arc<str>),
 }
 
@@ -70,12 +71,12 @@ impl fmt::Display for BadSpec {
 
 impl Error for BadSpec {}
 
-/// Why a supervisor could not be started.
+/// Error returned when a supervisor does not start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StartError {
-    /// Why it ended. The cause in it is a [`FailedToStartChild`], a [`BadSpec`] or a
-    /// [`RegisterError`](crate::RegisterError) where it is not another's.
+    /// Exit reason of the supervisor. The cause in it is a [`FailedToStartChild`], a [`BadSpec`], a
+    /// [`RegisterError`](crate::RegisterError), or that of another process's exit signal.
     pub reason: ExitReason,
 }
 
@@ -97,61 +98,61 @@ impl Error for StartError {
     }
 }
 
-/// Why a supervisor did not start a new child.
+/// Error returned when a supervisor cannot start a new child.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StartChildError {
-    /// A child of that id runs.
+    /// A child with this id is running.
     AlreadyStarted(ProcessId),
-    /// A child of that id is there, without a process; it can be restarted or deleted.
+    /// A child with this id exists without a process; it can be restarted or deleted.
     AlreadyPresent,
-    /// There can be no such child.
+    /// The child spec is invalid.
     BadSpec(BadSpec),
-    /// The children of this supervisor take arguments of another type, or none.
+    /// The children of this supervisor take arguments of another type, or no arguments.
     OtherArguments,
-    /// The child ended while it was started, for that reason.
+    /// The child ended during its start, for this reason.
     Failed(ExitReason),
-    /// The supervisor is gone, or ended meanwhile.
+    /// The supervisor has ended, or ended before it replied.
     NoSupervisor(CallError),
 }
 
-/// Why a supervisor did not restart a child that it was asked to restart.
+/// Error returned when a supervisor cannot restart a child on request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RestartError {
-    /// There is none of that id.
+    /// There is no child with this id.
     NotFound,
-    /// It runs.
+    /// The child is running.
     Running,
-    /// It is being restarted anyway.
+    /// The supervisor is already restarting the child.
     Restarting,
-    /// It ended while it was started, for that reason.
+    /// The child ended during its start, for this reason.
     Failed(ExitReason),
-    /// The supervisor is gone, or ended meanwhile.
+    /// The supervisor has ended, or ended before it replied.
     NoSupervisor(CallError),
 }
 
-/// Why a supervisor did not delete a child.
+/// Error returned when a supervisor cannot delete a child.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DeleteError {
-    /// There is none of that id.
+    /// There is no child with this id.
     NotFound,
-    /// It runs; it has to be terminated first.
+    /// The child is running; terminate it first.
     Running,
-    /// It is being restarted; it has to be terminated first.
+    /// The child is being restarted; terminate it first.
     Restarting,
-    /// The supervisor is gone, or ended meanwhile.
+    /// The supervisor has ended, or ended before it replied.
     NoSupervisor(CallError),
 }
 
-/// Why a supervisor did not terminate a child.
+/// Error returned when a supervisor cannot terminate a child.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TerminateError {
-    /// There is none.
+    /// There is no such child.
     NotFound,
-    /// The supervisor is gone, or ended meanwhile.
+    /// The supervisor has ended, or ended before it replied.
     NoSupervisor(CallError),
 }
 

@@ -1,6 +1,6 @@
-//! What a supervisor cannot decide but has to do: start and stop processes, read the clock, report.
+//! Effects of the supervisor core: starting and stopping processes, reading the clock, reporting.
 //!
-//! The supervisor's process has hands of its own ([`super::process`]); tests have others.
+//! Implemented by the supervisor's process ([`super::process`]) and by tests.
 
 use std::fmt;
 use std::future::Future;
@@ -10,46 +10,46 @@ use super::report::{Context, Offender};
 use super::strategy::Key;
 use crate::{ExitReason, ProcessId};
 
-/// What a supervisor does to the world.
+/// `Hands`: the effects of a supervisor, which [`super::keeper`] decides on but does not perform.
 pub(crate) trait Hands: Send {
-    /// How a child is started.
+    /// Start function of a child.
     type Start: Send + Sync;
 
-    /// Starts a child, linked; `None` if it was not needed.
+    /// Starts a child, linked to the supervisor. Returns `None` if its start returned `ignore`.
     fn start(
         &mut self,
         start: &Self::Start,
     ) -> impl Future<Output = Result<Option<ProcessId>, ExitReason>> + Send;
 
-    /// Stops children, side by side, and waits until they have ended, or would not (L7).
+    /// Stops children concurrently and waits until they have ended or cannot be ended (L7).
     fn stop(
         &mut self,
         processes: &[ProcessId],
         shutdown: Shutdown,
     ) -> impl Future<Output = Vec<Stopped>> + Send;
 
-    /// Whether a process has not ended.
+    /// Returns whether a process is alive.
     fn is_alive(&self, process: ProcessId) -> bool;
 
-    /// The second, of a clock that never goes backwards.
+    /// Returns the time in seconds of a monotonic clock.
     fn now(&self) -> u64;
 
-    /// Has [`super::keeper::Keeper::try_again`] called soon.
+    /// Schedules a call of [`super::keeper::Keeper::try_again`].
     fn try_again(&mut self, key: Key);
 
-    /// Something is about to be restarted: so many restarts count for the intensity now, of which there may be
-    /// `most` in so many seconds. For whoever looks.
+    /// Records a restart that is about to happen, for observers: `counted` restarts count towards the intensity now, of
+    /// `most` within `period` seconds.
     fn restarts(&self, _counted: usize, _most: usize, _period: u64) {}
 
-    /// Tells the log.
+    /// Logs a report.
     fn report(&self, context: Context, reason: &dyn fmt::Display, offender: Offender<'_>);
 }
 
-/// What became of a child that was stopped.
+/// Outcome of stopping a child.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Stopped {
-    /// It ended.
+    /// The child ended.
     Ended(ExitReason),
-    /// It was killed and does not let go; it is left.
+    /// The child was killed and has not ended; the supervisor abandons it.
     Left,
 }

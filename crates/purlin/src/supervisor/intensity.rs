@@ -1,27 +1,27 @@
-//! How often a supervisor may restart before it gives up.
+//! Restart intensity: how often a supervisor may restart children before it gives up.
 //!
-//! A pure value that is told the time, in whole seconds of a clock that never goes backwards, as
-//! OTP's is. A restart counts for as long as its second is no more than the period ago: with a
-//! period of 1, restarts at 0.1 s and at 1.9 s count together (seconds 0 and 1), and those at 0.9 s
-//! and at 2.0 s do not (seconds 0 and 2).
+//! A pure value that is passed the time, in whole seconds of a monotonic clock, as in OTP. A
+//! restart counts while its second is at most the period ago. With a period of 1, restarts at 0.1 s
+//! and 1.9 s count together (seconds 0 and 1); restarts at 0.9 s and 2.0 s do not (seconds 0 and
+//! 2).
 //!
-//! COST: memory for as many restarts as may be in a period, when they come; each restart is put
-//! in and taken out once.
+//! COST: memory for the restarts of one period, allocated as they happen; each restart is inserted
+//! and removed once.
 
 use std::collections::VecDeque;
 
-/// The restarts of late.
+/// Restarts within the sliding window, and its limits.
 #[derive(Debug)]
 pub(crate) struct Intensity {
-    /// The most restarts within a period.
+    /// Most restarts within a period.
     most: usize,
-    /// In seconds.
+    /// Length of the period in seconds.
     period: u64,
-    /// When the restarts were that still count, oldest first.
+    /// Times of the restarts that still count, oldest first.
     restarts: VecDeque<u64>,
 }
 
-/// Whether a supervisor may go on.
+/// Whether the restart intensity allows another restart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub(crate) enum Limit {
@@ -34,12 +34,12 @@ impl Intensity {
         Self { most, period, restarts: VecDeque::new() }
     }
 
-    /// How many restarts count, how many may, and within how many seconds.
+    /// Returns the restarts that count, the most allowed, and the period in seconds.
     pub(crate) fn figures(&self) -> (usize, usize, u64) {
         (self.restarts.len(), self.most, self.period)
     }
 
-    /// Counts a restart, also one that will fail, at that second.
+    /// Counts a restart at second `now`, also one that will fail.
     pub(crate) fn restart(&mut self, now: u64) -> Limit {
         while self.restarts.front().is_some_and(|then| now.saturating_sub(*then) > self.period) {
             self.restarts.pop_front();
@@ -55,7 +55,7 @@ mod tests {
 
     use super::{Intensity, Limit};
 
-    /// How many restarts at these times a supervisor gets through.
+    /// Returns the number of restarts at these times before the supervisor gives up.
     fn survived(most: usize, period: u64, times: &[u64]) -> usize {
         let mut intensity = Intensity::new(most, period);
         let within = |now: &&u64| intensity.restart(**now) == Limit::Within;
@@ -64,8 +64,8 @@ mod tests {
 
     // G2: too many restarts within a sliding window
     #[test]
-    fn the_window_slides_and_both_its_ends_count() {
-        // The most restarts, the period, when they come, how many are survived.
+    fn restart_window_slides_and_includes_both_ends() {
+        // Most restarts, period, times of the restarts, number survived.
         let table: [(usize, u64, &[u64], usize); 10] = [
             (0, 5, &[3], 0),
             (1, 5, &[0, 0], 1),
@@ -85,7 +85,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_gives_up_at_the_first_restart_that_has_too_many_within_its_period(
+        fn supervisor_gives_up_at_the_first_restart_beyond_the_intensity(
             most in 0_usize..5,
             period in 1_u64..8,
             gaps in prop::collection::vec(0_u64..6, 1..40),

@@ -1,13 +1,14 @@
-//! What a supervisor does when a child ends, or somebody asks for something: OTP's rules.
+//! Supervisor core: decides, by OTP's rules, what a supervisor does when a child ends or a request
+//! arrives.
 //!
-//! The keeper owns the table of children and takes every decision. What it cannot do itself, start
-//! and stop processes, read the clock, report, it does through its [`Hands`]: a supervisor's process
-//! has those of [`super::process`], a test has others, so that the rules are tried without a process,
-//! against the real module of OTP.
+//! [`Keeper`] owns the child table and makes every decision. Its effects (starting and stopping
+//! processes, reading the clock, reporting) go through [`Hands`]. A supervisor's process implements
+//! `Hands` in [`super::process`]; tests implement it without processes, to compare these rules with
+//! OTP's own module.
 //!
-//! One thing is done at a time: nothing else is looked at while children are started and stopped, as
-//! in OTP. A child that cannot be restarted is tried again by a message to oneself, so that who asks
-//! for something meanwhile is heard.
+//! One event is handled at a time, as in OTP: while children are started or stopped, no message is
+//! handled. A failed restart is retried by a message the supervisor sends itself, so that requests
+//! are handled between two attempts.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -22,16 +23,16 @@ use super::strategy::{ALL, Key, Strategy};
 use super::{AutoShutdown, Shutdown};
 use crate::{ExitReason, ProcessId};
 
-/// Whether the supervisor goes on.
+/// Whether the supervisor continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub(crate) enum Next {
     GoOn,
-    /// It ends with `shutdown`, after its children.
+    /// It stops its children and ends with `shutdown`.
     Shutdown,
 }
 
-/// A supervisor's state.
+/// `Keeper`: the supervisor core, a supervisor's state.
 pub(crate) struct Keeper<H: Hands> {
     pub(super) strategy: Strategy,
     pub(super) auto_shutdown: AutoShutdown,
@@ -54,7 +55,7 @@ impl<H: Hands> Keeper<H> {
         Self { strategy, auto_shutdown, intensity, children, hands }
     }
 
-    /// Starts the first children, in order. If one cannot be started those before it are stopped.
+    /// Starts the initial children, in order. If one fails to start, those before it are stopped.
     pub(crate) async fn begin(
         &mut self,
         specs: Vec<Spec<H::Start>>,
@@ -80,7 +81,7 @@ impl<H: Hands> Keeper<H> {
         }
     }
 
-    /// A process has ended, of which this was told because they were linked.
+    /// Handles the exit signal of a linked process.
     pub(crate) async fn ended(&mut self, process: ProcessId, reason: &ExitReason) -> Next {
         let Some(key) = self.children.with_process(process) else { return Next::GoOn };
         let Some(child) = self.children.get(key) else { return Next::GoOn };
@@ -105,7 +106,7 @@ impl<H: Hands> Keeper<H> {
         }
     }
 
-    /// A restart failed before; now it is tried again, unless somebody decided otherwise meanwhile.
+    /// Retries a failed restart, unless a request has changed the child's state meanwhile.
     pub(crate) async fn try_again(&mut self, key: Key) -> Next {
         match self.children.get(key).map(Child::place) {
             Some(Place::Restarting(_)) => self.restart(key).await,
@@ -129,7 +130,7 @@ impl<H: Hands> Keeper<H> {
         Next::GoOn
     }
 
-    /// COST: no other child is looked at.
+    /// COST: accesses no other child.
     async fn restart_one(&mut self, key: Key) {
         let Some(before) = self.children.get(key).map(Child::place) else { return };
         if let Err(reason) = self.start(key).await {
@@ -151,7 +152,7 @@ impl<H: Hands> Keeper<H> {
         }
     }
 
-    /// Starts children from first to last; stops at the first that cannot be.
+    /// Starts children in order, up to the first that fails to start.
     async fn start_all(
         &mut self,
         reach: RangeInclusive<Key>,
@@ -166,7 +167,7 @@ impl<H: Hands> Keeper<H> {
         Ok(())
     }
 
-    /// Stops children one after the other, from last to first; the temporary ones leave the table.
+    /// Stops children one by one in reverse order; temporary children are removed from the table.
     async fn stop_all(&mut self, reach: RangeInclusive<Key>) {
         for key in self.children.keys(reach).into_iter().rev() {
             self.stop(key).await;
@@ -185,7 +186,7 @@ impl<H: Hands> Keeper<H> {
         self.children.settle(key);
     }
 
-    /// Reports a child that did not end as it should when it was stopped.
+    /// Reports a stopped child that did not end with an expected reason.
     fn check(&self, key: Key, stopped: &Stopped) {
         let Some(child) = self.children.get(key) else { return };
         let Settings { shutdown, restart, .. } = child.spec.settings;
@@ -198,7 +199,7 @@ impl<H: Hands> Keeper<H> {
         }
     }
 
-    /// Stops all children at once. They are of one kind.
+    /// Stops all children concurrently. They have the same settings, from one template.
     async fn stop_side_by_side(&mut self) {
         let (mut keys, mut processes) = (Vec::new(), Vec::new());
         let mut shutdown = Shutdown::Infinity;
@@ -217,13 +218,13 @@ impl<H: Hands> Keeper<H> {
         }
     }
 
-    /// Starts a child that has a specification, and keeps its process, if it was needed. Where it
-    /// cannot be started nothing has changed.
+    /// Starts a child and stores its process, unless the start returned `ignore`. If the start
+    /// fails, nothing has changed.
     pub(super) async fn start(&mut self, key: Key) -> Result<Option<ProcessId>, ExitReason> {
         let Some(child) = self.children.get(key) else { return Ok(None) };
         let started = self.hands.start(&child.spec.start).await?;
         let Some(process) = started else {
-            // One with no id is nothing that anybody could ask for.
+            // A child without an id cannot be restarted on request, so `settle` removes it.
             self.children.settle(key);
             return Ok(None);
         };

@@ -1,26 +1,26 @@
 //! Supervisors: processes that start other processes and restart them when they end (G2).
 //!
-//! A [`SupervisorSpec`] says which strategy, how many restarts in which time, and which children;
-//! starting it gives a [`SupervisorRef`]. The rules are OTP's; [`ChildSpec`] says what a child is.
-//! [`SimpleSpec`] is for children that come and go.
+//! A [`SupervisorSpec`] defines the restart strategy, the restart intensity and the children;
+//! starting it returns a [`SupervisorRef`]. The rules are OTP's. [`ChildSpec`] specifies a child.
+//! [`SimpleSpec`] is for dynamic supervisors, whose children are started on request.
 //!
-//! What it does is reported by `tracing`, as OTP does: an event of level ERROR for a child that ended,
-//! could not be started or did not stop as it should, and for giving up; one of level INFO for a child
-//! that was started. Each has the fields `supervisor`, `error_context`, `reason`, and of the child
-//! `pid`, `id`, `restart`, `significant`, `shutdown` and `child_type`.
+//! As in OTP, a supervisor reports what it does, by `tracing` events: of level ERROR for a child
+//! that ended, failed to start or did not stop as expected, and for giving up; of level INFO for a
+//! child that was started. Each event has the fields `supervisor`, `error_context`, `reason`, and
+//! of the child `pid`, `id`, `restart`, `significant`, `shutdown` and `child_type`.
 //!
-//! What is decided, and in which order, is in files that know no process:
+//! All decisions are in modules that do not depend on processes:
 //!
 //! | file | decides |
 //! |---|---|
-//! | `strategy` | which children the end of one concerns |
-//! | `restart` | whether a child is restarted; whether its supervisor ends by itself |
-//! | `intensity` | when too many restarts are too many |
-//! | `order` | how a child is stopped, and whether it ended as it should |
-//! | `children` | nothing: it is the table |
-//! | `keeper`, `requests` | what happens when, with the hands it is given |
+//! | `strategy` | which children are restarted when one ends |
+//! | `restart` | whether a child is restarted; automatic shutdown of its supervisor |
+//! | `intensity` | when the restart intensity is exceeded |
+//! | `order` | how a child is stopped, and which exit reasons it expects |
+//! | `children` | nothing: it is the child table |
+//! | `keeper`, `requests` | the order of actions: the supervisor core, with its effects behind a trait |
 //!
-//! `process` has the hands.
+//! `hands` is that trait, and `process` implements it.
 
 mod child;
 mod children;
@@ -52,12 +52,12 @@ pub use restart::{AutoShutdown, Restart};
 pub use spec::{SimpleSpec, SupervisorSpec};
 pub use supervisor_ref::{SimpleRef, SupervisorRef};
 
-/// What a child is.
+/// Type of a child.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum ChildType {
-    /// A process that does the work.
+    /// A process that is not a supervisor.
     #[default]
     Worker,
-    /// A supervisor of others.
+    /// A supervisor.
     Supervisor,
 }

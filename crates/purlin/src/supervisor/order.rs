@@ -1,28 +1,29 @@
-//! How a child is stopped, and whether it ended as it should.
+//! Shutdown type of a child, and the exit reasons it expects.
 //!
-//! Pure values. The order itself is that of the keys, backwards ([`crate::supervisor::strategy`]).
+//! Pure values. Children are stopped in reverse key order ([`crate::supervisor::strategy`]).
 
 use std::time::Duration;
 
 use super::Restart;
 use crate::ExitReason;
 
-/// How a supervisor stops a child (G2).
+/// Shutdown type: how a supervisor stops a child (G2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Shutdown {
-    /// It is killed at once.
+    /// Kills the child without notice.
     BrutalKill,
-    /// It is told `shutdown`, and killed if it has not ended after that time.
+    /// Sends `shutdown`, and kills the child if it has not ended after this time.
     Timeout(Duration),
-    /// It is told `shutdown` and has all the time it wants.
+    /// Sends `shutdown` and waits without limit.
     Infinity,
 }
 
 impl Shutdown {
-    /// Whether a child that was stopped in this way ended as it should; otherwise it is reported.
+    /// Returns whether `reason` is expected of a child stopped in this way; otherwise it is
+    /// reported.
     ///
-    /// A permanent child is expected to end as it was told to; the others may have been about to
-    /// end in an orderly way of their own.
+    /// A permanent child must end with the reason it was sent. Other children may already have been
+    /// ending with any orderly reason.
     pub(crate) fn expects(self, restart: Restart, reason: &ExitReason) -> bool {
         let told = match self {
             Self::BrutalKill => *reason == ExitReason::Killed,
@@ -41,7 +42,7 @@ mod tests {
 
     // G2: each given a time, no time, or all the time it wants
     #[test]
-    fn what_a_child_that_is_stopped_may_end_with() {
+    fn expected_exit_reasons_depend_on_shutdown_and_restart_type() {
         use ExitReason::{Killed, Normal, Shutdown as Orderly};
         use Restart::{Permanent, Temporary, Transient};
         use Shutdown::{BrutalKill, Infinity, Timeout};

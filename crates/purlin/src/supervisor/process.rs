@@ -1,11 +1,14 @@
-//! A supervisor's process: it reads one message after the other and has the keeper act on it.
+//! Supervisor process: receives one message at a time and passes it to the supervisor core
+//! ([`Keeper`]).
 //!
-//! It traps exits. What ends is told to the keeper; what its parent, or no process, sends ends it,
-//! for any reason, and its children before it. An exit signal from anybody else is ignored.
+//! The process traps exits. An exit signal of a child goes to the core. An exit signal of the
+//! parent, or one without a sender, stops the children and ends the supervisor, whatever the
+//! reason. Exit signals of other processes are ignored.
 //!
-//! While it starts or stops children it receives nothing else, except the ends it waits for.
+//! While the supervisor starts or stops children it receives only the exits it waits for.
 //!
-//! COST: for the end of one child among any number, a message, a look-up and a spawn.
+//! COST: the exit of one child takes a message, a look-up and a spawn, whatever the number of
+//! children.
 
 use std::any::Any;
 use std::collections::HashMap;
@@ -30,13 +33,14 @@ use crate::observe::{self, Report, Restarts};
 use crate::process_ref::sealed::ToProcess as _;
 use crate::{Down, Exit, ExitReason, MonitorRef, Process, ProcessId, Reply, exit_process, receive};
 
-/// How long a process that was killed has to let go (L7).
+/// Time a killed process has to end (L7).
 pub(crate) const LAST_MOMENT: Duration = Duration::from_secs(2);
 
-/// How long the exit signals of processes are waited for that were found to have ended.
+/// Time to wait for the exit signals of processes that had ended before they were monitored.
 const IN_FLIGHT: Duration = Duration::from_millis(50);
 
-/// What a supervisor receives; nothing that anybody else could make.
+/// Message of a supervisor's mailbox; only this crate can create one, except from an `Exit` or a
+/// `Down`.
 #[derive(Debug)]
 pub struct SupervisorMail(pub(super) Mail);
 
@@ -44,13 +48,13 @@ pub(super) enum Mail {
     Exit(Exit),
     Down(Down),
     TryAgain(Key),
-    /// Answered when the first children have been started.
+    /// Replied to once the initial children have been started.
     AreYouUp(Reply<()>),
     StartChild(Box<ChildSpec>, Reply<Result<Option<ProcessId>, StartChildError>>),
     StartWith(Box<dyn Any + Send>, Reply<Result<Option<ProcessId>, StartChildError>>),
     RestartChild(Arc<str>, Reply<Result<Option<ProcessId>, RestartError>>),
     DeleteChild(Arc<str>, Reply<Result<(), DeleteError>>),
-    /// Answered whether there was such a child.
+    /// The reply is whether there was such a child.
     TerminateChild(Arc<str>, Reply<bool>),
     TerminateProcess(ProcessId, Reply<bool>),
     WhichChildren(Reply<Vec<ChildInfo>>),
@@ -88,7 +92,7 @@ impl fmt::Debug for Mail {
     }
 }
 
-/// The function of a supervisor's process.
+/// Process function of a supervisor.
 pub(super) async fn supervise(
     me: Process<SupervisorMail>,
     spec: SupervisorSpec,
@@ -130,7 +134,7 @@ impl Supervisor {
         }
     }
 
-    /// Acts on one message; why the supervisor ends, if it does.
+    /// Handles one message. Returns the exit reason if the supervisor is to end.
     async fn act(&mut self, mail: Mail) -> Option<ExitReason> {
         let keeper = &mut self.keeper;
         let next = match mail {
@@ -149,7 +153,8 @@ impl Supervisor {
         let Exit { from, reason } = exit;
         match from {
             Some(child) if from != self.parent => {
-                // WHY: where the node stops, children end of it and can be started no more.
+                // WHY: when the node stops, children end because of that, and no process can be
+                // spawned any more.
                 if here(|here| here.realm.home().stopping.load(Ordering::Relaxed)) == Some(true) {
                     return Some(ExitReason::Shutdown);
                 }
@@ -164,7 +169,7 @@ impl Supervisor {
         let keeper = &mut self.keeper;
         match request {
             Mail::AreYouUp(reply) => reply.send(()),
-            // Children that come and go are all of one kind.
+            // The children of a dynamic supervisor are started from its template only.
             Mail::StartChild(_, reply) if self.template.is_some() => {
                 reply.send(Err(StartChildError::OtherArguments));
             }
@@ -182,7 +187,7 @@ impl Supervisor {
             Mail::TerminateProcess(pid, reply) => reply.send(keeper.terminate_dynamic(pid).await),
             Mail::WhichChildren(reply) => reply.send(keeper.which()),
             Mail::CountChildren(reply) => reply.send(keeper.count()),
-            // A monitor that is no longer waited for, or what is no request.
+            // The `Down` of a monitor that has been given up, or a message that is not a request.
             Mail::Down(_) | Mail::Exit(_) | Mail::TryAgain(_) | Mail::Stop(_) => {}
         }
     }
@@ -192,7 +197,7 @@ impl Supervisor {
         arguments: Box<dyn Any + Send>,
     ) -> Result<Option<ProcessId>, StartChildError> {
         let Some(template) = &self.template else { return Err(StartChildError::OtherArguments) };
-        // The template clones what is the user's, which may panic.
+        // The template clones user values, which may panic.
         let start =
             catch::panics(|| (template.start)(arguments)).map_err(StartChildError::Failed)?;
         let start = start.ok_or(StartChildError::OtherArguments)?;
@@ -201,20 +206,20 @@ impl Supervisor {
     }
 }
 
-/// The hands of a supervisor that is a process.
+/// Effects of a supervisor process: the implementation of [`Hands`] outside tests.
 struct Own {
     me: Process<SupervisorMail>,
-    /// How reports call it: its name, or else its pid.
+    /// Identifies the supervisor in reports: its name, or its pid if it has none.
     title: String,
 }
 
 impl Own {
-    /// Waits for the ends of monitored processes, at most that long.
+    /// Waits for the exits of monitored processes, for at most `patience`.
     async fn downs(&mut self, waiting: &mut Waiting, patience: Option<Duration>) {
         let deadline = patience.map(|patience| now().saturating_add(patience));
         let mut in_flight = None;
         while !waiting.left.is_empty() {
-            // WHY so long where there is none: it never comes.
+            // WHY `Duration::MAX` without a deadline: such a timeout never fires.
             let left = deadline.map_or(Duration::MAX, |end| end.saturating_sub(now()));
             let down = receive!(self.me, {
                 SupervisorMail(Mail::Down(down)) if waiting.left.contains_key(&down.monitor) => {
@@ -229,16 +234,18 @@ impl Own {
         }
     }
 
-    /// Has no link with a process that has ended, nor its exit signal in the mailbox; why it ended.
-    /// `in_flight` is until when such are waited for whose signal is on its way, once there is one.
+    /// Unlinks a process that has ended, or takes its exit signal out of the mailbox. Returns the
+    /// exit reason. `in_flight` is the common deadline for exit signals in transit, set at the
+    /// first process that needs it.
     async fn unlink(
         &mut self,
         process: ProcessId,
         reason: ExitReason,
         in_flight: &mut Option<Duration>,
     ) -> ExitReason {
-        // It had ended before it was monitored: then only the exit signal says why, which may just be
-        // on its way; it does not come from one that had unlinked itself.
+        // The process had ended before it was monitored, so only its exit signal carries the
+        // reason. The signal may still be in transit; it never arrives if the process had unlinked
+        // itself.
         if reason == ExitReason::NoProcess {
             let end = *in_flight.get_or_insert_with(|| now().saturating_add(IN_FLIGHT));
             return receive!(self.me, {
@@ -254,9 +261,9 @@ impl Own {
     }
 }
 
-/// Processes whose end is waited for.
+/// Processes whose exit the supervisor waits for.
 struct Waiting {
-    /// With their place among all.
+    /// Index in `ended`, and the process, by monitor.
     left: HashMap<MonitorRef, (usize, ProcessId)>,
     ended: Vec<Stopped>,
 }
@@ -271,7 +278,7 @@ impl Hands for Own {
     type Start = Start;
 
     async fn start(&mut self, start: &Start) -> Result<Option<ProcessId>, ExitReason> {
-        // The start clones what is the user's, which may panic.
+        // The start function clones user values, which may panic.
         let starting = catch::panics(|| start.call(&self.me))?;
         starting.await
     }
@@ -344,7 +351,7 @@ impl Hands for Own {
     }
 }
 
-/// The time on the node's clock.
+/// Returns the time of the node's clock.
 fn now() -> Duration {
     here(|here| here.timers.now()).unwrap_or_default()
 }

@@ -1,8 +1,8 @@
-//! What a supervisor tells the log: OTP's supervisor reports and progress reports, by `tracing`.
+//! Supervisor reports and progress reports as in OTP, by `tracing`.
 //!
-//! A supervisor report is an event of level ERROR, a progress report one of level INFO. Both say who
-//! the supervisor is and which child it is about: its process, id, restart, significance, shutdown
-//! and type.
+//! A supervisor report is an event of level ERROR, a progress report one of level INFO. Both
+//! contain the supervisor and the child concerned: its process, id, restart type, significance,
+//! shutdown type and child type.
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,22 +13,22 @@ use super::children::Settings;
 use super::{ChildType, Restart, Shutdown};
 use crate::ProcessId;
 
-/// What a report is about: OTP's error context.
+/// Subject of a report: OTP's error context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Context {
-    /// A child was started: progress, no error.
+    /// A child was started: a progress report, not an error.
     Started,
-    /// A child could not be started or restarted.
+    /// A child failed to start or restart.
     StartError,
-    /// A child ended by itself.
+    /// A child ended without being stopped.
     ChildTerminated,
-    /// A child that was stopped did not end as it should.
+    /// A child that was stopped did not end with an expected reason.
     ShutdownError,
     /// The supervisor gives up.
     Shutdown,
 }
 
-/// The child a report is about.
+/// The child that a report is about.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Offender<'a> {
     pub(crate) process: Option<ProcessId>,
@@ -36,7 +36,7 @@ pub(crate) struct Offender<'a> {
     pub(crate) settings: Settings,
 }
 
-/// Writes a report. A subscriber that panics is left alone with it.
+/// Writes a report. A panic of the subscriber is contained.
 pub(crate) fn write(
     supervisor: &dyn fmt::Display,
     context: Context,
@@ -58,7 +58,7 @@ pub(crate) fn write(
 }
 
 impl Context {
-    /// OTP's word for it.
+    /// Returns OTP's name of the error context.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Started => "started",

@@ -1,6 +1,6 @@
-//! What others ask of a supervisor, and what they get: OTP's rules again.
+//! Requests to a supervisor, by OTP's rules.
 //!
-//! Called by the supervisor's process alone, between the ends of children.
+//! Called only by the supervisor's process, between the exits of children.
 
 use std::sync::Arc;
 
@@ -12,46 +12,46 @@ use super::keeper::Keeper;
 use super::strategy::{Key, Strategy};
 use crate::{ExitReason, ProcessId};
 
-/// How many children there are.
+/// Numbers of a supervisor's children.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ChildCounts {
-    /// Specifications, whether their child runs or not; one for a simple one for one supervisor.
+    /// Child specs, whether or not the child runs; 1 for a dynamic supervisor.
     pub specs: usize,
-    /// Children that run.
+    /// Running children.
     pub active: usize,
-    /// Supervisors among the children, running or not.
+    /// Children that are supervisors, running or not.
     pub supervisors: usize,
-    /// Other children, running or not.
+    /// Children that are workers, running or not.
     pub workers: usize,
 }
 
-/// A child, as its supervisor sees it.
+/// Information about a child, as in OTP's `which_children`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ChildInfo {
-    /// Its id; that of the template where children have none of their own.
+    /// Id of the child; for a child of a dynamic supervisor the template's id.
     pub id: Arc<str>,
-    /// Its process, if it has one.
+    /// Process of the child.
     pub process: ChildProcess,
-    /// What it is.
+    /// Type of the child.
     pub child_type: ChildType,
 }
 
-/// Where a child's process is.
+/// State of a child's process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChildProcess {
-    /// It was started, and its end has not been noticed.
+    /// The child was started, and its exit has not been handled.
     Running(ProcessId),
-    /// It could not be restarted and will be tried again.
+    /// A restart failed and will be tried again.
     Restarting,
-    /// There is none: Erlang's `undefined`.
+    /// The child has no process: Erlang's `undefined`.
     Absent,
 }
 
-/// What others ask of a supervisor whose children have ids.
+/// Requests to a supervisor whose children have ids.
 impl<H: Hands> Keeper<H> {
-    /// Adds a child behind the others and starts it. One that cannot be started is not kept.
+    /// Adds a child after the others and starts it. If the start fails the child is removed.
     pub(crate) async fn start_child(
         &mut self,
         spec: Spec<H::Start>,
@@ -71,7 +71,7 @@ impl<H: Hands> Keeper<H> {
         started.map_err(StartChildError::Failed)
     }
 
-    /// Starts a child that is there but has no process.
+    /// Starts a child that has a child spec but no process.
     pub(crate) async fn restart_child(
         &mut self,
         id: &str,
@@ -84,7 +84,7 @@ impl<H: Hands> Keeper<H> {
         }
     }
 
-    /// Takes a child without a process out of the table.
+    /// Removes a child without a process from the table.
     pub(crate) fn delete_child(&mut self, id: &str) -> Result<(), DeleteError> {
         match self.named(id) {
             Some((key, Place::Absent)) => {
@@ -97,24 +97,24 @@ impl<H: Hands> Keeper<H> {
         }
     }
 
-    /// Stops a child; `false` if there is none of that id. It is kept unless it is temporary, and
-    /// does not count for the shutdown by itself.
+    /// Stops a child; returns `false` if no child has that id. The child spec stays, unless the
+    /// child is temporary. The stop does not count for the automatic shutdown.
     pub(crate) async fn terminate_child(&mut self, id: &str) -> bool {
         let Some(key) = self.children.with_id(id) else { return false };
         self.stop(key).await;
         true
     }
 
-    /// The child of that id, and where it is.
+    /// Returns the key and the process state of the child with that id.
     fn named(&self, id: &str) -> Option<(Key, Place)> {
         let key = self.children.with_id(id)?;
         Some((key, self.children.get(key)?.place()))
     }
 }
 
-/// What others ask of a simple one for one supervisor, and of any.
+/// Requests to a dynamic supervisor, and requests to any supervisor.
 impl<H: Hands> Keeper<H> {
-    /// Starts one child more. One that cannot be started, or need not be, is not kept.
+    /// Starts another child. If its start fails or returns `ignore`, no child is added.
     pub(crate) async fn start_dynamic(
         &mut self,
         spec: Spec<H::Start>,
@@ -126,7 +126,7 @@ impl<H: Hands> Keeper<H> {
         Ok(started)
     }
 
-    /// Stops a child; `false` if there is none that is that process, and the process lives.
+    /// Stops a child; returns `false` if the process is not a child and is alive.
     pub(crate) async fn terminate_dynamic(&mut self, process: ProcessId) -> bool {
         let Some(key) = self.children.with_process(process) else {
             return !self.hands.is_alive(process);
@@ -135,7 +135,7 @@ impl<H: Hands> Keeper<H> {
         true
     }
 
-    /// All children, in the order of their start.
+    /// Returns all children, in start order.
     pub(crate) fn which(&self) -> Vec<ChildInfo> {
         let info = |child: &Child<H::Start>| ChildInfo {
             id: child.spec.id.clone(),
@@ -149,7 +149,7 @@ impl<H: Hands> Keeper<H> {
         self.children.iter().map(info).collect()
     }
 
-    /// How many children there are.
+    /// Returns the numbers of children.
     pub(crate) fn count(&self) -> ChildCounts {
         let mut counts = ChildCounts::default();
         for child in self.children.iter() {

@@ -1,49 +1,51 @@
-//! What becomes of a child that has ended, and whether its supervisor ends with it.
+//! Restart types and automatic shutdown: whether a child that has ended is restarted, and whether
+//! its supervisor ends with it.
 //!
-//! Pure functions; [`Restart`] and [`AutoShutdown`] are the user's.
+//! Pure functions; [`Restart`] and [`AutoShutdown`] are public.
 
 use crate::ExitReason;
 
-/// When a child is restarted after it has ended (G2).
+/// Restart type of a child: when the child is restarted after it has ended (G2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Restart {
-    /// Always.
+    /// Always restarted.
     #[default]
     Permanent,
-    /// When it ended otherwise than in an orderly way: not with `normal`, `shutdown` or
-    /// `{shutdown, _}`.
+    /// Restarted if its exit was not orderly, that is not with `normal`, `shutdown` or `{shutdown,
+    /// _}`.
     Transient,
-    /// Never. Its specification goes with it, also when it was stopped because of a sibling.
+    /// Never restarted. The supervisor drops its child spec when it ends, also if it was stopped
+    /// because of a sibling.
     Temporary,
 }
 
-/// Whether a supervisor ends by itself, with `shutdown`, when significant children have ended for
-/// good (G2).
+/// Whether a supervisor ends, with `shutdown`, after significant children have ended without being
+/// restarted (G2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum AutoShutdown {
-    /// It does not, and has no significant children.
+    /// Never; the supervisor has no significant children.
     #[default]
     Never,
-    /// When one of them has.
+    /// When any significant child has ended.
     AnySignificant,
-    /// When the last of them that ran has.
+    /// When the last running significant child has ended.
     AllSignificant,
 }
 
-/// What becomes of a child that has ended by itself.
+/// What a supervisor does after a child has ended without being stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AfterEnd {
-    /// It is restarted, if the intensity allows it; its end is reported.
+    /// Restarts the child, if the restart intensity allows it, and reports the exit.
     Restart,
-    /// It stays ended; its end is reported if it was not orderly.
+    /// Does not restart the child; reports the exit if it was not orderly.
     Stay {
-        /// Whether the end is reported.
+        /// Whether the exit is reported.
         report: bool,
     },
 }
 
 impl Restart {
-    /// What becomes of a child of this kind that ended for that reason.
+    /// Returns what follows the end of a child of this restart type with this reason.
     pub(crate) fn after(self, reason: &ExitReason) -> AfterEnd {
         match self {
             Self::Permanent => AfterEnd::Restart,
@@ -52,15 +54,15 @@ impl Restart {
         }
     }
 
-    /// Whether the specification of a child that is stopped, or stays ended, is kept.
+    /// Returns whether the child spec stays when the child is stopped or not restarted.
     pub(crate) fn is_kept(self) -> bool {
         self != Self::Temporary
     }
 }
 
 impl AutoShutdown {
-    /// Whether the supervisor ends now that a child stays ended. `others` tells whether a
-    /// significant child still runs, or is about to.
+    /// Returns whether the supervisor ends after a child has ended without a restart. `others`
+    /// returns whether another significant child runs or is about to.
     pub(crate) fn ends(self, significant: bool, others: impl FnOnce() -> bool) -> bool {
         match self {
             Self::Never => false,
@@ -77,7 +79,7 @@ mod tests {
 
     // G2: permanent, transient, temporary
     #[test]
-    fn a_child_is_restarted_by_its_kind_and_by_how_it_ended() {
+    fn restart_type_and_exit_reason_decide_whether_a_child_is_restarted() {
         use Restart::{Permanent, Temporary, Transient};
         let (orderly, not) = (AfterEnd::Stay { report: false }, AfterEnd::Stay { report: true });
         let table = [
@@ -98,9 +100,10 @@ mod tests {
 
     // G2: never, any significant, all significant
     #[test]
-    fn a_supervisor_ends_by_itself_by_its_policy() {
+    fn auto_shutdown_decides_whether_the_supervisor_ends() {
         use AutoShutdown::{AllSignificant, AnySignificant, Never};
-        // The policy, whether the child is significant, whether others are left; whether it ends.
+        // Policy, whether the child is significant, whether others are left; whether the supervisor
+        // ends.
         let table = [
             (Never, true, false, false),
             (Never, false, false, false),

@@ -1,4 +1,4 @@
-//! What a supervisor is to be, and starting it.
+//! Supervisor specifications, and starting supervisors.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -15,8 +15,8 @@ use super::supervisor_ref::{SimpleRef, SupervisorRef};
 use super::{AutoShutdown, Restart};
 use crate::{ExitReason, Name, Node, Pid, Process};
 
-/// A supervisor as it is specified: its strategy, how often it restarts, and its first children in
-/// the order of their start (G2).
+/// Specification of a supervisor: its restart strategy, restart intensity and initial children, in
+/// start order (G2).
 ///
 /// ```
 /// use std::time::Duration;
@@ -49,7 +49,7 @@ pub struct SupervisorSpec {
     period: Duration,
     pub(super) name: Option<Name>,
     pub(super) children: Vec<ChildSpec>,
-    /// What the children of a simple one for one supervisor are.
+    /// Template of a dynamic supervisor's children.
     pub(super) template: Option<Spec<Make>>,
 }
 
@@ -66,56 +66,58 @@ impl SupervisorSpec {
         }
     }
 
-    /// A child that ends is restarted, and nothing else happens.
+    /// Creates a supervisor that restarts only the child that ended.
     pub fn one_for_one() -> Self {
         Self::new(Strategy::OneForOne)
     }
 
-    /// When a child is to be restarted all others are stopped, in reverse order, and all are started,
-    /// in order. The temporary ones are not started again.
+    /// Creates a supervisor that restarts all children when one ends: it stops the others in
+    /// reverse order and starts all in order. Temporary children are not started again.
     pub fn one_for_all() -> Self {
         Self::new(Strategy::OneForAll)
     }
 
-    /// As [`SupervisorSpec::one_for_all`], but those that come before the child in the order of
-    /// starting stay.
+    /// Creates a supervisor like [`SupervisorSpec::one_for_all`] that leaves the children before
+    /// the one that ended, in start order, running.
     pub fn rest_for_one() -> Self {
         Self::new(Strategy::RestForOne)
     }
 
-    /// Children that come and go, all of one kind: see [`SimpleSpec`].
+    /// Creates a dynamic supervisor, whose children are started from one template: see
+    /// [`SimpleSpec`].
     pub fn simple_one_for_one<A>(template: ChildTemplate<A>) -> SimpleSpec<A> {
         let mut spec = Self::new(Strategy::SimpleOneForOne);
         spec.template = Some(template.spec);
         SimpleSpec { spec, arguments: PhantomData }
     }
 
-    /// How many restarts it does within a period; at one more it gives up: it stops its children and
-    /// ends with `shutdown`. It is 1 unless said otherwise.
+    /// Sets the restart intensity: the most restarts within a period; the default is 1. At one more
+    /// the supervisor gives up: it stops its children and ends with `shutdown`.
     pub fn intensity(mut self, restarts: usize) -> Self {
         self.intensity = restarts;
         self
     }
 
-    /// The period, in whole seconds (a part of one counts as one); 5 unless said otherwise.
+    /// Sets the period of the restart intensity, rounded up to whole seconds; the default is 5
+    /// seconds.
     pub fn period(mut self, period: Duration) -> Self {
         self.period = period;
         self
     }
 
-    /// Whether it ends when significant children have.
+    /// Sets whether the supervisor ends after significant children have ended.
     pub fn auto_shutdown(mut self, auto_shutdown: AutoShutdown) -> Self {
         self.auto_shutdown = auto_shutdown;
         self
     }
 
-    /// The name it has (N1): see [`SupervisorRef::whereis`].
+    /// Sets the name to register (N1): see [`SupervisorRef::whereis`].
     pub fn name(mut self, name: &str) -> Self {
         self.name = Some(Name::from(name));
         self
     }
 
-    /// One child more, started after those before it.
+    /// Appends a child, started after those before it.
     pub fn child(mut self, child: ChildSpec) -> Self {
         self.children.push(child);
         self
@@ -124,18 +126,19 @@ impl SupervisorSpec {
     /// Starts the supervisor, linked to the calling process, and waits until its children have been
     /// started.
     ///
-    /// The caller is its *parent*: an exit signal from it, for any reason, stops the supervisor, which
-    /// stops its children and ends with that reason. Exit signals from others are ignored.
+    /// The caller is its *parent*: an exit signal from the parent, for any reason, stops the
+    /// supervisor, which stops its children and ends with that reason. Exit signals of other
+    /// processes are ignored.
     ///
-    /// *Cancellation*: dropping the future leaves the supervisor to itself, linked.
+    /// *Cancellation*: dropping the future does not stop the supervisor, which stays linked.
     ///
     /// # Errors
-    /// [`StartError`], whose reason is `{shutdown, {failed_to_start_child, …}}` where a child could not
-    /// be started. The supervisor has ended by then, and since they are linked the caller is sent that
-    /// reason too.
+    /// Returns [`StartError`]; its reason is `{shutdown, {failed_to_start_child, …}}` if a child
+    /// failed to start. The supervisor has ended by then. Since they are linked, the caller is sent
+    /// an exit signal with that reason too.
     ///
     /// # Panics
-    /// Outside of the calling process's own turn.
+    /// Panics outside the calling process's own turn.
     pub async fn start_link<M: Send + 'static>(
         self,
         me: &Process<M>,
@@ -143,11 +146,12 @@ impl SupervisorSpec {
         Ok(self.spawn_link(me).up().await.map(SupervisorRef::new)?)
     }
 
-    /// [`SupervisorSpec::start_link`] on a node, from any thread or task, with no parent: only
-    /// [`SupervisorRef::stop`], the end of its node and `kill` stop it.
+    /// Starts the supervisor like [`SupervisorSpec::start_link`] on a node, from any thread or
+    /// task, without a parent. Only [`SupervisorRef::stop`], an exit signal without a sender, the
+    /// node's stop and `kill` end it.
     ///
     /// # Errors
-    /// As there.
+    /// As [`SupervisorSpec::start_link`].
     pub async fn start(self, node: &Node) -> Result<SupervisorRef, StartError> {
         let pid = node.spawn(move |me| supervise(me, self, None));
         Ok(Starting(pid).up().await.map(SupervisorRef::new)?)
@@ -163,7 +167,7 @@ impl SupervisorSpec {
         Intensity::new(self.intensity, self.period.as_secs().saturating_add(part).max(1))
     }
 
-    /// Whether there can be such a supervisor.
+    /// Validates the specification.
     pub(super) fn check(&self) -> Result<(), BadSpec> {
         if let (Some(_), Some(child)) = (&self.template, self.children.first()) {
             return Err(BadSpec::NotSimple(child.id().into()));
@@ -180,7 +184,7 @@ impl SupervisorSpec {
     }
 }
 
-/// Whether a supervisor may have such a child.
+/// Validates a child's settings against the supervisor's automatic shutdown.
 pub(super) fn check(id: &str, settings: &Settings, policy: AutoShutdown) -> Result<(), BadSpec> {
     let may = policy != AutoShutdown::Never && settings.restart != Restart::Permanent;
     if settings.significant && !may {
@@ -193,17 +197,17 @@ pub(super) fn check(id: &str, settings: &Settings, policy: AutoShutdown) -> Resu
 pub(crate) struct Starting(Pid<SupervisorMail>);
 
 impl Starting {
-    /// Waits until it has.
+    /// Waits until the initial children have been started.
     pub(crate) async fn up(self) -> Result<Pid<SupervisorMail>, ExitReason> {
         let up = self.0.answer_or_end(|reply| SupervisorMail(Mail::AreYouUp(reply))).await;
         up.map(|()| self.0)
     }
 }
 
-/// A supervisor of children that come and go, all of one kind: OTP's `simple_one_for_one`.
+/// Specification of a dynamic supervisor: OTP's `simple_one_for_one`, Elixir's `DynamicSupervisor`.
 ///
-/// It has none at first. Each is started with arguments of its own, has no id, and is known by its
-/// process. When the supervisor stops, they are stopped side by side.
+/// It has no initial children. Each child is started with its own arguments, has no id, and is
+/// identified by its process. When the supervisor stops, its children are stopped concurrently.
 ///
 /// ```
 /// use purlin::{ExitReason, Process};
@@ -229,37 +233,37 @@ pub struct SimpleSpec<A> {
 }
 
 impl<A: Send + 'static> SimpleSpec<A> {
-    /// As [`SupervisorSpec::intensity`].
+    /// Sets the restart intensity; see [`SupervisorSpec::intensity`].
     pub fn intensity(mut self, restarts: usize) -> Self {
         self.spec = self.spec.intensity(restarts);
         self
     }
 
-    /// As [`SupervisorSpec::period`].
+    /// Sets the period of the restart intensity; see [`SupervisorSpec::period`].
     pub fn period(mut self, period: Duration) -> Self {
         self.spec = self.spec.period(period);
         self
     }
 
-    /// As [`SupervisorSpec::auto_shutdown`].
+    /// Sets the automatic shutdown; see [`SupervisorSpec::auto_shutdown`].
     pub fn auto_shutdown(mut self, auto_shutdown: AutoShutdown) -> Self {
         self.spec = self.spec.auto_shutdown(auto_shutdown);
         self
     }
 
-    /// As [`SupervisorSpec::name`].
+    /// Sets the name to register; see [`SupervisorSpec::name`].
     pub fn name(mut self, name: &str) -> Self {
         self.spec = self.spec.name(name);
         self
     }
 
-    /// As [`SupervisorSpec::start_link`].
+    /// Starts the supervisor; see [`SupervisorSpec::start_link`].
     ///
     /// # Errors
-    /// As there.
+    /// As [`SupervisorSpec::start_link`].
     ///
     /// # Panics
-    /// As there.
+    /// As [`SupervisorSpec::start_link`].
     pub async fn start_link<M: Send + 'static>(
         self,
         me: &Process<M>,
@@ -267,10 +271,10 @@ impl<A: Send + 'static> SimpleSpec<A> {
         Ok(SimpleRef::new(self.spec.start_link(me).await?))
     }
 
-    /// As [`SupervisorSpec::start`].
+    /// Starts the supervisor on a node; see [`SupervisorSpec::start`].
     ///
     /// # Errors
-    /// As there.
+    /// As [`SupervisorSpec::start`].
     pub async fn start(self, node: &Node) -> Result<SimpleRef<A>, StartError> {
         Ok(SimpleRef::new(self.spec.start(node).await?))
     }

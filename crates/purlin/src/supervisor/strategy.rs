@@ -1,34 +1,34 @@
-//! Which children the end of one concerns.
+//! Restart strategies: which children are restarted when one ends.
 //!
-//! Pure values. Children are known by their [`Key`], and keys are in the order in which the children
-//! were first started, so a strategy is a range of keys (G2).
+//! Pure values. A child is identified by its [`Key`]. Keys ascend in the order in which the
+//! children were first started, so the children that a strategy affects form a range of keys (G2).
 
 use std::ops::RangeInclusive;
 
-/// A child's place in the order of starting. A child that is restarted keeps its key; no key is
-/// used twice.
+/// Position of a child in the start order. A restarted child keeps its key; keys are not reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Key(pub(crate) u64);
 
-/// Every child there may be.
+/// Range of all keys.
 pub(crate) const ALL: RangeInclusive<Key> = Key(0)..=Key(u64::MAX);
 
 /// OTP's restart strategies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Strategy {
-    /// Only the child that ended is restarted.
+    /// Restarts only the child that ended.
     OneForOne,
-    /// All others are stopped, then all are started.
+    /// Stops all other children, then starts all.
     OneForAll,
-    /// Those that were started after it are stopped, then it and they are started.
+    /// Stops the children started after the one that ended, then starts it and them.
     RestForOne,
-    /// As one for one, for children that come and go, are all of one kind and have no ids.
+    /// Like `OneForOne`, for children that are started dynamically from one template and have no
+    /// ids.
     SimpleOneForOne,
 }
 
 impl Strategy {
-    /// The children that are stopped, from last to first, and started, from first to last, when
-    /// that one is to be restarted.
+    /// Returns the range of children that are stopped, in reverse order, and started, in order,
+    /// when the child with key `ended` is restarted.
     pub(crate) fn reach(self, ended: Key) -> RangeInclusive<Key> {
         match self {
             Self::OneForOne | Self::SimpleOneForOne => ended..=ended,
@@ -44,7 +44,7 @@ mod tests {
 
     // G2: one for one, one for all, rest for one
     #[test]
-    fn a_strategy_reaches_the_children_it_is_named_for() {
+    fn strategy_selects_the_children_to_restart() {
         let reached = |strategy: Strategy| -> Vec<u64> {
             let reach = strategy.reach(Key(2));
             (0..5).filter(|key| reach.contains(&Key(*key))).collect()

@@ -1,5 +1,7 @@
-//! Talking to a supervisor. From any process, thread or task; each request is a call that waits for
-//! as long as the supervisor lives.
+//! Client handle of a supervisor.
+//!
+//! Usable from any process, thread or task. Each request is a call without a timeout; it ends when
+//! the supervisor replies or ends.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -12,9 +14,10 @@ use super::process::{Mail, SupervisorMail};
 use super::requests::{ChildCounts, ChildInfo};
 use crate::{CallError, ExitReason, LookupError, Pid, ProcessId, Reply, whereis};
 
-/// A supervisor, for those who ask it for something.
+/// Client handle of a supervisor.
 ///
-/// It does one thing at a time: while it starts or stops a child, which may take long, requests wait.
+/// A supervisor handles one request at a time. While it starts or stops a child, which may take
+/// long, other requests wait.
 ///
 /// ```
 /// use purlin::Process;
@@ -29,7 +32,7 @@ use crate::{CallError, ExitReason, LookupError, Pid, ProcessId, Reply, whereis};
 ///     let supervisor = SupervisorSpec::one_for_one().start_link(&me).await.expect("it starts");
 ///     supervisor.start_child(ChildSpec::worker("a", idle)).await.expect("the id is free");
 ///     supervisor.terminate_child("a").await.expect("it is there");
-///     // Its specification stays, so it can be started again, or taken away.
+///     // The child spec stays, so the child can be restarted or deleted.
 ///     let pid = supervisor.restart_child("a").await.expect("it is not running");
 ///     assert!(pid.is_some());
 ///     assert_eq!(supervisor.restart_child("a").await, Err(RestartError::Running));
@@ -40,25 +43,25 @@ use crate::{CallError, ExitReason, LookupError, Pid, ProcessId, Reply, whereis};
 pub struct SupervisorRef(Pid<SupervisorMail>);
 
 impl SupervisorRef {
-    /// The supervisor whose process that is.
+    /// Returns the handle of the supervisor with this pid.
     pub fn new(pid: Pid<SupervisorMail>) -> Self {
         Self(pid)
     }
 
-    /// The supervisor of the current node that has that name.
+    /// Returns the supervisor of the current node that is registered under that name.
     ///
     /// # Errors
-    /// Nobody has it, or somebody who is no supervisor.
+    /// Returns an error if the name is free or belongs to a process that is not a supervisor.
     pub fn whereis(name: &str) -> Result<Self, LookupError> {
         whereis(name).map(Self)
     }
 
-    /// Its process.
+    /// Returns the pid of the supervisor's process.
     pub fn pid(&self) -> &Pid<SupervisorMail> {
         &self.0
     }
 
-    /// The identity of its process.
+    /// Returns the identity of the supervisor's process.
     pub fn id(&self) -> ProcessId {
         self.0.id()
     }
@@ -67,10 +70,11 @@ impl SupervisorRef {
         self.0.call_timeout(|reply| SupervisorMail(request(reply)), Duration::MAX).await
     }
 
-    /// Adds a child behind all others and starts it; its process, or `None` if it was not needed.
+    /// Adds a child after all others and starts it. Returns its process, or `None` if the child's
+    /// start returned `ignore`.
     ///
     /// # Errors
-    /// [`StartChildError`]; the child is not kept then.
+    /// Returns [`StartChildError`]; the supervisor does not keep the child spec then.
     pub async fn start_child(
         &self,
         child: ChildSpec,
@@ -80,60 +84,61 @@ impl SupervisorRef {
         asked.unwrap_or_else(|error| Err(StartChildError::NoSupervisor(error)))
     }
 
-    /// Stops a child. Its specification stays, unless it is temporary; nothing is restarted, and it
-    /// does not count for [`AutoShutdown`](super::AutoShutdown).
+    /// Stops a child. Its child spec stays, unless the child is temporary. No child is restarted,
+    /// and the stop does not count for [`AutoShutdown`](super::AutoShutdown).
     ///
     /// # Errors
-    /// [`TerminateError`]: there is none of that id.
+    /// Returns [`TerminateError`] if there is no child with this id.
     pub async fn terminate_child(&self, id: &str) -> Result<(), TerminateError> {
         let id = Arc::from(id);
         found(self.ask(|reply| Mail::TerminateChild(id, reply)).await)
     }
 
-    /// Starts a child that has a specification and no process.
+    /// Starts a child that has a child spec and no process. Returns its process, or `None` if the
+    /// child's start returned `ignore`.
     ///
     /// # Errors
-    /// [`RestartError`].
+    /// Returns [`RestartError`].
     pub async fn restart_child(&self, id: &str) -> Result<Option<ProcessId>, RestartError> {
         let id = Arc::from(id);
         let asked = self.ask(|reply| Mail::RestartChild(id, reply)).await;
         asked.unwrap_or_else(|error| Err(RestartError::NoSupervisor(error)))
     }
 
-    /// Takes away the specification of a child that has no process.
+    /// Deletes the child spec of a child that has no process.
     ///
     /// # Errors
-    /// [`DeleteError`].
+    /// Returns [`DeleteError`].
     pub async fn delete_child(&self, id: &str) -> Result<(), DeleteError> {
         let id = Arc::from(id);
         let asked = self.ask(|reply| Mail::DeleteChild(id, reply)).await;
         asked.unwrap_or_else(|error| Err(DeleteError::NoSupervisor(error)))
     }
 
-    /// Its children, in the order of their start.
+    /// Returns the children in start order.
     ///
     /// # Errors
-    /// The supervisor is gone, or ended meanwhile.
+    /// Returns an error if the supervisor has ended or ends before it replies.
     pub async fn which_children(&self) -> Result<Vec<ChildInfo>, CallError> {
         self.ask(Mail::WhichChildren).await
     }
 
-    /// How many children it has.
+    /// Returns the numbers of children.
     ///
     /// # Errors
-    /// The supervisor is gone, or ended meanwhile.
+    /// Returns an error if the supervisor has ended or ends before it replies.
     pub async fn count_children(&self) -> Result<ChildCounts, CallError> {
         self.ask(Mail::CountChildren).await
     }
 
-    /// Stops the supervisor, and its children before it, whoever asks; why it has ended. It ends with
-    /// that reason unless it is ending for another.
+    /// Stops the supervisor after its children, from any caller, and returns its exit reason. That
+    /// is `reason`, unless the supervisor was already ending for another.
     pub async fn stop(&self, reason: ExitReason) -> ExitReason {
         self.tell_to_stop(reason);
         self.0.ended().await
     }
 
-    /// [`SupervisorRef::stop`], but does not wait.
+    /// Like [`SupervisorRef::stop`], without waiting.
     pub fn tell_to_stop(&self, reason: ExitReason) {
         self.0.send(SupervisorMail(Mail::Stop(reason)));
     }
@@ -153,7 +158,7 @@ impl fmt::Debug for SupervisorRef {
     }
 }
 
-/// A simple one for one supervisor, for those who ask it for something: see
+/// Client handle of a dynamic supervisor (OTP's `simple_one_for_one`): see
 /// [`SimpleSpec`](super::SimpleSpec).
 pub struct SimpleRef<A> {
     supervisor: SupervisorRef,
@@ -165,8 +170,8 @@ impl<A: Send + 'static> SimpleRef<A> {
         Self { supervisor, arguments: PhantomData }
     }
 
-    /// The supervisor of the current node that has that name. Whether it has children with such
-    /// arguments shows when one is started.
+    /// Returns the supervisor of the current node that is registered under that name. Whether its
+    /// children take arguments of type `A` is checked when a child is started.
     ///
     /// # Errors
     /// As [`SupervisorRef::whereis`].
@@ -174,20 +179,21 @@ impl<A: Send + 'static> SimpleRef<A> {
         SupervisorRef::whereis(name).map(Self::new)
     }
 
-    /// Its process.
+    /// Returns the pid of the supervisor's process.
     pub fn pid(&self) -> &Pid<SupervisorMail> {
         self.supervisor.pid()
     }
 
-    /// The identity of its process.
+    /// Returns the identity of the supervisor's process.
     pub fn id(&self) -> ProcessId {
         self.supervisor.id()
     }
 
-    /// Starts a child with these arguments; its process, or `None` if it was not needed.
+    /// Starts a child with these arguments. Returns its process, or `None` if the child's start
+    /// returned `ignore`.
     ///
     /// # Errors
-    /// [`StartChildError`]; the child is not kept then.
+    /// Returns [`StartChildError`]; the supervisor does not keep the child then.
     pub async fn start_child(&self, arguments: A) -> Result<Option<ProcessId>, StartChildError> {
         let arguments = Box::new(arguments);
         let asked = self.supervisor.ask(|reply| Mail::StartWith(arguments, reply)).await;
@@ -197,29 +203,29 @@ impl<A: Send + 'static> SimpleRef<A> {
     /// Stops a child; it is not restarted.
     ///
     /// # Errors
-    /// [`TerminateError`]: the process lives and is no child. One that has ended is a child that was
-    /// stopped.
+    /// Returns [`TerminateError`] if the process lives and is not a child. A process that has ended
+    /// counts as a stopped child.
     pub async fn terminate_child(&self, child: ProcessId) -> Result<(), TerminateError> {
         found(self.supervisor.ask(|reply| Mail::TerminateProcess(child, reply)).await)
     }
 
-    /// As [`SupervisorRef::which_children`].
+    /// Like [`SupervisorRef::which_children`].
     ///
     /// # Errors
-    /// As there.
+    /// As [`SupervisorRef::which_children`].
     pub async fn which_children(&self) -> Result<Vec<ChildInfo>, CallError> {
         self.supervisor.which_children().await
     }
 
-    /// As [`SupervisorRef::count_children`].
+    /// Like [`SupervisorRef::count_children`].
     ///
     /// # Errors
-    /// As there.
+    /// As [`SupervisorRef::count_children`].
     pub async fn count_children(&self) -> Result<ChildCounts, CallError> {
         self.supervisor.count_children().await
     }
 
-    /// As [`SupervisorRef::stop`].
+    /// Like [`SupervisorRef::stop`].
     pub async fn stop(&self, reason: ExitReason) -> ExitReason {
         self.supervisor.stop(reason).await
     }

@@ -1,9 +1,9 @@
-//! What is kept of a trace, and when it is too much.
+//! Trace buffer: stores the events of a trace and enforces its limits.
 //!
-//! Processes that are followed write notes, each in its own turn. Whoever has the pages enters the notes there are:
-//! the writer itself, unless somebody else has them, or whoever reads next, who then copies a piece. So nobody
-//! waits while another reads, and an event is lost, and counted, only if there are more notes than there is room for
-//! while somebody has the pages. A child that cannot be entered at once is left out, and counted.
+//! A traced process sends its events, in its own turn, into a bounded channel of pending events. The holder of the
+//! buffer's lock moves pending events into the buffer: a traced process if the lock is free, otherwise the next reader,
+//! which then copies a section. So a traced process never waits for the lock. An event is lost, and counted, only if
+//! the channel is full while the lock is held. A spawned child is not traced, and is counted, if the lock is held.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -17,23 +17,24 @@ use purlin_sched::TimerWheel;
 use super::{Event, EventKind, FollowError, Options};
 use crate::ProcessId;
 
-/// The most events that are read at a time.
+/// Most events returned by one read.
 const AT_ONCE: usize = 1000;
 
-/// How many notes there is room for. WHY so many: in the time a reader needs, some 100 µs, a process writes hundreds.
+/// Capacity of the channel of pending events. WHY 1024: a reader holds the lock for about 100 µs, in which a process
+/// records hundreds of events.
 const NOTES: usize = 1024;
 
-/// Whether a trace goes on.
+/// State of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum State {
-    /// It goes on.
+    /// The trace is running.
     Running,
-    /// It was stopped.
+    /// The trace was stopped.
     Ended,
-    /// It stopped itself: there were more events in a second than it may see.
+    /// The trace stopped because the limit of events per second was exceeded.
     TooFast,
-    /// It stopped itself: it has seen as many events as it may.
+    /// The trace stopped because the limit of events in total was exceeded.
     Enough,
 }
 
@@ -48,26 +49,25 @@ impl fmt::Display for State {
     }
 }
 
-/// How a trace does.
+/// State and counters of a trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Status {
-    /// Whether it goes on.
+    /// State of the trace.
     pub state: State,
-    /// Whom it was told to follow, with those that were followed as children. Some may have ended; they go when
-    /// their places are needed.
+    /// The traced processes, including children. Some may have ended; they are removed when their entries are needed.
     pub processes: Vec<ProcessId>,
-    /// Children that are not followed, because it follows as many as it may or somebody was just reading or writing.
+    /// Children not traced, because the limit of processes was reached or the lock was held.
     pub left_out: u64,
-    /// Events it has seen.
+    /// Events recorded.
     pub seen: u64,
-    /// Events that are not kept any more because there were too many.
+    /// Events recorded and no longer stored, because the list is bounded.
     pub gone: u64,
-    /// Events that were lost because there were too many while somebody read or wrote others down.
+    /// Events lost because the channel of pending events was full while the lock was held.
     pub lost: u64,
 }
 
-/// What processes that are followed write into.
+/// `Book`: the trace buffer that traced processes write to.
 pub(crate) struct Book {
     pub(super) options: Options,
     clock: TimerWheel,
@@ -79,14 +79,14 @@ pub(crate) struct Book {
 }
 
 struct Pages {
-    /// What has been written and not entered yet, in the order of the numbers it gets.
+    /// Pending events, in the order in which they will be numbered.
     notes: Receiver<Event>,
     events: VecDeque<Event>,
     followed: Vec<Followed>,
     seen: u64,
     second: u64,
     in_second: u32,
-    /// There was one more than it may see.
+    /// Set once a limit has been exceeded.
     over: bool,
 }
 
@@ -106,12 +106,12 @@ impl Book {
     }
 
     fn pages(&self) -> MutexGuard<'_, Pages> {
-        // WHY: nothing can panic while it is locked.
+        // WHY: no code panics while it holds the lock.
         self.pages.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn state(&self) -> State {
-        // ORDER: relaxed: whoever sees it late writes one event more.
+        // ORDER: relaxed: a thread that sees the change late records one event more.
         match self.state.load(Ordering::Relaxed) {
             0 => State::Running,
             1 => State::Ended,
@@ -124,14 +124,14 @@ impl Book {
         self.state() == State::Running
     }
 
-    /// Stops, unless it has.
+    /// Stops the trace, unless it has stopped.
     pub(super) fn stop(&self, why: State) {
         let (running, relaxed) = (number(State::Running), Ordering::Relaxed);
-        // Whoever stops first says why.
+        // The first stop determines the state.
         let _ = self.state.compare_exchange(running, number(why), relaxed, relaxed);
     }
 
-    /// Writes a process down as one that is followed.
+    /// Adds a process to the traced ones.
     pub(super) fn enter(&self, id: ProcessId) -> Result<(), FollowError> {
         let state = self.state();
         if state != State::Running {
@@ -145,7 +145,7 @@ impl Book {
         }
     }
 
-    /// The same for one that a process which is followed has just spawned, in that one's turn.
+    /// Adds a child that a traced process has just spawned, in the parent's turn, without waiting for the lock.
     pub(super) fn enter_child(&self, id: ProcessId) -> bool {
         let entered = self.at_once().is_some_and(|mut pages| self.enter_among(&mut pages, id));
         if !entered {
@@ -155,7 +155,7 @@ impl Book {
     }
 
     fn enter_among(&self, pages: &mut Pages, id: ProcessId) -> bool {
-        // WHY: they may say of somebody that it has ended.
+        // WHY: pending events may say that a traced process has ended.
         self.enter_notes(pages);
         pages.enter(id, self.options.processes)
     }
@@ -164,7 +164,7 @@ impl Book {
         self.pages().followed.retain(|one| one.id != id);
     }
 
-    /// The pages, unless somebody has them.
+    /// Returns the locked buffer, or `None` if the lock is held.
     fn at_once(&self) -> Option<MutexGuard<'_, Pages>> {
         match self.pages.try_lock() {
             Ok(pages) => Some(pages),
@@ -173,7 +173,7 @@ impl Book {
         }
     }
 
-    /// Writes down what a process did.
+    /// Records an event of a process.
     pub(super) fn write(
         &self,
         process: ProcessId,
@@ -198,7 +198,7 @@ impl Book {
     }
 
     fn enter_notes(&self, pages: &mut Pages) {
-        // WHY not until there are none: others may write as fast as these are entered.
+        // WHY bounded: processes may record events as fast as they are stored here.
         for _ in 0..NOTES {
             let Ok(note) = pages.notes.try_recv() else { return };
             self.enter_note(pages, note);
@@ -238,7 +238,7 @@ impl Pages {
         Self { notes, events, followed, seen: 0, second: 0, in_second: 0, over: false }
     }
 
-    /// Follows one more, in the place of one that has ended if there is no other; `false` if all places are taken.
+    /// Adds a process, if necessary in place of one that has ended. Returns `false` if the limit is reached.
     fn enter(&mut self, id: ProcessId, most: usize) -> bool {
         if self.followed.iter().any(|one| one.id == id) {
             return true;
@@ -251,7 +251,7 @@ impl Pages {
         true
     }
 
-    /// Enters an event, if there may be one more.
+    /// Stores an event, if the limits allow it.
     fn note(&mut self, mut event: Event, options: &Options) -> Result<(), State> {
         if event.kind == EventKind::End
             && let Some(own) = self.followed.iter_mut().find(|one| one.id == event.process)
@@ -261,7 +261,7 @@ impl Pages {
         if self.over {
             return Ok(());
         }
-        // Two writers may have read the clock in the other order.
+        // Two processes may have read the clock in the opposite order.
         if self.second < event.at.as_secs() {
             (self.second, self.in_second) = (event.at.as_secs(), 0);
         }
@@ -304,9 +304,9 @@ mod tests {
 
     use super::*;
 
-    // issue 8: past so many it stops itself, also if its last notes are entered late
+    // issue 8: the trace stops when a limit is exceeded, also if its last events are stored late
     #[test]
-    fn a_trace_that_is_over_sees_nothing_more() {
+    fn stopped_trace_records_no_more_events() {
         let process = ProcessId::new(1, Slot::from_parts(0, 0).expect("a slot"));
         let event = |second| Event {
             number: 0,

@@ -1,4 +1,4 @@
-//! What is seen of a process that is followed.
+//! Trace events.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -6,59 +6,59 @@ use std::time::Duration;
 
 use crate::ProcessId;
 
-/// Something that a process has done.
+/// Trace event: an action of a traced process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Event {
-    /// 1 for the first of its trace; events that were lost have none.
+    /// Sequence number in the trace, from 1; lost events have no number.
     pub number: u64,
-    /// When, in the time of the node, to the nanosecond.
+    /// Node time of the event, with nanosecond resolution.
     pub at: Duration,
-    /// Who did it.
+    /// The traced process.
     pub process: ProcessId,
-    /// What it did.
+    /// Kind of the action.
     pub kind: EventKind,
-    /// The other process that it is about, if there is one and it is known: whoever sent a message is not.
+    /// The other process involved, if there is one and it is known; the sender of a received message is not known.
     pub other: Option<ProcessId>,
-    /// The type of the message, or what was asked to be shown of it; the function of a process that was
-    /// spawned; the reason of an exit.
+    /// The message type, or the text that [`Options::show`](super::Options::show) makes of the message; the function of
+    /// a spawned process; the reason of an exit.
     pub what: Cow<'static, str>,
 }
 
-/// What a process did.
+/// Kind of a trace event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum EventKind {
-    /// It sent a message, whether the other lives or not.
+    /// Sent a message, whether or not the receiver is alive.
     Send,
-    /// It received a message.
+    /// Received a message.
     Receive,
-    /// It spawned the other.
+    /// Spawned the other process.
     Spawn,
-    /// It has ended.
+    /// Ended.
     End,
-    /// It linked itself to the other.
+    /// Linked to the other process.
     Link,
-    /// It took that back.
+    /// Unlinked from the other process.
     Unlink,
-    /// It monitors the other.
+    /// Monitored the other process.
     Monitor,
-    /// It does no more.
+    /// Cancelled the monitor of the other process.
     Demonitor,
-    /// It told the other to end.
+    /// Sent an exit signal to the other process.
     SendExit,
-    /// It was told to end, or a process that it is linked to has ended.
+    /// Received an exit signal, sent explicitly or by a link.
     ReceiveExit,
-    /// A process that it monitors has ended.
+    /// Received the down signal of a monitor.
     ReceiveDown,
-    /// The other has linked itself to it.
+    /// The other process has linked to it.
     Linked,
-    /// The other monitors it.
+    /// The other process has monitored it.
     Monitored,
 }
 
 impl EventKind {
-    /// The word for it.
+    /// Returns the name of the kind.
     pub fn name(self) -> &'static str {
         match self {
             Self::Send => "send",

@@ -1,6 +1,6 @@
-//! Where processes that are followed come by.
+//! Trace points: record events of traced processes.
 //!
-//! Called in their turns, cold, and only there where a turn is traced. What a process keeps says by which trace.
+//! Called in a process's turn, cold, and only if the turn is traced. The process's private state holds its trace.
 
 use std::any::Any;
 use std::borrow::Cow;
@@ -14,7 +14,7 @@ use crate::observe::beginning;
 use crate::signal::{Peer, Signal, tell};
 use crate::{ExitReason, ProcessId};
 
-/// The process whose turn this is, and the trace that follows it; one that has stopped is left.
+/// Returns the process of this turn and its trace. Detaches a trace that has stopped.
 fn followed() -> Option<(ProcessId, Arc<Book>)> {
     let book = current_local::<Erlang, _>(|local| local.followed())??;
     if !book.goes_on() {
@@ -26,7 +26,7 @@ fn followed() -> Option<(ProcessId, Arc<Book>)> {
     Some((ProcessId::new(creation, current_slot()?), book))
 }
 
-/// It is about to send something.
+/// Records that the process is about to send a message or a signal.
 pub(crate) fn sent(
     to: Slot,
     shared: &Shared,
@@ -53,13 +53,13 @@ pub(crate) fn sent(
     book.write(me, kind, to, what);
 }
 
-/// It has received a message.
+/// Records that the process has received a message.
 pub(crate) fn received(message_type: &'static str, message: Option<&dyn Any>) {
     let Some((me, book)) = followed() else { return };
     book.write(me, EventKind::Receive, None, book.options.told(message_type, message));
 }
 
-/// It acts on a signal.
+/// Records that the process handles a signal.
 #[cold]
 pub(crate) fn acts(signal: &Signal) {
     let Some((me, book)) = followed() else { return };
@@ -77,7 +77,7 @@ pub(crate) fn acts(signal: &Signal) {
     book.write(me, kind, other, what);
 }
 
-/// It has spawned that one.
+/// Records that the process has spawned a child; traces the child too if the options say so.
 #[cold]
 pub(crate) fn spawned(child: &Peer, function: &'static str) {
     let Some((me, book)) = followed() else { return };
@@ -88,7 +88,7 @@ pub(crate) fn spawned(child: &Peer, function: &'static str) {
     }
 }
 
-/// One that is followed has ended.
+/// Records that a traced process has ended.
 pub(crate) fn ended(book: &Book, me: ProcessId, last: &Last) {
     book.write(me, EventKind::End, None, beginning(&last.reason()));
 }

@@ -1,8 +1,8 @@
-//! Following chosen processes: what they send, receive, spawn, link and monitor, and how they end.
+//! Tracing of selected processes: their messages, spawns, links, monitors and exits, as OTP's `erlang:trace`.
 //!
-//! A [`Trace`] is kept within limits, so that it can be used where users are served: past so many events a
-//! second, or in all, it stops itself and says so. Its events are in a list of bounded length; what had to go
-//! because nobody read it in time is counted.
+//! A [`Trace`] is limited, so that it can be used in production: it stops when a limit of events per second or in total
+//! is exceeded, and reports that. Its events are in a list of bounded length; events evicted before they were read are
+//! counted.
 //!
 //! ```
 //! use purlin::trace::{EventKind, Options, Trace};
@@ -26,26 +26,26 @@
 //! }
 //! ```
 //!
-//! An event has the type of a message, not its content: writing that down would run code of the program's in
-//! the middle of the process that is followed, takes as long as the message is large, and might show what
-//! is secret to whoever may look. Whoever wants it says how, type by type: [`Options::show`]. An answer to a call
-//! goes to who waits for it and to no mailbox: it is no event.
+//! An event holds the type of a message, not its contents. Formatting the contents would run user code inside the
+//! traced process, take time proportional to the message, and might disclose secrets to the observer. It is enabled per
+//! message type by [`Options::show`]. The reply to a call goes directly to the caller and not through a mailbox, so it
+//! is not an event.
 //!
-//! A process is told by a signal that it is followed, in order with all else it is sent (M2), so it is from its
-//! next turn on; one that does not await is not before it does. A process is followed by one trace at a
-//! time, the last that was told to.
+//! A signal attaches the trace to the process, in order with the other signals to it (M2). The process is therefore
+//! traced from its next turn; a process that does not await is not traced before it does. A process is traced by at
+//! most one trace, the latest one to follow it.
 //!
-//! COST: for a process that is not followed an instruction for each send and two for each receive and spawn,
-//! to see that. For one that is: some 200 ns for each event, more if it enters those that others have written;
-//! nobody waits for who reads. A trace has room for 1024 events that wait to be entered, some 100 kB.
+//! COST: for a process that is not traced, one instruction per send and two per receive and spawn. For a traced
+//! process, about 200 ns per event, more if it also stores the pending events of other processes; a traced process
+//! never waits for a reader. A trace has a buffer of 1024 pending events, about 100 kB.
 //!
 //! | file | role |
 //! |---|---|
-//! | `event` | what is seen |
-//! | `options` | how much of it |
-//! | `book` | what is kept of it, and when it is too much |
-//! | `hooks` | where processes come by |
-//! | `span` | processes in a span of `tracing`'s, messages that carry theirs |
+//! | `event` | trace events |
+//! | `options` | limits and message text |
+//! | `book` | trace buffer |
+//! | `hooks` | trace points |
+//! | `span` | `tracing` spans of processes and messages |
 
 mod book;
 mod event;
@@ -66,21 +66,21 @@ pub(crate) use book::Book;
 use crate::signal::{Signal, tell};
 use crate::{Node, ProcessId, WeakNode};
 
-/// Events of the processes that it follows. It ends when it is dropped.
+/// Trace of selected processes. Dropping it stops it.
 pub struct Trace {
     book: Arc<Book>,
     node: WeakNode,
 }
 
-/// Why a process is not followed.
+/// Error returned when a process cannot be traced.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FollowError {
-    /// No process of the node has that id (any more).
+    /// No process of the node has this id, or it has ended.
     NoProcess(ProcessId),
-    /// It is no process of a program's, but serves those, as what stands for a process of another node.
+    /// The process is a system process, such as the proxy of a remote process.
     Serves(ProcessId),
-    /// The trace follows as many that live as it may: [`Options::processes`].
+    /// The trace already follows the most live processes allowed by [`Options::processes`].
     TooMany(usize),
     /// The trace has stopped.
     Stopped(State),
@@ -100,16 +100,17 @@ impl fmt::Display for FollowError {
 impl std::error::Error for FollowError {}
 
 impl Trace {
-    /// A trace of processes of that node; it follows nobody yet. The node is not kept.
+    /// Starts a trace on a node. It follows no process yet. The trace does not keep the node alive.
     pub fn start(node: &Node, options: Options) -> Self {
         let clock = node.inner().scheduler.timers().wheel(0).clone();
         Self { book: Arc::new(Book::new(options, clock)), node: node.downgrade() }
     }
 
-    /// Follows a process, from its next turn on.
+    /// Traces a process from its next turn on.
     ///
     /// # Errors
-    /// [`FollowError`]: it does not live or serves others, there are too many, or the trace is over.
+    /// Returns [`FollowError`] if the process is not alive or is a system process, the limit of processes is reached,
+    /// or the trace has stopped.
     pub fn follow(&self, id: ProcessId) -> Result<(), FollowError> {
         let peer = self.node.upgrade().and_then(|node| node.find(id));
         let peer = peer.ok_or(FollowError::NoProcess(id))?;
@@ -123,7 +124,7 @@ impl Trace {
         })
     }
 
-    /// Follows a process no more, from its next turn on.
+    /// Stops tracing a process, from its next turn on.
     pub fn unfollow(&self, id: ProcessId) {
         self.book.leave(id);
         if let Some(node) = self.node.upgrade() {
@@ -137,7 +138,7 @@ impl Trace {
         }
     }
 
-    /// Stops; what has been seen stays to be read.
+    /// Stops the trace. Its events can still be read.
     pub fn stop(&self) {
         self.book.stop(State::Ended);
         if let Some(node) = self.node.upgrade() {
@@ -145,14 +146,14 @@ impl Trace {
         }
     }
 
-    /// How it does.
+    /// Returns the state and the counters of the trace.
     pub fn status(&self) -> Status {
         self.book.status()
     }
 
-    /// The events that are kept whose number is greater, at most a thousand, the oldest first.
+    /// Returns the stored events with numbers greater than `after`, oldest first, at most 1000.
     ///
-    /// COST: a lock that nobody waits for, and the list.
+    /// COST: a lock that traced processes never wait for, and the list.
     pub fn events(&self, after: u64) -> Vec<Event> {
         self.book.events(after)
     }

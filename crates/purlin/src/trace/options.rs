@@ -1,4 +1,4 @@
-//! How much is seen of processes that are followed.
+//! Trace options: limits, and the text shown of messages.
 
 use std::any::{Any, TypeId, type_name};
 use std::borrow::Cow;
@@ -12,7 +12,7 @@ use crate::observe::beginning;
 
 type Show = Arc<dyn Fn(&dyn Any) -> Option<String> + Send + Sync>;
 
-/// How much a trace may see, and what it keeps.
+/// Limits of a trace, and the text it shows of messages.
 #[derive(Clone)]
 #[must_use]
 pub struct Options {
@@ -25,7 +25,7 @@ pub struct Options {
 }
 
 impl Default for Options {
-    /// 10,000 events a second, 1,000,000 in all, of which the last 10,000 are kept; 100 processes; no children.
+    /// 10,000 events per second; 1,000,000 in total, of which the last 10,000 are kept; 100 processes; no children.
     fn default() -> Self {
         Self {
             per_second: 10_000,
@@ -39,46 +39,46 @@ impl Default for Options {
 }
 
 impl Options {
-    /// How many events there may be in a second of the node's time; at one more the trace stops itself.
+    /// Sets the most events in a second of node time; at one more the trace stops.
     pub fn events_per_second(mut self, events: u32) -> Self {
         self.per_second = events;
         self
     }
 
-    /// How many events there may be in all; then the trace stops itself.
+    /// Sets the most events in total; at one more the trace stops.
     pub fn events(mut self, events: u64) -> Self {
         self.in_all = events;
         self
     }
 
-    /// How many events are kept, the last ones: at least 1, at most 100,000.
+    /// Sets how many of the latest events are kept, from 1 to 100,000.
     pub fn kept(mut self, events: usize) -> Self {
         self.kept = events.clamp(1, 100_000);
         self
     }
 
-    /// How many processes may be followed.
+    /// Sets the most processes traced at a time.
     pub fn processes(mut self, processes: usize) -> Self {
         self.processes = processes;
         self
     }
 
-    /// Whether those are followed too whom a process that is followed spawns.
+    /// Sets whether processes spawned by traced processes are traced too.
     pub fn children(mut self, follow: bool) -> Self {
         self.children = follow;
         self
     }
 
-    /// Shows something of the messages of that type, such as their `Debug` text, instead of the type: the first
-    /// thousand bytes. `show` is run by the process that sends, and by one that receives in order; it should be
-    /// short. If it panics the type is shown.
+    /// Shows text made from the messages of type `M`, such as their `Debug` text, instead of the type; it is cut to
+    /// 1000 bytes. `show` is run by the process that sends the message, and by a process that receives it in order. It
+    /// should be short. If it panics, the type is shown.
     pub fn show<M: 'static>(mut self, show: impl Fn(&M) -> String + Send + Sync + 'static) -> Self {
         let shown = move |message: &dyn Any| message.downcast_ref::<M>().map(&show);
         self.shows.insert(TypeId::of::<M>(), Arc::new(shown));
         self
     }
 
-    /// What is told of a message.
+    /// Returns the text of a message in an event.
     pub(super) fn told(
         &self,
         message_type: &'static str,

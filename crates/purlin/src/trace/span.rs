@@ -1,7 +1,6 @@
-//! Processes in a span of `tracing`'s, and messages that carry the span of whoever sent them.
+//! `tracing` spans of processes, and messages that carry their sender's span.
 //!
-//! Both are asked for where they are wanted, process by process and message type by message type; nobody else
-//! pays for them.
+//! Both are opt-in, per process and per message type; other processes and messages have no cost.
 
 use std::any::type_name;
 use std::future::Future;
@@ -11,11 +10,11 @@ use tracing::{Instrument as _, Span};
 
 use crate::{Outcome, Process, ProcessInfo};
 
-/// A function for [`spawn`](crate::spawn()) whose process is in a span of its own whenever it runs: so all that
-/// it logs, and what libraries log in it, says who it was.
+/// Wraps a process function for [`spawn`](crate::spawn()) so that its process runs in a span. Everything the process
+/// and the libraries it calls log is attributed to that process.
 ///
-/// The span is `process`, of level INFO, and has the fields `pid`, `function`, and `name`, which is that of its
-/// beginning ([`SpawnOptions::name`](crate::SpawnOptions)); one that gets a name later may record it:
+/// The span is named `process`, has level INFO and the fields `pid`, `function`, and `name`. `name` is set from
+/// [`SpawnOptions::name`](crate::SpawnOptions); a process that registers a name later may record it with
 /// `tracing::Span::current().record("name", "...")`.
 ///
 /// ```
@@ -35,10 +34,10 @@ use crate::{Outcome, Process, ProcessInfo};
 /// }
 /// ```
 ///
-/// *Cancellation*: as of the function itself.
+/// *Cancellation*: as of the function.
 ///
-/// COST: making a span, and entering and leaving it each time the process runs; nearly nothing if nobody
-/// subscribes to it.
+/// COST: creating the span, and entering and leaving it each time the process runs; nearly nothing without a
+/// subscriber.
 pub fn spanned<M, F, Fut>(
     function: F,
 ) -> impl FnOnce(Process<M>) -> tracing::instrument::Instrumented<Fut> + Send + 'static
@@ -56,14 +55,14 @@ where
             let name = ProcessInfo::here(&me.owner().address()).name;
             name.map(|name| span.record("name", display(name)));
         }
-        // What is done before the first await is done in it too.
+        // Code before the first await runs in the span too.
         let future = span.in_scope(|| function(me));
         future.instrument(span)
     }
 }
 
-/// A message that carries the span of whoever made it, so that what its receiver logs about it belongs to the
-/// same story.
+/// Message that carries the span of its sender, like a sequential trace token of OTP's `seq_trace`. What the receiver
+/// logs about the message then belongs to the sender's span.
 ///
 /// ```
 /// use purlin::trace::Traced;
@@ -83,7 +82,7 @@ where
 /// }
 /// ```
 ///
-/// COST: 40 bytes more in a message, and a counted reference to the span if somebody subscribes to it.
+/// COST: 40 bytes per message, and a counted reference to the span if there is a subscriber.
 #[derive(Clone, Debug)]
 pub struct Traced<M> {
     message: M,
@@ -91,35 +90,35 @@ pub struct Traced<M> {
 }
 
 impl<M> Traced<M> {
-    /// A message with the current span.
+    /// Wraps a message with the current span.
     pub fn new(message: M) -> Self {
         Self { message, span: Span::current() }
     }
 
-    /// The message.
+    /// Returns the message.
     pub fn message(&self) -> &M {
         &self.message
     }
 
-    /// The span that it carries.
+    /// Returns the span.
     pub fn span(&self) -> &Span {
         &self.span
     }
 
-    /// The message, and its span.
+    /// Returns the message and its span.
     pub fn into_parts(self) -> (M, Span) {
         (self.message, self.span)
     }
 
-    /// Does something with the message in its span.
+    /// Runs `f` on the message, in its span.
     pub fn within<R>(self, f: impl FnOnce(M) -> R) -> R {
         let Self { message, span } = self;
         span.in_scope(|| f(message))
     }
 
-    /// The same for what awaits.
+    /// Awaits the future that `f` makes of the message, in its span.
     ///
-    /// *Cancellation*: as of what `f` makes; the message is dropped with it.
+    /// *Cancellation*: as of that future; the message is dropped with it.
     pub async fn within_async<F, Fut>(self, f: F) -> Fut::Output
     where
         F: FnOnce(M) -> Fut,

@@ -1,4 +1,4 @@
-//! Applications: trees that start and stop as one, and their node with them.
+//! Applications: supervision trees that start and stop as a unit, and stop with their node.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ impl From<Exit> for Told {
 
 type Log = UnboundedSender<String>;
 
-/// A child that says when it comes and goes.
+/// A child that reports its start and its exit signal.
 fn talkative(id: &'static str, log: &Log) -> ChildSpec {
     let log = log.clone();
     ChildSpec::worker(id, move |mut me: Process<Told>| async move {
@@ -48,9 +48,9 @@ async fn next<const N: usize>(said: &mut UnboundedReceiver<String>) -> [String; 
     all
 }
 
-// E1, G4: applications stop in reverse order, each with what is done before and after
+// E1, G4: applications stop in reverse order of start; each runs its `prep_stop` and `stop` hooks
 #[test]
-fn a_node_stops_its_applications_first_and_in_reverse() {
+fn a_node_stops_its_applications_first_and_in_reverse_order() {
     let node = node(2);
     let (log, mut said) = unbounded_channel();
     let starter = node.clone();
@@ -94,9 +94,9 @@ fn a_node_stops_its_applications_first_and_in_reverse() {
     assert_eq!(all, expected);
 }
 
-// G4: no tree, no application; and one of each name
+// G4: an application needs a running tree, and its name is unique
 #[purlin::test]
-async fn an_application_whose_tree_cannot_start_is_none() {
+async fn an_application_whose_tree_cannot_start_is_not_listed() {
     let (log, _said) = unbounded_channel();
     let node = Node::current().expect("a process lives on a node");
     let bad = || SupervisorSpec::one_for_one().child(talkative("a", &log).significant());
@@ -113,7 +113,7 @@ async fn an_application_whose_tree_cannot_start_is_none() {
     node.start_application(good()).await.expect("the name is free again");
 }
 
-// G4, E1: the time it has is the most that its stop takes
+// G4, E1: the shutdown time bounds the stop
 #[test]
 fn an_application_that_does_not_stop_in_its_time_is_killed() {
     simulated(async |_: Process<()>| {
@@ -128,7 +128,7 @@ fn an_application_that_does_not_stop_in_its_time_is_killed() {
     });
 }
 
-// G4: what is the user's may panic, and the stop goes on
+// G4: a user's hook may panic; the stop continues
 #[purlin::test]
 async fn a_tree_is_stopped_in_order_although_a_hook_panics() {
     let (log, mut said) = unbounded_channel();
@@ -143,7 +143,8 @@ async fn a_tree_is_stopped_in_order_although_a_hook_panics() {
     assert_eq!(next(&mut said).await, ["child shutdown", "stopped"]);
 }
 
-// G4: permanent, transient, temporary
+// G4: the end of a permanent or transient application stops the node; that of a temporary one does
+// not
 #[test]
 fn only_the_end_of_a_temporary_application_leaves_its_node_running() {
     for (application_type, stops) in [
@@ -163,7 +164,7 @@ fn only_the_end_of_a_temporary_application_leaves_its_node_running() {
                 let child = ChildSpec::worker("crash", crash).restart(Restart::Permanent);
                 let spec = ApplicationSpec::new("shop", SupervisorSpec::one_for_one().child(child))
                     .application_type(application_type);
-                // Its supervisor may give up before the start has returned.
+                // The supervisor may give up before `start_application` returns.
                 match starter.start_application(spec).await {
                     Ok(shop) => shop.ended().await,
                     Err(ApplicationError::Failed(_, reason)) => reason,

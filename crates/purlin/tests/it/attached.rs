@@ -1,11 +1,11 @@
-//! What is attached to a node is started with it and ends with it.
+//! Values attached to a node are created with it and dropped when it stops.
 
 use std::io;
 use std::sync::mpsc::{Sender, channel};
 
 use purlin::{BuildError, Node, Process};
 
-/// Says its name when it is dropped.
+/// Sends its name when dropped.
 struct Told(Sender<&'static str>, &'static str);
 
 impl Drop for Told {
@@ -14,9 +14,9 @@ impl Drop for Told {
     }
 }
 
-// E1: what is attached sees the stop to its end
+// E1: attached values outlive the processes
 #[test]
-fn what_is_attached_ends_after_the_processes_and_in_the_reverse_order() {
+fn attached_values_are_dropped_after_the_processes_in_reverse_order() {
     let (tell, told) = channel();
     let first = tell.clone();
     let second = tell.clone();
@@ -39,7 +39,7 @@ fn what_is_attached_ends_after_the_processes_and_in_the_reverse_order() {
 }
 
 #[test]
-fn a_node_to_which_something_cannot_be_attached_is_none() {
+fn build_fails_if_a_value_cannot_be_attached() {
     let (tell, told) = channel();
     let built = Node::builder()
         .workers(1)

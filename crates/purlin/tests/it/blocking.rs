@@ -6,9 +6,9 @@ use std::time::Duration;
 use crate::common::{HANG, ends, node, stop};
 use purlin::{ExitReason, Node, Process, Reply, spawn, spawn_blocking, yield_now};
 
-// F2, P1: it blocks, on a node of one worker, and nobody waits for it
+// F2, P1: a blocking process does not delay other processes, even on a node with one worker
 #[test]
-fn a_process_that_may_block_holds_up_no_worker() {
+fn a_blocking_process_delays_no_worker() {
     let node = node(1);
     let (release, released) = mpsc::channel::<()>();
     let (began, begins) = mpsc::channel();
@@ -26,9 +26,9 @@ fn a_process_that_may_block_holds_up_no_worker() {
     stop(&node);
 }
 
-// P1, M2, R1: in all else it is a process like others
+// P1, M2, R1: a blocking process supports everything an ordinary process does
 #[test]
-fn a_process_that_may_block_receives_spawns_calls_and_yields() {
+fn a_blocking_process_receives_spawns_calls_and_yields() {
     let node = node(2);
     let sum = node.spawn_blocking(async |mut me: Process<(u64, Reply<u64>)>| {
         assert_eq!(Node::current().expect("it is on a node").workers(), 2);
@@ -44,8 +44,8 @@ fn a_process_that_may_block_receives_spawns_calls_and_yields() {
             yield_now().await;
             sum += doubler.call(|reply| (n, reply)).await.expect("it answers");
             sum += doubler.call_blocking(|reply| (n, reply), HANG).expect("it answers");
-            // Tokio's timers, which such a process may await like any other.
-            // WHY real time: what never comes is given up after any time.
+            // A blocking process may await tokio's timers, like any other.
+            // WHY real time: the future is never ready, so any timeout expires.
             let never =
                 tokio::time::timeout(Duration::from_micros(1), std::future::pending::<()>());
             assert!(never.await.is_err());
@@ -63,9 +63,9 @@ fn a_process_that_may_block_receives_spawns_calls_and_yields() {
     stop(&node);
 }
 
-// P2: a panic in it is its reason, and the thread goes on
+// P2: a panic is the exit reason, and the thread continues
 #[purlin::test]
-async fn a_panic_ends_only_the_process_that_may_block() {
+async fn a_panic_ends_only_the_blocking_process() {
     for _ in 0..3 {
         let pid = spawn_blocking(async |_: Process<()>| panic!("out of paper"));
         let ExitReason::Panic(panic) = pid.ended().await else { panic!("another reason") };
@@ -76,9 +76,9 @@ async fn a_panic_ends_only_the_process_that_may_block() {
     assert_eq!(child.ended().await, ExitReason::Normal);
 }
 
-// F2: a thread of the pool is a node's only while it runs a process
+// F2: a thread of the blocking pool belongs to a node only while it runs a process
 #[test]
-fn other_work_on_the_pool_is_in_no_process() {
+fn other_work_on_the_blocking_pool_has_no_current_process() {
     let node = node(1);
     node.block_on(async |_: Process<()>| {
         for _ in 0..20 {

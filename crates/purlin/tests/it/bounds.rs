@@ -1,4 +1,4 @@
-//! Mailboxes that have a bound: what becomes of one message too many, and of whoever sends it.
+//! Bounded mailboxes: overflow policies and their effect on the sender.
 
 use std::future::poll_fn;
 use std::sync::Arc;
@@ -19,10 +19,10 @@ fn bounded(limit: usize, overflow: Overflow) -> SpawnOptions {
     SpawnOptions::new().bound(limit, overflow)
 }
 
-/// What a receiver is told: to go on, or what to end with.
+/// Commands to a receiver: the number of messages to receive next. Closing the channel ends it.
 type Gate = tokio::sync::mpsc::UnboundedReceiver<usize>;
 
-/// Receives so many messages as it is told each time, without waiting for them, and collects them.
+/// Receives up to the commanded number of messages without waiting, and collects them.
 async fn takes<M: Send + 'static>(me: &mut Process<M>, gate: &mut Gate) -> Vec<M> {
     let mut taken = Vec::new();
     while let Some(many) = gate.recv().await {
@@ -31,7 +31,8 @@ async fn takes<M: Send + 'static>(me: &mut Process<M>, gate: &mut Gate) -> Vec<M
     taken
 }
 
-/// A process with a bound that receives only what it is told to, and says in the end what it got.
+/// Spawns a process with a bounded mailbox that receives only on command; returns its pid, the
+/// command channel and the received messages.
 fn taker(
     options: SpawnOptions,
 ) -> (Pid<u32>, tokio::sync::mpsc::UnboundedSender<usize>, tokio::sync::oneshot::Receiver<Vec<u32>>)
@@ -45,9 +46,9 @@ fn taker(
     (pid.expect("there is room"), tell, taken)
 }
 
-// B1, B3, E2: what a full mailbox rejects is handed back, or counted
+// B1, B3, E2: a rejected message is returned by `try_send`, and counted after `send`
 #[purlin::test]
-async fn a_full_mailbox_that_rejects_hands_the_message_back() {
+async fn a_full_mailbox_with_reject_returns_the_message() {
     let (pid, tell, taken) = taker(bounded(3, Overflow::Reject));
     for n in 0..3 {
         assert_eq!(pid.try_send(n), Ok(()));
@@ -67,9 +68,9 @@ async fn a_full_mailbox_that_rejects_hands_the_message_back() {
     assert_eq!(here().drops().rejected, 1);
 }
 
-// B1: a sender that has heard of the receive finds the room
+// B1: a sender that has seen the effect of a receive finds capacity
 #[purlin::test(workers = 2)]
-async fn a_mailbox_has_room_again_when_a_message_has_been_received() {
+async fn a_mailbox_has_capacity_after_a_message_was_received() {
     let options = bounded(1, Overflow::Reject);
     let echo = spawn_opt(options, async |mut me: Process<Reply<()>>| {
         for _ in 0..1000 {
@@ -85,7 +86,7 @@ async fn a_mailbox_has_room_again_when_a_message_has_been_received() {
 
 // B1, B3: drop the newest
 #[purlin::test]
-async fn a_full_mailbox_that_drops_the_newest_keeps_what_it_has() {
+async fn a_full_mailbox_with_drop_newest_keeps_the_queued_messages() {
     let (pid, tell, taken) = taker(bounded(3, Overflow::DropNewest));
     (0..5).for_each(|n| pid.send(n));
     assert_eq!(pid.try_send(5), Ok(()), "its sender is not told");
@@ -96,9 +97,9 @@ async fn a_full_mailbox_that_drops_the_newest_keeps_what_it_has() {
     assert_eq!(taken.await, Ok(vec![0, 1, 2]));
 }
 
-// B1, B3: drop the oldest, also in one that waits for something else
+// B1, B3: drop the oldest, also while the receiver waits for something else
 #[purlin::test(workers = 1)]
-async fn a_full_mailbox_that_drops_the_oldest_keeps_what_came_last() {
+async fn a_full_mailbox_with_drop_oldest_keeps_the_latest_messages() {
     let (pid, tell, taken) = taker(bounded(3, Overflow::DropOldest));
     (0..5).for_each(|n| pid.send(n));
     yield_now().await;
@@ -110,9 +111,9 @@ async fn a_full_mailbox_that_drops_the_oldest_keeps_what_came_last() {
     assert_eq!((here().drops().oldest, here().dropped_messages()), (4, 4));
 }
 
-// B1: at twice the limit the newest go, as the receiver does not come to its mailbox
+// B1: at twice the limit the newest are dropped, as the receiver does not process its mailbox
 #[test]
-fn a_receiver_that_does_not_let_go_has_at_most_twice_its_limit() {
+fn a_receiver_that_does_not_yield_has_at_most_twice_its_limit() {
     let node = node(1);
     let (begin, begun) = std::sync::mpsc::channel();
     let (let_go, may_go) = std::sync::mpsc::channel::<()>();
@@ -133,9 +134,9 @@ fn a_receiver_that_does_not_let_go_has_at_most_twice_its_limit() {
     stop(&node);
 }
 
-// R4: what was passed over stays passed over when the oldest are dropped
+// R4: messages that were skipped stay skipped when the oldest are dropped
 #[purlin::test(workers = 1)]
-async fn a_selective_receive_goes_on_where_it_was_when_the_oldest_are_dropped() {
+async fn a_selective_receive_keeps_its_position_when_the_oldest_are_dropped() {
     let looked = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&looked);
     let options = bounded(4, Overflow::DropOldest);
@@ -156,12 +157,13 @@ async fn a_selective_receive_goes_on_where_it_was_when_the_oldest_are_dropped() 
     assert_eq!(looked.load(Ordering::Relaxed), 10, "each was looked at once");
 }
 
-/// Waits until a process sleeps, and not for a message.
+/// Waits until a process is suspended for a reason other than receiving.
 async fn until_waiting<M: Send + 'static>(pid: &Pid<M>) {
     comes("it waits", || pid.info().state == ProcessState::Waiting).await;
 }
 
-/// A process that sends numbers one after the other, and where it is.
+/// Spawns a process that sends consecutive numbers; returns its pid and the number of messages
+/// sent.
 fn sender(to: &Pid<u32>, count: u32) -> (Pid<()>, Arc<AtomicUsize>) {
     let (to, at) = (to.clone(), Arc::new(AtomicUsize::new(0)));
     let sent = Arc::clone(&at);
@@ -175,15 +177,16 @@ fn sender(to: &Pid<u32>, count: u32) -> (Pid<()>, Arc<AtomicUsize>) {
     (pid, at)
 }
 
-// M1, B1: the message is accepted, and the sender suspended at its next await until there is room
+// M1, B1: the message is accepted, and the sender is suspended at its next await until there is
+// capacity
 #[purlin::test(workers = 2)]
-async fn a_sender_into_a_full_mailbox_is_suspended_until_there_is_room() {
+async fn a_sender_to_a_full_mailbox_is_suspended_until_there_is_capacity() {
     let (pid, tell, taken) = taker(bounded(3, Overflow::Wait));
     let (sender, at) = sender(&pid, 10);
     comes("it is past the limit", || at.load(Ordering::Relaxed) == 4).await;
     until_waiting(&sender).await;
     assert_eq!(pid.mailbox_len(), 4, "the one past the limit was accepted");
-    // As full as it may be is not room for one more.
+    // A mailbox that is exactly full has no capacity for another message.
     tell.send(1).expect("it lives");
     comes("one is received", || pid.mailbox_len() == 3).await;
     until_waiting(&pid).await;
@@ -201,9 +204,9 @@ async fn a_sender_into_a_full_mailbox_is_suspended_until_there_is_room() {
     assert_eq!(here().dropped_messages(), 0);
 }
 
-// M1: nothing else wakes it; what woke it before is looked at afterwards
+// M1: a suspended sender is woken only by capacity; earlier wake-ups take effect afterwards
 #[purlin::test(workers = 2)]
-async fn a_suspended_sender_is_not_polled_by_what_else_comes() {
+async fn a_suspended_sender_is_not_polled_for_other_messages() {
     let (pid, tell, taken) = taker(bounded(1, Overflow::Wait));
     let polls = Arc::new(AtomicUsize::new(0));
     let (counted, to) = (Arc::clone(&polls), pid.clone());
@@ -237,7 +240,7 @@ async fn a_suspended_sender_is_not_polled_by_what_else_comes() {
 
 // M1: neither a thread nor a process that sends to itself is suspended
 #[test]
-fn a_thread_is_not_blocked_and_nobody_waits_for_himself() {
+fn neither_a_thread_nor_a_process_that_sends_to_itself_is_suspended() {
     let node = node(1);
     let options = bounded(1, Overflow::Wait);
     let own = node.spawn_opt(options, async |mut me: Process<u32>| {
@@ -254,7 +257,7 @@ fn a_thread_is_not_blocked_and_nobody_waits_for_himself() {
     stop(&node);
 }
 
-// B1, L4: a suspended sender can be killed, and leaves nothing in the line
+// B1, L4: a suspended sender can be killed, and leaves no entry in the wait list
 #[purlin::test(workers = 2)]
 async fn a_suspended_sender_can_be_killed() {
     let (pid, tell, taken) = taker(bounded(1, Overflow::Wait));
@@ -273,9 +276,9 @@ async fn a_suspended_sender_can_be_killed() {
     assert!((10..=20).contains(&taken.len()), "{taken:?}");
 }
 
-// B1, D4: a receiver that ends lets its senders go
+// B1, D4: when the receiver ends, its suspended senders resume
 #[purlin::test(workers = 2)]
-async fn senders_go_on_when_the_receiver_ends() {
+async fn suspended_senders_resume_when_the_receiver_ends() {
     let (pid, tell, taken) = taker(bounded(2, Overflow::Wait));
     let soft: Vec<_> = (0..10).map(|_| sender(&pid, 10)).collect();
     for (sender, _) in &soft {
@@ -305,9 +308,9 @@ async fn senders_go_on_when_the_receiver_ends() {
     assert_eq!(here().drops().ended, 100);
 }
 
-// B1: whatever the policy, who waits for room is not past the limit; tasks of other runtimes too
+// B1: `send_wait` never exceeds the limit, under any policy, and from tasks of other runtimes too
 #[test]
-fn whoever_waits_for_room_sends_when_there_is_room() {
+fn send_wait_sends_when_there_is_capacity() {
     const EACH: u32 = 200;
     for overflow in [Overflow::Wait, Overflow::Reject, Overflow::DropNewest, Overflow::DropOldest] {
         let node = node(2);
@@ -353,9 +356,9 @@ fn whoever_waits_for_room_sends_when_there_is_room() {
     }
 }
 
-// B1: a wait that is given up has sent nothing, and holds up nobody
+// B1: a cancelled `send_wait` has sent nothing and delays no other sender
 #[purlin::test(workers = 1)]
-async fn a_wait_for_room_that_is_given_up_sends_nothing() {
+async fn a_cancelled_send_wait_sends_nothing() {
     let (pid, tell, taken) = taker(bounded(1, Overflow::Wait));
     pid.send(0);
     for n in 1..10 {
@@ -370,9 +373,9 @@ async fn a_wait_for_room_that_is_given_up_sends_nothing() {
     assert_eq!(taken.await, Ok(vec![0, 10]));
 }
 
-// B2: exits, down signals and what is sent to an alias pass, and count as messages that wait
+// B2: exit, down and alias messages bypass the bound, and count towards the mailbox length
 #[purlin::test(workers = 1)]
-async fn signals_pass_every_bound() {
+async fn signals_bypass_every_bound() {
     #[derive(Debug)]
     enum Msg {
         Plain,
@@ -410,7 +413,7 @@ async fn signals_pass_every_bound() {
                 1
             );
             assert_eq!(count(|msg| matches!(msg, Msg::Exit)), 2);
-            // What they left is room again.
+            // Receiving them frees capacity.
             assert_eq!(me.pid().try_send(Msg::Plain).map_err(|_| ()), Ok(()));
             assert_eq!(me.mailbox_len(), 1);
         });
@@ -428,9 +431,9 @@ async fn signals_pass_every_bound() {
     }
 }
 
-// B1: a down message that is taken back leaves room
+// B1: a down message removed by `demonitor_flush` frees capacity
 #[purlin::test(workers = 1)]
-async fn a_message_that_is_withdrawn_leaves_room() {
+async fn a_withdrawn_message_frees_capacity() {
     let options = bounded(1, Overflow::Reject);
     let pid = spawn_opt(options, async |me: Process<Option<Down>>| {
         let (child, monitor) = me.spawn_monitor(async |_: Process<()>| ());
@@ -444,9 +447,9 @@ async fn a_message_that_is_withdrawn_leaves_room() {
     assert_eq!(pid.expect("there is room").ended().await, ExitReason::Normal);
 }
 
-// C1, B1: a call to a full mailbox is told at once, or is made and waits
+// C1, B1: depending on the policy, a call to a full mailbox fails immediately or waits
 #[test]
-fn a_call_to_a_full_mailbox_ends_as_its_policy_says() {
+fn a_call_to_a_full_mailbox_follows_the_overflow_policy() {
     struct Ask(Option<Reply<u32>>);
     async fn answers(mut me: Process<Ask>, mut gate: tokio::sync::oneshot::Receiver<()>) {
         (&mut gate).await.expect("the test opens the gate");
@@ -481,10 +484,10 @@ fn a_call_to_a_full_mailbox_ends_as_its_policy_says() {
     }
 }
 
-// B1, B3, N3: a timer's message is subject to the bound, and is counted where it is dropped
+// B1, B3, N3: a timer's message is subject to the bound, and is counted if it is dropped
 #[test]
-fn what_a_timer_sends_is_subject_to_the_bound() {
-    // The policy, what the receiver finds, how many messages are dropped.
+fn timer_messages_are_subject_to_the_bound() {
+    // Policy, messages that the receiver finds, number of dropped messages.
     for (overflow, kept, dropped) in [
         (Overflow::Wait, vec![0, 1, 2], 0),
         (Overflow::Reject, vec![0], 4),
@@ -499,7 +502,7 @@ fn what_a_timer_sends_is_subject_to_the_bound() {
                 pid.send_after(MS, 1);
                 me.pid().send_after(2 * MS, ());
                 me.receive().await;
-                // The messages 2 come at 4, 6 and 8 ms.
+                // The messages with value 2 are sent at 4, 6 and 8 ms.
                 let ticks = pid.send_interval(2 * MS, || 2);
                 me.pid().send_after(7 * MS, ());
                 me.receive().await;
@@ -521,9 +524,9 @@ fn what_a_timer_sends_is_subject_to_the_bound() {
     }
 }
 
-// E2: a bound that cannot be, a name that is none or taken: the function is handed back
+// E2: with an invalid bound, or an invalid or taken name, the error returns the function
 #[purlin::test]
-async fn options_that_cannot_be_hand_the_function_back() {
+async fn invalid_options_return_the_function() {
     let census = Census::default();
     let attempt = |options: SpawnOptions| {
         let token = census.token();
@@ -552,7 +555,7 @@ async fn options_that_cannot_be_hand_the_function_back() {
     again.ended().await;
 }
 
-// N1, L8: a process that is spawned with a name has it in its first turn, linked or monitored too
+// N1, L8: a process spawned with a name has it in its first turn, also if linked or monitored
 #[purlin::test(workers = 2)]
 async fn a_process_has_its_name_and_its_link_before_it_runs(mut me: Process<Notice>) {
     me.trap_exit(true);

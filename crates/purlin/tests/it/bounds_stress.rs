@@ -1,8 +1,7 @@
-//! Crowds before mailboxes that have a bound, with senders that are killed and receivers that end or
-//! do not let go, under one law: whatever was sent was received, handed back, or dropped and counted.
+//! Stress test of bounded mailboxes: many senders, some of them killed, and receivers that end or do not yield.
+//! Invariant: every sent message was received, returned to its sender, or dropped and counted.
 //!
-//! `PURLIN_SEED` repeats a run as far as threads allow; `PURLIN_STRESS` is the number of rounds, 10
-//! by default.
+//! `PURLIN_SEED` repeats a run as far as threads allow; `PURLIN_STRESS` is the number of rounds, 10 by default.
 
 use std::hint::black_box;
 use std::sync::Arc;
@@ -17,12 +16,12 @@ use purlin::{
 
 const POLICIES: [Overflow; 4] =
     [Overflow::Wait, Overflow::Reject, Overflow::DropNewest, Overflow::DropOldest];
-/// Messages of each sender.
+/// Messages per sender.
 const EACH: usize = 300;
 /// Senders of each kind.
 const SENDERS: usize = 6;
 
-/// One mailbox and those before it.
+/// One mailbox and what its senders share.
 #[derive(Clone)]
 struct Crowd {
     to: Pid<Numbered>,
@@ -31,13 +30,13 @@ struct Crowd {
 }
 
 impl Crowd {
-    /// `false` if the process has ended.
+    /// Counts a failed send; returns `false` if the receiver has ended.
     fn settle(&self, sent: Result<(), SendError<Numbered>>) -> bool {
         self.back.fetch_add(usize::from(sent.is_err()), Ordering::Relaxed);
         !matches!(sent, Err(SendError::NoProcess(_)))
     }
 
-    /// As its policy has it, and suspended if so.
+    /// Sends with `send`; the overflow policy applies and may suspend the process.
     async fn sends(self, sender: usize) {
         for number in 0..EACH {
             self.to.send(self.census.message(sender, number));
@@ -45,7 +44,7 @@ impl Crowd {
         }
     }
 
-    /// When there is room.
+    /// Sends with `send_wait`, which waits for capacity.
     async fn waits(self, sender: usize) {
         for number in 0..EACH {
             let sent = self.to.send_wait(self.census.message(sender, number)).await;
@@ -55,7 +54,7 @@ impl Crowd {
         }
     }
 
-    /// If there is room.
+    /// Sends with `try_send`, which fails if there is no capacity.
     fn tries(self, sender: usize) {
         for number in 0..EACH {
             let sent = self.to.try_send(self.census.message(sender, number));
@@ -66,7 +65,7 @@ impl Crowd {
     }
 }
 
-/// Receives up to `most` messages, each sender's in order, and now and then does not let go.
+/// Receives up to `most` messages, checks the order per sender, and if `hogs` is set sometimes does not yield.
 async fn receives(mut me: Process<Numbered>, most: usize, hogs: bool, received: Arc<AtomicUsize>) {
     let mut next = [0; 4 * SENDERS];
     for count in 0..most {
@@ -76,7 +75,7 @@ async fn receives(mut me: Process<Numbered>, most: usize, hogs: bool, received: 
         received.fetch_add(1, Ordering::Relaxed);
         match count % 64 {
             7 => yield_now().await,
-            // It does not await for a while, and others send.
+            // Runs without an await while the senders continue.
             40 if hogs => (0..20_000).for_each(|_| {
                 black_box(me.mailbox_len());
             }),
@@ -85,7 +84,7 @@ async fn receives(mut me: Process<Numbered>, most: usize, hogs: bool, received: 
     }
 }
 
-/// A crowd of every kind before one mailbox; gives back the handles of its threads, and processes.
+/// Starts senders of every kind for one mailbox; returns the handles of their threads and their pids.
 fn gather(
     node: &Node,
     crowd: &Crowd,
@@ -105,7 +104,7 @@ fn gather(
         let all = crowd.clone();
         threads.push(std::thread::spawn(move || outside(all.waits(3 * SENDERS + n))));
     }
-    // Of those who may be suspended some are killed.
+    // Some of the senders that may be suspended are killed.
     for (n, process) in processes.iter().step_by(2).enumerate() {
         if chance >> n & 1 == 1 {
             process.exit(ExitReason::Kill);
@@ -114,7 +113,7 @@ fn gather(
     (threads, processes)
 }
 
-/// Crowds before a mailbox of each policy, on one node.
+/// Runs one mailbox per policy, with its senders, on one node.
 fn round(seed: u64) -> Drops {
     let mut chance = Chance::new(seed);
     let node = node(2);
@@ -155,9 +154,9 @@ fn round(seed: u64) -> Drops {
     drops
 }
 
-// B1, B3, M2, F3: sent = received + handed back + dropped, whoever is killed or ends meanwhile
+// B1, B3, M2, F3: sent = received + returned + dropped, even if senders are killed or receivers end
 #[test]
-fn nothing_is_lost_at_the_edge_of_a_mailbox() {
+fn no_message_of_a_full_mailbox_is_lost_or_duplicated() {
     let mut all = [0; 3];
     rounds(10, |seed| {
         let drops = round(seed);
@@ -165,7 +164,7 @@ fn nothing_is_lost_at_the_edge_of_a_mailbox() {
             *sum += more;
         }
     });
-    // A sender has twice as many sends a turn as the largest bound has places.
+    // A sender makes twice as many sends per turn as the largest bound has places.
     assert!(
         all.iter().all(|dropped| *dropped > 0),
         "of each policy some mailbox was full: {all:?}"

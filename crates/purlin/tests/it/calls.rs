@@ -1,4 +1,4 @@
-//! Calls: one question, one answer, or the reason why there is none.
+//! Calls: one request with one reply, or the reason why there is no reply.
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;
@@ -12,26 +12,26 @@ use purlin::{CallError, ExitReason, Node, Pid, Process, Reply, spawn, yield_now}
 use purlin_testkit::Simulation;
 use tokio::sync::oneshot;
 
-/// The time-out of a call that is never answered, on the machine's clock.
+/// Timeout of a call that is never answered, on the machine's clock.
 ///
-/// WHY real time: a thread outside every node has no other clock. No answer comes, however long the
-/// caller waits.
+/// WHY real time: a thread outside every node has no other clock. No reply is sent, however long
+/// the caller waits.
 const SHORT: Duration = Duration::from_millis(10);
 
 enum Ask {
-    /// Answer with the double.
+    /// Replies with the double.
     Double(u64, Reply<u64>),
-    /// Throw the right to answer away.
+    /// Drops the `Reply`.
     Forget(Reply<u64>),
-    /// Keep it until `AnswerKept`.
+    /// Keeps the `Reply` until `AnswerKept`.
     Keep(Reply<u64>),
-    /// Answer all that were kept; say how many were still wanted.
+    /// Answers all kept calls; replies with the number of callers that still waited.
     AnswerKept(Reply<usize>),
-    /// Return, with the right to answer in hand.
+    /// Returns while holding the `Reply`.
     Return(Reply<u64>),
-    /// Panic, with the right to answer in hand.
+    /// Panics while holding the `Reply`.
     Panic(Reply<u64>),
-    /// Fail, with the right to answer still in the mailbox.
+    /// Fails while a `Reply` is still in the mailbox.
     Fail,
 }
 
@@ -61,9 +61,9 @@ fn ended(error: Result<u64, CallError>) -> ExitReason {
     }
 }
 
-// C1: with the reply
+// C1: a call returns the reply
 #[purlin::test]
-async fn a_call_ends_with_the_reply() {
+async fn a_call_returns_the_reply() {
     let pid = spawn(server);
     for n in 0..1000 {
         assert_eq!(pid.call(|reply| Ask::Double(n, reply)).await, Ok(n * 2));
@@ -71,7 +71,7 @@ async fn a_call_ends_with_the_reply() {
     assert_eq!(pid.call_timeout(|reply| Ask::Double(4, reply), Duration::MAX).await, Ok(8));
 }
 
-// C1: many callers at a time, each with its own answer
+// C1: with many concurrent callers, each gets its own reply
 #[test]
 fn every_caller_gets_its_own_answer() {
     let node = node(4);
@@ -92,9 +92,9 @@ fn every_caller_gets_its_own_answer() {
     stop(&node);
 }
 
-// C1: with the reason why the server ended, whether it held the reply or had not looked yet
+// C1: a call returns the reason why the server ended, whether or not the server had received it
 #[purlin::test(workers = 4)]
-async fn a_call_ends_with_the_reason_why_the_server_ended() {
+async fn a_call_returns_the_exit_reason_of_the_server() {
     for _ in 0..100 {
         let reason = ended(spawn(server).call(Ask::Panic).await);
         assert!(matches!(&reason, ExitReason::Panic(panic) if panic.message == "asked to"));
@@ -108,9 +108,9 @@ async fn a_call_ends_with_the_reason_why_the_server_ended() {
     }
 }
 
-// C1: also when the server takes its time to end after the reply is gone
+// C1: the same if the server takes time to end after dropping the reply
 #[test]
-fn a_server_that_ends_slowly_is_not_taken_for_one_that_gave_no_answer() {
+fn a_server_that_ends_slowly_is_not_reported_as_no_reply() {
     /// Signals that its destructor runs, and blocks there until the test releases it.
     struct Slow(mpsc::Sender<()>, mpsc::Receiver<()>);
     impl Drop for Slow {
@@ -138,9 +138,9 @@ fn a_server_that_ends_slowly_is_not_taken_for_one_that_gave_no_answer() {
     stop(&node);
 }
 
-// C1: with the reason, when the server's node is stopped under it
+// C1: a call returns `shutdown` if the server's node is stopped
 #[test]
-fn a_call_to_a_server_that_is_stopped_ends_with_shutdown() {
+fn a_call_to_a_server_whose_node_stops_returns_shutdown() {
     let (ours, theirs) = (node(1), node(1));
     let pid = theirs.spawn(server);
     let called = pid.clone();
@@ -154,9 +154,9 @@ fn a_call_to_a_server_that_is_stopped_ends_with_shutdown() {
     stop(&ours);
 }
 
-// C1: at once, when the server throws the right to answer away and lives on
+// C1: a call fails immediately if the server drops the `Reply` and stays alive
 #[purlin::test]
-async fn a_call_whose_reply_is_thrown_away_says_so() {
+async fn a_call_whose_reply_is_dropped_returns_no_reply() {
     let pid = spawn(server);
     for _ in 0..100 {
         assert_eq!(pid.call(Ask::Forget).await, Err(CallError::NoReply));
@@ -166,9 +166,9 @@ async fn a_call_whose_reply_is_thrown_away_says_so() {
     assert_eq!(error.to_string(), "the process dropped the call without an answer");
 }
 
-// C1, M4: `noproc`, and the message is not among those dropped in silence
+// C1, M4: the call fails with `noproc`, and its message is not counted as dropped
 #[purlin::test]
-async fn a_call_to_the_dead_is_noproc() {
+async fn a_call_to_an_ended_process_returns_noproc() {
     let node = Node::current().expect("this runs in a process");
     let pid = spawn(async |_: Process<Reply<()>>| {});
     pid.ended().await;
@@ -180,9 +180,9 @@ async fn a_call_to_the_dead_is_noproc() {
     assert_eq!(node.dropped_messages(), before);
 }
 
-// C1: `timeout`, and the late reply is never seen
+// C1: the call fails with `timeout`, and the late reply is discarded
 #[test]
-fn a_late_reply_is_dropped_and_never_seen_as_a_message() {
+fn a_late_reply_is_dropped_and_never_becomes_a_message() {
     simulated(async |mut me: Process<u64>| {
         let (pid, began) = (spawn(server), uptime());
         let error = pid.call_timeout(Ask::Keep, 10 * MS).await.expect_err("it keeps it");
@@ -196,9 +196,9 @@ fn a_late_reply_is_dropped_and_never_seen_as_a_message() {
     });
 }
 
-// C1: giving up is no harm to either side
+// C1: cancelling a call affects neither side
 #[purlin::test]
-async fn a_call_that_is_given_up_leaves_no_trace() {
+async fn a_cancelled_call_leaves_no_trace() {
     let pid = spawn(server);
     for _ in 0..10 {
         tokio::select! {
@@ -210,7 +210,7 @@ async fn a_call_that_is_given_up_leaves_no_trace() {
     assert_eq!(pid.call(Ask::AnswerKept).await, Ok(0));
 }
 
-// C1: from a thread that knows nothing of nodes
+// C1: a call from a thread outside every node
 #[test]
 fn a_plain_thread_can_call() {
     let node = node(2);
@@ -235,7 +235,7 @@ fn a_plain_thread_can_call() {
     stop(&node);
 }
 
-// C1: from a task of a runtime that is not the node's
+// C1: a call from a task of another runtime
 #[test]
 fn a_task_of_another_runtime_can_call() {
     let node = node(2);
@@ -250,7 +250,7 @@ fn a_task_of_another_runtime_can_call() {
     stop(&node);
 }
 
-/// The output of a future, and how often it was polled for it.
+/// Returns the output of a future and the number of polls it took.
 async fn polls<F: Future>(future: F) -> (F::Output, u32) {
     let mut future = pin!(future);
     let mut polls = 0;
@@ -261,7 +261,7 @@ async fn polls<F: Future>(future: F) -> (F::Output, u32) {
     (output.await, polls)
 }
 
-// C1, N1: by name, while somebody has it
+// C1, N1: a call by name, while the name is registered
 #[purlin::test]
 async fn a_server_is_called_by_its_name() {
     let pid = spawn(server);
@@ -275,9 +275,9 @@ async fn a_server_is_called_by_its_name() {
     assert_eq!(found.call(|reply| Ask::Double(4, reply)).await, Err(CallError::NoProcess));
 }
 
-// R5: as many turns and reductions, and no message is looked at
+// R5: the number of turns and reductions is the same, and no message is examined
 #[test]
-fn a_call_costs_the_same_whatever_waits_in_the_mailbox() {
+fn the_cost_of_a_call_does_not_depend_on_the_mailbox_length() {
     const WAITING: u64 = 100_000;
     async fn hundred_calls(own: &Pid<u64>, pid: &Pid<Ask>) -> (u32, u64) {
         let (mut turns, before) = (0, own.info().reductions);
@@ -290,14 +290,14 @@ fn a_call_costs_the_same_whatever_waits_in_the_mailbox() {
     }
     Simulation::new(1).run(async |mut me: Process<u64>| {
         let (own, pid) = (me.pid(), spawn(server));
-        // A turn is counted when it is over: what came before the calls is counted by then.
+        // A turn is counted when it ends: the turns before the calls are counted by now.
         rest().await;
         let empty = hundred_calls(&own, &pid).await;
         (0..WAITING).for_each(|n| own.send(n));
         rest().await;
         assert_eq!(hundred_calls(&own, &pid).await, empty);
         assert_eq!(empty.0, 200, "each call asks, sleeps, and is woken once");
-        // The same when they have been fetched, and one of them was received.
+        // The same after the messages are in the save queue and one of them was received.
         assert_eq!(me.receive().await, 0);
         rest().await;
         assert_eq!(hundred_calls(&own, &pid).await, empty);
@@ -306,7 +306,7 @@ fn a_call_costs_the_same_whatever_waits_in_the_mailbox() {
     });
 }
 
-// R5: what arrives during a call does not wake the caller
+// R5: messages that arrive during a call do not wake the caller
 #[test]
 fn messages_that_arrive_during_a_call_do_not_wake_the_caller() {
     simulated(async |mut me: Process<u64>| {
@@ -324,9 +324,9 @@ fn messages_that_arrive_during_a_call_do_not_wake_the_caller() {
     });
 }
 
-// C1, R7: several calls at a time in one process, each woken through a combinator of its own
+// C1, R7: one process makes several calls concurrently, each woken through its own waker
 #[purlin::test]
-async fn calls_of_one_process_may_wait_side_by_side(mut me: Process<u64>) {
+async fn one_process_can_make_several_calls_concurrently(mut me: Process<u64>) {
     let pid = spawn(server);
     let mut calls: futures_util::stream::FuturesUnordered<_> =
         (0..100).map(|n| pid.call(move |reply| Ask::Double(n, reply))).collect();
@@ -339,15 +339,15 @@ async fn calls_of_one_process_may_wait_side_by_side(mut me: Process<u64>) {
     assert_eq!(me.try_receive(), None);
 }
 
-// C1: the answer is dropped once, wherever it ends
+// C1: the reply value is dropped exactly once, delivered or not
 #[purlin::test]
-async fn an_answer_is_dropped_once_whether_it_is_wanted_or_not() {
+async fn a_reply_value_is_dropped_exactly_once_delivered_or_not() {
     let alive = std::sync::Arc::new(());
     let given = std::sync::Arc::clone(&alive);
     let pid = spawn(async move |mut me: Process<Reply<std::sync::Arc<()>>>| {
         loop {
             let reply = me.receive().await;
-            // Those who call with no patience at all have given up by now.
+            // A caller with a timeout of zero has given up by now.
             yield_now().await;
             reply.send(std::sync::Arc::clone(&given));
         }
@@ -361,9 +361,9 @@ async fn an_answer_is_dropped_once_whether_it_is_wanted_or_not() {
     assert_eq!(std::sync::Arc::strong_count(&alive), 2);
 }
 
-// C1: the answer need not come from the process that was asked
+// C1: the reply need not come from the called process
 #[purlin::test]
-async fn a_reply_may_be_handed_on() {
+async fn a_reply_can_be_sent_by_another_process() {
     let (hand_on, handed) = oneshot::channel::<Reply<&str>>();
     let front = spawn(async move |mut me: Process<Reply<&str>>| {
         drop(hand_on.send(me.receive().await));
@@ -373,9 +373,9 @@ async fn a_reply_may_be_handed_on() {
     assert_eq!(front.call(|reply| reply).await, Ok("from behind"));
 }
 
-// C3: at once, and nothing is sent
+// C3: the call fails immediately, and nothing is sent
 #[purlin::test]
-async fn a_process_that_calls_itself_gets_an_error_at_once(mut me: Process<Reply<u8>>) {
+async fn a_process_that_calls_itself_gets_an_error_immediately(mut me: Process<Reply<u8>>) {
     let own: Pid<Reply<u8>> = me.pid();
     assert_eq!(own.call(|reply| reply).await, Err(CallError::OwnProcess));
     assert_eq!(own.call_blocking(|reply| reply, HANG), Err(CallError::OwnProcess));

@@ -1,7 +1,8 @@
-//! A crowd of senders before one receiver, processes and threads, messages and signals: enough for
-//! the inbox to change its mode as the machine pleases.
+//! Many senders to one receiver, processes and threads, messages and signals: enough contention for
+//! the inbox to switch its mode, depending on the machine.
 //!
-//! Blind spot: how often it does depends on the cores; the unit tests of `purlin-raw` force it.
+//! Blind spot: how often it switches depends on the number of CPUs; the unit tests of `purlin-raw`
+//! force it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,7 +15,7 @@ const PROCESSES: usize = 24;
 const THREADS: usize = 4;
 const EACH: usize = 2_000;
 
-/// What the senders share.
+/// State shared by the senders.
 #[derive(Clone)]
 struct Crowd {
     to: Pid<Numbered>,
@@ -23,10 +24,12 @@ struct Crowd {
 }
 
 impl Crowd {
-    /// Sends one message, and now and then a signal before it; `false` if it came back.
+    /// Sends one message, and before every 50th a signal; returns `false` if the message was
+    /// rejected.
     fn send(&self, sender: usize, number: usize) -> bool {
         if number % 50 == 49 {
-            // A question whose answer nobody awaits: a signal on its way to the receiver.
+            // Asks for the exit reason and drops the future: a signal is on its way to the
+            // receiver.
             let _ = self.to.ended().now_or_never();
         }
         let sent = self.to.try_send(self.census.message(sender, number)).is_ok();
@@ -35,7 +38,7 @@ impl Crowd {
     }
 }
 
-/// Receives until it has had `most`, and checks the order of each sender.
+/// Receives `most` messages and checks the order per sender.
 async fn receive_some(mut me: Process<Numbered>, most: usize, received: Arc<AtomicUsize>) {
     let mut next = [0; PROCESSES + THREADS];
     for _ in 0..most {
@@ -46,7 +49,7 @@ async fn receive_some(mut me: Process<Numbered>, most: usize, received: Arc<Atom
     }
 }
 
-/// A crowd before a receiver that takes `most` messages.
+/// Runs all senders against a receiver that takes `most` messages.
 fn crowd(most: usize) {
     let node = node(2);
     let (census, accepted) = (Census::default(), Arc::new(AtomicUsize::new(0)));
@@ -93,14 +96,14 @@ fn crowd(most: usize) {
     stop(&node);
 }
 
-// M2, M4, F3: each sender's messages in order, none lost, whoever sends and however many
+// M2, M4, F3: each sender's messages arrive in order and none is lost, with any number of senders
 #[test]
-fn a_crowd_of_processes_and_threads_is_received_in_the_order_of_each() {
+fn messages_of_many_processes_and_threads_arrive_in_order_per_sender() {
     crowd((PROCESSES + THREADS) * EACH);
 }
 
-// M2, M4: what a receiver did not take before its end is dropped once, and what came later came back
+// M2, M4: messages queued when the receiver ends are dropped once; later ones are rejected
 #[test]
-fn a_crowd_whose_receiver_ends_leaves_nothing_behind() {
+fn no_message_leaks_when_the_receiver_ends_under_load() {
     crowd((PROCESSES + THREADS) * EACH / 2);
 }

@@ -1,4 +1,5 @@
-//! The end: of a node and its processes, of room for more, and of what outlives them.
+//! Shutdown and limits: stopping nodes, the process limit, and handles that outlive processes and
+//! nodes.
 
 use crate::common;
 use std::fmt;
@@ -21,7 +22,7 @@ async fn idle(mut me: Process<()>) {
     }
 }
 
-// E1: receiving, waiting for others, running, not yet begun: all are told `shutdown`
+// E1: every process receives `shutdown`: receiving, awaiting a future, running or not yet started
 #[test]
 fn stopping_a_node_ends_every_process() {
     let node = node(2);
@@ -49,9 +50,9 @@ fn stopping_a_node_ends_every_process() {
     assert!(node.processes().is_empty());
 }
 
-// E1: with the mail that waits
+// E1: queued messages are dropped
 #[test]
-fn stopping_a_node_drops_the_mail_that_waits() {
+fn stopping_a_node_drops_queued_messages() {
     let node = node(2);
     let census = Census::default();
     let pids: Vec<_> = (0..10)
@@ -65,7 +66,7 @@ fn stopping_a_node_drops_the_mail_that_waits() {
     assert_eq!(node.dropped_messages(), 1000);
 }
 
-// E1: from inside; who stops its own node ends with it
+// E1: a process that stops its own node ends with it
 #[test]
 fn a_process_can_stop_its_own_node() {
     let node = node(2);
@@ -81,7 +82,7 @@ fn a_process_can_stop_its_own_node() {
     }
 }
 
-// E1: from a task of another runtime
+// E1: a stop from a task of another runtime
 #[test]
 fn a_task_can_stop_a_node_and_wait_for_it() {
     let node = node(2);
@@ -91,7 +92,7 @@ fn a_task_can_stop_a_node_and_wait_for_it() {
     assert_eq!(pid.exit_reason(), Some(ExitReason::Shutdown));
 }
 
-// E1: again, and from several threads at a time: each returns when the node has stopped
+// E1: repeated and concurrent stops each return when the node has stopped
 #[test]
 fn a_node_can_be_stopped_more_than_once() {
     let node = node(2);
@@ -110,7 +111,7 @@ fn a_node_can_be_stopped_more_than_once() {
     assert!(outside(node.stop()).hogs.is_empty());
 }
 
-// E1: the last handle
+// E1: dropping the last handle stops the node
 #[test]
 fn dropping_the_last_handle_stops_the_node() {
     let node = node(2);
@@ -122,7 +123,7 @@ fn dropping_the_last_handle_stops_the_node() {
     assert_eq!(ends(&pid), ExitReason::Shutdown);
 }
 
-// E1: the last handle, dropped by a process of the node itself
+// E1: the last handle may be dropped by a process of the same node
 #[test]
 fn a_process_can_drop_the_last_handle_of_its_own_node() {
     let node = node(1);
@@ -135,7 +136,7 @@ fn a_process_can_drop_the_last_handle_of_its_own_node() {
     assert_eq!(ends(&pid), ExitReason::Shutdown);
 }
 
-// E1, E2: no process begins on a node that has stopped, and the function is handed back
+// E1, E2: a stopped node rejects every spawn and returns the function
 #[test]
 fn a_node_that_has_stopped_spawns_nothing() {
     let node = node(1);
@@ -155,7 +156,7 @@ fn a_node_that_has_stopped_spawns_nothing() {
     assert!(pid.try_send(census.token()).is_err());
 }
 
-// E1: a destructor that runs while the node stops may still spawn and send, to no effect
+// E1: a destructor that runs while the node stops may call spawn and send, without effect
 #[test]
 fn destructors_may_spawn_while_the_node_stops() {
     struct Spawns(mpsc::Sender<Option<ExitReason>>);
@@ -176,7 +177,8 @@ fn destructors_may_spawn_while_the_node_stops() {
     assert_eq!(told.try_recv(), Ok(Some(ExitReason::SystemLimit)));
 }
 
-// E1: threads spawn as the node stops: each process was refused or has ended, and none holds up
+// E1: threads spawn while the node stops: each process is rejected or ends, and none delays the
+// stop
 #[test]
 fn a_process_spawned_while_its_node_stops_is_refused_or_ends() {
     for round in 0..100 {
@@ -199,7 +201,7 @@ fn a_process_spawned_while_its_node_stops_is_refused_or_ends() {
             stop(&node);
             for spawner in spawners {
                 for pid in spawner.join().expect("it spawns") {
-                    // A process that was not told would be killed when the grace period is over.
+                    // A process that missed the exit signal would be killed after the grace period.
                     assert_eq!(ends(&pid), ExitReason::Shutdown, "round {round}");
                 }
             }
@@ -207,7 +209,7 @@ fn a_process_spawned_while_its_node_stops_is_refused_or_ends() {
     }
 }
 
-// E1: the same from inside, where every process spawns others as fast as it can
+// E1: the same from inside: every process spawns others as fast as it can
 #[test]
 fn processes_that_spawn_while_their_node_stops_all_end() {
     async fn breeder(_me: Process<()>, pids: Arc<Mutex<Vec<Pid<()>>>>) {
@@ -235,15 +237,15 @@ fn processes_that_spawn_while_their_node_stops_all_end() {
         stop(&node);
         assert!(node.processes().is_empty());
         for pid in &*pids.lock().expect("no holder panics") {
-            // A process that was not told would be killed when the grace period is over.
+            // A process that missed the exit signal would be killed after the grace period.
             assert_eq!(pid.exit_reason(), Some(ExitReason::Shutdown), "round {round}");
         }
     }
 }
 
-// E2: exactly so many fit, and the function of one more is handed back
+// E2: exactly `max_processes` fit; the error for one more returns the function
 #[test]
-fn a_node_has_room_for_exactly_as_many_processes_as_was_said() {
+fn a_node_holds_exactly_max_processes_processes() {
     for limit in [1, 50, 1024, 1025, 5000] {
         let node = Node::builder().workers(2).max_processes(limit).build().expect("a node starts");
         let pids: Vec<_> = (0..limit).map(|_| node.try_spawn(idle).expect("room")).collect();
@@ -262,9 +264,9 @@ fn a_node_has_room_for_exactly_as_many_processes_as_was_said() {
     }
 }
 
-// E2: when one has ended there is room for one
+// E2: when a process has ended, another one fits
 #[test]
-fn there_is_room_again_as_soon_as_the_end_is_told() {
+fn a_slot_is_free_as_soon_as_the_end_is_reported() {
     let node = Node::builder().workers(2).max_processes(10).build().expect("a node starts");
     let one = async |mut me: Process<()>| me.receive().await;
     let mut pids: Vec<_> = (0..10).map(|_| node.try_spawn(one).expect("room")).collect();
@@ -280,9 +282,9 @@ fn there_is_room_again_as_soon_as_the_end_is_told() {
     stop(&node);
 }
 
-// E2: settings that make no sense
+// E2: invalid settings are errors
 #[test]
-fn settings_that_make_no_sense_are_errors() {
+fn invalid_settings_are_errors() {
     let builder = Node::builder;
     assert!(matches!(builder().workers(0).build(), Err(BuildError::Workers(0))));
     assert!(matches!(builder().workers(5000).build(), Err(BuildError::Workers(5000))));
@@ -291,9 +293,9 @@ fn settings_that_make_no_sense_are_errors() {
     assert!(error.to_string().starts_with("\"two words\" cannot be a node's name"), "{error}");
 }
 
-// E1: addresses outlive the node
+// E1: pids outlive the node
 #[test]
-fn addresses_outlive_the_node_and_do_no_harm() {
+fn pids_stay_valid_after_the_node_is_dropped() {
     let node = node(2);
     let pid = node.spawn(async |mut me: Process<Reply<u8>>| me.receive().await.send(1));
     let id = pid.id();
@@ -314,9 +316,9 @@ fn addresses_outlive_the_node_and_do_no_harm() {
     outside(told).expect("it came back");
 }
 
-// E1: so do wakers, and handles that were carried off
+// E1: wakers and process handles outlive the node
 #[test]
-fn wakers_and_handles_outlive_the_node_and_do_no_harm() {
+fn wakers_and_process_handles_stay_valid_after_the_node_is_dropped() {
     let node = node(1);
     let (tell, told) = mpsc::channel();
     let pid = node.spawn(async move |me: Process<u8>| {
@@ -343,7 +345,7 @@ fn wakers_and_handles_outlive_the_node_and_do_no_harm() {
     assert!(!handle.pid().is_alive());
 }
 
-/// A waker that panics, without a word.
+/// A waker that panics without calling the panic hook.
 struct Panics;
 
 impl std::task::Wake for Panics {
@@ -356,9 +358,9 @@ fn panics() -> Waker {
     Waker::from(Arc::new(Panics))
 }
 
-// E1: whoever is told of an end may panic, and the node goes on
+// E1: a panic in a waker that is called for an exit does not affect the node
 #[test]
-fn a_waker_that_panics_does_not_take_the_worker_with_it() {
+fn a_panicking_waker_does_not_end_the_worker() {
     let node = node(1);
     let (finish, finished) = oneshot::channel::<()>();
     let pid = node.spawn(async move |_: Process<()>| drop(finished.await));
@@ -388,10 +390,11 @@ impl fmt::Display for Barbed {
 
 impl std::error::Error for Barbed {}
 
-// P2: a reason goes with the last address of its process, wherever that is, and may panic then.
-// WHY simulated: all is on this thread, so whatever is not caught ends the test.
+// P2: an exit reason is dropped with the last pid of its process, on any thread, and its destructor
+// may panic.
+// WHY simulated: everything runs on this thread, so a panic that is not caught fails the test.
 #[test]
-fn a_reason_that_panics_when_it_is_dropped_harms_nobody() {
+fn a_panic_while_dropping_an_exit_reason_is_contained() {
     let mut simulation = Simulation::new(0);
     let barbed = async |_: Process<()>| ExitReason::error(Barbed(PanicsWhenDropped("a barb")));
     drop(simulation.node().spawn(barbed));
@@ -406,9 +409,9 @@ fn a_reason_that_panics_when_it_is_dropped_harms_nobody() {
     assert!(simulation.stop().hogs.is_empty());
 }
 
-// C1: a caller whose waker panics is no harm to the process it called
+// C1: a panic in a caller's waker does not affect the called process
 #[test]
-fn a_caller_s_waker_that_panics_does_not_end_the_process_that_was_called() {
+fn a_panicking_waker_of_a_caller_does_not_end_the_called_process() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
     let runtime = runtime.expect("a runtime starts");
     let _timers = runtime.enter();
@@ -431,9 +434,9 @@ fn a_caller_s_waker_that_panics_does_not_end_the_process_that_was_called() {
     stop(&node);
 }
 
-// E1: many nodes, one after the other
+// E1: many nodes in sequence
 #[test]
-fn nodes_come_and_go() {
+fn many_nodes_can_start_and_stop_in_sequence() {
     for _ in 0..50 {
         let node = node(2);
         let pid = node.spawn(idle);

@@ -1,6 +1,6 @@
-//! Runs the examples as a user would, and holds each to the output its own header promises.
+//! Runs the examples as a user would, and compares their output with their header comments.
 //!
-//! `cargo test -p purlin` builds the examples; with `--test it` alone, build them before by
+//! `cargo test -p purlin` builds the examples; with `--test it` alone, build them first with
 //! `cargo build -p purlin --examples`.
 
 use std::collections::BTreeSet;
@@ -11,7 +11,7 @@ const EXAMPLES: [&str; 8] =
     ["hello", "adder", "accumulator", "tracing", "timeout", "triangle", "ledger", "box_office"];
 
 fn run(example: &str, arguments: &[&str]) -> Output {
-    // This test is target/PROFILE/deps/it-HASH; what it runs is in target/PROFILE/examples.
+    // This test binary is target/PROFILE/deps/it-HASH; the examples are in target/PROFILE/examples.
     let test = std::env::current_exe().expect("a test knows its own program");
     let profile = test.ancestors().nth(2).expect("a test is two folders below");
     let file = format!("{example}{}", std::env::consts::EXE_SUFFIX);
@@ -23,7 +23,7 @@ fn run(example: &str, arguments: &[&str]) -> Output {
     })
 }
 
-/// What an example prints when all is well: status 0 and nothing on standard error.
+/// Returns an example's output; asserts status 0 and empty standard error.
 fn printed(example: &str, arguments: &[&str]) -> String {
     let output = run(example, arguments);
     let errors = String::from_utf8_lossy(&output.stderr);
@@ -32,7 +32,7 @@ fn printed(example: &str, arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).expect("an example prints UTF-8")
 }
 
-/// The opening doc of an example's source.
+/// Returns the module documentation of an example.
 fn header(example: &str) -> String {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
     let source = root.join("examples").join(format!("{example}.rs"));
@@ -41,7 +41,7 @@ fn header(example: &str) -> String {
     doc.fold(String::new(), |text, line| text + line.trim_start_matches(' ') + "\n")
 }
 
-/// The last block of text in an example's header: its output.
+/// Returns the last text block of an example's header: the expected output.
 fn promised(example: &str) -> String {
     let header = header(example);
     let (_, block) = header.rsplit_once("```text\n").expect("the header shows the output");
@@ -49,7 +49,7 @@ fn promised(example: &str) -> String {
     output.into()
 }
 
-/// The text with every pid, `<0.1.0>`, made `<pid>`; and the pids, in order.
+/// Returns the text with every pid (`<0.1.0>`) replaced by `<pid>`, and the pids in order.
 fn masked(text: &str) -> (String, Vec<&str>) {
     let mut pieces = text.split("<0.");
     let mut masked = String::from(pieces.next().unwrap_or_default());
@@ -64,7 +64,7 @@ fn masked(text: &str) -> (String, Vec<&str>) {
     (masked, pids)
 }
 
-/// The rounds that A won, that C won, and all of them, from what `triangle` prints.
+/// Returns the rounds won by A, the rounds won by C, and the total, from the output of `triangle`.
 fn rounds(output: &str) -> [u32; 3] {
     let lines: Vec<_> = output.lines().collect();
     let [a, c] = lines[..] else { panic!("not two lines: {output}") };
@@ -80,7 +80,7 @@ fn rounds(output: &str) -> [u32; 3] {
 }
 
 #[test]
-fn every_header_says_how_to_run_its_example() {
+fn every_header_contains_the_command_that_runs_its_example() {
     for example in EXAMPLES {
         let command = format!("`cargo run --example {example}`");
         assert!(header(example).contains(&command), "{example}");
@@ -88,14 +88,14 @@ fn every_header_says_how_to_run_its_example() {
 }
 
 #[test]
-fn what_is_determined_is_printed_as_promised_to_the_letter() {
+fn deterministic_examples_print_the_output_in_their_header() {
     for example in ["adder", "accumulator", "timeout", "box_office"] {
         assert_eq!(printed(example, &[]), promised(example), "{example}");
     }
 }
 
 #[test]
-fn the_adder_adds_what_it_is_given() {
+fn the_adder_adds_its_arguments() {
     assert_eq!(printed("adder", &["40", "2"]), "40 + 2 = 42\n");
     assert_eq!(printed("adder", &["-7", "7"]), "-7 + 7 = 0\n");
     let largest = i64::MAX.to_string();
@@ -104,7 +104,7 @@ fn the_adder_adds_what_it_is_given() {
 }
 
 #[test]
-fn the_pids_of_those_who_said_hello_come_back() {
+fn hello_lists_the_pid_of_each_greeter_once() {
     let output = printed("hello", &[]);
     assert_eq!(masked(&output).0, masked(&promised("hello")).0);
     for (arguments, number) in [(&[][..], 5), (&["1"], 1), (&["300"], 300)] {
@@ -119,16 +119,16 @@ fn the_pids_of_those_who_said_hello_come_back() {
 }
 
 #[test]
-fn the_trace_shows_the_entry_and_every_receipt_of_one_process() {
+fn the_trace_shows_the_start_and_every_receive_of_one_process() {
     let output = printed("tracing", &[]);
     let (text, pids) = masked(&output);
     assert_eq!(text, masked(&promised("tracing")).0);
     assert!(pids.iter().all(|pid| *pid == pids[0]), "one process, one pid: {output}");
 }
 
-// M3: nothing is promised between different senders, so either count may be anything
+// M3: there is no order between different senders, so either count may have any value
 #[test]
-fn every_round_of_the_triangle_is_won_by_one_of_the_two_ways() {
+fn every_round_of_the_triangle_is_won_by_one_of_the_two_paths() {
     for (arguments, number) in [(&[][..], 10_000), (&["1"], 1), (&["777"], 777)] {
         let [a, c, all] = rounds(&printed("triangle", arguments));
         assert_eq!((a + c, all), (number, number));
@@ -138,7 +138,7 @@ fn every_round_of_the_triangle_is_won_by_one_of_the_two_ways() {
 }
 
 #[test]
-fn arguments_that_are_no_numbers_get_one_clear_line_and_status_2() {
+fn invalid_arguments_give_one_line_of_error_and_status_2() {
     let refused: [(&str, &[&str]); 12] = [
         ("hello", &["five"]),
         ("hello", &["0"]),

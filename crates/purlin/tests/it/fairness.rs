@@ -1,4 +1,4 @@
-//! Fairness: whoever is ready runs, however busy the others are.
+//! Fairness: every runnable process runs, however busy the others are.
 
 use std::future::poll_fn;
 use std::pin::pin;
@@ -9,14 +9,14 @@ use crate::common::{ends, node, stop};
 use purlin::{ExitReason, Pid, Process, consume_budget, spawn, yield_now};
 use purlin_testkit::Simulation;
 
-/// A process that runs this often before it ends.
+/// A process that yields 100 times before it ends.
 async fn patient(_me: Process<()>) {
     for _ in 0..100 {
         yield_now().await;
     }
 }
 
-/// Runs `busy` on a node of one worker, and demands that another process runs beside it.
+/// Runs `busy` on a node with one worker and asserts that another process makes progress.
 fn others_run_beside<M, F, Fut>(busy: F)
 where
     M: Send + 'static,
@@ -32,7 +32,7 @@ where
     assert_eq!(busy.exit_reason(), Some(ExitReason::Shutdown));
 }
 
-// F1: it always has another message waiting
+// F1: a process that always has another message
 #[test]
 fn a_process_with_an_endless_stream_of_messages_lets_others_run() {
     others_run_beside(async |mut me: Process<u64>| {
@@ -45,9 +45,9 @@ fn a_process_with_an_endless_stream_of_messages_lets_others_run() {
     });
 }
 
-// F1: the same, passing over everything it has
+// F1: the same, with a receive that skips every message
 #[test]
-fn a_selective_receive_that_never_comes_to_an_end_lets_others_run() {
+fn a_selective_receive_that_never_matches_lets_others_run() {
     others_run_beside(async |mut me: Process<u64>| {
         let own = me.pid();
         (0..2000).for_each(|n| own.send(n));
@@ -57,7 +57,7 @@ fn a_selective_receive_that_never_comes_to_an_end_lets_others_run() {
     });
 }
 
-// F1: loops that say when they may be put off
+// F1: loops that call `yield_now` or `consume_budget`
 #[test]
 fn loops_that_yield_or_spend_budget_let_others_run() {
     others_run_beside(async |_: Process<()>| {
@@ -94,7 +94,7 @@ fn a_yield_inside_a_combinator_lets_others_run() {
     });
 }
 
-// F1: two that wake each other for ever, on one worker
+// F1: two processes on one worker that wake each other forever
 #[test]
 fn two_processes_that_wake_each_other_do_not_starve_a_third() {
     others_run_beside(async |mut me: Process<()>| {
@@ -112,7 +112,7 @@ fn two_processes_that_wake_each_other_do_not_starve_a_third() {
     });
 }
 
-// F1: what comes from outside is not starved by what goes on inside
+// F1: messages from outside are delivered while the worker is busy
 #[test]
 fn a_message_from_outside_arrives_while_many_processes_are_busy() {
     let node = node(1);
@@ -135,9 +135,9 @@ fn a_message_from_outside_arrives_while_many_processes_are_busy() {
     stop(&node);
 }
 
-/// Runs a process that adds 1 to the given counter at each of its steps; returns the steps of each turn.
+/// Runs a process that adds 1 to the given counter at each of its steps; returns the number of steps per turn.
 ///
-/// WHY simulated: all runs on one thread, and no monitor moves a process whose thread the machine holds up.
+/// WHY simulated: everything runs on one thread, and no `sysmon` moves a process whose thread is descheduled.
 fn steps_of_each_turn<Fut>(
     process: impl FnOnce(Process<u32>, Arc<AtomicU32>) -> Fut + Send + 'static,
 ) -> Vec<u32>
@@ -159,7 +159,7 @@ where
     })
 }
 
-// F1: the budget of 512 is per turn and is counted; receiving spends one unit
+// F1: the budget is exactly 512 per turn; receiving costs one unit
 #[test]
 fn a_process_yields_after_exactly_512_messages() {
     let turns = steps_of_each_turn(async |mut me, done| {
@@ -173,7 +173,7 @@ fn a_process_yields_after_exactly_512_messages() {
     assert_eq!(turns, [512; 4]);
 }
 
-// F1: `consume_budget` spends two units, and the call that yields spends its own after the yield
+// F1: `consume_budget` costs two units, and the call that yields pays its own after the yield
 #[test]
 fn a_process_yields_after_exactly_256_calls_of_consume_budget() {
     let turns = steps_of_each_turn(async |_, done| {
@@ -185,12 +185,12 @@ fn a_process_yields_after_exactly_256_calls_of_consume_budget() {
     assert_eq!(turns, [256, 257, 257]);
 }
 
-/// Floods a process with messages from so many others and demands that it gets on.
+/// Floods a process with messages from 16 senders and asserts that it makes progress.
 fn gets_on_under_a_flood(workers: usize) {
-    /// WHY a bound: memory must not run out before the test fails. A sender that reaches it
-    /// does not pause: it skips only the send itself.
+    /// WHY a limit: the test must fail before memory runs out. A sender that reaches the limit does not pause: it skips
+    /// only the send.
     const MOST: usize = 50_000;
-    /// WHY more: a receiver that runs only after its senders have stopped gets no more than `MOST`.
+    /// WHY more: a receiver that runs only after its senders have stopped receives at most `MOST`.
     const ENOUGH: u64 = 4 * MOST as u64;
     let node = node(workers);
     let enough = Arc::new(AtomicBool::new(false));
@@ -223,16 +223,16 @@ fn gets_on_under_a_flood(workers: usize) {
     stop(&node);
 }
 
-// F3: senders that never pause cannot keep their receiver from running
+// F3: senders that never pause cannot starve their receiver
 #[test]
 fn a_flood_of_messages_does_not_starve_its_receiver() {
     gets_on_under_a_flood(1);
     gets_on_under_a_flood(4);
 }
 
-// F1: many processes, each of which has to run many times, all come to their end
+// F1: many processes that each need many turns all end
 #[test]
-fn every_one_of_many_processes_gets_its_turns() {
+fn each_of_many_processes_gets_its_turns() {
     let node = node(4);
     let pids: Vec<_> = (0..2000).map(|_| node.spawn(patient)).collect();
     for pid in pids {

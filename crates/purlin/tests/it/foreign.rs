@@ -1,5 +1,5 @@
-//! Two nodes of one program, each with stand-ins for the processes of the other: what crosses is
-//! what would cross a connection, and nothing else joins them.
+//! Two nodes in one program, each with proxies for the processes of the other. The nodes are joined only by the signals
+//! that would cross a connection.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,10 +19,10 @@ fn node() -> Node {
     Node::builder().workers(2).build().unwrap()
 }
 
-/// Both nodes, and the stand-ins there are.
+/// Both nodes and their proxies.
 struct Bridge {
     nodes: [Node; 2],
-    /// By the node they are on, and whom they stand for.
+    /// Proxies by node index and remote process.
     stand_ins: Mutex<HashMap<(usize, ProcessId), LocalProcess>>,
 }
 
@@ -35,7 +35,7 @@ impl Bridge {
         Arc::new(Self { nodes: [first, second], stand_ins: Mutex::default() })
     }
 
-    /// On the first node, a stand-in for a process of the second.
+    /// Creates a proxy on the first node for a process of the second.
     fn stand_in<M: Send + 'static>(self: &Arc<Self>, real: &Pid<M>, gate: &Gate) -> Pid<M> {
         let stand_in = self.make(0, real.id(), gate);
         self.stand_ins.lock().unwrap().insert((0, real.id()), LocalProcess::from(&stand_in));
@@ -52,7 +52,7 @@ impl Bridge {
         self.nodes[on].stand_in(4, carrier).unwrap()
     }
 
-    /// Delivers on node `on`, in the name of a process of the other.
+    /// Delivers a signal on node `on`, sent by a process of the other node.
     fn deliver(self: &Arc<Self>, on: usize, from: ProcessId, to: ProcessId, signal: ForeignSignal) {
         let make = || LocalProcess::from(&self.make::<()>(on, from, &Gate::open()));
         let from = self.stand_ins.lock().unwrap().entry((on, from)).or_insert_with(make).clone();
@@ -60,7 +60,7 @@ impl Bridge {
     }
 }
 
-/// Whether a carrier has room.
+/// Whether a transport is ready to accept messages.
 #[derive(Clone)]
 struct Gate(Arc<State>);
 
@@ -87,7 +87,7 @@ impl Gate {
         self.wake();
     }
 
-    /// The process is no more.
+    /// Reports that the process has ended.
     fn lose(&self, reason: ExitReason) {
         *self.0.lost.lock().unwrap() = Some(reason);
         self.wake();
@@ -108,7 +108,7 @@ impl Gate {
     }
 }
 
-/// The way to one process of one of the nodes.
+/// Transport to one process of one of the nodes.
 struct Line {
     bridge: Arc<Bridge>,
     to: usize,
@@ -156,8 +156,7 @@ impl From<Down> for Msg {
     }
 }
 
-/// Runs `here` as a process of the first node, with a stand-in for one of the second, which runs
-/// `there`.
+/// Runs `here` as a process of the first node, with a proxy for a process of the second node that runs `there`.
 fn across<M, F, G>(
     there: impl FnOnce(Process<M>) -> F + Send + 'static,
     here: impl FnOnce(Process<Msg>, Pid<M>) -> G + Send + 'static,
@@ -172,7 +171,7 @@ fn across<M, F, G>(
     bridge.nodes[0].block_on(move |me| here(me, stand_in));
 }
 
-/// Ends when it is told how.
+/// Ends with the reason that it receives.
 async fn obedient(mut me: Process<ExitReason>) -> ExitReason {
     me.receive().await
 }
@@ -181,9 +180,9 @@ fn because(why: &str) -> ExitReason {
     ExitReason::error(why.to_owned())
 }
 
-// L1, L2: a link across holds in both directions.
+// L1, L2: a link between nodes works in both directions.
 #[test]
-fn the_end_of_a_process_elsewhere_reaches_whom_it_is_linked_to() {
+fn the_exit_of_a_remote_process_reaches_a_linked_local_process() {
     across(obedient, |mut me, there| async move {
         me.trap_exit(true);
         me.link(&there);
@@ -193,7 +192,7 @@ fn the_end_of_a_process_elsewhere_reaches_whom_it_is_linked_to() {
 }
 
 #[test]
-fn the_end_of_a_process_here_reaches_whom_it_is_linked_to_elsewhere() {
+fn the_exit_of_a_local_process_reaches_a_linked_remote_process() {
     async fn trapping(mut me: Process<Msg>) -> ExitReason {
         me.trap_exit(true);
         let Msg::Exit(reason) = me.receive().await else { return because("no exit") };
@@ -208,16 +207,16 @@ fn the_end_of_a_process_here_reaches_whom_it_is_linked_to_elsewhere() {
         me.trap_exit(true);
         let monitor = me.monitor(&there);
         let mut seen = [me.receive().await, me.receive().await];
-        // M3: nothing is promised between the child here and the process elsewhere.
+        // M3: there is no order between the local child and the remote process.
         seen.sort_by_key(|msg| matches!(msg, Msg::Down(..)));
         assert_eq!(seen, [Msg::Exit(because("done")), Msg::Down(monitor, because("done"))]);
         assert_eq!(child.ended().await, because("done"));
     });
 }
 
-// A trace is of a program's processes; what stands for one elsewhere goes on as it was.
+// A proxy cannot be traced: `follow` returns an error, and the proxy keeps working.
 #[test]
-fn what_stands_for_a_process_elsewhere_is_not_followed() {
+fn a_proxy_cannot_be_traced() {
     across(obedient, |mut me, there| async move {
         let node = Node::current().expect("a process has a node");
         let trace = Trace::start(&node, Options::default());
@@ -230,9 +229,9 @@ fn what_stands_for_a_process_elsewhere_is_not_followed() {
     });
 }
 
-// L6, D2: as of a process of this node.
+// L6, D2: the same as for a local process.
 #[test]
-fn of_a_process_that_was_gone_already_there_is_noproc() {
+fn linking_or_monitoring_an_ended_remote_process_gives_noproc() {
     let bridge = Bridge::new();
     let real = bridge.nodes[1].spawn(async |_: Process<()>| ());
     bridge.nodes[0].block_on({
@@ -248,9 +247,9 @@ fn of_a_process_that_was_gone_already_there_is_noproc() {
     });
 }
 
-// L5: the unlink is acknowledged across, and nothing of the link is seen after it.
+// L5: the remote node acknowledges the unlink, and no exit signal of the link is seen after it.
 #[test]
-fn after_an_unlink_the_end_of_the_other_is_not_seen() {
+fn no_exit_signal_arrives_after_an_unlink() {
     across(obedient, |mut me, there| async move {
         me.trap_exit(true);
         me.link(&there);
@@ -262,9 +261,9 @@ fn after_an_unlink_the_end_of_the_other_is_not_seen() {
     });
 }
 
-// D3
+// D3: a removed monitor does not fire
 #[test]
-fn a_monitor_that_was_taken_back_does_not_fire() {
+fn a_removed_monitor_of_a_remote_process_does_not_fire() {
     across(obedient, |mut me, there| async move {
         let first = me.monitor(&there);
         let second = me.monitor(&there);
@@ -275,9 +274,9 @@ fn a_monitor_that_was_taken_back_does_not_fire() {
     });
 }
 
-// L4: `kill` is seen as `killed`, wherever the process is.
+// L4: the exit reason of a killed process is `killed`, also on another node.
 #[test]
-fn a_process_elsewhere_can_be_killed() {
+fn a_remote_process_can_be_killed() {
     across(obedient, |mut me, there| async move {
         let monitor = me.monitor(&there);
         there.exit(ExitReason::Kill);
@@ -295,7 +294,7 @@ enum Sent {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(20))]
 
-    // M2: whatever the kinds, and more of them than the mailbox of a stand-in holds.
+    // M2: any mix of messages and signals, and more of them than a proxy's mailbox holds.
     #[test]
     fn messages_and_signals_arrive_in_the_order_sent(
         sent in prop::collection::vec(
@@ -350,9 +349,9 @@ impl From<Exit> for Received {
     }
 }
 
-// B1: while the carrier has no room, senders wait; then all of it arrives.
+// B1: while the transport is not ready, senders wait; then everything arrives.
 #[test]
-fn whoever_sends_too_much_waits_until_the_carrier_has_room() {
+fn senders_wait_while_the_transport_is_not_ready() {
     let bridge = Bridge::new();
     let real = bridge.nodes[1].spawn(async |mut me: Process<(u32, Option<Reply<u32>>)>| {
         let mut next = 0;
@@ -382,9 +381,9 @@ fn whoever_sends_too_much_waits_until_the_carrier_has_room() {
     assert!((4..=5).contains(&held), "four wait, and one that the carrier does not take: {held}");
 }
 
-// The carrier says that the process is no more: for everybody here it has ended.
+// The transport reports the end of the process: the proxy ends with that reason.
 #[test]
-fn a_stand_in_ends_with_the_reason_of_its_carrier_and_what_waits_is_counted() {
+fn a_proxy_ends_with_the_reason_of_its_transport_and_counts_queued_messages() {
     let bridge = Bridge::new();
     let real = bridge.nodes[1].spawn(async |mut me: Process<u32>| {
         me.receive().await;
@@ -408,7 +407,7 @@ fn a_stand_in_ends_with_the_reason_of_its_carrier_and_what_waits_is_counted() {
 }
 
 #[test]
-fn a_carrier_that_panics_ends_its_stand_in_alone() {
+fn a_panicking_transport_ends_only_its_proxy() {
     struct Careless;
     impl Carrier<()> for Careless {
         fn poll_end(&mut self, _: &mut Context<'_>) -> Poll<ExitReason> {
@@ -430,10 +429,10 @@ fn a_carrier_that_panics_ends_its_stand_in_alone() {
     assert!(matches!(node.stand_in(0, Careless), Err(SpawnError::BadBound(Careless))));
 }
 
-// E1, L4: a node that stops ends its own processes, and none elsewhere.
+// E1, L4: a node that stops ends its own processes and no remote ones.
 #[test]
-fn the_stop_of_a_node_ends_its_stand_ins_and_reaches_nobody_elsewhere() {
-    // In virtual time the grace period that the stuck stand-in uses up takes no time.
+fn stopping_a_node_ends_its_proxies_and_no_remote_process() {
+    // In virtual time the grace period for the blocked proxy costs nothing.
     let simulation = Simulation::new(1);
     let bridge = Bridge::between(simulation.node().clone(), node());
     let real = bridge.nodes[1].spawn(async |mut me: Process<u32>| {
@@ -451,9 +450,9 @@ fn the_stop_of_a_node_ends_its_stand_ins_and_reaches_nobody_elsewhere() {
     assert_eq!(outside(real.ended()), ExitReason::Normal);
 }
 
-// E1, M2: what a process says while its node stops, as long as it may, reaches processes elsewhere.
+// E1, M2: messages that a process sends during the grace period reach remote processes.
 #[test]
-fn a_stop_leaves_stand_ins_until_processes_have_ended() {
+fn proxies_outlive_the_processes_when_a_node_stops() {
     let bridge = Bridge::new();
     let (tell, told) = std::sync::mpsc::channel();
     let real = bridge.nodes[1].spawn(async move |mut me: Process<u32>| {
@@ -466,7 +465,7 @@ fn a_stop_leaves_stand_ins_until_processes_have_ended() {
         let _ = ready.send(());
         let exit = me.receive().await;
         assert_eq!(exit.reason, ExitReason::Shutdown);
-        // Others that were told to end have had their turns.
+        // Other processes that received the exit signal have had their turns.
         for _ in 0..100 {
             purlin::yield_now().await;
         }
@@ -477,7 +476,7 @@ fn a_stop_leaves_stand_ins_until_processes_have_ended() {
     assert_eq!(told.recv(), Ok(7));
 }
 
-/// Says when it has gone.
+/// Records its name when dropped.
 struct Gone(&'static str, Arc<Mutex<Vec<&'static str>>>);
 
 impl Drop for Gone {
@@ -497,9 +496,9 @@ impl<M> Carrier<M> for Gone {
     fn signal(&mut self, _: Option<ProcessId>, _: ForeignSignal) {}
 }
 
-// E1: what stands for a connection is there as long as a stand-in may have something to say over it.
+// E1: the agent of a connection exists as long as a proxy may send over it.
 #[test]
-fn when_a_node_stops_an_agent_ends_after_all_stand_ins() {
+fn an_agent_ends_after_all_proxies_when_a_node_stops() {
     for _ in 0..50 {
         let node = Node::builder().workers(2).build().unwrap();
         let gone = Arc::new(Mutex::default());
@@ -513,8 +512,8 @@ fn when_a_node_stops_an_agent_ends_after_all_stand_ins() {
     }
 }
 
-// E1: what serves processes goes on until they have ended, hears nothing of the stop, and holds it up no longer
-// than the grace period.
+// E1: a system process runs until the ordinary processes have ended, receives no exit signal for the stop, and delays
+// it by at most the grace period.
 #[test]
 fn a_service_ends_with_its_future_or_is_killed_when_the_node_has_stopped() {
     let node = Node::builder().workers(1).build().unwrap();
@@ -543,9 +542,9 @@ fn a_service_ends_with_its_future_or_is_killed_when_the_node_has_stopped() {
     assert_eq!(node.serve(async {}), None, "it has stopped");
 }
 
-// D1: of monitors that processes elsewhere have of ours, no two have the same reference.
+// D1: references for monitors held by remote processes are unique.
 #[test]
-fn references_for_others_are_new_ones() {
+fn monitor_references_for_remote_processes_are_unique() {
     let node = Node::builder().workers(1).build().unwrap();
     let mut refs = [node.monitor_refs(), node.monitor_refs()];
     let ours = node.block_on(|me: Process<Msg>| async move {
@@ -561,9 +560,9 @@ fn references_for_others_are_new_ones() {
     assert!(all.iter().all(|monitor| MonitorRef::from_number(monitor.number()) == *monitor));
 }
 
-// C1: who answers does not know that it is for a process elsewhere
+// C1: the replying process does not know that the caller is remote
 #[purlin::test]
-async fn an_answer_for_a_process_elsewhere_comes_to_whoever_carries_it() {
+async fn a_reply_to_a_remote_caller_reaches_the_transport() {
     let (reply, answer) = purlin::foreign::reply();
     purlin::spawn(async |_: Process<()>| reply.send(7));
     assert_eq!(answer.await, Some(7));
@@ -575,7 +574,7 @@ async fn an_answer_for_a_process_elsewhere_comes_to_whoever_carries_it() {
     assert!(!reply.is_wanted());
 }
 
-/// A carrier that never has room, and tells which signals it is given.
+/// A transport that is never ready, and reports the signals it is given.
 struct NoRoom(std::sync::mpsc::Sender<ForeignSignal>);
 
 impl Carrier<()> for NoRoom {
@@ -596,9 +595,9 @@ impl Carrier<()> for NoRoom {
     }
 }
 
-// An answer waits for nothing: whoever asked may have to be told before there is room for more.
+// Acknowledgements do not wait for capacity: the peer may need them before it can accept more.
 #[test]
-fn answers_and_ends_of_links_and_monitors_need_no_room() {
+fn acknowledgements_and_exits_are_sent_while_the_transport_is_not_ready() {
     let node = Node::builder().workers(1).build().unwrap();
     let (told, signals) = std::sync::mpsc::channel();
     let stand_in = node.stand_in::<(), _>(1, NoRoom(told)).unwrap();

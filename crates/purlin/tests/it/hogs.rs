@@ -1,10 +1,10 @@
-//! A process that computes, sends or blocks without awaiting holds up nobody but itself.
+//! A process that computes, sends or blocks without awaiting delays only itself.
 //!
-//! A hog here spins until it is told to stop, so that a test which goes wrong fails and does not run
-//! for ever: what waits for it has a limit, and the flag is raised when the test ends.
+//! A hog here spins until its flag is raised. Every wait for it has a limit and the flag is raised when the test ends,
+//! so a failing test fails instead of running forever.
 //!
-//! No test here says how soon a hog is found: `sched/src/judge.rs` does, in virtual time. Here the other
-//! processes make progress while the hog is still computing, without a limit on the time.
+//! These tests do not measure how soon a hog is detected: `sched/src/judge.rs` does, in virtual time. They check that
+//! other processes make progress while the hog is still computing, without a time limit.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use crate::common::{HANG, ends, node, stop, until};
 use purlin::{ExitReason, Node, Pid, Process, Reply, spawn, yield_now};
 
-/// Tells hogs to go on, until it is dropped or told otherwise.
+/// Stop flag of the hogs.
 #[derive(Clone, Default)]
 struct Leash(Arc<AtomicBool>);
 
@@ -27,7 +27,7 @@ impl Leash {
         self.0.store(true, Ordering::Release);
     }
 
-    /// Computes until it is told to stop.
+    /// Spins until the flag is raised.
     fn spin(&self) {
         while self.holds() {
             std::hint::spin_loop();
@@ -35,7 +35,7 @@ impl Leash {
     }
 }
 
-/// A leash that lets go when a test ends, however it does.
+/// Raises the flag when a test ends, also on panic.
 struct Test(Leash);
 
 impl Test {
@@ -62,7 +62,7 @@ fn hog(node: &Node, leash: &Leash) -> Pid<()> {
     pid
 }
 
-// F2: it waits in the slot of the worker, where no other worker can take it
+// F2: the woken process is in the worker's LIFO slot, which other workers cannot steal from
 #[test]
 fn a_process_that_was_just_woken_by_a_hog_runs() {
     for workers in [1, 2] {
@@ -84,7 +84,7 @@ fn a_process_that_was_just_woken_by_a_hog_runs() {
     }
 }
 
-// F2: what comes from outside, with every worker hogged
+// F2: messages from outside are handled although every worker is occupied by a hog
 #[test]
 fn what_comes_from_outside_runs_while_every_worker_is_hogged() {
     let (_test, leash) = Test::begin();
@@ -105,16 +105,16 @@ fn what_comes_from_outside_runs_while_every_worker_is_hogged() {
     stop(&node);
 }
 
-// F1, F2: it has yielded, and nobody was woken for it
+// F1, F2: a process that has yielded runs, although its wake-up notified no other worker
 #[test]
-fn a_lone_process_that_yields_runs_beside_one_that_computes() {
+fn a_lone_process_that_yields_runs_while_another_computes() {
     for workers in [1, 2] {
         let (_test, leash) = Test::begin();
         let node = node(workers);
         let yields = node.spawn({
             let leash = leash.clone();
             async move |_: Process<()>| {
-                // The child is next; this one waits behind it, alone in its queue.
+                // The child runs next; this process is alone in the queue behind it.
                 spawn(async move |_: Process<()>| leash.spin());
                 for _ in 0..10 {
                     yield_now().await;
@@ -127,9 +127,9 @@ fn a_lone_process_that_yields_runs_beside_one_that_computes() {
     }
 }
 
-// F2, M2: a hog that sends for ever is heard while it does
+// F2, M2: messages of a hog are delivered while it keeps sending
 #[test]
-fn what_a_hog_sends_arrives_in_order_while_it_goes_on() {
+fn messages_of_a_hog_arrive_in_order_while_it_keeps_sending() {
     let (_test, leash) = Test::begin();
     let node = node(1);
     let (tell, told) = std::sync::mpsc::channel();
@@ -143,7 +143,7 @@ fn what_a_hog_sends_arrives_in_order_while_it_goes_on() {
     let sender = node.spawn(async move |_: Process<()>| {
         let mut n = 0;
         while spins.holds() {
-            // WHY a brake: memory must not run out if the receiver does not get on.
+            // WHY a limit: memory must not run out if the receiver makes no progress.
             if to.is_alive() && to.mailbox_len() < 10_000 {
                 to.send(n);
                 n += 1;
@@ -158,9 +158,9 @@ fn what_a_hog_sends_arrives_in_order_while_it_goes_on() {
     stop(&node);
 }
 
-// F2: who it is can be seen, and is not seen any more when it awaits
+// F2: a hog is listed until it awaits again
 #[test]
-fn a_hog_is_named_while_it_hogs() {
+fn a_hog_is_listed_until_it_awaits() {
     let (_test, leash) = Test::begin();
     let node = node(1);
     assert!(node.hogs().is_empty());
@@ -179,9 +179,9 @@ fn a_hog_is_named_while_it_hogs() {
     stop(&node);
 }
 
-// F2, P2: a hog is told to end; whoever waits goes on, and it ends at its next await
+// F2, P2: after its next await a hog receives messages and exit signals, like any other process
 #[test]
-fn a_hog_that_awaits_again_is_a_process_like_others() {
+fn a_hog_that_awaits_again_receives_messages_and_exit_signals() {
     let (_test, leash) = Test::begin();
     let node = node(1);
     let spins = leash.clone();
@@ -203,7 +203,7 @@ fn a_hog_that_awaits_again_is_a_process_like_others() {
     assert_eq!(hog.exit_reason(), Some(ExitReason::Shutdown));
 }
 
-// F2, L4: one that is killed while it hogs does not hold up others, and awaits nothing any more
+// F2, L4: a killed hog delays no other process, and ends at its next await
 #[test]
 fn a_hog_that_is_killed_ends_at_its_next_await() {
     let (_test, leash) = Test::begin();
@@ -228,9 +228,9 @@ fn a_hog_that_is_killed_ends_at_its_next_await() {
     stop(&node);
 }
 
-// F2: a blocking call is a hog too
+// F2: a process in a blocking call counts as a hog
 #[test]
-fn a_blocking_call_in_a_process_holds_up_only_itself() {
+fn a_blocking_call_delays_only_its_own_process() {
     let node = node(1);
     let (release, released) = std::sync::mpsc::channel::<()>();
     let (began, begins) = std::sync::mpsc::channel();
@@ -250,18 +250,18 @@ fn a_blocking_call_in_a_process_holds_up_only_itself() {
 // F2: each hog runs on a separate thread, which ends with the hog's turn
 #[cfg(target_os = "linux")]
 #[test]
-fn each_hog_has_a_thread_of_its_own_that_ends_with_its_turn() {
+fn each_hog_runs_on_a_separate_thread_that_ends_with_its_turn() {
     const HOGS: usize = 6;
     let name = "hog-threads";
     let node = Node::builder().name(name).workers(1).build().expect("a node starts");
     let threads = || {
         let tasks = std::fs::read_dir("/proc/self/task").expect("the kernel lists them");
-        // A thread that has just ended has no name any more.
+        // A thread that has just exited no longer has a name.
         let names = tasks.flatten().flat_map(|task| std::fs::read(task.path().join("comm")));
         names.filter(|comm| comm.starts_with(name.as_bytes())).count()
     };
-    // The worker, the monitor and the thread for sockets. A thread kept in reserve ends when the monitor
-    // rests, which it does while hogs block.
+    // The worker, the `sysmon` thread and the I/O thread. A spare thread exits when `sysmon` comes to rest, which it
+    // does while hogs block.
     const USUAL: usize = 3;
     until("the node has its threads", || threads() == USUAL);
     for _ in 0..2 {
@@ -293,9 +293,9 @@ fn each_hog_has_a_thread_of_its_own_that_ends_with_its_turn() {
     stop(&node);
 }
 
-// F2: many hogs, one after the other and beside each other, and all others get on
+// F2: many hogs, in sequence and concurrently; other processes make progress
 #[test]
-fn hogs_that_come_and_go_hold_up_nobody() {
+fn repeated_hogs_do_not_delay_other_processes() {
     let node = node(2);
     let turns = Arc::new(AtomicU64::new(0));
     let counted = turns.clone();
@@ -319,10 +319,10 @@ fn hogs_that_come_and_go_hold_up_nobody() {
     stop(&node);
 }
 
-// F2, M4: whatever is relieved and whenever, every message that was sent is received, once and in
-// the order of its sender
+// F2, M4: regardless of hand-offs and their timing, every message is received exactly once and in the order of its
+// sender
 #[test]
-fn nothing_is_lost_while_hogs_come_and_go() {
+fn no_message_is_lost_during_hand_offs() {
     const SENDERS: u64 = 8;
     const MESSAGES: u64 = 400;
     for workers in [1, 2, 3] {
@@ -342,10 +342,10 @@ fn nothing_is_lost_while_hogs_come_and_go() {
                 node.spawn(async move |_: Process<()>| {
                     for n in 0..MESSAGES {
                         to.send((from, n));
-                        // Now and then a turn long enough for the monitor, around a send.
+                        // Sometimes a turn long enough for `sysmon` to react, around a send.
                         if (n * 7 + from as u64).is_multiple_of(61) {
-                            // WHY real time: the monitor's clock is. How many turns it finds too long
-                            // depends on the machine, and what is demanded below does not.
+                            // WHY real time: `sysmon` uses it. The number of turns that it finds too long depends on
+                            // the machine; the assertions do not.
                             let began = Instant::now();
                             while began.elapsed() < Duration::from_micros(1200 + 100 * n % 900) {
                                 std::hint::spin_loop();

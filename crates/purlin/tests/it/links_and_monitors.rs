@@ -1,4 +1,4 @@
-//! Links, exits and monitors, clause by clause.
+//! Links, exit signals and monitors, clause by clause.
 
 use std::future::pending;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,7 +13,7 @@ use purlin::{
 };
 use purlin_testkit::{Simulation, for_each_seed};
 
-/// What the processes of these tests receive.
+/// Message type of these tests.
 #[derive(Debug, Message)]
 enum Msg {
     Number(u32),
@@ -27,12 +27,12 @@ fn boom() -> ExitReason {
     ExitReason::error("boom")
 }
 
-/// Ends when it is told a reason.
+/// Ends with the reason that it receives.
 async fn mortal(mut me: Process<ExitReason>) -> ExitReason {
     me.receive().await
 }
 
-/// Waits for ever.
+/// Waits forever.
 async fn idle(mut me: Process<()>) {
     loop {
         me.receive().await;
@@ -47,14 +47,14 @@ async fn exit(me: &mut Process<Msg>) -> Exit {
     receive!(me, { Msg::Exit(exit) => exit })
 }
 
-/// Waits until that process has read what this one has sent it.
+/// Waits until a process has handled everything this process has sent to it.
 async fn has_read<N: Send + 'static>(of: &Pid<N>) {
     assert!(of.details().await.is_some(), "{of} lives");
 }
 
-// L1: one link, whoever makes it and however often; it works in both directions
+// L1: two processes have at most one link, and it works in both directions
 #[purlin::test]
-async fn a_link_has_no_direction_and_is_one() {
+async fn a_link_is_bidirectional_and_unique() {
     for first_ends in [true, false] {
         let first = spawn(mortal);
         let to = first.clone();
@@ -73,7 +73,7 @@ async fn a_link_has_no_direction_and_is_one() {
     }
 }
 
-// L1: and to oneself it is nothing; D1: nor is a monitor of oneself
+// L1: linking to oneself has no effect; D1: nor has monitoring oneself
 #[purlin::test]
 async fn linking_to_and_monitoring_oneself_does_nothing(mut me: Process<Msg>) {
     me.link(&me.pid());
@@ -84,9 +84,10 @@ async fn linking_to_and_monitoring_oneself_does_nothing(mut me: Process<Msg>) {
     assert_eq!(me.pid().info().mailbox_len, 0);
 }
 
-// L2, L3: to every linked process, with the reason; who traps finds it among the messages
+// L2, L3: every linked process gets an exit signal with the reason; a process that traps gets a
+// message
 #[purlin::test]
-async fn the_end_of_a_process_reaches_all_that_are_linked_to_it(mut me: Process<Msg>) {
+async fn an_exit_signal_reaches_every_linked_process(mut me: Process<Msg>) {
     me.trap_exit(true);
     let hub = me.spawn_link(mortal);
     let others: Vec<_> = (0..50)
@@ -112,9 +113,9 @@ fn exit_of<N: Send + 'static>(of: &Pid<N>, reason: ExitReason) -> Exit {
     Exit { from: Some(of.id()), reason }
 }
 
-// L3: `normal` ends nobody
+// L3: reason `normal` ends no linked process
 #[purlin::test]
-async fn the_normal_end_of_a_linked_process_is_no_harm(mut me: Process<Msg>) {
+async fn a_normal_exit_does_not_end_a_linked_process(mut me: Process<Msg>) {
     let child = me.spawn_link(mortal);
     child.send(ExitReason::Normal);
     child.ended().await;
@@ -122,9 +123,9 @@ async fn the_normal_end_of_a_linked_process_is_no_harm(mut me: Process<Msg>) {
     assert!(me.try_receive().is_none());
 }
 
-// L4: exit(pid, normal) is ignored unless it comes from the process itself
+// L4: exit(pid, normal) is ignored unless the process sends it to itself
 #[purlin::test]
-async fn normal_from_another_is_ignored_and_from_oneself_is_not(mut me: Process<Msg>) {
+async fn exit_with_normal_is_ignored_unless_sent_to_oneself(mut me: Process<Msg>) {
     let other = spawn(idle);
     other.exit(ExitReason::Normal);
     has_read(&other).await;
@@ -139,9 +140,9 @@ async fn normal_from_another_is_ignored_and_from_oneself_is_not(mut me: Process<
     assert_eq!(exit(&mut me).await, exit_of(&me.pid(), ExitReason::Normal));
 }
 
-// L4: kill that is sent cannot be trapped and is seen as killed
+// L4: a sent `kill` cannot be trapped and is seen as `killed`
 #[purlin::test]
-async fn kill_ends_also_who_traps_and_is_seen_as_killed(mut me: Process<Msg>) {
+async fn kill_cannot_be_trapped_and_is_seen_as_killed(mut me: Process<Msg>) {
     me.trap_exit(true);
     let stubborn = me.spawn_link(async |mut me: Process<Msg>| {
         me.trap_exit(true);
@@ -156,9 +157,9 @@ async fn kill_ends_also_who_traps_and_is_seen_as_killed(mut me: Process<Msg>) {
     assert_eq!(exit(&mut me).await, exit_of(&stubborn, ExitReason::Killed));
 }
 
-// L4, M2: the signal that came first has ended it, and a kill after it changes nothing
+// L4, M2: the first exit signal decides the reason, and a kill after it changes nothing
 #[purlin::test]
-async fn a_kill_after_another_exit_leaves_the_reason_as_it_is(mut me: Process<Msg>) {
+async fn a_kill_after_another_exit_signal_does_not_change_the_reason(mut me: Process<Msg>) {
     for _ in 0..100 {
         let victim = spawn(idle);
         let monitor = me.monitor(&victim);
@@ -169,9 +170,10 @@ async fn a_kill_after_another_exit_leaves_the_reason_as_it_is(mut me: Process<Ms
     }
 }
 
-// L4, M2: also where no process sends them; only a node that stops has the last word (E1)
+// L4, M2: the same for signals from outside a process; only a node that stops overrides the reason
+// (E1)
 #[test]
-fn a_kill_from_outside_after_another_exit_leaves_the_reason_as_it_is() {
+fn a_kill_from_outside_after_another_exit_signal_does_not_change_the_reason() {
     let node = node(1);
     for _ in 0..100 {
         let (go, wait) = mpsc::channel::<()>();
@@ -187,16 +189,17 @@ fn a_kill_from_outside_after_another_exit_leaves_the_reason_as_it_is() {
     stop(&node);
 }
 
-// L4: kill as one's own reason is a reason like any other
+// L4: a process that ends with reason `kill` is seen with `kill`, like any other reason
 #[purlin::test]
-async fn a_process_that_ends_itself_with_kill_is_seen_with_kill(mut me: Process<Msg>) {
+async fn a_process_that_returns_kill_is_seen_with_kill(mut me: Process<Msg>) {
     me.trap_exit(true);
     let child = me.spawn_link(mortal);
     child.send(ExitReason::Kill);
     assert_eq!(exit(&mut me).await, exit_of(&child, ExitReason::Kill));
 }
 
-// L5: nothing of the link after unlink, also if the other ends at that moment
+// L5: no exit signal of the link arrives after unlink, even if the other process ends at that
+// moment
 #[purlin::test]
 async fn no_exit_of_a_link_is_received_after_unlink(mut me: Process<Msg>) {
     me.trap_exit(true);
@@ -204,7 +207,7 @@ async fn no_exit_of_a_link_is_received_after_unlink(mut me: Process<Msg>) {
         let child = me.spawn_link(mortal);
         child.send(boom());
         me.unlink(&child);
-        // One that was there before the unlink stays; what is fetched later does not come.
+        // An exit message that arrived before the unlink stays; a later one is discarded.
         while me.try_receive().is_some() {}
         child.ended().await;
         yield_now().await;
@@ -213,7 +216,7 @@ async fn no_exit_of_a_link_is_received_after_unlink(mut me: Process<Msg>) {
     }
 }
 
-// L5: unlink, link and unlink again in any order on both sides leaves both sides of one mind
+// L5: after any sequence of link and unlink on both sides, the two processes agree
 #[purlin::test]
 async fn both_ends_agree_whether_they_are_linked() {
     for round in 0..300_u32 {
@@ -233,7 +236,8 @@ async fn both_ends_agree_whether_they_are_linked() {
             me.receive().await.send(());
             me.receive().await;
         });
-        // It has come to the end; what it sent last has been read, and the answer to that.
+        // The second process has finished; everything it sent has been handled, and so have the
+        // acknowledgements.
         second.call(|reply| reply).await.expect("it lives");
         has_read(&first).await;
         has_read(&second).await;
@@ -244,7 +248,7 @@ async fn both_ends_agree_whether_they_are_linked() {
     }
 }
 
-// L6: trapping or not, linking to a dead process sends noproc
+// L6: linking to an ended process gives `noproc`, with and without trapping
 #[purlin::test]
 async fn linking_to_a_dead_process_delivers_noproc(mut me: Process<Msg>) {
     let dead = spawn(mortal);
@@ -263,9 +267,9 @@ async fn linking_to_a_dead_process_delivers_noproc(mut me: Process<Msg>) {
     assert_eq!(exit(&mut me).await, exit_of(&dead, ExitReason::NoProcess));
 }
 
-// L7: what it was computing in one poll finishes; its destructors run
+// L7: the current poll completes; then destructors run
 #[purlin::test]
-async fn a_process_that_is_told_to_end_does_so_at_its_next_await() {
+async fn a_process_ends_at_its_next_await_after_an_exit_signal() {
     let census = Census::default();
     let token = census.token();
     let pid = spawn(async move |mut me: Process<Reply<u32>>| {
@@ -281,9 +285,9 @@ async fn a_process_that_is_told_to_end_does_so_at_its_next_await() {
     assert_eq!(census.dropped(), 1);
 }
 
-// L7: a receive that finds an exit signal is a place to end, also with `after 0`
+// L7: a receive that finds an exit signal ends the process, also with `after 0`
 #[purlin::test]
-async fn a_process_that_finds_its_exit_in_a_receive_goes_no_further() {
+async fn a_receive_that_finds_an_exit_signal_ends_the_process() {
     let went_on = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
     let further = std::sync::Arc::clone(&went_on);
     let pid = spawn(async move |mut me: Process<u32>| {
@@ -295,9 +299,9 @@ async fn a_process_that_finds_its_exit_in_a_receive_goes_no_further() {
     assert!(!went_on.load(std::sync::atomic::Ordering::SeqCst));
 }
 
-// L7, M2: what is sent after an exit signal is not received any more
+// L7, M2: messages sent after an exit signal are not received
 #[purlin::test]
-async fn nothing_that_comes_after_an_exit_signal_is_received() {
+async fn no_message_after_an_exit_signal_is_received() {
     let pid = spawn(async |mut me: Process<u32>| {
         let myself = me.pid();
         myself.exit(boom());
@@ -310,9 +314,9 @@ async fn nothing_that_comes_after_an_exit_signal_is_received() {
     assert_eq!(pid.ended().await, boom());
 }
 
-// L7: nor by its destructors
+// L7: nor are they received by destructors
 #[purlin::test]
-async fn what_comes_after_an_exit_signal_is_not_received_by_destructors_either() {
+async fn no_message_after_an_exit_signal_is_received_by_a_destructor() {
     struct Receives(Process<u32>, mpsc::Sender<Vec<u32>>);
     impl Drop for Receives {
         fn drop(&mut self) {
@@ -339,9 +343,9 @@ async fn what_comes_after_an_exit_signal_is_not_received_by_destructors_either()
     }
 }
 
-// L8: the child never lives unlinked or unmonitored
+// L8: the child is never alive without its link or monitor
 #[purlin::test]
-async fn spawning_with_a_link_or_a_monitor_is_one_step(mut me: Process<Msg>) {
+async fn spawning_with_a_link_or_a_monitor_is_atomic(mut me: Process<Msg>) {
     me.trap_exit(true);
     for _ in 0..200 {
         let child = me.spawn_link(async |_: Process<()>| boom());
@@ -353,9 +357,9 @@ async fn spawning_with_a_link_or_a_monitor_is_one_step(mut me: Process<Msg>) {
     }
 }
 
-// L8: a handle that another process got hold of does neither half of it
+// L8: a handle used by another process neither spawns nor links
 #[purlin::test]
-async fn who_may_not_link_or_monitor_spawns_nothing_either(me: Process<Msg>) {
+async fn spawn_link_with_the_handle_of_another_process_spawns_nothing(me: Process<Msg>) {
     let (me, census) = (Arc::new(me), Census::default());
     for link in [true, false] {
         let (me, token) = (Arc::clone(&me), census.token());
@@ -375,9 +379,9 @@ async fn who_may_not_link_or_monitor_spawns_nothing_either(me: Process<Msg>) {
     assert_eq!(census.dropped(), census.born());
 }
 
-// L8: the child of a parent that ends at once ends with it
+// L8: a linked child ends with a parent that ends immediately after the spawn
 #[purlin::test]
-async fn a_linked_child_ends_with_a_parent_that_is_gone_at_once(mut me: Process<Pid<()>>) {
+async fn a_linked_child_ends_with_a_parent_that_ends_immediately(mut me: Process<Pid<()>>) {
     for _ in 0..200 {
         let to = me.pid();
         spawn(async move |me: Process<()>| {
@@ -389,16 +393,16 @@ async fn a_linked_child_ends_with_a_parent_that_is_gone_at_once(mut me: Process<
     }
 }
 
-// L9: an alias that was taken back, and one for a single message
+// L9: an alias that was deactivated, and one for a single message
 #[purlin::test]
-async fn what_arrives_for_an_alias_that_was_taken_back_is_dropped(mut me: Process<Msg>) {
+async fn messages_to_a_deactivated_alias_are_dropped(mut me: Process<Msg>) {
     let node = Node::current().unwrap();
     let (alias, once) = (me.alias(), me.alias_once());
     alias.send(Msg::Number(1));
     once.send(Msg::Number(2));
     once.send(Msg::Number(3));
     me.pid().send(Msg::Number(4));
-    // M2: in the order sent, whatever the address
+    // M2: in the order sent, across pid and aliases
     for expected in [1, 2, 4] {
         assert!(matches!(me.receive().await, Msg::Number(n) if n == expected));
     }
@@ -409,9 +413,9 @@ async fn what_arrives_for_an_alias_that_was_taken_back_is_dropped(mut me: Proces
     assert_eq!(node.drops().alias, 2);
 }
 
-// L9: also one whose destructor panics is dropped without harm to the process
+// L9: a panic in the destructor of a dropped message does not affect the process
 #[purlin::test]
-async fn a_message_for_a_lost_alias_may_panic_as_it_is_dropped() {
+async fn a_message_to_a_deactivated_alias_may_panic_in_its_destructor() {
     let pid = spawn(async |mut me: Process<PanicsWhenDropped>| {
         let alias = me.alias();
         me.unalias(&alias);
@@ -423,9 +427,9 @@ async fn a_message_for_a_lost_alias_may_panic_as_it_is_dropped() {
     assert_eq!(pid.ended().await, ExitReason::Normal);
 }
 
-// D1: each monitor fires once, whatever their number
+// D1: each of many monitors fires exactly once
 #[purlin::test]
-async fn every_monitor_fires_once(mut me: Process<Msg>) {
+async fn every_monitor_fires_exactly_once(mut me: Process<Msg>) {
     let child = spawn(mortal);
     let mut monitors: Vec<_> = (0..100).map(|_| me.monitor(&child)).collect();
     child.send(boom());
@@ -442,9 +446,9 @@ async fn every_monitor_fires_once(mut me: Process<Msg>) {
     assert!(me.try_receive().is_none());
 }
 
-// D2: of a dead process, and of one that only the id is known of
+// D2: of an ended process, by pid and by id
 #[purlin::test]
-async fn monitoring_the_dead_fires_noproc(mut me: Process<Msg>) {
+async fn monitoring_an_ended_process_fires_noproc(mut me: Process<Msg>) {
     let dead = spawn(mortal);
     dead.send(boom());
     dead.ended().await;
@@ -454,9 +458,10 @@ async fn monitoring_the_dead_fires_noproc(mut me: Process<Msg>) {
     }
 }
 
-// D3: before it has fired, while the signal is on its way, and when it waits in the mailbox
+// D3: before the monitor fires, while the signal is in flight, and when the message is in the
+// mailbox
 #[purlin::test]
-async fn no_down_is_seen_after_a_demonitor_with_flush(mut me: Process<Msg>) {
+async fn no_down_message_is_seen_after_demonitor_with_flush(mut me: Process<Msg>) {
     for round in 0..300 {
         let (child, monitor) = me.spawn_monitor(mortal);
         me.pid().send(Msg::Number(1));
@@ -465,7 +470,7 @@ async fn no_down_is_seen_after_a_demonitor_with_flush(mut me: Process<Msg>) {
         }
         if round % 3 > 1 {
             child.ended().await;
-            // It has been fetched, behind the number.
+            // The down message is in the save queue, behind the number.
             receive!(me, { Msg::Exit(_) => unreachable!(), after Duration::ZERO => () });
             assert!(!me.demonitor_flush(monitor));
         } else {
@@ -479,9 +484,9 @@ async fn no_down_is_seen_after_a_demonitor_with_flush(mut me: Process<Msg>) {
     }
 }
 
-// D1: without flush a down that is there stays
+// D1: without flush, a down message in the mailbox stays
 #[purlin::test]
-async fn demonitor_alone_leaves_what_has_come(mut me: Process<Msg>) {
+async fn demonitor_without_flush_keeps_a_delivered_down_message(mut me: Process<Msg>) {
     let (child, monitor) = me.spawn_monitor(mortal);
     assert!(me.demonitor(monitor));
     assert!(!me.demonitor(monitor));
@@ -494,9 +499,9 @@ async fn demonitor_alone_leaves_what_has_come(mut me: Process<Msg>) {
     assert!(child.details().await.unwrap().monitored_by.is_empty());
 }
 
-// D4, M2: messages first, and links and monitors in their order among them
+// D4, M2: messages come first, then the exit and down signals in either order
 #[purlin::test]
-async fn what_a_process_sent_comes_before_its_down_and_its_exit(mut me: Process<Msg>) {
+async fn messages_arrive_before_the_down_and_exit_of_their_sender(mut me: Process<Msg>) {
     me.trap_exit(true);
     for _ in 0..100 {
         let to = me.pid();
@@ -516,7 +521,7 @@ async fn what_a_process_sent_comes_before_its_down_and_its_exit(mut me: Process<
     }
 }
 
-// D5: the name is reported, and the monitor stays with the process
+// D5: the down message has the name, and the monitor follows the process
 #[purlin::test]
 async fn a_monitor_by_name_reports_the_name_and_follows_the_process(mut me: Process<Msg>) {
     let (first, second) = (spawn(mortal), spawn(mortal));
@@ -530,15 +535,15 @@ async fn a_monitor_by_name_reports_the_name_and_follows_the_process(mut me: Proc
     let fired = down(&mut me).await;
     assert_eq!((fired.monitor, fired.reason), (monitor, ExitReason::Shutdown));
     assert_eq!(fired.process, Monitored::Name("it".into()));
-    // A free name answers at once.
+    // A name that is not registered gives `noproc` immediately.
     let nobody = me.monitor_name("nobody");
     assert!(matches!(me.try_receive(), Some(Msg::Down(down))
         if down.monitor == nobody && down.reason == ExitReason::NoProcess));
 }
 
-// N1: one live process each, and free before the monitors fire
+// N1: a name belongs to one live process, and is free before the monitors fire
 #[purlin::test]
-async fn a_name_is_free_before_anybody_hears_of_the_end(mut me: Process<Msg>) {
+async fn a_name_is_free_before_the_monitors_fire(mut me: Process<Msg>) {
     for _ in 0..200 {
         let (child, _) = me.spawn_monitor(mortal);
         register("unique", &child).expect("the one before has ended");
@@ -549,9 +554,9 @@ async fn a_name_is_free_before_anybody_hears_of_the_end(mut me: Process<Msg>) {
     }
 }
 
-// N1: also of a process that was told to end before it knew that it had a name
+// N1: also if the process gets the name after its exit signal was sent
 #[test]
-fn a_name_that_comes_with_the_end_is_free_after_it() {
+fn a_name_registered_after_an_exit_signal_is_free_after_the_end() {
     // In a simulation the child has no turn while this process runs.
     simulated(async |mut me: Process<Msg>| {
         let (child, _) = me.spawn_monitor(idle);
@@ -564,9 +569,9 @@ fn a_name_that_comes_with_the_end_is_free_after_it() {
     });
 }
 
-// N1, E2: a bad name, a taken one, a second one, a dead process
+// N1, E2: an invalid name, a taken name, a second name, an ended process
 #[purlin::test]
-async fn a_name_that_cannot_be_given_is_an_error() {
+async fn a_registration_that_is_not_possible_is_an_error() {
     use purlin::RegisterError as No;
     let (first, second) = (spawn(idle), spawn(idle));
     register("a", &first).unwrap();
@@ -587,7 +592,7 @@ async fn a_name_that_cannot_be_given_is_an_error() {
     assert_eq!(purlin::registered().len(), 1);
 }
 
-// P2: from any depth, with destructors, and with the reason as it is
+// P2: from any call depth; destructors run, and the reason is unchanged
 #[purlin::test]
 async fn a_process_ends_itself_from_any_depth() {
     let census = Census::default();
@@ -608,7 +613,7 @@ async fn a_process_ends_itself_from_any_depth() {
     assert_eq!(by_error.ended().await, ExitReason::Timeout);
 }
 
-/// Panics when it is made out of a down signal.
+/// Panics when it is created from a down signal.
 struct Fragile;
 
 impl From<Down> for Fragile {
@@ -617,9 +622,9 @@ impl From<Down> for Fragile {
     }
 }
 
-// P2: what panics in making a message ends the process that would have received it
+// P2: a panic while creating a message ends the receiving process
 #[purlin::test]
-async fn a_panic_in_making_a_message_is_the_process_s_own() {
+async fn a_panic_in_message_conversion_ends_the_receiver() {
     let pid = spawn(async |mut me: Process<Fragile>| {
         me.spawn_monitor(async |_: Process<()>| ());
         me.receive().await;
@@ -628,9 +633,9 @@ async fn a_panic_in_making_a_message_is_the_process_s_own() {
     assert!(reason.to_string().contains("no message of that"), "{reason}");
 }
 
-// L7: who is to end makes no messages any more
+// L7: after an exit signal no further messages are created
 #[test]
-fn no_message_is_made_of_a_down_behind_an_exit() {
+fn a_down_signal_after_an_exit_signal_is_not_converted() {
     struct Counted;
     static MADE: AtomicUsize = AtomicUsize::new(0);
     impl From<Down> for Counted {
@@ -659,9 +664,9 @@ fn no_message_is_made_of_a_down_behind_an_exit() {
     stop(&node);
 }
 
-// P5: what a process keeps can be asked for
+// P5: links, monitors and other process data can be queried
 #[purlin::test]
-async fn a_process_tells_whom_it_is_linked_to_and_monitors(me: Process<Msg>) {
+async fn process_details_list_links_and_monitors(me: Process<Msg>) {
     let (linked, monitored) = (spawn(idle), spawn(idle));
     me.register("teller").unwrap();
     me.link(&linked);
@@ -686,16 +691,16 @@ async fn a_process_tells_whom_it_is_linked_to_and_monitors(me: Process<Msg>) {
     assert_eq!(monitored.details().await, None);
 }
 
-// E1: who traps exits is told once, and has time to end
+// E1: a process that traps exits gets one exit signal and has time to end
 #[test]
-fn stopping_a_node_tells_who_traps_exits_once() {
+fn stopping_a_node_sends_one_exit_signal_to_a_trapping_process() {
     for_each_seed(3, |seed| {
         let mut simulation = Simulation::new(seed);
         let pid = simulation.node().spawn(async |mut me: Process<Msg>| {
             me.trap_exit(true);
             let told = exit(&mut me).await;
             assert_eq!((told.from, told.reason), (None, ExitReason::Shutdown));
-            // The node looks every 5 ms of virtual time whether the process has ended.
+            // Every 5 ms of virtual time the node checks whether the process has ended.
             for _ in 0..100 {
                 rest().await;
                 assert!(me.try_receive().is_none());
@@ -708,7 +713,7 @@ fn stopping_a_node_tells_who_traps_exits_once() {
     });
 }
 
-// L2: a chain of thirty thousand ends without a deep stack, and each end is heard of
+// L2: a chain of 30 000 links ends without deep recursion
 #[purlin::test]
 async fn a_long_chain_of_links_ends_as_a_whole(mut me: Process<Msg>) {
     async fn grow(mut me: Process<()>, left: u32, tell: Pid<Msg>) {

@@ -2,24 +2,24 @@
 
 use purlin::{ExitReason, Node, Process, spawn};
 
-// P1: with nothing
+// P1: a test without arguments
 #[purlin::test]
-async fn a_test_may_take_nothing() {
+async fn a_test_may_have_no_argument() {
     let node = Node::current().expect("it runs in a process");
     assert_eq!(node.workers(), 2);
     assert_eq!(spawn(async |_: Process<()>| {}).ended().await, ExitReason::Normal);
 }
 
-// P1: with its own handle
+// P1: a test with its process handle
 #[purlin::test(workers = 1, name = "a-test")]
-async fn a_test_may_take_its_own_handle(mut me: Process<u8>) {
+async fn a_test_may_take_its_process_handle(mut me: Process<u8>) {
     me.pid().send(1);
     assert_eq!(me.receive().await, 1);
     let node = Node::current().expect("it runs in a process");
     assert_eq!((node.workers(), node.name()), (1, "a-test"));
 }
 
-// P2: with `?`
+// P2: a test that uses `?`
 #[purlin::test]
 async fn a_test_may_return_a_result(_me: Process<()>) -> Result<(), std::num::ParseIntError> {
     let n: i32 = "7".parse()?;
@@ -27,7 +27,7 @@ async fn a_test_may_return_a_result(_me: Process<()>) -> Result<(), std::num::Pa
     Ok(())
 }
 
-// P2: its panic fails the test, in words
+// P2: a panic fails the test with its message
 #[purlin::test]
 #[should_panic(expected = "on purpose")]
 async fn a_test_that_panics_fails() {
@@ -48,7 +48,7 @@ async fn program_with_a_handle(mut me: Process<u32>) -> u32 {
     me.receive().await + 2
 }
 
-// P1, E1: what `main` returns is what its function returned, and its node is gone by then
+// P1, E1: `main` returns the result of its function, after its node has stopped
 #[test]
 fn main_runs_a_node_for_one_process_and_returns_its_result() {
     assert_eq!(program(), Ok(("x".to_string(), 1)));
@@ -56,17 +56,17 @@ fn main_runs_a_node_for_one_process_and_returns_its_result() {
     assert!(Node::current().is_none());
 }
 
-/// A name that users are likely to give a function of theirs.
+/// A name that a user's function is likely to have.
 fn process() -> u32 {
     7
 }
 
 #[purlin::test]
-async fn a_test_may_call_a_function_of_its_users_by_any_name() {
+async fn macros_do_not_shadow_user_functions() {
     assert_eq!(process(), 7);
 }
 
-/// What a process may be told: by its user, by the end of another, and by both at once.
+/// Message type with signal conversions, and a type parameter.
 #[derive(Debug, PartialEq, purlin::Message)]
 enum Mail<T> {
     Work(T),
@@ -78,9 +78,9 @@ enum Mail<T> {
     },
 }
 
-// a mailbox says how a signal comes among its messages
+// a mailbox declares how a signal becomes a message
 #[test]
-fn a_variant_that_is_marked_is_made_from_its_field() {
+fn a_variant_marked_from_is_created_from_its_field() {
     assert_eq!(Mail::<u8>::from(ExitReason::Normal), Mail::Reason(ExitReason::Normal));
     assert_eq!(Mail::from(vec![1, 2]), Mail::Many { of: vec![1, 2] });
     assert_ne!(Mail::Work(1), vec![1].into());

@@ -1,4 +1,4 @@
-//! Integration tests, linked into one program.
+//! Integration tests, linked into one test binary.
 
 mod applications;
 mod attached;

@@ -1,4 +1,4 @@
-//! Messages: sent without waiting, received in order, moved and never lost.
+//! Messages: sending does not wait, delivery is in order, payloads are moved, and none is lost.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -7,14 +7,14 @@ use crate::common::{Census, PanicsWhenDropped, Token, here, node, outside, stop}
 use purlin::{ExitReason, Pid, Process, consume_budget, spawn, yield_now};
 use tokio::sync::oneshot;
 
-/// A process that has ended already.
+/// Returns the pid of an ended process.
 async fn dead<M: Send + 'static>() -> Pid<M> {
     let pid = spawn(async |_: Process<M>| {});
     pid.ended().await;
     pid
 }
 
-// M1: nobody receives, and every send returns
+// M1: sending returns although the process does not receive
 #[test]
 fn sending_to_a_process_that_does_not_receive_never_blocks() {
     let node = node(1);
@@ -29,7 +29,7 @@ fn sending_to_a_process_that_does_not_receive_never_blocks() {
     stop(&node);
 }
 
-/// Receives until each of so many senders has sent so many, and demands each sender's order.
+/// Receives `each` messages from each of `senders` senders and asserts the order per sender.
 async fn in_order_of_each(mut me: Process<(usize, u32)>, senders: usize, each: u32) {
     let mut next = vec![0; senders];
     for _ in 0..senders as u64 * u64::from(each) {
@@ -41,7 +41,7 @@ async fn in_order_of_each(mut me: Process<(usize, u32)>, senders: usize, each: u
     assert_eq!(me.try_receive(), None);
 }
 
-// M2, M4: 64 senders, 2 000 messages each: all arrive, each sender's in order
+// M2, M4: 64 senders, 2 000 messages each: all arrive, in order per sender
 #[test]
 fn messages_of_each_process_arrive_in_the_order_sent() {
     const SENDERS: usize = 64;
@@ -78,9 +78,9 @@ fn messages_of_each_plain_thread_arrive_in_the_order_sent() {
     stop(&node);
 }
 
-// M3: A sends to C and then to B, who sends to C: both arrive, in whatever order
+// M3: A sends to C and to B, and B sends to C: both messages arrive, in either order
 #[purlin::test(workers = 4)]
-async fn both_sides_of_a_triangle_arrive(mut me: Process<&'static str>) {
+async fn both_messages_of_a_triangle_arrive(mut me: Process<&'static str>) {
     for _ in 0..200 {
         let c = me.pid();
         let b = spawn(async move |mut me: Process<Pid<&'static str>>| {
@@ -97,9 +97,9 @@ async fn both_sides_of_a_triangle_arrive(mut me: Process<&'static str>) {
     }
 }
 
-// M4: silently, and counted
+// M4: dropped without an error, and counted
 #[purlin::test]
-async fn a_message_to_the_dead_is_dropped_and_counted() {
+async fn a_message_to_an_ended_process_is_dropped_and_counted() {
     let census = Census::default();
     let pid = dead::<Token>().await;
     let before = here().dropped_messages();
@@ -108,9 +108,9 @@ async fn a_message_to_the_dead_is_dropped_and_counted() {
     assert_eq!((census.born(), census.dropped()), (10, 10));
 }
 
-// M4: who wants to know has the message back
+// M4: `try_send` returns the message
 #[purlin::test]
-async fn a_message_that_cannot_be_delivered_is_handed_back() {
+async fn try_send_to_an_ended_process_returns_the_message() {
     let pid = dead::<String>().await;
     let before = here().dropped_messages();
     let message = pid.try_send("mine".to_string()).expect_err("nobody is there").into_inner();
@@ -121,8 +121,8 @@ async fn a_message_that_cannot_be_delivered_is_handed_back() {
     assert_eq!(live.ended().await, ExitReason::Normal);
 }
 
-/// Sends so many to a process that receives so few, waits for its end, and says how many messages
-/// were dropped by the node.
+/// Sends `sent` messages to a process that receives `received` of them, waits for its end, and
+/// returns the number of messages that the node dropped.
 async fn end_with_mail<M: Send + 'static>(
     sent: usize,
     received: usize,
@@ -144,9 +144,9 @@ async fn end_with_mail<M: Send + 'static>(
     here().dropped_messages() - before
 }
 
-// M4: created = received + dropped, for messages that were waiting at the end
+// M4: created = received + dropped, for messages in the mailbox at the end
 #[purlin::test]
-async fn messages_that_wait_at_the_end_are_dropped_exactly_once() {
+async fn messages_queued_at_the_end_are_dropped_exactly_once() {
     for (sent, received) in [(1, 0), (1, 1), (10, 3), (1000, 0), (1000, 999), (5000, 1024)] {
         let census = Census::default();
         let dropped = end_with_mail(sent, received, || census.token()).await;
@@ -155,9 +155,9 @@ async fn messages_that_wait_at_the_end_are_dropped_exactly_once() {
     }
 }
 
-// M4: also when the destructor of one of them panics
+// M4: also if the destructor of one of them panics
 #[purlin::test]
-async fn a_message_whose_destructor_panics_does_not_keep_the_others() {
+async fn a_panicking_message_destructor_does_not_leak_other_messages() {
     let census = Census::default();
     let mut n = 0;
     let dropped = end_with_mail(100, 0, || {
@@ -169,7 +169,7 @@ async fn a_message_whose_destructor_panics_does_not_keep_the_others() {
     assert_eq!((census.born(), census.dropped()), (100, 100));
 }
 
-/// A panic whose payload panics too.
+/// Panics when dropped, with a payload that also panics when dropped.
 struct PanicsTwice;
 
 impl Drop for PanicsTwice {
@@ -178,9 +178,9 @@ impl Drop for PanicsTwice {
     }
 }
 
-// M4, P2: whatever a destructor throws, the process leaves and the worker goes on
+// M4, P2: the process ends and the worker continues
 #[test]
-fn a_destructor_that_throws_a_payload_that_panics_does_no_harm() {
+fn a_panic_payload_that_panics_when_dropped_is_contained() {
     let node = node(1);
     let (finish, finished) = oneshot::channel::<()>();
     let pid = node.spawn(async move |_: Process<PanicsTwice>| drop(finished.await));
@@ -195,9 +195,9 @@ fn a_destructor_that_throws_a_payload_that_panics_does_no_harm() {
     stop(&node);
 }
 
-// M4: senders race with the end: what is not received is dropped once, and nothing is lost
+// M4: concurrent with the end of the process, each message is received or dropped exactly once
 #[test]
-fn what_is_sent_while_a_process_ends_is_received_or_dropped() {
+fn messages_sent_while_a_process_ends_are_received_or_dropped() {
     let node = node(4);
     let census = Census::default();
     let received = Arc::new(AtomicUsize::new(0));
@@ -235,7 +235,7 @@ fn what_is_sent_while_a_process_ends_is_received_or_dropped() {
     assert_eq!(received + node.dropped_messages(), 40_000);
 }
 
-// M5: the payload is the same block of memory, and of a type that cannot be copied
+// M5: the payload keeps its address, and its type is not `Clone`
 #[purlin::test]
 async fn a_payload_is_moved_and_never_copied(mut me: Process<(Vec<u8>, Box<Token>)>) {
     let census = Census::default();
@@ -247,9 +247,9 @@ async fn a_payload_is_moved_and_never_copied(mut me: Process<(Vec<u8>, Box<Token
     assert_eq!((census.born(), census.dropped()), (1, 0));
 }
 
-// M5: payloads of every size and alignment arrive whole
+// M5: payloads of any size and alignment arrive intact
 #[purlin::test]
-async fn messages_of_any_size_and_alignment_arrive_whole() {
+async fn messages_of_any_size_and_alignment_arrive_intact() {
     #[derive(Clone, Copy, Debug, PartialEq)]
     #[repr(align(128))]
     struct Wide(u8);
@@ -268,7 +268,7 @@ async fn messages_of_any_size_and_alignment_arrive_whole() {
     there_and_back("text".to_string()).await;
 }
 
-// M1: from a tokio task of a runtime that is not the node's
+// M1: from a task of another tokio runtime
 #[test]
 fn a_task_of_another_runtime_can_send() {
     let node = node(2);
@@ -288,7 +288,7 @@ fn a_task_of_another_runtime_can_send() {
     stop(&node);
 }
 
-/// Says goodbye when it is dropped.
+/// Sends a message when dropped.
 struct Goodbye(Pid<&'static str>, &'static str);
 
 impl Drop for Goodbye {
@@ -297,7 +297,8 @@ impl Drop for Goodbye {
     }
 }
 
-// M1: from destructors: of a process that panics, of one that is stopped, of a waiting message
+// M1: from the destructors of a process that panics, a process that is stopped, and a queued
+// message
 #[purlin::test]
 async fn destructors_can_send(mut me: Process<&'static str>) {
     let bye = Goodbye(me.pid(), "it panicked");
@@ -321,9 +322,9 @@ async fn destructors_can_send(mut me: Process<&'static str>) {
     assert_eq!(me.receive().await, "it waited");
 }
 
-// M4: a message to oneself that nobody will receive is no reason to stay
+// M4: a message that a process sent to itself does not keep it alive
 #[purlin::test]
-async fn a_process_that_holds_its_own_address_in_its_mailbox_is_freed() {
+async fn a_process_with_a_pid_in_its_own_mailbox_is_freed() {
     let census = Census::default();
     for _ in 0..100 {
         let token = census.token();

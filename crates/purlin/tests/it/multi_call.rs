@@ -8,7 +8,7 @@ use purlin::{CallError, ExitReason, Pid, Process, Reply, multi_call, spawn};
 use purlin_testkit::Simulation;
 use tokio::sync::watch;
 
-/// The time-out of the calls in virtual time.
+/// Timeout of the calls, in virtual time.
 const MINUTE: Duration = Duration::from_secs(60);
 
 /// Behaviour of a called process.
@@ -29,7 +29,7 @@ async fn asked(mut me: Process<(Manner, Reply<u64>)>) {
     }
 }
 
-/// Asks as many processes as there are manners, each in its manner.
+/// Calls one process per entry of `manners`, which decides how it behaves.
 async fn ask(manners: &[Manner]) -> Vec<Result<u64, CallError>> {
     let pids: Vec<_> = manners.iter().map(|_| spawn(asked)).collect();
     let mut left = manners.iter();
@@ -39,7 +39,7 @@ async fn ask(manners: &[Manner]) -> Vec<Result<u64, CallError>> {
 
 // C1: the replies are in the order of the pids, not of their arrival
 #[purlin::test]
-async fn the_answers_are_in_the_order_of_the_pids() {
+async fn replies_are_in_the_order_of_the_pids() {
     let manners: Vec<_> = (0..1000).map(Manner::Answers).collect();
     let expected: Vec<_> = (0..1000).map(Ok).collect();
     assert_eq!(ask(&manners).await, expected);
@@ -48,7 +48,7 @@ async fn the_answers_are_in_the_order_of_the_pids() {
 
 // C1: each result is that of a separate call
 #[purlin::test]
-async fn each_process_that_does_not_answer_says_why() {
+async fn each_missing_reply_has_its_own_error() {
     let manners = [Manner::Panics, Manner::Answers(1), Manner::Forgets, Manner::Answers(2)];
     let answers = ask(&manners).await;
     let [Err(CallError::Ended(ExitReason::Panic(panic))), rest @ ..] = &answers[..] else {
@@ -58,9 +58,9 @@ async fn each_process_that_does_not_answer_says_why() {
     assert_eq!(rest, [Ok(1), Err(CallError::NoReply), Ok(2)]);
 }
 
-// C1: one timeout for all; what was answered in time counts, also behind what was not
+// C1: one timeout for all; replies received in time count, also after a missing one
 #[test]
-fn one_that_is_silent_costs_nobody_elses_answer() {
+fn a_missing_reply_does_not_lose_other_replies() {
     simulated(async |_: Process<()>| {
         let answers = spawn(async |mut me: Process<Reply<u8>>| {
             loop {
@@ -81,7 +81,7 @@ fn one_that_is_silent_costs_nobody_elses_answer() {
     });
 }
 
-/// Keeps the right to answer, and does not answer.
+/// Keeps the `Reply` and does not answer.
 async fn silent(mut me: Process<Reply<u8>>) {
     let _kept = me.receive().await;
     me.receive().await;
@@ -89,7 +89,7 @@ async fn silent(mut me: Process<Reply<u8>>) {
 
 // C1: one timeout for all, not one for each
 #[test]
-fn a_thousand_that_are_silent_take_no_longer_than_one() {
+fn a_thousand_missing_replies_take_one_timeout() {
     Simulation::new(1).run(async |_: Process<()>| {
         let pids: Vec<_> = (0..1000).map(|_| spawn(silent)).collect();
         let began = uptime();
@@ -99,9 +99,9 @@ fn a_thousand_that_are_silent_take_no_longer_than_one() {
     });
 }
 
-// C1, C3: a dead process and the caller itself give an immediate error
+// C1, C3: an ended process and the caller itself give an immediate error
 #[purlin::test]
-async fn the_dead_and_oneself_answer_at_once(me: Process<Reply<u8>>) {
+async fn an_ended_process_and_the_caller_itself_fail_immediately(me: Process<Reply<u8>>) {
     let dead: Pid<Reply<u8>> = spawn(async |_: Process<Reply<u8>>| {});
     dead.ended().await;
     let lives = spawn(async |mut me: Process<Reply<u8>>| me.receive().await.send(7));
@@ -109,9 +109,9 @@ async fn the_dead_and_oneself_answer_at_once(me: Process<Reply<u8>>) {
     assert_eq!(answers, [Err(CallError::NoProcess), Err(CallError::OwnProcess), Ok(7)]);
 }
 
-// C1, R7: what comes after the caller gave up is dropped, once, and never a message
+// C1, R7: a reply that arrives after the timeout is dropped once, and never becomes a message
 #[test]
-fn no_answer_is_left_over() {
+fn no_late_reply_is_left_over() {
     simulated(async |mut me: Process<Token>| {
         let census = Census::default();
         let gave_up = watch::Sender::new(());

@@ -1,4 +1,4 @@
-//! What an observer sees of a node.
+//! Observation of a node: surveys, load and crash records.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -9,10 +9,10 @@ use purlin::observe::Seen;
 use purlin::supervisor::{ChildSpec, SupervisorSpec};
 use purlin::{CallError, Node, Pid, Process, ProcessId, ProcessState, Reply, spawn};
 
-/// The period of a supervisor that forgets no restart during a test.
+/// Restart period that does not expire during a test.
 const HOUR: Duration = Duration::from_secs(3600);
 
-/// All that a survey sees, in slices of that size.
+/// Returns everything a survey reports, read in slices of the given size.
 fn survey(node: &Node, slice: u32) -> Vec<Seen> {
     let (mut all, mut next) = (Vec::new(), Some(0));
     while let Some(from) = next {
@@ -29,9 +29,9 @@ async fn idle(mut me: Process<u64>) {
     while me.receive().await != 0 {}
 }
 
-// P5: whatever the size of its slices, a survey sees every process that lives all the while, once, in order
+// P5: with any slice size, a survey lists every process that is alive throughout, once, in order
 #[test]
-fn a_survey_sees_everybody_once_whatever_its_slices() {
+fn a_survey_lists_every_process_once_with_any_slice_size() {
     let node = node(2);
     let pids: Vec<_> = (0..3000).map(|_| node.spawn(idle)).collect();
     pids.iter().step_by(3).for_each(|pid| pid.send(0));
@@ -49,9 +49,9 @@ fn a_survey_sees_everybody_once_whatever_its_slices() {
     stop(&node);
 }
 
-// P5: what a survey sees of a process is what anybody sees who asks for it alone
+// P5: a survey reports the same values as a query for a single process
 #[test]
-fn a_survey_sees_what_is_seen_of_one() {
+fn a_survey_agrees_with_process_info() {
     let node = node(1);
     let pid = node.spawn(idle);
     (1..=5).for_each(|n| pid.send(n));
@@ -79,9 +79,9 @@ fn a_survey_sees_what_is_seen_of_one() {
 
 struct Ask(Reply<u64>);
 
-// C1: who waits for whose answer can be seen, for as long as it waits
+// C1: the process that a caller waits for is visible during the call
 #[test]
-fn whom_a_call_waits_for_is_seen_while_it_waits() {
+fn the_callee_of_a_call_is_visible_during_the_call() {
     let node = node(2);
     let (keep, kept) = std::sync::mpsc::channel();
     let server: Pid<Ask> = node.spawn(move |mut me: Process<Ask>| async move {
@@ -110,9 +110,9 @@ fn whom_a_call_waits_for_is_seen_while_it_waits() {
     stop(&node);
 }
 
-// C1: a call that was given up is seen no more, though its process waits for something else
+// C1: after a timeout the call is no longer visible, although its process waits for something else
 #[test]
-fn a_call_that_was_given_up_is_seen_no_more() {
+fn a_timed_out_call_is_no_longer_visible() {
     let node = node(1);
     let server: Pid<Ask> = node.spawn(async |mut me: Process<Ask>| {
         let _kept = me.receive().await;
@@ -121,7 +121,7 @@ fn a_call_that_was_given_up_is_seen_no_more() {
     let asked = server.clone();
     let (tell, told) = std::sync::mpsc::channel();
     let caller = node.spawn(move |_: Process<()>| async move {
-        // WHY real time: no answer comes, however long the caller waits.
+        // WHY real time: no reply is sent, however long the caller waits.
         let answer = asked.call_timeout(Ask, MS).await;
         tell.send(answer).expect("the test waits");
         std::future::pending::<()>().await;
@@ -135,7 +135,7 @@ fn a_call_that_was_given_up_is_seen_no_more() {
 }
 
 #[test]
-fn what_workers_do_is_added_up_and_sleep_is_measured_when_it_is_asked_for() {
+fn worker_load_is_summed_and_sleep_is_measured_on_request() {
     let node = node(2);
     assert!(node.load().workers.iter().all(|worker| worker.asleep.is_zero()), "nobody has asked");
     let measuring = node.measure_sleep();
@@ -159,7 +159,7 @@ fn what_workers_do_is_added_up_and_sleep_is_measured_when_it_is_asked_for() {
     stop(&node);
 }
 
-// P2: who crashed, and why, is kept
+// P2: a crash is recorded with its process and reason
 #[test]
 fn a_crash_is_written_down_with_its_reason() {
     let node = node(1);
@@ -180,9 +180,9 @@ fn a_crash_is_written_down_with_its_reason() {
     stop(&node);
 }
 
-// G2: how often a supervisor restarts, and how often it may, is seen
+// G2: the number of restarts and the restart limit of a supervisor are visible
 #[test]
-fn restarts_are_counted_with_what_the_supervisor_may() {
+fn restarts_are_reported_with_the_restart_limit() {
     let node = node(1);
     let (supervisor, seen) = node.block_on(async |me: Process<()>| {
         let spec = SupervisorSpec::one_for_one().intensity(5).period(HOUR);
@@ -201,7 +201,7 @@ fn restarts_are_counted_with_what_the_supervisor_may() {
             pid.ended().await;
             let node = Node::current().expect("a node");
             comes("it is reported", || node.crashes().all_reports == round).await;
-            // It answers after it has restarted the child.
+            // The supervisor answers after it has restarted the child.
             supervisor.count_children().await.expect("it lives");
         }
         let seen = Node::current().expect("a node").crashes();
@@ -221,9 +221,9 @@ fn restarts_are_counted_with_what_the_supervisor_may() {
     stop(&node);
 }
 
-// P5: who runs a function of a supervisor's is known as one
+// P5: a process that runs a supervisor is marked as one
 #[test]
-fn supervisors_are_told_from_others() {
+fn supervisors_are_marked_as_such() {
     let node = node(1);
     node.block_on(async |me: Process<()>| {
         let supervisor = SupervisorSpec::one_for_one().start_link(&me).await.expect("it starts");

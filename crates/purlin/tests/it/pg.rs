@@ -1,4 +1,4 @@
-//! Process groups: who is in them, and what their watchers are told.
+//! Process groups: membership, and the events that group monitors receive.
 
 use crate::common;
 use crate::waiting::{rest, simulated};
@@ -19,14 +19,14 @@ enum Mail {
     Group(Event),
 }
 
-/// What happened, and to whom; of one monitor.
+/// Receives the next event of a group monitor.
 async fn next(me: &mut Process<Mail>, monitor: GroupMonitor) -> (Change, Name, Vec<ProcessId>) {
     let Mail::Group(Event { monitor: of, group, change, members, .. }) = me.receive().await;
     assert_eq!(of, monitor);
     (change, group, members)
 }
 
-/// A process that waits until it is told to end.
+/// Spawns a process that waits until it is stopped.
 fn idle() -> Pid<u8> {
     spawn(async |mut me: Process<u8>| {
         me.receive().await;
@@ -37,7 +37,7 @@ async fn groups() -> Groups {
     Groups::start("test").await.expect("the scope starts")
 }
 
-/// The ids, sorted, since members have no order.
+/// Returns the ids sorted, as members have no order.
 fn sorted(mut ids: Vec<ProcessId>) -> Vec<ProcessId> {
     ids.sort_unstable();
     ids
@@ -45,7 +45,7 @@ fn sorted(mut ids: Vec<ProcessId>) -> Vec<ProcessId> {
 
 // N2: join, leave, members, which groups
 #[purlin::test]
-async fn a_process_is_a_member_as_often_as_it_has_joined() {
+async fn a_process_is_listed_once_per_join() {
     let groups = groups().await;
     let (a, b) = (idle(), idle());
     assert_eq!(groups.leave("g", &a).await, Ok(false));
@@ -66,7 +66,7 @@ async fn a_process_is_a_member_as_often_as_it_has_joined() {
     assert_eq!(groups.which_groups(), [Name::from("g")]);
 }
 
-// N2: at its end a process leaves all its groups, and is not seen in them from then on
+// N2: an ended process leaves all its groups, and is no longer listed
 #[purlin::test]
 async fn a_process_leaves_its_groups_when_it_ends(mut me: Process<Mail>) {
     let groups = groups().await;
@@ -92,9 +92,9 @@ async fn a_process_leaves_its_groups_when_it_ends(mut me: Process<Mail>) {
     assert_eq!(groups.member_ids("g"), [b.id()]);
 }
 
-// N2: who watches a group knows its members, and is told of every change of that group
+// N2: a group monitor gets the current members, and every later change of its group
 #[purlin::test]
-async fn a_watcher_is_told_of_the_changes_of_its_group(mut me: Process<Mail>) {
+async fn a_group_monitor_reports_the_changes_of_its_group(mut me: Process<Mail>) {
     let groups = groups().await;
     let (a, b) = (idle(), idle());
     groups.join("g", &a).await.expect("it joins");
@@ -113,9 +113,9 @@ async fn a_watcher_is_told_of_the_changes_of_its_group(mut me: Process<Mail>) {
     assert_eq!(me.flush(), []);
 }
 
-// N2: the members and the events of a watcher of all groups
+// N2: a scope monitor gets the members of all groups
 #[purlin::test]
-async fn a_whole_scope_can_be_watched(me: Process<Mail>) {
+async fn a_whole_scope_can_be_monitored(me: Process<Mail>) {
     let groups = groups().await;
     let (a, b) = (idle(), idle());
     for (group, pid) in [("g", &a), ("h", &b), ("h", &b)] {
@@ -128,9 +128,9 @@ async fn a_whole_scope_can_be_watched(me: Process<Mail>) {
     assert_eq!(known, expected);
 }
 
-// N2: after it was taken back no event is seen, not even one that has come
+// N2: after `demonitor` no event is seen, not even one already in the mailbox
 #[purlin::test]
-async fn a_monitor_that_was_taken_back_is_silent(mut me: Process<Mail>) {
+async fn a_removed_group_monitor_delivers_no_event(mut me: Process<Mail>) {
     let groups = groups().await;
     let a = idle();
     let (one, _) = groups.monitor(&me, "g").await.expect("it answers");
@@ -147,9 +147,9 @@ async fn a_monitor_that_was_taken_back_is_silent(mut me: Process<Mail>) {
     assert_eq!(me.flush(), []);
 }
 
-// N2: a scope forgets those who have left and those who no longer watch, however they went
+// N2: a scope releases the state of former members and monitors, however they ended
 #[test]
-fn a_scope_forgets_whoever_has_gone() {
+fn a_scope_keeps_no_state_of_former_members_and_monitors() {
     simulated(async |me: Process<Mail>| {
         let groups = groups().await;
         let server = groups.server().clone();
@@ -175,7 +175,7 @@ fn a_scope_forgets_whoever_has_gone() {
     });
 }
 
-// N2, N1: a scope is found by its name while it lives
+// N2, N1: a scope is found by its name while it is alive
 #[purlin::test]
 async fn a_scope_is_found_by_its_name(me: Process<Mail>) {
     let groups = groups().await;
@@ -201,7 +201,7 @@ async fn a_scope_is_found_by_its_name(me: Process<Mail>) {
     assert!(linked.is_ok(), "as a supervisor would");
 }
 
-// N2: what nobody keeps up to date any more is not shown
+// N2: groups that are no longer maintained are not listed
 #[purlin::test]
 async fn the_groups_end_with_their_scope() {
     let groups = Groups::start("brief").await.expect("it starts");
@@ -213,7 +213,7 @@ async fn the_groups_end_with_their_scope() {
     assert!(groups.which_groups().is_empty());
 }
 
-// N2: a scope is of its node
+// N2: a scope accepts only processes of the same node
 #[test]
 fn a_process_of_another_node_does_not_join() {
     let (here, there) = (common::node(1), common::node(1));
@@ -225,7 +225,7 @@ fn a_process_of_another_node_does_not_join() {
     common::stop(&there);
 }
 
-/// What is done to one of a few processes.
+/// An action on one of four processes.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Join(&'static str, usize),
@@ -242,8 +242,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Does the steps, and compares the members, and what a watcher was told, with a plain list of who
-/// has joined.
+/// Runs the steps, and compares the members and the events of a monitor with a plain list of joins.
 async fn members_are_as_a_plain_list_has_them(mut me: Process<Mail>, steps: Vec<Step>) {
     let groups = groups().await;
     let pids = [idle(), idle(), idle(), idle()];
@@ -282,7 +281,7 @@ async fn members_are_as_a_plain_list_has_them(mut me: Process<Mail>, steps: Vec<
         pid.exit(ExitReason::Shutdown);
         pid.ended().await;
     }
-    // Its answer comes after it has read of every end, and so do the events.
+    // The reply comes after the scope has handled every end, and so after all events.
     let (end, _) = groups.monitor_scope(&me).await.expect("it answers");
     assert_ne!(end, monitor);
     while let Some(Mail::Group(Event { group, change, members, .. })) = me.try_receive() {
@@ -304,9 +303,9 @@ async fn members_are_as_a_plain_list_has_them(mut me: Process<Mail>, steps: Vec<
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(50))]
 
-    // N2: the law: members = joined - left, in the table and in what a watcher is told
+    // N2: members = joined - left, in the table and in the events of a monitor
     #[test]
-    fn members_are_those_who_joined_and_have_not_left(steps in prop::collection::vec(step(), 0..40)) {
+    fn members_are_the_processes_that_joined_and_have_not_left(steps in prop::collection::vec(step(), 0..40)) {
         let node = common::node(1);
         node.block_on(move |me| members_are_as_a_plain_list_has_them(me, steps));
         common::stop(&node);

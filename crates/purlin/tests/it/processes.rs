@@ -1,4 +1,4 @@
-//! Processes: how they begin and end, what they are called, and what can be seen of them.
+//! Processes: start, exit reason, identity and process information.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -16,10 +16,10 @@ async fn panic_of<M: Send + 'static>(pid: &Pid<M>) -> Arc<Panic> {
     }
 }
 
-// P1: the child has no turn before the parent awaits; then both run. A simulation, because the monitor of a node with
-// threads may start a second thread while the parent runs.
+// P1: the child has no turn before the parent awaits; then both run. A simulation, because `sysmon`
+// on a node with threads may start a second thread while the parent runs.
 #[test]
-fn spawn_returns_at_once_and_both_run() {
+fn spawn_returns_immediately_and_both_processes_run() {
     simulated(async |mut me: Process<&'static str>| {
         let parent = me.pid();
         let child = spawn(async move |mut me: Process<&'static str>| {
@@ -33,7 +33,7 @@ fn spawn_returns_at_once_and_both_run() {
     });
 }
 
-// P1: on as many workers as there are
+// P1: on a node with several workers
 #[test]
 fn a_process_spawned_from_a_plain_thread_runs() {
     let node = node(4);
@@ -41,9 +41,9 @@ fn a_process_spawned_from_a_plain_thread_runs() {
     stop(&node);
 }
 
-// P2: the reasons of a function that returns
+// P2: exit reasons of functions that return
 #[purlin::test]
-async fn a_process_ends_with_what_its_function_returns() {
+async fn the_exit_reason_is_the_result_of_the_function() {
     assert_eq!(spawn(async |_: Process<()>| {}).ended().await, ExitReason::Normal);
     let told = spawn(async |_: Process<()>| ExitReason::Shutdown);
     assert_eq!(told.ended().await, ExitReason::Shutdown);
@@ -59,9 +59,9 @@ async fn a_process_ends_with_what_its_function_returns() {
     assert!(!failed.is_alive());
 }
 
-// P2: the reason of a panic carries its message and its place
+// P2: the reason of a panic carries its message and location
 #[purlin::test]
-async fn a_panic_tells_its_message_and_its_place() {
+async fn the_reason_of_a_panic_has_its_message_and_location() {
     async fn late(_me: Process<()>) {
         yield_now().await;
         let line = line!() + 1;
@@ -87,7 +87,7 @@ async fn a_panic_tells_its_message_and_its_place() {
     }
 }
 
-// P2: a panic's payload may be anything
+// P2: a panic may have any payload
 #[purlin::test]
 async fn a_panic_with_any_payload_is_a_reason() {
     let text = spawn(async |_: Process<()>| std::panic::panic_any("a &str"));
@@ -106,9 +106,9 @@ async fn a_panic_with_any_payload_is_a_reason() {
     assert_eq!(panic_of(&quiet).await.message, "no hook");
 }
 
-// P2: a place is that of the panic that ended the process, not of an earlier one on its thread
+// P2: the location is that of the panic that ended the process, not of an earlier one on its thread
 #[purlin::test(workers = 1)]
-async fn a_place_is_never_that_of_another_panic() {
+async fn the_location_is_never_that_of_another_panic() {
     let careful = spawn(async |_: Process<()>| {
         assert!(std::panic::catch_unwind(|| panic!("caught by its owner")).is_err());
     });
@@ -117,9 +117,9 @@ async fn a_place_is_never_that_of_another_panic() {
     assert_eq!(panic_of(&placeless).await.place, "");
 }
 
-// P2: a destructor may panic too
+// P2: a panic in a destructor
 #[purlin::test]
-async fn a_destructor_that_panics_is_the_reason_unless_there_is_one_already() {
+async fn a_panicking_destructor_is_the_reason_unless_there_is_an_earlier_panic() {
     let dropped = spawn(async |_: Process<()>| {
         let _trap = PanicsWhenDropped("in a destructor");
     });
@@ -136,9 +136,9 @@ async fn a_destructor_that_panics_is_the_reason_unless_there_is_one_already() {
     assert_eq!(panic_of(&failed).await.message, "first");
 }
 
-// P2: the reason of a process that was told to end is there before its destructors run
+// P2: after an exit signal the reason is set before the destructors run
 #[test]
-fn a_destructor_that_panics_at_the_node_s_stop_does_not_change_the_reason() {
+fn a_panicking_destructor_at_node_stop_does_not_change_the_reason() {
     let node = node(2);
     let pid = node.spawn(async |mut me: Process<()>| {
         let _trap = PanicsWhenDropped("while it is stopped");
@@ -149,9 +149,9 @@ fn a_destructor_that_panics_at_the_node_s_stop_does_not_change_the_reason() {
     assert_eq!(pid.exit_reason(), Some(ExitReason::Shutdown));
 }
 
-// P2: what the function owns is dropped before the end is told
+// P2: values owned by the function are dropped before the end is reported
 #[purlin::test]
-async fn what_a_process_owns_is_gone_when_its_end_is_told() {
+async fn values_of_a_process_are_dropped_before_its_end_is_reported() {
     let census = Census::default();
     for _ in 0..100 {
         let token = census.token();
@@ -164,7 +164,7 @@ async fn what_a_process_owns_is_gone_when_its_end_is_told() {
     }
 }
 
-// P3: a child lives on when its parent has ended, in whatever way
+// P3: a child outlives its parent, whatever the parent's exit reason
 #[purlin::test]
 async fn the_end_of_the_parent_does_not_end_the_child() {
     let (tell, told) = oneshot::channel();
@@ -183,9 +183,9 @@ async fn the_end_of_the_parent_does_not_end_the_child() {
     assert_eq!(answered.await, Ok(7));
 }
 
-// P4: 20 000 processes, one after the other, a thousand at a time
+// P4: 20 000 processes in 20 rounds of 1 000
 #[purlin::test]
-async fn no_two_processes_have_the_same_id_and_a_stale_one_finds_nothing() {
+async fn process_ids_are_unique_and_a_stale_id_finds_no_process() {
     let node = here();
     let mut ids = HashSet::new();
     for _ in 0..20 {
@@ -214,9 +214,9 @@ async fn no_two_processes_have_the_same_id_and_a_stale_one_finds_nothing() {
     }
 }
 
-// P4: ids of one node are no ids of another
+// P4: ids of one node do not match processes of another
 #[test]
-fn the_ids_of_two_nodes_differ_and_processes_of_both_talk() {
+fn the_ids_of_two_nodes_differ_and_their_processes_can_communicate() {
     let (left, right) = (node(1), node(1));
     let answerer = |mut me: Process<oneshot::Sender<&'static str>>| async move {
         me.receive().await.send("hello").expect("somebody waits");
@@ -240,9 +240,9 @@ fn the_ids_of_two_nodes_differ_and_processes_of_both_talk() {
     assert!(!a.is_alive());
 }
 
-// P4: an id leads to an address only with the right type
+// P4: an id can be converted to a pid only with the right message type
 #[purlin::test]
-async fn a_look_up_with_another_type_names_both() {
+async fn a_look_up_with_the_wrong_type_names_both_types() {
     let pid = spawn(async |mut me: Process<Vec<u8>>| drop(me.receive().await));
     let error = here().pid::<String>(pid.id()).expect_err("it receives bytes");
     assert!(matches!(error, LookupError::OtherType { id, .. } if id == pid.id()));
@@ -258,9 +258,9 @@ async fn a_look_up_with_another_type_names_both() {
     assert_eq!(stale.to_string(), format!("noproc: no process {} lives on this node", pid.id()));
 }
 
-// P4, E2: also those that never began are told apart
+// P4, E2: also failed spawns have unique ids
 #[purlin::test]
-async fn processes_that_were_never_started_have_ids_of_their_own() {
+async fn failed_spawns_have_unique_ids() {
     let small = Node::builder().workers(1).max_processes(1).build().expect("a node starts");
     let (_hold, held) = oneshot::channel::<()>();
     small.spawn(async move |_: Process<()>| drop(held.await));
@@ -285,9 +285,9 @@ async fn an_id_is_printed_as_erlang_prints_a_pid(me: Process<()>) {
     assert_eq!((third.id().id(), third.id().serial()), (1, 1));
 }
 
-// P5: what a process is doing
+// P5: process states
 #[purlin::test(workers = 1)]
-async fn the_state_of_a_process_can_be_seen() {
+async fn the_state_of_a_process_can_be_queried() {
     let (wake, waits) = oneshot::channel::<()>();
     let pid = spawn(async |mut me: Process<u8>| {
         me.receive().await;
@@ -312,9 +312,9 @@ async fn the_state_of_a_process_can_be_seen() {
     assert_eq!((info.state, info.mailbox_len), (ProcessState::Ended, 0));
 }
 
-// P5: who it is, and what it has done
+// P5: function, types and counters of a process
 #[purlin::test(workers = 1)]
-async fn a_process_says_what_it_runs_and_what_it_has_done(me: Process<u16>) {
+async fn process_info_has_the_function_and_the_counters(me: Process<u16>) {
     async fn listener(mut me: Process<String>) {
         loop {
             me.receive().await;
@@ -337,13 +337,13 @@ async fn a_process_says_what_it_runs_and_what_it_has_done(me: Process<u16>) {
     assert!(after.reductions >= before.reductions + 100, "{before:?} then {after:?}");
     let own = here().process_info(me.id()).expect("it lives");
     assert_eq!((own.messages_out, own.parent), (100, None));
-    // The hundred sends above, in a turn that is over.
+    // The 100 sends above were in an earlier turn.
     assert!(me.pid().info().reductions >= 100);
 }
 
-// P5: all of them
+// P5: all processes
 #[purlin::test]
-async fn every_process_that_lives_is_listed_and_no_other(me: Process<()>) {
+async fn exactly_the_live_processes_are_listed(me: Process<()>) {
     let live: Vec<_> =
         (0..2000).map(|_| spawn(async |mut me: Process<()>| me.receive().await)).collect();
     let dead: Vec<_> = (0..2000).map(|_| spawn(async |_: Process<()>| {})).collect();
@@ -355,7 +355,7 @@ async fn every_process_that_lives_is_listed_and_no_other(me: Process<()>) {
     assert_eq!(listed, expected);
 }
 
-// P5: looking disturbs nobody, and nobody disturbs those who look
+// P5: listing and running processes do not disturb each other
 #[test]
 fn processes_can_be_listed_while_others_come_and_go() {
     const LOOKS: usize = 100;
@@ -394,9 +394,9 @@ fn processes_can_be_listed_while_others_come_and_go() {
     assert_eq!(node.processes().len(), 0);
 }
 
-// P2: the end is told to whoever asks, wherever it is, as often as it asks
+// P2: the end is reported to every waiter, on any thread, any number of times
 #[test]
-fn the_end_is_told_to_processes_tasks_and_latecomers() {
+fn the_end_is_reported_to_processes_tasks_and_late_waiters() {
     let node = node(2);
     let (finish, finished) = oneshot::channel::<()>();
     let pid = node.spawn(async move |_: Process<()>| finished.await.map_err(|_| "never told"));
@@ -416,9 +416,9 @@ fn the_end_is_told_to_processes_tasks_and_latecomers() {
     stop(&node);
 }
 
-// E2: when the end is told the process has left the node, so that there is room for another
+// E2: when the end is reported, the process is no longer in the table, so its slot is free
 #[test]
-fn who_hears_of_an_end_does_not_find_the_process_any_more() {
+fn a_process_is_not_in_the_table_when_its_end_is_reported() {
     use std::sync::Mutex;
     use std::task::{Context, Wake, Waker};
 

@@ -1,4 +1,4 @@
-//! Receiving: the oldest, the oldest that matches, with a time limit, and given up half-way.
+//! Receiving: the oldest message, selective receive, timeouts and cancellation.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
@@ -27,14 +27,14 @@ fn text(text: &str) -> Msg {
     Text(text.to_string())
 }
 
-/// Sends all of them to oneself.
+/// Sends all messages to the current process.
 fn fill<M: Send + 'static>(me: &Process<M>, messages: impl IntoIterator<Item = M>) {
     messages.into_iter().for_each(|message| me.pid().send(message));
 }
 
 // R1: first in, first out
 #[purlin::test(workers = 1)]
-async fn receive_takes_the_oldest(mut me: Process<u32>) {
+async fn receive_takes_the_oldest_message(mut me: Process<u32>) {
     fill(&me, 0..2000);
     for n in 0..1000 {
         assert_eq!(me.receive().await, n);
@@ -46,7 +46,7 @@ async fn receive_takes_the_oldest(mut me: Process<u32>) {
     assert_eq!(me.try_receive(), None);
 }
 
-// R1: the oldest that matches any arm, not the oldest of the first arm
+// R1: the oldest message that matches any arm, not the oldest match of the first arm
 #[purlin::test(workers = 1)]
 async fn a_selective_receive_takes_the_oldest_match_and_leaves_the_rest_in_order(
     mut me: Process<Msg>,
@@ -62,9 +62,9 @@ async fn a_selective_receive_takes_the_oldest_match_and_leaves_the_rest_in_order
     assert_eq!(me.flush(), [Number(1), text("a"), Number(30)]);
 }
 
-// R1: an arm's guard sees the binding by value and its body has it for its own
+// R1: a guard borrows the binding, and the arm's body owns it
 #[purlin::test(workers = 1)]
-async fn payloads_need_not_be_copied_to_be_looked_at(mut me: Process<Msg>) {
+async fn guards_examine_payloads_without_copying(mut me: Process<Msg>) {
     fill(&me, [text("short"), text("a longer one"), Pair(3, 4)]);
     let own: String = receive!(me, { Text(text) if text.len() > 6 => text });
     assert_eq!(own, "a longer one");
@@ -74,7 +74,7 @@ async fn payloads_need_not_be_copied_to_be_looked_at(mut me: Process<Msg>) {
     assert_eq!(length, text("short"));
 }
 
-// R1: patterns are those of a `match`
+// R1: patterns are those of `match`
 #[purlin::test(workers = 1)]
 async fn patterns_may_be_alternatives_ranges_bindings_and_wildcards(mut me: Process<Msg>) {
     fill(&me, [Stop, Number(7), Pair(1, 2), text("x"), Number(-5)]);
@@ -87,7 +87,7 @@ async fn patterns_may_be_alternatives_ranges_bindings_and_wildcards(mut me: Proc
     assert_eq!(me.try_receive(), None);
 }
 
-// R1: a guard on alternatives picks the alternative for which it holds, as in a `match`
+// R1: a guard on alternatives selects the alternative for which it holds, as in `match`
 #[purlin::test(workers = 1)]
 async fn a_guard_chooses_among_the_alternatives_of_its_arm(mut me: Process<Msg>) {
     fill(&me, [Pair(1, 20), Pair(30, 2), Pair(3, 4)]);
@@ -101,7 +101,7 @@ async fn a_guard_chooses_among_the_alternatives_of_its_arm(mut me: Process<Msg>)
     assert_eq!(small, 4);
 }
 
-// R1: how arms may be written
+// R1: syntax of arms
 #[purlin::test(workers = 1)]
 async fn arms_may_have_blocks_without_commas_and_trailing_commas(mut me: Process<Msg>) {
     fill(&me, [Number(1), Stop, text("t"), Pair(1, 1)]);
@@ -123,9 +123,9 @@ async fn arms_may_have_blocks_without_commas_and_trailing_commas(mut me: Process
     assert_eq!(answer, 2);
 }
 
-// R1: bindings may be mutable, and a message is taken apart by moving
+// R1: bindings may be mutable, and a message is destructured by move
 #[purlin::test(workers = 1)]
-async fn a_body_may_change_what_it_was_given(mut me: Process<(String, Vec<u8>)>) {
+async fn an_arm_may_modify_its_bindings(mut me: Process<(String, Vec<u8>)>) {
     fill(&me, [("a".to_string(), vec![1]), ("b".to_string(), vec![2])]);
     let (name, bytes) = receive!(me, {
         (name, mut bytes) if name == "b" => {
@@ -136,7 +136,7 @@ async fn a_body_may_change_what_it_was_given(mut me: Process<(String, Vec<u8>)>)
     assert_eq!((name.as_str(), bytes), ("b", vec![2, 3]));
 }
 
-/// Bodies that leave the receive in every way there is.
+/// Arms that leave the receive in every possible way.
 async fn leaves(me: &mut Process<Msg>) -> Result<Vec<i64>, std::num::ParseIntError> {
     let mut seen = Vec::new();
     loop {
@@ -158,9 +158,9 @@ async fn leaves(me: &mut Process<Msg>) -> Result<Vec<i64>, std::num::ParseIntErr
     Ok(seen)
 }
 
-// R1: `break`, `continue`, `return`, `?`, `.await` and a receive within a receive
+// R1: `break`, `continue`, `return`, `?`, `.await` and nested receive
 #[purlin::test(workers = 1)]
-async fn bodies_may_leave_wait_and_receive_again(mut me: Process<Msg>) {
+async fn arms_may_leave_await_and_receive_again(mut me: Process<Msg>) {
     fill(&me, [Number(-1), Number(1), text("2"), Pair(1, 2), Number(9), Number(3), Stop]);
     assert_eq!(leaves(&mut me).await, Ok(vec![1, 2, 3, 9]));
     fill(&me, [Number(1), text("two"), Stop]);
@@ -175,7 +175,7 @@ async fn bodies_may_leave_wait_and_receive_again(mut me: Process<Msg>) {
     assert_eq!(first, 6);
 }
 
-// R1: the handle may be anything that leads to it
+// R1: the handle may be any place expression
 #[purlin::test(workers = 1)]
 async fn the_handle_may_be_a_field_or_a_reference(me: Process<u8>) {
     struct Server {
@@ -190,7 +190,7 @@ async fn the_handle_may_be_a_field_or_a_reference(me: Process<u8>) {
     assert_eq!(receive!(handle, { n => n }), 2);
 }
 
-// R2: it waits until something matches, and what came meanwhile is still there
+// R2: it waits until a message matches, and other messages stay in the mailbox
 #[test]
 fn a_receive_waits_until_something_matches() {
     simulated(async |_: Process<()>| {
@@ -210,9 +210,9 @@ fn a_receive_waits_until_something_matches() {
     });
 }
 
-// R3: `after 0` looks once through everything and never waits
+// R3: `after 0` scans the mailbox once and never waits
 #[purlin::test(workers = 1)]
-async fn after_zero_looks_once_and_never_waits(mut me: Process<u32>) {
+async fn after_zero_scans_once_and_never_waits(mut me: Process<u32>) {
     assert_eq!(receive!(me, { n => Some(n), after Duration::ZERO => None }), None);
     fill(&me, 0..1500);
     let last = receive!(me, { n if n == 1499 => Some(n), after Duration::ZERO => None });
@@ -224,7 +224,7 @@ async fn after_zero_looks_once_and_never_waits(mut me: Process<u32>) {
 
 // R3: `after d`
 #[test]
-fn after_a_while_without_a_match_the_last_arm_runs() {
+fn the_after_arm_runs_when_its_timeout_expires() {
     simulated(async |mut me: Process<Msg>| {
         fill(&me, [Stop]);
         let late = receive!(me, {
@@ -241,9 +241,9 @@ fn after_a_while_without_a_match_the_last_arm_runs() {
     });
 }
 
-// R3: the arm alone, and one that is not needed
+// R3: an `after` arm alone, and one that does not run
 #[test]
-fn an_after_arm_may_stand_alone_and_a_match_comes_before_it() {
+fn an_after_arm_may_be_the_only_one_and_a_match_takes_precedence() {
     simulated(async |mut me: Process<Msg>| {
         receive!(me, { after MS => {} });
         assert_eq!(uptime(), MS);
@@ -258,9 +258,9 @@ fn an_after_arm_may_stand_alone_and_a_match_comes_before_it() {
     });
 }
 
-// R3: messages that match nothing do not put the time off
+// R3: messages that do not match do not extend the timeout
 #[purlin::test]
-async fn messages_that_do_not_match_do_not_put_the_time_off(mut me: Process<Msg>) {
+async fn messages_that_do_not_match_do_not_extend_the_timeout(mut me: Process<Msg>) {
     let pid = me.pid();
     let (stop, mut stopped) = oneshot::channel::<()>();
     spawn(async move |_: Process<()>| {
@@ -269,16 +269,16 @@ async fn messages_that_do_not_match_do_not_put_the_time_off(mut me: Process<Msg>
             tokio::task::yield_now().await;
         }
     });
-    // WHY real time: the sender is always ready, and virtual time stands while a process is. The
-    // receive ends at any speed of the machine, or never.
+    // WHY real time: the sender is always runnable, and virtual time does not advance while a
+    // process is. The receive times out at any speed of the machine, or never.
     let timely = receive!(me, { Number(_) => false, after 5 * MS => true });
     assert!(timely);
     stop.send(()).expect("it is still sending");
 }
 
-// R4: however often it is woken
+// R4: regardless of the number of wake-ups
 #[test]
-fn a_message_passed_over_is_not_looked_at_again_by_the_same_receive() {
+fn a_skipped_message_is_not_examined_again_by_the_same_receive() {
     const BEFORE: usize = 3000;
     const WAKES: usize = 100;
     Simulation::new(1).run(async |_: Process<()>| {
@@ -305,7 +305,7 @@ fn a_message_passed_over_is_not_looked_at_again_by_the_same_receive() {
 
 // R6: everything, oldest first
 #[purlin::test(workers = 1)]
-async fn flush_takes_everything_that_waits(mut me: Process<u32>) {
+async fn flush_takes_the_whole_mailbox(mut me: Process<u32>) {
     assert_eq!(me.flush(), []);
     fill(&me, 0..10);
     receive!(me, { 5 => {} });
@@ -315,15 +315,15 @@ async fn flush_takes_everything_that_waits(mut me: Process<u32>) {
     assert_eq!(me.mailbox_len(), 0);
 }
 
-// R7: given up by a timeout, a select, a look, again and again: all arrive, in order
+// R7: cancelled repeatedly by timeouts, `select!` and single polls: all messages arrive, in order
 #[test]
-fn a_receive_that_is_dropped_half_way_loses_nothing() {
+fn a_cancelled_receive_loses_no_message() {
     const ALL: u32 = 20_000;
     let node = node(2);
     let pid = node.spawn(async |mut me: Process<u32>| {
         let mut next = 0;
         while next < ALL {
-            // WHY `Duration::ZERO`: a time-out that gives the receive up after one poll.
+            // WHY `Duration::ZERO`: this timeout cancels the receive after one poll.
             let came = match next % 5 {
                 0 => tokio::time::timeout(Duration::ZERO, me.receive()).await.ok(),
                 1 => tokio::select! {
@@ -363,10 +363,10 @@ fn a_receive_that_is_dropped_half_way_loses_nothing() {
     stop(&node);
 }
 
-// R2, R7: a receive that waits under a waker of its own is woken, also after turns in which only
-// its neighbours were asked
+// R2, R7: a receive that waits under its own waker is woken, even after turns that polled only the
+// other futures
 #[test]
-fn a_receive_among_other_futures_is_woken_whatever_woke_the_process_before() {
+fn a_receive_among_other_futures_is_woken_after_other_wake_ups() {
     simulated(async |_: Process<()>| {
         let (first, wakes) = oneshot::channel::<()>();
         let (tell, mut told) = oneshot::channel();
@@ -419,7 +419,7 @@ fn a_selective_receive_among_other_futures_is_woken() {
     });
 }
 
-// R7: a handle that has wandered off says so, and nothing is lost by it
+// R7: a handle used in another task panics, and no message is lost
 #[purlin::test]
 async fn a_handle_that_was_moved_to_another_task_cannot_receive(me: Process<u8>) {
     me.pid().send(9);
@@ -448,7 +448,7 @@ async fn a_handle_that_was_moved_to_another_task_cannot_receive(me: Process<u8>)
     assert_eq!(shared.lock().await.try_receive(), Some(9));
 }
 
-// R7: a handle that another process got hold of cannot receive there either
+// R7: a handle used by another process panics too
 #[purlin::test]
 async fn a_handle_that_was_sent_to_another_process_cannot_receive(mut me: Process<Process<u8>>) {
     let to = me.pid();
@@ -463,7 +463,7 @@ async fn a_handle_that_was_sent_to_another_process_cannot_receive(mut me: Proces
     assert_eq!(giver.ended().await, ExitReason::Normal);
 }
 
-// M4, R7: a destructor that reads the mailbox of its own process while that is being emptied
+// M4, R7: a message's destructor reads the mailbox while the mailbox is being emptied
 #[test]
 fn a_mailbox_that_is_read_while_it_is_emptied_stays_closed() {
     use std::sync::Mutex;
@@ -472,7 +472,7 @@ fn a_mailbox_that_is_read_while_it_is_emptied_stays_closed() {
     impl Drop for Reads {
         fn drop(&mut self) {
             if let Some(me) = self.0.lock().unwrap_or_else(|p| p.into_inner()).as_mut() {
-                // WHY: its destructor would come back here with the lock held.
+                // WHY: the message's destructor would re-enter here with the lock held.
                 if let Ok(found) = catch_unwind(AssertUnwindSafe(|| me.try_receive())) {
                     std::mem::forget(found);
                 }
@@ -493,7 +493,7 @@ fn a_mailbox_that_is_read_while_it_is_emptied_stays_closed() {
 }
 
 mod model {
-    //! Random messages and random receives, against a list.
+    //! Random messages and random receives, compared with a list.
 
     use proptest::collection::vec;
     use proptest::prelude::{Just, Strategy, any, prop_oneof};
@@ -503,11 +503,11 @@ mod model {
 
     #[derive(Clone, Debug)]
     enum Step {
-        /// Send the number to oneself.
+        /// Send the number to the process itself.
         Send(u8),
-        /// Take the oldest there is.
+        /// Take the oldest message.
         Oldest,
-        /// Take the oldest whose bit is set, if there is one.
+        /// Take the oldest message whose bit is set, if there is one.
         Chosen(u8),
         /// Poll a receive once and drop it.
         Polled,
@@ -588,9 +588,9 @@ mod model {
         seen
     }
 
-    // R1, R3, R6, R7: any sequence of sends and receives does what it does with a list
+    // R1, R3, R6, R7: any sequence of sends and receives behaves as with a list
     #[test]
-    fn receiving_does_what_taking_out_of_a_list_does() {
+    fn receiving_behaves_like_removing_from_a_list() {
         let node: Node = node(1);
         let config = Config { cases: 150, failure_persistence: None, ..Config::default() };
         let result = TestRunner::new(config).run(&vec(step(), 0..120), |steps| {

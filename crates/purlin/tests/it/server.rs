@@ -1,4 +1,4 @@
-//! Servers: what their handlers see, and what their clients do.
+//! Servers: callbacks, client operations, start and stop.
 
 use crate::common;
 use std::convert::Infallible;
@@ -15,7 +15,7 @@ use purlin::{
 use purlin_testkit::Simulation;
 use tokio::sync::oneshot;
 
-/// A server that does what it is told, and tells a witness what it did.
+/// A server controlled by its messages, which reports its callbacks to a witness.
 #[derive(Debug)]
 struct Puppet {
     n: i64,
@@ -23,7 +23,7 @@ struct Puppet {
     kept: Vec<Reply<i64>>,
 }
 
-/// What the witness is told.
+/// Reports to the witness.
 #[derive(Debug, PartialEq)]
 enum Seen {
     Info(&'static str),
@@ -32,7 +32,7 @@ enum Seen {
     Terminate(i64, ExitReason),
 }
 
-/// How a puppet begins.
+/// Behaviour of a puppet's `init`.
 enum Begin {
     Ready,
     Then(Next<Puppet>),
@@ -160,9 +160,9 @@ async fn puppet(me: &Process<Seen>) -> ServerRef<Puppet> {
     server::start((Begin::Ready, me.pid())).await.expect("it starts")
 }
 
-// G1, C1, C2: calls are answered, casts are not, and both are handled in the order in which they came
+// G1, C1, C2: calls get a reply and casts do not; both are handled in the order of arrival
 #[purlin::test]
-async fn a_server_handles_what_it_is_asked_and_told_in_order(me: Process<Seen>) {
+async fn a_server_handles_calls_and_casts_in_order(me: Process<Seen>) {
     let puppet = puppet(&me).await;
     assert_eq!(puppet.call(Call::Get).await, Ok(1));
     for n in 0..100 {
@@ -171,12 +171,12 @@ async fn a_server_handles_what_it_is_asked_and_told_in_order(me: Process<Seen>) 
     assert_eq!(puppet.call(Call::Get).await, Ok(4951));
     let forgotten = puppet.call(Call::Forget).await;
     assert_eq!(forgotten, Err(CallError::NoReply));
-    // WHY real time: no answer comes, however long the caller waits.
+    // WHY real time: no reply is sent, however long the caller waits.
     let kept = puppet.call_timeout(Call::Keep, MS).await;
     assert_eq!(kept, Err(CallError::Timeout(MS)));
 }
 
-// G1: the answer may come from another handler
+// G1: the reply may be sent from another callback
 #[purlin::test]
 async fn a_reply_can_be_kept_and_sent_later(me: Process<Seen>) {
     let puppet = puppet(&me).await;
@@ -191,9 +191,9 @@ async fn a_reply_can_be_kept_and_sent_later(me: Process<Seen>) {
     assert_eq!(answer.await, Ok(Ok(42)));
 }
 
-// G1: info is what anybody sends, by the pid or with a timer
+// G1: messages sent by pid or by a timer are handled as info
 #[test]
-fn what_others_send_is_handled_as_info() {
+fn other_messages_are_handled_as_info() {
     simulated(async |mut me: Process<Seen>| {
         let puppet = puppet(&me).await;
         puppet.send("direct");
@@ -203,7 +203,7 @@ fn what_others_send_is_handled_as_info() {
     });
 }
 
-// G1, R1: a handler may take a message out of turn
+// G1, R1: a callback may receive a message out of order
 #[purlin::test]
 async fn a_handler_can_receive_selectively(mut me: Process<Seen>) {
     let puppet = puppet(&me).await;
@@ -215,9 +215,9 @@ async fn a_handler_can_receive_selectively(mut me: Process<Seen>) {
     assert_eq!(me.receive().await, Seen::Info("rest"));
 }
 
-// G1: continue comes before any message
+// G1: `handle_continue` runs before any message
 #[purlin::test]
-async fn continue_goes_before_what_waits(mut me: Process<Seen>) {
+async fn continue_runs_before_queued_messages(mut me: Process<Seen>) {
     let puppet = puppet(&me).await;
     puppet.cast(Cast::Next(Next::Continue(2)));
     puppet.send("after");
@@ -229,9 +229,9 @@ async fn continue_goes_before_what_waits(mut me: Process<Seen>) {
     assert_eq!(me.receive().await, Seen::Continue(0));
 }
 
-// G1: the time runs until the next message; a look at the state is none
+// G1: the timeout ends with the next message; `state` does not end it
 #[test]
-fn a_timeout_comes_only_if_nothing_else_does() {
+fn a_timeout_fires_only_if_no_message_arrives() {
     simulated(async |mut me: Process<Seen>| {
         let puppet = puppet(&me).await;
         puppet.cast(Cast::Next(Next::Timeout(200 * MS)));
@@ -252,9 +252,9 @@ fn a_timeout_comes_only_if_nothing_else_does() {
     });
 }
 
-// G1, R3, F1: what waits comes before a timeout, also where the budget has just been used up
+// G1, R3, F1: queued messages come before a timeout, even if the budget has just been used up
 #[test]
-fn a_timeout_of_no_time_looks_before_it_comes() {
+fn a_zero_timeout_handles_queued_messages_first() {
     Simulation::new(1).run(async |mut me: Process<Seen>| {
         let puppet = puppet(&me).await;
         for _ in 0..2000 {
@@ -265,16 +265,16 @@ fn a_timeout_of_no_time_looks_before_it_comes() {
     });
 }
 
-// G1: the state can be looked at while the server runs
+// G1: the state can be queried while the server runs
 #[purlin::test]
-async fn the_state_is_shown_between_two_messages(me: Process<Seen>) {
+async fn the_state_can_be_queried_between_two_messages(me: Process<Seen>) {
     let puppet = puppet(&me).await;
     puppet.cast(Cast::Add(6));
     let state = puppet.state().await.expect("it shows its state");
     assert_eq!(state, format!("Puppet {{ n: 7, witness: Pid({}), kept: [] }}", me.id()));
 }
 
-// G1: every way to stop ends in `terminate`, with the reason
+// G1: every kind of stop calls `terminate` with the reason
 #[purlin::test]
 async fn a_server_can_stop_itself_with_a_reason(mut me: Process<Seen>) {
     let error = ExitReason::error("broken");
@@ -291,7 +291,7 @@ async fn a_server_can_stop_itself_with_a_reason(mut me: Process<Seen>) {
     }
 }
 
-// G1: what was sent before is handled before
+// G1: messages sent before the stop are handled first
 #[purlin::test]
 async fn a_server_can_be_stopped_by_its_client(mut me: Process<Seen>) {
     let reason = ExitReason::shutdown_with("upgrade");
@@ -308,9 +308,9 @@ async fn a_server_can_be_stopped_by_its_client(mut me: Process<Seen>) {
     assert_eq!(one.stop().await, Err(CallError::Ended(reason)));
 }
 
-// G1, P2: a panic ends the server through `terminate`, and its callers learn why
+// G1, P2: a panic ends the server through `terminate`, and its callers get the reason
 #[purlin::test]
-async fn a_panic_in_a_handler_is_the_reason_of_the_end(mut me: Process<Seen>) {
+async fn a_panic_in_a_handler_is_the_exit_reason(mut me: Process<Seen>) {
     let puppet = puppet(&me).await;
     let Err(CallError::Ended(reason)) = puppet.call(Call::Panic).await else {
         panic!("it panicked")
@@ -321,9 +321,9 @@ async fn a_panic_in_a_handler_is_the_reason_of_the_end(mut me: Process<Seen>) {
     assert_eq!(me.flush(), [Seen::Terminate(1, reason)]);
 }
 
-// G1: the reason of a `terminate` that fails counts
+// G1: a panic in `terminate` replaces the exit reason
 #[purlin::test]
-async fn a_panic_in_terminate_is_the_last_word(me: Process<Seen>) {
+async fn a_panic_in_terminate_replaces_the_exit_reason(me: Process<Seen>) {
     let puppet = puppet(&me).await;
     puppet.cast(Cast::Add(665));
     let Err(CallError::Ended(ExitReason::Panic(panic))) = puppet.stop().await else {
@@ -332,9 +332,9 @@ async fn a_panic_in_terminate_is_the_last_word(me: Process<Seen>) {
     assert!(panic.message.contains("no good end"), "{}", panic.message);
 }
 
-// G1: an exit signal that is not trapped ends the server where it awaits, and calls nothing
+// G1: an exit signal that is not trapped ends the server at its await, without a callback
 #[purlin::test]
-async fn terminate_is_not_called_when_the_server_is_told_to_end(mut me: Process<Seen>) {
+async fn terminate_is_not_called_for_an_exit_signal_that_is_not_trapped(mut me: Process<Seen>) {
     for (told, reason) in
         [(ExitReason::Shutdown, ExitReason::Shutdown), (ExitReason::Kill, ExitReason::Killed)]
     {
@@ -345,18 +345,18 @@ async fn terminate_is_not_called_when_the_server_is_told_to_end(mut me: Process<
     }
 }
 
-// C3: none of it waits for ever
+// C3: no operation waits forever
 #[purlin::test]
-async fn a_server_that_asks_itself_gets_an_error_at_once(me: Process<Seen>) {
+async fn a_server_that_calls_itself_gets_an_error_immediately(me: Process<Seen>) {
     let puppet = puppet(&me).await;
     let own = Some(CallError::OwnProcess);
     let answers = puppet.call(Call::Own).await;
     assert_eq!(answers, Ok([own.clone(), own.clone(), own]));
 }
 
-// G1: whoever starts a server knows whether it is up
+// G1: the result of a start tells whether the server is up
 #[purlin::test]
-async fn a_start_that_fails_says_why(mut me: Process<Seen>) {
+async fn a_failed_start_returns_the_reason(mut me: Process<Seen>) {
     let start = |begin| server::start::<Puppet>((begin, me.pid()));
     assert_eq!(start(Begin::Ignore).await, Err(StartError::Ignored));
     for reason in [ExitReason::Normal, ExitReason::Shutdown, ExitReason::error("no disk")] {
@@ -370,9 +370,9 @@ async fn a_start_that_fails_says_why(mut me: Process<Seen>) {
     assert_eq!(me.flush(), [], "what has not begun does not terminate");
 }
 
-// G1: who gives up leaves nothing behind
+// G1: a start that timed out or was cancelled leaves no process
 #[test]
-fn a_start_that_takes_too_long_is_given_up() {
+fn a_start_that_takes_too_long_times_out() {
     simulated(async |me: Process<Seen>| {
         let (census, began) = (Census::default(), uptime());
         let hang = || server::start::<Puppet>((Begin::Hang(census.token()), me.pid()));
@@ -386,9 +386,9 @@ fn a_start_that_takes_too_long_is_given_up() {
     });
 }
 
-// G1, N1: when the start has failed the name is free, so that it can be tried again
+// G1, N1: after a failed start the name is free, so that the start can be retried
 #[test]
-fn a_start_that_is_given_up_has_freed_its_name() {
+fn a_start_that_timed_out_has_freed_its_name() {
     simulated(async |me: Process<Seen>| {
         let census = Census::default();
         for _ in 0..20 {
@@ -399,9 +399,9 @@ fn a_start_that_is_given_up_has_freed_its_name() {
     });
 }
 
-// G1: the same where the server is up and its starter has not looked yet
+// G1: the same if the server is up and its starter has not polled yet
 #[purlin::test]
-async fn a_server_that_nobody_takes_is_stopped(mut me: Process<Seen>) {
+async fn a_server_whose_start_is_cancelled_is_stopped(mut me: Process<Seen>) {
     let starting = server::start::<Puppet>((Begin::Ready, me.pid())).into_future();
     let node = Node::current().expect("a test runs in a process");
     let waits = |process: &ProcessInfo| process.state == ProcessState::Receiving;
@@ -412,7 +412,7 @@ async fn a_server_that_nobody_takes_is_stopped(mut me: Process<Seen>) {
 
 // C2: a cast never fails
 #[purlin::test]
-async fn a_cast_to_the_dead_is_dropped_and_counted(me: Process<Seen>) {
+async fn a_cast_to_an_ended_server_is_dropped_and_counted(me: Process<Seen>) {
     let puppet = puppet(&me).await;
     assert_eq!(puppet.stop().await, Ok(()));
     let node = Node::current().expect("a test runs in a process");
@@ -423,7 +423,7 @@ async fn a_cast_to_the_dead_is_dropped_and_counted(me: Process<Seen>) {
     assert_eq!(puppet.state().await, Err(CallError::NoProcess));
 }
 
-// G1, N1: a name is given before `init`, and one that is taken says by whom
+// G1, N1: the name is registered before `init`; the error for a taken name has its owner
 #[purlin::test]
 async fn a_server_can_be_started_with_a_name(mut me: Process<Seen>) {
     let start = || server::start::<Puppet>((Begin::Ready, me.pid())).name("puppet");
@@ -439,7 +439,7 @@ async fn a_server_can_be_started_with_a_name(mut me: Process<Seen>) {
     assert_eq!(me.flush().len(), 1, "the one that got no name has not begun");
 }
 
-/// A server that traps exits and monitors, and the parent of one.
+/// A server that traps exits, monitors other processes and has a parent.
 #[derive(Debug)]
 struct Guard {
     witness: Pid<Witnessed>,
@@ -505,14 +505,14 @@ async fn guard(me: &Process<Witnessed>) -> ServerRef<Guard> {
     server::start_link::<Guard>(me, args).await.expect("it starts")
 }
 
-/// A process that waits until it is told to end.
+/// Spawns a process that waits until it is stopped.
 fn idle() -> Pid<()> {
     spawn(async |mut me: Process<()>| me.receive().await)
 }
 
-// G1, D1, L3: what concerns others is an info
+// G1, D1, L3: signals of other processes are handled as info
 #[purlin::test]
-async fn downs_and_exits_of_others_are_infos(mut me: Process<Witnessed>) {
+async fn down_and_exit_signals_of_other_processes_are_handled_as_info(mut me: Process<Witnessed>) {
     me.trap_exit(true);
     let guard = guard(&me).await;
     let (watched, linked) = (idle(), idle());
@@ -532,7 +532,8 @@ async fn downs_and_exits_of_others_are_infos(mut me: Process<Witnessed>) {
     assert!(guard.pid().is_alive());
 }
 
-// G1, L3: the parent's exit, whatever its reason, stops a server that traps exits, in order
+// G1, L3: the parent's exit signal, with any reason, stops a server that traps exits, through
+// `terminate`
 #[purlin::test]
 async fn the_parents_exit_stops_a_server_that_traps_exits(mut me: Process<Witnessed>) {
     me.trap_exit(true);
@@ -553,7 +554,7 @@ async fn the_parents_exit_stops_a_server_that_traps_exits(mut me: Process<Witnes
     assert!(me.try_receive().is_none());
 }
 
-// G1, L2: the end of the parent is an exit of the parent
+// G1, L2: the end of the parent counts as its exit signal
 #[purlin::test]
 async fn a_server_stops_when_its_parent_ends(mut me: Process<Witnessed>) {
     let own = me.pid();
@@ -562,16 +563,16 @@ async fn a_server_stops_when_its_parent_ends(mut me: Process<Witnessed>) {
         let guard = start.await.expect("it starts");
         me.pid().send(guard);
         drop(me.receive().await);
-        // `normal`, which would not harm a server that does not trap exits
+        // The reason is `normal`, which would not end a server that does not trap exits.
     });
     let Witnessed::Terminate(reason) = me.receive().await else { panic!("no terminate") };
     assert_eq!(reason, ExitReason::Normal);
     assert_eq!(parent.ended().await, ExitReason::Normal);
 }
 
-// G1, L2: an init that fails is an end like any other for who is linked to it
+// G1, L2: a failed `init` sends an exit signal to linked processes, like any other end
 #[purlin::test]
-async fn a_linked_start_that_fails_sends_an_exit_too(mut me: Process<Witnessed>) {
+async fn a_failed_linked_start_also_sends_an_exit_signal(mut me: Process<Witnessed>) {
     me.trap_exit(true);
     let reason = ExitReason::error("no disk");
     let failed = server::start_link::<Guard>(&me, (me.pid(), reason.clone())).await;
@@ -582,7 +583,7 @@ async fn a_linked_start_that_fails_sends_an_exit_too(mut me: Process<Witnessed>)
     assert_eq!(exit.reason, reason);
 }
 
-// G1, E1: a node that stops is above every parent
+// G1, E1: the stop of a node counts as a parent's exit signal
 #[test]
 fn a_server_that_traps_exits_is_stopped_in_order_with_its_node() {
     let node = common::node(2);
@@ -602,7 +603,7 @@ fn a_server_that_traps_exits_is_stopped_in_order_with_its_node() {
     assert_eq!(witness.exit_reason(), Some(ExitReason::Shutdown));
 }
 
-/// A server that says nothing of what it does about anything.
+/// A server without callbacks other than `init`.
 #[derive(Debug)]
 struct Plain;
 
@@ -618,9 +619,9 @@ impl Server for Plain {
     }
 }
 
-// G1: as OTP's defaults
+// G1: the same as OTP's defaults
 #[purlin::test]
-async fn what_has_no_handler_is_dropped_or_stops_the_server() {
+async fn messages_without_a_handler_are_dropped_or_stop_the_server() {
     let start = async |next| server::start::<Plain>(next).await.expect("it starts");
     let plain = start(Some(Next::Timeout(Duration::ZERO))).await;
     plain.send(7);
@@ -636,7 +637,7 @@ async fn what_has_no_handler_is_dropped_or_stops_the_server() {
     assert_eq!(plain.pid().ended().await.to_string(), "bad_continue: 7");
 }
 
-/// A server with nothing but a state that cannot be shown.
+/// A server whose state panics when formatted.
 struct Secret;
 
 impl std::fmt::Debug for Secret {
@@ -685,9 +686,9 @@ impl Server for Restless {
     }
 }
 
-// G1, F1, L7: a server that always goes on by itself yields, and can be ended
+// G1, F1, L7: a server that always continues yields, and can be stopped
 #[purlin::test]
-async fn a_server_that_never_waits_can_be_ended() {
+async fn a_server_that_never_waits_can_be_stopped() {
     for next in [Next::Timeout(Duration::ZERO), Next::Continue(())] {
         let restless = server::start::<Restless>(next).await.expect("it starts");
         restless.pid().exit(ExitReason::Kill);
@@ -695,7 +696,7 @@ async fn a_server_that_never_waits_can_be_ended() {
     }
 }
 
-/// A server that panics where there is no future yet, and where an exit becomes an info.
+/// A server that panics before a callback's future exists, and in the conversion of an exit signal.
 #[derive(Debug)]
 struct Sudden(Pid<&'static str>);
 
@@ -737,9 +738,9 @@ impl Server for Sudden {
     }
 }
 
-// G1: wherever it is that a server's own code panics, it ends through `terminate`
+// G1: a panic anywhere in the code of a server ends it through `terminate`
 #[purlin::test]
-async fn a_panic_outside_of_any_future_ends_the_server_in_order(mut me: Process<&'static str>) {
+async fn a_panic_outside_a_future_calls_terminate(mut me: Process<&'static str>) {
     let sudden = server::start::<Sudden>(me.pid()).await.expect("it starts");
     let Err(CallError::Ended(reason)) = sudden.call(|reply| reply).await else {
         panic!("it cannot answer")
@@ -755,9 +756,9 @@ async fn a_panic_outside_of_any_future_ends_the_server_in_order(mut me: Process<
     assert_eq!(me.try_receive(), Some("terminated"));
 }
 
-// G1: a look never ends a server
+// G1: inspecting a server never ends it
 #[purlin::test]
-async fn a_state_that_cannot_be_shown_is_the_askers_loss() {
+async fn a_panic_while_inspecting_a_server_does_not_end_it() {
     let secret = server::start::<Secret>(()).await.expect("it starts");
     assert_eq!(secret.state().await, Err(CallError::NoReply));
     let panics = |_: &Secret| -> u32 { panic!("on purpose") };
@@ -768,7 +769,7 @@ async fn a_state_that_cannot_be_shown_is_the_askers_loss() {
     assert_eq!(secret.look(|_| 7).await, Err(CallError::NoProcess));
 }
 
-// G1: from a thread that has nothing to do with the node
+// G1: from a thread outside the node
 #[test]
 fn a_server_can_be_started_and_used_from_outside() {
     let node = common::node(1);

@@ -1,4 +1,4 @@
-//! Work that is spread over the workers and gathered again while it goes on.
+//! Load balancing: work that is spread over the workers and gathered on one while the node is running.
 
 use std::collections::HashSet;
 use std::hint;
@@ -8,14 +8,14 @@ use std::time::{Duration, Instant};
 use crate::common::{node, stop};
 use purlin::{Pid, Process};
 
-/// Pairs of processes that send each other one message at a time: always more to do than one worker
-/// does, and never so much that it is overloaded.
+/// Pairs of processes that exchange one message at a time: always more work than one worker can do, but never enough to
+/// overload it.
 const PAIRS: u64 = 50;
 const TRIPS: u64 = 4_000;
 
-// F1, M2: long enough for the monitor to try both ways, which loses no message and no turn.
+// F1, M2: long enough for `sysmon` to try both modes; no message and no turn is lost.
 #[test]
-fn nothing_is_lost_while_short_turns_are_kept_together_and_spread() {
+fn no_message_is_lost_while_short_turns_are_gathered_and_spread() {
     let node = node(2);
     let received = node.block_on(async |mut me: Process<u64>| {
         for _ in 0..PAIRS {
@@ -48,13 +48,13 @@ async fn answer(mut me: Process<(Pid<u64>, u64)>) {
     }
 }
 
-/// Whether a second worker helps with long turns that wait behind each other, on a node that has just
-/// begun and so has not seen how long turns are.
+/// Returns whether a second worker takes part in long queued turns, on a new node that has not measured any turn
+/// lengths yet.
 fn is_helped() -> bool {
-    /// WHY so few: a process that spawned for long would be found stuck, which is another way to help.
+    /// WHY not more: a process that spawned for too long would be detected as stuck, which also starts a second thread.
     const MANY: usize = 100;
-    /// WHY real time: a turn must be long by the monitor's clock, but not so long that its worker is
-    /// found to be stuck.
+    /// WHY real time: a turn must be long by `sysmon`'s clock, but short enough that its worker is not detected as
+    /// stuck.
     const LONG: Duration = Duration::from_micros(200);
     let node = node(2);
     let ran_on: HashSet<ThreadId> = node.block_on(async |mut me: Process<ThreadId>| {
@@ -78,9 +78,9 @@ fn is_helped() -> bool {
     ran_on.len() > 1
 }
 
-// F1: they are queued before it is known how long their turns are, and no process is queued after them.
-// WHY again and again: one worker that has the only idle processor may be done before the monitor looks.
+// F1: the processes are queued before their turn lengths are known, and no process is queued after them.
+// WHY repeated: if only one CPU is idle, one worker may finish before `sysmon` samples.
 #[test]
-fn long_turns_that_were_queued_before_their_length_was_known_are_shared() {
+fn long_turns_queued_before_their_length_is_known_are_shared() {
     assert!((0..1000).any(|_| is_helped()), "one worker ran all, each time");
 }

@@ -1,12 +1,12 @@
-//! Random processes that spawn, send, receive, give up, end and panic, under laws that must hold
-//! however the threads ran: every message sent is received or dropped, exactly once; every process
-//! that began has ended; the node stops.
+//! Stress test: random processes that spawn, send, receive, cancel, end and panic. Invariants that
+//! hold for every interleaving: every message is received or dropped exactly once; every started
+//! process has ended; the node stops.
 //!
 //! `PURLIN_SEED` repeats a run as far as threads allow; `PURLIN_STRESS` is the number of rounds, 12
 //! by default.
 //!
-//! WHY real time: the limits of receives and calls here, 50 to 300 µs, only decide which branch a process
-//! takes. The laws hold for both.
+//! WHY real time: the timeouts of receives and calls here, 50 to 300 µs, only decide which branch a
+//! process takes. The invariants hold for both.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,7 +17,7 @@ use crate::common::{Census, Token, ends, node, stop};
 use futures_util::FutureExt;
 use purlin::{ExitReason, Pid, Process, Reply, consume_budget, receive, try_spawn, yield_now};
 
-/// A message that is counted.
+/// Counted message.
 struct Msg {
     what: What,
     _token: Token,
@@ -30,7 +30,7 @@ enum What {
 }
 use What::{Ask, Plain, Trapped};
 
-/// Panics when it is dropped, without a word.
+/// Panics when dropped, without calling the panic hook.
 struct Trap;
 
 impl Drop for Trap {
@@ -41,11 +41,11 @@ impl Drop for Trap {
     }
 }
 
-/// What all processes of one round share.
+/// State shared by all processes of one round.
 struct World {
     census: Census,
     received: AtomicU64,
-    /// Messages that came back, of calls to the dead.
+    /// Messages returned by calls to ended processes.
     refused: AtomicU64,
     began: AtomicU64,
     answers: AtomicU64,
@@ -100,7 +100,7 @@ fn begin(world: &Arc<World>, seed: u64) {
     world.peers().push(pid.expect("there is room"));
 }
 
-/// The life of one process: a random number of random steps.
+/// One process: a random number of random steps.
 async fn live(mut me: Process<Msg>, world: Arc<World>, mut chance: Chance) -> Result<(), String> {
     for _ in 0..chance.below(60) {
         match chance.below(12) {
@@ -147,7 +147,7 @@ async fn live(mut me: Process<Msg>, world: Arc<World>, mut chance: Chance) -> Re
     }
 }
 
-/// Calls a peer, which may answer, end, or take too long.
+/// Calls a peer, which may reply, end, or exceed the timeout.
 async fn ask(me: &Process<Msg>, peer: &Pid<Msg>, world: &World, n: u64) {
     if *peer == me.pid() {
         return;
@@ -165,7 +165,7 @@ async fn ask(me: &Process<Msg>, peer: &Pid<Msg>, world: &World, n: u64) {
     }
 }
 
-/// One world from its beginning to its end, and the laws.
+/// Runs one round and checks the invariants; returns the number of messages sent.
 fn round(seed: u64, workers: usize) -> u64 {
     let node = node(workers);
     let world = World::new(400);
@@ -184,7 +184,7 @@ fn round(seed: u64, workers: usize) -> u64 {
             let reason = ends(pid);
             assert_ne!(reason, ExitReason::Killed, "nobody kills here");
             if let ExitReason::Panic(panic) = reason {
-                // A trap that was sent to the dead is dropped by its sender.
+                // A trap that was sent to an ended process is dropped by its sender.
                 assert!(["at its end", "a trap"].contains(&panic.message.as_str()), "{panic}");
             }
         }
@@ -192,7 +192,8 @@ fn round(seed: u64, workers: usize) -> u64 {
     }
     assert_eq!(ended as u64, world.began.load(Ordering::Relaxed), "processes were lost");
     assert!(node.processes().is_empty(), "processes are left: {:?}", node.processes());
-    // WHY before counting: an end is told a moment before what was left in the mailbox is counted.
+    // WHY before counting: the end is reported shortly before the messages left in the mailbox are
+    // counted.
     stop(&node);
     let sent = world.census.born() as u64;
     let received = world.received.load(Ordering::Relaxed);
@@ -203,9 +204,9 @@ fn round(seed: u64, workers: usize) -> u64 {
     sent
 }
 
-// M4, P2, E1: sent = received + dropped, and all that began has ended
+// M4, P2, E1: sent = received + dropped, and every started process has ended
 #[test]
-fn nothing_is_lost_whatever_processes_do() {
+fn random_processes_lose_no_message() {
     let (mut sent, mut workers) = (0, (1..=4).cycle());
     rounds(12, |seed| sent += round(seed, workers.next().unwrap_or(1)));
     assert!(sent > 0, "no message was sent");

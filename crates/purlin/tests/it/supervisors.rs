@@ -1,4 +1,4 @@
-//! Supervisors, as processes: that the rules of the unit tests are those that real children see.
+//! Supervisors with real child processes: the rules of the unit tests hold for them.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -14,11 +14,11 @@ use purlin::supervisor::{
 use purlin::{Exit, ExitReason, Node, Pid, Process, ProcessId, Reply, receive, spawn};
 use purlin_testkit::{Simulation, for_each_seed};
 
-/// What a test sees of children.
+/// Events of the children that a test sees.
 #[derive(Clone, Debug, PartialEq)]
 enum Seen {
     Up(&'static str, Pid<Order>),
-    /// It was told to end.
+    /// The child got an exit signal.
     Told(&'static str, ExitReason),
     Exit(Exit),
 }
@@ -29,7 +29,7 @@ impl From<Exit> for Seen {
     }
 }
 
-/// What a child is told.
+/// Message type of a child.
 #[derive(Debug)]
 enum Order {
     End(ExitReason),
@@ -63,7 +63,7 @@ fn worker(id: &'static str, me: &Process<Seen>) -> ChildSpec {
     ChildSpec::worker(id, move |me| child(me, id, witness))
 }
 
-/// Waits until that child is up.
+/// Waits until the child with this id is up.
 async fn up(me: &mut Process<Seen>, id: &'static str) -> Pid<Order> {
     receive!(me, { Seen::Up(up, pid) if up == id => pid })
 }
@@ -88,9 +88,9 @@ fn oops() -> ExitReason {
     ExitReason::error("oops")
 }
 
-// G2: one for one; children start in order and stop in the reverse order
+// G2: one_for_one; children start in order and stop in reverse order
 #[purlin::test]
-async fn one_for_one_restarts_the_child_that_ended_and_stops_all_in_reverse(mut me: Process<Seen>) {
+async fn one_for_one_restarts_the_ended_child_and_stops_in_reverse_order(mut me: Process<Seen>) {
     me.trap_exit(true);
     let spec = SupervisorSpec::one_for_one()
         .child(worker("a", &me))
@@ -108,9 +108,9 @@ async fn one_for_one_restarts_the_child_that_ended_and_stops_all_in_reverse(mut 
     );
 }
 
-// G2: one for all, rest for one; temporary
+// G2: one_for_all, rest_for_one; temporary children
 #[purlin::test]
-async fn those_that_are_concerned_stop_in_reverse_and_start_in_order(mut me: Process<Seen>) {
+async fn affected_children_stop_in_reverse_order_and_start_in_order(mut me: Process<Seen>) {
     let children = |spec: SupervisorSpec, me: &Process<Seen>| {
         spec.child(worker("a", me))
             .child(worker("b", me))
@@ -126,7 +126,7 @@ async fn those_that_are_concerned_stop_in_reverse_and_start_in_order(mut me: Pro
     }
     b.expect("b is up").send(Order::End(oops()));
     assert_eq!(seen_all(&mut me).await, ["shutdown c", "shutdown t", "shutdown a"]);
-    // M3: each says for itself that it is up
+    // M3: each child reports independently that it is up
     let mut ups: [String; 3] = seen_all(&mut me).await;
     ups.sort();
     assert_eq!(ups, ["up a", "up b", "up c"]);
@@ -147,9 +147,9 @@ async fn those_that_are_concerned_stop_in_reverse_and_start_in_order(mut me: Pro
     assert_eq!(left.iter().map(|child| &*child.id).collect::<Vec<_>>(), ["a", "b", "c"]);
 }
 
-// G2: too many restarts within a sliding window make it give up with the reason `shutdown`
+// G2: more restarts than `intensity` within a sliding window end the supervisor with the reason `shutdown`
 #[purlin::test]
-async fn it_gives_up_with_shutdown_at_one_restart_more_than_its_intensity(mut me: Process<Seen>) {
+async fn a_supervisor_gives_up_with_shutdown_when_its_intensity_is_exceeded(mut me: Process<Seen>) {
     me.trap_exit(true);
     let spec = SupervisorSpec::one_for_one()
         .intensity(3)
@@ -174,9 +174,9 @@ async fn pass(me: &mut Process<Seen>, time: Duration) {
     });
 }
 
-// G2: within a sliding window
+// G2: the restart window slides
 #[test]
-fn the_window_slides_with_the_nodes_clock() {
+fn the_restart_window_slides_with_the_clock_of_the_node() {
     let mut simulation = Simulation::new(4);
     simulation.run(async |mut me: Process<Seen>| {
         me.trap_exit(true);
@@ -185,14 +185,14 @@ fn the_window_slides_with_the_nodes_clock() {
             .period(Duration::from_secs(3600))
             .child(worker("crash", &me));
         let supervisor = spec.start_link(&me).await.expect("it starts");
-        // Two in an hour, for a day.
+        // Two restarts per hour, for a day.
         for _ in 0..48 {
             up(&mut me, "crash").await.send(Order::End(oops()));
             pass(&mut me, Duration::from_secs(1802)).await;
         }
         let last = up(&mut me, "crash").await;
         assert_eq!(supervisor.count_children().await.expect("it lives").active, 1);
-        // One more, before those of the last hour are forgotten.
+        // One more, before those of the last hour expire.
         last.send(Order::End(oops()));
         let last = up(&mut me, "crash").await;
         last.send(Order::End(oops()));
@@ -200,9 +200,9 @@ fn the_window_slides_with_the_nodes_clock() {
     });
 }
 
-// G2: whoever is faster, a child is there once or not at all, and none outlives its supervisor
+// G2: for any order of events a child runs at most once, and none outlives its supervisor
 #[test]
-fn ends_and_requests_may_come_in_any_order() {
+fn child_exits_and_requests_may_come_in_any_order() {
     for_each_seed(100, |seed| {
         Simulation::new(seed).run(async |mut me: Process<Seen>| {
             me.trap_exit(true);
@@ -219,7 +219,7 @@ fn ends_and_requests_may_come_in_any_order() {
             assert_eq!(terminated, Ok(()));
             pids[0].exit(ExitReason::Kill);
             let restarted = supervisor.restart_child("b").await;
-            // The end of a may have brought it back before.
+            // The end of `a` may have restarted it before.
             assert!(matches!(restarted, Ok(Some(_)) | Err(RestartError::Running)), "{restarted:?}");
             assert_eq!(supervisor.count_children().await.expect("it lives").specs, 3);
             supervisor.stop(ExitReason::Shutdown).await;
@@ -233,9 +233,9 @@ fn ends_and_requests_may_come_in_any_order() {
     });
 }
 
-// G2: from the parent any reason stops it, from others none does
+// G2: an exit signal of the parent stops the supervisor, with any reason; others are ignored
 #[purlin::test]
-async fn only_its_parent_can_tell_it_to_end(mut me: Process<Seen>) {
+async fn only_the_exit_signal_of_its_parent_stops_a_supervisor(mut me: Process<Seen>) {
     let (tell, told) = tokio::sync::oneshot::channel();
     let spec = SupervisorSpec::one_for_one().child(worker("a", &me));
     let parent = spawn(async move |mut me: Process<ExitReason>| {
@@ -254,9 +254,9 @@ async fn only_its_parent_can_tell_it_to_end(mut me: Process<Seen>) {
     assert_eq!(seen(&mut me).await, "shutdown a");
 }
 
-// G2, L2: a tree ends with the parent of its top
+// G2, L2: a tree ends with the parent of its top supervisor
 #[purlin::test]
-async fn it_ends_with_its_parent_and_its_children_with_it(mut me: Process<Seen>) {
+async fn a_supervisor_and_its_children_end_with_its_parent(mut me: Process<Seen>) {
     let spec = SupervisorSpec::one_for_one().child(ChildSpec::supervisor(
         "inner",
         SupervisorSpec::one_for_all().child(worker("a", &me)),
@@ -271,7 +271,7 @@ async fn it_ends_with_its_parent_and_its_children_with_it(mut me: Process<Seen>)
     assert_eq!(a.ended().await, ExitReason::Shutdown);
 }
 
-// G2: a time, no time, or all the time it wants
+// G2: shutdown with a timeout and brutal kill
 #[test]
 fn a_child_that_does_not_end_in_time_is_killed() {
     async fn stubborn(mut me: Process<Order>, witness: Pid<Seen>) {
@@ -308,7 +308,7 @@ fn a_child_that_does_not_end_in_time_is_killed() {
 
 // L7: a supervisor waits a bounded time for a child that does not end, and then continues
 #[purlin::test]
-async fn a_child_that_does_not_let_go_is_left(me: Process<Seen>) {
+async fn a_child_that_does_not_yield_is_abandoned(me: Process<Seen>) {
     let (release, held) = std::sync::mpsc::channel::<()>();
     let held = std::sync::Arc::new(std::sync::Mutex::new(held));
     let (tell, told) = tokio::sync::mpsc::unbounded_channel();
@@ -322,16 +322,16 @@ async fn a_child_that_does_not_let_go_is_left(me: Process<Seen>) {
     let supervisor = spec.start_link(&me).await.expect("it starts");
     let mut told = told;
     told.recv().await.expect("it runs");
-    // WHY real time: the child blocks its thread, and a simulation has one. The supervisor waits two
-    // seconds, and the child until the supervisor has gone on, however long that takes.
+    // WHY real time: the child blocks its thread, and a simulation has only one. The supervisor waits 2 s, and the
+    // child until the supervisor has continued, however long that takes.
     supervisor.terminate_child("hog").await.expect("it is there");
     assert_eq!(supervisor.count_children().await.expect("it lives").active, 0);
     drop(release);
 }
 
-// G2: children that come and go
+// G2: simple_one_for_one
 #[purlin::test]
-async fn dynamic_children_keep_their_arguments_and_stop_side_by_side(mut me: Process<Seen>) {
+async fn dynamic_children_keep_their_arguments_and_stop_concurrently(mut me: Process<Seen>) {
     let witness = me.pid();
     let template =
         ChildTemplate::worker("pupil", move |me, id: &'static str| child(me, id, witness));
@@ -358,7 +358,7 @@ async fn dynamic_children_keep_their_arguments_and_stop_side_by_side(mut me: Pro
     assert_eq!(told, ["shutdown y", "shutdown z"]);
 }
 
-/// A server that says from its `init` that it is there, or is not needed, or cannot be.
+/// A server whose `init` succeeds, is ignored or fails, depending on its arguments.
 #[derive(Debug)]
 struct Clerk;
 
@@ -400,9 +400,9 @@ impl Server for Clerk {
     }
 }
 
-// G1, G2: a child that is a server is up when its init has returned, so they start in order
+// G1, G2: a server child is up when its `init` has returned, so that children start in order
 #[purlin::test]
-async fn servers_are_children_that_say_when_they_are_up(mut me: Process<Seen>) {
+async fn server_children_start_in_order_after_init(mut me: Process<Seen>) {
     me.trap_exit(true);
     let clerk = |id, begin: Begin| {
         ChildSpec::server(id, move |me| server::start_link::<Clerk>(me, begin.clone()))
@@ -435,7 +435,7 @@ async fn servers_are_children_that_say_when_they_are_up(mut me: Process<Seen>) {
     assert_eq!(clerks.start_child(Begin::Ignore).await, Ok(None));
 }
 
-// G2: a child whose end nobody would notice is none
+// G2: a child that is not linked to its supervisor is rejected
 #[purlin::test]
 async fn a_server_that_is_not_linked_to_its_supervisor_is_not_started(mut me: Process<Seen>) {
     me.trap_exit(true);
@@ -449,9 +449,9 @@ async fn a_server_that_is_not_linked_to_its_supervisor_is_not_started(mut me: Pr
     assert!(me.try_receive().is_none(), "its init was not called");
 }
 
-// G2: children that come and go are all of one kind
+// G2: dynamic children all use one template
 #[purlin::test]
-async fn a_template_takes_no_children_of_other_kinds(me: Process<Seen>) {
+async fn a_dynamic_supervisor_rejects_children_of_another_kind(me: Process<Seen>) {
     let template = ChildTemplate::worker("own", async |mut me: Process<()>, (): ()| {
         me.receive().await;
     });
@@ -462,7 +462,7 @@ async fn a_template_takes_no_children_of_other_kinds(me: Process<Seen>) {
     assert_eq!(refused, Err(StartChildError::OtherArguments));
 }
 
-/// What cannot be cloned.
+/// A value whose `clone` panics.
 struct Unique;
 
 impl Clone for Unique {
@@ -471,9 +471,9 @@ impl Clone for Unique {
     }
 }
 
-// G2: what is the user's may panic, and the supervisor goes on
+// G2: user code may panic, and the supervisor continues
 #[purlin::test]
-async fn a_template_that_cannot_be_cloned_is_a_start_that_failed(me: Process<Seen>) {
+async fn a_panic_while_cloning_a_template_is_a_failed_start(me: Process<Seen>) {
     let unique = Unique;
     let function = move |mut me: Process<()>, (): ()| {
         let _unique = unique;
@@ -488,11 +488,11 @@ async fn a_template_that_cannot_be_cloned_is_a_start_that_failed(me: Process<See
     assert_eq!(simple.count_children().await.expect("it lives").active, 0);
 }
 
-// G2: the destructor of a child's arguments does not end the supervisor of all the others
+// G2: a panic in the destructor of a child's arguments does not end the supervisor
 #[purlin::test]
-async fn arguments_whose_destructor_panics_end_nobody(me: Process<Seen>) {
+async fn a_panic_while_dropping_child_arguments_is_contained(me: Process<Seen>) {
     let function = async |mut me: Process<()>, arguments: PanicsWhenDropped| {
-        // What the supervisor keeps panics, and not the child.
+        // The copy kept by the supervisor panics, not the child's.
         std::mem::forget(arguments);
         me.receive().await;
     };
@@ -507,8 +507,7 @@ async fn arguments_whose_destructor_panics_end_nobody(me: Process<Seen>) {
     assert_eq!(simple.count_children().await.expect("it lives").active, 0);
 }
 
-/// The virtual time that the stop of a supervisor takes whose children have unlinked themselves from
-/// it and ended.
+/// Returns the virtual time that the stop of a supervisor takes if all its children have unlinked themselves and ended.
 fn stop_with_unlinked_children(children: usize) -> Duration {
     Simulation::new(1).run(async move |_: Process<()>| {
         let template = ChildTemplate::worker("free", async |me: Process<()>, from: ProcessId| {
@@ -529,9 +528,9 @@ fn stop_with_unlinked_children(children: usize) -> Duration {
     })
 }
 
-// G2: children that ended and are linked no more do not hold up the stop, however many
+// G2: children that ended after unlinking do not delay the stop, whatever their number
 #[test]
-fn ended_children_that_had_unlinked_themselves_do_not_add_up() {
+fn the_stop_time_does_not_depend_on_the_number_of_unlinked_ended_children() {
     let one = stop_with_unlinked_children(1);
     assert!(one < Duration::from_secs(1), "{one:?}");
     assert_eq!(stop_with_unlinked_children(100), one);
@@ -539,7 +538,7 @@ fn ended_children_that_had_unlinked_themselves_do_not_add_up() {
 
 // G2: significant children and auto_shutdown
 #[purlin::test]
-async fn it_ends_when_its_significant_children_have(mut me: Process<Seen>) {
+async fn a_supervisor_ends_when_all_significant_children_have_ended(mut me: Process<Seen>) {
     me.trap_exit(true);
     let significant =
         |id, me: &Process<Seen>| worker(id, me).restart(Restart::Transient).significant();
@@ -558,9 +557,9 @@ async fn it_ends_when_its_significant_children_have(mut me: Process<Seen>) {
     assert!(!supervisor.pid().is_alive());
 }
 
-// G2: what is no supervisor, or cannot start its children, does not start
+// G2: an invalid specification, or one whose children cannot start, is rejected
 #[purlin::test]
-async fn what_cannot_be_is_refused_with_the_reason(me: Process<Seen>) {
+async fn invalid_specifications_are_rejected_with_the_reason(me: Process<Seen>) {
     me.trap_exit(true);
     let cause = |reason: &ExitReason| match reason {
         ExitReason::Error(cause) | ExitReason::ShutdownWith(cause) => cause.clone(),
@@ -582,7 +581,7 @@ async fn what_cannot_be_is_refused_with_the_reason(me: Process<Seen>) {
     let bad = BadSpec::BadSignificance("a".into());
     assert_eq!(cause(&error.reason).downcast_ref::<BadSpec>(), Some(&bad));
 
-    // A child that cannot be started: those before it are stopped again.
+    // A child that cannot be started: the children before it are stopped again.
     let spec = SupervisorSpec::one_for_one()
         .child(worker("first", &me))
         .child(ChildSpec::supervisor("second", important));
@@ -618,7 +617,7 @@ async fn children_are_added_terminated_restarted_and_deleted(mut me: Process<See
     assert_eq!(supervisor.restart_child("a").await, Err(RestartError::NotFound));
 }
 
-// E1: whether supervisor or child is told first that the node stops
+// E1: the node or the supervisor may be the first to send a child its exit signal
 #[test]
 fn a_node_with_supervisors_stops_without_the_grace_period() {
     for_each_seed(20, |seed| {
@@ -638,15 +637,15 @@ fn a_node_with_supervisors_stops_without_the_grace_period() {
         let began = node.uptime();
         let report = simulation.stop();
         assert!(report.hogs.is_empty() && report.stranded.is_empty(), "{report:?}");
-        // The node looks again 20 µs of virtual time after it has told all of them.
+        // The node checks again 20 µs of virtual time after it has sent the exit signals.
         assert!(node.uptime() - began <= MS, "{:?}", node.uptime() - began);
         assert_eq!(supervisor.pid().exit_reason(), Some(ExitReason::Shutdown));
     });
 }
 
-// G2: 999 of 1000 children go on while one crashes as soon as it has been restarted
+// G2: 999 of 1000 children keep working while one crashes after each restart
 #[purlin::test]
-async fn nine_hundred_and_ninety_nine_answer_while_one_crashes(mut me: Process<Seen>) {
+async fn other_children_answer_while_one_crashes_repeatedly(mut me: Process<Seen>) {
     const CHILDREN: usize = 1000;
     const CRASHES: u32 = 200;
     let witness = me.pid();

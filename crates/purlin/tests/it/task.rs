@@ -1,4 +1,4 @@
-//! Tasks: a future as a process of its own, its result as a value.
+//! Tasks: a future that runs as a separate process and returns its result.
 
 use crate::common;
 use std::future::pending;
@@ -9,9 +9,9 @@ use crate::waiting::{MS, simulated, uptime};
 use purlin::{ExitReason, Node, Process, spawn, task, yield_now};
 use tokio::sync::oneshot;
 
-// G3: the result arrives as a value
+// G3: the result is returned as a value
 #[purlin::test]
-async fn a_task_gives_the_output_of_its_future() {
+async fn a_task_returns_the_output_of_its_future() {
     assert_eq!(task::spawn(async { 6 * 7 }).await, Ok(42));
     let refused: Result<u8, _> = "three hundred".parse();
     assert_eq!(task::spawn(async { "three hundred".parse::<u8>() }).await, Ok(refused));
@@ -21,9 +21,9 @@ async fn a_task_gives_the_output_of_its_future() {
     }
 }
 
-// G3: the exit arrives as a value, and harms nobody
+// G3: the exit reason is returned as a value and ends no other process
 #[purlin::test]
-async fn a_task_that_panics_gives_the_panic() {
+async fn a_task_that_panics_returns_the_panic() {
     let task = task::spawn(async { assert_eq!(1, 2, "on purpose") });
     let Err(ExitReason::Panic(panic)) = task.await else { panic!("it panicked") };
     assert!(panic.message.contains("on purpose"));
@@ -43,9 +43,9 @@ async fn a_task_is_a_process_of_its_node(me: Process<()>) {
     assert_eq!(task.shutdown(HANG).await, Err(ExitReason::Shutdown));
 }
 
-// G3, R7: a task can be waited for again
+// G3, R7: a task can be awaited again
 #[test]
-fn a_task_that_was_waited_for_in_vain_still_gives_its_result() {
+fn a_task_returns_its_result_after_a_wait_that_timed_out() {
     simulated(async |_: Process<()>| {
         let (finish, finished) = oneshot::channel();
         let mut task = task::spawn(async move { finished.await.expect("it is told") });
@@ -64,9 +64,9 @@ fn a_task_that_was_waited_for_in_vain_still_gives_its_result() {
     });
 }
 
-// G3, L7: what it holds is dropped by the time it is said to have ended
+// G3, L7: the task's values are dropped before its end is reported
 #[purlin::test]
-async fn a_task_that_is_shut_down_has_cleared_up() {
+async fn a_task_that_is_shut_down_has_dropped_its_values() {
     let census = Census::default();
     let token = census.token();
     let task = task::spawn(async move {
@@ -77,9 +77,9 @@ async fn a_task_that_is_shut_down_has_cleared_up() {
     assert_eq!((census.born(), census.dropped()), (1, 1));
 }
 
-// G3, L7: one that does not let go is killed, waited for no longer, and left
+// G3, L7: a task that does not await is killed, and the wait for it is bounded
 #[purlin::test]
-async fn a_task_that_does_not_await_is_left_in_the_end(mut me: Process<Notice>) {
+async fn a_task_that_does_not_await_is_abandoned(mut me: Process<Notice>) {
     let (release, released) = std::sync::mpsc::channel::<()>();
     let (begin, begun) = oneshot::channel::<()>();
     let task = task::spawn(async move {
@@ -89,31 +89,31 @@ async fn a_task_that_does_not_await_is_left_in_the_end(mut me: Process<Notice>) 
     });
     assert!(begun.await.is_err(), "it has begun");
     me.monitor(task.id());
-    // WHY real time: the task blocks its thread, and a simulation has one. It does so until the wait
-    // for its end is over, however long that takes.
+    // WHY real time: the task blocks its thread, and a simulation has only one. It blocks until the
+    // wait for its end is over, however long that takes.
     assert_eq!(task.shutdown(MS).await, Err(ExitReason::Killed));
     drop(release);
     let Notice::Down(down) = me.receive().await else { panic!("no down") };
-    // L4: it was told `shutdown` first, and ends with that.
+    // L4: `shutdown` was sent first and is the exit reason.
     assert_eq!(down.reason, ExitReason::Shutdown);
 }
 
-// G3: a result that came first counts
+// G3: a result that was ready before the shutdown is returned
 #[purlin::test]
-async fn a_task_that_was_ready_before_it_was_shut_down_gives_its_result() {
+async fn a_task_that_was_ready_before_its_shutdown_returns_its_result() {
     let (done, is_done) = oneshot::channel::<()>();
     let task = task::spawn(async move {
         drop(done);
         7
     });
     let _ = is_done.await;
-    // It may have been told before its result was given, but then it does not await any more.
+    // The exit signal may arrive before the result is stored, but the task does not await again.
     assert_eq!(task.shutdown(HANG).await, Ok(7));
 }
 
-// G3: a task that nobody waits for runs on, and what it gives is dropped, once
+// G3: a detached task keeps running, and its result is dropped once
 #[purlin::test]
-async fn a_task_whose_handle_is_dropped_runs_on() {
+async fn a_task_whose_handle_is_dropped_keeps_running() {
     let census = Census::default();
     let (finish, finished) = oneshot::channel();
     let (done, is_done) = oneshot::channel::<()>();
@@ -128,7 +128,7 @@ async fn a_task_whose_handle_is_dropped_runs_on() {
     assert_eq!((census.born(), census.dropped()), (1, 1));
 }
 
-// G3, L2, L3: a linked task ends with its caller, and its caller with it
+// G3, L2, L3: a linked task ends with its caller, and the caller with the task
 #[purlin::test]
 async fn a_linked_task_and_its_caller_end_together(mut me: Process<Notice>) {
     let caller = spawn(async |me: Process<()>| {
@@ -156,9 +156,9 @@ async fn a_linked_task_and_its_caller_end_together(mut me: Process<Notice>) {
     assert_eq!((exit.from, exit.reason), (Some(task.id()), ExitReason::Normal));
 }
 
-// G3, E2: no room is a value too
+// G3, E2: the process limit is also returned as a value
 #[test]
-fn a_task_for_which_there_is_no_room_ends_with_system_limit() {
+fn a_task_on_a_full_node_returns_system_limit() {
     let node = Node::builder().workers(1).max_processes(1).build().expect("a node starts");
     let ended = node.block_on(async |_: Process<()>| task::spawn(async { 7 }).await);
     assert_eq!(ended, Err(ExitReason::SystemLimit));

@@ -1,5 +1,5 @@
-//! Messages that are sent later, once and again and again, and the deadlines of receives: in virtual
-//! time, but for what only the machine's clock shows.
+//! Timers: delayed messages, intervals and receive deadlines. In virtual time, except for what only
+//! the machine's clock shows.
 
 use std::time::{Duration, Instant};
 
@@ -13,9 +13,9 @@ const DAY: Duration = Duration::from_secs(86_400);
 
 // N3: on the machine's clock
 #[purlin::test]
-async fn a_message_is_sent_after_its_time_and_never_before(mut me: Process<(Duration, Instant)>) {
-    // WHY real time: it is the machine's clock by which a timer might be early. None of these
-    // figures has an upper bound.
+async fn a_timer_message_is_never_early(mut me: Process<(Duration, Instant)>) {
+    // WHY real time: a timer could only be early by the machine's clock. No upper bound is
+    // asserted.
     for micros in [1, 300, 1_000, 1_048, 1_049, 2_500, 7_000, 20_000] {
         let time = Duration::from_micros(micros);
         let timer = me.pid().send_after(time, (time, Instant::now()));
@@ -26,14 +26,14 @@ async fn a_message_is_sent_after_its_time_and_never_before(mut me: Process<(Dura
     }
 }
 
-// N3: the time left is told once, and the message does not come
+// N3: `cancel` returns the remaining time once, and the message is not sent
 #[test]
 fn a_timer_cancelled_in_time_sends_nothing() {
     simulated(async |mut me: Process<&'static str>| {
         let early = me.pid().send_after(MINUTE, "never");
         assert_eq!((early.read(), early.cancel()), (Some(MINUTE), Some(MINUTE)));
         assert_eq!((early.cancel(), early.read()), (None, None));
-        // The same for one whose time has begun to run.
+        // The same for a timer that has already been running.
         let running = me.pid().send_after(MINUTE, "never");
         me.pid().send_after(2 * MS, "meanwhile");
         assert_eq!(me.receive().await, "meanwhile");
@@ -43,9 +43,9 @@ fn a_timer_cancelled_in_time_sends_nothing() {
     });
 }
 
-// N3
+// N3: timers of zero and of unlimited duration
 #[purlin::test]
-async fn a_time_of_zero_sends_at_once_and_one_without_end_never(mut me: Process<u8>) {
+async fn a_zero_delay_sends_immediately_and_an_unlimited_one_never(mut me: Process<u8>) {
     let never = me.pid().send_after(Duration::MAX, 1);
     assert_eq!(me.pid().send_after(Duration::ZERO, 2).cancel(), None);
     assert_eq!(me.try_receive(), Some(2));
@@ -53,9 +53,9 @@ async fn a_time_of_zero_sends_at_once_and_one_without_end_never(mut me: Process<
     assert!(never.cancel().unwrap() > 365 * 24 * 60 * MINUTE);
 }
 
-// N3, M4: the message is dropped when its time comes, and counted
+// N3, M4: the message is dropped when the timer fires, and counted
 #[test]
-fn a_timer_to_a_process_that_has_ended_drops_its_message_and_the_node_counts_it() {
+fn a_timer_message_to_an_ended_process_is_dropped_and_counted() {
     let mut simulation = Simulation::new(0);
     let node = simulation.node().clone();
     let census = Census::default();
@@ -71,9 +71,9 @@ fn a_timer_to_a_process_that_has_ended_drops_its_message_and_the_node_counts_it(
     assert_eq!((census.dropped(), node.dropped_messages() - before), (2, 1));
 }
 
-// N3, E1: what has not been sent is dropped, once
+// N3, E1: pending messages are dropped once
 #[test]
-fn what_is_still_to_be_sent_when_the_node_stops_is_dropped() {
+fn pending_timer_messages_are_dropped_when_the_node_stops() {
     let node = node(2);
     let census = Census::default();
     let tokens: Vec<_> = (0..100).map(|_| census.token()).collect();
@@ -87,9 +87,9 @@ fn what_is_still_to_be_sent_when_the_node_stops_is_dropped() {
     assert_eq!(census.dropped(), 101);
 }
 
-// N3: from a thread that is no worker, while all workers sleep until much later
+// N3: from a thread that is not a worker, while all workers sleep until a much later deadline
 #[test]
-fn a_timer_set_from_outside_wakes_a_worker_that_sleeps_until_much_later() {
+fn a_timer_set_from_outside_wakes_a_worker_with_a_later_deadline() {
     let node = node(2);
     let (tell, told) = std::sync::mpsc::channel();
     let gets = node.spawn(async move |mut me: Process<Instant>| {
@@ -112,24 +112,24 @@ fn a_timer_set_from_outside_wakes_a_worker_that_sleeps_until_much_later() {
 #[should_panic(
     expected = "a timer was set outside a node: this thread runs no process; use Node::send_after"
 )]
-fn setting_a_timer_on_a_thread_without_a_node_is_refused_in_one_line() {
+fn setting_a_timer_on_a_thread_without_a_node_panics() {
     let node = node(1);
     let pid = node.spawn(async |mut me: Process<()>| me.receive().await);
     pid.send_after(MS, ());
 }
 
-// N3: sent or cancelled, never both and never neither, whoever cancels from wherever
+// N3: every timer is either sent or cancelled, from whichever process it is cancelled
 #[test]
 fn every_timer_is_either_sent_or_cancelled() {
-    // WHY real time: timers fire on threads while other threads cancel them. What is set is counted
-    // as sent or as cancelled at any speed.
+    // WHY real time: timers fire on threads while other threads cancel them. Every timer is counted
+    // as sent or as cancelled, at any speed.
     const EACH: u64 = 5_000;
     let node = node(2);
     let (sent, cancelled) = node.block_on(|mut me: Process<Option<u64>>| async move {
         let mut setters = Vec::new();
         for seed in 0..4_u64 {
             let to = me.pid();
-            // One process sets, another cancels, on whatever worker it runs.
+            // One process sets timers, another cancels them, on any worker.
             let canceller = spawn(async move |mut me: Process<Option<Timer>>| {
                 let mut cancelled = 0;
                 while let Some(timer) = me.receive().await {
@@ -156,7 +156,7 @@ fn every_timer_is_either_sent_or_cancelled() {
                 Some(count) => (cancelled, told) = (cancelled + count, told + 1),
             }
         }
-        // What fired before it could be cancelled may still be on its way.
+        // Timers that fired before they were cancelled may still have messages in flight.
         while sent + cancelled < 4 * EACH {
             assert_eq!(me.receive().await, None);
             sent += 1;
@@ -169,7 +169,7 @@ fn every_timer_is_either_sent_or_cancelled() {
     stop(&node);
 }
 
-// N3: the n-th message comes at n periods, however long the receiver took
+// N3: the n-th message is sent at n periods, regardless of how long the receiver took
 #[test]
 fn an_interval_does_not_drift_and_stops_when_it_is_cancelled() {
     simulated(async |mut me: Process<u32>| {
@@ -193,8 +193,8 @@ fn an_interval_does_not_drift_and_stops_when_it_is_cancelled() {
 // N3: on the machine's clock
 #[purlin::test]
 async fn an_interval_is_never_early(mut me: Process<()>) {
-    // WHY real time: it is the machine's clock by which a message might be early. There is no upper
-    // bound.
+    // WHY real time: a message could only be early by the machine's clock. No upper bound is
+    // asserted.
     let begun = Instant::now();
     let ticks = me.pid().send_interval(3 * MS, || ());
     for n in 1..=10 {
@@ -204,7 +204,7 @@ async fn an_interval_is_never_early(mut me: Process<()>) {
     assert!(ticks.cancel().is_some());
 }
 
-// N3: by itself, when there is nobody to send to, and when its function panics
+// N3: an interval ends when its receiver has ended, and when its function panics
 #[test]
 fn an_interval_ends_with_its_receiver_and_with_its_function() {
     simulated(async |mut me: Process<u8>| {
@@ -223,18 +223,18 @@ fn an_interval_ends_with_its_receiver_and_with_its_function() {
     });
 }
 
-// N3: in a node that may have no further process there is nobody to send again and again
+// N3: an interval needs a process; on a full node it ends immediately
 #[test]
-fn an_interval_on_a_full_node_is_over_at_once() {
+fn an_interval_on_a_full_node_ends_immediately() {
     let node = Node::builder().workers(1).max_processes(1).build().unwrap();
     let pid: Pid<u8> = node.spawn(async |mut me: Process<u8>| assert_eq!(me.receive().await, 0));
     assert_eq!(node.send_interval(&pid, MS, || 1).cancel(), None);
     stop(&node);
 }
 
-// R3: a process that is woken again and again waits out its time all the same, and not longer
+// R3: repeated wake-ups neither extend nor shorten the deadline of a receive
 #[test]
-fn messages_that_do_not_match_do_not_put_off_a_deadline() {
+fn messages_that_do_not_match_do_not_extend_a_deadline() {
     simulated(async |mut me: Process<u8>| {
         let noise = me.pid().send_interval(MS, || 0);
         receive!(me, {
@@ -246,9 +246,9 @@ fn messages_that_do_not_match_do_not_put_off_a_deadline() {
     });
 }
 
-// R3, R7: the deadline obeys whatever waker it is polled with, and goes with the receive
+// R3, R7: a deadline wakes the waker it was polled with, and is removed with its receive
 #[test]
-fn a_deadline_under_a_combinator_wakes_it_and_leaves_nothing_behind() {
+fn a_deadline_wakes_its_combinator_and_is_removed_with_its_receive() {
     use futures_util::{FutureExt, StreamExt, stream::FuturesUnordered};
     simulated(async |mut me: Process<u8>| {
         for n in 1..=3 {

@@ -1,4 +1,4 @@
-//! What a trace sees of the processes that it follows, and when it is too much.
+//! Traces: events of followed processes, and limits that stop a trace.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -12,7 +12,7 @@ fn kinds(events: &[Event]) -> Vec<EventKind> {
     events.iter().map(|event| event.kind).collect()
 }
 
-/// The events, once a process has received so many messages and waits for more.
+/// Returns the events after a process has received `received` messages and waits for more.
 fn events<M: Send + 'static>(trace: &Trace, pid: &Pid<M>, received: u64) -> Vec<Event> {
     until("it has received them", || {
         pid.info().messages_in == received && pid.info().state == ProcessState::Receiving
@@ -20,7 +20,7 @@ fn events<M: Send + 'static>(trace: &Trace, pid: &Pid<M>, received: u64) -> Vec<
     trace.events(0)
 }
 
-/// Does as it is told, one thing after the other.
+/// Commands for [`obedient`].
 enum Order {
     Send(Pid<u64>),
     Spawn(Reply<ProcessId>),
@@ -59,7 +59,7 @@ async fn idle(mut me: Process<u64>) {
 
 // issue 8: send, receive, spawn, exit, link
 #[test]
-fn all_that_a_process_does_is_seen_in_order() {
+fn all_actions_of_a_process_are_traced_in_order() {
     let node = node(2);
     let (worker, other) = (node.spawn(obedient), node.spawn(idle));
     let trace = Trace::start(&node, Options::default());
@@ -72,7 +72,7 @@ fn all_that_a_process_does_is_seen_in_order() {
     worker.send(Order::Monitor(other.clone()));
     worker.send(Order::Exit(other.clone()));
     let _ = outside(other.ended());
-    // The down, and the message that it becomes.
+    // The down signal, and the message that it becomes.
     let seen = events(&trace, &worker, 7);
     worker.send(Order::End);
     let _ = outside(worker.ended());
@@ -117,10 +117,10 @@ fn all_that_a_process_does_is_seen_in_order() {
     stop(&node);
 }
 
-// issue 8: with limits so that production survives it
+// issue 8: limits make tracing safe in production
 #[test]
-fn a_trace_that_is_too_much_stops_itself_and_says_so() {
-    // The options, why the trace stops, after how many events if 15 come in each second.
+fn a_trace_that_exceeds_its_limit_stops_and_reports_it() {
+    // Options, state of the trace, number of events at 15 per second.
     for (options, why, seen) in [
         (Options::default().events(40), State::Enough, 40),
         (Options::default().events_per_second(15), State::Running, 45),
@@ -149,7 +149,7 @@ fn a_trace_that_is_too_much_stops_itself_and_says_so() {
 }
 
 #[test]
-fn the_last_events_are_kept_and_the_others_are_counted() {
+fn the_latest_events_are_kept_and_the_others_are_counted() {
     let node = node(1);
     let trace = Trace::start(&node, Options::default().kept(5));
     let pid = node.spawn(idle);
@@ -168,7 +168,7 @@ fn the_last_events_are_kept_and_the_others_are_counted() {
 }
 
 #[test]
-fn nothing_is_lost_to_those_who_read() {
+fn readers_do_not_cause_lost_events() {
     let node = node(2);
     let trace = Trace::start(&node, Options::default());
     let pids = [node.spawn(idle), node.spawn(idle)];
@@ -193,7 +193,7 @@ fn nothing_is_lost_to_those_who_read() {
             reader.join().expect("it only reads");
         }
     });
-    // Fewer than there is room for, should a reader be stopped while it reads.
+    // Fewer events than the buffer holds, in case a reader is descheduled while it reads.
     let status = trace.status();
     assert_eq!((status.seen, status.lost), (802, 0));
     for pid in pids {
@@ -205,7 +205,7 @@ fn nothing_is_lost_to_those_who_read() {
 }
 
 #[test]
-fn nobody_is_followed_who_was_not_to_be_and_who_is_let_go_is_not() {
+fn only_followed_processes_are_traced() {
     let node = node(1);
     let (pid, other) = (node.spawn(idle), node.spawn(idle));
     let trace = Trace::start(&node, Options::default().processes(1));
@@ -224,9 +224,9 @@ fn nobody_is_followed_who_was_not_to_be_and_who_is_let_go_is_not() {
     stop(&node);
 }
 
-// the content of a message is seen if it is asked for, type by type
+// The content of a message is recorded only on request, for each type.
 #[test]
-fn what_a_message_says_is_seen_only_where_that_was_asked_for() {
+fn message_contents_are_recorded_only_on_request() {
     let node = node(1);
     let shown = Options::default().show(|n: &u64| match n {
         3 => panic!("not that one"),
@@ -244,7 +244,7 @@ fn what_a_message_says_is_seen_only_where_that_was_asked_for() {
 }
 
 #[test]
-fn children_are_followed_where_that_was_asked_for() {
+fn children_are_followed_only_on_request() {
     for (options, ends) in [(Options::default(), 1), (Options::default().children(true), 2)] {
         let node = node(1);
         let trace = Trace::start(&node, options);
@@ -261,9 +261,9 @@ fn children_are_followed_where_that_was_asked_for() {
     }
 }
 
-// a place belongs to who lives: a server may have as many children as it likes, one after the other
+// An ended process frees its place: a server may have any number of children, one after the other.
 #[test]
-fn children_that_have_ended_make_room_and_those_that_find_none_are_counted() {
+fn ended_children_free_their_place_and_children_without_a_place_are_counted() {
     for (places, ends, left_out) in [(2, 6, 0), (1, 1, 5)] {
         let node = node(1);
         let trace = Trace::start(&node, Options::default().children(true).processes(places));
@@ -284,9 +284,10 @@ fn children_that_have_ended_make_room_and_those_that_find_none_are_counted() {
     }
 }
 
-// a trace keeps neither its node nor, once it is dropped, anything in the processes it followed
+// A trace does not keep its node alive and, once dropped, leaves nothing in the processes it
+// followed.
 #[test]
-fn a_trace_that_is_dropped_is_forgotten() {
+fn a_dropped_trace_leaves_nothing_in_its_processes() {
     let node = node(1);
     let pid = node.spawn(idle);
     let witness = std::sync::Arc::new(());

@@ -1,4 +1,5 @@
-//! Waiting that no speed of the machine changes: for a condition, and in virtual time.
+//! Test helpers for waiting that does not depend on the machine's speed: for a condition, and in
+//! virtual time.
 
 use std::future::Future;
 use std::time::{Duration, Instant};
@@ -10,7 +11,7 @@ use purlin_testkit::{Simulation, for_each_seed};
 /// One millisecond.
 pub(crate) const MS: Duration = Duration::from_millis(1);
 
-/// Lets other processes run until a condition holds: [`crate::common::until`] for a process.
+/// Yields until a condition holds: [`crate::common::until`] for a process.
 pub(crate) async fn comes(what: &str, mut holds: impl FnMut() -> bool) {
     // WHY real time: see `HANG`.
     let began = Instant::now();
@@ -30,17 +31,17 @@ where
     for_each_seed(20, |seed| Simulation::new(seed).run(function.clone()));
 }
 
-/// Waits in a simulation until no other process is ready.
+/// Waits in a simulation until no other process is runnable.
 ///
-/// Takes one millisecond of virtual time: the clock of a simulation moves only when no process is
-/// ready.
+/// Takes one millisecond of virtual time: the clock of a simulation advances only when no process
+/// is runnable.
 pub(crate) async fn rest() {
     let waits = spawn(async |mut me: Process<()>| me.receive().await);
     waits.send_after(MS, ());
     waits.ended().await;
 }
 
-/// The node's time, which is virtual in a simulation.
+/// Returns the uptime of the node, in virtual time in a simulation.
 pub(crate) fn uptime() -> Duration {
     here().uptime()
 }

@@ -1,4 +1,5 @@
-//! Other people's libraries inside processes, with no adapter: sockets, timers, files, tasks, hyper.
+//! Other people's libraries inside processes, without adapters: sockets, timers, files, tasks,
+//! hyper.
 
 use std::net::SocketAddr;
 
@@ -14,14 +15,14 @@ use tokio::net::{TcpListener, TcpStream};
 
 type Any = Box<dyn std::error::Error + Send + Sync>;
 
-/// Opens a port of this machine.
+/// Binds a free local port.
 async fn port() -> Result<(TcpListener, SocketAddr), std::io::Error> {
     let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
     let at = listener.local_addr()?;
     Ok((listener, at))
 }
 
-// P1: a process for each connection
+// P1: one process per connection
 #[purlin::test]
 async fn a_process_can_serve_each_connection_of_a_socket() -> Result<(), Any> {
     let (listener, at) = port().await?;
@@ -56,10 +57,10 @@ async fn a_process_can_serve_each_connection_of_a_socket() -> Result<(), Any> {
     Ok(())
 }
 
-// R3, R7: tokio's timers beside purlin's mailbox
+// R3, R7: tokio's timers together with purlin's mailbox
 #[purlin::test]
 async fn tokio_s_timers_work_inside_a_process(mut me: Process<u8>) {
-    // WHY real time: tokio's timers go by the machine's clock. There is no upper bound.
+    // WHY real time: tokio's timers use the machine's clock. No upper bound is asserted.
     let began = std::time::Instant::now();
     let first = tokio::time::Instant::now() + 5 * MS;
     let mut ticks = tokio::time::interval_at(first, MS);
@@ -74,9 +75,9 @@ async fn tokio_s_timers_work_inside_a_process(mut me: Process<u8>) {
     assert_eq!(timely.ok(), Some(3));
 }
 
-// R2: a message and a timer and a socket in one `select!`
+// R2: a message, a timer and a socket in one `select!`
 #[purlin::test]
-async fn a_process_can_wait_for_a_message_a_timer_and_a_socket_at_once() -> Result<(), Any> {
+async fn one_process_can_select_over_a_message_a_timer_and_a_socket() -> Result<(), Any> {
     let (listener, at) = port().await?;
     let pid = spawn(async move |mut me: Process<Reply<()>>| {
         // WHY real time: a socket is real too. The process waits for all three events.
@@ -101,7 +102,7 @@ async fn a_process_can_wait_for_a_message_a_timer_and_a_socket_at_once() -> Resu
     Ok(())
 }
 
-// P1: files and blocking work, which tokio does on threads of its own
+// P1: files and blocking work, which tokio runs on its blocking threads
 #[purlin::test]
 async fn files_and_blocking_work_can_be_awaited_in_a_process() -> Result<(), Any> {
     let this = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/with_tokio.rs");
@@ -112,9 +113,9 @@ async fn files_and_blocking_work_can_be_awaited_in_a_process() -> Result<(), Any
     Ok(())
 }
 
-// P1: a task beside the process, and what it says when it panics
+// P1: a tokio task started by a process, and its error when it panics
 #[purlin::test]
-async fn a_process_can_have_tokio_tasks_of_its_own(mut me: Process<u32>) {
+async fn a_process_can_spawn_tokio_tasks(mut me: Process<u32>) {
     let pid = me.pid();
     let task = tokio::spawn(async move {
         pid.send(1);
@@ -140,7 +141,7 @@ async fn double(request: Request<Incoming>) -> Result<Response<Full<Bytes>>, hyp
     Ok(response)
 }
 
-/// Asks over one connection, whose other half is a process of its own.
+/// Makes one HTTP request over one connection, which is driven by a separate process.
 async fn ask(at: SocketAddr, path: &str, body: &'static str) -> Result<(StatusCode, Bytes), Any> {
     let io = TokioIo::new(TcpStream::connect(at).await?);
     let (mut client, connection) = hyper::client::conn::http1::handshake(io).await?;
@@ -155,9 +156,9 @@ async fn ask(at: SocketAddr, path: &str, body: &'static str) -> Result<(StatusCo
     Ok((status, answer))
 }
 
-// P1: hyper's server and client, each connection a process
+// P1: hyper's server and client, with one process per connection
 #[purlin::test]
-async fn hyper_serves_and_asks_inside_processes() -> Result<(), Any> {
+async fn hyper_servers_and_clients_run_inside_processes() -> Result<(), Any> {
     let (listener, at) = port().await?;
     spawn(async move |_: Process<()>| -> std::io::Result<()> {
         loop {
@@ -178,9 +179,9 @@ async fn hyper_serves_and_asks_inside_processes() -> Result<(), Any> {
     Ok(())
 }
 
-// E1, C1: a node inside a program of tokio's, from its start to its end
+// E1, C1: a node inside a tokio program, from its start to its end
 #[tokio::test]
-async fn a_node_can_live_inside_a_program_of_tokio_s() {
+async fn a_node_can_run_inside_a_tokio_program() {
     let node = node(2);
     let pid = node.spawn(async |mut me: Process<Reply<u8>>| {
         loop {
@@ -197,7 +198,7 @@ async fn a_node_can_live_inside_a_program_of_tokio_s() {
 
 // E1: the last handle of a node, dropped in a task
 #[tokio::test]
-async fn a_node_can_be_dropped_inside_a_program_of_tokio_s() {
+async fn a_node_can_be_dropped_inside_a_tokio_program() {
     let node = node(2);
     let pid = node.spawn(async |mut me: Process<()>| me.receive().await);
     drop(node);

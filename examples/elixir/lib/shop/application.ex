@@ -1,5 +1,5 @@
 defmodule Shop.Application do
-  @moduledoc "The tree: a ledger in Elixir, and a purlin node beside it."
+  @moduledoc "The supervision tree: a ledger in Elixir, and a purlin node."
   use Application
 
   @impl true

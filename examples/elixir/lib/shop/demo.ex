@@ -1,5 +1,5 @@
 defmodule Shop.Demo do
-  @moduledoc "Both nodes talk, crash and recover; each step prints a line."
+  @moduledoc "Calls, crashes and restarts of both nodes; each step prints a line."
   alias Shop.{Ledger, Native}
 
   def run do
@@ -18,7 +18,7 @@ defmodule Shop.Demo do
     say("Elixir sees the node: #{Native.node_name() in Node.list(:hidden)}")
   end
 
-  # A monitor and a link across nodes; the supervisor in Rust starts the process again.
+  # A monitor and a link across nodes; the Rust supervisor restarts the process.
   defp crash_of_a_process_in_rust do
     pid = call(:pid)
     monitor = Process.monitor(pid)
@@ -39,7 +39,7 @@ defmodule Shop.Demo do
     say("another process has the name: #{call(:pid) != pid}, and adds up: #{call({:sum, [4, 5]})}")
   end
 
-  # The same the other way round; the supervisor in Elixir starts the process again.
+  # The same in the other direction; the Elixir supervisor restarts the process.
   defp crash_of_a_process_in_elixir do
     ledger = Process.whereis(Ledger)
     :ok = call({:watch, ledger})
@@ -57,7 +57,7 @@ defmodule Shop.Demo do
     monitor = Process.monitor(pid)
     partner = spawn(fn -> receive do: (:crash -> exit(:heartbroken)) end)
     :ok = call({:link, partner})
-    # The reply may be here before the link: only what one process sends another is in order.
+    # The reply may arrive before the link: order is guaranteed only between two processes.
     once(fn -> pid in info(partner, :links) end)
     send(partner, :crash)
 
@@ -68,7 +68,7 @@ defmodule Shop.Demo do
     once_it_is_back()
   end
 
-  # SIGKILL, as a power cut would have it.
+  # SIGKILL, which simulates a power failure.
   defp crash_of_the_node do
     pid = call(:pid)
     monitor = Process.monitor(pid)

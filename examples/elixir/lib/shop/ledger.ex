@@ -1,5 +1,5 @@
 defmodule Shop.Ledger do
-  @moduledoc "Keeps a total, and is called from both nodes."
+  @moduledoc "Keeps a total; both nodes call it."
   use GenServer
 
   def start_link(_), do: GenServer.start_link(__MODULE__, 0, name: __MODULE__)

@@ -1,10 +1,10 @@
 defmodule Shop.Native do
   @moduledoc """
-  Owns the operating system's process in which the purlin node runs, as a port.
+  Owns the operating system process of the purlin node, as a port.
 
-  It has started when the node can be called. If the program ends, so does this process, and its
-  supervisor starts both again. If this process or the whole runtime ends, the port is closed, and
-  the program, whose standard input that is, ends by itself.
+  Its start is complete when the node can be called. If the program exits, so does this process, and
+  its supervisor restarts both. If this process or the whole runtime ends, the port is closed; that
+  closes the program's standard input, and the program exits.
   """
   use GenServer
 
@@ -16,17 +16,17 @@ defmodule Shop.Native do
     :"native@#{host}"
   end
 
-  @doc "The process that adds up, by its name."
+  @doc "The name of the process that adds numbers."
   def abacus, do: {:abacus, node_name()}
 
-  @doc "The operating system's id of the program."
+  @doc "The operating system's process id of the program."
   def os_pid, do: GenServer.call(__MODULE__, :os_pid)
 
   @impl true
   def init(_) do
     Process.flag(:trap_exit, true)
     program = System.fetch_env!("SHOP_NATIVE")
-    # The environment, unlike the arguments, is for our own eyes only.
+    # Other users can read a program's arguments but not its environment.
     env = [{~c"SHOP_COOKIE", Atom.to_charlist(Node.get_cookie())}]
     options = [:binary, :exit_status, line: 1000, args: [to_string(node_name())], env: env]
     port = Port.open({:spawn_executable, program}, options)

@@ -1,4 +1,4 @@
-//! The rules of supervisors, without processes; and against the real module of OTP.
+//! Tests of the supervisor rules without processes, and against OTP's own module.
 
 use std::num::NonZero;
 
@@ -10,7 +10,7 @@ mod otp;
 mod rules;
 mod scenario;
 
-/// A process that is none.
+/// Returns an id that belongs to no process.
 pub(crate) fn process(number: u32) -> ProcessId {
     let bits = NonZero::new(u64::from(number)).expect("processes are numbered from 1 here");
     ProcessId::new(0, Slot::from_bits(bits))

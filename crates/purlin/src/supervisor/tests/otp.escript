@@ -1,10 +1,10 @@
 #!/usr/bin/env escript
 %% -*- erlang -*-
-%% Plays scenarios to the real supervisor module of OTP, and says for each in one line what it did.
+%% Plays scenarios to OTP's own supervisor module and prints the trace of each in one line.
 %%
-%% The module's callbacks are called here in place of gen_server's loop, so that each step has ended
-%% before the next, and the module is given a clock that the scenario moves: its own forms, as they
-%% were compiled into OTP, are compiled again with `erlang:monotonic_time(1)` read from here.
+%% The script calls the module's callbacks directly instead of running it in gen_server's loop, so
+%% each step is complete before the next. The module runs on a clock that the scenario sets: its
+%% abstract code is recompiled with `erlang:monotonic_time(1)` replaced by the clock of this script.
 -mode(compile).
 -export([init/1, start/1]).
 
@@ -70,7 +70,7 @@ finish(Reason, State) ->
     fed:terminate(Reason, State),
     case get(strategy) of
         simple_one_for_one ->
-            %% Side by side has no order.
+            %% Concurrent stops have no order, so the trace sorts them.
             Stops = [Entry || {At, _} = Entry <- ets:tab2list(seen), At > Before],
             [ets:delete(seen, At) || {At, _} <- Stops],
             [saw(What) || What <- lists:sort([What || {_, What} <- Stops])];
@@ -162,7 +162,7 @@ show(State) ->
         simple_one_for_one -> ok;
         _ ->
             {reply, Children, _} = call(which_children, State),
-            %% The newest child comes first there.
+            %% OTP lists the newest child first.
             [saw([text(Id), $:, place(Child)]) || {Id, Child, _, _} <- lists:reverse(Children)]
     end.
 

@@ -1,4 +1,5 @@
-//! The rules against OTP's own supervisor: the same scenarios, step by step, with the same clock.
+//! Comparison of the supervisor rules with OTP's own supervisor: the same scenarios, step by step,
+//! on the same clock.
 
 use std::io::Write as _;
 use std::process::{Command, Stdio};
@@ -11,13 +12,13 @@ use super::scenario::{Event, Kind, Number, Reason, Scenario, play};
 use crate::supervisor::strategy::Strategy as Reach;
 use crate::supervisor::{AutoShutdown, Restart};
 
-/// How many scenarios a test compares, always the same ones.
+/// Number of scenarios a test compares; the scenarios are the same in every run.
 const SCENARIOS: usize = 500;
 
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/supervisor/tests/otp.escript");
 
-/// What OTP's supervisor does in these scenarios, a line for each. `None` if there is no Erlang and
-/// none may be installed.
+/// Returns what OTP's supervisor does in these scenarios, one line each. Returns `None` if Erlang
+/// is not installed and must not be installed.
 fn otp(scenarios: &[Scenario]) -> Option<Vec<String>> {
     let mut command = Command::new("escript");
     command.arg(SCRIPT).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
@@ -41,7 +42,7 @@ fn otp(scenarios: &[Scenario]) -> Option<Vec<String>> {
     Some(lines.lines().map(str::to_owned).collect())
 }
 
-/// Demands that purlin's rules do what OTP's do; shows the shortest scenario in which they do not.
+/// Asserts that purlin's rules match OTP's; shows the shortest scenario in which they differ.
 fn compare(scenarios: &[Scenario]) {
     let Some(otp) = otp(scenarios) else { return };
     assert_eq!(otp.len(), scenarios.len(), "each is answered");
@@ -55,7 +56,7 @@ fn restart() -> impl Strategy<Value = Restart> + Clone {
     prop_oneof![Just(Restart::Permanent), Just(Restart::Transient), Just(Restart::Temporary)]
 }
 
-/// A kind of child that OTP accepts under that policy.
+/// Generates the settings of a child that OTP accepts under this automatic shutdown.
 fn kind(policy: AutoShutdown) -> impl Strategy<Value = Kind> + Clone {
     (restart(), any::<bool>()).prop_map(move |(restart, significant)| {
         let may = policy != AutoShutdown::Never && restart != Restart::Permanent;
@@ -84,8 +85,8 @@ fn event(policy: AutoShutdown) -> impl Strategy<Value = Event> {
     ]
 }
 
-/// WHY: a simple one for one supervisor of OTP 25 keeps a child that was not needed when it was
-/// restarted as a process `undefined`, and crashes on it when it ends.
+/// WHY: if a restart returns `ignore`, the `simple_one_for_one` supervisor of OTP 25 keeps the
+/// child with the process `undefined`, and crashes on it when the supervisor ends.
 fn is_sound(strategy: Reach, event: &Event) -> bool {
     strategy != Reach::SimpleOneForOne || !matches!(event, Event::Ignore(_))
 }
@@ -120,9 +121,9 @@ pub(super) fn scenario() -> impl Strategy<Value = Scenario> {
     )
 }
 
-// G2: strategies, kinds of children, significant ones, children that come and go, failed restarts
+// G2: strategies, restart types, significant children, dynamic children, failed restarts
 #[test]
-fn a_supervisor_does_step_by_step_what_otps_does() {
+fn supervisor_matches_otp_step_by_step() {
     let mut runner = TestRunner::deterministic();
     let mut draw = || scenario().new_tree(&mut runner).expect("nothing is rejected").current();
     compare(&(0..SCENARIOS).map(|_| draw()).collect::<Vec<_>>());
@@ -130,7 +131,7 @@ fn a_supervisor_does_step_by_step_what_otps_does() {
 
 // G2: too many restarts within a sliding window
 #[test]
-fn a_supervisor_gives_up_when_otps_does_on_the_same_crashes_and_times() {
+fn supervisor_gives_up_at_the_same_crash_as_otp() {
     let mut runner = TestRunner::deterministic();
     let crashes = (0_usize..6, 1_u64..10, prop::collection::vec((0_u64..12, 0_u32..3), 1..60));
     let mut draw = || {

@@ -1,4 +1,4 @@
-//! What holds in every scenario.
+//! Properties that hold in every scenario.
 
 use std::collections::HashMap;
 
@@ -10,9 +10,9 @@ use crate::supervisor::strategy::Strategy as Reach;
 use crate::supervisor::{AutoShutdown, Restart};
 
 proptest! {
-    // G2: whatever is started ends by itself or is stopped, before its supervisor has ended
+    // G2: every child that was started ends or is stopped before its supervisor has ended
     #[test]
-    fn every_child_that_was_started_has_ended_when_its_supervisor_has(scenario in scenario()) {
+    fn every_started_child_has_ended_before_its_supervisor(scenario in scenario()) {
         let trace = play(&scenario);
         let mut running: HashMap<&str, i32> = HashMap::new();
         for seen in trace.split(' ') {
@@ -27,7 +27,7 @@ proptest! {
 
     // G2: temporary
     #[test]
-    fn a_temporary_child_is_not_started_again_unless_somebody_asks(scenario in scenario()) {
+    fn temporary_child_is_started_again_only_on_request(scenario in scenario()) {
         let asks = |event: &Event| matches!(event, Event::Start(..) | Event::Restart(..));
         let temporary = |kind: &Kind| kind.restart == Restart::Temporary;
         let events = scenario.events.iter().copied().filter(|event| !asks(event)).collect();
@@ -41,9 +41,9 @@ proptest! {
     }
 }
 
-// G2: children that come and go
+// G2: children of a dynamic supervisor
 #[test]
-fn a_child_without_an_id_that_is_not_needed_is_not_kept() {
+fn child_without_id_is_removed_when_its_start_returns_ignore() {
     let permanent = Kind { restart: Restart::Permanent, significant: false };
     let scenario = Scenario {
         strategy: Reach::SimpleOneForOne,

@@ -1,6 +1,6 @@
-//! What may happen to a supervisor, as a value; and what one of purlin's does then, as text.
+//! Scenarios: events of a supervisor as values, and the trace of purlin's supervisor core as text.
 //!
-//! `otp.escript` reads the same scenarios and says the same of OTP's.
+//! `otp.escript` reads the same scenarios and prints the trace of OTP's supervisor.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::fmt::{self, Write as _};
@@ -20,20 +20,20 @@ use crate::supervisor::strategy::{Key, Strategy};
 use crate::supervisor::{AutoShutdown, ChildType, Restart, Shutdown};
 use crate::{ExitReason, ProcessId};
 
-/// Children are numbered from 1.
+/// Number of a child, from 1.
 pub(crate) type Number = u32;
 
-/// A supervisor and what happens to it.
+/// A supervisor and the events that happen to it.
 #[derive(Clone, Debug)]
 pub(crate) struct Scenario {
     pub(crate) strategy: Strategy,
     pub(crate) intensity: usize,
     pub(crate) period: u64,
     pub(crate) auto_shutdown: AutoShutdown,
-    /// The first children, numbered from 1; of a simple one for one supervisor only the kind of the
-    /// first counts, and there are none at first.
+    /// Initial children, numbered from 1. A dynamic supervisor has no initial children, and takes
+    /// its template's settings from the first.
     pub(crate) children: Vec<Kind>,
-    /// Which child cannot be started at first.
+    /// Child that fails at its first start.
     pub(crate) fails: Option<Number>,
     pub(crate) events: Vec<Event>,
 }
@@ -46,15 +46,15 @@ pub(crate) struct Kind {
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Event {
-    /// So many seconds pass.
+    /// This many seconds pass.
     Wait(u64),
-    /// A child ends by itself, if it runs.
+    /// The child ends without being stopped, if it is running.
     Crash(Number, Reason),
-    /// The next starts of a child fail.
+    /// The next starts of the child fail.
     Fail(Number, u32),
-    /// The next start of a child says that it is not needed.
+    /// The next start of the child returns `ignore`.
     Ignore(Number),
-    /// What the supervisor sent itself is looked at.
+    /// The supervisor receives a message it sent to itself.
     Again,
     Start(Number, Kind),
     Terminate(Number),
@@ -81,7 +81,7 @@ impl Reason {
     }
 }
 
-/// What was seen, shared by the hands and whoever drives them.
+/// Simulated processes and the trace, shared by the fake effects and the driver.
 #[derive(Default)]
 struct World {
     trace: String,
@@ -90,7 +90,7 @@ struct World {
     ignores: HashMap<Number, u32>,
     processes: HashMap<ProcessId, Number>,
     alive: HashSet<ProcessId>,
-    /// The process that was started last for a child.
+    /// Latest process of each child.
     last: HashMap<Number, ProcessId>,
     again: VecDeque<Key>,
 }
@@ -105,7 +105,7 @@ impl World {
     }
 }
 
-/// Hands that move nothing and write down what they were told.
+/// Fake effects: [`Hands`] without processes, which records the calls.
 struct Fake(Arc<Mutex<World>>);
 
 impl Fake {
@@ -147,7 +147,7 @@ impl Hands for Fake {
         let world = &mut *self.world();
         world.alive.retain(|pid| !processes.contains(pid));
         let mut numbers: Vec<Number> = processes.iter().map(|pid| world.processes[pid]).collect();
-        // Side by side has no order.
+        // Concurrent stops have no order, so the trace sorts them.
         numbers.sort_unstable();
         numbers.iter().for_each(|number| world.saw(format_args!("stop:{number}")));
         vec![Stopped::Ended(ExitReason::Shutdown); processes.len()]
@@ -178,7 +178,7 @@ fn spec(number: Number, kind: Kind) -> Spec<Number> {
     Spec { id: number.to_string().into(), settings, start: number }
 }
 
-/// What a supervisor of purlin's does.
+/// Returns the trace of purlin's supervisor core in a scenario.
 pub(crate) fn play(scenario: &Scenario) -> String {
     let world = Arc::new(Mutex::new(World::default()));
     Play { world, scenario }.run().now_or_never().expect("these hands make nobody wait")
@@ -308,7 +308,7 @@ impl Play<'_> {
         Next::GoOn
     }
 
-    /// The children and where they are; of a simple one for one supervisor how many.
+    /// Appends the children and their process states; for a dynamic supervisor only the counts.
     fn show(&self, keeper: &Keeper<Fake>) {
         let counts = keeper.count();
         let all = counts.workers + counts.supervisors;
@@ -327,7 +327,7 @@ impl Play<'_> {
     }
 }
 
-/// As a term that `otp.escript` reads.
+/// Formats the scenario as the term that `otp.escript` reads.
 impl fmt::Display for Scenario {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let strategy = match self.strategy {

@@ -1,10 +1,9 @@
-//! Stress tests: random numbers that a seed repeats, and a number of rounds that the
-//! environment may change.
+//! Stress tests: seeded random numbers, and a number of rounds that the environment can set.
 
 use std::env;
 use std::hash::{BuildHasher, RandomState};
 
-/// A small generator of random numbers (xorshift64*), so that a run can be repeated.
+/// Random number generator (xorshift64*) with a seed, so that a run can be repeated.
 #[derive(Clone)]
 pub(crate) struct Chance(u64);
 
@@ -20,13 +19,14 @@ impl Chance {
         self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
     }
 
-    /// A number below `n`.
+    /// Returns a number below `n`.
     pub(crate) fn below(&mut self, n: u64) -> u64 {
         (self.next() >> 33) % n
     }
 }
 
-/// Runs `usual` rounds, or the number in `PURLIN_STRESS`, with consecutive seeds from `PURLIN_SEED` on.
+/// Runs `usual` rounds, or as many as `PURLIN_STRESS` says, with consecutive seeds starting at
+/// `PURLIN_SEED`.
 pub(crate) fn rounds(usual: u64, round: impl FnMut(u64)) {
     let number = |name| env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
     let seed = number("PURLIN_SEED").unwrap_or_else(|| RandomState::new().hash_one(0));

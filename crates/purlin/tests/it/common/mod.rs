@@ -1,7 +1,6 @@
-//! What several test files share: a node, a way to wait from outside, a message that is counted, the
-//! log.
+//! Shared test helpers: nodes, waiting from outside a node, counted messages, log capture.
 
-// WHY: each test file is a program of its own and uses some of these.
+// WHY: each test binary uses only some of these.
 #![allow(dead_code, unused_imports)]
 
 pub(crate) mod chance;
@@ -15,23 +14,23 @@ use std::sync::{Arc, Mutex, PoisonError};
 use purlin::{Down, Exit, ExitReason, Message, Node, Pid};
 pub(crate) use purlin_polling::{HANG, until};
 
-/// A node of that many workers.
+/// Starts a node with the given number of workers.
 pub(crate) fn node(workers: usize) -> Node {
     Node::builder().workers(workers).build().expect("a node starts")
 }
 
-/// The node of the process that asks.
+/// Returns the node of the current process.
 pub(crate) fn here() -> Node {
     Node::current().expect("this is a process")
 }
 
-/// Stops a node and demands that every process let go.
+/// Stops a node and asserts that every process yielded.
 pub(crate) fn stop(node: &Node) {
     let report = node.stop_blocking();
     assert!(report.hogs.is_empty(), "processes that would not end: {:?}", report.hogs);
 }
 
-/// Runs a future on this thread, in a tokio runtime that has nothing to do with any node.
+/// Runs a future on this thread, in a tokio runtime that is independent of all nodes.
 pub(crate) fn outside<F: Future>(future: F) -> F::Output {
     tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -40,7 +39,7 @@ pub(crate) fn outside<F: Future>(future: F) -> F::Output {
         .block_on(future)
 }
 
-/// Waits for the end of a process, at most for [`HANG`].
+/// Waits at most [`HANG`] for a process to end and returns its exit reason.
 pub(crate) fn ends<M: Send + 'static>(pid: &Pid<M>) -> ExitReason {
     outside(async {
         let ended = tokio::time::timeout(HANG, pid.ended());
@@ -48,7 +47,7 @@ pub(crate) fn ends<M: Send + 'static>(pid: &Pid<M>) -> ExitReason {
     })
 }
 
-/// Counts how many of a kind there were and are, to see that each is dropped exactly once.
+/// Counts created and dropped tokens, to check that each is dropped exactly once.
 #[derive(Clone, Default)]
 pub(crate) struct Census(Arc<Counts>);
 
@@ -59,29 +58,29 @@ struct Counts {
 }
 
 impl Census {
-    /// One more.
+    /// Creates a token.
     pub(crate) fn token(&self) -> Token {
         self.0.born.fetch_add(1, Ordering::Relaxed);
         Token(self.clone())
     }
 
-    /// One more, in a message.
+    /// Creates a message that carries a token.
     pub(crate) fn message(&self, sender: usize, number: usize) -> Numbered {
         Numbered { sender, number, _token: self.token() }
     }
 
-    /// How many there ever were.
+    /// Returns the number of tokens created.
     pub(crate) fn born(&self) -> usize {
         self.0.born.load(Ordering::Acquire)
     }
 
-    /// How many have gone.
+    /// Returns the number of tokens dropped.
     pub(crate) fn dropped(&self) -> usize {
         self.0.dropped.load(Ordering::Acquire)
     }
 }
 
-/// One of a [`Census`]. Not `Clone`: what carries it cannot be copied.
+/// Token of a [`Census`]. Not `Clone`, so that a value that contains it cannot be cloned either.
 pub(crate) struct Token(Census);
 
 impl Drop for Token {
@@ -90,7 +89,7 @@ impl Drop for Token {
     }
 }
 
-/// What a process receives that only looks at the ends of others.
+/// Message type of a process that receives only exit and down messages.
 #[derive(Debug, Message)]
 pub(crate) enum Notice {
     #[from]
@@ -99,14 +98,14 @@ pub(crate) enum Notice {
     Exit(Exit),
 }
 
-/// A message that is counted: who sent it, and the how manyeth it was.
+/// Counted message with its sender and sequence number.
 pub(crate) struct Numbered {
     pub(crate) sender: usize,
     pub(crate) number: usize,
     _token: Token,
 }
 
-/// Panics when it is dropped, unless the thread does already.
+/// Panics when dropped, unless the thread is already panicking.
 #[derive(Clone)]
 pub(crate) struct PanicsWhenDropped(pub(crate) &'static str);
 
@@ -118,7 +117,8 @@ impl Drop for PanicsWhenDropped {
     }
 }
 
-/// Has all that the program logs passed on, a line each. Once in a program.
+/// Installs the global subscriber and returns a receiver of its output, line by line. Can be called
+/// once per test binary.
 pub(crate) fn log() -> Receiver<String> {
     let (write, log) = channel();
     let writer: &'static Log = Box::leak(Box::new(Log(Mutex::new(write))));
@@ -126,7 +126,7 @@ pub(crate) fn log() -> Receiver<String> {
     log
 }
 
-/// Passes on what is written.
+/// Writer that forwards each line to a channel.
 struct Log(Mutex<Sender<String>>);
 
 impl io::Write for &Log {
@@ -141,7 +141,7 @@ impl io::Write for &Log {
     }
 }
 
-/// Waits until the log has said all of it, in one line.
+/// Waits for a log line that contains all of the given parts.
 pub(crate) fn said(log: &Receiver<String>, all: &[&str]) {
     let mut before = Vec::new();
     loop {
